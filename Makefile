@@ -1,0 +1,60 @@
+# Every target sets up what it needs. `make help` lists them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STRICT ?= 0
+
+.DEFAULT_GOAL := help
+
+$(VENV)/bin/uv:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
+
+$(VENV)/.run: requirements.lock pyproject.toml | $(VENV)/bin/uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.run
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
+	@touch $@
+
+.PHONY: help demo test check fmt lint types layers dead bench lock clean
+
+help: ## what can be made
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+demo: $(VENV)/.run ## the whole loop on a sample project, on this machine
+	@$(BIN)/brat demo $(ARGS)
+
+test: $(VENV)/.dev ## all tests; STRICT=1 forbids skips
+	@BRAT_STRICT=$(STRICT) PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal $(ARGS)
+
+check: lint types layers dead test ## what CI runs
+
+fmt: $(VENV)/.dev ## format the code
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix --quiet .
+
+lint: $(VENV)/.dev
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+
+types: $(VENV)/.dev
+	@$(BIN)/mypy --no-error-summary
+
+layers: $(VENV)/.dev
+	@$(BIN)/lint-imports --no-logo 2>&1 | tail -n 5
+
+dead: $(VENV)/.dev
+	@$(BIN)/vulture
+
+bench: $(VENV)/.dev ## the figures of docs/benchmarks.md
+	@$(BIN)/python benchmarks/run.py $(ARGS)
+
+lock: $(VENV)/bin/uv ## pin what pyproject.toml asks for
+	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock
+	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --extra dev pyproject.toml -o requirements-dev.lock
+
+clean: ## remove what was made here
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

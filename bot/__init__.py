@@ -1,0 +1,1 @@
+"""The service: door, loop, mayor, refinery, deacon, and the GitHub driver."""

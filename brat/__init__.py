@@ -1,0 +1,1 @@
+"""The command people type, and the local forge; wires the rest together."""

@@ -1,0 +1,425 @@
+"""Every brat event: what happened, in the past tense, with all that a fold needs.
+
+An event is a frozen struct whose JSON form carries `v` and `type` (noun dot participle).
+`Event` is the closed union of what a bot writes and what changes state; `Claim` is what a
+session says of itself, imported beside the bot's own events and never believed by the
+fold. docs/log-format.md lists all fields; a test keeps it complete.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+Strategy = Literal["rebase", "squash", "merge"]
+Cause = Literal[
+    "planned", "lost", "failed", "refused", "conflict", "red", "outage", "retry"
+]
+"""Why a task is in the queue: only `planned`, `outage` and `retry` cost no attempt."""
+
+Verdict = Literal["success", "failure", "noop", "cancelled", "timed_out"]
+"""The witness's word on a session; the agent's own word is never taken for it."""
+
+
+class Fact(Struct, frozen=True, kw_only=True, tag_field="type"):
+    """What every brat event has: the version of its JSON form."""
+
+    v: int = 1
+
+
+# --- what the facts are made of -----------------------------------------------------
+
+
+class TaskSpec(Struct, frozen=True, kw_only=True):
+    """One task as planned."""
+
+    number: int
+    """From 1; 0 is the plan itself."""
+    title: str
+    instructions: str
+    after: tuple[int, ...] = ()
+    """Numbers of the tasks that must be merged first."""
+    paths: tuple[str, ...] = ()
+    """What it expects to touch; a folder ends in a slash. Empty: not declared."""
+    needs: tuple[str, ...] = ()
+    """Resources such as `port:5432` or `service:mail`."""
+    engine: str = "default"
+    """A name in the convoy's engines."""
+
+
+class EngineSpec(Struct, frozen=True, kw_only=True):
+    """How to start one kind of agent, frozen when the convoy was accepted."""
+
+    type: str
+    model: str | None = None
+    args: tuple[str, ...] = ()
+    """For `shell` the whole argument vector, else what is added to the engine's own."""
+    timeout_s: int = 1800
+    max_sessions: int = 8
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """What one attempt may use."""
+
+    output_bytes: int = 10_000_000
+    patch_files: int = 300
+    patch_bytes: int = 2_000_000
+
+
+class Gate(Struct, frozen=True, kw_only=True):
+    """What a patch may not touch (`protected`), or only may (`allowed`; empty: all).
+
+    Patterns as in .gitignore, relative to the repository's top.
+    """
+
+    protected: tuple[str, ...] = (".brat/**", ".github/**", ".git/**", ".gitmodules")
+    allowed: tuple[str, ...] = ()
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """The configuration a convoy was accepted with; later edits do not change it."""
+
+    engines: dict[str, EngineSpec]
+    strategy: Strategy = "rebase"
+    require_ci: bool = True
+    checks: tuple[str, ...] = ()
+    """Names of the checks that must be green; empty: all there are, at least one."""
+    attempts: int = 3
+    tasks: int = 20
+    max_sessions: int = 32
+    limits: Limits = Limits()
+    gate: Gate = Gate()
+
+
+# --- the repository -------------------------------------------------------------------
+
+
+class BotStarted(Fact, frozen=True, kw_only=True, tag="bot.started"):
+    """The event's actor speaks for a bot from here on."""
+
+    version: str
+
+
+# --- convoys ------------------------------------------------------------------------
+
+
+class ConvoyRequested(Fact, frozen=True, kw_only=True, tag="convoy.requested"):
+    """An issue was accepted; its text is frozen here."""
+
+    convoy: str
+    issue: int
+    title: str
+    text: str
+    by: str
+    target: str
+    """The branch it lands on, without refs/heads/."""
+    base: str
+    """The target's tip when it was accepted; convoy/<name>/base starts there."""
+    settings: Settings
+
+
+class ConvoyPlanned(Fact, frozen=True, kw_only=True, tag="convoy.planned"):
+    """The plan: it makes the convoy active."""
+
+    convoy: str
+    planner: str
+    tasks: tuple[TaskSpec, ...]
+
+
+class ConvoyPaused(Fact, frozen=True, kw_only=True, tag="convoy.paused"):
+    """Nothing new starts until it is resumed."""
+
+    convoy: str
+    by: str
+
+
+class ConvoyResumed(Fact, frozen=True, kw_only=True, tag="convoy.resumed"):
+    """It goes on."""
+
+    convoy: str
+    by: str
+
+
+class ConvoyCompleted(Fact, frozen=True, kw_only=True, tag="convoy.completed"):
+    """Its pull request has landed."""
+
+    convoy: str
+    commit: str
+
+
+class ConvoyFailed(Fact, frozen=True, kw_only=True, tag="convoy.failed"):
+    """It was cancelled, could not be planned, or nothing can move any more."""
+
+    convoy: str
+    why: str
+
+
+# --- tasks --------------------------------------------------------------------------
+
+
+class TaskQueued(Fact, frozen=True, kw_only=True, tag="task.queued"):
+    """The task waits for a session; `why` is told to the next attempt."""
+
+    convoy: str
+    task: int
+    cause: Cause
+    why: str = ""
+
+
+class TaskStarted(Fact, frozen=True, kw_only=True, tag="task.started"):
+    """Everything the runner needs for one attempt; its chunk is the hand-off."""
+
+    convoy: str
+    task: int
+    attempt: int
+    """From 1, counted from the log."""
+    session: str
+    """The actor that may speak for this attempt: 32 hex digits."""
+    nonce: str
+    """In the run's name, so that a run whose id was lost is found again."""
+    base: str
+    """The commit the work starts from."""
+    branch: str
+    """Where the bot will push the work."""
+    title: str
+    instructions: str
+    notes: tuple[str, ...] = ()
+    """Why earlier attempts did not land, oldest first."""
+    engine: EngineSpec
+    limits: Limits
+    gate: Gate
+
+
+class TaskBlocked(Fact, frozen=True, kw_only=True, tag="task.blocked"):
+    """A person must act."""
+
+    convoy: str
+    task: int
+    why: str
+
+
+class TaskMerged(Fact, frozen=True, kw_only=True, tag="task.merged"):
+    """The task's work is on the convoy's branch (or there was nothing to do)."""
+
+    convoy: str
+    task: int
+    commit: str | None = None
+
+
+class TaskDropped(Fact, frozen=True, kw_only=True, tag="task.dropped"):
+    """The task will not be done."""
+
+    convoy: str
+    task: int
+    why: str
+
+
+# --- work and sessions, as the bot sees them ------------------------------------------
+
+
+class WorkAccepted(Fact, frozen=True, kw_only=True, tag="work.accepted"):
+    """The gate let the attempt's commits through; the same push moves the branch."""
+
+    convoy: str
+    task: int
+    attempt: int
+    commit: str
+    base: str
+    files: tuple[str, ...]
+    summary: str = ""
+
+
+class WorkRefused(Fact, frozen=True, kw_only=True, tag="work.refused"):
+    """The attempt ended without work that may land."""
+
+    convoy: str
+    task: int
+    attempt: int
+    why: str
+
+
+class SessionLost(Fact, frozen=True, kw_only=True, tag="session.lost"):
+    """The session ended and left no result."""
+
+    convoy: str
+    task: int
+    attempt: int
+    why: str
+
+
+# --- merging ------------------------------------------------------------------------
+
+
+class MergeAttempted(Fact, frozen=True, kw_only=True, tag="merge.attempted"):
+    """A candidate was built and pushed for CI to judge; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+    strategy: Strategy
+    candidate: str
+    base: str
+    """The commit the candidate stands on: the branch's tip or the candidate ahead."""
+    work: str
+    """The commit whose work it carries."""
+
+
+class MergeFailed(Fact, frozen=True, kw_only=True, tag="merge.failed"):
+    """It conflicts, or CI found it red."""
+
+    convoy: str
+    task: int
+    candidate: str | None
+    why: str
+
+
+class MergeLanded(Fact, frozen=True, kw_only=True, tag="merge.landed"):
+    """The branch moved to the candidate, unchanged, in the push that carries this."""
+
+    convoy: str
+    task: int
+    candidate: str
+    branch: str
+    judged: tuple[str, ...]
+    """The checks that judged the candidate; `("none",)` where CI is not required."""
+
+
+# --- leases and actions -----------------------------------------------------------------
+
+
+class LeaseTaken(Fact, frozen=True, kw_only=True, tag="lease.taken"):
+    """A resource belongs to `holder` until `expires` (unix ms)."""
+
+    resource: str
+    holder: str
+    nonce: str
+    expires: int
+
+
+class LeaseFreed(Fact, frozen=True, kw_only=True, tag="lease.freed"):
+    """The resource is free again."""
+
+    resource: str
+    nonce: str
+
+
+ActionKind = Literal["dispatch", "pull", "comment"]
+
+
+class ActionIntended(Fact, frozen=True, kw_only=True, tag="action.intended"):
+    """Something the forge does not make idempotent is about to be done, under a key."""
+
+    key: str
+    kind: ActionKind
+    convoy: str
+    task: int = 0
+    attempt: int = 0
+
+
+class ActionDone(Fact, frozen=True, kw_only=True, tag="action.done"):
+    """It was done; `number` is the run's id, the pull request or the comment."""
+
+    key: str
+    number: int
+
+
+class CommentSaid(Fact, frozen=True, kw_only=True, tag="comment.said"):
+    """The convoy's comment stands on the issue and is edited from here on."""
+
+    convoy: str
+    issue: int
+    comment: int
+
+
+# --- what a session claims ----------------------------------------------------------
+
+
+class SessionSpawned(Fact, frozen=True, kw_only=True, tag="session.spawned"):
+    """The witness is up and has read its task."""
+
+    convoy: str
+    task: int
+    attempt: int
+
+
+class SessionReady(Fact, frozen=True, kw_only=True, tag="session.ready"):
+    """The workspace stands at the base commit."""
+
+    convoy: str
+    task: int
+    attempt: int
+
+
+class SessionRunning(Fact, frozen=True, kw_only=True, tag="session.running"):
+    """The engine's process was started."""
+
+    convoy: str
+    task: int
+    attempt: int
+    engine: str
+    argv0: str
+
+
+class FilesModified(Fact, frozen=True, kw_only=True, tag="files.modified"):
+    """What the attempt changed against its base."""
+
+    convoy: str
+    task: int
+    attempt: int
+    paths: tuple[str, ...]
+
+
+class SessionHandoff(Fact, frozen=True, kw_only=True, tag="session.handoff"):
+    """The work is committed and bundled; None: there is none."""
+
+    convoy: str
+    task: int
+    attempt: int
+    commit: str | None
+
+
+class SessionExited(Fact, frozen=True, kw_only=True, tag="session.exited"):
+    """How the engine ended: an exit status, or the signal that ended it."""
+
+    convoy: str
+    task: int
+    attempt: int
+    exit_code: int | None
+    signal: int | None
+    verdict: Verdict
+    summary: str
+    seconds: float
+
+
+Claim = (
+    SessionSpawned
+    | SessionReady
+    | SessionRunning
+    | FilesModified
+    | SessionHandoff
+    | SessionExited
+)
+
+Event = (
+    BotStarted
+    | ConvoyRequested
+    | ConvoyPlanned
+    | ConvoyPaused
+    | ConvoyResumed
+    | ConvoyCompleted
+    | ConvoyFailed
+    | TaskQueued
+    | TaskStarted
+    | TaskBlocked
+    | TaskMerged
+    | TaskDropped
+    | WorkAccepted
+    | WorkRefused
+    | SessionLost
+    | MergeAttempted
+    | MergeFailed
+    | MergeLanded
+    | LeaseTaken
+    | LeaseFreed
+    | ActionIntended
+    | ActionDone
+    | CommentSaid
+)

@@ -1,0 +1,1 @@
+"""The event log in git refs: wire format, append, read, leases. Knows no convoys."""
