@@ -1,0 +1,104 @@
+from itertools import pairwise
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from convoy.events import TaskSpec
+from convoy.graph import find_cycle, order, ready
+
+
+def task(number: int, *after: int) -> TaskSpec:
+    return TaskSpec(number=number, title="t", instructions="i", after=after)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> list[TaskSpec]:
+    """Tasks in any listing order whose dependencies have no circle."""
+    ranks = draw(st.lists(st.integers(1, 99), unique=True, max_size=12))
+    tasks = [
+        task(number, *draw(st.sets(st.sampled_from(ranks[:rank]), max_size=4)))
+        if rank
+        else task(number)
+        for rank, number in enumerate(ranks)
+    ]
+    return draw(st.permutations(tasks))
+
+
+def test_a_task_is_ready_when_all_it_waits_for_is_merged() -> None:
+    tasks = [task(3, 1, 2), task(1), task(2), task(4, 3)]
+
+    assert ready(tasks, ()) == (1, 2)
+    assert ready(tasks, {1}) == (2,)
+    assert ready(tasks, {1, 2}) == (3,)
+    assert ready(tasks, {1, 2, 3, 4}) == ()
+
+
+def test_a_dependency_outside_the_plan_is_met_only_when_it_is_merged() -> None:
+    assert ready([task(2, 1)], ()) == ()
+    assert ready([task(2, 1)], {1}) == (2,)
+
+
+def test_the_order_prefers_small_numbers() -> None:
+    assert order([task(4), task(1, 3), task(3), task(2, 1)]) == (3, 1, 2, 4)
+
+
+def test_the_order_of_a_circle_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"circle: \(1, 2, 1\)"):
+        order([task(1, 2), task(2, 1)])
+
+
+@pytest.mark.parametrize(
+    ("edges", "circle"),
+    [
+        ({}, None),
+        ({1: [], 2: [1], 3: [1, 2]}, None),
+        ({1: [9]}, None),
+        ({4: [4]}, (4, 4)),
+        ({2: [1], 1: [2]}, (1, 2, 1)),
+        ({1: [2], 2: [3], 3: [1]}, (1, 2, 3, 1)),
+        ({1: [], 2: [1, 4], 3: [2], 4: [3]}, (2, 4, 3, 2)),
+    ],
+)
+def test_a_circle_is_named_from_its_smallest_number(
+    edges: dict[int, list[int]], circle: tuple[int, ...] | None
+) -> None:
+    assert find_cycle(edges) == circle
+
+
+@settings(deadline=None)
+@given(plans())
+def test_every_task_comes_after_what_it_waits_for(tasks: list[TaskSpec]) -> None:
+    placed = order(tasks)
+
+    assert sorted(placed) == sorted(t.number for t in tasks)
+    assert all(placed.index(n) < placed.index(t.number) for t in tasks for n in t.after)
+
+
+@settings(deadline=None)
+@given(plans())
+def test_merging_what_is_ready_ends_with_everything_merged(
+    tasks: list[TaskSpec],
+) -> None:
+    merged: set[int] = set()
+
+    while batch := ready(tasks, merged):
+        assert not merged & set(batch)
+        merged.update(batch)
+
+    assert merged == {t.number for t in tasks}
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.integers(1, 9), st.sets(st.integers(1, 9), max_size=3)))
+def test_a_circle_is_found_exactly_when_there_is_no_order(
+    edges: dict[int, set[int]],
+) -> None:
+    circle = find_cycle(edges)
+
+    if circle is None:
+        order([task(number, *after) for number, after in edges.items()])
+    else:
+        assert circle[0] == circle[-1] == min(circle)
+        assert all(b in edges[a] for a, b in pairwise(circle))
+        with pytest.raises(ValueError, match="circle"):
+            order([task(number, *after) for number, after in edges.items()])
