@@ -1,0 +1,276 @@
+"""The fourteen kinds of grite event, and what a version does not know.
+
+A kind's fields stand in the order of its payload on the wire:
+https://github.com/neul-labs/grite/blob/main/docs/hash-vectors.md
+Labels and symbols are kept in grite's order from the start, so that an event equals
+what a reader gets back. Import them from `grite.event`.
+"""
+
+import reprlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import attrgetter
+from types import NoneType
+from typing import ClassVar, Final, Literal, NamedTuple
+
+from grite import cbor
+
+ID_BYTES: Final = 16
+"""Of an issue and of an actor."""
+HASH_BYTES: Final = 32
+"""Of an event's id, a chunk's hash and a file's SHA-256."""
+
+
+def check_length(what: str, value: bytes, length: int) -> None:
+    """Raise ValueError unless `value` is `length` bytes long."""
+    if type(value) is not bytes or len(value) != length:
+        raise ValueError(f"{what} has {length} bytes, not {reprlib.repr(value)}")
+
+
+@dataclass(frozen=True, slots=True)
+class IssueCreated:
+    """The issue's first event; labels are sorted, and not made unique."""
+
+    tag: ClassVar[int] = 1
+    title: str
+    body: str
+    labels: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if any(type(label) is not str for label in self.labels):
+            raise ValueError("a label is text")
+        object.__setattr__(self, "labels", tuple(sorted(self.labels)))
+
+
+@dataclass(frozen=True, slots=True)
+class IssueUpdated:
+    """A new title, a new body; None leaves the old one."""
+
+    tag: ClassVar[int] = 2
+    title: str | None = None
+    body: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommentAdded:
+    """A comment; our own events travel in its body."""
+
+    tag: ClassVar[int] = 3
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAdded:
+    """A label was put on."""
+
+    tag: ClassVar[int] = 4
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelRemoved:
+    """A label was taken off."""
+
+    tag: ClassVar[int] = 5
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class StateChanged:
+    """The issue was closed or opened again."""
+
+    tag: ClassVar[int] = 6
+    state: Literal["open", "closed"]
+
+    def __post_init__(self) -> None:
+        if self.state not in {"open", "closed"}:
+            raise ValueError(
+                f"a state is open or closed, not {reprlib.repr(self.state)}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class LinkAdded:
+    """A link to somewhere else."""
+
+    tag: ClassVar[int] = 7
+    url: str
+    note: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AssigneeAdded:
+    """Somebody has it now."""
+
+    tag: ClassVar[int] = 8
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssigneeRemoved:
+    """Somebody has it no more."""
+
+    tag: ClassVar[int] = 9
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentAdded:
+    """A file that lies elsewhere, by its SHA-256."""
+
+    tag: ClassVar[int] = 10
+    name: str
+    sha256: bytes
+    mime: str
+
+    def __post_init__(self) -> None:
+        check_length("a SHA-256", self.sha256, HASH_BYTES)
+
+
+Relation = Literal["blocks", "depends_on", "related_to"]
+
+
+def _check_relation(target: bytes, relation: str) -> None:
+    check_length("an issue id", target, ID_BYTES)
+    if relation not in {"blocks", "depends_on", "related_to"}:
+        raise ValueError(
+            "a relation is blocks, depends_on or related_to, not "
+            f"{reprlib.repr(relation)}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyAdded:
+    """The issue stands in a relation to another one."""
+
+    tag: ClassVar[int] = 11
+    target: bytes
+    relation: Relation
+
+    def __post_init__(self) -> None:
+        _check_relation(self.target, self.relation)
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyRemoved:
+    """It no longer does."""
+
+    tag: ClassVar[int] = 12
+    target: bytes
+    relation: Relation
+
+    def __post_init__(self) -> None:
+        _check_relation(self.target, self.relation)
+
+
+class Symbol(NamedTuple):
+    """A named thing in a source file, with its first and last line."""
+
+    name: str
+    kind: str
+    line_start: int
+    line_end: int
+
+
+def _symbol(row: "Symbol") -> Symbol:
+    # From the wire it comes as a plain tuple.
+    if tuple(map(type, row)) != (str, str, int, int) or min(row[2:]) < 0:
+        raise ValueError(
+            f"a symbol has a name, a kind and two lines, not {reprlib.repr(row)}"
+        )
+    return Symbol(*row)
+
+
+@dataclass(frozen=True, slots=True)
+class ContextUpdated:
+    """What a source file holds; symbols are sorted by name and kind."""
+
+    tag: ClassVar[int] = 13
+    path: str
+    language: str
+    symbols: tuple[Symbol, ...]
+    summary: str
+    sha256: bytes
+
+    def __post_init__(self) -> None:
+        check_length("a SHA-256", self.sha256, HASH_BYTES)
+        symbols = sorted(map(_symbol, self.symbols), key=attrgetter("name", "kind"))
+        object.__setattr__(self, "symbols", tuple(symbols))
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectContextUpdated:
+    """A fact about the project, under a key."""
+
+    tag: ClassVar[int] = 14
+    key: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownKind:
+    """A kind, or a form of one, that this version does not know: kept, and no fault."""
+
+    tag: int
+    payload: bytes
+    """Its CBOR."""
+
+
+KnownKind = (
+    IssueCreated
+    | IssueUpdated
+    | CommentAdded
+    | LabelAdded
+    | LabelRemoved
+    | StateChanged
+    | LinkAdded
+    | AssigneeAdded
+    | AssigneeRemoved
+    | AttachmentAdded
+    | DependencyAdded
+    | DependencyRemoved
+    | ContextUpdated
+    | ProjectContextUpdated
+)
+Kind = KnownKind | UnknownKind
+
+_Types = set[tuple[type, ...]]
+_MAYBE: Final[tuple[type, ...]] = (str, NoneType)
+_TEXT: Final[_Types] = {(str,)}
+_FORMS: Final[dict[int, tuple[Callable[..., KnownKind], _Types]]] = {
+    1: (IssueCreated, {(str, str, tuple)}),
+    2: (IssueUpdated, {(a, b) for a in _MAYBE for b in _MAYBE}),
+    3: (CommentAdded, _TEXT),
+    4: (LabelAdded, _TEXT),
+    5: (LabelRemoved, _TEXT),
+    6: (StateChanged, _TEXT),
+    7: (LinkAdded, {(str, a) for a in _MAYBE}),
+    8: (AssigneeAdded, _TEXT),
+    9: (AssigneeRemoved, _TEXT),
+    10: (AttachmentAdded, {(str, bytes, str)}),
+    11: (DependencyAdded, {(bytes, str)}),
+    12: (DependencyRemoved, {(bytes, str)}),
+    13: (ContextUpdated, {(str, str, tuple, str, bytes)}),
+    14: (ProjectContextUpdated, {(str, str)}),
+}
+"""For each tag its kind, and the types that its payload may have."""
+
+
+def payload_of(kind: Kind) -> object:
+    """Return the payload of `kind`, as CBOR takes it."""
+    if isinstance(kind, UnknownKind):
+        return cbor.read(kind.payload)
+    return tuple([getattr(kind, name) for name in kind.__slots__])
+
+
+def kind_of(tag: int, payload: object) -> Kind:
+    """Return the kind that `payload` holds; a form not known here is UnknownKind."""
+    form = _FORMS.get(tag)
+    if form is not None and type(payload) is tuple:
+        kind, types = form
+        if tuple(map(type, payload)) in types:
+            try:
+                return kind(*payload)
+            except ValueError:
+                pass  # perhaps a state or relation of a later version: kept below
+    return UnknownKind(tag, cbor.write(payload))
