@@ -1,0 +1,102 @@
+"""Every name that two parts of brat must spell alike: issues, sessions, refs, keys.
+
+Pure. A grite issue has no name of its own, so its id is the BLAKE2b-128 hash of a text
+that says what it is for: whoever knows the convoy's name finds its events.
+"""
+
+import hashlib
+import re
+
+_SESSION = re.compile(
+    r"([a-z0-9][a-z0-9-]{0,39})/(0|[1-9][0-9]{0,8})/([1-9][0-9]{0,8})"
+)
+_MARKER = re.compile(r"<!-- brat:key=([a-z0-9:/-]+) -->")
+
+
+def _issue(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def repository_issue() -> bytes:
+    """Return the id of the issue that carries what concerns the whole repository."""
+    return _issue("brat:repository")
+
+
+def convoy_issue(convoy: str) -> bytes:
+    """Return the id of the issue that carries a convoy's events."""
+    return _issue(f"brat:convoy:{convoy}")
+
+
+def task_issue(convoy: str, task: int) -> bytes:
+    """Return the id of the issue that carries a task's events."""
+    return _issue(f"brat:task:{convoy}/{task}")
+
+
+def session_name(convoy: str, task: int, attempt: int) -> str:
+    """Return the name of one attempt, as in run names: `<convoy>/<task>/<attempt>`."""
+    return f"{convoy}/{task}/{attempt}"
+
+
+def parse_session(text: str) -> tuple[str, int, int]:
+    """Return the convoy, the task and the attempt that a session's name names.
+
+    Raises:
+        ValueError: it is no session's name; the message is one sentence for people.
+    """
+    found = _SESSION.fullmatch(text)
+    if found is None:
+        raise ValueError(
+            f"{text[:80]!r} is not the name of a session; give <convoy>/<task>/"
+            "<attempt>, such as fix-login-7/2/1."
+        )
+    return found[1], int(found[2]), int(found[3])
+
+
+def base_branch(convoy: str) -> str:
+    """Return the branch that the convoy's tasks share."""
+    return f"convoy/{convoy}/base"
+
+
+def task_branch(convoy: str, task: int) -> str:
+    """Return the branch that carries a task's accepted work."""
+    return f"convoy/{convoy}/task-{task}"
+
+
+def attempt_ref(convoy: str, task: int, attempt: int) -> str:
+    """Return the ref that keeps the work of an attempt that did not land."""
+    return f"refs/grite/attempts/{convoy}/{task}/{attempt}"
+
+
+def queue_branch(target: str, commit: str) -> str:
+    """Return the branch that shows a candidate for `target` to CI."""
+    return f"brat/queue/{target.replace('/', '--')}/{commit}"
+
+
+def dispatch_key(session: str) -> str:
+    """Return the key under which a session's run is started."""
+    return f"dispatch:{session}"
+
+
+def pull_key(convoy: str, task: int) -> str:
+    """Return the key under which a pull request is opened; task 0 is the convoy's."""
+    return f"pull:{convoy}/{task}"
+
+
+def comment_key(convoy: str) -> str:
+    """Return the key under which the convoy's comment is written."""
+    return f"comment:{convoy}"
+
+
+def finish_key(convoy: str) -> str:
+    """Return the key under which the convoy's issue is told that it is over."""
+    return f"finish:{convoy}"
+
+
+def marker(key: str) -> str:
+    """Return the hidden line that lets a text on the forge be found by its key."""
+    return f"<!-- brat:key={key} -->"
+
+
+def keys_in(text: str) -> tuple[str, ...]:
+    """Return the keys whose markers stand in `text`, in order."""
+    return tuple(_MARKER.findall(text))

@@ -1,0 +1,189 @@
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings, strategies as st
+
+from convoy.events import Gate, Limits
+from convoy.gate import Change, is_matched, is_safe, parse_raw, printable, refusals
+
+GATE, LIMITS = Gate(), Limits()
+CLEAN = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "LC_ALL": "C"}
+
+
+def git(*args: str, cwd: Path, stdin: bytes = b"") -> bytes:
+    done = subprocess.run(
+        ["git", *args],
+        cwd=cwd,
+        input=stdin,
+        env=CLEAN,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode in {0, 1}, done.stderr
+    return done.stdout
+
+
+def edited(path: str, mode: str = "100644") -> Change:
+    return Change(path, "100644", mode)
+
+
+def why(*changes: Change, gate: Gate = GATE, size: int = 1) -> tuple[str, ...]:
+    return refusals(changes, size, gate, LIMITS)
+
+
+def test_an_ordinary_patch_is_let_through() -> None:
+    changes = (
+        edited("src/a.py"),
+        Change("b.sh", "000000", "100755"),
+        edited(".gitignore"),
+    )
+
+    assert why(*changes) == ()
+
+
+def test_too_many_files_and_too_many_bytes_are_two_reasons() -> None:
+    changes = [edited(f"{n}.txt") for n in range(301)]
+
+    assert why(*changes, size=2_000_001) == (
+        "The patch touches 301 files; 300 are allowed.",
+        "The patch has 2000001 bytes; 2000000 are allowed.",
+    )
+
+
+@pytest.mark.parametrize(
+    "path", [".github/workflows/ci.yml", ".GitHub/x", ".brat/agent.sh", ".gitmodules"]
+)
+def test_a_protected_path_is_refused_even_when_it_is_deleted(path: str) -> None:
+    gone = Change(path, "100644", "000000")
+
+    assert why(gone) == (f"The patch touches a protected path: {path}.",)
+
+
+def test_only_allowed_paths_may_be_touched_when_there_are_any() -> None:
+    gate = Gate(allowed=("src/", "*.md"))
+    changes = [edited(f"{n}") for n in range(5)]
+
+    assert why(edited("src/a/b.py"), edited("docs/x.md"), gate=gate) == ()
+    assert why(*changes, gate=gate) == (
+        "The patch touches a path outside of what is allowed: 0, 1, 2 and 2 more.",
+    )
+
+
+def test_links_and_submodules_may_go_but_not_come() -> None:
+    assert why(Change("a", "120000", "000000"), Change("b", "160000", "000000")) == ()
+    assert why(edited("a", "120000"), Change("b", "000000", "160000")) == (
+        "The patch adds or changes a symbolic link: a.",
+        "The patch adds or changes a submodule: b.",
+    )
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *(
+            "a/.git/config",
+            "a/.GIT/x",
+            ".git",
+            "x/git~1/y",
+            ".git. /x",
+            ".git::$DATA/x",
+        ),
+        *("../a", "a/../b", "a\\..\\b", "/a", "a//b", "./a", ".g\u200cit/x"),
+        *("a\nb", "a\x1b[31m", "a\u202eb", "\udcff"),
+    ],
+)
+def test_a_path_that_some_machine_would_write_elsewhere_is_refused(path: str) -> None:
+    assert not is_safe(path)
+    reasons = why(edited(path), gate=Gate(protected=()))
+    assert reasons == (
+        f"The patch has a path that cannot be written safely: {printable(path)}.",
+    )
+    assert printable(reasons[0]) == reasons[0]
+
+
+@pytest.mark.parametrize("path", ["a b", "größe/ß.txt", "…", ".gitignore", "x.git/y"])
+def test_an_unusual_but_harmless_path_is_let_through(path: str) -> None:
+    assert is_safe(path)
+
+
+def test_what_git_says_is_read_back_whole(tmp_path: Path) -> None:
+    git("init", "-q", "-b", "main", cwd=tmp_path)
+    (tmp_path / "old").write_text("x")
+    (tmp_path / "same").write_text("y")
+    git("add", "-A", cwd=tmp_path)
+    before = git("write-tree", cwd=tmp_path).decode().strip()
+    (tmp_path / "old").unlink()
+    (tmp_path / "same").chmod(0o755)
+    (tmp_path / "two\nlines\tä").write_text("z")
+    (tmp_path / "link").symlink_to("/etc/passwd")
+    (tmp_path / os.fsdecode(b"\xff")).write_text("z")
+    git("add", "-A", cwd=tmp_path)
+    after = git("write-tree", cwd=tmp_path).decode().strip()
+
+    raw = git(
+        "diff-tree", "-r", "--raw", "-z", "--no-renames", before, after, cwd=tmp_path
+    )
+
+    assert set(parse_raw(raw)) == {
+        Change("old", "100644", "000000"),
+        Change("same", "100644", "100755"),
+        Change("two\nlines\tä", "000000", "100644"),
+        Change("link", "000000", "120000"),
+        Change("\udcff", "000000", "100644"),
+    }
+    assert parse_raw(b"") == ()
+
+
+@pytest.mark.parametrize("raw", [b"x", b":100644\0a\0", b"\0", b":x\0a\0b\0"])
+def test_what_git_would_not_say_is_no_list_of_changes(raw: bytes) -> None:
+    with pytest.raises(ValueError, match="changed file"):
+        parse_raw(raw)
+
+
+@given(st.binary())
+def test_any_bytes_are_a_list_or_a_value_error(raw: bytes) -> None:
+    try:
+        parse_raw(raw)
+    except ValueError as error:
+        assert str(error)  # noqa: PT017  both ends are right
+
+
+@pytest.fixture(scope="module")
+def ignoring(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("ignoring")
+    git("init", "-q", cwd=root)
+    return root
+
+
+parts = st.text("ab.c", min_size=1, max_size=3).filter(lambda part: part.strip("."))
+paths = st.lists(parts, min_size=1, max_size=4).map("/".join)
+pieces = st.sampled_from(
+    ["a", "b", "ab", ".c", "*", "**", "?", "[ab]", "[!a]", "[a-b]c", "\\a", "*.c", "b*"]
+)
+patterns = st.builds(
+    "{}{}{}{}".format,
+    st.sampled_from(["", "", "", "!"]),
+    st.sampled_from(["", "", "/"]),
+    st.lists(pieces, min_size=1, max_size=4).map("/".join),
+    st.sampled_from(["", "", "/", "/**", " "]),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(patterns, min_size=1, max_size=4), st.sets(paths, min_size=5))
+@example(["a/**/**/b", "# c", "", "!a/b"], {"a/b", "a/x/y/b", "c"})
+@example(["**/a", "!/a", "b/**"], {"a", "b", "b/a", "b/c/a", "c/b"})
+def test_patterns_mean_what_they_mean_to_git(
+    ignoring: Path, lines: list[str], names: set[str]
+) -> None:
+    (ignoring / ".git/info/exclude").write_text("".join(f"{line}\n" for line in lines))
+
+    said = git(
+        "check-ignore", "-z", "--stdin", "--no-index",
+        cwd=ignoring, stdin="\0".join(names).encode(),
+    )  # fmt: skip
+
+    ignored = set(said.decode().split("\0")) - {""}
+    assert {name for name in names if is_matched(name, lines)} == ignored
