@@ -1,0 +1,183 @@
+"""The git program, run from a clean environment and never past its deadline.
+
+Nobody's configuration, prompts or language reach it, and no shell is involved. A token
+travels in the environment (`authorization`), never in an argument or a URL.
+"""
+
+import base64
+import contextlib
+import os
+import re
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from grite.errors import BratError, GitFailed, Unavailable
+
+DEADLINE_S: Final = 60.0
+OLDEST: Final = (2, 38, 0)
+"""The first git that can merge trees without a work tree (`merge-tree --write-tree`).
+https://git-scm.com/docs/git-merge-tree
+"""
+
+_SECRET: Final = re.compile(
+    r"(?<=://)[^/@\s]+(?=@)"  # user and password in a URL
+    r"|(?<=Authorization: )[^\r\n]+"
+    r"|\bgh[a-z]_[A-Za-z0-9]{16,}|\bgithub_pat_\w+",
+    re.IGNORECASE,
+)
+_VALUE_KEY: Final = "GIT_CONFIG_VALUE_"
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """How git ended."""
+
+    status: int
+    """0 unless `check` was off; negative for the signal that ended it."""
+    stdout: bytes
+    stderr: str
+    """Without secrets."""
+
+
+def run(
+    args: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    deadline_s: float = DEADLINE_S,
+    env: Mapping[str, str] | None = None,
+    stdin: bytes | None = None,
+    check: bool = True,
+) -> Completed:
+    """Run `git ARGS` to its end.
+
+    Args:
+        args: without the word git.
+        cwd: where; the caller's own folder if None.
+        deadline_s: after that many seconds git and all it started are killed.
+        env: added to the clean environment, and wins over it.
+        stdin: what git reads; nothing if None.
+        check: raise when git does not end with 0.
+
+    Raises:
+        Unavailable: the deadline came first.
+        GitFailed: git ended with an error and `check` is on.
+        BratError: there is no git, or no such folder.
+    """
+    argv = ("git", *args)
+    extra = dict(env or {})
+    try:
+        status, out, err = _end_of(_start(argv, cwd, extra), stdin, deadline_s)
+    except subprocess.TimeoutExpired:
+        said = f"git {redacted(_verb(args), extra)} took longer than {deadline_s:g} s"
+        raise Unavailable(said) from None
+    stderr = redacted(err.decode(errors="replace"), extra)
+    if check and status != 0:
+        raise GitFailed([redacted(arg, extra) for arg in argv], status, stderr)
+    return Completed(status, out, stderr)
+
+
+def version() -> tuple[int, int, int]:
+    """Return the version of git.
+
+    Raises:
+        BratError: there is no git, or it does not say.
+    """
+    said = run(["version"]).stdout.decode(errors="replace")
+    found = re.search(r"(\d+)\.(\d+)(?:\.(\d+))?", said)
+    if found is None:
+        raise BratError(f"git does not say its version: {said.strip()!r}")
+    return int(found[1]), int(found[2]), int(found[3] or 0)
+
+
+def require_version() -> None:
+    """Check that git is new enough.
+
+    Raises:
+        BratError: it is not; the text says what to do.
+    """
+    have = version()
+    if have < OLDEST:
+        raise BratError(
+            f"git {'.'.join(map(str, have))} is too old: "
+            f"please install git {OLDEST[0]}.{OLDEST[1]} or newer"
+        )
+
+
+def authorization(token: str) -> dict[str, str]:
+    """Return the environment that makes git send `token` with each HTTP request.
+
+    The form is the one GitHub takes for all its kinds of token:
+    https://docs.github.com/en/rest/authentication
+    """
+    pair = base64.b64encode(f"x-access-token:{token}".encode()).decode()
+    return {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "http.extraHeader",
+        f"{_VALUE_KEY}0": f"Authorization: Basic {pair}",
+    }
+
+
+def redacted(text: str, env: Mapping[str, str] | None = None) -> str:
+    """Return `text` without tokens, passwords in URLs and the values set by `env`."""
+    for key, value in (env or {}).items():
+        if key.startswith(_VALUE_KEY) and value:
+            text = text.replace(value, "***")
+    return _SECRET.sub("***", text)
+
+
+def _clean_environment() -> dict[str, str]:
+    return {
+        "PATH": os.pathsep.join(os.get_exec_path()),
+        "HOME": "/nonexistent",
+        "LC_ALL": "C",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+
+
+def _start(
+    argv: Sequence[str], cwd: Path | None, env: dict[str, str]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            argv,
+            cwd=cwd,
+            env=_clean_environment() | env,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,  # a group to kill, and no terminal to ask on
+        )
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise BratError(f"cannot run git: {error.filename} does not exist") from error
+
+
+def _end_of(
+    process: subprocess.Popen[bytes], stdin: bytes | None, deadline_s: float
+) -> tuple[int, bytes, bytes]:
+    """Wait for the end of `process`; however this returns, its group is gone."""
+    with process:
+        try:
+            out, err = process.communicate(stdin or b"", timeout=deadline_s)
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    return process.returncode, out, err
+
+
+def _verb(args: Sequence[str]) -> str:
+    """Return the first word that is neither an option nor the value of `-c` or `-C`."""
+    words = iter(args)
+    for word in words:
+        if word in {"-c", "-C"}:
+            next(words, None)
+        elif not word.startswith("-"):
+            return word
+    return ""

@@ -1,0 +1,227 @@
+"""The refs of another repository: look, fetch, and push with a lease on each ref.
+
+git tells a failed push in many ways, and a cut connection not at all, so after every
+failure the remote's refs are read back and what they say counts.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Final
+
+from grite import git
+from grite.errors import BratError, Conflict, GitFailed, Unavailable
+
+PATTERNS: Final = ("refs/heads/*", "refs/grite/*")
+_HEADS: Final = "refs/heads/"
+_QUIET: Final = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
+
+_REFUSED: Final = re.compile(
+    r"returned error: 4(?!08|29)\d\d|HTTP 4(?!08|29)\d\d|Authentication failed"
+    r"|could not read Username|Permission denied|Repository not found|hook declined"
+)
+_UNREACHABLE: Final = re.compile(
+    r"Could not resolve|Failed to connect|Couldn't connect|Connection \w+"
+    r"|timed out|RPC failed|early EOF|disconnect|hung up|Empty reply|Recv failure"
+    r"|transfer closed|SSL_|gnutls_|unreachable|No route|Temporary failure"
+    r"|returned error: (?:408|429|5\d\d)|Could not read from remote"
+)
+_LOST_RACE: Final = re.compile(
+    r"stale info|cannot lock ref|failed to update ref|already exists|incorrect old"
+    r"|fetch first"
+)
+_COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_REF: Final = re.compile(r"refs/[^\s:*?\[\\^~]+")
+
+
+@dataclass(frozen=True, slots=True)
+class RefUpdate:
+    """What is asked for one ref.
+
+    With `new` and `old` equal it only has to be there when the push starts.
+
+    Raises:
+        ValueError: no full ref name, or a value that is no full commit id.
+    """
+
+    ref: str
+    """Full name."""
+    new: str | None
+    """The commit it shall be at; None deletes it."""
+    old: str | None
+    """The commit it must be at; None: it must not exist."""
+
+    def __post_init__(self) -> None:
+        if not _REF.fullmatch(self.ref):
+            raise ValueError(f"a ref is named in full, not {self.ref!r}")
+        for commit in (self.new, self.old):
+            if commit is not None and not _COMMIT.fullmatch(commit):
+                raise ValueError(f"a commit is named by its full id, not {commit!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Advertised:
+    """What one look at the remote showed."""
+
+    refs: dict[str, str]
+    """Commit ids by full ref name."""
+    head: str | None
+    """The full ref that HEAD stands for; None when that is not there."""
+
+    @property
+    def default_branch(self) -> str | None:
+        """The branch that HEAD stands for, without refs/heads/."""
+        if self.head is None or not self.head.startswith(_HEADS):
+            return None
+        return self.head.removeprefix(_HEADS)
+
+
+def ensure_mirror(path: Path) -> None:
+    """Make a bare repository at `path`, that never cleans up by itself.
+
+    Safe to call again.
+    """
+    where = str(path)
+    git.run(["init", "--quiet", "--bare", "--template=", "-b", "main", "--", where])
+    git.run(["config", "gc.auto", "0"], cwd=path)
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A repository elsewhere and the local bare one that mirrors it."""
+
+    url: str
+    mirror: Path
+    """A bare repository; see `ensure_mirror`."""
+    token: str | None = field(default=None, repr=False)
+    """For HTTP."""
+    deadline_s: float = git.DEADLINE_S
+    """For each call of git."""
+
+    def advertised(self, patterns: Sequence[str] = PATTERNS) -> Advertised:
+        """Return the refs that match `patterns`, and HEAD, in one look.
+
+        Raises:
+            Unavailable: no answer.
+            GitFailed: any other error.
+        """
+        done = self._git("ls-remote", "--symref", "--", self.url, "HEAD", *patterns)
+        refs: dict[str, str] = {}
+        head: str | None = None
+        for line in done.stdout.decode(errors="replace").splitlines():
+            value, _, name = line.partition("\t")
+            if name == "HEAD" and value.startswith("ref: "):
+                head = value.removeprefix("ref: ")
+            # git matches a pattern against the end of a name, too.
+            elif any(fnmatchcase(name, pattern) for pattern in patterns):
+                refs[name] = value
+        return Advertised(refs, head)
+
+    def refs(self, patterns: Sequence[str] = PATTERNS) -> dict[str, str]:
+        """Return the commit ids of the refs that match; raises as `advertised`."""
+        return self.advertised(patterns).refs
+
+    def default_branch(self) -> str | None:
+        """Return the name of HEAD's branch, None when it is not there.
+
+        Raises as `advertised`.
+        """
+        return self.advertised(()).default_branch
+
+    def fetch(self, specs: Sequence[str], depth: int | None = None) -> None:
+        """Bring commits or refspecs into the mirror.
+
+        No ref of the mirror moves but those a refspec names. Safe to call again.
+
+        Raises:
+            Unavailable: no answer.
+            GitFailed: any other error, such as a commit that is not there.
+        """
+        if not specs:
+            return
+        options = ["--quiet", "--no-tags", "--no-write-fetch-head"]
+        if depth is not None:
+            options.append(f"--depth={depth}")
+        self._git("fetch", *options, "--", self.url, *specs)
+
+    def push(self, updates: Sequence[RefUpdate], *, atomic: bool = True) -> None:
+        """Move refs of the remote, each only from where it is expected to be.
+
+        Returns when they all stand at their new values, so the same push again is
+        harmless.
+
+        Args:
+            updates: their commits must be in the mirror.
+            atomic: all or none.
+
+        Raises:
+            Conflict: a ref is not where it was expected; with `atomic` none moved.
+            Unavailable: no answer. None had moved when the refs were read back, or
+                they could not be read; the push may still arrive.
+            GitFailed: any other error, such as a protected branch.
+        """
+        if not updates:
+            return
+        leases = [f"--force-with-lease={u.ref}:{u.old or ''}" for u in updates]
+        specs = [f"{u.new or ''}:{u.ref}" for u in updates]
+        mode = ["--atomic"] if atomic else []
+        args = ("push", "--porcelain", "--no-verify", *mode, *leases)
+        try:
+            self._git(*args, "--", self.url, *specs)
+        except (Conflict, Unavailable, GitFailed) as error:
+            self._judge(updates, error)
+
+    def _judge(self, updates: Sequence[RefUpdate], failure: BratError) -> None:
+        """Return if a failed push did arrive; else raise what happened to it."""
+        try:
+            refs = self.refs([update.ref for update in updates])
+        except (Unavailable, GitFailed):
+            said = f"it is not known whether the push arrived: {failure}"
+            raise Unavailable(said) from failure
+        if all(refs.get(u.ref) == u.new for u in updates):
+            return
+        lost = [u for u in updates if refs.get(u.ref) not in {u.old, u.new}]
+        moved = [u for u in updates if u.old != u.new == refs.get(u.ref)]
+        if lost or moved:
+            left = lost or [u for u in updates if refs.get(u.ref) != u.new]
+            found = ", ".join(_found(u, refs.get(u.ref)) for u in left)
+            raise Conflict(f"the push met other refs: {found}") from failure
+        raise failure
+
+    def _git(self, *args: str) -> git.Completed:
+        env = git.authorization(self.token) if self.token else None
+        done = git.run(
+            [*_QUIET, *args],
+            cwd=self.mirror,
+            deadline_s=self.deadline_s,
+            env=env,
+            check=False,
+        )
+        if done.status != 0:
+            raise _failure(args, done, self.url)
+        return done
+
+
+def _failure(args: Sequence[str], done: git.Completed, url: str) -> BratError:
+    """Return the error that git's words stand for."""
+    rejected = "\n".join(
+        line
+        for line in done.stdout.decode(errors="replace").splitlines()
+        if line.startswith("!")
+    )
+    said = f"{done.stderr}\n{git.redacted(rejected)}".strip()
+    where = git.redacted(url)
+    # "cannot create": a ref stands where the new one needs a folder; no race.
+    if rejected and _LOST_RACE.search(said) and "cannot create" not in said:
+        return Conflict(f"{where} rejected the push: {rejected}")
+    if not rejected and not _REFUSED.search(said) and _UNREACHABLE.search(said):
+        return Unavailable(f"{where} did not answer: {said[-500:]}")
+    return GitFailed(["git", *map(git.redacted, args)], done.status, said)
+
+
+def _found(update: RefUpdate, value: str | None) -> str:
+    stands = f"stands at {value}" if value else "does not exist"
+    expected = f"was expected at {update.old}" if update.old else "should not exist yet"
+    return f"{update.ref} {stands} and {expected}"
