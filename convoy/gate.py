@@ -35,6 +35,7 @@ _TOKEN = re.compile(
     r"|\\?(?P<char>.)",
     re.DOTALL,
 )
+_MEMBER = re.compile(r"\\?(?P<low>.)(?:-\\?(?P<high>.))?", re.DOTALL)
 _REGEX = {"dirs": "(?:.*/)?", "rest": ".+", "some": "[^/]*", "one": "[^/]"}
 
 
@@ -164,12 +165,21 @@ def _compiled(text: str, any_case: bool) -> _Pattern | None:  # noqa: FBT001  ca
 
 
 def _translated(token: re.Match[str]) -> str:
-    if (chars := token["set"]) is not None:
-        chars = re.sub(r"\\?([\[\]\\^&~|])", r"\\\1", chars)
-        return f"(?!/)[{'^' if token['not'] else ''}{chars}]"
+    if token["set"] is not None:
+        chars = "".join(_members(token["set"]))
+        if token["not"]:
+            return f"[^/{chars}]"
+        return f"(?!/)[{chars}]"
     if token["char"] is not None:
         return re.escape(token["char"])
     return _REGEX[str(token.lastgroup)]
+
+
+def _members(chars: str) -> Iterable[str]:
+    for member in _MEMBER.finditer(chars):
+        low, high = member["low"], member["high"] or member["low"]
+        # Of a range the wrong way round git takes the first character alone.
+        yield f"{re.escape(low)}-{re.escape(max(high, low))}"
 
 
 def _is_dot_git(part: str) -> bool:

@@ -160,7 +160,26 @@ def ignoring(tmp_path_factory: pytest.TempPathFactory) -> Path:
 parts = st.text("ab.c", min_size=1, max_size=3).filter(lambda part: part.strip("."))
 paths = st.lists(parts, min_size=1, max_size=4).map("/".join)
 pieces = st.sampled_from(
-    ["a", "b", "ab", ".c", "*", "**", "?", "[ab]", "[!a]", "[a-b]c", "\\a", "*.c", "b*"]
+    [
+        "a",
+        "b",
+        "ab",
+        ".c",
+        "*",
+        "**",
+        "?",
+        "[ab]",
+        "[!a]",
+        "[a-b]c",
+        "\\a",
+        "[b-a]",
+        "[!b-a]",
+        "[a-]",
+        "[]a]",
+        "*.c",
+        "b*",
+        "[+--.]",
+    ]
 )
 patterns = st.builds(
     "{}{}{}{}".format,
