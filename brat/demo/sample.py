@@ -1,0 +1,81 @@
+"""The demo's project: a small package with seven bugs, written as a git repository.
+
+Its files lie as they are in brat/demo/sample/project. The commit's author and date are
+fixed, so that every run of the demo starts from the same commit id.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from importlib import resources
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from grite import git
+
+BRANCH = "main"
+DEADLINE_S = 30.0
+AUTHOR = {
+    "GIT_AUTHOR_NAME": "brat demo",
+    "GIT_AUTHOR_EMAIL": "demo@brat.invalid",
+    "GIT_AUTHOR_DATE": "2026-01-01T00:00:00Z",
+    "GIT_COMMITTER_NAME": "brat demo",
+    "GIT_COMMITTER_EMAIL": "demo@brat.invalid",
+    "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
+}
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The project as written, and the issue that asks for its bugs to be fixed."""
+
+    path: Path
+    """The repository's work tree, clean, with one commit on `branch`."""
+    branch: str
+    ci_command: str
+    """As in its .brat/config.toml: green while `known_bugs/` tells the truth."""
+    issue_title: str
+    issue_text: str
+    """Markdown with a list of seven tasks; tests/demo/test_sample.py plays them."""
+
+
+def write(folder: Path) -> Sample:
+    """Write the project into `folder`, which is made where it is missing.
+
+    Raises:
+        FileExistsError: there is something in `folder`; nothing was written.
+        grite.errors.BratError: git failed; what was written is left there.
+    """
+    if folder.exists() and any(folder.iterdir()):
+        raise FileExistsError(f"{folder} is not empty: give an empty or a new folder")
+    source = resources.files("brat.demo") / "sample"
+    _copy(source / "project", folder)
+    _commit(folder)
+    config = tomllib.loads((folder / ".brat/config.toml").read_text(encoding="utf-8"))
+    title, _, text = (source / "issue.md").read_text(encoding="utf-8").partition("\n")
+    return Sample(
+        path=folder,
+        branch=BRANCH,
+        ci_command=config["ci"]["command"],
+        issue_title=title.removeprefix("# "),
+        issue_text=text.lstrip("\n"),
+    )
+
+
+def _copy(source: Traversable, target: Path) -> None:
+    target.mkdir(parents=True, exist_ok=True)
+    for entry in source.iterdir():
+        if entry.name == "__pycache__":  # installers compile what a wheel holds
+            continue
+        if entry.is_dir():
+            _copy(entry, target / entry.name)
+        else:
+            (target / entry.name).write_bytes(entry.read_bytes())
+
+
+def _commit(folder: Path) -> None:
+    for args in (
+        ["init", "--quiet", "--template=", f"--initial-branch={BRANCH}"],
+        ["add", "--all"],
+        ["commit", "--quiet", "--message=Sign people in with tokens"],
+    ):
+        git.run(args, cwd=folder, deadline_s=DEADLINE_S, env=AUTHOR)

@@ -1,0 +1,1 @@
+"""Sign people in with tokens."""
