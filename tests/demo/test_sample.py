@@ -1,0 +1,251 @@
+"""The demo's project and its scripted agent, with real git, sh and pytest."""
+
+import os
+import re
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+from brat.demo.sample import Sample, write
+
+TASKS = range(1, 8)
+LATER = 2
+"""An attempt at which nothing goes wrong any more."""
+ENV = {
+    "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    "LC_ALL": "C",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_AUTHOR_NAME": "agent",
+    "GIT_AUTHOR_EMAIL": "agent@example.invalid",
+    "GIT_COMMITTER_NAME": "agent",
+    "GIT_COMMITTER_EMAIL": "agent@example.invalid",
+}
+
+
+def run(*argv: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        argv,
+        cwd=cwd,
+        env=ENV | env,
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def git(sample: Sample, *args: str) -> str:
+    done = run("git", *args, cwd=sample.path)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def ci(sample: Sample) -> subprocess.CompletedProcess[str]:
+    return run(*sample.ci_command.split(), cwd=sample.path)
+
+
+def plain(sample: Sample) -> subprocess.CompletedProcess[str]:
+    return run("python", "-m", "pytest", "-p", "no:cacheprovider", cwd=sample.path)
+
+
+def agent(
+    sample: Sample, task: int, attempt: int, *, before: str = ""
+) -> subprocess.CompletedProcess[str]:
+    prompt = sample.path.parent / "prompt.md"
+    prompt.write_text("Do your task.\nAnd tell nobody.\n", encoding="utf-8")
+    return run(
+        "sh",
+        "-c",
+        f"{before} sh .brat/agent.sh && echo the runner is alive",
+        cwd=sample.path,
+        BRAT_TASK=str(task),
+        BRAT_ATTEMPT=str(attempt),
+        BRAT_PROMPT=str(prompt),
+        BRAT_DEMO_PACE="0",
+    )
+
+
+def fix(sample: Sample, task: int) -> None:
+    done = agent(sample, task, LATER)
+    assert done.returncode == 0, done.stderr
+    git(sample, "add", "--all")
+    git(sample, "commit", "--quiet", f"--message=Task {task}")
+
+
+def declared(sample: Sample) -> dict[int, set[str]]:
+    items = re.findall(r"^- \[ \] (.*)$", sample.issue_text, re.MULTILINE)
+    return {
+        number: set(item.partition("paths: ")[2].split(", ")) - {""}
+        for number, item in enumerate(items, 1)
+    }
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Sample:
+    return write(tmp_path / "project")
+
+
+def test_before_the_fixes_one_test_fails_for_each_of_seven_bugs(sample: Sample) -> None:
+    done = plain(sample)
+
+    named = [bug.read_text() for bug in (sample.path / "known_bugs").iterdir()]
+    failed = re.findall(r"^FAILED (\S+)", done.stdout, re.MULTILINE)
+    assert done.returncode == 1
+    assert len(failed) == 7
+    assert sorted(failed) == sorted(name.strip() for name in named)
+
+
+def test_the_ci_command_is_green_while_all_bugs_are_known(sample: Sample) -> None:
+    done = ci(sample)
+
+    assert done.returncode == 0, done.stdout
+    assert "7 xfailed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "order", [(1, 2, 3, 4, 5, 6, 7), (7, 6, 1, 4, 2, 5, 3), (1, 6, 2, 5, 7, 3, 4)]
+)
+def test_the_fixes_are_green_one_by_one_in_any_order(
+    sample: Sample, order: tuple[int, ...]
+) -> None:
+    for task in order:
+        fix(sample, task)
+        assert ci(sample).returncode == 0, f"after task {task}"
+
+    assert plain(sample).returncode == 0
+    assert git(sample, "ls-files", "known_bugs") == ""
+    assert git(sample, "status", "--porcelain", "--ignored") == ""
+
+
+def test_the_first_attempt_at_task_four_is_red_and_the_second_green(
+    sample: Sample,
+) -> None:
+    assert agent(sample, 4, attempt=1).returncode == 0
+    first = ci(sample)
+    git(sample, "reset", "--quiet", "--hard")
+    assert agent(sample, 4, attempt=2).returncode == 0
+    second = ci(sample)
+
+    assert first.returncode == 1
+    assert "1 failed" in first.stdout
+    assert second.returncode == 0, second.stdout
+
+
+def test_the_first_attempt_at_task_five_ends_its_runner_half_way(
+    sample: Sample,
+) -> None:
+    roles = sample.path / "auth" / "roles.py"
+    whole = roles.read_text(encoding="utf-8")
+
+    done = agent(sample, 5, attempt=1)
+
+    half = roles.read_text(encoding="utf-8")
+    assert done.returncode == -9
+    assert "the runner is alive" not in done.stdout
+    assert whole.startswith(half)
+    assert len(half) < len(whole)
+
+
+def test_only_the_two_that_write_the_changelog_conflict(sample: Sample) -> None:
+    for task in TASKS:
+        git(sample, "switch", "--quiet", "--create", f"task-{task}", sample.branch)
+        fix(sample, task)
+
+    conflicts = [
+        pair
+        for pair in combinations(TASKS, 2)
+        if run(
+            "git", "merge-tree", "--write-tree", *(f"task-{n}" for n in pair),
+            cwd=sample.path,
+        ).returncode
+    ]  # fmt: skip
+
+    assert conflicts == [(6, 7)]
+
+
+def test_the_two_give_the_same_tree_whichever_lands_first(sample: Sample) -> None:
+    trees = set()
+    for order in ((6, 7), (7, 6)):
+        git(sample, "switch", "--quiet", "--detach", sample.branch)
+        for task in order:
+            fix(sample, task)
+        trees.add(git(sample, "rev-parse", "HEAD^{tree}"))
+
+    assert len(trees) == 1
+
+
+def test_a_task_touches_the_paths_that_the_issue_declares_for_it(
+    sample: Sample,
+) -> None:
+    paths = declared(sample)
+    for task in TASKS:
+        git(sample, "switch", "--quiet", "--detach", sample.branch)
+        fix(sample, task)
+        touched = set(git(sample, "diff", "--name-only", sample.branch).splitlines())
+        assert paths[task] in (touched, set())
+
+    assert [number for number in paths if not paths[number]] == [6, 7]
+    assert sum(map(len, paths.values())) == len(set().union(*paths.values()))
+
+
+def test_a_fix_that_leaves_its_bug_listed_is_red(sample: Sample) -> None:
+    git(sample, "apply", ".brat/patches/1.patch")
+
+    assert ci(sample).returncode == 1
+
+
+def test_a_listed_test_that_does_not_exist_is_an_error(sample: Sample) -> None:
+    (sample.path / "known_bugs" / "8-made-up").write_text("tests/test_x.py::test_y\n")
+
+    done = ci(sample)
+
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert "known_bugs/8-made-up: no test tests/test_x.py::test_y" in done.stderr
+
+
+def test_the_agent_reads_its_prompt_and_knows_its_tasks(sample: Sample) -> None:
+    assert "task 1, attempt 2: Do your task." in agent(sample, 1, LATER).stdout
+
+    unknown = agent(sample, 8, LATER)
+    assert unknown.returncode == 2
+    assert "there is no task 8 in the demo" in unknown.stderr
+
+
+def test_a_missing_variable_stops_the_agent_before_anything_happens(
+    sample: Sample,
+) -> None:
+    done = agent(sample, 5, attempt=1, before="unset BRAT_PROMPT;")
+
+    assert done.returncode != 0
+    assert "BRAT_PROMPT: is set by the runner" in done.stderr
+    assert git(sample, "status", "--porcelain") == ""
+
+
+def test_writing_it_twice_gives_the_same_commit(sample: Sample, tmp_path: Path) -> None:
+    again = write(tmp_path / "again")
+
+    assert git(again, "rev-parse", "main") == git(sample, "rev-parse", "main")
+    assert (
+        git(sample, "log", "--format=%an %at %ct") == "brat demo 1767225600 1767225600"
+    )
+    assert git(sample, "status", "--porcelain", "--ignored") == ""
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+
+    with pytest.raises(FileExistsError, match="give an empty or a new folder"):
+        write(tmp_path)
+
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
+
+
+def test_the_issue_has_a_title_and_seven_tasks(sample: Sample) -> None:
+    assert sample.issue_title == "Make the auth tests pass"
+    assert sample.issue_text.startswith("`python -m pytest` fails on seven tests")
+    assert len(declared(sample)) == 7
