@@ -19,6 +19,7 @@ from grite.kind import kind_of, payload_of
 MAGIC: Final = b"GRITECNK"
 VERSION: Final = 1
 CODEC: Final = b"cbor-v1"
+SUFFIX: Final = ".bin"
 HEADER: Final = MAGIC + VERSION.to_bytes(2, "little") + bytes([len(CODEC)]) + CODEC
 
 
@@ -65,6 +66,22 @@ def decode(data: bytes) -> Chunk:
         except (ValueError, TypeError) as error:
             faults.append(f"event {number}: {error}")
     return Chunk(tuple(events), tuple(faults))
+
+
+def verified(name: str, data: bytes) -> Chunk:
+    """Read the chunk of a file `<hash>.bin`, whose hash must be its content's.
+
+    Raises:
+        Corrupt: it is not, or it is no chunk that this version can read.
+    """
+    if name != file_name(data):
+        raise Corrupt(f"the chunk {name} holds what belongs in {file_name(data)}")
+    return decode(data)
+
+
+def file_name(data: bytes) -> str:
+    """Return the name of a chunk's file."""
+    return chunk_hash(data).hex() + SUFFIX
 
 
 def _row(event: Event) -> tuple[object, ...]:
