@@ -20,7 +20,7 @@ EVENTS: Final = "events"
 SCHEMA_VERSION: Final = 1
 _DEPTH: Final = 8
 """How deep `events` is searched; grite writes three folders."""
-_UNREADABLE: Final = (Corrupt, KeyError, ValueError, pygit2.GitError)
+_UNREADABLE: Final = (Corrupt, KeyError, ValueError, OSError, pygit2.GitError)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ https://github.com/neul-labs/grite/blob/main/docs/git-wal.md
 """
 
 import json
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -95,6 +96,7 @@ class Log:
         Raises:
             Conflict: it does not stand at `old`, or somebody is moving it right now.
             Corrupt: `new` is no commit here.
+            BratError: the folder cannot be written.
         """
         self._commit(new)
         if old is None:
@@ -105,8 +107,12 @@ class Log:
             if str(ref.target) != old:
                 raise Conflict(f"the log stands at {ref.target}, not at {old}")
             ref.set_target(new)  # compares with what `ref` was read as, under a lock
-        except (KeyError, pygit2.GitError) as error:
-            raise Conflict(f"the log does not stand at {old}: {error}") from error
+        except KeyError as error:
+            raise Conflict(f"there is no log, it should stand at {old}") from error
+        except (pygit2.GitError, OSError) as error:
+            if re.search("does not match|failed to lock", str(error)) is None:
+                raise BratError(f"the log's ref cannot move: {error}") from error
+            raise Conflict(f"somebody else moves the log: {error}") from error
 
     def entries(self, head: str, *, since: str | None = None) -> list[Entry]:
         """Return what was logged after `since` up to `head`, oldest first.
@@ -141,7 +147,7 @@ class Log:
     def _commit(self, commit_id: str) -> pygit2.Commit:
         try:
             found: object = self._repo[commit_id]
-        except (KeyError, ValueError, pygit2.GitError) as error:
+        except (KeyError, ValueError, OSError, pygit2.GitError) as error:
             raise Corrupt(f"{commit_id} is not in {self._path}: {error}") from error
         if not isinstance(found, pygit2.Commit):
             raise Corrupt(f"{commit_id} is no commit")
@@ -152,9 +158,9 @@ class Log:
         try:
             git.run(["update-ref", WAL_REF, new, _NOWHERE], cwd=self._path)
         except GitFailed as error:
-            if "cannot lock ref" not in error.stderr:
+            if re.search("already exists|File exists", error.stderr) is None:
                 raise
-            raise Conflict("somebody else began the log") from error
+            raise Conflict(f"somebody else began the log: {error.stderr}") from error
 
     def _tree(
         self, events: Sequence[Event], parent: str | None, actor: bytes

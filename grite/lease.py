@@ -1,0 +1,108 @@
+"""A lease in grite's form: a ref that points to a commit that holds `lock.json`.
+
+Whoever may write it moves the ref with `grite.remote`, which is where the exclusion
+comes from; here is only its content. What excludes what says `grite.resource`.
+"""
+
+import json
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+import pygit2
+
+from grite.errors import Corrupt
+from grite.event import ID_BYTES
+
+LOCKS: Final = "refs/grite/locks/"
+FILE: Final = "lock.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """Who has a resource, and until when."""
+
+    owner: bytes
+    """An actor's 16 bytes."""
+    nonce: str
+    """Tells two leases of one owner apart."""
+    expires_ms: int
+    """Unix milliseconds."""
+    resource: str
+
+
+def ref_of(resource: str) -> str:
+    """Return the ref that stands for `resource`."""
+    return LOCKS + sha256(resource.encode()).hexdigest()[:16]
+
+
+def write(
+    repo: pygit2.Repository, lock: Lock, *, parent: str | None, at_ms: int
+) -> str:
+    """Write `lock` as a commit and return it; no ref moves. Safe to call again.
+
+    Args:
+        repo: where.
+        lock: what.
+        parent: the commit it renews; None for a new lease.
+        at_ms: the time in unix ms. The commit's date is never before its parent's.
+
+    Raises:
+        Corrupt: there is no such parent.
+    """
+    date = at_ms // 1000
+    if parent is not None:
+        date = max(date, _commit(repo, parent).commit_time)
+    # The same bytes as Rust's pretty printer makes.
+    text = json.dumps(
+        {
+            "owner": lock.owner.hex(),
+            "nonce": lock.nonce,
+            "expires_unix_ms": lock.expires_ms,
+            "resource": lock.resource,
+        },
+        indent=2,
+        ensure_ascii=False,
+    )
+    tree = repo.TreeBuilder()
+    blob = repo.create_blob(text.encode())
+    tree.insert(FILE, blob, pygit2.enums.FileMode.BLOB)
+    # grit: so it is written in grite's source.
+    who = pygit2.Signature("grite", "grit@localhost", date, 0)
+    message = f"Lock: {lock.resource}"
+    parents = [] if parent is None else [parent]
+    return str(repo.create_commit(None, who, who, message, tree.write(), parents))
+
+
+def read(repo: pygit2.Repository, commit: str) -> Lock:
+    """Return the lease that `commit` holds.
+
+    Raises:
+        Corrupt: it holds none that this version can read, or is not there.
+    """
+    try:
+        blob: object = _commit(repo, commit).tree[FILE]
+        if not isinstance(blob, pygit2.Blob):
+            raise Corrupt(f"{FILE} in {commit} is no file")
+        match json.loads(blob.data):
+            case {
+                "owner": str(owner),
+                "nonce": str(nonce),
+                "expires_unix_ms": int(expires_ms),
+                "resource": str(resource),
+            } if len(bytes.fromhex(owner)) == ID_BYTES:
+                return Lock(bytes.fromhex(owner), nonce, expires_ms, resource)
+            case _:
+                raise Corrupt(f"{FILE} in {commit} has another form")
+    except (KeyError, ValueError, OSError, pygit2.GitError) as error:
+        raise Corrupt(f"{commit} holds no lease: {error}") from error
+
+
+def _commit(repo: pygit2.Repository, commit: str) -> pygit2.Commit:
+    try:
+        found: object = repo[commit]
+    except (KeyError, ValueError, OSError, pygit2.GitError) as error:
+        raise Corrupt(f"the lease {commit} cannot be read: {error}") from error
+    if not isinstance(found, pygit2.Commit):
+        raise Corrupt(f"the lease {commit} is no commit")
+    return found
