@@ -1,0 +1,150 @@
+"""The tables of `.brat/config.toml`, each key with what it means.
+
+The strings under the fields are what editors and docs/configuration.md show. Defaults
+of what is frozen with a convoy come from `convoy.events`.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic_core import PydanticCustomError
+
+from convoy.config_values import Command, Pattern, Seconds, Sessions, Text, Words
+from convoy.events import EngineSpec, Gate, Limits, Settings, Strategy
+
+EngineType = Literal[
+    "claude-code",
+    "aider",
+    "opencode",
+    "codex",
+    "continue",
+    "gemini",
+    "copilot",
+    "shell",
+]
+
+_ENGINE = EngineSpec(type="claude-code")
+_DEFAULT = Settings(engines={"default": _ENGINE})
+_ALWAYS = ", ".join(f"`{pattern}`" for pattern in Gate().protected)
+
+
+class Table(BaseModel):
+    """What all tables share: nothing unknown, nothing converted, nothing changed."""
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, use_attribute_docstrings=True
+    )
+
+
+class EngineTable(Table):
+    """One kind of agent; `default` takes the tasks that name no engine."""
+
+    model_config = ConfigDict(
+        title="engine.NAME",
+        json_schema_extra={"x-allowed": "a table, such as [engine.default]"},
+    )
+
+    type: EngineType
+    """Which program it is (must be given). `shell` runs `args` and needs no account."""
+    model: Text | None = None
+    """The model, in the engine's own words; when not given, the engine chooses."""
+    args: Annotated[Words, Field(validate_default=True)] = _ENGINE.args
+    """Arguments added to the engine's own; for `shell` the whole command."""
+    timeout: Seconds | None = None
+    """How long one attempt may take; when not given, `witness.timeout`."""
+    max_sessions: Sessions = _ENGINE.max_sessions
+    """How many sessions of this engine may run at once, over all convoys."""
+
+    @field_validator("args")
+    @classmethod
+    def _shell_has_a_command(
+        cls, args: tuple[str, ...], info: ValidationInfo
+    ) -> tuple[str, ...]:
+        if info.data.get("type") == "shell" and not args:
+            raise PydanticCustomError(
+                "told", 'missing; a shell engine needs its command: args = ["make"]'
+            )
+        return args
+
+    def spec(self, timeout_s: int) -> EngineSpec:
+        """Freeze it; `timeout_s` holds when it has no time of its own."""
+        return EngineSpec(
+            type=self.type,
+            model=self.model,
+            args=self.args,
+            timeout_s=self.timeout or timeout_s,
+            max_sessions=self.max_sessions,
+        )
+
+
+class RefineryTable(Table):
+    """How work lands."""
+
+    model_config = ConfigDict(title="refinery")
+
+    strategy: Strategy = _DEFAULT.strategy
+    """How a task's commits come onto the convoy's branch."""
+    require_ci: bool = _DEFAULT.require_ci
+    """Whether a commit must be judged green before it lands."""
+    checks: Words = _DEFAULT.checks
+    """Names of the checks that must be green; none: all there are, at least one."""
+
+
+class WitnessTable(Table):
+    """How agents are run."""
+
+    model_config = ConfigDict(title="witness")
+
+    max_sessions: Sessions = _DEFAULT.max_sessions
+    """How many sessions may run at once, over all engines and convoys."""
+    attempts: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.attempts
+    """How often a task is tried before it is blocked and a person must look."""
+    timeout: Seconds = _ENGINE.timeout_s
+    """How long one attempt may take."""
+
+
+class MayorTable(Table):
+    """How issues become tasks."""
+
+    model_config = ConfigDict(title="mayor")
+
+    tasks: Annotated[int, Field(ge=1, le=500)] = _DEFAULT.tasks
+    """The most tasks that one convoy may have."""
+
+
+class CiTable(Table):
+    """What judges a commit in local mode; on a forge its own checks do."""
+
+    model_config = ConfigDict(title="ci")
+
+    command: Command = ()
+    """Runs on the exact commit; status 0 is green. A string is run by `sh -c`."""
+    timeout: Seconds = 1800
+    """How long it may take; after that the commit is red."""
+
+
+class GateTable(Table):
+    """What an agent's patch may not do."""
+
+    model_config = ConfigDict(title="gate")
+
+    protected: tuple[Pattern, ...] = Field(
+        default=(),
+        strict=False,
+        description=f"Files no patch may touch, beside {_ALWAYS}: patterns as in "
+        ".gitignore.",
+    )
+    max_files: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.patch_files
+    """The most files one patch may touch."""
+    max_bytes: Annotated[int, Field(ge=1, le=100_000_000)] = _DEFAULT.limits.patch_bytes
+    """The most bytes one patch may have."""
+
+    def limits(self) -> Limits:
+        """Freeze what one attempt may use."""
+        return Limits(patch_files=self.max_files, patch_bytes=self.max_bytes)
+
+    def gate(self) -> Gate:
+        """Freeze what a patch may not touch: the defaults first, each pattern once."""
+        return Gate(
+            protected=tuple(dict.fromkeys((*Gate().protected, *self.protected)))
+        )

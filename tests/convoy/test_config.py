@@ -1,0 +1,441 @@
+# ruff: noqa: E501  each fault is one line, and its snapshot too
+import datetime as dt
+import json
+import tomllib
+from pathlib import Path
+
+import jsonschema_rs
+import pytest
+from hypothesis import given, settings, strategies as st
+from inline_snapshot import snapshot
+
+from convoy.config import Config, ConfigError, load, schema
+from convoy.config_page import END, keys_table, main, schema_text, with_table
+from convoy.duration import seconds, spoken
+from convoy.events import EngineSpec, Gate, Limits, Settings
+from convoy.nearest import nearest
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+# The example that brat's users know, as it stands.
+KNOWN = """\
+# .brat/config.toml
+[engine.default]
+type = "claude-code"
+[engine.tests]
+type = "aider"
+model = "gpt-4o"
+[engine.docs]
+type = "codex"
+[refinery]
+strategy = "squash" # rebase | squash | merge
+require_ci = true
+"""
+
+EVERYTHING = """\
+[engine.default]
+type = "shell"
+args = ["make", "fix"]
+timeout = "1h30m"
+max_sessions = 10
+[engine.tests]
+type = "aider"
+model = "gpt-4o"
+[refinery]
+strategy = "merge"
+require_ci = false
+checks = ["build"]
+[witness]
+max_sessions = 50
+attempts = 5
+timeout = 600
+[mayor]
+tasks = 100
+[ci]
+command = "make test"
+timeout = "90s"
+[gate]
+protected = ["deploy/**", ".brat/**"]
+max_files = 10
+max_bytes = 1000
+"""
+
+
+def faults(text: str) -> str:
+    """What a person reads about `text`."""
+    with pytest.raises(ConfigError) as caught:
+        load(text, source=".brat/config.toml")
+    assert str(caught.value) == "\n".join(caught.value.faults)
+    return str(caught.value)
+
+
+def test_an_empty_file_gives_the_defaults() -> None:
+    config = load("", source="x")
+
+    assert config == Config()
+    assert config.settings() == Settings(
+        engines={"default": EngineSpec(type="claude-code")}
+    )
+    assert config.ci.command == ()
+
+
+def test_the_known_example_is_valid_as_it_stands() -> None:
+    assert load(KNOWN, source="x").settings() == Settings(
+        engines={
+            "default": EngineSpec(type="claude-code"),
+            "tests": EngineSpec(type="aider", model="gpt-4o"),
+            "docs": EngineSpec(type="codex"),
+        },
+        strategy="squash",
+        require_ci=True,
+    )
+
+
+def test_every_key_reaches_the_settings() -> None:
+    config = load(EVERYTHING, source="x")
+
+    assert config.settings() == Settings(
+        engines={
+            "default": EngineSpec(
+                type="shell", args=("make", "fix"), timeout_s=5400, max_sessions=10
+            ),
+            "tests": EngineSpec(type="aider", model="gpt-4o", timeout_s=600),
+        },
+        strategy="merge",
+        require_ci=False,
+        checks=("build",),
+        attempts=5,
+        tasks=100,
+        max_sessions=50,
+        limits=Limits(patch_files=10, patch_bytes=1000),
+        gate=Gate(protected=(*Gate().protected, "deploy/**")),
+    )
+    assert config.ci.command == ("sh", "-c", "make test")
+    assert config.ci.timeout == 90
+
+
+def test_a_command_may_be_a_list_of_words() -> None:
+    config = load('[ci]\ncommand = ["python", "-m", "pytest"]', source="x")
+
+    assert config.ci.command == ("python", "-m", "pytest")
+
+
+def test_a_file_from_windows_is_read() -> None:
+    text = "\ufeff" + KNOWN.replace("\n", "\r\n")
+
+    assert load(text, source="x") == load(KNOWN, source="x")
+
+
+def test_a_configuration_cannot_be_changed() -> None:
+    with pytest.raises(ValueError, match="frozen"):
+        Config().mayor.tasks = 3
+
+
+def test_unknown_keys_are_told_with_the_nearest_known_one() -> None:
+    text = """
+strategy = "squash"
+[engines.default]
+type = "codex"
+[engine.tests]
+type = "aider"
+modle = "gpt-4o"
+[refinery]
+stratgy = "squash"
+attempts = 3
+zzz = 1
+[gaet]
+"two\\nlines" = 1
+[ci]
+"two\\nlines\\u202e" = 1
+"""
+
+    assert faults(text) == snapshot("""\
+.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, max_sessions; did you mean model?
+.brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks; did you mean strategy?
+.brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks; did you mean witness.attempts?
+.brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks
+.brat/config.toml: ci."two\\nlines\\u202e": unknown key; allowed: command, timeout
+.brat/config.toml: strategy: unknown key; allowed: engine, refinery, witness, mayor, ci, gate; did you mean refinery.strategy?
+.brat/config.toml: engines: unknown key; allowed: engine, refinery, witness, mayor, ci, gate; did you mean engine?
+.brat/config.toml: gaet: unknown key; allowed: engine, refinery, witness, mayor, ci, gate; did you mean gate?\
+""")
+
+
+def test_wrong_values_are_told_with_what_is_allowed() -> None:
+    text = """
+[engine]
+default = 3
+[engine."my tests"]
+type = "aider"
+[engine.shell]
+type = "shell"
+[engine.docs]
+type = "Codx"
+args = ["--fast", 1]
+timeout = "30"
+model = ""
+max_sessions = 0
+[engine.empty]
+[refinery]
+strategy = "fast-forward"
+require_ci = "yes"
+checks = "build"
+[witness]
+attempts = 2.0
+timeout = true
+max_sessions = 0xffffffffffffffffffffffff
+[mayor]
+tasks = { most = 1 }
+[ci]
+command = " "
+timeout = "121h"
+[gate]
+protected = ["!.github/**"]
+max_files = 2026-01-01
+"""
+
+    assert faults(text) == snapshot("""\
+.brat/config.toml: engine.default: 3 is not allowed; allowed: a table, such as [engine.default]
+.brat/config.toml: engine."my tests": this name is not allowed; allowed: tables [engine.NAME], with at most 40 letters, digits, - and _ as the name
+.brat/config.toml: engine.shell.args: missing; a shell engine needs its command: args = ["make"]
+.brat/config.toml: engine.docs.type: "Codx" is not allowed; allowed: claude-code, aider, opencode, codex, continue, gemini, copilot, shell; did you mean codex?
+.brat/config.toml: engine.docs.model: "" is not allowed; allowed: a string that is not empty
+.brat/config.toml: engine.docs.args[1]: 1 is not allowed; allowed: a string that is not empty
+.brat/config.toml: engine.docs.timeout: "30" is not allowed; allowed: seconds, or a string such as "90s", "30m" or "1h30m", up to 120h
+.brat/config.toml: engine.docs.max_sessions: 0 is not allowed; allowed: a whole number from 1 to 1000
+.brat/config.toml: engine.empty.type: missing; allowed: claude-code, aider, opencode, codex, continue, gemini, copilot, shell
+.brat/config.toml: refinery.strategy: "fast-forward" is not allowed; allowed: rebase, squash, merge
+.brat/config.toml: refinery.require_ci: "yes" is not allowed; allowed: true or false
+.brat/config.toml: refinery.checks: "build" is not allowed; allowed: a list of strings
+.brat/config.toml: witness.max_sessions: a number of that size is not allowed; allowed: a whole number from 1 to 1000
+.brat/config.toml: witness.attempts: 2.0 is not allowed; allowed: a whole number from 1 to 20
+.brat/config.toml: witness.timeout: true is not allowed; allowed: seconds, or a string such as "90s", "30m" or "1h30m", up to 120h
+.brat/config.toml: mayor.tasks: a table is not allowed; allowed: a whole number from 1 to 500
+.brat/config.toml: ci.command: " " is not allowed; allowed: a command line such as "make test", or a list of its words
+.brat/config.toml: ci.timeout: "121h" is not allowed; allowed: seconds, or a string such as "90s", "30m" or "1h30m", up to 120h
+.brat/config.toml: gate.protected[0]: "!.github/**" is not allowed; allowed: a pattern as in .gitignore that does not start with ! or #
+.brat/config.toml: gate.max_files: 2026-01-01 is not allowed; allowed: a whole number from 1 to 100000\
+""")
+
+
+def test_a_table_that_is_none_is_told() -> None:
+    assert faults('engine = 3\nrefinery = ["squash"]') == snapshot("""\
+.brat/config.toml: engine: 3 is not allowed; allowed: tables [engine.NAME], with at most 40 letters, digits, - and _ as the name
+.brat/config.toml: refinery: a list is not allowed; allowed: a table\
+""")
+    assert faults('[engine]\ntype = "codex"') == snapshot(
+        '.brat/config.toml: engine.type: "codex" is not allowed; allowed: a table, such as [engine.default]'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (
+            "[refinery]\nstrategy = squash",
+            snapshot(
+                ".brat/config.toml: line 2, column 12: this is no TOML: Invalid value"
+            ),
+        ),
+        (
+            "a = 1\n\nb = [1,",
+            snapshot(
+                ".brat/config.toml: line 3, column 8: this is no TOML: Invalid value"
+            ),
+        ),
+        (
+            "[ci]\n[ci]",
+            snapshot(
+                ".brat/config.toml: line 2, column 4: this is no TOML: Cannot declare 'ci' twice"
+            ),
+        ),
+        (
+            "a = " + "[" * 9000,
+            snapshot(".brat/config.toml: this is no TOML: it is nested too deeply"),
+        ),
+        (
+            "a = " + "1" * 9000,
+            snapshot(".brat/config.toml: this is no TOML: a number in it is too long"),
+        ),
+    ],
+)
+def test_what_is_no_toml_is_told_with_its_place(text: str, line: str) -> None:
+    assert faults(text) == line
+
+
+def test_a_long_value_is_cut_and_stays_on_one_line() -> None:
+    assert faults(f'refinery.strategy = "a\\n{"b" * 500}"') == snapshot(
+        '.brat/config.toml: refinery.strategy: "a\\nbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\\u2026" is not allowed; allowed: rebase, squash, merge'
+    )
+
+
+def test_a_program_is_never_given_a_zero_byte() -> None:
+    assert faults('[ci]\ncommand = "a\\u0000b"') == snapshot(
+        '.brat/config.toml: ci.command[2]: "a\\u0000b" is not allowed; allowed: a command line such as "make test", or a list of its words'
+    )
+
+
+def said(text: str) -> tuple[str, ...]:
+    """What is wrong with `text`, nothing when it can be used."""
+    try:
+        load(text, source="x").settings()
+    except ConfigError as error:
+        return error.faults
+    return ()
+
+
+SCALARS = st.one_of(
+    st.text(max_size=8), st.integers(), st.booleans(), st.floats(), st.dates()
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    ),
+    max_leaves=6,
+)
+NAMES = st.one_of(
+    st.sampled_from(
+        ["engine", "default", "type", "args", "refinery", "strategy", "ci", "command"]
+    ),
+    st.text(max_size=5),
+)
+
+
+def toml(value: object) -> str:
+    """Write a value as TOML, tables inline."""
+    match value:
+        case dict():
+            pairs = (f"{toml(str(k))} = {toml(v)}" for k, v in value.items())
+            return "{" + ", ".join(pairs) + "}"
+        case list():
+            return "[" + ", ".join(map(toml, value)) + "]"
+        case str():
+            return json.dumps(value).replace("\x7f", "\\u007f")
+        case bool():
+            return str(value).lower()
+        case dt.date():
+            return value.isoformat()
+        case _:
+            return str(value)
+
+
+@settings(deadline=None)
+@given(st.dictionaries(NAMES, st.dictionaries(NAMES, VALUES, max_size=3), max_size=3))
+def test_any_table_is_taken_or_refused_in_single_lines(
+    table: dict[str, object],
+) -> None:
+    text = "\n".join(f"{toml(key)} = {toml(value)}" for key, value in table.items())
+
+    for line in said(text):
+        assert line.startswith("x: ")
+        assert len(line.splitlines()) == 1
+
+
+@settings(deadline=None)
+@given(st.text())
+def test_any_text_is_taken_or_refused(text: str) -> None:
+    for line in said(text):
+        assert line.startswith("x: line ")
+
+
+@pytest.mark.parametrize("text", ["", KNOWN, EVERYTHING])
+def test_the_schema_takes_what_is_valid(text: str) -> None:
+    jsonschema_rs.meta.validate(schema())
+
+    assert jsonschema_rs.is_valid(schema(), tomllib.loads(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[engine.default]",
+        '[engine."my tests"]\ntype = "aider"',
+        'refinery.strategy = "fast-forward"',
+        'witness.timeout = ""',
+        'witness.timeout = "30"',
+        "refinery.stratgy = 1",
+        "a = 1",
+        'ci.command = ""',
+        "mayor.tasks = 0",
+    ],
+)
+def test_the_schema_refuses_what_is_refused(text: str) -> None:
+    assert faults(text)
+    assert not jsonschema_rs.is_valid(schema(), tomllib.loads(text))
+
+
+def test_every_key_has_a_meaning() -> None:
+    for table in schema()["$defs"].values():
+        assert table["description"]
+        assert all(key["description"] for key in table["properties"].values())
+
+
+def test_the_documents_are_current() -> None:
+    page = (DOCS / "configuration.md").read_text("utf-8")
+
+    assert page == with_table(page)
+    assert (DOCS / "config.schema.json").read_text("utf-8") == schema_text()
+
+
+def test_the_command_writes_both_documents(tmp_path: Path) -> None:
+    page = (DOCS / "configuration.md").read_text("utf-8")
+    stale = tmp_path / "configuration.md"
+    stale.write_text(page.replace(keys_table(), "| old |\n"), "utf-8")
+
+    assert main([str(tmp_path)]) == 0
+
+    assert stale.read_text("utf-8") == page
+    assert (tmp_path / "config.schema.json").read_text("utf-8") == schema_text()
+
+
+def test_a_page_without_the_marks_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "configuration.md").write_text(f"mine\n{END}", "utf-8")
+
+    with pytest.raises(ValueError, match="the page has no <!-- keys"):
+        main([str(tmp_path)])
+
+    assert (tmp_path / "configuration.md").read_text("utf-8") == f"mine\n{END}"
+
+
+def test_every_example_on_the_page_is_valid() -> None:
+    page = (DOCS / "configuration.md").read_text("utf-8")
+    examples = [part.partition("```")[0] for part in page.split("```toml\n")[1:]]
+
+    assert len(examples) == 2
+    for example in examples:
+        load(example, source="docs/configuration.md")
+
+
+def test_the_faults_on_the_page_are_what_is_said() -> None:
+    page = (DOCS / "configuration.md").read_text("utf-8")
+    text = 'engine.tests.type = "aidr"\nrefinery.stratgy = "squash"'
+
+    assert f"```\n{faults(text)}\n```" in page
+
+
+@pytest.mark.parametrize(
+    ("text", "length_s"), [("90s", 90), ("30m", 1800), ("1h30m", 5400), ("2h5s", 7205)]
+)
+def test_lengths_of_time_are_read(text: str, length_s: int) -> None:
+    assert seconds(text) == length_s
+
+
+@pytest.mark.parametrize("text", ["", "30", "m", "1.5h", "30 m", "5m1h", "-1m", "٣m"])
+def test_what_is_no_length_of_time_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="no length of time such as 90s"):
+        seconds(text)
+
+
+@given(st.integers(0, 10**7))
+def test_a_length_of_time_is_written_as_it_is_read(length_s: int) -> None:
+    assert seconds(spoken(length_s)) == length_s
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("stratgy", "strategy"), ("ENGINE", "engine"), ("xyz", None), ("", None)],
+)
+def test_the_nearest_name_is_found(name: str, meant: str | None) -> None:
+    assert nearest(name, ["engine", "strategy", "checks"]) == meant
