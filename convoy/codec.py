@@ -12,7 +12,7 @@ from convoy.events import Claim, Event
 OPEN, CLOSE = "[brat]", "[/brat]"
 
 _encoder = msgspec.json.Encoder(order="sorted")
-_decoder = msgspec.json.Decoder(Event | Claim)
+_decoder: msgspec.json.Decoder[Event | Claim] = msgspec.json.Decoder(Event | Claim)
 
 
 class UnknownFact(msgspec.Struct, frozen=True):

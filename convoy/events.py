@@ -301,7 +301,7 @@ class LeaseFreed(Fact, frozen=True, kw_only=True, tag="lease.freed"):
     nonce: str
 
 
-ActionKind = Literal["dispatch", "pull", "comment"]
+ActionKind = Literal["dispatch", "pull", "comment", "finish"]
 
 
 class ActionIntended(Fact, frozen=True, kw_only=True, tag="action.intended"):

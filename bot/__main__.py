@@ -1,0 +1,49 @@
+"""`python -I -m bot SETTINGS.json [PORT]`: one bot as a process of its own."""
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+from bot import service
+from bot.settings import read
+from grite.errors import BratError
+
+
+async def _serve(file: Path, port: int) -> None:
+    settings = read(file)
+    async with (
+        service.opened(settings, _tell) as loop,
+        service.door(loop, port) as bound,
+    ):
+        print(bound, flush=True)  # noqa: T201  whoever started us waits for the port
+        await service.forever(loop)
+
+
+def _tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)  # noqa: T201  its log is its stderr
+
+
+async def _until_stopped(file: Path, port: int) -> None:
+    running = asyncio.current_task()
+    assert running is not None  # noqa: S101  asyncio.run makes one
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+    await _serve(file, port)
+
+
+def main() -> int:
+    """Serve until SIGTERM; 0 then, 1 when something is not as it must be."""
+    file = Path(sys.argv[1])
+    port = int(sys.argv[2]) if len(sys.argv) > 2 else 0  # noqa: PLR2004  optional
+    try:
+        asyncio.run(_until_stopped(file, port))
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        return 0
+    except BratError as error:
+        _tell(str(error))
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,132 @@
+"""What people read on the forge: the convoy's comment, its labels, its pull requests.
+
+Pure: text from state. All of it says the same as the log, which is the truth.
+"""
+
+from typing import Final
+
+from convoy import ids
+from convoy.state import Convoy, Task
+
+LABELS: Final = (
+    "brat:planning",
+    "brat:active",
+    "brat:paused",
+    "brat:complete",
+    "brat:failed",
+)
+_WHY_CHARS: Final = 160
+
+
+def labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]:
+    """Return the labels the issue should have, and those it should not."""
+    have = {f"brat:{convoy.state}"}
+    return have, ({*LABELS, start_label} - have)
+
+
+def convoy_comment(convoy: Convoy) -> str:
+    """Return the one comment that shows a convoy, as Markdown."""
+    lines = [
+        ids.marker(ids.comment_key(convoy.name)),
+        f"### Convoy `{convoy.name}`: {_headline(convoy)}",
+        "",
+    ]
+    if convoy.tasks:
+        lines += [
+            "| # | Task | State | Attempts | Pull request | Landed as | Waits for |",
+            "|---|---|---|---|---|---|---|",
+            *(_row(convoy, task) for task in convoy.tasks),
+            "",
+        ]
+    if convoy.why:
+        lines += [f"**Why:** {_inline(convoy.why)}", ""]
+    if convoy.pull is not None:
+        lines += [f"The convoy's own pull request: #{convoy.pull}.", ""]
+    lines.append(
+        f"<sub>Asked for by {convoy.by}. Branch `{ids.base_branch(convoy.name)}`. "
+        "This comment is kept up to date; the log in `refs/grite/wal` says everything."
+        "</sub>"
+    )
+    return "\n".join(lines)
+
+
+def _headline(convoy: Convoy) -> str:
+    if not convoy.tasks:
+        return convoy.state
+    counts: dict[str, int] = {}
+    for task in convoy.tasks:
+        counts[task.state] = counts.get(task.state, 0) + 1
+    merged = counts.pop("merged", 0)
+    rest = "".join(f" · {number} {state}" for state, number in counts.items())
+    return f"{convoy.state}, {merged}/{len(convoy.tasks)} merged{rest}"
+
+
+def _row(convoy: Convoy, task: Task) -> str:
+    pull = f"#{task.pull}" if task.pull else ""
+    landed = f"`{task.landed[:10]}`" if task.landed else ""
+    cells = (
+        str(task.number),
+        _inline(task.spec.title),
+        task.state,
+        str(task.started),
+        pull,
+        landed,
+        _inline(waits_for(convoy, task)),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def waits_for(convoy: Convoy, task: Task) -> str:
+    """Return what keeps the task from the next state, in a few words."""
+    if task.settled:
+        return ""
+    if task.state == "blocked":
+        return f"a person: {task.why}"
+    if task.state == "running":
+        return "its session"
+    if task.state == "needs-review":
+        return "CI" if task.candidate else "the merge queue"
+    unmet = [
+        str(number)
+        for number in task.spec.after
+        if (other := convoy.task(number)) is None or other.state != "merged"
+    ]
+    if unmet:
+        return f"task {', '.join(unmet)}"
+    return task.why or "a free slot"
+
+
+def pull_title(convoy: Convoy, task: Task | None) -> str:
+    """Return the title of a task's pull request; None is the convoy's own."""
+    return task.spec.title if task else f"{convoy.title} (convoy {convoy.name})"
+
+
+def pull_body(convoy: Convoy, task: Task | None) -> str:
+    """Return the text of a task's pull request; None is the convoy's own."""
+    key = ids.pull_key(convoy.name, task.number if task else 0)
+    lines = [ids.marker(key)]
+    if task is None:
+        lines += [
+            f"Everything that convoy `{convoy.name}` did for #{convoy.issue}:",
+            "",
+        ]
+        lines += [
+            f"- {_inline(other.spec.title)}: {other.state}"
+            + (f", #{other.pull}" if other.pull else "")
+            for other in convoy.tasks
+        ]
+    else:
+        lines += [
+            f"Task {task.number} of convoy `{convoy.name}`, for #{convoy.issue}.",
+            "",
+            "brat merges this when CI is green on the exact commit that will land.",
+        ]
+    return "\n".join(lines)
+
+
+def _inline(text: str) -> str:
+    """Return hostile text as one harmless line of a table."""
+    line = " ".join(text.split())[:_WHY_CHARS]
+    for mark in ("\\", "|", "`", "<", "[", "@", "#", "*", "_"):
+        line = line.replace(mark, f"\\{mark}" if mark != "@" else "@\u200b")
+    return line

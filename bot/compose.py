@@ -1,0 +1,136 @@
+"""Candidates: a task's work as commits on another base, by strategy.
+
+Built in the mirror with libgit2, without a work tree. Authors are kept; committer and
+dates come from the log, so that building again gives the same ids.
+"""
+
+from pathlib import Path
+from typing import Final
+
+import pygit2
+from msgspec import Struct
+
+from convoy.events import Strategy
+
+BOT: Final = ("brat", "brat@users.noreply.github.com")
+
+
+class Conflicted(Struct, frozen=True):
+    """The work does not apply; the paths where it does not."""
+
+    paths: tuple[str, ...]
+
+
+class Piece(Struct, frozen=True, kw_only=True):
+    """What is to be built: `base..work` on `onto`."""
+
+    base: str
+    work: str
+    onto: str
+    message: str
+    """For a squash or merge commit."""
+    at: int
+    """Committer date, unix ms."""
+
+
+class Composer:
+    """Builds candidates in a bare repository."""
+
+    def __init__(self, path: Path) -> None:
+        self._repo = pygit2.Repository(str(path))
+
+    def build(self, strategy: Strategy, piece: Piece) -> str | Conflicted:
+        """Return the candidate commit; writes objects, moves no ref; same again."""
+        match strategy:
+            case "merge":
+                return self._merge(piece)
+            case "squash":
+                return self._squash(piece)
+            case "rebase":
+                return self._rebase(piece)
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        """Whether `new` contains `old`."""
+        return old == new or self._repo.descendant_of(new, old)
+
+    def base_of(self, one: str, other: str) -> str | None:
+        """Return the merge base of two commits."""
+        found = self._repo.merge_base(one, other)
+        return str(found) if found else None
+
+    def _commit(self, commit: str) -> pygit2.Commit:
+        return self._repo[commit].peel(pygit2.Commit)
+
+    def _merge(self, piece: Piece) -> str | Conflicted:
+        base = self.base_of(piece.onto, piece.work) or piece.base
+        tree = self._merged_tree(base, piece.onto, piece.work)
+        if isinstance(tree, Conflicted):
+            return tree
+        bot = _bot(piece.at)
+        parents = [piece.onto, piece.work]
+        return self._write(bot, bot, piece.message, tree, parents)
+
+    def _squash(self, piece: Piece) -> str | Conflicted:
+        tree = self._merged_tree(piece.base, piece.onto, piece.work)
+        if isinstance(tree, Conflicted):
+            return tree
+        author = self._commit(piece.work).author
+        bot = _bot(piece.at)
+        return self._write(author, bot, piece.message, tree, [piece.onto])
+
+    def _rebase(self, piece: Piece) -> str | Conflicted:
+        """Replay each commit; on an unmoved base the work lands as it is."""
+        if piece.base == piece.onto:
+            return piece.work
+        commits = self._commits(piece.base, piece.work)
+        if any(len(commit.parent_ids) != 1 for commit in commits):
+            return self._squash(piece)  # a merge cannot be replayed without loss
+        onto = piece.onto
+        for commit in commits:
+            parent = str(commit.parent_ids[0])
+            tree = self._merged_tree(parent, onto, str(commit.id))
+            if isinstance(tree, Conflicted):
+                return tree
+            if tree == self._commit(onto).tree_id:
+                continue  # landed already by other work
+            bot = _bot(piece.at)
+            onto = self._write(commit.author, bot, commit.message, tree, [onto])
+        return onto
+
+    def _commits(self, base: str, work: str) -> list[pygit2.Commit]:
+        """Return the commits of `base..work`, oldest first."""
+        order = pygit2.enums.SortMode.TOPOLOGICAL | pygit2.enums.SortMode.REVERSE
+        walk = self._repo.walk(work, order)
+        walk.hide(base)
+        return list(walk)
+
+    def _merged_tree(
+        self, ancestor: str, ours: str, theirs: str
+    ) -> pygit2.Oid | Conflicted:
+        index = self._repo.merge_trees(
+            self._commit(ancestor).tree,
+            self._commit(ours).tree,
+            self._commit(theirs).tree,
+        )
+        if index.conflicts is None:
+            return index.write_tree(self._repo)
+        paths = {entry.path for sides in index.conflicts for entry in sides if entry}
+        return Conflicted(tuple(sorted(paths)))
+
+    def _write(
+        self,
+        author: pygit2.Signature,
+        committer: pygit2.Signature,
+        message: str,
+        tree: pygit2.Oid,
+        parents: list[str],
+    ) -> str:
+        made = self._repo.create_commit(
+            None, author, committer, message, tree, list(parents)
+        )
+        return str(made)
+
+
+def _bot(at: int) -> pygit2.Signature:
+    name, email = BOT
+    return pygit2.Signature(name, email, at // 1000, 0)

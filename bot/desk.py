@@ -1,0 +1,55 @@
+"""What every role works with: the mirror, the forge, the clock, and who we are."""
+
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from bot.compose import Composer
+from bot.github import GitHub
+from bot.inbox import Inbox
+from bot.mirror import Mirror
+from bot.settings import Settings
+from convoy.observed import Observed
+
+Clock = Callable[[], int]
+"""Gives now in unix ms."""
+
+
+def wall_clock() -> int:
+    """Return now, unix ms."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(kw_only=True)
+class Desk:
+    """One bot's tools; for one event loop."""
+
+    settings: Settings
+    github: GitHub
+    mirror: Mirror
+    composer: Composer
+    inbox: Inbox
+    actor: bytes
+    login: str
+    """Who the bot is on the forge."""
+    clock: Clock = wall_clock
+    fresh: set[str] = field(default_factory=set)
+    """Keys of actions that this process announced and has not tried yet: only these
+    are done without a look whether they were done before."""
+    shown: dict[str, object] = field(default_factory=dict)
+    """What the forge was last seen to show, so that nothing is written twice."""
+    troubles: dict[str, str] = field(default_factory=dict)
+    """What the forge refused, by what was tried; said by status and at the end."""
+    observed: Observed = field(default_factory=Observed)
+
+
+def actor_of(folder: Path) -> bytes:
+    """Return the installation's 16 bytes, drawing them the first time."""
+    file = folder / "actor"
+    if not file.exists():
+        beside = folder / ".actor"
+        beside.write_text(secrets.token_hex(16))
+        beside.rename(file)
+    return bytes.fromhex(file.read_text().strip())

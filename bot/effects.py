@@ -1,0 +1,134 @@
+"""What is done to the forge by REST: announced actions, and what people are shown.
+
+An announced action (an intent) that this process did not announce itself, or has tried
+before, is looked for by its key first: the answer of the earlier try may have been lost.
+"""
+
+from typing import assert_never
+
+from bot import comment
+from bot.desk import Desk
+from bot.github import Refused
+from convoy import ids
+from convoy.actions import CancelRun, Do, Effect, Show
+from convoy.commands import NoteDone
+from convoy.state import Convoy, Intent
+
+
+async def perform(desk: Desk, effect: Effect) -> NoteDone | None:
+    """Do one effect; return what is to be noted in the log, if anything.
+
+    Raises:
+        Unavailable: the forge did not answer; it is tried again later.
+        Refused: the forge said no.
+    """
+    match effect:
+        case Do(intent=intent):
+            number = await _do(desk, intent)
+            return NoteDone(key=intent.key, number=number)
+        case CancelRun(run=run):
+            await desk.github.cancel_run(run)
+            return None
+        case Show(convoy=name):
+            await show(desk, desk.mirror.state.convoys[name])
+            return None
+        case _:
+            assert_never(effect)
+
+
+async def _do(desk: Desk, intent: Intent) -> int:
+    looked_for = intent.key not in desk.fresh
+    desk.fresh.discard(intent.key)
+    convoy = desk.mirror.state.convoys[intent.convoy]
+    match intent.kind:
+        case "dispatch":
+            return await _dispatch(desk, convoy, intent, look=looked_for)
+        case "pull":
+            return await _pull(desk, convoy, intent, look=looked_for)
+        case "comment":
+            return await _comment(desk, convoy, look=looked_for)
+        case "finish":
+            return await _finish(desk, convoy)
+        case _:
+            assert_never(intent.kind)
+
+
+async def _dispatch(desk: Desk, convoy: Convoy, intent: Intent, *, look: bool) -> int:
+    task = convoy.task(intent.task)
+    attempt = task.attempt if task else None
+    if attempt is None or attempt.number != intent.attempt:
+        return 0  # it ended before it began: nothing to start
+    if look and (run := await desk.github.run_named(attempt.nonce)):
+        return run
+    session = ids.session_name(convoy.name, intent.task, intent.attempt)
+    inputs = {"session": session, "log": attempt.log, "nonce": attempt.nonce}
+    started = await desk.github.dispatch(desk.mirror.default_branch, inputs)
+    return started or await _found(desk, attempt.nonce)
+
+
+async def _found(desk: Desk, nonce: str) -> int:
+    run = await desk.github.run_named(nonce)
+    if run is None:
+        raise Refused(f"the run named {nonce}", 404, "not listed yet")
+    return run
+
+
+async def _pull(desk: Desk, convoy: Convoy, intent: Intent, *, look: bool) -> int:
+    task = convoy.task(intent.task)
+    if task:
+        head = ids.task_branch(convoy.name, task.number)
+        base = ids.base_branch(convoy.name)
+    else:
+        head, base = ids.base_branch(convoy.name), convoy.target
+    if look and (found := await desk.github.pull_of(head, base)):
+        return found.number
+    title = comment.pull_title(convoy, task)
+    body = comment.pull_body(convoy, task)
+    return await desk.github.open_pull(title, body, head=head, base=base)
+
+
+async def _comment(desk: Desk, convoy: Convoy, *, look: bool) -> int:
+    key = ids.comment_key(convoy.name)
+    if look and (said := await desk.github.said(convoy.issue, key, desk.login)):
+        return said.id
+    body = comment.convoy_comment(convoy)
+    number = await desk.github.say(convoy.issue, body)
+    desk.shown[_comment_of(convoy)] = body
+    return number
+
+
+async def _finish(desk: Desk, convoy: Convoy) -> int:
+    await show(desk, convoy)
+    if convoy.state == "complete":
+        await desk.github.close_issue(convoy.issue, "completed")
+    return convoy.issue
+
+
+async def show(desk: Desk, convoy: Convoy) -> None:
+    """Bring the convoy's comment and its issue's labels up to date; idempotent.
+
+    Writes only what differs from what the forge was last seen to show.
+    """
+    await _show_labels(desk, convoy)
+    if convoy.comment is None:
+        return
+    key, body = _comment_of(convoy), comment.convoy_comment(convoy)
+    if key not in desk.shown:
+        desk.shown[key] = await desk.github.comment(convoy.comment)
+    if desk.shown[key] not in (body, None):  # None: a person deleted it
+        await desk.github.edit_comment(convoy.comment, body)
+        desk.shown[key] = body
+
+
+async def _show_labels(desk: Desk, convoy: Convoy) -> None:
+    key = f"labels:{convoy.name}"
+    have, have_not = comment.labels(convoy, desk.settings.label)
+    if desk.shown.get(key) == have:
+        return
+    present = (await desk.github.issue(convoy.issue)).label_names
+    await desk.github.relabel(convoy.issue, have - present, have_not & present)
+    desk.shown[key] = have
+
+
+def _comment_of(convoy: Convoy) -> str:
+    return f"comment:{convoy.name}"

@@ -1,0 +1,58 @@
+"""What deliveries asked for, kept until the log holds what it led to.
+
+One file a request, written beside and renamed into place before the delivery is answered,
+so that a text is frozen as it was signed even if the bot dies the next moment. A folder,
+not a queue: the loop reads all of it each tick, and doing so twice changes nothing.
+"""
+
+import os
+import re
+from pathlib import Path
+
+import msgspec
+
+_NAME = re.compile(r"[0-9A-Za-z-]{1,64}")
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """Somebody labelled an issue; the text is as it was at that moment."""
+
+    issue: int
+    title: str
+    text: str
+    by: str
+
+
+class Inbox:
+    """A folder of requests."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+
+    def put(self, delivery: str, request: Request) -> None:
+        """Keep a request under its delivery's id; the same id again replaces it.
+
+        Raises:
+            ValueError: the id is not one that GitHub makes.
+        """
+        if not _NAME.fullmatch(delivery):
+            raise ValueError(f"{delivery[:80]!r} is not a delivery id")
+        beside = self._folder / f".{delivery}"
+        with beside.open("wb") as file:
+            file.write(msgspec.json.encode(request))
+            file.flush()
+            os.fsync(file.fileno())
+        beside.rename(self._folder / f"{delivery}.json")
+
+    def requests(self) -> dict[str, Request]:
+        """Return what waits, by delivery id, oldest first."""
+        files = sorted(self._folder.glob("*.json"), key=lambda f: f.stat().st_mtime_ns)
+        return {
+            file.stem: msgspec.json.decode(file.read_bytes(), type=Request)
+            for file in files
+        }
+
+    def done(self, delivery: str) -> None:
+        """Forget a request; safe to call twice."""
+        (self._folder / f"{delivery}.json").unlink(missing_ok=True)

@@ -1,0 +1,163 @@
+"""A run's artifact, read as hostile: sizes, names, schema, then git.
+
+Nothing in it is believed but by check: the zip's names and sizes before it is unpacked,
+the result by its schema and against the attempt it answers, the session's events by id
+and actor, the commits by git's own fsck and the patch gate.
+"""
+
+import io
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from convoy.codec import UnknownFact, fact_of
+from convoy.events import Claim, Verdict
+from convoy.record import issue_of
+from grite import chunk
+from grite.errors import BratError, Corrupt
+from grite.event import CommentAdded, Event
+
+ARTIFACT: Final = "brat-result"
+UNPACKED_BYTES: Final = 500_000_000
+_RESULT: Final = "result.json"
+_BUNDLE: Final = "work.bundle"
+_EVENTS: Final = "events.bin"
+_ALLOWED: Final = frozenset(
+    {_RESULT, _BUNDLE, _EVENTS, "usage.jsonl", "transcript.jsonl"}
+)
+_SMALL_BYTES: Final = 1_000_000
+_EVENTS_MOST: Final = 1_000
+
+
+class Unacceptable(BratError):
+    """The artifact is not a result that can be taken; the message says why."""
+
+
+class Result(BaseModel):
+    """`result.json`, version 1: what the witness says of the attempt."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    v: Literal[1]
+    session: str
+    nonce: str
+    conclusion: Verdict
+    why: str = Field(default="", max_length=2_000)
+    summary: str = Field(default="", max_length=10_000)
+    base: str
+    commit: str | None = Field(default=None, pattern="^[0-9a-f]{40}$")
+
+
+class Parcel(Struct, frozen=True, kw_only=True):
+    """A checked artifact; `bundle` lies in a folder that goes with the `with` block."""
+
+    result: Result
+    bundle: Path | None
+    claims: tuple[Event, ...]
+
+
+@contextmanager
+def opened(data: bytes, *, session: str, nonce: str, actor: str) -> Iterator[Parcel]:
+    """Give the parcel in a zipped artifact.
+
+    Args:
+        data: the zip, at most `github.ARTIFACT_BYTES`.
+        session: the attempt that must have made it, `<convoy>/<task>/<attempt>`.
+        nonce: of that attempt.
+        actor: the only one (hex) whose events may be in it.
+
+    Raises:
+        Unacceptable: it is anything else.
+    """
+    with tempfile.TemporaryDirectory(prefix="brat-intake-") as folder:
+        files = _unpacked(data, Path(folder))
+        result = _result(files.get(_RESULT))
+        if (result.session, result.nonce) != (session, nonce):
+            raise Unacceptable(f"the result is of session {result.session[:80]!r}")
+        claims = _claims(files.get(_EVENTS), actor)
+        bundle = files.get(_BUNDLE)
+        if result.commit is not None and bundle is None:
+            raise Unacceptable("the result names a commit but has no work.bundle")
+        yield Parcel(result=result, bundle=bundle, claims=claims)
+
+
+def _unpacked(data: bytes, folder: Path) -> dict[str, Path]:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except (zipfile.BadZipFile, ValueError) as error:
+        raise Unacceptable(f"the artifact is no zip file: {error}") from error
+    with archive:
+        entries = archive.infolist()
+        if strange := sorted({e.filename for e in entries} - _ALLOWED):
+            raise Unacceptable(f"the artifact holds {strange[0][:80]!r}")
+        if len(entries) > len(_ALLOWED):
+            raise Unacceptable("the artifact holds a name twice")
+        if sum(entry.file_size for entry in entries) > UNPACKED_BYTES:
+            raise Unacceptable(f"the artifact unpacks to over {UNPACKED_BYTES} bytes")
+        return {e.filename: _extracted(archive, e, folder) for e in entries}
+
+
+def _extracted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> Path:
+    """Write one entry; never more bytes than its header promised."""
+    target = folder / entry.filename
+    left = entry.file_size
+    try:
+        with archive.open(entry) as source, target.open("wb") as sink:
+            while piece := source.read(1 << 20):
+                left -= len(piece)
+                if left < 0:
+                    raise Unacceptable(f"{entry.filename} is larger than it says")
+                sink.write(piece)
+    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
+        raise Unacceptable(f"{entry.filename} does not unpack: {error}") from error
+    return target
+
+
+def _result(file: Path | None) -> Result:
+    if file is None:
+        raise Unacceptable("the artifact has no result.json")
+    if file.stat().st_size > _SMALL_BYTES:
+        raise Unacceptable(f"result.json is larger than {_SMALL_BYTES} bytes")
+    try:
+        return Result.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"])) or "the file"
+        raise Unacceptable(f"result.json: {where}: {fault['msg']}") from error
+
+
+def _claims(file: Path | None, actor: str) -> tuple[Event, ...]:
+    """Return the session's events; any that is not its own refuses the lot."""
+    if file is None:
+        return ()
+    if file.stat().st_size > _SMALL_BYTES:
+        raise Unacceptable(f"events.bin is larger than {_SMALL_BYTES} bytes")
+    try:
+        held = chunk.decode(file.read_bytes())
+    except Corrupt as error:
+        raise Unacceptable(f"events.bin: {error}") from error
+    if held.faults:
+        raise Unacceptable(f"events.bin: {held.faults[0]}")
+    if len(held.events) > _EVENTS_MOST:
+        raise Unacceptable(f"events.bin holds {len(held.events)} events")
+    for event in held.events:
+        _check_claim(event, actor)
+    return held.events
+
+
+def _check_claim(event: Event, actor: str) -> None:
+    if event.actor.hex() != actor:
+        raise Unacceptable(f"events.bin: an event by actor {event.actor.hex()}")
+    if not isinstance(event.kind, CommentAdded):
+        raise Unacceptable("events.bin: an event that is no comment")
+    fact = fact_of(event.kind.body)
+    if fact is None or isinstance(fact, UnknownFact) or not isinstance(fact, Claim):
+        raise Unacceptable("events.bin: an event that a session may not make")
+    if issue_of(fact) != event.issue:
+        raise Unacceptable("events.bin: an event on another task's issue")

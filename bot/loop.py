@@ -1,0 +1,258 @@
+"""The loop: observe, fold, plan, act, push; again until nothing is owed.
+
+Level-triggered. Everything it knows comes from the log and from looking; a tick that is
+cut off anywhere is done again by the next one, here or in another process.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+from filelock import FileLock
+from msgspec.structs import replace
+
+from bot import deacon, effects, mayor, refinery, witness
+from bot.desk import Desk
+from bot.draft import Draft
+from bot.github import Refused
+from bot.lease import BotLease, NotHolder
+from bot.observe import observe
+from bot.wake import ALL, Wake
+from convoy.actions import (
+    Action,
+    Align,
+    Begin,
+    Block,
+    Build,
+    BuildConvoy,
+    Collect,
+    CreateBase,
+    Effect,
+    Land,
+    LandConvoy,
+    MakePlan,
+    Reject,
+    Staged,
+    Sweep,
+    role_of,
+)
+from convoy.commands import NoteDone, StartBot
+from convoy.plan import plan
+from grite.errors import BratError, Conflict, Unavailable
+
+VERSION: Final = "0.1.0"
+ROUNDS: Final = 200
+"""Pushes in one tick at most; a tick that owes more is a fault of the rules."""
+PASSES: Final = 20
+EFFECTS_AT_ONCE: Final = 8
+RETRY_S: Final = 1.0
+
+log = structlog.get_logger()
+
+
+class Runaway(BratError):
+    """The rules owe without end: a fault of ours."""
+
+
+@dataclass(kw_only=True)
+class Loop:
+    """The one loop, restricted to the roles of its settings."""
+
+    desk: Desk
+    wake: Wake
+    lease: BotLease
+    tell: Callable[[str], None] = lambda _: None
+    """Is told one line for each thing that goes wrong or waits."""
+    _noted: list[NoteDone] = field(default_factory=list)
+    _artifacts: dict[Collect, bytes | str] = field(default_factory=dict)
+
+    # --- a tick ---------------------------------------------------------------------
+
+    async def tick(self) -> bool:
+        """Do all that is owed now; return whether to try again soon.
+
+        Safe to cut off anywhere and to call again.
+        """
+        with self._alone():
+            try:
+                await self._rounds(self.wake.take())
+            except (Conflict, Unavailable, NotHolder) as error:
+                log.info("tick cut short", why=str(error))
+                self._note_trouble("tick", str(error))
+                self.wake.all()
+                return True
+            self.desk.troubles.pop("tick", None)
+            return bool(self.desk.troubles)
+
+    def owes(self) -> bool:
+        """Whether this loop's roles have anything to do or to wait for."""
+        state = self.desk.mirror.state
+        roles = self.desk.settings.roles
+        sessions = "witness" in roles and any(True for _ in state.running())
+        judging = "refinery" in roles and any(
+            task.candidate for convoy in state.live() for task in convoy.tasks
+        )
+        landing = "refinery" in roles and any(
+            convoy.candidate for convoy in state.live()
+        )
+        return sessions or judging or landing or bool(self._planned())
+
+    async def release(self) -> None:
+        """Give the bot's lease back; call when nothing is owed."""
+        if self.lease.held:
+            with self._alone():
+                await asyncio.to_thread(self._free)
+
+    def _free(self) -> None:
+        update = self.lease.freed()
+        self.desk.mirror.push((), {update.ref: update}, actor=self.desk.actor)
+
+    def _alone(self) -> AbstractContextManager[object]:
+        """Hold the folder's lock where that decides who acts."""
+        if not self.desk.settings.sole:
+            return nullcontext()
+        return FileLock(self.desk.settings.folder / "lock")
+
+    # --- rounds: look, stage, push, effects -----------------------------------------
+
+    async def _rounds(self, parts: frozenset[str]) -> None:
+        desk = self.desk
+        if "refs" in parts or self.desk.settings.sole:
+            await asyncio.to_thread(desk.mirror.look)
+        self._refuse_unknown()
+        for _ in range(ROUNDS):
+            parts |= self.wake.take()
+            desk.observed = await observe(desk, parts)
+            draft = Draft(desk.mirror, desk.actor, desk.clock())
+            accepted = await self._requests(draft, parts)
+            await self._stage(draft)
+            if draft:
+                await asyncio.to_thread(draft.push, self.lease.renewed(draft.now))
+                desk.fresh |= draft.intended
+            for delivery in accepted:
+                desk.inbox.done(delivery)
+            self._artifacts.clear()
+            acted = await self._effects()
+            if not draft and not acted:
+                return
+            parts = self.wake.take() | (frozenset({"checks"}) if draft else frozenset())
+        raise Runaway(f"{ROUNDS} rounds in one tick: {self._planned()[:3]}")
+
+    def _refuse_unknown(self) -> None:
+        unknown = self.desk.mirror.state.unknown
+        if unknown:
+            raise NotHolder(
+                f"the log holds {unknown[0]}, written by a newer bot: update this one; "
+                "until then it only reads"
+            )
+
+    async def _requests(self, draft: Draft, parts: frozenset[str]) -> list[str]:
+        if draft.actor.hex() not in draft.state.bots:
+            draft.submit(StartBot(actor=draft.actor.hex(), version=VERSION))
+        if "mayor" not in self.desk.settings.roles:
+            return []
+        waiting = await mayor.requests(self.desk, sweep=parts >= ALL)
+        for request in waiting.values():
+            await mayor.accept(self.desk, draft, request)
+        return list(waiting)
+
+    # --- staged actions -------------------------------------------------------------
+
+    async def _stage(self, draft: Draft) -> None:
+        """Put all that git is owed into the draft, on what it makes true itself."""
+        for command in self._noted:
+            draft.submit(command)
+        self._noted.clear()
+        done: set[Action] = set()
+        for _ in range(PASSES):
+            owed = [
+                action
+                for action in self._planned(draft)
+                if isinstance(action, Staged) and action not in done
+            ]
+            if not owed:
+                return
+            for action in owed:
+                done.add(action)
+                await self._perform(draft, action)
+            if any(isinstance(action, Align) for action in owed):
+                return  # the branches must be there before the base moves
+
+    def _planned(self, draft: Draft | None = None) -> tuple[Action, ...]:
+        """Return what is owed and is these roles' work."""
+        desk = self.desk
+        roles = desk.settings.roles
+        state = draft.state if draft else desk.mirror.state
+        refs = draft.refs if draft else desk.mirror.refs
+        now = draft.now if draft else desk.clock()
+        observed = replace(desk.observed, refs=refs)
+        return tuple(
+            action
+            for action in plan(state, observed, desk.settings.pace, now)
+            if (role := role_of(action)) is None or role in roles
+        )
+
+    async def _perform(self, draft: Draft, action: Staged) -> None:
+        """Stage one action; what needs the network is fetched outside the thread."""
+        if isinstance(action, Collect) and action not in self._artifacts:
+            self._artifacts[action] = await witness.fetch(self.desk, action)
+        await asyncio.to_thread(self._staged, draft, action)
+
+    def _staged(self, draft: Draft, action: Staged) -> None:  # noqa: C901  one arm a kind
+        desk = self.desk
+        match action:
+            case MakePlan():
+                mayor.make_plan(draft, action)
+            case CreateBase():
+                mayor.create_base(draft, action)
+            case Begin():
+                witness.begin(draft, action)
+            case Collect():
+                witness.collect(desk, draft, action, self._artifacts[action])
+            case Build():
+                refinery.build(desk, draft, action)
+            case BuildConvoy():
+                refinery.build_convoy(desk, draft, action)
+            case Align():
+                refinery.align(draft, action)
+            case Land():
+                refinery.land(desk, draft, action)
+            case LandConvoy():
+                refinery.land_convoy(desk, draft, action)
+            case Reject():
+                refinery.reject(draft, action)
+            case Block():
+                refinery.block(draft, action)
+            case Sweep():
+                deacon.sweep(draft, action)
+
+    # --- effects --------------------------------------------------------------------
+
+    async def _effects(self) -> bool:
+        """Do what the forge is owed; return whether the log has something to note."""
+        owed = [action for action in self._planned() if isinstance(action, Effect)]
+        slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
+        async with asyncio.TaskGroup() as group:
+            for effect in owed:
+                group.create_task(self._effect(effect, slots))
+        return bool(self._noted)
+
+    async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
+        async with slots:
+            name = repr(effect)
+            try:
+                noted = await effects.perform(self.desk, effect)
+            except (Refused, Unavailable) as error:
+                self._note_trouble(name, str(error))
+                return
+            self.desk.troubles.pop(name, None)
+            if noted is not None:
+                self._noted.append(noted)
+
+    def _note_trouble(self, name: str, why: str) -> None:
+        if self.desk.troubles.get(name) != why:
+            self.desk.troubles[name] = why
+            self.tell(why)

@@ -1,0 +1,109 @@
+"""The mayor: accepts requests, plans convoys, lays their branch."""
+
+from typing import Final
+
+from bot.configuration import configuration
+from bot.desk import Desk
+from bot.draft import Draft
+from bot.inbox import Request
+from convoy import ids, tasklist
+from convoy.actions import CreateBase, MakePlan
+from convoy.commands import FailConvoy, PlanConvoy, RequestConvoy
+from convoy.config import ConfigError
+from convoy.names import convoy_name
+from convoy.state import State
+
+HEADS: Final = "refs/heads/"
+PLANNER: Final = "task list"
+
+
+async def requests(desk: Desk, *, sweep: bool) -> dict[str, Request]:
+    """Return who asked for what, by delivery id.
+
+    With `sweep` also what is labelled on the forge and reached us by no delivery.
+    """
+    waiting = desk.inbox.requests()
+    if not sweep:
+        return waiting
+    known = {request.issue for request in waiting.values()}
+    for issue in await desk.github.issues_labelled(desk.settings.label):
+        if issue.number in known or _busy(desk.mirror.state, issue.number):
+            continue
+        by = await desk.github.labeller(issue.number, desk.settings.label)
+        if by is not None:
+            waiting[f"sweep-{issue.number}"] = Request(
+                issue=issue.number, title=issue.title, text=issue.body or "", by=by
+            )
+    return waiting
+
+
+async def accept(desk: Desk, draft: Draft, request: Request) -> None:
+    """Turn a request into a convoy, or say why not. Safe to call twice."""
+    if _busy(draft.state, request.issue):
+        return
+    refused = await _refusal(desk, request)
+    if refused is None:
+        try:
+            config = configuration(desk)
+        except ConfigError as error:
+            refused = f"The configuration has a fault: {error}"
+        else:
+            target = desk.mirror.default_branch
+            name = convoy_name(request.title, request.issue, draft.state.convoys)
+            command = RequestConvoy(
+                convoy=name,
+                issue=request.issue,
+                title=request.title,
+                text=request.text,
+                by=request.by,
+                target=target,
+                base=draft.refs[HEADS + target],
+                settings=config.settings(),
+            )
+            draft.submit(command)
+            return
+    await _deny(desk, request, refused)
+
+
+def _busy(state: State, issue: int) -> bool:
+    return any(convoy.issue == issue for convoy in state.live())
+
+
+async def _refusal(desk: Desk, request: Request) -> str | None:
+    if HEADS + desk.mirror.default_branch not in desk.mirror.refs:
+        return "The repository is empty: push a first commit, then set the label again."
+    if not await desk.github.may_write(request.by):
+        return (
+            f"@{request.by} may not start a convoy: it takes write access to this "
+            "repository."
+        )
+    return None
+
+
+async def _deny(desk: Desk, request: Request, why: str) -> None:
+    """Say why nothing will happen, once, and take the label off."""
+    key = f"denied:{request.issue}"
+    said = await desk.github.said(request.issue, key, desk.login)
+    body = f"{ids.marker(key)}\n{why}"
+    if said is None:
+        await desk.github.say(request.issue, body)
+    elif said.body != body:
+        await desk.github.edit_comment(said.id, body)
+    await desk.github.relabel(request.issue, set(), {desk.settings.label})
+
+
+def make_plan(draft: Draft, action: MakePlan) -> None:
+    """Plan from the task list in the issue; what cannot be planned fails the convoy."""
+    convoy = draft.state.convoys[action.convoy]
+    engines, limit = convoy.settings.engines, convoy.settings.tasks
+    try:
+        tasks = tasklist.plan(convoy.title, convoy.text, engines, limit)
+    except tasklist.PlanError as error:
+        draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
+    else:
+        draft.submit(PlanConvoy(convoy=convoy.name, planner=PLANNER, tasks=tasks))
+
+
+def create_base(draft: Draft, action: CreateBase) -> None:
+    """Lay the convoy's shared branch."""
+    draft.move(HEADS + ids.base_branch(action.convoy), action.commit)

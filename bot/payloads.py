@@ -1,0 +1,126 @@
+"""The few fields of GitHub's answers and deliveries that brat reads.
+
+Lenient on purpose: real payloads gain and lose fields; what is not named here is not
+looked at. Source: https://docs.github.com/rest and https://docs.github.com/webhooks
+"""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class _Payload(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class Account(_Payload):
+    """Who did it."""
+
+    login: str
+    type: str = "User"
+
+
+class Label(_Payload):
+    """A label on an issue."""
+
+    name: str
+
+
+class Issue(_Payload):
+    """An issue or a pull request as the issues API shows it."""
+
+    number: int
+    title: str
+    body: str | None = None
+    state: str
+    labels: tuple[Label, ...] = ()
+    user: Account | None = None
+    pull_request: object | None = None
+
+    @property
+    def label_names(self) -> frozenset[str]:
+        """The names of its labels."""
+        return frozenset(label.name for label in self.labels)
+
+
+class Labelled(_Payload):
+    """One entry of an issue's events; only `labeled` ones have a label."""
+
+    event: str
+    actor: Account | None = None
+    label: Label | None = None
+
+
+class Comment(_Payload):
+    """A comment on an issue."""
+
+    id: int
+    body: str | None = None
+    user: Account | None = None
+
+
+class Pull(_Payload):
+    """A pull request."""
+
+    number: int
+    state: str
+
+
+class Run(_Payload):
+    """A workflow run."""
+
+    id: int
+    status: str | None = None
+    conclusion: str | None = None
+    event: str = ""
+    path: str = ""
+    display_title: str = ""
+    run_attempt: int = 1
+
+
+class Artifact(_Payload):
+    """An artifact of a run."""
+
+    id: int
+    name: str
+    expired: bool = False
+    size_in_bytes: int = 0
+
+
+class CheckOutput(_Payload):
+    """What a check says."""
+
+    summary: str | None = None
+    text: str | None = None
+
+
+class App(_Payload):
+    """The App that made a check."""
+
+    slug: str | None = None
+
+
+class CheckRun(_Payload):
+    """A check run on a commit."""
+
+    id: int
+    name: str
+    status: str
+    conclusion: str | None = None
+    app: App | None = None
+    output: CheckOutput = Field(default_factory=CheckOutput)
+
+
+class Repository(_Payload):
+    """The repository a delivery is about."""
+
+    full_name: str
+    default_branch: str = "main"
+
+
+class Delivery(_Payload):
+    """What of a webhook delivery is kept: who did what to which issue."""
+
+    action: str = ""
+    issue: Issue | None = None
+    label: Label | None = None
+    sender: Account | None = None
+    repository: Repository | None = None

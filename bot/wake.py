@@ -1,0 +1,40 @@
+"""What wakes the loop, and which parts of the world it has to look at again."""
+
+import asyncio
+from typing import Final, Literal
+
+Part = Literal["issues", "runs", "checks", "refs"]
+ALL: Final[frozenset[str]] = frozenset({"issues", "runs", "checks", "refs"})
+
+
+class Wake:
+    """A bell with a memory; for one event loop."""
+
+    def __init__(self) -> None:
+        self._parts: set[str] = set(ALL)
+        self._bell = asyncio.Event()
+
+    def up(self, part: str) -> None:
+        """Say that `part` may have changed."""
+        self._parts.add(part)
+        self._bell.set()
+
+    def all(self) -> None:
+        """Say that anything may have changed."""
+        self._parts |= ALL
+        self._bell.set()
+
+    def take(self) -> frozenset[str]:
+        """Return what may have changed since the last take, and forget it."""
+        parts = frozenset(self._parts)
+        self._parts.clear()
+        self._bell.clear()
+        return parts
+
+    async def wait(self, timeout_s: float) -> None:
+        """Return at the next call of `up`; after `timeout_s` everything is suspect."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                await self._bell.wait()
+        except TimeoutError:
+            self.all()

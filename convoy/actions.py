@@ -1,0 +1,158 @@
+"""What the world still owes, as data. Staged actions change git; effects the forge."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from convoy.state import Intent
+
+Role = Literal["mayor", "witness", "refinery", "deacon"]
+
+
+class MakePlan(Struct, frozen=True):
+    """Turn the convoy's frozen text into tasks."""
+
+    convoy: str
+
+
+class CreateBase(Struct, frozen=True):
+    """Push the convoy's shared branch at `commit`; it must not exist."""
+
+    convoy: str
+    commit: str
+
+
+class Begin(Struct, frozen=True):
+    """Start the task's next attempt from `base`."""
+
+    convoy: str
+    task: int
+    base: str
+
+
+class Collect(Struct, frozen=True):
+    """Take in the result of a run that has ended."""
+
+    convoy: str
+    task: int
+    run: int
+
+
+class Build(Struct, frozen=True):
+    """Build candidates of these tasks, one on the other, the first on `onto`."""
+
+    convoy: str
+    tasks: tuple[int, ...]
+    onto: str
+
+
+class BuildConvoy(Struct, frozen=True):
+    """Build the convoy's own candidate on the target's tip."""
+
+    convoy: str
+    onto: str
+
+
+class Align(Struct, frozen=True):
+    """Move these tasks' branches to their candidates, so that they show as merged."""
+
+    convoy: str
+    tasks: tuple[int, ...]
+
+
+class Land(Struct, frozen=True):
+    """Move the convoy's branch from `tip` over these tasks' candidates."""
+
+    convoy: str
+    tasks: tuple[int, ...]
+    tip: str
+
+
+class LandConvoy(Struct, frozen=True):
+    """Move the target branch from `tip` to the convoy's candidate."""
+
+    convoy: str
+    tip: str
+
+
+class Reject(Struct, frozen=True):
+    """CI found the front candidate red; task 0 is the convoy's own."""
+
+    convoy: str
+    task: int
+    candidate: str
+    text: str
+
+
+class Block(Struct, frozen=True):
+    """The task (0: the convoy) cannot go on without a person."""
+
+    convoy: str
+    task: int
+    why: str
+
+
+class Sweep(Struct, frozen=True):
+    """Delete refs nobody needs, each at the commit it was seen at."""
+
+    refs: tuple[tuple[str, str], ...]
+
+
+class Do(Struct, frozen=True):
+    """Carry out an announced action."""
+
+    intent: Intent
+
+
+class CancelRun(Struct, frozen=True):
+    """The run is past its deadline."""
+
+    run: int
+
+
+class Show(Struct, frozen=True):
+    """Bring the convoy's comment and labels up to date."""
+
+    convoy: str
+
+
+Staged = (
+    MakePlan
+    | CreateBase
+    | Begin
+    | Collect
+    | Build
+    | BuildConvoy
+    | Align
+    | Land
+    | LandConvoy
+    | Reject
+    | Block
+    | Sweep
+)
+Effect = Do | CancelRun | Show
+Action = Staged | Effect
+
+_ROLES: dict[type[Action], Role] = {
+    MakePlan: "mayor",
+    CreateBase: "mayor",
+    Begin: "witness",
+    Collect: "witness",
+    CancelRun: "witness",
+    Build: "refinery",
+    BuildConvoy: "refinery",
+    Align: "refinery",
+    Land: "refinery",
+    LandConvoy: "refinery",
+    Reject: "refinery",
+    Block: "refinery",
+    Sweep: "deacon",
+}
+
+
+def role_of(action: Action) -> Role | None:
+    """Return whose work the action is; None: every role's."""
+    if isinstance(action, Do):
+        kinds: dict[str, Role] = {"dispatch": "witness", "pull": "refinery"}
+        return kinds.get(action.intent.kind)
+    return _ROLES.get(type(action))

@@ -1,0 +1,187 @@
+"""What the shell asks the rules: imperatives, with all outside facts on them."""
+
+from msgspec import Struct
+
+from convoy.events import Cause, Settings, TaskSpec
+
+
+class StartBot(Struct, frozen=True, kw_only=True):
+    """Let this actor speak for a bot."""
+
+    actor: str
+    version: str
+
+
+class RequestConvoy(Struct, frozen=True, kw_only=True):
+    """Accept an issue; the asker's right was checked by the shell."""
+
+    convoy: str
+    issue: int
+    title: str
+    text: str
+    by: str
+    target: str
+    base: str
+    settings: Settings
+
+
+class PlanConvoy(Struct, frozen=True, kw_only=True):
+    """Take a checked plan."""
+
+    convoy: str
+    planner: str
+    tasks: tuple[TaskSpec, ...]
+
+
+class FailConvoy(Struct, frozen=True, kw_only=True):
+    """Give the convoy up; what is not merged is dropped."""
+
+    convoy: str
+    why: str
+
+
+class PauseConvoy(Struct, frozen=True, kw_only=True):
+    """Start nothing new."""
+
+    convoy: str
+    by: str
+
+
+class ResumeConvoy(Struct, frozen=True, kw_only=True):
+    """Go on."""
+
+    convoy: str
+    by: str
+
+
+class StartTask(Struct, frozen=True, kw_only=True):
+    """Begin the next attempt; `session` and `nonce` are fresh random hex."""
+
+    convoy: str
+    task: int
+    base: str
+    session: str
+    nonce: str
+    now: int
+
+
+class RetryTask(Struct, frozen=True, kw_only=True):
+    """A person wants a blocked task tried again, with all its attempts."""
+
+    convoy: str
+    task: int
+    by: str
+
+
+class BlockTask(Struct, frozen=True, kw_only=True):
+    """Only a person can help."""
+
+    convoy: str
+    task: int
+    why: str
+
+
+class DropTask(Struct, frozen=True, kw_only=True):
+    """A person does not want the task any more."""
+
+    convoy: str
+    task: int
+    why: str
+
+
+class AcceptWork(Struct, frozen=True, kw_only=True):
+    """The gate let the attempt's commits through."""
+
+    convoy: str
+    task: int
+    attempt: int
+    commit: str
+    base: str
+    files: tuple[str, ...]
+    summary: str = ""
+
+
+class AcceptNothing(Struct, frozen=True, kw_only=True):
+    """There was nothing to do, and the acceptance command agrees."""
+
+    convoy: str
+    task: int
+    attempt: int
+
+
+class RefuseWork(Struct, frozen=True, kw_only=True):
+    """The attempt ended without work that may land."""
+
+    convoy: str
+    task: int
+    attempt: int
+    cause: Cause
+    why: str
+
+
+class LoseSession(Struct, frozen=True, kw_only=True):
+    """The session ended and left no result."""
+
+    convoy: str
+    task: int
+    attempt: int
+    cause: Cause
+    why: str
+
+
+class AttemptMerge(Struct, frozen=True, kw_only=True):
+    """A candidate was built; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+    candidate: str
+    base: str
+    work: str
+
+
+class FailMerge(Struct, frozen=True, kw_only=True):
+    """The work conflicts with what is landed, or CI found the candidate red."""
+
+    convoy: str
+    task: int
+    candidate: str | None
+    cause: Cause
+    why: str
+
+
+class LandMerge(Struct, frozen=True, kw_only=True):
+    """CI judged the candidate green; the same push moves the branch to it."""
+
+    convoy: str
+    task: int
+    candidate: str
+    judged: tuple[str, ...]
+
+
+class NoteDone(Struct, frozen=True, kw_only=True):
+    """An announced action was done (or found done) on the forge."""
+
+    key: str
+    number: int
+
+
+Command = (
+    StartBot
+    | RequestConvoy
+    | PlanConvoy
+    | FailConvoy
+    | PauseConvoy
+    | ResumeConvoy
+    | StartTask
+    | BlockTask
+    | RetryTask
+    | DropTask
+    | AcceptWork
+    | AcceptNothing
+    | RefuseWork
+    | LoseSession
+    | AttemptMerge
+    | FailMerge
+    | LandMerge
+    | NoteDone
+)

@@ -1,0 +1,270 @@
+"""`plan(State, Observed, Pace, now) -> actions`: what the world still owes, in order.
+
+Level-triggered: computed from nothing each time, so a lost delivery changes nothing.
+Results come before triggers, so that a freed slot is used in the same tick.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from convoy import ids
+from convoy.actions import (
+    Action,
+    Align,
+    Begin,
+    Block,
+    Build,
+    BuildConvoy,
+    CancelRun,
+    Collect,
+    CreateBase,
+    Do,
+    Land,
+    LandConvoy,
+    MakePlan,
+    Reject,
+    Show,
+    Sweep,
+)
+from convoy.observed import Checks, Observed
+from convoy.queue import (
+    Link,
+    candidates,
+    chain,
+    conflicting_leases,
+    startable,
+)
+from convoy.state import Candidate, Convoy, State
+
+HEADS = "refs/heads/"
+NO_CI = (
+    "no check has reported on the candidate: set [ci] command (local) or let a workflow "
+    "run on pushes to brat/queue/**, or set [refinery] require_ci = false"
+)
+
+
+class Pace(Struct, frozen=True, kw_only=True):
+    """How patient the forge wants us to be."""
+
+    session_slack_s: int = 120
+    """Over a session's own timeout, before its run is cancelled."""
+    check_start_s: int = 600
+    """Until the first check must have reported on a candidate."""
+
+
+def plan(state: State, observed: Observed, pace: Pace, now: int) -> tuple[Action, ...]:
+    """Return everything owed at `now` (unix ms), the most urgent first."""
+    convoys = tuple(state.live())
+    return (
+        *_results(state, observed, pace, now),
+        *(a for convoy in convoys for a in _merges(convoy, observed, pace, now)),
+        *(a for convoy in convoys for a in _foundations(convoy, observed)),
+        *_starts(state, observed),
+        *(Do(intent) for intent in state.intents.values()),
+        *(Show(convoy.name) for convoy in convoys),
+        *_sweeps(state, observed),
+    )
+
+
+def waits_for_nobody(state: State) -> bool:
+    """Whether no session runs and no candidate is being judged."""
+    return not any(True for _ in state.running()) and not any(
+        True for convoy in state.live() for _ in candidates(convoy)
+    )
+
+
+# --- sessions -----------------------------------------------------------------------
+
+
+def _results(
+    state: State, observed: Observed, pace: Pace, now: int
+) -> Iterator[Action]:
+    for convoy, task in state.running():
+        attempt = task.attempt
+        if attempt is None or attempt.run is None:
+            continue
+        run = observed.runs.get(attempt.run)
+        if run is None:
+            continue
+        timeout_s = convoy.settings.engines[task.spec.engine].timeout_s
+        deadline = attempt.at + (timeout_s + pace.session_slack_s) * 1000
+        if run.completed:
+            yield Collect(convoy.name, task.number, run.id)
+        elif now > deadline:
+            yield CancelRun(run.id)
+
+
+def _starts(state: State, observed: Observed) -> Iterator[Action]:
+    """Give free slots to the convoys in turn, the one with the fewest sessions first."""
+    running: dict[str, int] = {}
+    engines: dict[str, int] = {}
+    for convoy, task in state.running():
+        running[convoy.name] = running.get(convoy.name, 0) + 1
+        engine = task.spec.engine
+        engines[engine] = engines.get(engine, 0) + 1
+    queues = {
+        convoy: [
+            task
+            for task in convoy.tasks
+            if startable(convoy, task) and not conflicting_leases(state, task)
+        ]
+        for convoy in state.live()
+        if HEADS + ids.base_branch(convoy.name) in observed.refs
+    }
+    while queues := {convoy: tasks for convoy, tasks in queues.items() if tasks}:
+        convoy = min(queues, key=lambda c: running.get(c.name, 0))
+        task = queues[convoy].pop(0)
+        spec = convoy.settings.engines[task.spec.engine]
+        if sum(running.values()) >= convoy.settings.max_sessions:
+            del queues[convoy]
+            continue
+        if engines.get(task.spec.engine, 0) >= spec.max_sessions:
+            continue
+        running[convoy.name] = running.get(convoy.name, 0) + 1
+        engines[task.spec.engine] = engines.get(task.spec.engine, 0) + 1
+        base = observed.refs[HEADS + ids.base_branch(convoy.name)]
+        yield Begin(convoy.name, task.number, base)
+
+
+# --- convoys ------------------------------------------------------------------------
+
+
+def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
+    if convoy.state == "planning":
+        yield MakePlan(convoy.name)
+    elif HEADS + ids.base_branch(convoy.name) not in observed.refs:
+        landed = [task for task in convoy.tasks if task.landed]
+        last = max(landed, key=lambda t: t.ended_at, default=None)
+        yield CreateBase(convoy.name, (last and last.landed) or convoy.base)
+
+
+# --- merging ------------------------------------------------------------------------
+
+
+def _merges(
+    convoy: Convoy, observed: Observed, pace: Pace, now: int
+) -> Iterator[Action]:
+    tip = observed.refs.get(HEADS + ids.base_branch(convoy.name))
+    if tip is None or convoy.state not in ("active", "paused"):
+        return
+    if convoy.settled:
+        yield from _convoy_merge(convoy, observed, pace, now)
+        return
+    queue = chain(convoy, tip)
+    green = _green_front(convoy, queue.links, observed)
+    yield from _landing(convoy, green, observed, tip)
+    if queue.links and not green:
+        front = queue.links[0]
+        checks = observed.checks.get(front.candidate.commit)
+        yield from _verdict(convoy, front, checks, pace, now)
+    if queue.unbuilt:
+        numbers = tuple(task.number for task in queue.unbuilt)
+        yield Build(convoy.name, numbers, queue.onto)
+
+
+def _green_front(
+    convoy: Convoy, links: tuple[Link, ...], observed: Observed
+) -> tuple[Link, ...]:
+    """Return the links from the front on that may land."""
+    for position, link in enumerate(links):
+        if link.task.pull is None or not _is_green(
+            convoy, observed.checks.get(link.candidate.commit)
+        ):
+            return links[:position]
+    return links
+
+
+def _is_green(convoy: Convoy, checks: Checks | None) -> bool:
+    if not convoy.settings.require_ci:
+        return True
+    return checks is not None and checks.verdict == "green"
+
+
+def _landing(
+    convoy: Convoy, green: tuple[Link, ...], observed: Observed, tip: str
+) -> Iterator[Action]:
+    """Move the branches of the green tasks first; once they are there, land.
+
+    Both in one push would let the forge see the base move first, and the pull request
+    would show as closed instead of merged.
+    """
+    if not green:
+        return
+    behind = tuple(
+        link.task.number for link in green if _must_align(convoy, link, observed)
+    )
+    if behind:
+        yield Align(convoy.name, behind)
+    else:
+        yield Land(convoy.name, tuple(link.task.number for link in green), tip)
+
+
+def _must_align(convoy: Convoy, link: Link, observed: Observed) -> bool:
+    if convoy.settings.strategy == "merge":
+        return False
+    branch = HEADS + ids.task_branch(convoy.name, link.task.number)
+    return observed.refs.get(branch) != link.candidate.commit
+
+
+def _verdict(
+    convoy: Convoy, front: Link, checks: Checks | None, pace: Pace, now: int
+) -> Iterator[Action]:
+    """Act on the front's checks; only the front stands on what has really landed."""
+    if checks is None:
+        return
+    if checks.verdict == "red":
+        yield Reject(
+            convoy.name, front.task.number, front.candidate.commit, checks.text
+        )
+    elif checks.verdict == "none" and _overdue(front.candidate, pace, now):
+        yield Block(convoy.name, front.task.number, NO_CI)
+
+
+def _overdue(candidate: Candidate, pace: Pace, now: int) -> bool:
+    return now > candidate.at + pace.check_start_s * 1000
+
+
+def _convoy_merge(
+    convoy: Convoy, observed: Observed, pace: Pace, now: int
+) -> Iterator[Action]:
+    tip = observed.refs.get(HEADS + convoy.target)
+    work = observed.refs.get(HEADS + ids.base_branch(convoy.name))
+    if tip is None or work is None:
+        return
+    candidate = convoy.candidate
+    if candidate is None or candidate.base != tip or candidate.work != work:
+        yield BuildConvoy(convoy.name, tip)
+        return
+    checks = observed.checks.get(candidate.commit)
+    if _is_green(convoy, checks):
+        if convoy.pull is not None:
+            yield LandConvoy(convoy.name, tip)
+    elif checks is not None and checks.verdict == "red":
+        yield Reject(convoy.name, 0, candidate.commit, checks.text)
+    elif (
+        checks is not None
+        and checks.verdict == "none"
+        and _overdue(candidate, pace, now)
+    ):
+        yield Block(convoy.name, 0, NO_CI)
+
+
+# --- cleaning up --------------------------------------------------------------------
+
+
+def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
+    """Delete the queue branches of candidates that are open no more."""
+    open_branches = {
+        HEADS + ids.queue_branch(lane, candidate.commit)
+        for convoy in state.live()
+        for lane in (ids.base_branch(convoy.name), convoy.target)
+        for candidate in candidates(convoy)
+    }
+    stale = tuple(
+        (ref, commit)
+        for ref, commit in sorted(observed.refs.items())
+        if ref.startswith(HEADS + "brat/queue/") and ref not in open_branches
+    )
+    if stale:
+        yield Sweep(stale)

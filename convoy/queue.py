@@ -1,0 +1,90 @@
+"""Who may go next: tasks that can start, and the chain of candidates. Pure.
+
+The chain: each task's candidate stands on the branch's tip or on the candidate ahead of
+it. A link whose base or work has changed is broken; it and all behind it are built again.
+"""
+
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from convoy.state import Candidate, Convoy, Lease, State, Task
+from grite.resource import overlaps
+
+WINDOW = 4
+"""Candidates of one convoy that CI judges at a time."""
+
+
+def resources(task: Task) -> tuple[str, ...]:
+    """Return what the task's session must hold: its paths and its needs."""
+    return (*(f"path:{path}" for path in task.spec.paths), *task.spec.needs)
+
+
+def conflicting_leases(state: State, task: Task) -> tuple[Lease, ...]:
+    """Return the leases that keep the task from starting."""
+    wanted = resources(task)
+    return tuple(
+        lease
+        for lease in state.leases.values()
+        if any(overlaps(lease.resource, resource) for resource in wanted)
+    )
+
+
+def startable(convoy: Convoy, task: Task) -> bool:
+    """Whether the task is queued, its convoy active and all it needs merged."""
+    return (
+        convoy.state == "active"
+        and task.state == "queued"
+        and all(
+            (needed := convoy.task(number)) is not None and needed.state == "merged"
+            for number in task.spec.after
+        )
+    )
+
+
+def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
+    """Return the tasks with accepted work, first accepted first."""
+    waiting = (task for task in convoy.tasks if task.state == "needs-review")
+    return tuple(sorted(waiting, key=lambda t: (t.work.at if t.work else 0, t.number)))
+
+
+class Link(Struct, frozen=True):
+    """A task whose candidate stands where it should."""
+
+    task: Task
+    candidate: Candidate
+
+
+class Chain(Struct, frozen=True):
+    """The unbroken front of the merge queue, and what must be built behind it."""
+
+    links: tuple[Link, ...]
+    onto: str
+    """The commit the next candidate stands on."""
+    unbuilt: tuple[Task, ...]
+    """Tasks to build on `onto`, in order, within the window."""
+
+
+def chain(convoy: Convoy, tip: str) -> Chain:
+    """Return the merge queue of `convoy` over the commit its branch stands at."""
+    waiting = waiting_to_merge(convoy)[:WINDOW]
+    links: list[Link] = []
+    onto = tip
+    for task in waiting:
+        candidate, work = task.candidate, task.work
+        if candidate is None or work is None:
+            break
+        if candidate.base != onto or candidate.work != work.commit:
+            break
+        links.append(Link(task, candidate))
+        onto = candidate.commit
+    return Chain(tuple(links), onto, waiting[len(links) :])
+
+
+def candidates(convoy: Convoy) -> Iterator[Candidate]:
+    """Give every candidate the convoy has open, the convoy's own too."""
+    for task in convoy.tasks:
+        if task.candidate is not None and not task.settled:
+            yield task.candidate
+    if convoy.candidate is not None and not convoy.ended:
+        yield convoy.candidate

@@ -1,0 +1,170 @@
+"""The sentence that every event says for people who read the log with other tools."""
+
+from typing import assert_never
+
+from convoy.events import (
+    ActionDone,
+    ActionIntended,
+    BotStarted,
+    Claim,
+    CommentSaid,
+    ConvoyCompleted,
+    ConvoyFailed,
+    ConvoyPaused,
+    ConvoyPlanned,
+    ConvoyRequested,
+    ConvoyResumed,
+    Event,
+    FilesModified,
+    LeaseFreed,
+    LeaseTaken,
+    MergeAttempted,
+    MergeFailed,
+    MergeLanded,
+    SessionExited,
+    SessionHandoff,
+    SessionLost,
+    SessionReady,
+    SessionRunning,
+    SessionSpawned,
+    TaskBlocked,
+    TaskDropped,
+    TaskMerged,
+    TaskQueued,
+    TaskStarted,
+    WorkAccepted,
+    WorkRefused,
+)
+
+
+def sentence(fact: Event | Claim) -> str:
+    """Return what `fact` says, in one sentence."""
+    match fact:
+        case BotStarted():
+            return f"A bot started, version {fact.version}."
+        case ConvoyRequested():
+            return f"{fact.by} asked for convoy {fact.convoy} in issue #{fact.issue}."
+        case ConvoyPlanned():
+            return f"Planned {len(fact.tasks)} tasks ({fact.planner})."
+        case ConvoyPaused():
+            return f"{fact.by} paused the convoy."
+        case ConvoyResumed():
+            return f"{fact.by} resumed the convoy."
+        case ConvoyCompleted():
+            return f"The convoy landed as {fact.commit[:10]}."
+        case ConvoyFailed():
+            return f"The convoy failed: {_clause(fact.why)}."
+        case ActionIntended():
+            return f"Will do {fact.key}."
+        case ActionDone():
+            return f"Did {fact.key}: number {fact.number}."
+        case CommentSaid():
+            return f"Comment {fact.comment} on issue #{fact.issue} shows the convoy."
+        case LeaseTaken():
+            return f"{fact.holder} holds {fact.resource}."
+        case LeaseFreed():
+            return f"{fact.resource} is free."
+        case MergeAttempted() | MergeFailed() | MergeLanded():
+            return _merge(fact)
+        case (
+            TaskQueued() | TaskStarted() | TaskBlocked() | TaskMerged() | TaskDropped()
+        ):
+            return _task(fact)
+        case WorkAccepted() | WorkRefused() | SessionLost():
+            return _work(fact)
+        case (
+            SessionSpawned()
+            | SessionReady()
+            | SessionRunning()
+            | FilesModified()
+            | SessionHandoff()
+            | SessionExited()
+        ):
+            return _session(fact)
+        case _:
+            assert_never(fact)
+
+
+def _task(
+    fact: TaskQueued | TaskStarted | TaskBlocked | TaskMerged | TaskDropped,
+) -> str:
+    task = f"Task {fact.task}"
+    match fact:
+        case TaskQueued(why=""):
+            return f"{task} is queued."
+        case TaskQueued():
+            return f"{task} is queued again ({fact.cause}): {_clause(fact.why)}."
+        case TaskStarted():
+            return f"{task}, attempt {fact.attempt}, starts from {fact.base[:10]}."
+        case TaskBlocked():
+            return f"{task} is blocked: {_clause(fact.why)}."
+        case TaskMerged(commit=None):
+            return f"{task} needed no change."
+        case TaskMerged():
+            return f"{task} is merged as {str(fact.commit)[:10]}."
+        case TaskDropped():
+            return f"{task} was dropped: {_clause(fact.why)}."
+        case _:
+            assert_never(fact)
+
+
+def _work(fact: WorkAccepted | WorkRefused | SessionLost) -> str:
+    attempt = f"task {fact.task}, attempt {fact.attempt}"
+    match fact:
+        case WorkAccepted():
+            return f"Took in {fact.commit[:10]} of {attempt}: {len(fact.files)} files."
+        case WorkRefused():
+            return f"Refused {attempt}: {_clause(fact.why)}."
+        case SessionLost():
+            return f"Lost the session of {attempt}: {_clause(fact.why)}."
+        case _:
+            assert_never(fact)
+
+
+def _merge(fact: MergeAttempted | MergeFailed | MergeLanded) -> str:
+    what = f"task {fact.task}" if fact.task else "the convoy"
+    match fact:
+        case MergeAttempted():
+            return (
+                f"Built candidate {fact.candidate[:10]} of {what} on "
+                f"{fact.base[:10]} ({fact.strategy})."
+            )
+        case MergeFailed():
+            return f"{what.capitalize()} cannot land: {_clause(fact.why)}."
+        case MergeLanded():
+            judged = ", ".join(fact.judged)
+            return (
+                f"{what.capitalize()} landed on {fact.branch} as "
+                f"{fact.candidate[:10]} (judged: {judged})."
+            )
+        case _:
+            assert_never(fact)
+
+
+def _session(fact: Claim) -> str:
+    session = f"Session {fact.convoy}/{fact.task}/{fact.attempt}"
+    match fact:
+        case SessionSpawned():
+            return f"{session} is up."
+        case SessionReady():
+            return f"{session} has its workspace."
+        case SessionRunning():
+            return f"{session} started {fact.argv0} ({fact.engine})."
+        case FilesModified():
+            return f"{session} changed {len(fact.paths)} files."
+        case SessionHandoff(commit=None):
+            return f"{session} hands nothing over."
+        case SessionHandoff():
+            return f"{session} hands over {str(fact.commit)[:10]}."
+        case SessionExited(signal=None):
+            return f"{session} exited with {fact.exit_code}: {fact.verdict}."
+        case SessionExited():
+            return f"{session} was ended by signal {fact.signal}: {fact.verdict}."
+        case _:
+            assert_never(fact)
+
+
+def _clause(text: str) -> str:
+    """Return the first line of `text`, short, without a full stop."""
+    first = text.strip().split("\n", 1)[0]
+    return first[:200].rstrip(". ")

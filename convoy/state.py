@@ -1,0 +1,169 @@
+"""What is true: the state that folding the log gives. Frozen; a change is a new value."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from convoy.events import ActionKind, Cause, Settings, TaskSpec
+
+TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
+ConvoyState = Literal["planning", "active", "paused", "complete", "failed"]
+
+
+class Moment(Struct, frozen=True):
+    """Where in the log the fold stands."""
+
+    commit: str = ""
+    """The commit being folded; empty while it is not written yet."""
+    at: int = 0
+    """Time of the event being folded, unix ms."""
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """A session that was started and has not ended for the log."""
+
+    number: int
+    session: str
+    nonce: str
+    base: str
+    log: str
+    """The commit that carries `task.started`: what the runner is told to read."""
+    at: int
+    run: int | None = None
+    """The workflow run, once the dispatch is known to be done."""
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """What an attempt handed in and the gate let through."""
+
+    attempt: int
+    commit: str
+    base: str
+    files: tuple[str, ...]
+    at: int
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A commit that CI judges and that lands unchanged."""
+
+    commit: str
+    base: str
+    work: str
+    at: int
+
+
+class Task(Struct, frozen=True, kw_only=True):
+    """One task and where it stands."""
+
+    spec: TaskSpec
+    state: TaskState = "queued"
+    cause: Cause = "planned"
+    why: str = ""
+    """Why it waits, is blocked or was dropped."""
+    started: int = 0
+    """Attempts ever started: the number of the newest."""
+    spent: int = 0
+    """Attempts that count against the limit."""
+    notes: tuple[str, ...] = ()
+    """Why earlier attempts did not land, oldest first."""
+    attempt: Attempt | None = None
+    work: Work | None = None
+    candidate: Candidate | None = None
+    pull: int | None = None
+    landed: str | None = None
+    begun_at: int = 0
+    """When its first attempt started."""
+    ended_at: int = 0
+    worked_ms: int = 0
+    """Time its sessions took in all: what one at a time would have cost."""
+
+    @property
+    def number(self) -> int:
+        """Its number in the convoy."""
+        return self.spec.number
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing more will happen to it by itself or by anybody."""
+        return self.state in ("merged", "dropped")
+
+
+class Convoy(Struct, frozen=True, kw_only=True):
+    """A group of tasks that share `convoy/<name>/base`."""
+
+    name: str
+    issue: int
+    title: str
+    text: str
+    by: str
+    target: str
+    base: str
+    settings: Settings
+    state: ConvoyState = "planning"
+    why: str = ""
+    planner: str = ""
+    tasks: tuple[Task, ...] = ()
+    comment: int | None = None
+    pull: int | None = None
+    candidate: Candidate | None = None
+    landed: str | None = None
+    requested_at: int = 0
+    ended_at: int = 0
+
+    def task(self, number: int) -> Task | None:
+        """Return task `number` (from 1); None when there is none."""
+        return self.tasks[number - 1] if 0 < number <= len(self.tasks) else None
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is complete or failed."""
+        return self.state in ("complete", "failed")
+
+    @property
+    def settled(self) -> bool:
+        """Whether every task is merged or dropped, and there is at least one."""
+        return bool(self.tasks) and all(task.settled for task in self.tasks)
+
+
+class Lease(Struct, frozen=True, kw_only=True):
+    """A resource that somebody holds until `expires` (unix ms)."""
+
+    resource: str
+    holder: str
+    nonce: str
+    expires: int
+
+
+class Intent(Struct, frozen=True, kw_only=True):
+    """An announced action that is not known to be done."""
+
+    key: str
+    kind: ActionKind
+    convoy: str
+    task: int
+    attempt: int
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """Everything the log says."""
+
+    moment: Moment = Moment()
+    bots: frozenset[str] = frozenset()
+    """Actors (hex) whose events count."""
+    convoys: dict[str, Convoy] = {}
+    leases: dict[str, Lease] = {}
+    intents: dict[str, Intent] = {}
+    unknown: tuple[str, ...] = ()
+    """Types of bot events this version does not know; while any is here, read only."""
+
+    def running(self) -> Iterator[tuple[Convoy, Task]]:
+        """Give each task that has a session, with its convoy."""
+        for convoy in self.convoys.values():
+            for task in convoy.tasks:
+                if task.state == "running":
+                    yield convoy, task
+
+    def live(self) -> Iterator[Convoy]:
+        """Give each convoy that has not ended, oldest first."""
+        return (convoy for convoy in self.convoys.values() if not convoy.ended)
