@@ -1,0 +1,46 @@
+"""Run one session: `python -I -m runner`, told by the environment what to do.
+
+Ends with 0 when a result says success or noop, 1 when it says anything else, 2 on bad
+inputs, 75 when the forge does not answer, 3 when the fault is ours.
+"""
+
+import sys
+import time
+import traceback
+
+from grite.errors import Unavailable
+from runner.annotate import annotate
+from runner.inputs import BadInput, environment, read
+from runner.seal import seal
+from runner.stop import Cancelled
+from runner.witness import attend
+
+DONE, NOT_DONE, BAD_INPUT, OUR_FAULT, TRY_LATER = 0, 1, 2, 3, 75
+
+
+def main() -> int:
+    """Run the session and return the exit status."""
+    try:
+        inputs = read(environment())
+        seal(inputs.path)
+        result = attend(inputs, lambda: time.time_ns() // 1_000_000)
+        annotate(inputs, result, sys.stdout)
+    except BadInput as error:
+        return _say(str(error), BAD_INPUT)
+    except Unavailable as error:
+        return _say(f"The forge does not answer: {error}.", TRY_LATER)
+    except Cancelled:
+        return _say("The job was cancelled before it had begun.", NOT_DONE)
+    except Exception:  # noqa: BLE001  the one place: it is our fault, and said
+        traceback.print_exc()
+        return OUR_FAULT
+    return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
+
+
+def _say(sentence: str, status: int) -> int:
+    print(f"brat: {' '.join(sentence.split())}", file=sys.stderr)  # noqa: T201  for people
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

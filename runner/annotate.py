@@ -1,0 +1,127 @@
+"""What the forge's own job page shows: live output, outputs, a summary, one error.
+
+Nothing an agent wrote may be taken for a workflow command: its output stands between
+`stop-commands` marks that it cannot guess, and all else is escaped as the toolkit does.
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+"""
+
+import os
+import re
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TextIO
+
+from runner.inputs import Inputs
+from runner.result import RESULT, Result
+
+LIVE_CHARS = 1_000_000
+"""A job's log is for a first look; the transcript has the rest."""
+SUMMARY_BYTES = 1_000_000
+"""GitHub takes 1 MiB a step."""
+LISTED_FILES = 100
+
+
+def escaped(text: str) -> str:
+    """Return `text` as the message of a workflow command."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def escaped_property(text: str) -> str:
+    """Return `text` as the value of a workflow command's property."""
+    return escaped(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def error(message: str, title: str) -> str:
+    """Return the command that shows an error on the job's page."""
+    return f"::error title={escaped_property(title)}::{escaped(message)}"
+
+
+class LiveView:
+    """Shows output in the job's log; use it as a context manager."""
+
+    def __init__(self, out: TextIO | None) -> None:
+        """Show nothing when `out` is None."""
+        self._out = out
+        self._mark = os.urandom(16).hex()
+        self._left = LIVE_CHARS
+
+    def __enter__(self) -> Self:
+        self._print(f"::stop-commands::{self._mark}\n")
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._print(f"\n::{self._mark}::\n")
+
+    def show(self, text: str) -> None:
+        """Show a piece of output, up to a limit for all of them."""
+        if self._left > 0:
+            self._print(text[: self._left])
+            self._left -= len(text)
+
+    def _print(self, text: str) -> None:
+        if self._out is not None:
+            self._out.write(text)
+            self._out.flush()
+
+
+def annotate(inputs: Inputs, result: Result, out: TextIO) -> None:
+    """Say what became of the session: on `out`, in the outputs and in the summary."""
+    line = f"{result.session}: {result.conclusion}. {result.why}"
+    is_good = result.conclusion in {"success", "noop"}
+    if inputs.on_actions and not is_good:
+        line = error(result.why, f"brat {result.session}: {result.conclusion}")
+    out.write(escaped(line) + "\n" if is_good else line + "\n")
+    if inputs.output:
+        values = {
+            "conclusion": result.conclusion,
+            "head-sha": result.commit or "",
+            "result-file": str(inputs.result / RESULT),
+            "summary": result.summary,
+        }
+        _append(inputs.output, "".join(output(*each) for each in values.items()))
+    if inputs.summary:
+        _append(inputs.summary, summary(result))
+
+
+def output(name: str, value: str) -> str:
+    """Return the lines that set an output, between marks that `value` cannot hold.
+
+    Raises:
+        ValueError: it does hold them, so chance is broken.
+    """
+    mark = f"ghadelimiter_{os.urandom(16).hex()}"
+    if mark in value or mark in name:
+        raise ValueError("an output holds the mark that was just drawn for it")
+    return f"{name}<<{mark}\n{value}\n{mark}\n"
+
+
+def summary(result: Result) -> str:
+    """Return the step's summary in Markdown; the agent's words only in code blocks."""
+    files = "\n".join(result.files[:LISTED_FILES])
+    more = len(result.files) - LISTED_FILES
+    parts = [
+        f"### brat {result.session}: {result.conclusion}\n",
+        _fenced(result.why),
+        "The agent said:\n\n" + _fenced(result.summary) if result.summary else "",
+        "Refused:\n\n" + _fenced("\n".join(result.refusals)) if result.refusals else "",
+        "Changed:\n\n" + _fenced(files) if files else "",
+        f"and {more} more files\n" if more > 0 else "",
+    ]
+    text = "\n".join(part for part in parts if part)
+    return text.encode()[:SUMMARY_BYTES].decode(errors="ignore")
+
+
+def _fenced(text: str) -> str:
+    ticks = max((len(run) for run in re.findall("`+", text)), default=0)
+    fence = "`" * max(3, ticks + 1)
+    return f"{fence}\n{text}\n{fence}\n"
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(text)

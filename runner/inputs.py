@@ -1,0 +1,150 @@
+"""What one job is told: read once from the environment, and only here.
+
+The inputs are ids, one commit of the log and folders; everything else is in that
+commit. Once read, `runner.seal` wipes them from the process.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from convoy.ids import parse_session
+
+TOKEN_LIMIT = 4096
+"""Characters; tokens of GitHub have at most 520."""
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
+_SERVER = re.compile(r"(?:https?://[^/@?#\s]+|file://)(?:/[^@?#\s]*)?")
+
+
+class BadInput(Exception):
+    """The job cannot start like this; the message is one sentence that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Inputs:
+    """What one job is told."""
+
+    convoy: str
+    task: int
+    attempt: int
+    log: str
+    """The commit of the log that holds this attempt's `task.started`."""
+    url: str
+    """Where to fetch from; never with a password in it."""
+    token: str | None = field(repr=False)
+    """May read the repository; None for a repository on this machine."""
+    result: Path
+    """The folder to leave; not there yet, or empty."""
+    temp: Path
+    workspace: Path
+    """Below it a fresh folder becomes the agent's checkout."""
+    path: str
+    """Where programs are looked for."""
+    on_actions: bool
+    """Whether the output is read as workflow commands."""
+    output: Path | None
+    summary: Path | None
+    offered: Mapping[str, str] = field(repr=False)
+    """The whole environment, of which an engine gets what its row asks for."""
+
+
+def environment() -> dict[str, str]:
+    """Return a copy of the process's environment."""
+    return dict(os.environ)  # noqa: TID251  the one place that may ask
+
+
+def read(env: Mapping[str, str]) -> Inputs:
+    """Return the inputs that `env` holds; takes the token out of its descriptor.
+
+    Raises:
+        BadInput: one is missing or makes no sense.
+    """
+    try:
+        convoy, task, attempt = parse_session(_given(env, "BRAT_SESSION"))
+    except ValueError as error:
+        raise BadInput(f"BRAT_SESSION: {error}") from None
+    server = _matching(env, "GITHUB_SERVER_URL", _SERVER, "https://github.com")
+    repository = _matching(env, "GITHUB_REPOSITORY", _REPOSITORY, "octo/hello")
+    token = _token(env)
+    if token is None and not server.startswith("file://"):
+        raise BadInput(
+            "There is no token to fetch with; set BRAT_TOKEN, or BRAT_TOKEN_FD to the "
+            "number of a descriptor that holds it."
+        )
+    return Inputs(
+        convoy=convoy,
+        task=task,
+        attempt=attempt,
+        log=_matching(env, "BRAT_LOG", _COMMIT, "the 40 hex digits of a commit"),
+        url=f"{server.rstrip('/')}/{repository}.git",
+        token=token,
+        result=_fresh(env, "BRAT_RESULT"),
+        temp=_folder(env, "RUNNER_TEMP"),
+        workspace=_folder(env, "GITHUB_WORKSPACE"),
+        path=env.get("PATH") or os.defpath,
+        on_actions=env.get("GITHUB_ACTIONS") == "true",
+        output=_file(env, "GITHUB_OUTPUT"),
+        summary=_file(env, "GITHUB_STEP_SUMMARY"),
+        offered=env,
+    )
+
+
+def _given(env: Mapping[str, str], name: str) -> str:
+    value = env.get(name, "").strip()
+    if not value:
+        raise BadInput(f"{name} is not set.")
+    return value
+
+
+def _matching(
+    env: Mapping[str, str], name: str, form: re.Pattern[str], example: str
+) -> str:
+    value = _given(env, name)
+    if form.fullmatch(value) is None:
+        raise BadInput(f"{name} is {value[:80]!r}; it should be such as {example}.")
+    return value
+
+
+def _folder(env: Mapping[str, str], name: str) -> Path:
+    path = Path(_given(env, name)).absolute()
+    if path.exists() and not path.is_dir():
+        raise BadInput(f"{name} is {str(path)!r}, which is not a folder.")
+    return path
+
+
+def _fresh(env: Mapping[str, str], name: str) -> Path:
+    path = _folder(env, name)
+    if path.is_dir() and any(path.iterdir()):
+        raise BadInput(f"{name} is {str(path)!r}, which is not empty; name a new one.")
+    return path
+
+
+def _file(env: Mapping[str, str], name: str) -> Path | None:
+    value = env.get(name, "")
+    return Path(value).absolute() if value else None
+
+
+def _token(env: Mapping[str, str]) -> str | None:
+    number = env.get("BRAT_TOKEN_FD", "").strip()
+    text = _read_once(number) if number else env.get("BRAT_TOKEN", "").strip()
+    if not text:
+        return None
+    if not (text.isascii() and text.isprintable()) or " " in text:
+        raise BadInput("The token has characters that no token has.")
+    return text
+
+
+def _read_once(number: str) -> str:
+    if not (number.isascii() and number.isdigit() and int(number) > 2):  # noqa: PLR2004  0 to 2 are the standard ones
+        raise BadInput(f"BRAT_TOKEN_FD is {number!r}; it is a descriptor from 3 on.")
+    try:
+        with open(int(number), "rb", buffering=0) as source:  # noqa: PTH123  a descriptor has no path
+            return source.read(TOKEN_LIMIT).decode("ascii", "replace").strip()
+    except OSError as error:
+        raise BadInput(
+            f"BRAT_TOKEN_FD is {number}, which cannot be read: {error.strerror}."
+        ) from None

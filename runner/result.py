@@ -1,0 +1,110 @@
+"""The result folder: what a job leaves, whatever happened.
+
+Each file is whole or not there, and result.json comes last: a folder with it has all.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from convoy import codec, ids
+from convoy.events import Claim, TaskStarted, Verdict
+from convoy.sentences import sentence
+from grite import chunk
+from grite.event import CommentAdded, Event
+from runner.engines.row import Status
+
+RESULT, EVENTS, BUNDLE = "result.json", "events.bin", "work.bundle"
+TRANSCRIPT, USAGE = "transcript.jsonl", "usage.jsonl"
+
+
+class EngineUsed(msgspec.Struct, frozen=True, kw_only=True):
+    """Which kind of agent it was."""
+
+    type: str
+    model: str | None
+
+
+class Result(msgspec.Struct, frozen=True, kw_only=True):
+    """What result.json says: claims, all of them."""
+
+    v: Literal[1] = 1
+    session: str
+    convoy: str
+    task: int
+    attempt: int
+    nonce: str
+    status: Status | None
+    """The agent's word."""
+    conclusion: Verdict
+    """The witness's."""
+    why: str
+    """One sentence."""
+    summary: str
+    base: str
+    commit: str | None
+    """The newest commit in work.bundle."""
+    exit_code: int | None
+    signal: int | None
+    files: tuple[str, ...]
+    """What changed against the base, at most the first thousand."""
+    refusals: tuple[str, ...]
+    """Why the patch gate would not let it land."""
+    seconds: float
+    """Of the engine."""
+    engine: EngineUsed
+
+
+class Folder:
+    """The result folder of one session."""
+
+    def __init__(
+        self, path: Path, started: TaskStarted, now_ms: Callable[[], int]
+    ) -> None:
+        path.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self._started = started
+        self._now_ms = now_ms
+        self._events: list[Event] = []
+
+    def claim(self, fact: Claim) -> None:
+        """Add a fact to events.bin, later than all before it."""
+        last = self._events[-1].ts if self._events else 0
+        event = Event(
+            issue=ids.task_issue(self._started.convoy, self._started.task),
+            actor=bytes.fromhex(self._started.session),
+            ts=max(self._now_ms(), last + 1),
+            kind=CommentAdded(codec.body_of(fact, sentence(fact))),
+        )
+        self._events.append(event)
+        self._write(EVENTS, chunk.encode(self._events))
+
+    def keep(self, bundle: Path) -> None:
+        """Move the bundle here."""
+        shutil.move(bundle, self.path / BUNDLE)
+
+    def note(self, usage: Iterable[Mapping[str, object]]) -> None:
+        """Write what the engine used; no file when it does not say."""
+        lines = "".join(json.dumps(each) + "\n" for each in usage)
+        if lines:
+            self._write(USAGE, lines.encode())
+
+    def close(self, result: Result) -> None:
+        """Write result.json; nothing may be added after it."""
+        self._write(RESULT, msgspec.json.encode(result) + b"\n")
+
+    def _write(self, name: str, content: bytes) -> None:
+        # The agent may have removed the folder.
+        self.path.mkdir(parents=True, exist_ok=True)
+        unfinished = self.path / f".{name}"
+        with unfinished.open("wb") as file:
+            file.write(content)
+            file.flush()
+            if name == RESULT:
+                os.fsync(file.fileno())
+        unfinished.replace(self.path / name)

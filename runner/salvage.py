@@ -1,0 +1,139 @@
+"""What is left of an attempt, as commits: the agent's own, the witness's for the rest.
+
+Works on whatever the agent left: no `.git`, another history, half a file. The agent's
+commits are kept if they descend from the base; else all is folded into one commit on
+the base, by its tree.
+"""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from convoy.gate import Change, parse_raw
+from grite import git
+from grite.errors import BratError
+from runner import store
+from runner.workspace import Workspace
+
+BUNDLE_LIMIT = 80_000_000
+"""Bytes; a result over 100 MB is refused unread."""
+
+_AGENT = "refs/brat/agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What an attempt leaves."""
+
+    commit: str | None = None
+    """The newest one; None when there is none that is not the base."""
+    changes: tuple[Change, ...] = ()
+    """Against the base."""
+    patch_bytes: int = 0
+    bundle: Path | None = None
+    """All commits from the base on; it may be moved away."""
+    faults: tuple[str, ...] = ()
+    """What could not be kept, a sentence each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What the witness's commit says."""
+
+    title: str
+    trailer: str
+
+    def text(self) -> str:
+        """Return the whole message."""
+        title = " ".join(self.title.split())[:200] or "Work of an agent"
+        return f"{title}\n\n{self.trailer}\n"
+
+
+class Salvage:
+    """The work of one workspace, once its agent has ended."""
+
+    def __init__(self, workspace: Workspace, budget_s: float) -> None:
+        self._workspace = workspace
+        self._deadline = time.monotonic() + budget_s
+
+    def keep(self, message: Message) -> Work:
+        """Commit what is not committed and bundle all new commits.
+
+        Never raises for what the agent did: what could not be kept is said.
+        """
+        folder = self._workspace.folder
+        if folder.is_symlink() or not folder.is_dir():
+            return Work(faults=("The agent removed its workspace.",))
+        try:
+            return self._keep(message)
+        except (BratError, OSError, ValueError) as error:
+            return Work(faults=(f"The work could not be kept: {error}.",))
+
+    def _keep(self, message: Message) -> Work:
+        workspace = self._workspace
+        store.configure(workspace.store)
+        head = self._agents_commit() or workspace.base
+        store.point(workspace.store, workspace.ref, head)
+        faults = self._commit_the_rest(message)
+        head = store.value(workspace.store, workspace.ref)
+        if head == workspace.base:
+            return Work(faults=faults)
+        changes = parse_raw(self._diff("--raw", "-z"))
+        bundle = workspace.store / "work.bundle"
+        self._git(
+            "bundle", "create", "--quiet", str(bundle), "HEAD", f"^{workspace.base}"
+        )
+        size = bundle.stat().st_size
+        if size > BUNDLE_LIMIT:
+            fault = f"The commits have {size} bytes; {BUNDLE_LIMIT} can be kept."
+            return Work(None, changes, size, None, (*faults, fault))
+        return Work(head, changes, self._patch_bytes(), bundle, faults)
+
+    def _agents_commit(self) -> str | None:
+        """Return the agent's HEAD if it is one to build on."""
+        workspace = self._workspace
+        theirs = workspace.folder / ".git"
+        if theirs.is_symlink() or not theirs.is_dir():
+            return None
+        fetch = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags")
+        specs = ("--no-write-fetch-head", "--", str(theirs), f"+HEAD:{_AGENT}")
+        if not self._says_yes(*fetch, *specs):
+            return None
+        commit = store.value(workspace.store, _AGENT)
+        if commit == workspace.base:
+            return None
+        if not self._says_yes("merge-base", "--is-ancestor", workspace.base, commit):
+            return None
+        self._git("read-tree", "-m", commit)  # keeps what the index knows of the files
+        return commit
+
+    def _commit_the_rest(self, message: Message) -> tuple[str, ...]:
+        added = self._git("add", "--all", "--ignore-errors", check=False)
+        if not self._says_yes("diff", "--cached", "--quiet", "HEAD"):
+            self._git(
+                *("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"),
+                stdin=message.text().encode(errors="replace"),
+            )
+        if added.status == 0:
+            return ()
+        reason = added.stderr.strip().partition("\n")[0]
+        return (f"Some files could not be kept: {reason}.",)
+
+    def _patch_bytes(self) -> int:
+        patch = self._workspace.store / "patch"
+        self._diff("--patch", "--binary", f"--output={patch}")
+        return patch.stat().st_size
+
+    def _diff(self, *form: str) -> bytes:
+        plain = ("--no-renames", "--no-ext-diff", "--no-textconv")
+        ends = self._workspace.base, "HEAD"
+        return self._git("diff-tree", "-r", *plain, *form, *ends).stdout
+
+    def _says_yes(self, *args: str) -> bool:
+        return self._git(*args, check=False).status == 0
+
+    def _git(
+        self, *args: str, stdin: bytes | None = None, check: bool = True
+    ) -> git.Completed:
+        left_s = max(0.1, self._deadline - time.monotonic())
+        return self._workspace.git(*args, deadline_s=left_s, stdin=stdin, check=check)

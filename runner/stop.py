@@ -1,0 +1,84 @@
+"""Signals as something that can be waited for.
+
+A job that is cancelled gets SIGINT, and SIGTERM 7.5 s later; both mean: end the agent,
+keep its work, say so. The first part of a job has nothing to keep and is left at once.
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-cancellation
+"""
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType, TracebackType
+from typing import Self
+
+_ASKING = (signal.SIGINT, signal.SIGTERM)
+
+
+class Cancelled(Exception):
+    """Somebody asked the job to stop while it had nothing to keep."""
+
+
+class Stop:
+    """Knows whether somebody asked for the end; its descriptor wakes a selector.
+
+    It wakes, too, when a child has ended. Only the main thread may enter it, once.
+    """
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self._leaves_at_once = False
+        self._reader, self._writer = os.pipe()
+        for end in (self._reader, self._writer):
+            os.set_blocking(end, False)
+
+    def __enter__(self) -> Self:
+        signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        self._before = {each: signal.signal(each, self._note) for each in _ASKING}
+        self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _wake_up)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for each, before in self._before.items():
+            signal.signal(each, before)
+        signal.set_wakeup_fd(-1)
+        os.close(self._reader)
+        os.close(self._writer)
+
+    @contextmanager
+    def leaving_at_once(self) -> Iterator[None]:
+        """Let a signal in this block, or before it, raise Cancelled."""
+        self._leaves_at_once = True
+        try:
+            if self.wanted:
+                raise Cancelled
+            yield
+        finally:
+            self._leaves_at_once = False
+
+    def fileno(self) -> int:
+        """Return what becomes readable when a signal came."""
+        return self._reader
+
+    def drain(self) -> None:
+        """Forget the wake-ups so far."""
+        try:
+            while os.read(self._reader, 4096):
+                pass
+        except BlockingIOError:
+            return
+
+    def _note(self, _number: int, _frame: FrameType | None) -> None:
+        self.wanted = True
+        if self._leaves_at_once:
+            self._leaves_at_once = False
+            raise Cancelled
+
+
+def _wake_up(_number: int, _frame: FrameType | None) -> None:
+    """Make the wake-up descriptor get SIGCHLD, which an ignored signal would not."""

@@ -1,0 +1,78 @@
+"""Bare repositories written by hand: no template, no hooks, a configuration we know.
+
+The runner uses the git program, through `grite.git`, and not GitPython, whose import
+takes 130 ms: as much as all the rest of a runner. After the agent has run, git only
+works in the witness's own store, whose configuration is written anew first, so that
+nothing the agent left in a `.git` is obeyed.
+"""
+
+from pathlib import Path
+
+AUTHOR_NAME, AUTHOR_EMAIL = "brat", "brat@users.noreply.github.com"
+
+_CONFIG = f"""\
+[core]
+\trepositoryFormatVersion = 0
+\tbare = false
+\tlogAllRefUpdates = false
+\tsafecrlf = false
+[user]
+\tname = {AUTHOR_NAME}
+\temail = {AUTHOR_EMAIL}
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[advice]
+\taddEmbeddedRepo = false
+"""
+_WITNESS_CONFIG = f"""\
+{_CONFIG}\
+[core]
+\thooksPath = /dev/null
+\tfsmonitor = false
+\tattributesFile = /dev/null
+\texcludesFile = /dev/null
+[commit]
+\tgpgSign = false
+"""
+
+
+def create(path: Path, branch: str) -> None:
+    """Make an empty repository at `path`, whose HEAD stands for `branch`.
+
+    Raises:
+        FileExistsError: there is one.
+    """
+    for folder in ("objects", "refs"):
+        (path / folder).mkdir(parents=True)
+    (path / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+    configure(path)
+
+
+def configure(path: Path) -> None:
+    """Give the witness's repository its configuration, whatever it has now."""
+    config = path / "config"
+    config.unlink(missing_ok=True)  # it may have become a link
+    config.write_text(_WITNESS_CONFIG)
+
+
+def hand_over(path: Path) -> None:
+    """Give the agent's repository its configuration: who commits, and nothing else."""
+    (path / "config").write_text(_CONFIG)
+
+
+def point(path: Path, ref: str, commit: str) -> None:
+    """Let a ref of a repository that nobody else uses stand at `commit`."""
+    file = path / ref
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{commit}\n")
+
+
+def value(path: Path, ref: str) -> str:
+    """Return the commit that `ref` stands at.
+
+    Raises:
+        FileNotFoundError: there is no such ref, or git has packed it away.
+    """
+    return (path / ref).read_text().strip()

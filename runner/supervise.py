@@ -1,0 +1,170 @@
+"""One program under supervision: output pumped, time bounded, the whole tree ended.
+
+An agent's tools start programs in sessions of their own, ignore SIGTERM, and keep pipes
+open after their parent has gone; so the end is when no descendant is left, not when a
+pipe closes, and nothing here waits without a deadline.
+"""
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from runner import descent
+from runner.stop import Stop
+
+GRACE_S = 2.0
+"""Between SIGTERM and SIGKILL; a cancelled job has 7.5 s for all."""
+KILL_S = 3.0
+"""How long SIGKILL is repeated; only a process stuck in the kernel outlasts it."""
+DRAIN_S = 1.0
+"""For what is left in the pipes; a process that is not ours may hold them open."""
+SWEEP_S = 0.05
+CHUNK_BYTES = 65_536
+
+Stream = Literal["out", "err"]
+Sink = Callable[[Stream, bytes], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What to start."""
+
+    argv: tuple[str, ...]
+    folder: Path
+    env: Mapping[str, str]
+    """All of it: nothing is inherited."""
+    timeout_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How it ended."""
+
+    exit_code: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+    cancelled: bool = False
+    seconds: float = 0.0
+    fault: str = ""
+    """Why it could not be started, a sentence; empty: it was."""
+    survivors: int = 0
+    """Processes that SIGKILL did not end."""
+
+
+def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
+    """Run a program to its end, by itself, by its deadline or because of `stop`.
+
+    However it ends, all it started is gone when this returns. It buries every child of
+    this process, so nobody else here may be waiting for one. Only the main thread may
+    call it.
+    """
+    descent.adopt_orphans()
+    started = time.monotonic()
+    try:
+        process = subprocess.Popen(
+            order.argv,
+            cwd=order.folder,
+            env=order.env,
+            stdin=subprocess.DEVNULL,  # some engines wait for a pipe to close
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        return Ending(fault=f"Cannot start {order.argv[0]!r}: {reason}.")
+    with selectors.DefaultSelector() as selector:
+        return _Watch(process, selector, sink, stop).until_the_end(started, order)
+
+
+class _Watch:
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        selector: selectors.BaseSelector,
+        sink: Sink,
+        stop: Stop,
+    ) -> None:
+        self._process = process
+        self._selector = selector
+        self._sink = sink
+        self._stop = stop
+        self._open: dict[int, tuple[Stream, IO[bytes]]] = {}
+        pipes: tuple[tuple[Stream, IO[bytes] | None], ...]
+        pipes = ("out", process.stdout), ("err", process.stderr)
+        for name, pipe in pipes:
+            if pipe is not None:
+                self._open[pipe.fileno()] = name, pipe
+                selector.register(pipe, selectors.EVENT_READ)
+        selector.register(stop, selectors.EVENT_READ)
+
+    def until_the_end(self, started: float, order: Order) -> Ending:
+        deadline = started + order.timeout_s
+        while self._is_running() and not self._stop.wanted and _left(deadline) > 0:
+            self._pump(_left(deadline))
+        cut_off, cancelled = self._process.returncode is None, self._stop.wanted
+        seconds = time.monotonic() - started
+        survivors = self._end_tree()
+        self._drain()
+        code = self._process.returncode
+        return Ending(
+            exit_code=code if code is not None and code >= 0 else None,
+            signal=-code if code is not None and code < 0 else None,
+            timed_out=cut_off and not cancelled,
+            cancelled=cut_off and cancelled,
+            seconds=round(seconds, 3),
+            survivors=survivors,
+        )
+
+    def _is_running(self) -> bool:
+        self._has_children()
+        return self._process.returncode is None
+
+    def _has_children(self) -> bool:
+        ended, left = descent.reap()
+        if (status := ended.get(self._process.pid)) is not None:
+            # Popen would wait for it again, and take a child it cannot find for a 0.
+            self._process.returncode = os.waitstatus_to_exitcode(status)
+        return left
+
+    def _end_tree(self) -> int:
+        for number, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_S)):
+            limit = time.monotonic() + patience_s
+            asked = False
+            while self._has_children() and _left(limit) > 0:
+                if number == signal.SIGKILL or not asked:
+                    descent.send(number, self._process.pid)
+                    asked = True
+                self._pump(min(_left(limit), SWEEP_S))
+        return len(descent.descendants()) if self._has_children() else 0
+
+    def _drain(self) -> None:
+        limit = time.monotonic() + DRAIN_S
+        while self._open and _left(limit) > 0:
+            self._pump(_left(limit))
+        for fd in tuple(self._open):
+            self._close(fd)
+
+    def _pump(self, patience_s: float) -> None:
+        for key, _ in self._selector.select(patience_s):
+            if key.fd not in self._open:
+                self._stop.drain()
+            elif chunk := os.read(key.fd, CHUNK_BYTES):
+                self._sink(self._open[key.fd][0], chunk)
+            else:
+                self._close(key.fd)
+
+    def _close(self, fd: int) -> None:
+        self._selector.unregister(fd)
+        self._open.pop(fd)[1].close()
+
+
+def _left(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())

@@ -1,0 +1,68 @@
+"""The hand-off: this attempt's `task.started`, read from one commit of the log.
+
+Nothing else of the log is fetched, nothing is folded, and the copy is gone before the
+agent starts.
+"""
+
+import shutil
+from pathlib import Path
+
+from convoy import ids
+from convoy.codec import fact_of
+from convoy.events import TaskStarted
+from grite.errors import Corrupt, GitFailed
+from grite.event import CommentAdded, Event
+from grite.one import read_commit
+from grite.remote import Remote
+from runner import store
+from runner.inputs import BadInput, Inputs
+
+
+def handed_off(inputs: Inputs, scratch: Path) -> TaskStarted:
+    """Fetch the log's commit and return what it hands to this session.
+
+    Raises:
+        BadInput: the forge does not give that commit, or it hands off something else.
+        Unavailable: the forge does not answer.
+    """
+    log = scratch / "log.git"
+    store.create(log, "log")
+    fetch(inputs, log, inputs.log)
+    try:
+        events = read_commit(log, inputs.log)
+    except Corrupt as error:
+        raise BadInput(
+            f"BRAT_LOG names a commit that is no hand-off: {error}."
+        ) from error
+    finally:
+        shutil.rmtree(log)
+    name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
+    for event in events:
+        started = _started(event)
+        if started and name == ids.session_name(
+            started.convoy, started.task, started.attempt
+        ):
+            return started
+    raise BadInput(f"Commit {inputs.log} of the log does not start session {name}.")
+
+
+def fetch(inputs: Inputs, into: Path, commit: str) -> None:
+    """Fetch one commit without its history.
+
+    Raises:
+        BadInput: the forge does not give it.
+        Unavailable: the forge does not answer.
+    """
+    try:
+        Remote(inputs.url, into, inputs.token).fetch([commit], depth=1)
+    except GitFailed as error:
+        raise BadInput(f"Cannot fetch {commit} from {inputs.url}: {error}.") from error
+
+
+def _started(event: Event) -> TaskStarted | None:
+    if not isinstance(event.kind, CommentAdded):
+        return None
+    fact = fact_of(event.kind.body)
+    if not isinstance(fact, TaskStarted):
+        return None
+    return fact if event.issue == ids.task_issue(fact.convoy, fact.task) else None

@@ -1,0 +1,82 @@
+"""transcript.jsonl: what the engine wrote, redacted, its beginning and its end.
+
+The beginning is written as it comes, so that a kill leaves it; the end is kept in
+memory until it is sure to be the end.
+"""
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+
+from runner.redact import Redacted, Redaction
+from runner.supervise import Stream
+
+Reader = Callable[[Stream, str], None]
+
+
+class Transcript:
+    """Takes the output of one engine; close it when the engine has ended."""
+
+    def __init__(
+        self, path: Path, redaction: Redaction, limit_bytes: int, reader: Reader
+    ) -> None:
+        """Open the file.
+
+        Args:
+            path: a new file.
+            redaction: what nobody may read.
+            limit_bytes: how much text is kept, half of it from the end.
+            reader: gets all that is shown, however much it is.
+        """
+        self._file = path.open("w", encoding="utf-8")
+        self._started = time.monotonic()
+        self._streams: dict[Stream, Redacted] = {
+            "out": Redacted(redaction),
+            "err": Redacted(redaction),
+        }
+        self._reader = reader
+        self._head_left = limit_bytes // 2
+        self._tail_left = limit_bytes - self._head_left
+        self._tail: deque[tuple[str, int]] = deque()
+        self.dropped = 0
+        """Bytes that were left out between the beginning and the end."""
+
+    def write(self, stream: Stream, chunk: bytes) -> None:
+        """Take a piece of output."""
+        self._show(stream, self._streams[stream].feed(chunk))
+
+    def close(self) -> None:
+        """Write what was held back; safe to call twice."""
+        if self._file.closed:
+            return
+        for stream, redacted in self._streams.items():
+            self._show(stream, redacted.close())
+        if self.dropped:
+            note = f"[brat left out {self.dropped} bytes here]\n"
+            self._file.write(self._line("err", note))
+        self._file.writelines(line for line, _ in self._tail)
+        self._file.close()
+
+    def _show(self, stream: Stream, text: str) -> None:
+        if not text:
+            return
+        self._reader(stream, text)
+        line, size = self._line(stream, text), len(text.encode())
+        if not self._tail and size <= self._head_left:
+            self._head_left -= size
+            self._file.write(line)
+            self._file.flush()
+            return
+        self._tail.append((line, size))
+        self._tail_left -= size
+        while self._tail_left < 0 and len(self._tail) > 1:
+            _, gone = self._tail.popleft()
+            self._tail_left += gone
+            self.dropped += gone
+
+    def _line(self, stream: Stream, text: str) -> str:
+        seconds = round(time.monotonic() - self._started, 3)
+        line = {"t": seconds, "stream": stream, "text": text}
+        return json.dumps(line, ensure_ascii=False) + "\n"

@@ -1,0 +1,171 @@
+"""The story of one session: fetch, check out, run, salvage, say.
+
+Every step leaves its trace in the result folder as it happens, so a kill at any moment
+leaves what there was; only result.json, the last, says that the story is whole.
+"""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TypedDict
+
+from convoy import ids
+from convoy.events import (
+    FilesModified,
+    SessionExited,
+    SessionHandoff,
+    SessionReady,
+    SessionRunning,
+    SessionSpawned,
+    TaskStarted,
+)
+from convoy.gate import printable, refusals
+from runner import agent
+from runner.annotate import LiveView
+from runner.engines.row import Report
+from runner.inputs import Inputs
+from runner.redact import Redaction
+from runner.result import TRANSCRIPT, EngineUsed, Folder, Result
+from runner.salvage import Message, Salvage, Work
+from runner.stop import Cancelled, Stop
+from runner.supervise import Ending
+from runner.task import handed_off
+from runner.verdict import Seen, conclude
+from runner.workspace import Workspace, prepare
+
+SALVAGE_S = 120.0
+HASTY_SALVAGE_S = 4.0
+"""When the job is being cancelled: 7.5 s less the grace."""
+LISTED_FILES = 1000
+
+
+def attend(inputs: Inputs, now_ms: Callable[[], int]) -> Result:
+    """Run one session and leave its result folder.
+
+    Raises:
+        BadInput: the log hands off no such session, or its base cannot be fetched.
+        Unavailable: the forge does not answer.
+        Cancelled: before it was known what to do.
+    """
+    inputs.temp.mkdir(parents=True, exist_ok=True)
+    inputs.workspace.mkdir(parents=True, exist_ok=True)
+    with (
+        Stop() as stop,
+        _fresh_folder(inputs.temp) as scratch,
+        _fresh_folder(inputs.workspace) as folder,
+    ):
+        with stop.leaving_at_once():
+            started = handed_off(inputs, Path(scratch))
+        return _Session(inputs, started, stop, now_ms).run(Path(scratch), Path(folder))
+
+
+def _fresh_folder(parent: Path) -> TemporaryDirectory[str]:
+    # What an agent made unremovable is left; the machine is for one job, or swept.
+    return TemporaryDirectory(prefix="brat-", dir=parent, ignore_cleanup_errors=True)
+
+
+class _Who(TypedDict):
+    convoy: str
+    task: int
+    attempt: int
+
+
+class _Session:
+    def __init__(
+        self,
+        inputs: Inputs,
+        started: TaskStarted,
+        stop: Stop,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._inputs = inputs
+        self._started = started
+        self._stop = stop
+        self._who: _Who = {
+            "convoy": started.convoy,
+            "task": started.task,
+            "attempt": started.attempt,
+        }
+        self._folder = Folder(inputs.result, started, now_ms)
+        secrets = agent.secrets_of(inputs, agent.row_of(started))
+        self._redaction = Redaction(secrets)
+
+    def run(self, scratch: Path, folder: Path) -> Result:
+        self._folder.claim(SessionSpawned(**self._who))
+        try:
+            with self._stop.leaving_at_once():
+                workspace = prepare(self._inputs, self._started, folder, scratch)
+        except Cancelled:
+            return self._close(Ending(cancelled=True), Report(None), Work())
+        self._folder.claim(SessionReady(**self._who))
+        ending, report = self._run_engine(workspace, scratch)
+        return self._close(ending, report, self._salvaged(workspace))
+
+    def _run_engine(self, workspace: Workspace, scratch: Path) -> tuple[Ending, Report]:
+        with LiveView(sys.stdout if self._inputs.on_actions else None) as view:
+            job = agent.Job(
+                inputs=self._inputs,
+                started=self._started,
+                scratch=scratch,
+                transcript=self._folder.path / TRANSCRIPT,
+                redaction=self._redaction,
+                show=view.show,
+                running=self._note_running,
+            )
+            return agent.run(job, workspace.folder, self._stop)
+
+    def _note_running(self, argv0: str) -> None:
+        engine = self._started.engine.type
+        self._folder.claim(SessionRunning(**self._who, engine=engine, argv0=argv0))
+
+    def _salvaged(self, workspace: Workspace) -> Work:
+        budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
+        branch = ids.task_branch(self._started.convoy, self._started.task)
+        message = Message(self._started.title, f"Brat-Task: {branch}")
+        work = Salvage(workspace, budget_s).keep(message)
+        if work.bundle:
+            self._folder.keep(work.bundle)
+        return work
+
+    def _close(self, ending: Ending, report: Report, work: Work) -> Result:
+        result = self._result(ending, report, work)
+        if result.files:
+            self._folder.claim(FilesModified(**self._who, paths=result.files))
+        self._folder.claim(SessionHandoff(**self._who, commit=work.commit))
+        exited = SessionExited(
+            **self._who,
+            exit_code=result.exit_code,
+            signal=result.signal,
+            verdict=result.conclusion,
+            summary=result.summary,
+            seconds=result.seconds,
+        )
+        self._folder.claim(exited)
+        self._folder.note(report.usage)
+        self._folder.close(result)
+        return result
+
+    def _result(self, ending: Ending, report: Report, work: Work) -> Result:
+        started = self._started
+        refused = refusals(work.changes, work.patch_bytes, started.gate, started.limits)
+        seen = Seen(ending, report, work, refused, started.engine.timeout_s)
+        conclusion, why = conclude(seen)
+        files = (printable(change.path) for change in work.changes[:LISTED_FILES])
+        return Result(
+            **self._who,
+            session=ids.session_name(**self._who),
+            nonce=started.nonce,
+            status=report.status,
+            conclusion=conclusion,
+            why=self._redaction(why),
+            summary=report.summary,
+            base=started.base,
+            commit=work.commit,
+            exit_code=ending.exit_code,
+            signal=ending.signal,
+            files=tuple(files),
+            refusals=refused,
+            seconds=ending.seconds,
+            engine=EngineUsed(type=started.engine.type, model=started.engine.model),
+        )

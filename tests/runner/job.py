@@ -1,0 +1,217 @@
+"""A forge's repository on this disk, and jobs on it: real git, real processes."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from convoy import ids
+from convoy.codec import body_of, fact_of
+from convoy.events import Claim, EngineSpec, Gate, Limits, TaskStarted
+from grite import chunk
+from grite.event import CommentAdded, Event
+from grite.wal import Log
+
+TOKEN = "made-up-secret-0123456789"
+SESSION = "0123456789abcdef" * 2
+CONVOY, TASK, ATTEMPT = "fix-login-7", 2, 1
+BASE_FILES = {"README.md": "hello\n", "src/a.py": "A = 1\n", ".gitignore": "*.log\n"}
+
+CLEAN = {
+    "PATH": os.environ["PATH"],
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "LC_ALL": "C",
+    **{f"GIT_{who}_NAME": "t" for who in ("AUTHOR", "COMMITTER")},
+    **{f"GIT_{who}_EMAIL": "t@example.org" for who in ("AUTHOR", "COMMITTER")},
+}
+
+
+def git(*args: str, cwd: Path) -> str:
+    done = subprocess.run(
+        ["git", *args], cwd=cwd, env=CLEAN, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode(errors="surrogateescape").strip()
+
+
+@dataclass(frozen=True)
+class Left:
+    """What a job left behind."""
+
+    status: int
+    out: str
+    err: str
+    folder: Path
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The content of result.json."""
+        found = json.loads((self.folder / "result.json").read_text())
+        assert isinstance(found, dict)
+        return found
+
+    @property
+    def names(self) -> set[str]:
+        """The files of the result folder."""
+        return {each.name for each in self.folder.iterdir()}
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The session's events."""
+        found = chunk.decode((self.folder / "events.bin").read_bytes())
+        assert not found.faults
+        return found.events
+
+    @property
+    def claims(self) -> list[Claim]:
+        """What the session says of itself."""
+        facts = []
+        for event in self.events:
+            assert isinstance(event.kind, CommentAdded)
+            fact = fact_of(event.kind.body)
+            assert isinstance(fact, Claim)
+            facts.append(fact)
+        return facts
+
+    @property
+    def said(self) -> str:
+        """The transcript's text."""
+        lines = (self.folder / "transcript.jsonl").read_text().splitlines()
+        return "".join(json.loads(line)["text"] for line in lines)
+
+
+@dataclass
+class Forge:
+    """A repository `octo/hello` below `root`, with one commit and a log."""
+
+    root: Path
+    base: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.bare = self.root / "octo/hello.git"
+        self.bare.mkdir(parents=True)
+        git("init", "-q", "--bare", "-b", "main", cwd=self.bare)
+        git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=self.bare)
+        seed = self.root / "seed"
+        git("init", "-q", "-b", "main", str(seed), cwd=self.root)
+        for name, text in BASE_FILES.items():
+            (seed / name).parent.mkdir(exist_ok=True)
+            (seed / name).write_text(text)
+        git("add", "-A", cwd=seed)
+        git("commit", "-q", "-m", "First", cwd=seed)
+        (seed / "README.md").write_text("hello, world\n")
+        git("commit", "-q", "-a", "-m", "Second", cwd=seed)
+        git("push", "-q", str(self.bare), "main", cwd=seed)
+        self.base = git("rev-parse", "HEAD", cwd=seed)
+
+    def started(self, *argv: str, **changes: Any) -> TaskStarted:
+        """Return a task that runs `argv`, with the dull fields filled in."""
+        engine = {"args": argv, "timeout_s": 30, **changes.pop("engine", {})}
+        return TaskStarted(
+            **{
+                "convoy": CONVOY,
+                "task": TASK,
+                "attempt": ATTEMPT,
+                "session": SESSION,
+                "nonce": "n0nce",
+                "base": self.base,
+                "branch": ids.task_branch(CONVOY, TASK),
+                "title": "Greet the world",
+                "instructions": "Write greeting.txt.",
+                "engine": EngineSpec(**{"type": "shell", **engine}),
+                "limits": Limits(),
+                "gate": Gate(),
+                **changes,
+            }
+        )
+
+    def hand_off(self, started: TaskStarted) -> str:
+        """Write the log's commit that starts the task."""
+        event = Event(
+            issue=ids.task_issue(started.convoy, started.task),
+            actor=b"b" * 16,
+            ts=1_700_000_000_000,
+            kind=CommentAdded(body_of(started, "It starts.")),
+        )
+        return self.log([event])
+
+    def log(self, events: Sequence[Event]) -> str:
+        """Write any commit of the log."""
+        log = Log(self.bare)
+        return log.append(
+            events, after=log.head(), actor=b"b" * 16, at_ms=1_700_000_000_000
+        )
+
+    def environment(self, log: str, **changes: str | None) -> dict[str, str]:
+        """Return what a job is told; a change to None leaves a variable out."""
+        env: Mapping[str, str | None] = {
+            "PATH": os.environ["PATH"],
+            "BRAT_SESSION": ids.session_name(CONVOY, TASK, ATTEMPT),
+            "BRAT_LOG": log,
+            "BRAT_RESULT": str(self.root / "result"),
+            "BRAT_TOKEN": TOKEN,
+            "GITHUB_SERVER_URL": f"file://{self.root}",
+            "GITHUB_REPOSITORY": "octo/hello",
+            "GITHUB_RUN_ID": "1",
+            "RUNNER_TEMP": str(self.root / "temp"),
+            "GITHUB_WORKSPACE": str(self.root / "work"),
+            **changes,
+        }
+        return {name: value for name, value in env.items() if value is not None}
+
+    def start(
+        self, env: Mapping[str, str], cwd: Path | None = None, fds: Sequence[int] = ()
+    ) -> subprocess.Popen[str]:
+        """Start a job as the workflow does, with all warnings on."""
+        return subprocess.Popen(
+            [sys.executable, "-I", "-X", "dev", "-W", "error", "-m", "runner"],
+            cwd=cwd or self.root,
+            env=dict(env),
+            pass_fds=fds,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def left_by(self, job: subprocess.Popen[str]) -> Left:
+        """Wait for a job's end."""
+        with job:
+            out, err = job.communicate(timeout=30)
+        return Left(job.returncode, out, err, self.root / "result")
+
+    def run(self, started: TaskStarted, **changes: str | None) -> Left:
+        """Run a task to its end."""
+        return self.left_by(
+            self.start(self.environment(self.hand_off(started), **changes))
+        )
+
+    def sh(self, script: str, **changes: Any) -> Left:
+        """Run a task whose agent is a shell script."""
+        return self.run(self.started("sh", "-c", script, **changes))
+
+    def python(self, script: str, **changes: Any) -> Left:
+        """Run a task whose agent is a Python script."""
+        return self.run(self.started(sys.executable, "-I", "-c", script, **changes))
+
+    def unpacked(self, left: Left) -> Path:
+        """Return a clone of the forge that has fetched the job's bundle as `work`."""
+        clone = self.root / "clone"
+        git("clone", "-q", str(self.bare), str(clone), cwd=self.root)
+        bundle = str(left.folder / "work.bundle")
+        git("fetch", "-q", bundle, "HEAD:refs/heads/work", cwd=clone)
+        return clone
+
+
+def encoded(fact: Claim) -> dict[str, Any]:
+    """Return a claim as plain JSON."""
+    found = msgspec.to_builtins(fact)
+    assert isinstance(found, dict)
+    return found
