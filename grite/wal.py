@@ -22,6 +22,9 @@ from grite.event import Event
 __all__ = ["WAL_REF", "Entry", "Log"]
 
 WAL_REF: Final = "refs/grite/wal"
+_LOST_RACE: Final = re.compile(
+    r"does not match|lock(ed)? file(?!.*(denied|Read-only|No space))"
+)
 _NOWHERE: Final = "0" * 40
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_DAY_MS: Final = 253_402_300_799_999  # of the year 9999, the last with four digits
@@ -110,7 +113,7 @@ class Log:
         except KeyError as error:
             raise Conflict(f"there is no log, it should stand at {old}") from error
         except (pygit2.GitError, OSError) as error:
-            if re.search("does not match|failed to lock", str(error)) is None:
+            if _LOST_RACE.search(str(error)) is None:
                 raise BratError(f"the log's ref cannot move: {error}") from error
             raise Conflict(f"somebody else moves the log: {error}") from error
 

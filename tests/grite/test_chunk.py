@@ -1,0 +1,177 @@
+"""The file that holds events: what is written, what is read, what is refused."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from grite import cbor, chunk
+from grite.errors import Corrupt
+from grite.event import Event, UnknownKind
+from tests.grite.anything import events
+from tests.grite.plain import plain_chunk
+from tests.grite.vectors import ACTOR, ISSUE, OTHER, T0, VECTORS, vector
+
+
+def test_a_chunk_has_grites_bytes() -> None:
+    data = chunk.encode([vector(1)[0]])
+
+    assert data.hex() == (
+        "4752495445434e4b01000763626f722d7631" + "8188" + "5820" + VECTORS[0][2]
+        + "50" + ISSUE.hex() + "50" + ACTOR.hex() + "1b0000018bcfe56800" + "f6" + "01"
+        + "83645465737464426f64798263627567627030" + "f6"
+    )  # fmt: skip
+    assert len(data) == 119
+    assert chunk.chunk_hash(data).hex() == (
+        "762674a2ca507121c33ab91f1b674fe02f13665681c164bb6044fbecd881d66d"
+    )
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(events, max_size=4))
+def test_two_encoders_agree_on_any_chunk(some: list[Event]) -> None:
+    assert chunk.encode(some) == plain_chunk(some)
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(events, max_size=4))
+def test_what_is_written_is_read(some: list[Event]) -> None:
+    found = chunk.decode(chunk.encode(some))
+
+    assert found == chunk.Chunk(tuple(some), ())
+    assert [event.id for event in found.events] == [event.id for event in some]
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(events, min_size=1, max_size=3), st.data())
+def test_a_changed_byte_is_never_read_as_another_event(
+    some: list[Event], data: st.DataObject
+) -> None:
+    good = chunk.encode(some)
+    at = data.draw(st.integers(len(chunk.HEADER), len(good) - 1))
+    bad = bytearray(good)
+    bad[at] ^= data.draw(st.integers(1, 255))
+
+    try:
+        found = chunk.decode(bytes(bad))
+    except Corrupt:
+        return
+
+    # A signature is not part of the id.
+    known = {replace(event, sig=None) for event in some}
+    assert {replace(event, sig=None) for event in found.events} <= known
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.binary(max_size=200))
+def test_rubbish_is_corrupt_and_nothing_worse(rubbish: bytes) -> None:
+    try:
+        found = chunk.decode(chunk.HEADER + rubbish)
+    except Corrupt:
+        return
+
+    assert found.events == ()
+
+
+@pytest.mark.parametrize(
+    ("tag", "payload"),
+    [
+        (15, ("from the future",)),
+        (1, ("title", "body", (), "a field more")),
+        (6, ("postponed",)),
+        (11, (OTHER, "duplicates")),
+        (13, ("p", "l", (("f", "function", -1, 2),), "s", bytes(32))),
+        (3, (7,)),
+        (3, None),
+    ],
+)
+def test_what_a_later_version_writes_is_kept_as_it_is(
+    tag: int, payload: object
+) -> None:
+    event = Event(ISSUE, ACTOR, T0, UnknownKind(tag, cbor.write(payload)))
+
+    found = chunk.decode(chunk.encode([event]))
+
+    assert found == chunk.Chunk((event,), ())
+
+
+def test_an_event_under_a_wrong_id_is_left_out_and_named() -> None:
+    good, other = vector(3)[0], vector(4)[0]
+    data = chunk.encode([good, other]).replace(other.id, bytes(32))
+
+    found = chunk.decode(data)
+
+    assert found.events == (good,)
+    (fault,) = found.faults
+    assert fault == f"event 1: stored as {'00' * 32}, but its id is {other.id.hex()}"
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        7,
+        (1, 2, 3),
+        (b"", b"", b"", 0, None, 3, ("x",), None),
+        (bytes(32), ISSUE, ACTOR, -1, None, 3, ("x",), None),
+        (bytes(32), ISSUE, ACTOR, True, None, 3, ("x",), None),
+        (bytes(32), ISSUE, ACTOR, 0, b"short", 3, ("x",), None),
+        (bytes(32), ISSUE, ACTOR, 0, None, "3", ("x",), None),
+        (bytes(32), ISSUE, ACTOR, 0, None, 3, ("x",), "signed"),
+        ("id", ISSUE, ACTOR, 0, None, 3, ("x",), None),
+        (bytes(32), "issue", ACTOR, 0, None, 3, ("x",), None),
+    ],
+)
+def test_a_row_that_is_no_event_is_a_fault(row: object) -> None:
+    good = vector(3)[0]
+    rows = [
+        row,
+        (good.id, ISSUE, ACTOR, good.ts, good.parent, 3, ("Looks good",), None),
+    ]
+
+    found = chunk.decode(chunk.HEADER + cbor.write(rows))
+
+    assert found.events == (good,)
+    assert len(found.faults) == 1
+    assert found.faults[0].startswith("event 0: ")
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "does not start with GRITECNK"),
+        (b"PK\x03\x04" + bytes(20), "does not start with GRITECNK"),
+        (b"GRITECNK\x02\x00\x07cbor-v1\x80", "version 2"),
+        (b"GRITECNK\x01\x00\x07cbor-v2\x80", "another codec"),
+        (chunk.HEADER[:-1], "another codec"),
+        (chunk.HEADER, "bad CBOR"),
+        (chunk.HEADER + b"\x82\x80", "bad CBOR"),
+        (chunk.HEADER + b"\xa0", "holds an array"),
+        (chunk.HEADER + b"\x9b" + b"\xff" * 8, "bad CBOR"),
+        (chunk.HEADER + b"\x81" * 100_000, "bad CBOR"),
+    ],
+)
+def test_what_is_no_chunk_is_corrupt(data: bytes, why: str) -> None:
+    with pytest.raises(Corrupt, match=why):
+        chunk.decode(data)
+
+
+@pytest.mark.parametrize("tagged", ["c06161", "c24101", "d81c81d81d00", "da0001000001"])
+def test_a_tag_that_could_unfold_without_end_is_refused(tagged: str) -> None:
+    with pytest.raises(Corrupt, match="bad CBOR"):
+        chunk.decode(chunk.HEADER + b"\x81" + bytes.fromhex(tagged))
+
+
+def test_bytes_after_the_array_are_ignored() -> None:
+    event = vector(1)[0]
+
+    found = chunk.decode(chunk.encode([event]) + b"and more")
+
+    assert found == chunk.Chunk((event,), ())
+
+
+def test_a_chunk_under_another_name_is_corrupt() -> None:
+    data = chunk.encode([vector(1)[0]])
+
+    assert chunk.verified(chunk.file_name(data), data).events == (vector(1)[0],)
+    with pytest.raises(Corrupt, match="holds what belongs in"):
+        chunk.verified("00.bin", data)

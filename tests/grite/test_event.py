@@ -1,0 +1,89 @@
+"""Events and their ids, against grite's vectors and a second encoder."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+
+from grite.event import (
+    AttachmentAdded,
+    CommentAdded,
+    DependencyAdded,
+    Event,
+    IssueCreated,
+    Symbol,
+    preimage,
+)
+from tests.grite.anything import events
+from tests.grite.plain import plain_preimage
+from tests.grite.vectors import ACTOR, CONTEXT, ISSUE, T0, vector
+
+
+@pytest.mark.parametrize("number", range(1, 15))
+def test_an_id_is_the_one_grite_computes(number: int) -> None:
+    event, expected = vector(number)
+
+    assert event.id.hex() == expected
+    assert preimage(event) == plain_preimage(event)
+
+
+def test_a_preimage_has_grites_bytes() -> None:
+    start = "87015000" + bytes(range(1, 32)).hex().replace("0f10", "0f5010", 1)
+
+    assert preimage(vector(1)[0]).hex() == (
+        start + "1b0000018bcfe56800f601" + "83645465737464426f64798263627567627030"
+    )
+    assert preimage(vector(2)[0]).hex() == (
+        start + "1b0000018bcfe56800f602" + "82675469746c652032f6"
+    )
+    assert (
+        preimage(vector(11)[0])
+        .hex()
+        .endswith("f60b8250aabbccddeeff0011223344556677889966626c6f636b73")
+    )
+
+
+@settings(deadline=None, max_examples=200)
+@given(events)
+def test_two_encoders_agree_on_any_event(event: Event) -> None:
+    assert preimage(event) == plain_preimage(event)
+
+
+def test_labels_are_sorted_and_kept_twice() -> None:
+    kind = IssueCreated("t", "b", ("b", "a", "b"))
+
+    assert kind.labels == ("a", "b", "b")
+
+
+def test_symbols_of_one_name_and_kind_keep_their_order() -> None:
+    late, early = Symbol("f", "function", 9, 9), Symbol("f", "function", 1, 1)
+
+    assert replace(CONTEXT, symbols=(late, early)).symbols == (late, early)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Event(b"short", ACTOR, T0, CommentAdded("x")),
+        lambda: Event(ISSUE, ACTOR + b"!", T0, CommentAdded("x")),
+        lambda: Event(ISSUE, ACTOR, -1, CommentAdded("x")),
+        lambda: Event(ISSUE, ACTOR, 1 << 64, CommentAdded("x")),
+        lambda: Event(ISSUE, ACTOR, T0, CommentAdded("x"), parent=b"short"),
+        lambda: Event(ISSUE, ACTOR, T0, CommentAdded("half \ud800 a pair")).id,
+        lambda: AttachmentAdded("name", b"short", "text/plain"),
+        lambda: DependencyAdded(b"short", "blocks"),
+    ],
+)
+def test_bad_input_is_refused_with_one_sentence(make: Callable[[], object]) -> None:
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        make()
+
+
+def test_an_event_is_one_however_often_its_id_is_asked_for() -> None:
+    asked, fresh = vector(1)[0], vector(1)[0]
+
+    assert asked.id is asked.id
+    assert asked == fresh
+    assert hash(asked) == hash(fresh)
+    assert replace(asked, ts=T0 + 1).id != asked.id

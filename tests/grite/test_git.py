@@ -1,0 +1,184 @@
+"""The git program: its environment, its deadline, its errors."""
+
+import os
+import pickle
+import time
+from pathlib import Path
+
+import pytest
+
+from grite import git
+from grite.errors import BratError, GitFailed, Unavailable
+
+SECRET = "ghs_0123456789abcdefghijklmnop"
+HANG = """#!/bin/sh
+exec 9>"$FIFO"
+echo up >&9
+sleep 1000 &
+sleep 1000
+"""
+
+
+def program(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+def test_git_sees_nothing_of_our_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".gitconfig").write_text("[user]\n\tname = me\n")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("GIT_DIR", "/elsewhere")
+    monkeypatch.setenv("GITHUB_TOKEN", SECRET)
+
+    shown = git.run(["-c", "alias.surroundings=!env", "surroundings"]).stdout.decode()
+    configured = git.run(["config", "user.name"], check=False)
+
+    assert SECRET not in shown
+    assert "GIT_DIR=/elsewhere" not in shown
+    assert "HOME=/nonexistent\n" in shown
+    assert configured.status == 1
+
+
+def test_what_is_given_is_added(tmp_path: Path) -> None:
+    done = git.run(
+        ["-c", "alias.show-mine=!echo $MINE", "show-mine"], env={"MINE": "yes"}
+    )
+
+    assert done == git.Completed(0, b"yes\n", "")
+
+
+def test_git_reads_what_it_is_given_and_nothing_else() -> None:
+    echo = ["-c", "alias.echo=!cat", "echo"]
+    large = b"x" * 1_000_000
+
+    assert git.run(echo, stdin=large).stdout == large
+    assert git.run(echo).stdout == b""
+
+
+def test_a_failure_tells_what_was_run_and_what_git_said(tmp_path: Path) -> None:
+    with pytest.raises(GitFailed, match=r"rev-parse HEAD` ended with 128") as caught:
+        git.run(["rev-parse", "HEAD"], cwd=tmp_path)
+
+    failed = caught.value
+    assert failed.argv == ("git", "rev-parse", "HEAD")
+    assert failed.status == 128
+    assert "not a git repository" in failed.stderr
+    assert pickle.loads(pickle.dumps(failed)).stderr == failed.stderr  # noqa: S301  our own
+
+
+def test_a_failure_that_is_expected_is_returned(tmp_path: Path) -> None:
+    done = git.run(["rev-parse", "HEAD"], cwd=tmp_path, check=False)
+
+    assert done.status == 128
+    assert done.stdout == b""
+
+
+def test_a_long_complaint_is_cut_at_its_beginning() -> None:
+    complain = "alias.complain=!printf '%5000s' end >&2; exit 3"
+
+    with pytest.raises(GitFailed) as caught:
+        git.run(["-c", complain, "complain"])
+
+    assert len(caught.value.stderr) == 2000
+    assert caught.value.stderr.endswith("end")
+
+
+def test_a_token_reaches_git_by_its_environment_alone() -> None:
+    sent = git.run(["config", "http.extraHeader"], env=git.authorization("t0ken"))
+
+    # The word x-access-token, a colon and the token, in base64.
+    assert sent.stdout == b"Authorization: Basic eC1hY2Nlc3MtdG9rZW46dDBrZW4=\n"
+
+
+def test_no_secret_is_in_an_error() -> None:
+    leak = 'alias.leak=!echo "$GIT_CONFIG_VALUE_0" >&2; exit 3'
+    env = git.authorization("t0ken")
+
+    with pytest.raises(GitFailed) as caught:
+        git.run(["-c", leak, "leak", f"https://me:pass@host/ {SECRET}"], env=env)
+
+    failed = caught.value
+    shown = f"{failed} {failed.argv} {failed.stderr}"
+    assert "***" in failed.stderr
+    for secret in (SECRET, "pass", env["GIT_CONFIG_VALUE_0"]):
+        assert secret not in shown
+
+
+def test_at_the_deadline_git_and_all_it_started_are_gone(tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    program(tmp_path / "bin" / "git-remote-hang", HANG)
+    path = os.pathsep.join([str(tmp_path / "bin"), *os.get_exec_path()])
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+
+    with pytest.raises(Unavailable, match="git ls-remote took longer than 1 s"):
+        git.run(
+            ["-c", "x.y=z", "ls-remote", "hang::there"],
+            env={"PATH": path, "FIFO": str(fifo)},
+            deadline_s=1,
+        )
+
+    # The end of the file comes when the last process that held it is gone.
+    os.set_blocking(reader, True)
+    with os.fdopen(reader, "rb") as held:
+        assert held.read() == b"up\n"
+
+
+def test_a_program_that_fled_from_the_group_does_not_hold_us_up() -> None:
+    flee = "alias.flee=!setsid sleep 3 & sleep 1000"
+    begin = time.monotonic()
+
+    with pytest.raises(Unavailable):
+        git.run(["-c", flee, "flee"], deadline_s=0.3)
+
+    assert time.monotonic() - begin < 2.5
+
+
+def test_without_git_one_sentence_says_so() -> None:
+    with pytest.raises(BratError, match="cannot run git: git does not exist"):
+        git.run(["version"], env={"PATH": "/nonexistent"})
+
+
+def test_without_the_folder_one_sentence_says_so(tmp_path: Path) -> None:
+    with pytest.raises(BratError, match="gone does not exist"):
+        git.run(["version"], cwd=tmp_path / "gone")
+
+
+def test_this_machines_git_is_new_enough() -> None:
+    git.require_version()
+
+    assert git.version() >= git.OLDEST
+
+
+@pytest.mark.parametrize(
+    ("said", "version"),
+    [
+        ("git version 2.30.1 (Apple Git-130)", (2, 30, 1)),
+        ("git version 2.37.GIT", (2, 37, 0)),
+    ],
+)
+def test_an_old_git_is_refused_with_what_to_do(
+    said: str,
+    version: tuple[int, int, int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program(tmp_path / "bin" / "git", f"#!/bin/sh\necho '{said}'\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+    assert git.version() == version
+    with pytest.raises(BratError, match=r"please install git 2\.38 or newer"):
+        git.require_version()
+
+
+def test_a_git_that_does_not_say_its_version_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program(tmp_path / "bin" / "git", "#!/bin/sh\necho hello\n")
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+
+    with pytest.raises(BratError, match="'hello'"):
+        git.version()

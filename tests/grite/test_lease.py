@@ -1,0 +1,100 @@
+"""Leases in grite's form."""
+
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from grite import lease
+from grite.errors import Corrupt
+from grite.lease import Lock
+from tests.grite.commits import commit, said
+from tests.grite.vectors import ACTOR, T0
+
+LOCK = Lock(ACTOR, "5bd7a8c0-0000-4000-8000-000000000000", T0 + 300_000, "path:größe")
+
+
+@pytest.fixture
+def repo(mirror: Path) -> pygit2.Repository:
+    return pygit2.Repository(str(mirror))
+
+
+@pytest.mark.parametrize(
+    ("resource", "name"),
+    [
+        ("repo:global", "4fa20104a646a633"),
+        ("path:src/main.rs", "eda6df87daf5b23f"),
+        ("issue:abc123", "877f08b680e1e50b"),
+    ],
+)
+def test_a_resource_has_grites_ref(resource: str, name: str) -> None:
+    assert lease.ref_of(resource) == f"refs/grite/locks/{name}"
+
+
+def test_a_lease_has_grites_bytes(mirror: Path, repo: pygit2.Repository) -> None:
+    written = lease.write(repo, LOCK, parent=None, at_ms=T0)
+
+    assert said(mirror, "show", f"{written}:lock.json") == (
+        "{\n"
+        '  "owner": "101112131415161718191a1b1c1d1e1f",\n'
+        '  "nonce": "5bd7a8c0-0000-4000-8000-000000000000",\n'
+        '  "expires_unix_ms": 1700000300000,\n'
+        '  "resource": "path:größe"\n'
+        "}"
+    )
+    assert said(mirror, "log", "--format=%an <%ae> %cn <%ce> %ct %B", written) == (
+        "grite <grit@localhost> grite <grit@localhost> 1700000000 Lock: path:größe"
+    )
+    assert said(mirror, "ls-tree", "--name-only", written) == "lock.json"
+
+
+def test_a_lease_is_read_back(repo: pygit2.Repository) -> None:
+    written = lease.write(repo, LOCK, parent=None, at_ms=T0)
+
+    assert lease.read(repo, written) == LOCK
+    assert lease.write(repo, LOCK, parent=None, at_ms=T0) == written
+
+
+def test_a_renewed_lease_stands_on_the_old_one(
+    mirror: Path, repo: pygit2.Repository
+) -> None:
+    old = lease.write(repo, LOCK, parent=None, at_ms=T0)
+    new = lease.write(repo, LOCK, parent=old, at_ms=T0 - 5000)
+
+    assert said(mirror, "log", "--format=%H %ct", new) == (
+        f"{new} {T0 // 1000}\n{old} {T0 // 1000}"
+    )
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"README.md": b"hello"},
+        {"lock.json/x": b"{}"},
+        {"lock.json": b"{"},
+        {"lock.json": b"\xff"},
+        {"lock.json": b"[]"},
+        {"lock.json": b'{"owner": "10"}'},
+        {
+            "lock.json": b'{"owner": "10", "nonce": "n", "expires_unix_ms": 1, '
+            b'"resource": "repo:bot"}'
+        },
+    ],
+)
+def test_what_is_no_lease_is_corrupt(
+    files: dict[str, bytes], mirror: Path, repo: pygit2.Repository
+) -> None:
+    with pytest.raises(Corrupt, match=r"lease|lock\.json"):
+        lease.read(repo, commit(mirror, files))
+
+
+def test_a_lease_that_is_not_there_is_corrupt(
+    mirror: Path, repo: pygit2.Repository
+) -> None:
+    blob = said(mirror, "hash-object", "-w", "--stdin", stdin=b"x")
+
+    for nothing in ("1" * 40, "rubbish", blob):
+        with pytest.raises(Corrupt, match=f"the lease {nothing}"):
+            lease.read(repo, nothing)
+    with pytest.raises(Corrupt, match="the lease 1111"):
+        lease.write(repo, LOCK, parent="1" * 40, at_ms=T0)

@@ -1,0 +1,104 @@
+"""Which leases exclude each other."""
+
+from pathlib import PurePosixPath
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from grite.resource import BOT, GLOBAL, overlaps, validate
+
+parts = st.lists(st.sampled_from(["src", "sr", "a.py", "a", "src.d"]), min_size=1)
+paths = st.builds(
+    lambda parts, slash: f"path:{'/'.join(parts)}{slash}",
+    parts.map(lambda some: some[:3]),
+    st.sampled_from(["", "/"]),
+)
+others = st.sampled_from(
+    [GLOBAL, BOT, "issue:7", "issue:77", "port:5432", "port:80", "service:mail"]
+)
+resources = paths | others
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "expected"),
+    [
+        ("path:src", "path:src/a.py", True),
+        ("path:src/", "path:src", True),
+        ("path:src/", "path:src/a.py", True),
+        ("path:sr", "path:src", False),
+        ("path:src/a", "path:src/a.py", False),
+        ("path:src/a.py", "path:src/b.py", False),
+        ("port:80", "port:8080", False),
+        ("port:80", "service:80", False),
+        (GLOBAL, "path:src", True),
+        (GLOBAL, BOT, False),
+        (BOT, BOT, True),
+        (BOT, "path:src", False),
+    ],
+)
+def test_overlaps_as_the_table_says(a: str, b: str, expected: object) -> None:
+    assert overlaps(a, b) is overlaps(b, a) is expected
+
+
+@settings(deadline=None)
+@given(resources)
+def test_a_resource_excludes_itself(resource: str) -> None:
+    validate(resource)
+
+    assert overlaps(resource, resource)
+
+
+@settings(deadline=None)
+@given(resources, resources)
+def test_it_does_not_matter_who_came_first(a: str, b: str) -> None:
+    assert overlaps(a, b) == overlaps(b, a)
+
+
+@settings(deadline=None)
+@given(paths, paths)
+def test_paths_overlap_when_one_holds_the_other(a: str, b: str) -> None:
+    first, second = (PurePosixPath(x.removeprefix("path:")) for x in (a, b))
+
+    held = first.is_relative_to(second) or second.is_relative_to(first)
+    assert overlaps(a, b) == held
+
+
+@settings(deadline=None)
+@given(resources)
+def test_the_whole_repository_excludes_all_but_the_bot(resource: str) -> None:
+    assert overlaps(GLOBAL, resource) == (resource != BOT)
+    assert overlaps(BOT, resource) == (resource == BOT)
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [
+        "",
+        "src/a.py",
+        "file:src",
+        "path:",
+        "path:/etc",
+        "path:src/../..",
+        "path:./src",
+        "path:src//a.py",
+        "path:src\n",
+        "path: src",
+        "issue:",
+        "port:http",
+        "port:0",
+        "port:65536",
+        "port:²",
+        "service:half \ud800",
+    ],
+)
+def test_what_cannot_be_leased_is_refused_with_one_sentence(resource: str) -> None:
+    with pytest.raises(ValueError, match=r"^[^\n]+$"):
+        validate(resource)
+
+
+@pytest.mark.parametrize(
+    "resource",
+    [GLOBAL, BOT, "path:src/größe v2/", "issue:abc123", "port:65535", "service:mail"],
+)
+def test_what_can_be_leased_is_taken(resource: str) -> None:
+    validate(resource)

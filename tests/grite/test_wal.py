@@ -1,0 +1,414 @@
+"""The log: grite's own objects, compare-and-swap, and what is wrong is named."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from grite import chunk
+from grite.errors import BratError, Conflict, Corrupt
+from grite.event import CommentAdded, Event
+from grite.remote import ensure_mirror
+from grite.wal import WAL_REF, Entry, Log
+from tests.grite.anything import events
+from tests.grite.commits import commit, lose, said
+from tests.grite.vectors import ACTOR, ISSUE, T0, vector
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def comment(text: str, ts: int = T0) -> Event:
+    return Event(ISSUE, ACTOR, ts, CommentAdded(text))
+
+
+@pytest.fixture
+def log(mirror: Path) -> Log:
+    return Log(mirror)
+
+
+def append(log: Log, *some: Event, at_ms: int = T0) -> str:
+    return log.append(some, after=log.head(), actor=ACTOR, at_ms=at_ms)
+
+
+def faults(log: Log, head: str) -> list[tuple[str, ...]]:
+    return [entry.faults for entry in log.entries(head)]
+
+
+# --- the bytes ------------------------------------------------------------------------
+
+
+def test_a_commit_has_grites_own_ids(mirror: Path, log: Log) -> None:
+    event, _ = vector(1)
+
+    head = append(log, event)
+
+    assert head == "7fecce287168ba907892565c93f439bf3685ce33"
+    name = chunk.file_name(chunk.encode([event]))
+    assert said(mirror, "rev-parse", f"{head}^{{tree}}") == (
+        "a56fe59c5b52205fe1ebf201cae2dd91aedf1b4b"
+    )
+    assert said(mirror, "ls-tree", "-r", head).split() == [
+        *("100644", "blob", "4f324a40c1eb6f948d10169b3547679807774466"),
+        f"events/2023/11/14/{name}",
+        *("100644", "blob", "2e7bad03e69d4e041844928333d157cb9a9e5d5a"),
+        "meta.json",
+    ]
+
+
+def test_the_next_commit_names_the_one_before_it(mirror: Path, log: Log) -> None:
+    first = append(log, comment("a"))
+    second = append(log, comment("b"), comment("c"))
+
+    meta = said(mirror, "show", f"{second}:meta.json")
+    assert json.loads(meta)["prev_wal"] == first
+    assert meta.startswith('{\n  "schema_version": 1,\n  "actor_id": "1011')
+    assert said(mirror, "log", "--format=%H %P %an <%ae> %cn <%ce> %B", second) == (
+        f"{second} {first} grite <grit@local> grite <grit@local> "
+        "WAL: 2 events from 10111213\n"
+        f"{first}  grite <grit@local> grite <grit@local> WAL: 1 events from 10111213"
+    )
+
+
+def test_git_finds_nothing_wrong_with_the_objects(mirror: Path, log: Log) -> None:
+    append(log, comment("a"))
+    append(log, comment("b"))
+
+    assert said(mirror, "fsck", "--strict", "--no-dangling") == ""
+
+
+def test_a_commits_date_never_goes_back(mirror: Path, log: Log) -> None:
+    append(log, comment("a"), at_ms=T0 + 5999)
+    append(log, comment("b"), at_ms=T0 - 10_000)
+    head = append(log, comment("c"), at_ms=T0 + 7000)
+
+    dates = said(mirror, "log", "--format=%ct %at", head).splitlines()
+    assert dates == [f"{T0 // 1000 + s} {T0 // 1000 + s}" for s in (7, 5, 5)]
+
+
+def test_the_folder_is_the_day_of_the_first_event_however_late(
+    mirror: Path, log: Log
+) -> None:
+    leap = 1_709_251_199_999  # the last millisecond of 29 February 2024
+    head = append(log, comment("a", leap), comment("b", T0))
+    never = append(log, comment("c", 2**64 - 1))
+
+    assert "events/2024/02/29/" in said(mirror, "ls-tree", "-r", head)
+    assert "events/9999/12/31/" in said(mirror, "ls-tree", "-r", never)
+
+
+def test_writing_moves_no_ref_and_gives_the_same_commit_again(log: Log) -> None:
+    one = log.write([comment("a")], parent=None, actor=ACTOR, at_ms=T0)
+    again = log.write([comment("a")], parent=None, actor=ACTOR, at_ms=T0)
+
+    assert one == again
+    assert log.head() is None
+    log.set_head(one, None)
+    assert log.head() == one
+
+
+# --- reading --------------------------------------------------------------------------
+
+
+def test_what_was_appended_is_read_oldest_first(log: Log) -> None:
+    first = append(log, comment("b"), comment("a"))
+    second = append(log, comment("c"), at_ms=T0 + 1999)
+
+    assert log.entries(second) == [
+        Entry(first, ACTOR, T0, (comment("b"), comment("a")), ()),
+        Entry(second, ACTOR, T0 + 1000, (comment("c"),), ()),
+    ]
+
+
+def test_only_what_came_after_is_read(log: Log) -> None:
+    commits = [append(log, comment(str(k))) for k in range(4)]
+
+    read = log.entries(commits[3], since=commits[1])
+
+    assert [entry.commit for entry in read] == commits[2:]
+    assert log.entries(commits[3], since=commits[3]) == []
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.lists(events, min_size=1, max_size=4))
+def test_any_event_comes_back_from_the_log(
+    tmp_path_factory: pytest.TempPathFactory, some: list[Event]
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.git"
+    if not path.exists():
+        ensure_mirror(path)
+    log = Log(path)
+
+    written = log.write(some, parent=None, actor=ACTOR, at_ms=T0)
+
+    assert log.entries(written) == [Entry(written, ACTOR, T0, tuple(some), ())]
+
+
+def test_a_head_that_does_not_descend_is_corrupt_and_both_are_named(log: Log) -> None:
+    head = append(log, comment("a"))
+    other = log.write([comment("b")], parent=None, actor=ACTOR, at_ms=T0)
+
+    with pytest.raises(Corrupt, match=f"{other} does not descend from {head}"):
+        log.entries(other, since=head)
+
+
+def test_objects_that_git_brings_are_seen_at_once(
+    log: Log, mirror: Path, tmp_path: Path
+) -> None:
+    ensure_mirror(tmp_path / "other.git")
+    head = append(Log(tmp_path / "other.git"), comment("a"))
+    assert log.head() is None
+
+    url = (tmp_path / "other.git").as_uri()
+    said(mirror, "fetch", "--quiet", url, f"{WAL_REF}:{WAL_REF}")
+
+    assert log.head() == head
+    assert [entry.events for entry in log.entries(head)] == [(comment("a"),)]
+
+
+# --- moving the ref -------------------------------------------------------------------
+
+
+def test_of_two_appends_after_one_reading_the_second_conflicts(log: Log) -> None:
+    head = append(log, comment("a"))
+    moved = log.append([comment("b")], after=head, actor=ACTOR, at_ms=T0)
+
+    with pytest.raises(Conflict, match=f"stands at {moved}, not at {head}"):
+        log.append([comment("c")], after=head, actor=ACTOR, at_ms=T0)
+
+    assert log.head() == moved
+
+
+def test_a_ref_moves_only_from_where_it_stands(log: Log) -> None:
+    head = append(log, comment("a"))
+    other = log.write([comment("b")], parent=None, actor=ACTOR, at_ms=T0)
+
+    with pytest.raises(Conflict, match="somebody else began the log"):
+        log.set_head(other, None)
+    with pytest.raises(Conflict, match=f"stands at {head}, not at {other}"):
+        log.set_head(head, other)
+
+    assert log.head() == head
+
+
+def test_a_log_that_is_gone_is_a_conflict(mirror: Path, log: Log) -> None:
+    head = append(log, comment("a"))
+    said(mirror, "update-ref", "-d", WAL_REF)
+
+    with pytest.raises(Conflict, match=f"there is no log, it should stand at {head}"):
+        log.set_head(head, head)
+
+
+def test_while_somebody_holds_the_refs_lock_it_is_a_conflict(
+    mirror: Path, log: Log
+) -> None:
+    head = append(log, comment("a"))
+    new = log.write([comment("b")], parent=head, actor=ACTOR, at_ms=T0)
+    (mirror / f"{WAL_REF}.lock").touch()
+
+    with pytest.raises(Conflict, match="somebody else moves the log"):
+        log.set_head(new, head)
+
+
+def test_a_ref_moves_only_to_a_commit_that_is_there(log: Log) -> None:
+    with pytest.raises(Corrupt, match="is not in"):
+        log.set_head("1" * 40, None)
+
+
+def test_of_many_who_begin_the_log_one_does(mirror: Path) -> None:
+    def begin(number: int) -> str | None:
+        log = Log(mirror)
+        event = comment(str(number))
+        try:
+            return log.append([event], after=None, actor=ACTOR, at_ms=T0)
+        except Conflict:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        begun = [head for head in pool.map(begin, range(8)) if head]
+
+    assert begun == [Log(mirror).head()]
+
+
+def test_processes_that_append_at_once_lose_nothing(mirror: Path, log: Log) -> None:
+    program = [sys.executable, "-W", "error", "-m", "tests.grite.appender"]
+
+    def run(number: int) -> int:
+        argv = [*program, str(mirror), str(number), "25"]
+        env = {"PATH": os.environ["PATH"]}
+        return subprocess.run(
+            argv, cwd=ROOT, env=env, timeout=50, check=True
+        ).returncode
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(run, range(4))) == [0] * 4
+
+    head = log.head()
+    assert head is not None
+    read = log.entries(head)
+    assert [entry.faults for entry in read] == [()] * 100
+    for number in range(4):
+        mine = [e for entry in read for e in entry.events if e.actor[0] == number]
+        assert [e.kind for e in mine] == [CommentAdded(str(k)) for k in range(25)]
+
+
+# --- what is wrong --------------------------------------------------------------------
+
+
+def by_hand(meta: object, data: bytes, name: str | None = None) -> dict[str, bytes]:
+    name = name or chunk.file_name(data)
+    return {"meta.json": json.dumps(meta).encode(), f"events/2023/11/14/{name}": data}
+
+
+def meta_for(data: bytes, **other: object) -> dict[str, object]:
+    return {
+        "schema_version": 1,
+        "actor_id": ACTOR.hex(),
+        "chunk_hash": chunk.chunk_hash(data).hex(),
+        "prev_wal": None,
+    } | other
+
+
+GOOD = chunk.encode([comment("good")])
+WRONG_ID = GOOD.replace(comment("good").id, bytes(32))
+NEWER = GOOD.replace(b"GRITECNK\x01", b"GRITECNK\x02")
+
+
+@pytest.mark.parametrize(
+    ("files", "fault"),
+    [
+        ({"README.md": b"hello"}, "another program made this commit"),
+        (by_hand(meta_for(GOOD), GOOD, "00.bin"), "holds what belongs in"),
+        (by_hand(meta_for(WRONG_ID), WRONG_ID), "event 0: stored as 0000"),
+        (by_hand(meta_for(NEWER), NEWER), "version 2"),
+        (by_hand(meta_for(b""), b""), "does not start with GRITECNK"),
+    ],
+)
+def test_a_bad_entry_is_named_and_the_rest_is_read(
+    files: dict[str, bytes], fault: str, mirror: Path, log: Log
+) -> None:
+    first = append(log, comment("before"))
+    bad = commit(mirror, files, first)
+    log.set_head(bad, first)
+    head = append(log, comment("after"))
+
+    before, quarantined, after = log.entries(head)
+
+    assert before.events == (comment("before"),)
+    assert quarantined.commit == bad
+    assert quarantined.events == ()
+    assert fault in " ".join(quarantined.faults)
+    assert after == Entry(head, ACTOR, after.at_ms, (comment("after"),), ())
+
+
+@pytest.mark.parametrize(
+    ("meta", "fault"),
+    [
+        (meta_for(GOOD, schema_version=2), "is not of version 1"),
+        ([], "is not of version 1"),
+        (meta_for(GOOD, actor_id="10"), "names no actor"),
+        (meta_for(GOOD, actor_id="someone"), "non-hexadecimal"),
+        (meta_for(GOOD, chunk_hash="00"), "names one chunk"),
+        (meta_for(GOOD, prev_wal="1" * 40), "names another entry before it"),
+    ],
+)
+def test_events_that_verify_are_read_even_if_what_is_said_of_them_is_wrong(
+    meta: object, fault: str, mirror: Path, log: Log
+) -> None:
+    (entry,) = log.entries(commit(mirror, by_hand(meta, GOOD)))
+
+    assert entry.events == (comment("good"),)
+    assert fault in " ".join(entry.faults)
+
+
+def test_events_in_several_chunks_are_all_read(mirror: Path, log: Log) -> None:
+    more = chunk.encode([comment("more")])
+    files = by_hand(meta_for(GOOD), GOOD) | by_hand(meta_for(GOOD), more)
+
+    (entry,) = log.entries(commit(mirror, files))
+
+    assert set(entry.events) == {comment("good"), comment("more")}
+    assert len(entry.faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("lost", "fault"),
+    [
+        (lambda head: f"{head}:meta.json", "meta.json: "),
+        (lambda head: f"{head}^{{tree}}", "cannot be read: "),
+        (lambda head: f"{head}:events", "cannot be read: "),
+        (
+            lambda head: f"{head}:events/2023/11/14/{chunk.file_name(GOOD)}",
+            ".bin: ",
+        ),
+    ],
+)
+def test_a_lost_object_is_a_fault_of_its_entry(
+    lost: Callable[[str], str], fault: str, mirror: Path
+) -> None:
+    writer = Log(mirror)
+    append(writer, comment("before"))
+    head = append(writer, comment("good"))
+    lose(mirror, said(mirror, "rev-parse", lost(head)))
+
+    before, entry = Log(mirror).entries(head)
+
+    assert before.faults == ()
+    assert any(fault in said for said in entry.faults)
+
+
+def test_a_broken_object_is_a_fault_of_its_entry(mirror: Path, log: Log) -> None:
+    head = append(log, comment("a"))
+    oid = said(mirror, "rev-parse", f"{head}:meta.json")
+    path = mirror / "objects" / oid[:2] / oid[2:]
+    path.chmod(0o644)
+    path.write_bytes(b"broken")
+
+    (entry,) = Log(mirror).entries(head)
+
+    assert entry.events == (comment("a"),)
+    assert len(entry.faults) == 1
+
+
+def test_a_lost_commit_ends_the_reading_and_says_so(mirror: Path) -> None:
+    writer = Log(mirror)
+    commits = [append(writer, comment(str(k))) for k in range(4)]
+    lose(mirror, commits[1])
+    log = Log(mirror)
+
+    gone, *rest = log.entries(commits[3])
+
+    assert (gone.commit, gone.actor, gone.events) == (commits[1], None, ())
+    assert "cannot be read" in gone.faults[0]
+    assert [entry.commit for entry in rest] == commits[2:]
+    assert log.entries(commits[3], since=commits[2]) == [rest[-1]]
+    with pytest.raises(Corrupt, match="does not descend"):
+        log.entries(commits[3], since=commits[0])
+
+
+def test_a_head_that_is_no_commit_is_a_fault(mirror: Path, log: Log) -> None:
+    head = append(log, comment("a"))
+    blob = said(mirror, "rev-parse", f"{head}:meta.json")
+
+    assert "no commit" in faults(log, blob)[0][0]
+    assert "cannot be read" in faults(log, "not even an id")[0][0]
+
+
+def test_no_events_are_no_entry(log: Log) -> None:
+    with pytest.raises(ValueError, match="at least one event"):
+        log.write([], parent=None, actor=ACTOR, at_ms=T0)
+
+
+def test_an_entry_after_one_that_is_not_there_is_not_written(log: Log) -> None:
+    with pytest.raises(Corrupt, match="is not in"):
+        log.write([comment("a")], parent="1" * 40, actor=ACTOR, at_ms=T0)
+
+
+def test_without_a_repository_one_sentence_says_so(tmp_path: Path) -> None:
+    with pytest.raises(BratError, match="there is no repository at"):
+        Log(tmp_path / "nowhere")

@@ -1,0 +1,117 @@
+"""grite's published vectors, and four more.
+
+V1 to V10: https://github.com/neul-labs/grite/blob/main/docs/hash-vectors.md
+D11 to D14 are derived from grite's source, as it publishes none for these kinds.
+"""
+
+from grite.event import (
+    AssigneeAdded,
+    AssigneeRemoved,
+    AttachmentAdded,
+    CommentAdded,
+    ContextUpdated,
+    DependencyAdded,
+    DependencyRemoved,
+    Event,
+    IssueCreated,
+    IssueUpdated,
+    Kind,
+    LabelAdded,
+    LabelRemoved,
+    LinkAdded,
+    ProjectContextUpdated,
+    StateChanged,
+    Symbol,
+)
+
+ISSUE = bytes(range(16))
+ACTOR = bytes(range(16, 32))
+T0 = 1_700_000_000_000
+OTHER = bytes.fromhex("aabbccddeeff00112233445566778899")
+CONTEXT = ContextUpdated(
+    "src/main.rs",
+    "rust",
+    (Symbol("main", "function", 1, 10), Symbol("Config", "struct", 12, 20)),
+    "Entry point",
+    b"\xaa" * 32,
+)
+
+VECTORS: list[tuple[int, Kind, str]] = [
+    (
+        0,
+        IssueCreated("Test", "Body", ("p0", "bug")),
+        "9c2aee7924bf7482dd3842c6ec32fd5103883b9d2354f63df2075ac61fe3d827",
+    ),
+    (
+        0,
+        IssueUpdated("Title 2", None),
+        "5227efec6ae3d41725827edb3e62d00a595784d7adec58fb4e1b787c44c4b333",
+    ),
+    (
+        1000,
+        CommentAdded("Looks good"),
+        "fca597420160df9f7230b28384a27dc86656b206520e5c8085e78cbb02a46e27",
+    ),
+    (
+        2000,
+        LabelAdded("bug"),
+        "d742a0d9c83f17176e30511d62045686b491ddf55f8d1dfe7a74921787bdd436",
+    ),
+    (
+        3000,
+        LabelRemoved("wip"),
+        "f23e9c69c3fa4cd2889e57fe1c547630afa132052197a5fe449e6d5acf22c40c",
+    ),
+    (
+        4000,
+        StateChanged("closed"),
+        "839ae6d0898f48efcc7a41fdbb9631e64ba1f05a6c1725fc196971bfd1645b2b",
+    ),
+    (
+        5000,
+        LinkAdded("https://example.com", "ref"),
+        "b8af76be8b7a40244bb8e731130ed52969a77b87532dadf9a00a352eeb00e3b5",
+    ),
+    (
+        6000,
+        AssigneeAdded("alice"),
+        "42f329d826d34d425dd67080d91f6c909bc56411c9add54389fbec5d457b14e4",
+    ),
+    (
+        7000,
+        AssigneeRemoved("alice"),
+        "bfb0fdfed0f0ee36f31107963317dd904143f37d9ef8792f64272cf2f07f6a1e",
+    ),
+    (
+        8000,
+        AttachmentAdded("log.txt", bytes(range(32)), "text/plain"),
+        "dc83946d33437f0b73d8b04c63f7b0b85b9e9a24e790fee3ca129d3d8b870749",
+    ),
+    (
+        9000,
+        DependencyAdded(OTHER, "blocks"),
+        "9bbb4104ef846b99bd62441c108717ee005b12e0befb0505b0aba3b0fc986f84",
+    ),
+    (
+        10000,
+        DependencyRemoved(OTHER, "blocks"),
+        "3347b394f3062836accad7a565cb3a47d640935aa7695f4c058d2367def5f880",
+    ),
+    (
+        11000,
+        CONTEXT,
+        "498fe2431a7fe7a958e376c919aece8a3a2b4c3922c4e6a2d10cacff530369af",
+    ),
+    (
+        12000,
+        ProjectContextUpdated("framework", "actix-web"),
+        "5fd49124b0b7c3eca89db319723eb0f4d84ece945d71c6f2e1ea8a408fafc145",
+    ),
+]
+
+
+def vector(number: int) -> tuple[Event, str]:
+    """Return the event of a vector and its id; only the third has a parent."""
+    after_ms, kind, expected = VECTORS[number - 1]
+    parent = bytes(range(0x20, 0x40)) if number == 3 else None
+    return Event(ISSUE, ACTOR, T0 + after_ms, kind, parent), expected
