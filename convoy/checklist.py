@@ -1,0 +1,130 @@
+"""Finds the task list in an issue's text: the items that GitHub shows with a box.
+
+A real Markdown parser decides what a list item is, so that code, quotes and comments
+hold no tasks. A box inside an item belongs to that item; a box under a plain bullet is
+an item. https://github.github.com/gfm/#task-list-items-extension-
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+_BOX = re.compile(r"\[([ xX])\][ \t\n]+(?=\S)")
+_BLOCKS = MarkdownIt("commonmark").disable(["inline", "text_join"])
+_QUOTED = {"fence", "code_block", "html_block", "blockquote_open"}
+_EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+")
+_TAB = 4
+
+
+@dataclass(frozen=True)
+class Item:
+    """One box of the list."""
+
+    number: int
+    """Its place in the text, from 1; ticked ones count."""
+    done: bool
+    lines: tuple[str, ...]
+    """Its Markdown without bullet, box and indentation."""
+    lead: int
+    """How many of the lines are its first paragraph."""
+    quoted: frozenset[int]
+    """Indexes of the lines that are code or quotes."""
+
+
+@dataclass(frozen=True)
+class Checklist:
+    """An issue's text, taken apart."""
+
+    items: tuple[Item, ...]
+    around: str
+    """What stands outside of the items."""
+
+
+def checklist(text: str) -> Checklist:
+    """Return all items of all task lists in `text`, in their order.
+
+    Args:
+        text: Markdown whose lines end in newlines only.
+    """
+    lines = text.split("\n")
+    tokens = _BLOCKS.parse(text)
+    items: list[Item] = []
+    inside: set[int] = set()
+    at = 0
+    while at < len(tokens):
+        end = at + 1
+        if tokens[at].type == "blockquote_open":
+            end = _close(tokens, at)
+        elif box := _box(tokens, at):
+            end = _close(tokens, at)
+            items.append(_item(len(items) + 1, box, tokens[at:end], lines))
+            inside.update(_span(tokens[at]))
+        at = end
+    outside = ("" if number in inside else line for number, line in enumerate(lines))
+    around = _EMPTY_LINES.sub("\n\n", "\n".join(outside)).strip()
+    return Checklist(tuple(items), around)
+
+
+def _box(tokens: Sequence[Token], at: int) -> re.Match[str] | None:
+    """Return the box that opens the item at `at`, or None when it is no task."""
+    opening = [token.type for token in tokens[at : at + 3]]
+    if opening != ["list_item_open", "paragraph_open", "inline"]:
+        return None
+    return _BOX.match(tokens[at + 2].content)
+
+
+def _close(tokens: Sequence[Token], at: int) -> int:
+    """Return the index of the token that ends what the one at `at` begins."""
+    level = tokens[at].level
+    return next(
+        index
+        for index in range(at + 1, len(tokens))
+        if tokens[index].level == level and tokens[index].nesting == -1
+    )
+
+
+def _item(
+    number: int, box: re.Match[str], tokens: Sequence[Token], lines: Sequence[str]
+) -> Item:
+    paragraph = _span(tokens[1])
+    start = paragraph.start
+    first = lines[start]
+    bullet = first.index("[")
+    width = len(first[:bullet].expandtabs(_TAB))
+    rest = list(lines[start + 1 : _span(tokens[0]).stop])
+    while rest and not rest[-1].strip():
+        rest.pop()
+    return Item(
+        number=number,
+        done=box[1] != " ",
+        lines=(
+            first[bullet + 3 :].strip(),
+            *(_dedented(line, width).rstrip() for line in rest),
+        ),
+        lead=len(paragraph),
+        quoted=frozenset(
+            line - start
+            for token in tokens
+            if token.type in _QUOTED
+            for line in _span(token)
+        ),
+    )
+
+
+def _span(token: Token) -> range:
+    """Return the numbers of the source lines of a block."""
+    first, end = token.map or (0, 0)
+    return range(first, end)
+
+
+def _dedented(line: str, width: int) -> str:
+    """Take away up to `width` columns of white space."""
+    columns = 0
+    for index, letter in enumerate(line):
+        if columns >= width or letter not in " \t":
+            return line[index:]
+        columns += _TAB - columns % _TAB if letter == "\t" else 1
+    return ""

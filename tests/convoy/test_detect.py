@@ -1,0 +1,158 @@
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from inline_snapshot import snapshot
+
+from convoy.detect import Proposal, propose_ci
+
+PLACEHOLDER = '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'
+
+EVERYTHING = {
+    "Makefile": "test:\n\ttrue\n",
+    "pytest.ini": "[pytest]\n",
+    "package.json": '{"scripts": {"test": "node --test"}}',
+    "Cargo.toml": "[package]\n",
+    "go.mod": "module x\n",
+}
+
+
+def proposed(files: dict[str, str]) -> Proposal | None:
+    """What is proposed for a project that has these files."""
+    return propose_ci(files.keys(), files.get)
+
+
+def command(files: dict[str, str]) -> str | None:
+    """The command alone."""
+    found = proposed(files)
+    return found.command if found else None
+
+
+def test_the_order_is_the_one_that_is_written_down() -> None:
+    files = dict(EVERYTHING)
+    found: list[Proposal] = []
+
+    for name in EVERYTHING:
+        proposal = proposed(files)
+        assert proposal is not None
+        found.append(proposal)
+        del files[name]
+
+    assert [f"{each.command}: {each.why}" for each in found] == snapshot(
+        [
+            "make test: Makefile has a target named test",
+            "python -m pytest -q: there is pytest.ini",
+            "npm test: package.json has a script named test",
+            "cargo test: there is Cargo.toml",
+            "go test ./...: there is go.mod",
+        ]
+    )
+    assert proposed(files) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["test:\n\ttrue", "all test: build", "test:: x", "test : x"],
+)
+def test_a_target_named_test_is_found(text: str) -> None:
+    assert command({"Makefile": f"all: build\n{text}\n"}) == "make test"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tests:\n\ttrue",
+        ".PHONY: test",
+        "test := unit",
+        "test ::= unit",
+        "test :::= unit",
+        "test = a:b",
+        "# test: none",
+        "all:\n\ttest: 1",
+        "test-unit: x",
+        "",
+    ],
+)
+def test_what_only_looks_like_a_test_target_is_not_one(text: str) -> None:
+    assert command({"Makefile": text}) is None
+
+
+def test_only_the_makefile_that_make_reads_counts() -> None:
+    files = {"GNUmakefile": "all:\n", "Makefile": "test:\n"}
+
+    assert command(files) is None
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pytest.ini": ""},
+        {"conftest.py": ""},
+        {"pyproject.toml": "[tool.pytest.ini_options]\n"},
+        {"setup.cfg": "[metadata]\n[tool:pytest]\n"},
+        {"tox.ini": "[pytest]\n"},
+        {"tests/test_auth.py": ""},
+        {"tests/unit/test_auth.py": ""},
+        {"test/auth_test.py": ""},
+        {"test_auth.py": ""},
+    ],
+)
+def test_pytest_is_found_by_its_settings_and_by_its_files(
+    files: dict[str, str],
+) -> None:
+    assert command(files) == "python -m pytest -q"
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"pyproject.toml": "[project]\nname = 'x'\n"},
+        {"pyproject.toml": "[tool.pytest"},
+        {"pyproject.toml": "tool = 3"},
+        {"setup.cfg": "[metadata]\n"},
+        {"src/test_auth.py": ""},
+        {"tests/auth.py": ""},
+        {"tests/test_auth.pyc": ""},
+        {"package.json": PLACEHOLDER},
+        {"package.json": '{"scripts": {"test": " "}}'},
+        {"package.json": '{"scripts": {"build": "x"}}'},
+        {"package.json": '{"scripts": []}'},
+        {"package.json": "[]"},
+        {"package.json": "{"},
+        {"README.md": "make test"},
+        {},
+    ],
+)
+def test_nothing_is_proposed_without_a_reason(files: dict[str, str]) -> None:
+    assert proposed(files) is None
+
+
+def test_a_file_that_cannot_be_read_is_no_reason() -> None:
+    files = ["Makefile", "package.json", "pyproject.toml", "setup.cfg", "tox.ini"]
+
+    assert propose_ci(files, lambda _name: None) is None
+
+
+@settings(deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(["Makefile", "package.json", "pyproject.toml"]), st.text()
+    )
+)
+def test_any_content_is_lived_with(files: dict[str, str]) -> None:
+    proposed(files)
+
+
+@pytest.mark.parametrize("text", ["test:\n\t@true\n", "build test &: ; @true\n"])
+def test_make_knows_the_target_that_was_found(text: str, tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text(text, "utf-8")
+
+    assert command({"Makefile": text}) == "make test"
+    subprocess.run(
+        ["make", "test"],
+        cwd=tmp_path,
+        env={"PATH": "/usr/bin:/bin"},
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )

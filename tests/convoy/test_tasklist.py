@@ -1,0 +1,515 @@
+# ruff: noqa: E501  what people write and read is kept on one line
+import re
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from inline_snapshot import snapshot
+
+from convoy.events import TaskSpec
+from convoy.graph import find_cycle, order
+from convoy.plaintext import TEXT_CHARS, clean, cut
+from convoy.resources import declared_need, declared_path
+from convoy.tasklist import Plan, PlanError, plan
+
+ENGINES = ("default", "docs", "tests")
+
+AUTH = """\
+The auth module signs tokens by hand.
+
+- [ ] Implement tokens (after 2) paths: auth/tokens.py, auth/keys/
+- [x] Choose a library
+- [ ] Verify tokens in the middleware (after 1, 2)
+  Keep the old header working.
+
+  - paths: auth/middleware.py
+  - needs: port:5432, service:mail
+- [ ] Write tests (after 1 and 3) engine: tests
+
+Do not touch the login page.
+"""
+
+
+def planned(text: str, *, limit: int = 20) -> Plan:
+    return plan("Move auth to JWT", text, ENGINES, limit)
+
+
+def only(text: str) -> TaskSpec:
+    """The one task of `text`."""
+    (task,) = planned(text)
+    return task
+
+
+def fault(text: str, *, limit: int = 20) -> str:
+    with pytest.raises(PlanError) as caught:
+        planned(text, limit=limit)
+    assert len(str(caught.value).splitlines()) == 1
+    return str(caught.value)
+
+
+def own(task: TaskSpec) -> str:
+    """The instructions without what is said of the issue."""
+    return task.instructions.partition("\n\nThis is task")[0]
+
+
+# --- the list -----------------------------------------------------------------------
+
+
+def test_a_list_becomes_tasks_and_ticked_items_keep_their_number() -> None:
+    tasks = planned(AUTH)
+
+    assert [
+        (t.number, t.title, t.after, t.paths, t.needs, t.engine) for t in tasks
+    ] == snapshot(
+        [
+            (
+                1,
+                "Implement tokens",
+                (),
+                ("auth/tokens.py", "auth/keys/"),
+                (),
+                "default",
+            ),
+            (
+                3,
+                "Verify tokens in the middleware",
+                (1,),
+                ("auth/middleware.py",),
+                ("port:5432", "service:mail"),
+                "default",
+            ),
+            (4, "Write tests", (1, 3), (), (), "tests"),
+        ]
+    )
+
+
+def test_instructions_stand_alone() -> None:
+    assert planned(AUTH)[1].instructions == snapshot("""\
+Verify tokens in the middleware
+Keep the old header working.
+
+This is task 3 of the issue "Move auth to JWT". Around its tasks the issue says:
+
+The auth module signs tokens by hand.
+
+Do not touch the login page.\
+""")
+
+
+def test_an_issue_without_a_list_is_one_task() -> None:
+    assert planned("It is slow.\n\n- one\n- two\n") == (
+        TaskSpec(
+            number=1,
+            title="Move auth to JWT",
+            instructions="Move auth to JWT\n\nIt is slow.\n\n- one\n- two",
+        ),
+    )
+    assert plan("Fix it", "", ENGINES, 1)[0].instructions == "Fix it"
+    assert plan("", "\n Fix  it\nnow", ENGINES, 1)[0].title == "Fix it"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```\n- [ ] code\n```",
+        "    - [ ] code",
+        "> - [ ] a quote",
+        "<!--\n- [ ] a comment\n-->",
+        "- [] no space",
+        "- [ ]",
+        "- [ ]no space",
+        "- [y] another letter",
+        "[ ] no bullet",
+        "- > [ ] a quote in a list",
+        "\\- [ ] escaped",
+    ],
+)
+def test_what_github_shows_without_a_box_is_no_task(text: str) -> None:
+    assert only(text).title == "Move auth to JWT"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- [ ] a\n- [ ] b",
+        "* [ ] a\n* [ ] b",
+        "1. [ ] a\n2) [ ] b",
+        "- [ ] a\n\ntext\n\n- [ ] b",
+        "- group\n  - [ ] a\n  - [ ] b",
+        "- [ ] a\n  - [ ] part of a\n- [ ] b",
+        "- [ ] a\n  > - [ ] quoted in a\n- [ ] b",
+        "- [ ] a\r\n- [ ]\tb\r\n",
+        "- - [ ] a\n  - [ ] b",
+    ],
+)
+def test_lists_of_any_form_are_read(text: str) -> None:
+    assert [(t.number, t.title) for t in planned(text)] == [(1, "a"), (2, "b")]
+
+
+def test_an_items_own_markdown_is_kept() -> None:
+    text = """\
+- group
+  - [ ] Fix `f`
+    and more
+
+    ```python
+    paths: x.py
+      (after 9)
+    ```
+    > engine: none
+
+    - [ ] a part
+    \tindented
+"""
+
+    assert own(only(text)) == snapshot("""\
+Fix `f`
+and more
+
+```python
+paths: x.py
+  (after 9)
+```
+> engine: none
+
+- [ ] a part
+	indented\
+""")
+
+
+# --- marks --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do it (after 1, 2) paths: a.py, b/ needs: port:1 engine: tests",
+        "Do it paths: a.py, b/ needs: port:1 engine: tests (after 1, 2)",
+        "(After 2 and 1) Do it paths: a.py,b/ engine: tests needs: port:1.",
+        "Do it (after: tasks 1, 2) (paths: a.py, b/) (needs: port:1; engine: tests)",
+        "Do it - **paths:** `a.py`, `b/`, needs:port:1, **engine**: tests (after 1 & 2)",
+        "Do it\n  paths: a.py, b/\n  needs: port:1\n  engine: tests\n  after: 1, 2",
+        "Do it\n  - paths: a.py, b/.\n  - needs: `port:1`\n  * Engine: tests\n  - after 1, 2",
+        "Do it\n\n  Paths: ./a.py, b//, a.py\n\n  needs: port:1 engine: tests (after 1, 2)",
+        "Do it (after 1, 2) paths: a.py,\n  b/\n  - (after 1)\n  - engine: tests; needs: port:1",
+    ],
+)
+def test_marks_are_read_wherever_they_stand_and_taken_out(text: str) -> None:
+    *_, task = planned(f"- [ ] x\n- [ ] x\n- [ ] {text}\n")
+
+    assert task.title == "Do it"
+    assert re.fullmatch(r"Do it[-*\s]*", own(task))
+    assert task.after == (1, 2)
+    assert task.paths == ("a.py", "b/")
+    assert task.needs == ("port:1",)
+    assert task.engine == "tests"
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        "Clean up (after 3 attempts)",
+        "Describe `paths: a.py` and `(after 1)`",
+        "Split the search engine and its paths",
+        "Repair the engine:",
+    ],
+)
+def test_what_only_looks_like_a_mark_stays(title: str) -> None:
+    assert only(f"- [ ] {title}\n  it fails").title == title.rstrip(":")
+
+
+@pytest.mark.parametrize(
+    ("written", "path"),
+    [
+        ("`a b.py`", "a b.py"),
+        ("app/(group)/[id].tsx", "app/(group)/[id].tsx"),
+        ("./a//b/./c/", "a/b/c/"),
+        (".github/x.yml", ".github/x.yml"),
+        ("docs/.", "docs/"),
+    ],
+)
+def test_paths_have_one_form(written: str, path: str) -> None:
+    assert only(f"- [ ] x paths: {written}").paths == (path,)
+
+
+# --- faults -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            "- [ ] a (after 7)",
+            snapshot("task 1: it waits for task 7, and the list has 1 to 1"),
+        ),
+        (
+            "- [ ] a (after 0)",
+            snapshot("task 1: it waits for task 0, and the list has 1 to 1"),
+        ),
+        (
+            "- [ ] a\n- [ ] b (after #1)",
+            snapshot("task 2: #1 is an issue's number; write (after 1) for a task's"),
+        ),
+        ("- [ ] a (after 1)", snapshot("task 1: it waits for itself")),
+        (
+            "- [ ] a (after 3)\n- [ ] b (after 1)\n- [ ] c (after 2)",
+            snapshot(
+                "tasks wait for each other in a circle: 1 for 3, 3 for 2, 2 for 1"
+            ),
+        ),
+        (
+            "- [ ] a engine: test",
+            snapshot(
+                'task 1: there is no engine "test"; configured: default, docs, tests; did you mean tests?'
+            ),
+        ),
+        (
+            "- [ ] a engine: quantum",
+            snapshot(
+                'task 1: there is no engine "quantum"; configured: default, docs, tests'
+            ),
+        ),
+        (
+            "- [ ] a engine: tests, docs",
+            snapshot("task 1: it names more than one engine: tests, docs"),
+        ),
+        (
+            "- [ ] a needs: 5432",
+            snapshot(
+                'task 1: the resource "5432" must be port:NUMBER (1 to 65535) or service:NAME'
+            ),
+        ),
+        (
+            "- [ ] a needs: port:70000",
+            snapshot(
+                'task 1: the resource "port:70000" must be port:NUMBER (1 to 65535) or service:NAME'
+            ),
+        ),
+        (
+            "- [ ] a paths: /etc/passwd",
+            snapshot(
+                'task 1: the path "/etc/passwd" must be relative to the repository\'s top'
+            ),
+        ),
+        (
+            "- [ ] a paths: C:\\x",
+            snapshot(
+                'task 1: the path "C:\\x" must be relative to the repository\'s top'
+            ),
+        ),
+        (
+            "- [ ] a paths: ~/x",
+            snapshot(
+                'task 1: the path "~/x" must be relative to the repository\'s top'
+            ),
+        ),
+        (
+            "- [ ] a paths: b/../../c",
+            snapshot('task 1: the path "b/../../c" must not contain ".."'),
+        ),
+        (
+            "- [ ] a paths: a/..",
+            snapshot('task 1: the path "a/.." must not contain ".."'),
+        ),
+        (
+            "- [ ] a paths: src/*.py",
+            snapshot(
+                'task 1: the path "src/*.py" must name one file or folder, without *, ? and \\'
+            ),
+        ),
+        (
+            "- [ ] a paths: ./",
+            snapshot('task 1: the path "./" must name a file or a folder'),
+        ),
+        (
+            "- [ ] a\n  paths: a.py and b.py",
+            snapshot(
+                'task 1: "paths: a.py and b.py" is not understood: put commas between names'
+            ),
+        ),
+        (
+            "- [ ] a\n  paths: a.py,\n  b.py",
+            snapshot(
+                'task 1: "paths: a.py," is not understood: put commas between names'
+            ),
+        ),
+        (
+            "- [ ] Take both paths: old and new",
+            snapshot(
+                'task 1: "paths: old and new" is not understood: put commas between names'
+            ),
+        ),
+        (
+            "- [ ] a\n  - engine: (after 1)",
+            snapshot(
+                'task 1: "engine: (after 1)" is not understood: put commas between names'
+            ),
+        ),
+        (
+            "- [ ] a\n  - engine:",
+            snapshot('task 1: "engine:" is not understood: put commas between names'),
+        ),
+        ("- [ ] engine: tests", snapshot("task 1: it has no title")),
+        (
+            "- [x] a\n- [X] b",
+            snapshot("every item of the task list is ticked: nothing is left to do"),
+        ),
+    ],
+)
+def test_a_fault_is_one_sentence(text: str, sentence: str) -> None:
+    assert fault(text) == sentence
+
+
+def test_more_tasks_than_allowed_are_refused() -> None:
+    text = "- [x] done\n" + "- [ ] a\n" * 3
+
+    assert len(planned(text, limit=3)) == 3
+    assert fault(text, limit=2) == snapshot(
+        "the task list has 3 open items and 2 are allowed: split the issue, or raise tasks under [mayor] in .brat/config.toml"
+    )
+
+
+def test_an_issue_without_any_text_is_refused() -> None:
+    with pytest.raises(PlanError) as caught:
+        plan(" \u200b", "\n", ENGINES, 20)
+
+    assert str(caught.value) == snapshot("the issue has neither a title nor a text")
+
+
+def test_a_ticked_item_is_never_a_fault() -> None:
+    text = "- [x] a (after 9) engine: gone paths: /x\n- [ ] b (after 1)"
+
+    assert only(text).after == ()
+
+
+def test_a_circle_through_a_ticked_item_is_none() -> None:
+    assert only("- [x] a (after 2)\n- [ ] b (after 1)").number == 2
+
+
+# --- text is data -------------------------------------------------------------------
+
+
+def test_what_cannot_be_seen_is_taken_out() -> None:
+    text = "- [ ] a\x1b[31mb\x00c\u202ed\u200be\ud800f\U000e0041g\x85h"
+
+    assert only(text).title == "abcdefgh"
+
+
+def test_long_texts_are_cut_and_the_context_stays() -> None:
+    title = "word " * 500
+    text = f"{'around ' * 5000}\n\n- [ ] {title}\n"
+
+    task = plan(title, text, ENGINES, 20)[0]
+
+    assert len(task.title) <= 120
+    assert task.title.endswith("…")
+    assert len(task.instructions) <= 20_000
+    assert title.strip() in task.instructions
+    assert task.instructions.endswith("around…")
+
+
+def test_a_very_long_text_is_read_as_far_as_any_forge_stores() -> None:
+    assert len(only("a" * (TEXT_CHARS + 5)).instructions) == 20_000
+
+
+FRAGMENTS = st.sampled_from(
+    [
+        "- [ ] ", "- [x] ", "  - ", "1. [ ] ", "> ", "```", "\n", "\n\n", "    ", "\t",
+        "(after 1)", "(after 2, 3)", "after: 1", "paths: a.py", "paths: ../x", "needs:",
+        "needs: port:1", "engine: tests", "engine: ", ", ", "`", "word ", "\x1b[0m", "é",
+    ]
+)  # fmt: skip
+TEXTS = st.one_of(
+    st.text(), st.lists(st.one_of(FRAGMENTS, st.text(max_size=3))).map("".join)
+)
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.text(max_size=200), TEXTS)
+def test_any_issue_is_planned_or_refused_in_one_sentence(title: str, text: str) -> None:
+    try:
+        tasks = plan(title, text, ENGINES, 20)
+    except PlanError as error:
+        tasks = ()
+        said = str(error)
+        assert said
+        assert len(said.splitlines()) == 1
+
+    numbers = [task.number for task in tasks]
+    assert numbers == sorted(set(numbers))
+    assert find_cycle({task.number: task.after for task in tasks}) is None
+    assert sorted(order(tasks)) == numbers
+    for task in tasks:
+        assert set(task.after) < set(numbers) or not task.after
+        assert task.engine in ENGINES
+        assert 0 < len(task.title) <= 120
+        assert 0 < len(task.instructions) <= 20_000
+        assert task.title == clean(task.title)
+        assert task.instructions == clean(task.instructions)
+        assert list(task.paths) == [declared_path(path) for path in task.paths]
+        assert list(task.needs) == [declared_need(need) for need in task.needs]
+        task.instructions.encode()
+
+
+WORDS = st.lists(
+    st.sampled_from(["fix", "the", "`parser`", "in", "a.py", "#12"]), min_size=1
+).map(" ".join)
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> list[TaskSpec]:
+    count = draw(st.integers(1, 6))
+    paths = st.sampled_from(["a.py", "src/", "docs/x y.md"])
+    return [
+        TaskSpec(
+            number=number,
+            title=draw(WORDS),
+            instructions="",
+            after=tuple(sorted(draw(st.sets(st.integers(1, number - 1)))))
+            if number > 1
+            else (),
+            paths=tuple(draw(st.lists(paths, unique=True))),
+            needs=tuple(
+                draw(st.lists(st.sampled_from(["port:80", "service:db"]), unique=True))
+            ),
+            engine=draw(st.sampled_from(ENGINES)),
+        )
+        for number in range(1, count + 1)
+    ]
+
+
+def written(task: TaskSpec, glue: str) -> str:
+    """A task as a person writes it, its marks behind each other or on own lines."""
+    marks = [
+        f"(after {', '.join(map(str, task.after))})" if task.after else "",
+        f"paths: {', '.join(f'`{path}`' for path in task.paths)}" if task.paths else "",
+        f"needs: {', '.join(task.needs)}" if task.needs else "",
+        f"engine: {task.engine}" if task.engine != "default" else "",
+    ]
+    return glue.join([f"- [ ] {task.title}", *filter(None, marks)])
+
+
+@settings(deadline=None)
+@given(plans(), st.sampled_from([" ", "\n  ", "\n  - ", "\n\n  "]))
+def test_what_was_written_is_what_is_planned(tasks: list[TaskSpec], glue: str) -> None:
+    text = "\n".join(written(task, glue) for task in tasks)
+
+    for task, read in zip(tasks, planned(text), strict=True):
+        assert own(read).startswith(task.title)
+        assert read == TaskSpec(
+            number=task.number,
+            title=cut(task.title, 120),
+            instructions=read.instructions,
+            after=task.after,
+            paths=task.paths,
+            needs=task.needs,
+            engine=task.engine,
+        )
+
+
+@given(st.text(st.characters(codec=None)))
+def test_cleaning_twice_is_cleaning_once(text: str) -> None:
+    once = clean(text)
+
+    assert clean(once) == once
+    assert "\r" not in once
+    once.encode()
