@@ -6,7 +6,7 @@ of what is frozen with a convoy come from `convoy.events`.
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from convoy.config_values import Command, Pattern, Seconds, Sessions, Text, Words
@@ -26,6 +26,17 @@ EngineType = Literal[
 _ENGINE = EngineSpec(type="claude-code")
 _DEFAULT = Settings(engines={"default": _ENGINE})
 _ALWAYS = ", ".join(f"`{pattern}`" for pattern in Gate().protected)
+
+
+def _commanding(args: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    if info.data.get("type") == "shell" and not args:
+        raise PydanticCustomError(
+            "told", 'missing; a shell engine needs its command: args = ["make"]'
+        )
+    return args
+
+
+_Args = Annotated[Words, AfterValidator(_commanding), Field(validate_default=True)]
 
 
 class Table(BaseModel):
@@ -48,23 +59,12 @@ class EngineTable(Table):
     """Which program it is (must be given). `shell` runs `args` and needs no account."""
     model: Text | None = None
     """The model, in the engine's own words; when not given, the engine chooses."""
-    args: Annotated[Words, Field(validate_default=True)] = _ENGINE.args
+    args: _Args = _ENGINE.args
     """Arguments added to the engine's own; for `shell` the whole command."""
     timeout: Seconds | None = None
     """How long one attempt may take; when not given, `witness.timeout`."""
     max_sessions: Sessions = _ENGINE.max_sessions
     """How many sessions of this engine may run at once, over all convoys."""
-
-    @field_validator("args")
-    @classmethod
-    def _shell_has_a_command(
-        cls, args: tuple[str, ...], info: ValidationInfo
-    ) -> tuple[str, ...]:
-        if info.data.get("type") == "shell" and not args:
-            raise PydanticCustomError(
-                "told", 'missing; a shell engine needs its command: args = ["make"]'
-            )
-        return args
 
     def spec(self, timeout_s: int) -> EngineSpec:
         """Freeze it; `timeout_s` holds when it has no time of its own."""
