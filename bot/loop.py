@@ -35,6 +35,7 @@ from convoy.actions import (
     LandConvoy,
     MakePlan,
     Reject,
+    Show,
     Staged,
     Sweep,
     role_of,
@@ -98,7 +99,8 @@ class Loop:
         landing = "refinery" in roles and any(
             convoy.candidate for convoy in state.live()
         )
-        return sessions or judging or landing or bool(self._planned())
+        owed = any(not isinstance(action, Show) for action in self._planned())
+        return sessions or judging or landing or owed
 
     async def release(self) -> None:
         """Give the bot's lease back; call when nothing is owed."""

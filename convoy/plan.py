@@ -4,6 +4,7 @@ Level-triggered: computed from nothing each time, so a lost delivery changes not
 Results come before triggers, so that a freed slot is used in the same tick.
 """
 
+from collections import Counter, deque
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -97,34 +98,30 @@ def _results(
 
 def _starts(state: State, observed: Observed) -> Iterator[Action]:
     """Give free slots to the convoys in turn, the one with the fewest sessions first."""
-    running: dict[str, int] = {}
-    engines: dict[str, int] = {}
-    for convoy, task in state.running():
-        running[convoy.name] = running.get(convoy.name, 0) + 1
-        engine = task.spec.engine
-        engines[engine] = engines.get(engine, 0) + 1
+    used = Counter(convoy.name for convoy, _ in state.running())
+    engines = Counter(task.spec.engine for _, task in state.running())
     queues = {
-        convoy: [
+        convoy.name: deque(
             task
             for task in convoy.tasks
             if startable(convoy, task) and not conflicting_leases(state, task)
-        ]
+        )
         for convoy in state.live()
         if HEADS + ids.base_branch(convoy.name) in observed.refs
     }
-    while queues := {convoy: tasks for convoy, tasks in queues.items() if tasks}:
-        convoy = min(queues, key=lambda c: running.get(c.name, 0))
-        task = queues[convoy].pop(0)
-        spec = convoy.settings.engines[task.spec.engine]
-        if sum(running.values()) >= convoy.settings.max_sessions:
-            del queues[convoy]
+    while waiting := [name for name, queue in queues.items() if queue]:
+        name = min(waiting, key=lambda n: used[n])
+        convoy = state.convoys[name]
+        if used.total() >= convoy.settings.max_sessions:
+            queues[name].clear()
             continue
-        if engines.get(task.spec.engine, 0) >= spec.max_sessions:
-            continue
-        running[convoy.name] = running.get(convoy.name, 0) + 1
-        engines[task.spec.engine] = engines.get(task.spec.engine, 0) + 1
-        base = observed.refs[HEADS + ids.base_branch(convoy.name)]
-        yield Begin(convoy.name, task.number, base)
+        task = queues[name].popleft()
+        engine = task.spec.engine
+        if engines[engine] < convoy.settings.engines[engine].max_sessions:
+            used[name] += 1
+            engines[engine] += 1
+            base = observed.refs[HEADS + ids.base_branch(name)]
+            yield Begin(name, task.number, base)
 
 
 # --- convoys ------------------------------------------------------------------------

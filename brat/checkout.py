@@ -1,0 +1,121 @@
+"""The person's own repository: looked at, never touched.
+
+Commits are read out of it by git; nothing is ever written to its work tree, its index or
+its branches. brat's own state lies in a folder inside its git directory.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import git as gitpython
+
+from convoy.detect import Proposal, propose_ci
+from grite import git
+from grite.errors import BratError
+
+CONFIG: Final = ".brat/config.toml"
+STATE_FOLDER: Final = "brat"
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkout:
+    """A work tree with at least one commit, on a branch."""
+
+    top: Path
+    branch: str
+    folder: Path
+    """Where brat keeps what it knows of this repository."""
+
+    @property
+    def name(self) -> str:
+        """What the repository is called on the local forge."""
+        kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in self.top.name)
+        return kept.strip(".-") or "repository"
+
+    @property
+    def config(self) -> Path:
+        """The configuration as it lies in the work tree, committed or not."""
+        return self.top / CONFIG
+
+    def changed_files(self) -> tuple[str, ...]:
+        """Return the tracked files that differ from the last commit."""
+        with gitpython.Repo(self.top) as repo:
+            return tuple(sorted(str(d.b_path) for d in repo.head.commit.diff(None)))
+
+    def config_is_committed(self) -> bool:
+        """Whether the configuration in the work tree is that of the last commit."""
+        shown = git.run(
+            ["cat-file", "blob", f"HEAD:{CONFIG}"], cwd=self.top, check=False
+        )
+        here = self.config.read_bytes() if self.config.exists() else b""
+        return (shown.stdout if shown.status == 0 else b"") == here
+
+    def person(self) -> str:
+        """Return a login for whoever works here, from git's user.name."""
+        with gitpython.Repo(self.top) as repo, repo.config_reader() as reader:
+            name = str(reader.get_value("user", "name", "you"))
+        kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
+        return "-".join(filter(None, kept.split("-")))[:39] or "you"
+
+    def propose_ci(self) -> Proposal | None:
+        """Return the CI command that the repository's files suggest."""
+        listed = git.run(["ls-files", "-z"], cwd=self.top).stdout
+        files = tuple(filter(None, listed.decode(errors="replace").split("\0")))
+
+        def read(name: str) -> str | None:
+            file = self.top / name
+            return file.read_text(errors="replace") if file.is_file() else None
+
+        return propose_ci(files, read)
+
+
+def find(path: Path) -> Checkout:
+    """Return the checkout that `path` lies in.
+
+    Raises:
+        BratError: git is too old, there is no repository, or it has no commit or no
+            branch; one sentence says what to do.
+    """
+    git.require_version()
+    try:
+        repo = gitpython.Repo(path, search_parent_directories=True)
+    except (gitpython.InvalidGitRepositoryError, gitpython.NoSuchPathError) as error:
+        raise BratError(
+            f"{path} is not in a git repository: run `git init` there, or give --repo"
+        ) from error
+    with repo:
+        if repo.working_tree_dir is None:
+            raise BratError(f"{path} is a bare repository: give one with a work tree")
+        top = Path(repo.working_tree_dir)
+        if not repo.head.is_valid():
+            raise BratError(
+                f"{top} has no commit yet: make a first one, then try again"
+            )
+        if repo.head.is_detached:
+            raise BratError(
+                f"{top} is on no branch: `git switch` to one, then try again"
+            )
+        branch = repo.active_branch.name
+        folder = Path(repo.common_dir).resolve() / STATE_FOLDER
+    return Checkout(top=top, branch=branch, folder=folder)
+
+
+def require_clean(checkout: Checkout) -> None:
+    """Check that every change of a tracked file is committed.
+
+    Agents start from commits, so they would not see what is not. The configuration is
+    read from the work tree and may differ.
+
+    Raises:
+        BratError: it names the first few files.
+    """
+    changed = [name for name in checkout.changed_files() if name != CONFIG]
+    if changed:
+        more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
+        raise BratError(
+            f"{checkout.top} has changes that are not committed "
+            f"({', '.join(changed[:_SHOWN])}{more}): agents start from commits, so "
+            "commit or stash them first"
+        )

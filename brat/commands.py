@@ -1,0 +1,181 @@
+"""What each word of the command line does."""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Final
+
+from bot.settings import ROLES
+from brat import checkout as checkouts, local, registration as registrations, roles
+from brat.checkout import Checkout
+from brat.console import out, say, write
+from brat.local import Local, serving
+from brat.reading import Reader
+from brat.registration import Source
+from brat.tables import convoy_table, state_document
+from convoy.actions import Role
+from convoy.config import Config
+from convoy.duration import seconds
+from convoy.state import Convoy
+from runner.engines import ENGINES
+
+TITLE_CHARS: Final = 72
+_BY_NAME: Final[dict[str, Role]] = {role: role for role in ROLES}
+
+
+def init(path: Path) -> None:
+    """Register the repository that `path` lies in; again only looks anew."""
+    checkout = checkouts.find(path)
+    checkouts.require_clean(checkout)
+    config = local.configuration(checkout)
+    proposal = checkout.propose_ci()
+    command = config.ci.command or (proposal.command if proposal else None)
+    known = registrations.register(
+        checkout.folder,
+        Source(
+            path=checkout.top,
+            branch=checkout.branch,
+            name=checkout.name,
+            person=checkout.person(),
+            ci_command=proposal.command if proposal else None,
+        ),
+    )
+    say(f"brat knows {checkout.top} as {known.repository}, branch {known.branch}")
+    if config.ci.command:
+        say(f"CI: {command} (from {checkouts.CONFIG})")
+    elif proposal:
+        say(f"CI: {command} ({proposal.why}); [ci] command in {checkouts.CONFIG} wins")
+    else:
+        say(_without_ci(config))
+    if not checkout.config.exists():
+        say(f"no {checkouts.CONFIG}: all defaults; see docs/configuration.md")
+    say('next: brat mayor start --task "..."')
+
+
+def mayor_start(path: Path, text: str, *, headless: bool, timeout: str) -> int:
+    """Open the issue; plan, or run all of it; return the exit status."""
+    if not text.strip():
+        raise SystemExit(_usage("--task is empty: say what is to be done"))
+    try:
+        limit_s = seconds(timeout)
+    except ValueError as error:
+        raise SystemExit(_usage(f"--timeout: {error}")) from error
+    checkout = checkouts.find(path)
+    checkouts.require_clean(checkout)
+    if headless and not (checkout.folder / "registration.json").exists():
+        init(path)
+    config = _checked(checkout)
+    wanted: tuple[Role, ...] = ROLES if headless else ("mayor",)
+    limit = float(limit_s) if headless else None
+    return asyncio.run(_start(checkout, config, text, wanted, limit))
+
+
+async def _start(
+    checkout: Checkout,
+    config: Config,
+    text: str,
+    wanted: tuple[Role, ...],
+    limit_s: float | None,
+) -> int:
+    async with serving(checkout, wanted, say) as here:
+        if local.ci_of(config, here.known).command is None:
+            say(_without_ci(config))
+        issue = await _open_issue(here, text)
+        say(f"opened issue #{issue}")
+        try:
+            async with asyncio.timeout(limit_s):
+                await roles.until_done(here)
+        except TimeoutError:
+            say(f"not done after {limit_s:g} s; what is done is kept: brat status")
+            await _stop_sessions(here)
+            return roles.TIMED_OUT
+        status = roles.report(here)
+        convoy = _convoy_of(here, issue)
+        if convoy is None:
+            say(f"issue #{issue} became no convoy: see its comments")
+            return roles.BLOCKED
+        out.print(convoy_table(convoy))
+        return roles.finished(convoy) if limit_s is not None else status
+
+
+async def _open_issue(here: Local, text: str) -> int:
+    """Open an issue as the person and label it: the same door as on GitHub."""
+    title, _, _ = text.strip().partition("\n")
+    label = here.loop.desk.settings.label
+    async with local.person(here.url, here.known) as github:
+        issue = await github.open_issue(title[:TITLE_CHARS], text)
+        await github.relabel(issue, {label}, set())
+    here.loop.wake.all()
+    return issue
+
+
+async def _stop_sessions(here: Local) -> None:
+    """Cancel every run that has begun, so that nothing is left behind."""
+    state = here.loop.desk.mirror.state
+    for _, task in state.running():
+        if task.attempt is not None and task.attempt.run:
+            await here.loop.desk.github.cancel_run(task.attempt.run)
+
+
+def run(role: str | None, path: Path, *, once: bool, watch: bool) -> int:
+    """Run one role, or all of them; return the exit status."""
+    checkout = checkouts.find(path)
+    _checked(checkout)
+    wanted = (_BY_NAME[role],) if role else ROLES
+    if watch:
+        asyncio.run(roles.watch(checkout, wanted, say))
+        return roles.OK
+    return asyncio.run(roles.run(checkout, wanted, say, once=once))
+
+
+def status(path: Path, *, as_json: bool) -> int:
+    """Print every convoy; 1 when something is blocked."""
+    checkout = checkouts.find(path)
+    known = registrations.read(checkout.folder)
+    reader = Reader(registrations.bare_path(checkout.folder, known))
+    state = reader.read()
+    if as_json:
+        write(json.dumps(state_document(state), indent=2))
+    else:
+        for convoy in state.convoys.values():
+            out.print(convoy_table(convoy))
+        if not state.convoys:
+            say('no convoy yet; next: brat mayor start --task "..."')
+        for fault in reader.faults:
+            say(f"the log has a fault: {fault}")
+    blocked = any(t.state == "blocked" for c in state.live() for t in c.tasks)
+    return roles.BLOCKED if blocked else roles.OK
+
+
+def config_check(path: Path) -> None:
+    """Say whether the configuration is valid; a fault raises."""
+    checkout = checkouts.find(path)
+    _checked(checkout)
+    say(f"{checkout.config}: valid" if checkout.config.exists() else "all defaults")
+
+
+def _checked(checkout: Checkout) -> Config:
+    config = local.configuration(checkout)
+    settings = config.settings()
+    kinds = {name: engine.type for name, engine in settings.engines.items()}
+    roles.require_engines(kinds, frozenset(ENGINES))
+    return config
+
+
+def _convoy_of(here: Local, issue: int) -> Convoy | None:
+    convoys = here.loop.desk.mirror.state.convoys.values()
+    return next((c for c in reversed(convoys) if c.issue == issue), None)
+
+
+def _without_ci(config: Config) -> str:
+    if not config.refinery.require_ci:
+        return "CI: none, and none is required: what agents do lands untested"
+    return (
+        f"CI: none found. Nothing will land until [ci] command is set in "
+        f"{checkouts.CONFIG}, or [refinery] require_ci = false"
+    )
+
+
+def _usage(sentence: str) -> int:
+    say(f"brat: {sentence}")
+    return 2

@@ -1,0 +1,201 @@
+"""`brat demo`: the whole loop on the sample project, told as it happens.
+
+The forge and the bot are processes of their own, so that with `--chaos` the bot can be
+killed like a machine that dies. This process only opens the issue, watches the log with
+git, and checks at the end that the default branch's tests pass.
+"""
+
+import asyncio
+import json
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.console import Group
+from rich.live import Live
+from rich.text import Text
+
+from brat import local, processes, registration as registrations
+from brat.console import err, say, write
+from brat.demo import sample
+from brat.demo.bot_process import BotProcess
+from brat.demo.sample import Sample
+from brat.demo.summary import lines
+from brat.forge.records import Ci
+from brat.reading import Reader
+from brat.registration import FORGE_FOLDER, Registration, Source
+from brat.tables import convoy_document, convoy_table
+from convoy.state import Convoy
+from grite import git
+from grite.errors import BratError, Unavailable
+
+PERSON: Final = "you"
+DEADLINE_S: Final = 240.0
+LOOK_S: Final = 0.15
+CHAOS_S: Final = (0.4, 2.5)
+"""The bot lives this long between two kills: at least, at most."""
+TESTS_S: Final = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """Where the demo lies."""
+
+    folder: Path
+    sample: Sample
+    known: Registration
+
+    @property
+    def bare(self) -> Path:
+        """The forge's repository."""
+        return registrations.bare_path(self.folder, self.known)
+
+
+def tell(
+    directory: Path | None, *, as_json: bool, chaos: bool, seed: int | None
+) -> int:
+    """Run the demo; return 0 only when every task merged and the tests pass.
+
+    Args:
+        directory: where it lies and is left; None: a temporary folder.
+        as_json: print one JSON object on standard output.
+        chaos: kill the bot at random moments.
+        seed: of that randomness; None draws one.
+    """
+    git.require_version()
+    with _folder(directory) as folder:
+        stage = _set_up(folder)
+        if _tests_pass(stage):
+            raise BratError("the sample's tests pass before anything was fixed")
+        say("engine: shell, a script that plays an agent; for a real one set [engine.")
+        begun = time.monotonic()
+        drawn = random.Random(seed if seed is not None else random.randrange(10**6))
+        kills = asyncio.run(_play(stage, drawn if chaos else None, live=not as_json))
+        wall_s = time.monotonic() - begun
+        reader = Reader(stage.bare)
+        convoy = next(iter(reader.read().convoys.values()))
+        passed = _tests_pass(stage)
+        head = reader.state.moment.commit
+        if as_json:
+            write(json.dumps(_document(stage, convoy, head, wall_s)))
+        for line in lines(stage.bare, convoy, wall_s, kills):
+            say(line)
+        say(f"tests on {stage.sample.branch}: {'pass' if passed else 'FAIL'}")
+        merged = all(task.state == "merged" for task in convoy.tasks)
+        return 0 if passed and merged and convoy.state == "complete" else 1
+
+
+@contextmanager
+def _folder(directory: Path | None) -> Iterator[Path]:
+    if directory is not None:
+        if directory.exists() and any(directory.iterdir()):
+            raise BratError(f"{directory} is not empty: give an empty or a new folder")
+        directory.mkdir(parents=True, exist_ok=True)
+        yield directory.resolve()
+        return
+    folder = Path(tempfile.mkdtemp(prefix="brat-demo-"))
+    try:
+        yield folder.resolve()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _set_up(folder: Path) -> Stage:
+    project = sample.write(folder / "project")
+    known = registrations.register(
+        folder,
+        Source(path=project.path, branch=project.branch, name="auth", person=PERSON),
+    )
+    registrations.set_ci(folder, known, Ci(command=project.ci_command))
+    return Stage(folder=folder, sample=project, known=known)
+
+
+async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int:
+    """Open the issue and wait for the convoy's end; return how often the bot died."""
+    log = stage.folder / "forge.log"
+    with processes.forge(stage.folder / FORGE_FOLDER, 0, log=log) as url:
+        bot = BotProcess(stage.folder, stage.known, url)
+        bot.start()
+        try:
+            await local.point_hook(url, stage.known, bot.port)
+            async with local.person(url, stage.known) as github:
+                issue = await github.open_issue(
+                    stage.sample.issue_title, stage.sample.issue_text
+                )
+                await github.relabel(issue, {"brat"}, set())
+            say(f'opened issue #{issue} "{stage.sample.issue_title}", label brat')
+            return await _watch(stage, bot, drawn, live=live)
+        finally:
+            bot.stop()
+
+
+async def _watch(
+    stage: Stage, bot: BotProcess, drawn: random.Random | None, *, live: bool
+) -> int:
+    reader = Reader(stage.bare)
+    kills = 0
+    deadline = time.monotonic() + DEADLINE_S
+    next_kill = _later(drawn)
+    screen = Live(console=err, transient=True, refresh_per_second=8) if live else None
+    with screen or nullcontext():
+        while time.monotonic() < deadline:
+            state = reader.read()
+            convoy = next(iter(state.convoys.values()), None)
+            if screen and convoy:
+                screen.update(_picture(convoy, kills))
+            if convoy and convoy.ended and not state.intents:
+                return kills
+            if drawn is not None and time.monotonic() > next_kill:
+                bot.kill()
+                kills += 1
+                bot.start()
+                next_kill = _later(drawn)
+            if not bot.running:
+                raise Unavailable(f"the bot ended: see {stage.folder / 'bot.log'}")
+            await asyncio.sleep(LOOK_S)
+    raise Unavailable(f"the convoy did not end within {DEADLINE_S:g} s")
+
+
+def _later(drawn: random.Random | None) -> float:
+    return time.monotonic() + (drawn.uniform(*CHAOS_S) if drawn else DEADLINE_S)
+
+
+def _picture(convoy: Convoy, kills: int) -> Group:
+    died = Text(f"the bot was killed {kills} times" if kills else "", style="red")
+    return Group(convoy_table(convoy), died)
+
+
+def _tests_pass(stage: Stage) -> bool:
+    """Run the project's own tests on the default branch's tip, in a fresh checkout."""
+    with tempfile.TemporaryDirectory(prefix="brat-tests-") as folder:
+        where = str(Path(folder) / "checkout")
+        git.run(["clone", "--quiet", "--no-hardlinks", str(stage.bare), where])
+        done = subprocess.run(
+            [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+            cwd=where,
+            capture_output=True,
+            timeout=TESTS_S,
+            check=False,
+            env={"PATH": "/usr/bin:/bin", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        )
+    return done.returncode == 0
+
+
+def _document(
+    stage: Stage, convoy: Convoy, head: str, wall_s: float
+) -> dict[str, object]:
+    return {
+        "convoy": convoy.name,
+        "tasks": convoy_document(convoy)["tasks"],
+        "wal_head": head,
+        "wall_seconds": round(wall_s, 2),
+        "repository": str(stage.bare),
+    }

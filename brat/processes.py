@@ -1,0 +1,115 @@
+"""The forge and the bot as processes of their own, that end with this one."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from grite.errors import Unavailable
+
+START_S: Final = 20.0
+STOP_S: Final = 5.0
+
+
+def _environment() -> dict[str, str]:
+    """Return what a process of ours inherits: where programs are, and nothing else."""
+    path = os.pathsep.join((str(Path(sys.executable).parent), *os.get_exec_path()))
+    return {"PATH": path, "HOME": str(Path.home()), "LANG": "C.UTF-8"}
+
+
+class Process:
+    """A child that says one line when it is ready and ends when its stdin closes."""
+
+    def __init__(self, module: str, *args: str, log: Path) -> None:
+        """Start `python -I -m MODULE ARGS`; its stderr is appended to `log`."""
+        self._log = log
+        with log.open("ab") as sink:
+            self._child = subprocess.Popen(
+                [sys.executable, "-I", "-m", module, *args],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=sink,
+                env=_environment(),
+                start_new_session=True,
+            )
+
+    def ready(self) -> str:
+        """Return the line it says when it is ready.
+
+        Raises:
+            Unavailable: it ended, or said nothing in time; with the end of its log.
+        """
+        out = self._child.stdout
+        if out is not None and select.select([out], [], [], START_S)[0]:
+            line = out.readline().decode().strip()
+            if line:
+                return line
+        self.stop()
+        said = self._log.read_text(errors="replace")[-2000:].strip()
+        raise Unavailable(f"{self._child.args[3]!r} did not start: {said}")  # type: ignore[index]  # a list
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._child.poll() is None
+
+    def kill(self) -> None:
+        """End it at once, as a machine that dies would (SIGKILL)."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._child.pid, signal.SIGKILL)
+        self._child.wait()
+        self._close()
+
+    def stop(self) -> None:
+        """Ask it to end, and kill it if it does not; safe to call twice."""
+        if self._child.stdin is not None:
+            with contextlib.suppress(BrokenPipeError):
+                self._child.stdin.close()
+        self._child.terminate()
+        try:
+            self._child.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+        self._close()
+
+    def _close(self) -> None:
+        for pipe in (self._child.stdin, self._child.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+
+
+@contextmanager
+def forge(folder: Path, port: int, *options: str, log: Path) -> Iterator[str]:
+    """Serve the forge in `folder` and give its address.
+
+    Args:
+        folder: the forge's.
+        port: tried first; another one is taken when somebody else has it.
+        options: more arguments for it.
+        log: where its stderr goes.
+
+    Raises:
+        Unavailable: it did not start.
+    """
+    args = ("--dir", str(folder), *options)
+    process = Process("brat.forge", *args, "--port", str(port), log=log)
+    try:
+        said = process.ready()
+    except Unavailable:
+        if not port:
+            raise
+        process = Process("brat.forge", *args, "--port", "0", log=log)
+        said = process.ready()
+    try:
+        yield str(json.loads(said)["url"])
+    finally:
+        process.stop()

@@ -1,0 +1,124 @@
+"""How one repository stands on its local forge: names, tokens, port.
+
+A file in brat's own folder, readable by its owner alone. Made once, by `brat init` or
+the demo; the forge's records it speaks of are made in the same call.
+"""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from brat.forge.records import Ci, Settings
+from brat.forge.state import Forge
+from grite.errors import BratError
+
+BOT: Final = "brat[bot]"
+_FILE: Final = "registration.json"
+FORGE_FOLDER: Final = "forge"
+BOT_FOLDER: Final = "bot"
+
+
+class Registration(msgspec.Struct, frozen=True, kw_only=True):
+    """What connects a repository, its local forge and its bot."""
+
+    repository: str
+    """`owner/name` on the forge."""
+    branch: str
+    person: str
+    person_token: str
+    bot_token: str
+    secret: str
+    """Of the webhook."""
+    hook: int
+    port: int = 0
+    """Where the forge was last; it takes the same one again if it can."""
+    ci_command: str | None = None
+    """Proposed by init; `[ci] command` in the configuration wins."""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """What is put on the forge, and for whom."""
+
+    path: Path
+    branch: str
+    name: str
+    person: str
+    ci_command: str | None = None
+
+
+def read(folder: Path) -> Registration:
+    """Return the registration in brat's folder.
+
+    Raises:
+        BratError: there is none.
+    """
+    try:
+        text = (folder / _FILE).read_bytes()
+    except FileNotFoundError:
+        raise BratError(
+            "brat does not know this repository yet: run `brat init` first"
+        ) from None
+    return msgspec.json.decode(text, type=Registration)
+
+
+def write(folder: Path, registration: Registration) -> None:
+    """Keep the registration; safe to call again."""
+    beside = folder / f".{_FILE}"
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(msgspec.json.encode(registration))
+    beside.rename(folder / _FILE)
+
+
+def register(folder: Path, source: Source) -> Registration:
+    """Put a repository on the forge in `folder`; again returns what is there already.
+
+    Raises:
+        BratError: the forge is in use by another process.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if (folder / _FILE).exists():
+        known = replace(read(folder), ci_command=source.ci_command)
+        write(folder, known)
+        return known
+    with Forge(folder / FORGE_FOLDER) as forge:
+        made = _made(forge, source)
+    write(folder, made)
+    return made
+
+
+def set_ci(folder: Path, registration: Registration, ci: Ci) -> None:
+    """Tell the forge how candidates are judged; only while no process serves it."""
+    with Forge(folder / FORGE_FOLDER) as forge:
+        forge.set_settings(registration.repository, Settings(ci=ci))
+
+
+def bare_path(folder: Path, registration: Registration) -> Path:
+    """Return the forge's bare repository."""
+    return folder / FORGE_FOLDER / "repos" / f"{registration.repository}.git"
+
+
+def _made(forge: Forge, source: Source) -> Registration:
+    """Make users, repository and hook; what a process that died here left is used."""
+    forge.add_user(source.person)
+    forge.add_user(BOT, kind="Bot")
+    full_name = f"{source.person}/{source.name}"
+    if forge.repository(full_name) is None:
+        forge.add_repository(full_name, source=source.path, branch=source.branch)
+    forge.grant(full_name, BOT, "write")
+    secret = secrets.token_hex(32)
+    hook = forge.add_hook(full_name, "http://127.0.0.1:9/unset", secret)
+    return Registration(
+        repository=full_name,
+        branch=source.branch,
+        person=source.person,
+        person_token=forge.add_token(source.person),
+        bot_token=forge.add_token(BOT),
+        secret=secret,
+        hook=hook.id,
+        ci_command=source.ci_command,
+    )

@@ -1,0 +1,144 @@
+"""Running the loop with some roles on the person's repository, and saying what comes next."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from bot import service
+from bot.loop import Loop
+from brat.checkout import Checkout
+from brat.local import Local, serving
+from convoy.actions import Role, Show, role_of
+from convoy.plan import plan
+from convoy.queue import startable
+from convoy.state import Convoy, State
+from grite.errors import BratError
+
+OK: Final = 0
+BLOCKED: Final = 1
+TIMED_OUT: Final = 3
+
+Tell = Callable[[str], None]
+Work = Callable[[Local], Awaitable[None]]
+
+
+async def run(
+    checkout: Checkout, roles: tuple[Role, ...], tell: Tell, *, once: bool
+) -> int:
+    """Run the roles until they owe nothing, or for one tick; return the exit status."""
+    async with serving(checkout, roles, tell) as local:
+        if once:
+            await local.loop.tick()
+        else:
+            await until_done(local)
+        return report(local)
+
+
+async def watch(checkout: Checkout, roles: tuple[Role, ...], tell: Tell) -> None:
+    """Run the roles until interrupted; new commits and issues are taken up."""
+    async with serving(checkout, roles, tell) as local:
+        tell(f"watching {checkout.top}; stop with Ctrl-C")
+        while True:
+            await until_done(local)
+            await local.loop.wake.wait(local.loop.desk.settings.sweep_s)
+            await asyncio.to_thread(local.take_up)
+
+
+async def until_done(local: Local) -> None:
+    """Tick until the roles owe nothing, telling each change of a task.
+
+    Raises:
+        BratError: the forge keeps refusing the same thing.
+    """
+    news = News(local.tell)
+    await service.until_done(
+        local.loop, seen=lambda: news.tell(local.loop.desk.mirror.state)
+    )
+
+
+class News:
+    """Tells a person what changed, one line a change."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._known: dict[tuple[str, int], tuple[str, int]] = {}
+
+    def tell(self, state: State) -> None:
+        """Say what is not as it was at the last call."""
+        for convoy in state.convoys.values():
+            if self._changed((convoy.name, 0), (convoy.state, 0)):
+                why = f": {convoy.why}" if convoy.why else ""
+                self._tell(f"{convoy.name} is {convoy.state}{why}")
+            for task in convoy.tasks:
+                now = (task.state, task.started)
+                if self._changed((convoy.name, task.number), now):
+                    why = f" ({' '.join(task.why.split())[:120]})" if task.why else ""
+                    self._tell(
+                        f"  task {task.number} {task.state}{why}: {task.spec.title}"
+                    )
+
+    def _changed(self, key: tuple[str, int], now: tuple[str, int]) -> bool:
+        was, self._known[key] = self._known.get(key), now
+        return was != now
+
+
+def report(local: Local) -> int:
+    """Say what comes next; return 1 when something is blocked, failed or refused."""
+    loop, tell = local.loop, local.tell
+    state = loop.desk.mirror.state
+    stuck = False
+    for convoy in state.live():
+        for task in convoy.tasks:
+            if task.state == "blocked":
+                stuck = True
+                tell(f"{convoy.name}: task {task.number} is blocked: {task.why}")
+    for why in loop.desk.troubles.values():
+        stuck = True
+        tell(why)
+    command = next_command(loop, state)
+    if command:
+        tell(f"next: {command}")
+    elif any(convoy.landed for convoy in state.convoys.values()):
+        tell(f"landed; bring it into your checkout with: {local.pull_line()}")
+    return BLOCKED if stuck else OK
+
+
+def next_command(loop: Loop, state: State) -> str | None:
+    """Return the command whose role has something to do now; None: nobody's."""
+    desk = loop.desk
+    owed = plan(state, desk.observed, desk.settings.pace, desk.clock())
+    for action in owed:
+        role = role_of(action)
+        if role is not None and not isinstance(action, Show):
+            return f"brat {role} run" if role != "mayor" else "brat up"
+    if any(True for _ in state.running()) or _startable(state):
+        return "brat witness run"
+    if any(task.state == "needs-review" for c in state.live() for task in c.tasks):
+        return "brat refinery run"
+    return None
+
+
+def _startable(state: State) -> bool:
+    return any(startable(c, task) for c in state.live() for task in c.tasks)
+
+
+def finished(convoy: Convoy) -> int:
+    """Return the exit status that a convoy's end stands for."""
+    whole = convoy.state == "complete" and all(
+        task.state == "merged" for task in convoy.tasks
+    )
+    return OK if whole else BLOCKED
+
+
+def require_engines(settings_engines: dict[str, str], known: frozenset[str]) -> None:
+    """Check that every configured engine can be driven.
+
+    Raises:
+        BratError: one cannot; it says which, and what can.
+    """
+    for name, kind in settings_engines.items():
+        if kind not in known:
+            raise BratError(
+                f'[engine.{name}] type = "{kind}" cannot be driven by this version; '
+                f"it drives {', '.join(sorted(known))}"
+            )

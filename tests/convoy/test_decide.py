@@ -1,0 +1,239 @@
+from convoy.commands import (
+    AcceptWork,
+    AttemptMerge,
+    DropTask,
+    FailConvoy,
+    FailMerge,
+    LandMerge,
+    LoseSession,
+    NoteDone,
+    PauseConvoy,
+    RefuseWork,
+    RequestConvoy,
+    ResumeConvoy,
+    RetryTask,
+    StartBot,
+    StartTask,
+)
+from convoy.decide import Refusal
+from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
+
+
+def start(number: int, base: str = sha("0")) -> StartTask:
+    return StartTask(
+        convoy=NAME, task=number, base=base, session="ab" * 16, nonce="n", now=0
+    )
+
+
+def lost(number: int, attempt: int) -> LoseSession:
+    return LoseSession(
+        convoy=NAME, task=number, attempt=attempt, cause="lost", why="it died"
+    )
+
+
+def why(refused: Refusal | None) -> str:
+    assert refused is not None
+    return refused.why
+
+
+def test_a_task_starts_only_when_all_it_needs_is_merged() -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)))
+
+    assert "cannot start now" in why(rules.ask(start(2)))
+    rules.landed(1, sha("a"))
+
+    assert rules.ask(start(2)) is None
+
+
+def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
+    rules = Rules().planned(spec(1, paths=("src/",)), spec(2, paths=("src/a.py",)))
+    rules.started(1)
+
+    assert "path:src/" in why(rules.ask(start(2)))
+    rules.accepted(1, sha("a"))
+
+    assert rules.ask(start(2)) is None
+
+
+def test_an_issue_has_one_live_convoy_at_a_time() -> None:
+    rules = Rules().planned(spec(1))
+    again = RequestConvoy(
+        convoy=f"{NAME}-2",
+        issue=7,
+        title="t",
+        text="",
+        by="ann",
+        target="main",
+        base=sha("0"),
+        settings=settings(),
+    )
+
+    assert "not finished" in why(rules.ask(again))
+    rules.do(FailConvoy(convoy=NAME, why="cancelled"))
+
+    assert rules.ask(again) is None
+
+
+def test_a_lost_attempt_is_tried_again_until_the_attempts_are_spent() -> None:
+    rules = Rules().planned(spec(1), attempts=2)
+
+    rules.started(1).do(lost(1, 1))
+    assert (rules.task(1).state, rules.task(1).notes) == ("queued", ("it died",))
+    rules.started(1).do(lost(1, 2))
+
+    assert rules.task(1).state == "blocked"
+    assert rules.task(1).why == "2 attempts did not land; the last: it died"
+
+
+def test_an_outage_costs_no_attempt() -> None:
+    rules = Rules().planned(spec(1), attempts=1)
+    outage = LoseSession(
+        convoy=NAME, task=1, attempt=1, cause="outage", why="rate limit"
+    )
+
+    rules.started(1).do(outage).started(1)
+
+    assert (rules.task(1).started, rules.task(1).spent) == (2, 1)
+
+
+def test_a_person_can_have_a_blocked_task_tried_again() -> None:
+    rules = Rules().planned(spec(1), attempts=1).started(1).do(lost(1, 1))
+
+    rules.do(RetryTask(convoy=NAME, task=1, by="ann")).started(1)
+
+    assert (rules.task(1).state, rules.task(1).started) == ("running", 2)
+
+
+def test_a_superseded_attempt_hands_nothing_in() -> None:
+    rules = Rules().planned(spec(1)).started(1).do(lost(1, 1)).started(1)
+    late = AcceptWork(
+        convoy=NAME, task=1, attempt=1, commit=sha("a"), base=sha("0"), files=()
+    )
+
+    assert "not the current one" in why(rules.ask(late))
+
+
+def test_work_is_taken_once() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    again = AcceptWork(
+        convoy=NAME, task=1, attempt=1, commit=sha("a"), base=sha("0"), files=()
+    )
+
+    assert "needs-review, not running" in why(rules.ask(again))
+
+
+def test_refused_work_is_a_note_for_the_next_attempt() -> None:
+    rules = Rules().planned(spec(1)).started(1)
+
+    rules.do(
+        RefuseWork(convoy=NAME, task=1, attempt=1, cause="refused", why="a symlink")
+    )
+    rules.started(1)
+
+    assert rules.task(1).notes == ("a symlink",)
+
+
+def test_only_the_current_candidate_lands() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    rules.offered(1, sha("c"), sha("0")).offered(1, sha("d"), sha("1"))
+    stale = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",))
+
+    assert "not the candidate" in why(rules.ask(stale))
+
+
+def test_a_candidate_of_other_work_is_refused() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    other = AttemptMerge(
+        convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("b")
+    )
+
+    assert "other work" in why(rules.ask(other))
+
+
+def test_red_work_goes_back_with_what_ci_said() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    rules.offered(1, sha("c"), sha("0"))
+
+    rules.do(
+        FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="CI is red")
+    )
+
+    task = rules.task(1)
+    assert (task.state, task.cause, task.candidate) == ("queued", "red", None)
+    assert task.pull == 11, "its pull request stays"
+
+
+def test_the_convoy_offers_itself_when_its_last_task_settles() -> None:
+    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+    assert f"pull:{NAME}/0" not in rules.state.intents
+
+    rules.do(DropTask(convoy=NAME, task=2, why="not wanted"))
+
+    assert f"pull:{NAME}/0" in rules.state.intents
+
+
+def test_a_convoy_whose_tasks_are_all_dropped_has_failed() -> None:
+    rules = Rules().planned(spec(1)).do(DropTask(convoy=NAME, task=1, why="no"))
+
+    assert (rules.convoy.state, rules.convoy.why) == (
+        "failed",
+        "every task was dropped",
+    )
+
+
+def test_what_needs_a_dropped_task_waits_for_a_person() -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)))
+
+    rules.do(DropTask(convoy=NAME, task=1, why="no"))
+
+    assert rules.task(2).state == "blocked"
+    assert rules.task(2).why == "it needs task 1, which was dropped"
+
+
+def test_a_convoy_that_landed_is_complete() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    rules.do(
+        NoteDone(key=f"pull:{NAME}/0", number=20),
+        AttemptMerge(
+            convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
+        ),
+        LandMerge(convoy=NAME, task=0, candidate=sha("a"), judged=("ci",)),
+    )
+
+    assert (rules.convoy.state, rules.convoy.landed) == ("complete", sha("a"))
+    assert rules.state.intents.keys() == {f"comment:{NAME}", f"finish:{NAME}"}
+
+
+def test_nothing_starts_in_a_paused_convoy() -> None:
+    rules = Rules().planned(spec(1)).do(PauseConvoy(convoy=NAME, by="ann"))
+
+    assert "paused" in why(rules.ask(start(1)))
+    rules.do(ResumeConvoy(convoy=NAME, by="ann"))
+
+    assert rules.ask(start(1)) is None
+
+
+def test_cancelling_drops_what_is_not_merged_and_frees_what_it_held() -> None:
+    rules = Rules().planned(spec(1), spec(2, needs=("port:80",)))
+    rules.landed(1, sha("a")).started(2)
+
+    rules.do(FailConvoy(convoy=NAME, why="cancelled by ann"))
+
+    assert [task.state for task in rules.convoy.tasks] == ["merged", "dropped"]
+    assert not rules.state.leases
+
+
+def test_an_action_is_noted_done_once() -> None:
+    rules = Rules().planned(spec(1))
+    done = NoteDone(key=f"comment:{NAME}", number=5)
+
+    rules.do(done)
+
+    assert rules.convoy.comment == 5
+    assert "not an open action" in why(rules.ask(done))
+
+
+def test_a_bot_starts_once() -> None:
+    again = StartBot(actor=ACTOR.hex(), version="0")
+
+    assert "already" in why(Rules().ask(again))

@@ -1,0 +1,209 @@
+from msgspec.structs import replace
+
+from convoy.actions import (
+    Align,
+    Begin,
+    Block,
+    Build,
+    BuildConvoy,
+    CancelRun,
+    Collect,
+    CreateBase,
+    Do,
+    Land,
+    LandConvoy,
+    MakePlan,
+    Reject,
+    Show,
+    Sweep,
+)
+from convoy.commands import AttemptMerge, NoteDone, RequestConvoy
+from convoy.events import EngineSpec
+from convoy.observed import Checks, Observed, Run
+from convoy.plan import Pace, plan
+from tests.world.rules import NAME, Rules, settings, sha, spec
+
+BASE = f"refs/heads/convoy/{NAME}/base"
+QUEUE = f"refs/heads/brat/queue/convoy--{NAME}--base/"
+ROOTS = {"refs/heads/main": sha("0"), BASE: sha("0")}
+GREEN = Checks(verdict="green", names=("ci",))
+
+
+def owed(rules: Rules, **seen: object) -> list[object]:
+    """Return what is owed, without what is always looked at."""
+    observed = Observed(**{"refs": ROOTS, **seen})  # type: ignore[arg-type]
+    actions = plan(rules.state, observed, Pace(), rules.now)
+    return [action for action in actions if not isinstance(action, Show | Do)]
+
+
+def numbers(actions: list[object]) -> list[int]:
+    return [action.task for action in actions if isinstance(action, Begin)]
+
+
+def in_review(*given: int, **options: object) -> Rules:
+    """Return rules with accepted work of these tasks: task n has commit nnn..."""
+    rules = Rules().planned(*(spec(n) for n in given), **options)
+    for number in given:
+        rules.started(number).accepted(number, sha(str(number)))
+    return rules
+
+
+def test_a_request_is_planned_and_its_branch_laid() -> None:
+    rules = Rules().do(
+        RequestConvoy(
+            convoy=NAME,
+            issue=7,
+            title="t",
+            text="",
+            by="ann",
+            target="main",
+            base=sha("0"),
+            settings=settings(),
+        )
+    )
+    assert owed(rules) == [MakePlan(NAME)]
+
+    planned = Rules().planned(spec(1))
+
+    seen = owed(planned, refs={"refs/heads/main": sha("0")})
+    assert seen == [CreateBase(NAME, sha("0"))]
+
+
+def test_ready_tasks_begin_at_the_tip_of_the_convoys_branch() -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3))
+
+    assert owed(rules) == [Begin(NAME, 1, sha("0")), Begin(NAME, 3, sha("0"))]
+
+
+def test_slots_are_never_overshot() -> None:
+    tasks = [spec(n) for n in range(1, 9)]
+
+    assert numbers(owed(Rules().planned(*tasks, max_sessions=3))) == [1, 2, 3]
+    rules = Rules().planned(*tasks, max_sessions=3).started(1).started(2)
+
+    assert numbers(owed(rules)) == [3]
+
+
+def test_an_engine_has_slots_of_its_own() -> None:
+    engines = {
+        "default": EngineSpec(type="shell", max_sessions=1),
+        "docs": EngineSpec(type="shell", max_sessions=2),
+    }
+    tasks = [spec(1), spec(2), *(spec(n, engine="docs") for n in (3, 4, 5))]
+
+    assert numbers(owed(Rules().planned(*tasks, engines=engines))) == [1, 3, 4]
+
+
+def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
+    rules = Rules().planned(spec(1)).started(1)
+    run = Run(id=101, completed=True)
+
+    assert owed(rules, runs={101: run}) == [Collect(NAME, 1, 101)]
+    rules.now += 10**8
+
+    assert owed(rules, runs={101: replace(run, completed=False)}) == [CancelRun(101)]
+
+
+def test_accepted_work_is_built_in_the_order_it_came() -> None:
+    rules = Rules().planned(spec(1), spec(2))
+    rules.started(1).started(2).accepted(2, sha("2")).accepted(1, sha("1"))
+
+    assert owed(rules) == [Build(NAME, (2, 1), sha("0"))]
+
+
+def test_a_green_front_is_aligned_then_landed() -> None:
+    rules = (
+        in_review(1, 2).offered(1, sha("a"), sha("0")).offered(2, sha("b"), sha("a"))
+    )
+    checks = {sha("a"): GREEN, sha("b"): GREEN}
+    aligned = {
+        f"refs/heads/convoy/{NAME}/task-1": sha("a"),
+        f"refs/heads/convoy/{NAME}/task-2": sha("b"),
+    }
+
+    assert owed(rules, checks=checks) == [Align(NAME, (1, 2))]
+    done = owed(rules, checks=checks, refs={**ROOTS, **aligned})
+
+    assert done == [Land(NAME, (1, 2), sha("0"))]
+
+
+def test_by_merge_nothing_is_aligned() -> None:
+    rules = in_review(1, strategy="merge").offered(1, sha("a"), sha("0"))
+
+    assert owed(rules, checks={sha("a"): GREEN}) == [Land(NAME, (1,), sha("0"))]
+
+
+def test_nothing_lands_behind_a_candidate_that_is_not_judged() -> None:
+    rules = (
+        in_review(1, 2).offered(1, sha("a"), sha("0")).offered(2, sha("b"), sha("a"))
+    )
+    pending = Checks(verdict="pending")
+
+    assert owed(rules, checks={sha("a"): pending, sha("b"): GREEN}) == []
+
+
+def test_only_the_front_is_blamed_for_red() -> None:
+    rules = (
+        in_review(1, 2).offered(1, sha("a"), sha("0")).offered(2, sha("b"), sha("a"))
+    )
+    red = Checks(verdict="red", text="boom")
+
+    assert owed(rules, checks={sha("b"): red}) == []
+    front = owed(rules, checks={sha("a"): red, sha("b"): red})
+
+    assert front == [Reject(NAME, 1, sha("a"), "boom")]
+
+
+def test_what_stood_on_a_moved_branch_is_built_again() -> None:
+    rules = in_review(1).offered(1, sha("a"), sha("0"))
+    moved = {**ROOTS, BASE: sha("9")}
+
+    assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [
+        Build(NAME, (1,), sha("9"))
+    ]
+
+
+def test_without_required_ci_a_candidate_lands_unjudged() -> None:
+    rules = in_review(1, require_ci=False, strategy="merge")
+
+    assert owed(rules.offered(1, sha("a"), sha("0"))) == [Land(NAME, (1,), sha("0"))]
+
+
+def test_a_candidate_that_no_check_speaks_of_blocks_with_the_reason() -> None:
+    rules = in_review(1).offered(1, sha("a"), sha("0"))
+    none = {sha("a"): Checks(verdict="none")}
+
+    assert owed(rules, checks=none) == []
+    rules.now += 10**6
+
+    (block,) = owed(rules, checks=none)
+    assert isinstance(block, Block)
+    assert "no check has reported" in block.why
+
+
+def test_a_settled_convoy_is_built_on_its_target_and_landed_when_green() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    refs = {**ROOTS, BASE: sha("a")}
+    assert owed(rules, refs=refs) == [BuildConvoy(NAME, sha("0"))]
+
+    rules.do(
+        NoteDone(key=f"pull:{NAME}/0", number=20),
+        AttemptMerge(
+            convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
+        ),
+    )
+
+    assert owed(rules, refs=refs, checks={sha("a"): GREEN}) == [
+        LandConvoy(NAME, sha("0"))
+    ]
+    moved = {**refs, "refs/heads/main": sha("9")}
+    assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [
+        BuildConvoy(NAME, sha("9"))
+    ]
+
+
+def test_queue_branches_of_closed_candidates_are_swept() -> None:
+    rules = in_review(1).offered(1, sha("a"), sha("0"))
+    refs = {**ROOTS, QUEUE + sha("a"): sha("a"), QUEUE + sha("b"): sha("b")}
+
+    assert owed(rules, refs=refs) == [Sweep(((QUEUE + sha("b"), sha("b")),))]

@@ -1,0 +1,154 @@
+"""A log in memory: commands go through decide, record and fold, as in the bot."""
+
+from convoy.commands import (
+    AcceptWork,
+    AttemptMerge,
+    Command,
+    LandMerge,
+    NoteDone,
+    PlanConvoy,
+    RequestConvoy,
+    StartBot,
+    StartTask,
+)
+from convoy.decide import Refusal, decide
+from convoy.events import EngineSpec, Event, Settings, TaskSpec
+from convoy.record import fold, record
+from convoy.state import Convoy, State, Task
+from grite.event import Event as GriteEvent
+
+ACTOR = bytes(range(16))
+NAME = "fix-7"
+
+
+def sha(letter: str) -> str:
+    """Return a made-up commit id."""
+    return letter * 40
+
+
+def spec(number: int, **given: object) -> TaskSpec:
+    """Return a task as planned, the dull fields filled in."""
+    fields = {"title": f"Task {number}", "instructions": "Do it.", **given}
+    return TaskSpec(number=number, **fields)  # type: ignore[arg-type]
+
+
+def settings(**given: object) -> Settings:
+    """Return settings with one shell engine."""
+    engines = {"default": EngineSpec(type="shell", args=("true",))}
+    return Settings(**{"engines": engines, **given})  # type: ignore[arg-type]
+
+
+class Rules:
+    """State, and all that was written to get there."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self.now = 1_000_000
+        self.facts: list[Event] = []
+        self.written: list[GriteEvent] = []
+        self.do(StartBot(actor=ACTOR.hex(), version="0"))
+
+    def ask(self, command: Command) -> Refusal | None:
+        """Submit a command; what was written is read back and must fold alike."""
+        decision = decide(self.state, command)
+        if isinstance(decision, Refusal):
+            return decision
+        self.now += 1_000
+        commit = f"{len(self.facts):040d}"
+        after, events = record(self.state, decision, actor=ACTOR, at=self.now)
+        folded = fold(self.state, commit, events)
+        assert folded.convoys.keys() == after.convoys.keys()
+        self.facts += decision
+        self.written += events
+        self.state = folded
+        return None
+
+    def do(self, *commands: Command) -> "Rules":
+        """Submit commands that must be allowed."""
+        for command in commands:
+            assert self.ask(command) is None, command
+        return self
+
+    # --- stories ------------------------------------------------------------------
+
+    def planned(self, *tasks: TaskSpec, **given: object) -> "Rules":
+        """Bring a convoy with these tasks to `active`."""
+        return self.do(
+            RequestConvoy(
+                convoy=NAME,
+                issue=7,
+                title="Fix it",
+                text="All of it.",
+                by="ann",
+                target="main",
+                base=sha("0"),
+                settings=settings(**given),
+            ),
+            PlanConvoy(convoy=NAME, planner="test", tasks=tasks),
+        )
+
+    def started(self, number: int, base: str = sha("0")) -> "Rules":
+        """Start the next attempt of a task and note its run."""
+        start = StartTask(
+            convoy=NAME,
+            task=number,
+            base=base,
+            session=f"{number:032x}",
+            nonce=f"nonce{number}",
+            now=self.now,
+        )
+        self.do(start)
+        attempt = self.task(number).started
+        key = f"dispatch:{NAME}/{number}/{attempt}"
+        return self.do(NoteDone(key=key, number=100 * number + attempt))
+
+    def accepted(self, number: int, commit: str) -> "Rules":
+        """Take in a commit of the running attempt and open its pull request."""
+        task = self.task(number)
+        first = task.pull is None
+        self.do(
+            AcceptWork(
+                convoy=NAME,
+                task=number,
+                attempt=task.started,
+                commit=commit,
+                base=sha("0"),
+                files=("a.py",),
+            )
+        )
+        key = f"pull:{NAME}/{number}"
+        return self.do(NoteDone(key=key, number=10 + number)) if first else self
+
+    def offered(self, number: int, candidate: str, base: str) -> "Rules":
+        """Build a candidate of a task's work."""
+        work = self.task(number).work
+        assert work is not None
+        return self.do(
+            AttemptMerge(
+                convoy=NAME,
+                task=number,
+                candidate=candidate,
+                base=base,
+                work=work.commit,
+            )
+        )
+
+    def landed(self, number: int, commit: str) -> "Rules":
+        """Start, accept, offer and land a task."""
+        self.started(number).accepted(number, commit).offered(number, commit, sha("0"))
+        return self.do(
+            LandMerge(convoy=NAME, task=number, candidate=commit, judged=("ci",))
+        )
+
+    # --- looking ------------------------------------------------------------------
+
+    @property
+    def convoy(self) -> Convoy:
+        """The story's convoy."""
+        return self.state.convoys[NAME]
+
+    def task(self, number: int) -> Task:
+        """One of its tasks."""
+        task = self.convoy.task(number)
+        assert task is not None
+        return task
