@@ -29,7 +29,7 @@ def init(path: Path) -> None:
     checkouts.require_clean(checkout)
     config = local.configuration(checkout)
     proposal = checkout.propose_ci()
-    command = config.ci.command or (proposal.command if proposal else None)
+    command = local.ci_command(config)
     known = registrations.register(
         checkout.folder,
         Source(
@@ -41,10 +41,12 @@ def init(path: Path) -> None:
         ),
     )
     say(f"brat knows {checkout.top} as {known.repository}, branch {known.branch}")
-    if config.ci.command:
+    if command:
         say(f"CI: {command} (from {checkouts.CONFIG})")
     elif proposal:
-        say(f"CI: {command} ({proposal.why}); [ci] command in {checkouts.CONFIG} wins")
+        say(
+            f"CI: {proposal.command} ({proposal.why}); [ci] command in {checkouts.CONFIG} wins"
+        )
     else:
         say(_without_ci(config))
     if not checkout.config.exists():

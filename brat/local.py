@@ -44,11 +44,20 @@ def configuration(checkout: Checkout) -> Config:
     return load(text, source=str(checkout.config))
 
 
+def ci_command(config: Config) -> str | None:
+    """Return the configured CI command as a person would type it."""
+    match config.ci.command:
+        case ():
+            return None
+        case ("sh", "-c", text):
+            return text
+        case argv:
+            return shlex.join(argv)
+
+
 def ci_of(config: Config, known: Registration) -> Ci:
     """Return how candidates are judged: as configured, else as init proposed."""
-    command = config.ci.command or known.ci_command
-    if isinstance(command, tuple):
-        command = shlex.join(command)
+    command = ci_command(config) or known.ci_command
     return Ci(command=command, timeout_s=config.ci.timeout)
 
 

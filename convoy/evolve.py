@@ -120,10 +120,9 @@ def _change(state: State, name: str, change: Callable[[Convoy], Convoy]) -> Stat
 
 
 def _change_task(convoy: Convoy, number: int, change: Callable[[Task], Task]) -> Convoy:
-    task = convoy.task(number)
-    if task is None:
-        return convoy
-    tasks = (*convoy.tasks[: number - 1], change(task), *convoy.tasks[number:])
+    tasks = tuple(
+        change(task) if task.number == number else task for task in convoy.tasks
+    )
     return replace(convoy, tasks=tasks)
 
 

@@ -1,4 +1,7 @@
-"""What is true: the state that folding the log gives. Frozen; a change is a new value."""
+"""What is true: the state that folding the log gives.
+
+Frozen: a change is a new value.
+"""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -112,8 +115,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     ended_at: int = 0
 
     def task(self, number: int) -> Task | None:
-        """Return task `number` (from 1); None when there is none."""
-        return self.tasks[number - 1] if 0 < number <= len(self.tasks) else None
+        """Return task `number`; None when there is none. Numbers may have gaps."""
+        return next((task for task in self.tasks if task.number == number), None)
 
     @property
     def ended(self) -> bool:

@@ -1,0 +1,43 @@
+"""`decide(State, Command) -> events or Refusal`: may this happen?
+
+Every rule that keeps a promise stands here: nothing starts before what it needs, an
+attempt ends once, only the current candidate lands, and what was announced is noted
+done once. A refusal is a value: a repeated or late command is no error.
+"""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from convoy import commands
+from convoy.commands import Command
+from convoy.decide import convoys, merges, sessions, tasks
+from convoy.decide.verdict import Decision, Refusal
+from convoy.state import State
+
+__all__ = ["Decision", "Refusal", "decide"]
+
+_RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
+    commands.StartBot: convoys.start_bot,
+    commands.RequestConvoy: convoys.request,
+    commands.PlanConvoy: convoys.plan,
+    commands.FailConvoy: convoys.fail,
+    commands.PauseConvoy: convoys.pause,
+    commands.ResumeConvoy: convoys.resume,
+    commands.StartTask: tasks.start,
+    commands.BlockTask: tasks.block,
+    commands.RetryTask: tasks.retry,
+    commands.DropTask: tasks.drop,
+    commands.AcceptWork: sessions.accept,
+    commands.AcceptNothing: sessions.accept_nothing,
+    commands.RefuseWork: sessions.refuse,
+    commands.LoseSession: sessions.lose,
+    commands.AttemptMerge: merges.attempt,
+    commands.FailMerge: merges.fail,
+    commands.LandMerge: merges.land,
+    commands.NoteDone: merges.note_done,
+}
+
+
+def decide(state: State, command: Command) -> Decision:
+    """Return the events `command` leads to in `state`, or why it may not happen."""
+    return _RULES[type(command)](state, command)

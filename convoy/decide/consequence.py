@@ -1,0 +1,65 @@
+"""What follows from an end: leases are freed, tasks queued again, convoys offered."""
+
+from convoy import ids
+from convoy.commands import FailMerge, LoseSession, RefuseWork
+from convoy.decide.verdict import Events
+from convoy.events import (
+    ActionIntended,
+    Cause,
+    ConvoyCompleted,
+    ConvoyFailed,
+    Event,
+    LeaseFreed,
+    TaskBlocked,
+    TaskQueued,
+)
+from convoy.evolve import FREE
+from convoy.state import Convoy, State, Task
+
+
+def freed(state: State, convoy: str, task: Task) -> Events:
+    """Free what the task's session holds."""
+    holder = ids.session_name(convoy, task.number, task.started)
+    return tuple(
+        LeaseFreed(resource=lease.resource, nonce=lease.nonce)
+        for lease in state.leases.values()
+        if lease.holder == holder
+    )
+
+
+def again(
+    state: State, command: RefuseWork | LoseSession | FailMerge, task: Task
+) -> Event:
+    """Queue the task once more, or block it when its attempts are spent."""
+    limit = state.convoys[command.convoy].settings.attempts
+    cause: Cause = command.cause
+    if cause not in FREE and task.spent >= limit:
+        why = f"{task.spent} attempts did not land; the last: {command.why}"
+        return TaskBlocked(convoy=command.convoy, task=task.number, why=why)
+    return TaskQueued(
+        convoy=command.convoy, task=task.number, cause=cause, why=command.why
+    )
+
+
+def convoy_next(convoy: Convoy, settled: Task) -> Events:
+    """Return what follows for the convoy when its last task has settled.
+
+    Landed work is offered as the convoy's own pull request; without any there is none.
+    """
+    rest = (task for task in convoy.tasks if task.number != settled.number)
+    tasks = (*rest, settled)
+    if not all(task.settled for task in tasks):
+        return ()
+    if any(task.landed for task in tasks):
+        key = ids.pull_key(convoy.name, 0)
+        return (ActionIntended(key=key, kind="pull", convoy=convoy.name),)
+    if any(task.state == "merged" for task in tasks):
+        nothing = ConvoyCompleted(convoy=convoy.name, commit=convoy.base)
+        return (nothing, finish(convoy.name))
+    dropped = ConvoyFailed(convoy=convoy.name, why="every task was dropped")
+    return (dropped, finish(convoy.name))
+
+
+def finish(convoy: str) -> Event:
+    """Announce the last words on the convoy's issue."""
+    return ActionIntended(key=ids.finish_key(convoy), kind="finish", convoy=convoy)

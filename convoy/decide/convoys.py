@@ -1,0 +1,115 @@
+"""What may happen to a convoy."""
+
+from convoy import ids
+from convoy.commands import (
+    FailConvoy,
+    PauseConvoy,
+    PlanConvoy,
+    RequestConvoy,
+    ResumeConvoy,
+    StartBot,
+)
+from convoy.decide.consequence import finish, freed
+from convoy.decide.lookup import in_state, live
+from convoy.decide.verdict import Decision, Refusal
+from convoy.events import (
+    ActionIntended,
+    BotStarted,
+    ConvoyFailed,
+    ConvoyPaused,
+    ConvoyPlanned,
+    ConvoyRequested,
+    ConvoyResumed,
+    Event,
+    TaskDropped,
+    TaskQueued,
+)
+from convoy.state import State
+
+
+def start_bot(state: State, command: StartBot) -> Decision:
+    """Let an actor speak for a bot, once."""
+    if command.actor in state.bots:
+        return Refusal(f"actor {command.actor} is a bot already")
+    return (BotStarted(version=command.version),)
+
+
+def request(state: State, command: RequestConvoy) -> Decision:
+    """Accept an issue, and announce the comment that shows it."""
+    if command.convoy in state.convoys:
+        return Refusal(f"a convoy {command.convoy} exists already")
+    for convoy in state.live():
+        if convoy.issue == command.issue:
+            return Refusal(
+                f"convoy {convoy.name} of issue #{command.issue} is not finished"
+            )
+    return (
+        ConvoyRequested(
+            convoy=command.convoy,
+            issue=command.issue,
+            title=command.title,
+            text=command.text,
+            by=command.by,
+            target=command.target,
+            base=command.base,
+            settings=command.settings,
+        ),
+        ActionIntended(
+            key=ids.comment_key(command.convoy), kind="comment", convoy=command.convoy
+        ),
+    )
+
+
+def plan(state: State, command: PlanConvoy) -> Decision:
+    """Take a plan; its numbers may have gaps, where a list has items that are done."""
+    convoy = in_state(state, command.convoy, "planning")
+    if isinstance(convoy, Refusal):
+        return convoy
+    if not command.tasks:
+        return Refusal("a plan has at least one task")
+    numbers = [task.number for task in command.tasks]
+    if numbers != sorted({*numbers} - {0}):
+        return Refusal("tasks are numbered upwards from 1, each number once")
+    planned = ConvoyPlanned(
+        convoy=convoy.name, planner=command.planner, tasks=command.tasks
+    )
+    queued = (
+        TaskQueued(convoy=convoy.name, task=task.number, cause="planned")
+        for task in command.tasks
+    )
+    return (planned, *queued)
+
+
+def fail(state: State, command: FailConvoy) -> Decision:
+    """Give the convoy up; what is not merged is dropped."""
+    convoy = live(state, command.convoy)
+    if isinstance(convoy, Refusal):
+        return convoy
+    dropped: list[Event] = []
+    for task in convoy.tasks:
+        if not task.settled:
+            dropped += freed(state, convoy.name, task)
+            dropped.append(
+                TaskDropped(convoy=convoy.name, task=task.number, why=command.why)
+            )
+    return (
+        *dropped,
+        ConvoyFailed(convoy=convoy.name, why=command.why),
+        finish(convoy.name),
+    )
+
+
+def pause(state: State, command: PauseConvoy) -> Decision:
+    """Start nothing new."""
+    convoy = in_state(state, command.convoy, "active")
+    if isinstance(convoy, Refusal):
+        return convoy
+    return (ConvoyPaused(convoy=convoy.name, by=command.by),)
+
+
+def resume(state: State, command: ResumeConvoy) -> Decision:
+    """Go on."""
+    convoy = in_state(state, command.convoy, "paused")
+    if isinstance(convoy, Refusal):
+        return convoy
+    return (ConvoyResumed(convoy=convoy.name, by=command.by),)

@@ -1,0 +1,43 @@
+"""Convoys and tasks in the state a rule wants them in, or a refusal that says why."""
+
+from convoy.decide.verdict import Refusal
+from convoy.state import Convoy, State, Task
+
+
+def live(state: State, name: str) -> Convoy | Refusal:
+    """Return a convoy that has not ended."""
+    convoy = state.convoys.get(name)
+    if convoy is None:
+        return Refusal(f"there is no convoy {name}")
+    return Refusal(f"{name} is {convoy.state}") if convoy.ended else convoy
+
+
+def in_state(state: State, name: str, wanted: str) -> Convoy | Refusal:
+    """Return a convoy that is in the wanted state."""
+    convoy = live(state, name)
+    if isinstance(convoy, Refusal) or convoy.state == wanted:
+        return convoy
+    return Refusal(f"{name} is {convoy.state}, not {wanted}")
+
+
+def task_in(state: State, name: str, number: int, wanted: str) -> Task | Refusal:
+    """Return a task that is in the wanted state, of a convoy that has not ended."""
+    convoy = live(state, name)
+    if isinstance(convoy, Refusal):
+        return convoy
+    task = convoy.task(number)
+    if task is None:
+        return Refusal(f"{name} has no task {number}")
+    if task.state != wanted:
+        return Refusal(f"task {number} of {name} is {task.state}, not {wanted}")
+    return task
+
+
+def in_session(state: State, name: str, number: int, attempt: int) -> Task | Refusal:
+    """Return a task whose current attempt is this one."""
+    task = task_in(state, name, number, "running")
+    if isinstance(task, Refusal):
+        return task
+    if task.attempt is None or task.attempt.number != attempt:
+        return Refusal(f"attempt {attempt} of task {number} is not the current one")
+    return task

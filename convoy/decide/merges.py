@@ -1,0 +1,114 @@
+"""What may land: the current candidate, after what it needs."""
+
+from msgspec.structs import replace
+
+from convoy import ids
+from convoy.commands import AttemptMerge, FailMerge, LandMerge, NoteDone
+from convoy.decide.consequence import again, convoy_next, finish
+from convoy.decide.lookup import live, task_in
+from convoy.decide.verdict import Decision, Refusal
+from convoy.events import (
+    ActionDone,
+    CommentSaid,
+    ConvoyCompleted,
+    ConvoyFailed,
+    MergeAttempted,
+    MergeFailed,
+    MergeLanded,
+    TaskMerged,
+)
+from convoy.state import Convoy, State
+
+
+def attempt(state: State, command: AttemptMerge) -> Decision:
+    """Note a candidate of work that is still the newest."""
+    convoy = live(state, command.convoy)
+    if isinstance(convoy, Refusal):
+        return convoy
+    if command.task:
+        task = task_in(state, convoy.name, command.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        if task.work is None or task.work.commit != command.work:
+            return Refusal(f"task {command.task} has other work by now")
+    elif not convoy.settled:
+        return Refusal(f"{convoy.name} has tasks that are not settled")
+    return (
+        MergeAttempted(
+            convoy=convoy.name,
+            task=command.task,
+            strategy=convoy.settings.strategy if command.task else "merge",
+            candidate=command.candidate,
+            base=command.base,
+            work=command.work,
+        ),
+    )
+
+
+def fail(state: State, command: FailMerge) -> Decision:
+    """Send the task back; a convoy that cannot merge is given up."""
+    convoy = live(state, command.convoy)
+    if isinstance(convoy, Refusal):
+        return convoy
+    failed = MergeFailed(
+        convoy=convoy.name,
+        task=command.task,
+        candidate=command.candidate,
+        why=command.why,
+    )
+    if command.task == 0:
+        if not convoy.settled:
+            return Refusal(f"{convoy.name} is not merging")
+        given_up = ConvoyFailed(convoy=convoy.name, why=command.why)
+        return (failed, given_up, finish(convoy.name))
+    task = task_in(state, convoy.name, command.task, "needs-review")
+    if isinstance(task, Refusal):
+        return task
+    return (failed, again(state, command, task))
+
+
+def land(state: State, command: LandMerge) -> Decision:
+    """Land the current candidate, after all its task needs."""
+    convoy = live(state, command.convoy)
+    if isinstance(convoy, Refusal):
+        return convoy
+    task = convoy.task(command.task)
+    candidate = task.candidate if task else convoy.candidate
+    if candidate is None or candidate.commit != command.candidate:
+        return Refusal(f"{command.candidate} is not the candidate any more")
+    landed = MergeLanded(
+        convoy=convoy.name,
+        task=command.task,
+        candidate=command.candidate,
+        branch=ids.base_branch(convoy.name) if task else convoy.target,
+        judged=command.judged,
+    )
+    if task is None:
+        complete = ConvoyCompleted(convoy=convoy.name, commit=command.candidate)
+        return (landed, complete, finish(convoy.name))
+    if unmet := [n for n in task.spec.after if not _merged(convoy, n)]:
+        return Refusal(f"task {task.number} needs task {unmet[0]} merged first")
+    merged = TaskMerged(convoy=convoy.name, task=task.number, commit=command.candidate)
+    done = replace(task, state="merged", landed=command.candidate)
+    return (landed, merged, *convoy_next(convoy, done))
+
+
+def note_done(state: State, command: NoteDone) -> Decision:
+    """Note an announced action done, once."""
+    intent = state.intents.get(command.key)
+    if intent is None:
+        return Refusal(f"{command.key} is not an open action")
+    done = ActionDone(key=command.key, number=command.number)
+    if intent.kind != "comment":
+        return (done,)
+    said = CommentSaid(
+        convoy=intent.convoy,
+        issue=state.convoys[intent.convoy].issue,
+        comment=command.number,
+    )
+    return (done, said)
+
+
+def _merged(convoy: Convoy, number: int) -> bool:
+    task = convoy.task(number)
+    return task is not None and task.state == "merged"

@@ -1,0 +1,83 @@
+"""How a session may end: once, and only the current one."""
+
+from msgspec.structs import replace
+
+from convoy import ids
+from convoy.commands import AcceptNothing, AcceptWork, LoseSession, RefuseWork
+from convoy.decide.consequence import again, convoy_next, freed
+from convoy.decide.lookup import in_session
+from convoy.decide.verdict import Decision, Events, Refusal
+from convoy.events import (
+    ActionIntended,
+    SessionLost,
+    TaskMerged,
+    WorkAccepted,
+    WorkRefused,
+)
+from convoy.state import State
+
+
+def accept(state: State, command: AcceptWork) -> Decision:
+    """Take the work in, and announce the pull request if there is none."""
+    task = in_session(state, command.convoy, command.task, command.attempt)
+    if isinstance(task, Refusal):
+        return task
+    accepted = WorkAccepted(
+        convoy=command.convoy,
+        task=command.task,
+        attempt=command.attempt,
+        commit=command.commit,
+        base=command.base,
+        files=command.files,
+        summary=command.summary,
+    )
+    key = ids.pull_key(command.convoy, command.task)
+    pull: Events = ()
+    if task.pull is None and key not in state.intents:
+        pull = (
+            ActionIntended(
+                key=key, kind="pull", convoy=command.convoy, task=command.task
+            ),
+        )
+    return (accepted, *freed(state, command.convoy, task), *pull)
+
+
+def accept_nothing(state: State, command: AcceptNothing) -> Decision:
+    """Settle a task that needed no change."""
+    task = in_session(state, command.convoy, command.task, command.attempt)
+    if isinstance(task, Refusal):
+        return task
+    merged = TaskMerged(convoy=command.convoy, task=command.task)
+    convoy = state.convoys[command.convoy]
+    after = convoy_next(convoy, replace(task, state="merged"))
+    return (*freed(state, convoy.name, task), merged, *after)
+
+
+def refuse(state: State, command: RefuseWork) -> Decision:
+    """End the attempt without work; try again while attempts are left."""
+    task = in_session(state, command.convoy, command.task, command.attempt)
+    if isinstance(task, Refusal):
+        return task
+    refused = WorkRefused(
+        convoy=command.convoy,
+        task=command.task,
+        attempt=command.attempt,
+        why=command.why,
+    )
+    free = freed(state, command.convoy, task)
+    return (refused, *free, again(state, command, task))
+
+
+def lose(state: State, command: LoseSession) -> Decision:
+    """End a session that left nothing; try again while attempts are left."""
+    task = in_session(state, command.convoy, command.task, command.attempt)
+    if isinstance(task, Refusal):
+        return task
+    lost = SessionLost(
+        convoy=command.convoy,
+        task=command.task,
+        attempt=command.attempt,
+        why=command.why,
+    )
+    free = freed(state, command.convoy, task)
+    return (lost, *free, again(state, command, task))

@@ -1,0 +1,115 @@
+"""What may happen to a task outside of its sessions."""
+
+from msgspec.structs import replace
+
+from convoy import ids
+from convoy.commands import BlockTask, DropTask, RetryTask, StartTask
+from convoy.decide.consequence import convoy_next, freed
+from convoy.decide.lookup import in_state, live, task_in
+from convoy.decide.verdict import Decision, Refusal
+from convoy.events import (
+    ActionIntended,
+    LeaseTaken,
+    TaskBlocked,
+    TaskDropped,
+    TaskQueued,
+    TaskStarted,
+)
+from convoy.queue import conflicting_leases, resources, startable
+from convoy.state import State
+
+LEASE_SLACK_S = 300
+"""A task's leases outlive its session's deadline by this much; its end frees them."""
+
+
+def start(state: State, command: StartTask) -> Decision:
+    """Begin an attempt: its leases, the hand-off, and the dispatch that is owed."""
+    convoy = in_state(state, command.convoy, "active")
+    if isinstance(convoy, Refusal):
+        return convoy
+    task = convoy.task(command.task)
+    if task is None or not startable(convoy, task):
+        return Refusal(f"task {command.task} of {convoy.name} cannot start now")
+    if held := conflicting_leases(state, task):
+        return Refusal(f"task {command.task} waits for {held[0].resource}")
+    attempt = task.started + 1
+    engine = convoy.settings.engines[task.spec.engine]
+    session = ids.session_name(convoy.name, task.number, attempt)
+    leases = (
+        LeaseTaken(
+            resource=resource,
+            holder=session,
+            nonce=command.nonce,
+            expires=command.now + (engine.timeout_s + LEASE_SLACK_S) * 1000,
+        )
+        for resource in resources(task)
+    )
+    started = TaskStarted(
+        convoy=convoy.name,
+        task=task.number,
+        attempt=attempt,
+        session=command.session,
+        nonce=command.nonce,
+        base=command.base,
+        branch=ids.task_branch(convoy.name, task.number),
+        title=task.spec.title,
+        instructions=task.spec.instructions,
+        notes=task.notes,
+        engine=engine,
+        limits=convoy.settings.limits,
+        gate=convoy.settings.gate,
+    )
+    intent = ActionIntended(
+        key=ids.dispatch_key(session),
+        kind="dispatch",
+        convoy=convoy.name,
+        task=task.number,
+        attempt=attempt,
+    )
+    return (*leases, started, intent)
+
+
+def block(state: State, command: BlockTask) -> Decision:
+    """Wait for a person; what the session held is free."""
+    convoy = live(state, command.convoy)
+    if isinstance(convoy, Refusal):
+        return convoy
+    task = convoy.task(command.task)
+    if task is None or task.state not in ("queued", "running", "needs-review"):
+        return Refusal(f"task {command.task} of {command.convoy} cannot be blocked")
+    blocked = TaskBlocked(convoy=convoy.name, task=task.number, why=command.why)
+    return (*freed(state, convoy.name, task), blocked)
+
+
+def retry(state: State, command: RetryTask) -> Decision:
+    """Queue a blocked task again, with all its attempts."""
+    task = task_in(state, command.convoy, command.task, "blocked")
+    if isinstance(task, Refusal):
+        return task
+    return (TaskQueued(convoy=command.convoy, task=task.number, cause="retry"),)
+
+
+def drop(state: State, command: DropTask) -> Decision:
+    """Settle the task undone; what needs it waits for a person."""
+    convoy = live(state, command.convoy)
+    if isinstance(convoy, Refusal):
+        return convoy
+    task = convoy.task(command.task)
+    if task is None or task.settled:
+        return Refusal(f"task {command.task} of {command.convoy} is settled already")
+    dropped = TaskDropped(convoy=convoy.name, task=task.number, why=command.why)
+    blocked = (
+        TaskBlocked(
+            convoy=convoy.name,
+            task=other.number,
+            why=f"it needs task {task.number}, which was dropped",
+        )
+        for other in convoy.tasks
+        if task.number in other.spec.after and other.state == "queued"
+    )
+    return (
+        *freed(state, convoy.name, task),
+        dropped,
+        *blocked,
+        *convoy_next(convoy, replace(task, state="dropped")),
+    )
