@@ -6,7 +6,6 @@ inputs, 75 when the forge does not answer, 3 when the fault is ours.
 
 import sys
 import time
-import traceback
 
 from grite.errors import Unavailable
 from runner.annotate import annotate
@@ -31,8 +30,8 @@ def main() -> int:
         return _say(f"The forge does not answer: {error}.", TRY_LATER)
     except Cancelled:
         return _say("The job was cancelled before it had begun.", NOT_DONE)
-    except Exception:  # noqa: BLE001  the one place: it is our fault, and said
-        traceback.print_exc()
+    except Exception as error:  # noqa: BLE001  the one place: it is our fault, and said
+        sys.excepthook(type(error), error, error.__traceback__)
         return OUR_FAULT
     return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
 

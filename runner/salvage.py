@@ -5,18 +5,22 @@ commits are kept if they descend from the base; else all is folded into one comm
 the base, by its tree.
 """
 
+import math
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from convoy.gate import Change, parse_raw
 from grite import git
-from grite.errors import BratError
+from grite.errors import BratError, Unavailable
 from runner import store
 from runner.workspace import Workspace
 
 BUNDLE_LIMIT = 80_000_000
 """Bytes; a result over 100 MB is refused unread."""
+
+AGENT_FETCH_S = 20.0
+"""For the agent's own commits, out of a repository that may have become a trap."""
 
 _AGENT = "refs/brat/agent"
 
@@ -93,11 +97,16 @@ class Salvage:
         """Return the agent's HEAD if it is one to build on."""
         workspace = self._workspace
         theirs = workspace.folder / ".git"
-        if theirs.is_symlink() or not theirs.is_dir():
+        head = theirs / "HEAD"
+        if theirs.is_symlink() or head.is_symlink() or not head.is_file():
             return None
         fetch = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags")
         specs = ("--no-write-fetch-head", "--", str(theirs), f"+HEAD:{_AGENT}")
-        if not self._says_yes(*fetch, *specs):
+        try:
+            fetched = self._git(*fetch, *specs, check=False, limit_s=AGENT_FETCH_S)
+        except Unavailable:
+            return None
+        if fetched.status != 0:
             return None
         commit = store.value(workspace.store, _AGENT)
         if commit == workspace.base:
@@ -133,7 +142,11 @@ class Salvage:
         return self._git(*args, check=False).status == 0
 
     def _git(
-        self, *args: str, stdin: bytes | None = None, check: bool = True
+        self,
+        *args: str,
+        stdin: bytes | None = None,
+        check: bool = True,
+        limit_s: float = math.inf,
     ) -> git.Completed:
-        left_s = max(0.1, self._deadline - time.monotonic())
+        left_s = min(limit_s, max(0.1, self._deadline - time.monotonic()))
         return self._workspace.git(*args, deadline_s=left_s, stdin=stdin, check=check)

@@ -23,7 +23,7 @@ class _Parser:
 def _argv(call: Call) -> tuple[str, ...]:
     if not call.spec.args:
         raise ValueError(
-            'The engine has no command; give it args, such as ["sh", ".brat/agent.sh"].'
+            'The engine has no command; give it args, such as ["sh", "agent.sh"].'
         )
     return call.spec.args
 

@@ -111,26 +111,25 @@ class Forge:
         git("push", "-q", str(self.bare), "main", cwd=seed)
         self.base = git("rev-parse", "HEAD", cwd=seed)
 
-    def started(self, *argv: str, **changes: Any) -> TaskStarted:
+    def started(
+        self, *argv: str, timeout_s: int = 30, **changes: object
+    ) -> TaskStarted:
         """Return a task that runs `argv`, with the dull fields filled in."""
-        engine = {"args": argv, "timeout_s": 30, **changes.pop("engine", {})}
-        return TaskStarted(
-            **{
-                "convoy": CONVOY,
-                "task": TASK,
-                "attempt": ATTEMPT,
-                "session": SESSION,
-                "nonce": "n0nce",
-                "base": self.base,
-                "branch": ids.task_branch(CONVOY, TASK),
-                "title": "Greet the world",
-                "instructions": "Write greeting.txt.",
-                "engine": EngineSpec(**{"type": "shell", **engine}),
-                "limits": Limits(),
-                "gate": Gate(),
-                **changes,
-            }
+        started = TaskStarted(
+            convoy=CONVOY,
+            task=TASK,
+            attempt=ATTEMPT,
+            session=SESSION,
+            nonce="n0nce",
+            base=self.base,
+            branch=ids.task_branch(CONVOY, TASK),
+            title="Greet the world",
+            instructions="Write greeting.txt.",
+            engine=EngineSpec(type="shell", args=argv, timeout_s=timeout_s),
+            limits=Limits(),
+            gate=Gate(),
         )
+        return msgspec.structs.replace(started, **changes)
 
     def hand_off(self, started: TaskStarted) -> str:
         """Write the log's commit that starts the task."""
@@ -184,7 +183,10 @@ class Forge:
     def left_by(self, job: subprocess.Popen[str]) -> Left:
         """Wait for a job's end."""
         with job:
-            out, err = job.communicate(timeout=30)
+            try:
+                out, err = job.communicate(timeout=30)
+            finally:
+                job.kill()
         return Left(job.returncode, out, err, self.root / "result")
 
     def run(self, started: TaskStarted, **changes: str | None) -> Left:
@@ -193,13 +195,15 @@ class Forge:
             self.start(self.environment(self.hand_off(started), **changes))
         )
 
-    def sh(self, script: str, **changes: Any) -> Left:
+    def sh(self, script: str, timeout_s: int = 30, **changes: object) -> Left:
         """Run a task whose agent is a shell script."""
-        return self.run(self.started("sh", "-c", script, **changes))
+        argv = ("sh", "-c", script)
+        return self.run(self.started(*argv, timeout_s=timeout_s, **changes))
 
-    def python(self, script: str, **changes: Any) -> Left:
+    def python(self, script: str, timeout_s: int = 30, **changes: object) -> Left:
         """Run a task whose agent is a Python script."""
-        return self.run(self.started(sys.executable, "-I", "-c", script, **changes))
+        argv = (sys.executable, "-I", "-c", script)
+        return self.run(self.started(*argv, timeout_s=timeout_s, **changes))
 
     def unpacked(self, left: Left) -> Path:
         """Return a clone of the forge that has fetched the job's bundle as `work`."""
@@ -208,10 +212,3 @@ class Forge:
         bundle = str(left.folder / "work.bundle")
         git("fetch", "-q", bundle, "HEAD:refs/heads/work", cwd=clone)
         return clone
-
-
-def encoded(fact: Claim) -> dict[str, Any]:
-    """Return a claim as plain JSON."""
-    found = msgspec.to_builtins(fact)
-    assert isinstance(found, dict)
-    return found

@@ -1,41 +1,55 @@
-"""The story of a job, from the hand-off to the result folder."""
+"""The story of a job: what an agent leaves, whatever it does to its checkout."""
 
+import json
+from typing import TypedDict
+
+import pytest
+
+from convoy import ids
 from convoy.events import (
+    EngineSpec,
     FilesModified,
+    Gate,
+    Limits,
     SessionExited,
     SessionHandoff,
     SessionReady,
     SessionRunning,
     SessionSpawned,
 )
-from tests.runner.job import Forge, git
+from tests.runner.job import SESSION, Forge, git
+
+
+class Who(TypedDict):
+    convoy: str
+    task: int
+    attempt: int
+
+
+WHO: Who = {"convoy": "fix-login-7", "task": 2, "attempt": 1}
 
 
 def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
-    left = forge.sh("cat $BRAT_PROMPT; echo hi > greeting.txt; echo All done.")
+    left = forge.sh("echo hi > greeting.txt; echo One; echo All done.")
 
     assert (left.status, left.err) == (0, "")
+    assert left.out == "fix-login-7/2/1: success. Changed 1 file.\n"
     assert left.names == {
-        *("result.json", "work.bundle", "events.bin", "transcript.jsonl"),
+        *("result.json", "work.bundle", "events.bin", "transcript.jsonl")
     }
-    result = left.result
     clone = forge.unpacked(left)
-    assert git("rev-parse", "work", "work^", cwd=clone).split() == [
-        result["commit"],
-        forge.base,
-    ]
+    assert git("rev-parse", "work^", cwd=clone) == forge.base
     assert git("show", "work:greeting.txt", cwd=clone) == "hi"
     assert git("log", "-1", "--format=%an <%ae>%n%cn%n%B", "work", cwd=clone) == (
         "brat <brat@users.noreply.github.com>\nbrat\n"
         "Greet the world\n\nBrat-Task: convoy/fix-login-7/task-2"
     )
+    result = left.result
     assert result.pop("seconds") > 0
     assert result == {
         "v": 1,
+        **WHO,
         "session": "fix-login-7/2/1",
-        "convoy": "fix-login-7",
-        "task": 2,
-        "attempt": 1,
         "nonce": "n0nce",
         "status": "done",
         "conclusion": "success",
@@ -49,3 +63,215 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
         "refusals": [],
         "engine": {"type": "shell", "model": None},
     }
+
+
+def test_the_session_tells_its_story_in_its_own_name(forge: Forge) -> None:
+    left = forge.sh("echo hi > greeting.txt")
+
+    commit, seconds = left.result["commit"], left.result["seconds"]
+    assert left.claims == [
+        SessionSpawned(**WHO),
+        SessionReady(**WHO),
+        SessionRunning(**WHO, engine="shell", argv0="sh"),
+        FilesModified(**WHO, paths=("greeting.txt",)),
+        SessionHandoff(**WHO, commit=commit),
+        SessionExited(
+            **WHO,
+            exit_code=0,
+            signal=None,
+            verdict="success",
+            summary="",
+            seconds=seconds,
+        ),
+    ]
+    times = [event.ts for event in left.events]
+    assert times == sorted(set(times))
+    assert {event.actor.hex() for event in left.events} == {SESSION}
+    assert {event.issue for event in left.events} == {ids.task_issue("fix-login-7", 2)}
+
+
+def test_what_is_written_comes_line_by_line_with_its_time(forge: Forge) -> None:
+    left = forge.sh("echo a; echo b >&2; printf c; echo x > x")
+
+    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
+    pieces = [json.loads(line) for line in lines]
+    assert {(each["stream"], each["text"]) for each in pieces} == {
+        *(("out", "a\n"), ("err", "b\n"), ("out", "c"))
+    }
+    assert all(each["t"] >= 0 for each in pieces)
+
+
+def test_the_prompt_has_the_task_and_why_earlier_attempts_failed(forge: Forge) -> None:
+    gate = Gate(protected=(".github/**",), allowed=("src/",))
+    left = forge.sh("cat $BRAT_PROMPT", notes=("It was red.", "A conflict."), gate=gate)
+
+    for part in (
+        "# Greet the world\n\nWrite greeting.txt.",
+        "1. It was red.\n2. A conflict.",
+        "do not touch:\n`.github/**`.",
+        "Only touch: `src/`.",
+    ):
+        assert part in left.said
+
+
+def test_the_agents_own_commits_are_kept_and_the_rest_comes_on_top(
+    forge: Forge,
+) -> None:
+    left = forge.sh(
+        "echo 1 > one; git add -A; git commit -qm One;"
+        "echo 2 > two; echo x > forced.log; git add -f two forced.log;"
+        "git commit -qm Two;"
+        "echo 3 > three; echo y > ignored.log"
+    )
+
+    clone = forge.unpacked(left)
+    log = git("log", "--format=%s by %an", f"{forge.base}..work", cwd=clone)
+    assert log.splitlines() == [
+        "Greet the world by brat",
+        "Two by brat",
+        "One by brat",
+    ]
+    assert left.result["files"] == ["forced.log", "one", "three", "two"]
+
+
+def test_a_history_of_its_own_is_folded_into_one_commit_on_the_base(
+    forge: Forge,
+) -> None:
+    left = forge.sh(
+        "git checkout -q --orphan mine; echo 1 > one; git rm -qf src/a.py;"
+        "git add -A; git commit -qm Mine"
+    )
+
+    clone = forge.unpacked(left)
+    log = git("log", "--format=%s", f"{forge.base}..work", cwd=clone)
+    assert log == "Greet the world"
+    assert left.result["files"] == ["one", "src/a.py"]
+    assert left.result["conclusion"] == "success"
+
+
+@pytest.mark.parametrize(
+    "ruin",
+    [
+        "rm -rf .git",
+        "rm -rf .git && git init -q && git add -A && git -c user.name=x -c user.email=x commit -qm Other",
+        "rm -rf .git && ln -s /nonexistent .git",
+        "rm -rf .git/objects",
+        "echo junk > .git/HEAD",
+        "rm .git/HEAD && mkfifo .git/HEAD",
+    ],
+)
+def test_work_outlives_a_ruined_git_folder(forge: Forge, ruin: str) -> None:
+    left = forge.sh(f"echo hi > greeting.txt; {ruin}")
+
+    assert left.result["files"] == ["greeting.txt"]
+    assert left.result["conclusion"] == "success"
+    assert git("show", "work:README.md", cwd=forge.unpacked(left)) == "hello, world"
+
+
+def test_a_removed_workspace_is_no_deletion_of_all_files(forge: Forge) -> None:
+    left = forge.sh('rm -rf "$PWD"')
+
+    assert left.status == 1
+    assert left.result["why"] == "The agent removed its workspace."
+    assert (left.result["files"], left.result["commit"]) == ([], None)
+    assert "work.bundle" not in left.names
+
+
+def test_what_can_be_kept_is_kept_and_the_rest_is_named(forge: Forge) -> None:
+    left = forge.sh("echo hi > greeting.txt; git init -q sub")
+
+    assert left.result["files"] == ["greeting.txt"]
+    assert left.result["conclusion"] == "failure"
+    assert "'sub/' does not have a commit checked out" in left.result["why"]
+
+
+def test_configuration_and_hooks_of_the_agent_are_not_obeyed(forge: Forge) -> None:
+    trap = forge.root / "sprung"
+    left = forge.sh(
+        f"printf '#!/bin/sh\\ntouch {trap}\\n' > .git/evil; chmod +x .git/evil;"
+        "git config core.fsmonitor $PWD/.git/evil;"
+        "git config filter.evil.clean $PWD/.git/evil;"
+        "git config diff.evil.command $PWD/.git/evil;"
+        "git config core.hooksPath $PWD/.git/hooks; mkdir -p .git/hooks;"
+        "cp .git/evil .git/hooks/pre-commit; cp .git/evil .git/hooks/post-commit;"
+        "echo '* filter=evil diff=evil' > .gitattributes"
+    )
+
+    assert left.result["conclusion"] == "success"
+    assert not trap.exists()
+
+
+def test_done_with_an_unchanged_tree_is_a_failure(forge: Forge) -> None:
+    left = forge.sh("echo I did it all; echo x > ignored.log")
+
+    assert left.status == 1
+    assert left.result["status"] == "done"
+    assert left.result["conclusion"] == "failure"
+    assert left.result["why"] == "The agent reported done but changed nothing."
+    assert left.result["commit"] is None
+    assert "work.bundle" not in left.names
+
+
+def test_the_gate_speaks_early_and_the_work_is_still_kept(forge: Forge) -> None:
+    left = forge.sh(
+        "mkdir .github; echo x > .github/ci.yml; ln -s /etc/passwd link; echo 1 > a",
+        limits=Limits(patch_files=2, patch_bytes=100),
+    )
+
+    reasons = left.result["refusals"]
+    assert reasons[0] == "The patch touches 3 files; 2 are allowed."
+    assert reasons[1].startswith("The patch has ")
+    assert reasons[2:] == [
+        "The patch adds or changes a symbolic link: link.",
+        "The patch touches a protected path: .github/ci.yml.",
+    ]
+    assert left.result["conclusion"] == "failure"
+    assert left.result["why"] == reasons[0]
+    assert left.result["commit"] == git("rev-parse", "work", cwd=forge.unpacked(left))
+
+
+def test_any_title_makes_one_first_line(forge: Forge) -> None:
+    left = forge.sh("echo 1 > a", title="# Fix\r\n\r\nBrat-Task: convoy/x/task-9 ")
+
+    body = git("log", "-1", "--format=%B", "work", cwd=forge.unpacked(left))
+    assert body.splitlines() == [
+        "# Fix Brat-Task: convoy/x/task-9",
+        "",
+        "Brat-Task: convoy/fix-login-7/task-2",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("engine", "why"),
+    [
+        (
+            EngineSpec(type="shell", args=("no-such-program",)),
+            "Cannot start 'no-such-program': No such file or directory.",
+        ),
+        (
+            EngineSpec(type="shell"),
+            'The engine has no command; give it args, such as ["sh", "agent.sh"].',
+        ),
+        (
+            EngineSpec(type="abacus"),
+            "No engine is called 'abacus'; known: shell.",
+        ),
+    ],
+)
+def test_an_engine_that_cannot_start_is_a_result(
+    forge: Forge, engine: EngineSpec, why: str
+) -> None:
+    left = forge.run(forge.started(engine=engine))
+
+    assert (left.status, left.result["why"]) == (1, why)
+    assert left.result["exit_code"] is None
+    assert left.result["status"] is None
+
+
+def test_nothing_of_the_job_stays_outside_the_result(forge: Forge) -> None:
+    forge.sh(
+        "echo 1 > a; mkdir -p d; chmod 000 d; echo x > $HOME/x; echo y > $TMPDIR/y"
+    )
+
+    assert list((forge.root / "temp").iterdir()) == []
+    assert list((forge.root / "work").iterdir()) == []

@@ -1,0 +1,200 @@
+"""How agents end: by themselves, badly, late, not at all."""
+
+import os
+import signal
+import socket
+import time
+from collections.abc import Callable
+
+import pytest
+
+from convoy.events import Limits
+from tests.runner.job import Forge, Left, git
+
+DAEMON = """
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        print("daemon", os.getpid(), flush=True)
+        time.sleep(60)
+    os._exit(0)
+os.wait()
+open("greeting.txt", "w").write("hi")
+time.sleep({sleep})
+"""
+
+
+def until(true: Callable[[], bool], deadline_s: float = 10) -> None:
+    """Wait for a condition that must come."""
+    end = time.monotonic() + deadline_s
+    while not true():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.01)
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def daemon_of(left: Left) -> int:
+    _, _, after = left.said.partition("daemon ")
+    return int(after.split()[0])
+
+
+def test_half_done_work_of_a_failed_agent_is_kept(forge: Forge) -> None:
+    left = forge.sh("echo half > half.txt; echo Sorry. >&2; exit 3")
+
+    assert left.status == 1
+    assert left.result["conclusion"] == "failure"
+    assert left.result["why"] == "The agent exited with status 3."
+    assert (left.result["status"], left.result["exit_code"]) == (None, 3)
+    assert git("show", "work:half.txt", cwd=forge.unpacked(left)) == "half"
+
+
+def test_death_by_a_signal_is_told_from_an_exit_status(forge: Forge) -> None:
+    left = forge.sh("echo half > half.txt; kill -SEGV $$")
+
+    assert left.result["why"] == "The agent was ended by SIGSEGV."
+    assert (left.result["exit_code"], left.result["signal"]) == (None, 11)
+    assert left.result["files"] == ["half.txt"]
+
+
+def test_an_exit_status_that_looks_like_a_signal_is_none(forge: Forge) -> None:
+    left = forge.sh("exit 143")
+
+    assert (left.result["exit_code"], left.result["signal"]) == (143, None)
+
+
+def test_an_agent_that_hangs_is_ended_at_its_deadline(forge: Forge) -> None:
+    left = forge.sh("echo half > half.txt; sleep 60 & wait", timeout_s=1)
+
+    assert left.status == 1
+    assert left.result["conclusion"] == "timed_out"
+    assert left.result["why"] == "The agent was ended after 1 s."
+    assert left.result["files"] == ["half.txt"]
+    assert 1 <= left.result["seconds"] < 2
+
+
+@pytest.mark.parametrize("sleep", [0, 60])
+def test_a_daemon_that_ignores_sigterm_goes_with_its_agent(
+    forge: Forge, sleep: int
+) -> None:
+    left = forge.python(DAEMON.format(sleep=sleep), timeout_s=1)
+
+    expected = "timed_out" if sleep else "success"
+    assert left.result["conclusion"] == expected
+    assert not is_alive(daemon_of(left))
+
+
+def test_a_chain_of_processes_that_keep_forking_is_caught(forge: Forge) -> None:
+    left = forge.python(
+        "import os, sys, time\n"
+        "open('a', 'w').close()\n"
+        "for n in range(1000):\n"
+        "    if os.fork():\n"
+        "        if n: os._exit(0)\n"
+        "        break\n"
+        "    time.sleep(0.01)\n"
+    )
+
+    assert left.result["conclusion"] == "success"
+
+
+def test_a_flood_is_cut_in_the_middle(forge: Forge) -> None:
+    left = forge.python(
+        "import sys\n"
+        "print('first')\n"
+        "for n in range(200_000): print('x' * 100)\n"
+        "print('last', flush=True)\n"
+        "open('a', 'w').close()",
+        limits=Limits(output_bytes=400_000),
+    )
+
+    assert left.result["conclusion"] == "success"
+    assert left.result["summary"] == "last"
+    assert left.said.startswith("first\n")
+    assert left.said.endswith("x\nlast\n")
+    assert "[brat left out 1" in left.said
+    assert len(left.said) < 500_000
+
+
+def test_output_that_is_no_text_is_survived(forge: Forge) -> None:
+    left = forge.sh("head -c 300000 /dev/urandom; head -c 300000 /dev/zero; echo 1 > a")
+
+    assert left.result["conclusion"] == "success"
+
+
+def test_an_agent_that_reads_its_input_finds_its_end(forge: Forge) -> None:
+    left = forge.sh("cat > input; wc -c < input")
+
+    assert left.result["summary"] == "0"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_cancelled_job_keeps_the_work_and_says_so(
+    forge: Forge, number: signal.Signals
+) -> None:
+    started = forge.started("sh", "-c", "echo half > half.txt; echo ready; sleep 60")
+    job = forge.start(forge.environment(forge.hand_off(started)))
+    transcript = forge.root / "result/transcript.jsonl"
+    until(lambda: transcript.exists() and "ready" in transcript.read_text())
+
+    asked = time.monotonic()
+    job.send_signal(number)
+    left = forge.left_by(job)
+
+    assert time.monotonic() - asked < 8
+    assert (left.status, left.err) == (1, "")
+    assert left.result["conclusion"] == "cancelled"
+    assert left.result["files"] == ["half.txt"]
+    assert git("show", "work:half.txt", cwd=forge.unpacked(left)) == "half"
+
+
+def test_a_killed_runner_leaves_what_there_was_but_no_result(forge: Forge) -> None:
+    started = forge.started("sh", "-c", "echo pid $$; exec sleep 60")
+    job = forge.start(forge.environment(forge.hand_off(started)))
+    transcript = forge.root / "result/transcript.jsonl"
+    until(lambda: transcript.exists() and "pid" in transcript.read_text())
+
+    job.kill()
+    left = forge.left_by(job)
+    os.kill(int(left.said.split()[1]), signal.SIGKILL)
+
+    assert left.names == {"events.bin", "transcript.jsonl"}
+    assert [type(each).__name__ for each in left.claims] == [
+        *("SessionSpawned", "SessionReady", "SessionRunning")
+    ]
+
+
+def test_a_job_that_is_cancelled_while_it_fetches_ends_at_once(forge: Forge) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(10)
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        job = forge.start(forge.environment("0" * 40, GITHUB_SERVER_URL=url))
+        connection, _ = silent.accept()
+        with connection:
+            connection.recv(1)
+            job.send_signal(signal.SIGTERM)
+            left = forge.left_by(job)
+
+    assert left.status == 1
+    assert left.err == "brat: The job was cancelled before it had begun.\n"
+    assert not left.folder.exists()
+
+
+def test_no_forge_is_a_reason_to_try_later(forge: Forge) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        url = f"http://127.0.0.1:{gone.getsockname()[1]}"
+    left = forge.left_by(
+        forge.start(forge.environment("0" * 40, GITHUB_SERVER_URL=url))
+    )
+
+    assert left.status == 75
+    assert left.err.startswith("brat: The forge does not answer: ")
+    assert left.err.count("\n") == 1
