@@ -1,0 +1,94 @@
+"""`evolve(State, Event) -> State`: what is true after an event.
+
+Believes every event: whether it may happen was `decide`'s question. The time and commit
+come from `state.moment`, which the fold sets before each event.
+"""
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from convoy.events import (
+    ActionDone,
+    ActionIntended,
+    BotStarted,
+    CommentSaid,
+    ConvoyCompleted,
+    ConvoyFailed,
+    ConvoyPaused,
+    ConvoyPlanned,
+    ConvoyRequested,
+    ConvoyResumed,
+    Event,
+    LeaseFreed,
+    LeaseTaken,
+    MergeAttempted,
+    MergeFailed,
+    MergeLanded,
+    SessionLost,
+    TaskBlocked,
+    TaskDropped,
+    TaskMerged,
+    TaskQueued,
+    TaskStarted,
+    WorkAccepted,
+    WorkRefused,
+)
+from convoy.evolve.change import change_convoy, change_task, with_convoy
+from convoy.evolve.convoys import convoy_after, requested
+from convoy.evolve.holdings import action_after, lease_after
+from convoy.evolve.merges import merge_after
+from convoy.evolve.tasks import FREE, task_after
+from convoy.state import State
+
+__all__ = ["FREE", "evolve"]
+
+
+def evolve(state: State, event: Event) -> State:  # noqa: C901  one arm a kind
+    """Return the state after `event`; one about an unknown convoy changes nothing."""
+    match event:
+        case BotStarted():
+            return state
+        case ConvoyRequested():
+            return with_convoy(state, requested(state, event))
+        case (
+            ConvoyPlanned()
+            | ConvoyPaused()
+            | ConvoyResumed()
+            | ConvoyCompleted()
+            | ConvoyFailed()
+        ):
+            return change_convoy(
+                state, event.convoy, lambda c: convoy_after(state, c, event)
+            )
+        case MergeAttempted() | MergeFailed() | MergeLanded():
+            return change_convoy(
+                state, event.convoy, lambda c: merge_after(state, c, event)
+            )
+        case CommentSaid():
+            return change_convoy(
+                state, event.convoy, lambda c: replace(c, comment=event.comment)
+            )
+        case LeaseTaken() | LeaseFreed():
+            return lease_after(state, event)
+        case ActionIntended() | ActionDone():
+            return action_after(state, event)
+        case (
+            TaskQueued()
+            | TaskStarted()
+            | TaskBlocked()
+            | TaskMerged()
+            | TaskDropped()
+            | WorkAccepted()
+            | WorkRefused()
+            | SessionLost()
+        ):
+            return change_convoy(
+                state,
+                event.convoy,
+                lambda c: change_task(
+                    c, event.task, lambda t: task_after(state, t, event)
+                ),
+            )
+        case _:
+            assert_never(event)

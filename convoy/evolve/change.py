@@ -1,0 +1,26 @@
+"""Changes inside frozen values: a convoy in a state, a task in a convoy."""
+
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from convoy.state import Convoy, State, Task
+
+
+def with_convoy(state: State, convoy: Convoy) -> State:
+    """Return the state with `convoy` in place of the one of its name."""
+    return replace(state, convoys={**state.convoys, convoy.name: convoy})
+
+
+def change_convoy(state: State, name: str, change: Callable[[Convoy], Convoy]) -> State:
+    """Change a convoy; one that is not known changes nothing."""
+    convoy = state.convoys.get(name)
+    return state if convoy is None else with_convoy(state, change(convoy))
+
+
+def change_task(convoy: Convoy, number: int, change: Callable[[Task], Task]) -> Convoy:
+    """Change a task of `convoy`; one that is not known changes nothing."""
+    tasks = tuple(
+        change(task) if task.number == number else task for task in convoy.tasks
+    )
+    return replace(convoy, tasks=tasks)

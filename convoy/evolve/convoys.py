@@ -1,0 +1,56 @@
+"""What is true of a convoy after an event."""
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from convoy.events import (
+    ConvoyCompleted,
+    ConvoyFailed,
+    ConvoyPaused,
+    ConvoyPlanned,
+    ConvoyRequested,
+    ConvoyResumed,
+)
+from convoy.state import Convoy, ConvoyState, State, Task
+
+ConvoyEvent = (
+    ConvoyPlanned | ConvoyPaused | ConvoyResumed | ConvoyCompleted | ConvoyFailed
+)
+
+
+def requested(state: State, event: ConvoyRequested) -> Convoy:
+    """Return the convoy that a request makes."""
+    return Convoy(
+        name=event.convoy,
+        issue=event.issue,
+        title=event.title,
+        text=event.text,
+        by=event.by,
+        target=event.target,
+        base=event.base,
+        settings=event.settings,
+        requested_at=state.moment.at,
+    )
+
+
+def convoy_after(state: State, convoy: Convoy, event: ConvoyEvent) -> Convoy:
+    """Return the convoy after something happened to it as a whole."""
+    match event:
+        case ConvoyPlanned():
+            tasks = tuple(Task(spec=spec) for spec in event.tasks)
+            return replace(convoy, state="active", planner=event.planner, tasks=tasks)
+        case ConvoyPaused():
+            return replace(convoy, state="paused")
+        case ConvoyResumed():
+            return replace(convoy, state="active")
+        case ConvoyCompleted():
+            return _ended(state, replace(convoy, landed=event.commit), "complete", "")
+        case ConvoyFailed():
+            return _ended(state, convoy, "failed", event.why)
+        case _:
+            assert_never(event)
+
+
+def _ended(state: State, convoy: Convoy, how: ConvoyState, why: str) -> Convoy:
+    return replace(convoy, state=how, why=why, candidate=None, ended_at=state.moment.at)

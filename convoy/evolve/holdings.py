@@ -1,0 +1,66 @@
+"""What is true of leases and announced actions after an event."""
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from convoy.events import ActionDone, ActionIntended, LeaseFreed, LeaseTaken
+from convoy.evolve.change import change_convoy, change_task
+from convoy.state import Convoy, Intent, Lease, State, Task
+
+
+def lease_after(state: State, event: LeaseTaken | LeaseFreed) -> State:
+    """Return the state after a resource was taken or freed."""
+    leases = dict(state.leases)
+    if isinstance(event, LeaseTaken):
+        leases[event.resource] = Lease(
+            resource=event.resource,
+            holder=event.holder,
+            nonce=event.nonce,
+            expires=event.expires,
+        )
+    else:
+        leases.pop(event.resource, None)
+    return replace(state, leases=leases)
+
+
+def action_after(state: State, event: ActionIntended | ActionDone) -> State:
+    """Return the state after an action was announced or done."""
+    intents = dict(state.intents)
+    if isinstance(event, ActionIntended):
+        intents[event.key] = Intent(
+            key=event.key,
+            kind=event.kind,
+            convoy=event.convoy,
+            task=event.task,
+            attempt=event.attempt,
+        )
+        return replace(state, intents=intents)
+    intent = intents.pop(event.key, None)
+    state = replace(state, intents=intents)
+    return state if intent is None else _done(state, intent, event.number)
+
+
+def _done(state: State, intent: Intent, number: int) -> State:
+    def dispatched(task: Task) -> Task:
+        attempt = task.attempt
+        if attempt is None or attempt.number != intent.attempt:
+            return task
+        return replace(task, attempt=replace(attempt, run=number))
+
+    def noted(convoy: Convoy) -> Convoy:
+        match intent.kind:
+            case "dispatch":
+                return change_task(convoy, intent.task, dispatched)
+            case "pull" if intent.task == 0:
+                return replace(convoy, pull=number)
+            case "pull":
+                return change_task(
+                    convoy, intent.task, lambda t: replace(t, pull=number)
+                )
+            case "comment" | "finish":
+                return convoy
+            case _:
+                assert_never(intent.kind)
+
+    return change_convoy(state, intent.convoy, noted)

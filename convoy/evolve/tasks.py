@@ -1,0 +1,126 @@
+"""What is true of a task after an event."""
+
+from typing import assert_never
+
+from msgspec.structs import replace
+
+from convoy.events import (
+    SessionLost,
+    TaskBlocked,
+    TaskDropped,
+    TaskMerged,
+    TaskQueued,
+    TaskStarted,
+    WorkAccepted,
+    WorkRefused,
+)
+from convoy.state import Attempt, State, Task, Work
+
+FREE = frozenset({"planned", "outage", "retry"})
+"""Causes of a return to the queue that cost no attempt."""
+
+TaskEvent = (
+    TaskQueued
+    | TaskStarted
+    | TaskBlocked
+    | TaskMerged
+    | TaskDropped
+    | WorkAccepted
+    | WorkRefused
+    | SessionLost
+)
+
+
+def task_after(state: State, task: Task, event: TaskEvent) -> Task:
+    """Return the task after something happened to it or to its session."""
+    match event:
+        case TaskQueued():
+            return _queued(task, event)
+        case TaskStarted():
+            return _started(state, task, event)
+        case TaskBlocked():
+            return replace(
+                task, state="blocked", why=event.why, attempt=None, candidate=None
+            )
+        case TaskMerged() | TaskDropped():
+            return _settled(state, task, event)
+        case WorkAccepted():
+            work = Work(
+                attempt=event.attempt,
+                commit=event.commit,
+                base=event.base,
+                files=event.files,
+                at=state.moment.at,
+            )
+            return replace(_ended_session(state, task), state="needs-review", work=work)
+        case WorkRefused() | SessionLost():
+            return _ended_session(state, task)
+        case _:
+            assert_never(event)
+
+
+def _queued(task: Task, event: TaskQueued) -> Task:
+    spent = 0 if event.cause == "retry" else task.spent
+    if event.cause == "outage":
+        spent -= 1
+    notes = task.notes if not event.why else (*task.notes, event.why)
+    return replace(
+        task,
+        state="queued",
+        cause=event.cause,
+        why=event.why,
+        spent=spent,
+        notes=notes,
+        attempt=None,
+        work=None,
+        candidate=None,
+    )
+
+
+def _started(state: State, task: Task, event: TaskStarted) -> Task:
+    attempt = Attempt(
+        number=event.attempt,
+        session=event.session,
+        nonce=event.nonce,
+        base=event.base,
+        log=state.moment.commit,
+        at=state.moment.at,
+    )
+    return replace(
+        task,
+        state="running",
+        why="",
+        started=event.attempt,
+        spent=task.spent + 1,
+        attempt=attempt,
+        begun_at=task.begun_at or state.moment.at,
+    )
+
+
+def _settled(state: State, task: Task, event: TaskMerged | TaskDropped) -> Task:
+    at = state.moment.at
+    if isinstance(event, TaskDropped):
+        return replace(
+            task,
+            state="dropped",
+            why=event.why,
+            attempt=None,
+            candidate=None,
+            ended_at=at,
+        )
+    return replace(
+        task,
+        state="merged",
+        why="",
+        landed=event.commit,
+        attempt=None,
+        candidate=None,
+        ended_at=at,
+    )
+
+
+def _ended_session(state: State, task: Task) -> Task:
+    if task.attempt is None:
+        return task
+    spent_ms = max(0, state.moment.at - task.attempt.at)
+    return replace(task, attempt=None, worked_ms=task.worked_ms + spent_ms)
