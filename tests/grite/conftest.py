@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from grite.remote import Remote, ensure_mirror
+from grite.wal import Log
 
 
 @pytest.fixture
@@ -24,3 +25,8 @@ def origin(tmp_path: Path) -> Path:
 @pytest.fixture
 def remote(origin: Path, mirror: Path) -> Remote:
     return Remote(origin.as_uri(), mirror)
+
+
+@pytest.fixture
+def log(mirror: Path) -> Log:
+    return Log(mirror)

@@ -1,0 +1,153 @@
+"""What is wrong in a log is named, and the rest is read."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grite import chunk
+from grite.errors import Corrupt
+from grite.wal import Entry, Log
+from tests.grite.commits import commit, lose, said
+from tests.grite.vectors import ACTOR
+from tests.grite.writing import append, comment
+
+
+def by_hand(meta: object, data: bytes, name: str | None = None) -> dict[str, bytes]:
+    name = name or chunk.file_name(data)
+    return {"meta.json": json.dumps(meta).encode(), f"events/2023/11/14/{name}": data}
+
+
+def meta_for(data: bytes, **other: object) -> dict[str, object]:
+    return {
+        "schema_version": 1,
+        "actor_id": ACTOR.hex(),
+        "chunk_hash": chunk.chunk_hash(data).hex(),
+        "prev_wal": None,
+    } | other
+
+
+GOOD = chunk.encode([comment("good")])
+WRONG_ID = GOOD.replace(comment("good").id, bytes(32))
+NEWER = GOOD.replace(b"GRITECNK\x01", b"GRITECNK\x02")
+
+
+@pytest.mark.parametrize(
+    ("files", "fault"),
+    [
+        ({"README.md": b"hello"}, "another program made this commit"),
+        (by_hand(meta_for(GOOD), GOOD, "00.bin"), "holds what belongs in"),
+        (by_hand(meta_for(WRONG_ID), WRONG_ID), "event 0: stored as 0000"),
+        (by_hand(meta_for(NEWER), NEWER), "version 2"),
+        (by_hand(meta_for(b""), b""), "does not start with GRITECNK"),
+    ],
+)
+def test_a_bad_entry_is_named_and_the_rest_is_read(
+    files: dict[str, bytes], fault: str, mirror: Path, log: Log
+) -> None:
+    first = append(log, comment("before"))
+    bad = commit(mirror, files, first)
+    log.set_head(bad, first)
+    head = append(log, comment("after"))
+
+    before, quarantined, after = log.entries(head)
+
+    assert before.events == (comment("before"),)
+    assert quarantined.commit == bad
+    assert quarantined.events == ()
+    assert fault in " ".join(quarantined.faults)
+    assert after == Entry(head, ACTOR, after.at_ms, (comment("after"),), ())
+
+
+@pytest.mark.parametrize(
+    ("meta", "fault"),
+    [
+        (meta_for(GOOD, schema_version=2), "is not of version 1"),
+        ([], "is not of version 1"),
+        (meta_for(GOOD, actor_id="10"), "names no actor"),
+        (meta_for(GOOD, actor_id="someone"), "non-hexadecimal"),
+        (meta_for(GOOD, chunk_hash="00"), "names one chunk"),
+        (meta_for(GOOD, prev_wal="1" * 40), "names another entry before it"),
+    ],
+)
+def test_events_that_verify_are_read_even_if_what_is_said_of_them_is_wrong(
+    meta: object, fault: str, mirror: Path, log: Log
+) -> None:
+    (entry,) = log.entries(commit(mirror, by_hand(meta, GOOD)))
+
+    assert entry.events == (comment("good"),)
+    assert fault in " ".join(entry.faults)
+
+
+def test_events_in_several_chunks_are_all_read(mirror: Path, log: Log) -> None:
+    more = chunk.encode([comment("more")])
+    files = by_hand(meta_for(GOOD), GOOD) | by_hand(meta_for(GOOD), more)
+
+    (entry,) = log.entries(commit(mirror, files))
+
+    assert set(entry.events) == {comment("good"), comment("more")}
+    assert len(entry.faults) == 1
+
+
+@pytest.mark.parametrize(
+    ("lost", "fault"),
+    [
+        (lambda head: f"{head}:meta.json", "meta.json: "),
+        (lambda head: f"{head}^{{tree}}", "cannot be read: "),
+        (lambda head: f"{head}:events", "cannot be read: "),
+        (
+            lambda head: f"{head}:events/2023/11/14/{chunk.file_name(GOOD)}",
+            ".bin: ",
+        ),
+    ],
+)
+def test_a_lost_object_is_a_fault_of_its_entry(
+    lost: Callable[[str], str], fault: str, mirror: Path
+) -> None:
+    writer = Log(mirror)
+    append(writer, comment("before"))
+    head = append(writer, comment("good"))
+    lose(mirror, said(mirror, "rev-parse", lost(head)))
+
+    before, entry = Log(mirror).entries(head)
+
+    assert before.faults == ()
+    assert any(fault in said for said in entry.faults)
+
+
+def test_a_broken_object_is_a_fault_of_its_entry(mirror: Path, log: Log) -> None:
+    head = append(log, comment("a"))
+    oid = said(mirror, "rev-parse", f"{head}:meta.json")
+    path = mirror / "objects" / oid[:2] / oid[2:]
+    path.chmod(0o644)
+    path.write_bytes(b"broken")
+
+    (entry,) = Log(mirror).entries(head)
+
+    assert entry.events == (comment("a"),)
+    assert len(entry.faults) == 1
+
+
+def test_a_lost_commit_ends_the_reading_and_says_so(mirror: Path) -> None:
+    writer = Log(mirror)
+    commits = [append(writer, comment(str(k))) for k in range(4)]
+    lose(mirror, commits[1])
+    log = Log(mirror)
+
+    gone, *rest = log.entries(commits[3])
+
+    assert (gone.commit, gone.actor, gone.events) == (commits[1], None, ())
+    assert "cannot be read" in gone.faults[0]
+    assert [entry.commit for entry in rest] == commits[2:]
+    assert log.entries(commits[3], since=commits[2]) == [rest[-1]]
+    with pytest.raises(Corrupt, match="does not descend"):
+        log.entries(commits[3], since=commits[0])
+
+
+def test_a_head_that_is_no_commit_is_a_fault(mirror: Path, log: Log) -> None:
+    head = append(log, comment("a"))
+    blob = said(mirror, "rev-parse", f"{head}:meta.json")
+
+    assert "no commit" in log.entries(blob)[0].faults[0]
+    assert "cannot be read" in log.entries("not even an id")[0].faults[0]
