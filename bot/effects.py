@@ -1,14 +1,14 @@
 """What is done to the forge by REST: announced actions, and what people are shown.
 
 An announced action (an intent) that this process did not announce itself, or has tried
-before, is looked for by its key first: the answer of the earlier try may have been lost.
+before, is looked for by its key first: the earlier try's answer may have been lost.
 """
 
 from typing import assert_never
 
 from bot import comment
 from bot.desk import Desk
-from bot.github import Refused
+from bot.rest import Refused
 from convoy import ids
 from convoy.actions import CancelRun, Do, Effect, Show
 from convoy.commands import NoteDone

@@ -1,71 +1,23 @@
-"""GitHub's REST API, as far as brat needs it: gidgethub over httpx, wrapped once.
+"""GitHub's REST API, as far as brat needs it.
 
-Reads are retried; writes never are: a write whose answer was lost is an announced action,
-and the loop looks for it by its key before it is done again.
+Writes are never repeated: one whose answer was lost is an announced action, and the
+loop looks for it by its key before it is done again.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
-from typing import Any, Final, TypeVar
+from typing import Final
 
-import gidgethub
 import httpx
-from gidgethub import abc as gidgethub_abc
-from pydantic import BaseModel, ValidationError
-from tenacity import (
-    retry,
-    retry_if_exception_type,
-    stop_after_attempt,
-    wait_exponential_jitter,
-)
 
 from bot import payloads
+from bot.rest import Refused, Rest
 from convoy import ids
 from convoy.observed import Check, Run
-from grite.errors import BratError, Unavailable
 
-DEADLINE_S: Final = 30.0
 ARTIFACT_BYTES: Final = 100_000_000
 """A larger artifact is refused unread (design: 100 MB zipped)."""
 WORKFLOW: Final = "brat-task.yml"
-
-_Model = TypeVar("_Model", bound=BaseModel)
-
-
-class Refused(BratError):
-    """The forge will not do it, and asking again will not help."""
-
-    def __init__(self, what: str, status: int, said: str) -> None:
-        super().__init__(f"{what}: the forge answered {status}: {said}")
-        self.status = status
-
-
-class _Session(gidgethub_abc.GitHubAPI):
-    """gidgethub's protocol over one httpx client."""
-
-    def __init__(self, client: httpx.AsyncClient, token: str, base_url: str) -> None:
-        super().__init__("brat", oauth_token=token, base_url=base_url)
-        self._client = client
-
-    async def _request(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        response = await self._client.request(
-            method, url, headers=dict(headers), content=body
-        )
-        return response.status_code, response.headers, response.content
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
-
-_reading = retry(
-    retry=retry_if_exception_type(Unavailable),
-    stop=stop_after_attempt(4),
-    wait=wait_exponential_jitter(initial=0.2, max=5),
-    reraise=True,
-)
 
 
 class GitHub:
@@ -79,20 +31,18 @@ class GitHub:
         self, client: httpx.AsyncClient, *, api_url: str, repository: str, token: str
     ) -> None:
         self.repository = repository
-        self._client = client
-        self._token = token
-        self._api = _Session(client, token, api_url)
+        self._rest = Rest(client, api_url=api_url, token=token)
         self._repo = f"/repos/{repository}"
 
     # --- people and issues ----------------------------------------------------------
 
     async def login(self) -> str:
         """Return who the token is."""
-        return (await self._read(payloads.Account, "/user")).login
+        return (await self._rest.read(payloads.Account, "/user")).login
 
     async def default_branch(self) -> str:
         """Return the repository's default branch."""
-        return (await self._read(payloads.Repository, self._repo)).default_branch
+        return (await self._rest.read(payloads.Repository, self._repo)).default_branch
 
     async def may_write(self, login: str) -> bool:
         """Whether `login` has write access now.
@@ -101,7 +51,7 @@ class GitHub:
         """
         url = f"{self._repo}/collaborators/{login}/permission"
         try:
-            answer = await self._get(url)
+            answer = await self._rest.get(url)
         except Refused as refused:
             if refused.status == HTTPStatus.NOT_FOUND:
                 return False
@@ -110,24 +60,26 @@ class GitHub:
 
     async def open_issue(self, title: str, body: str) -> int:
         """Open an issue and return its number; twice makes two."""
-        made = await self._post(f"{self._repo}/issues", {"title": title, "body": body})
+        made = await self._rest.write(
+            "POST", f"{self._repo}/issues", {"title": title, "body": body}
+        )
         return int(made["number"])
 
     async def issue(self, number: int) -> payloads.Issue:
         """Return an issue."""
-        return await self._read(payloads.Issue, f"{self._repo}/issues/{number}")
+        return await self._rest.read(payloads.Issue, f"{self._repo}/issues/{number}")
 
     async def issues_labelled(self, label: str) -> list[payloads.Issue]:
         """Return the open issues (no pull requests) that carry `label`."""
         url = f"{self._repo}/issues?state=open&per_page=100&labels={label}"
-        found = [payloads.Issue.model_validate(i) async for i in self._each(url)]
+        found = [payloads.Issue.model_validate(i) async for i in self._rest.each(url)]
         return [issue for issue in found if issue.pull_request is None]
 
     async def labeller(self, number: int, label: str) -> str | None:
         """Return who put `label` on the issue last; None when nobody is known."""
         last = None
         url = f"{self._repo}/issues/{number}/events?per_page=100"
-        async for entry in self._each(url):
+        async for entry in self._rest.each(url):
             event = payloads.Labelled.model_validate(entry)
             named = event.label is not None and event.label.name == label
             if event.event == "labeled" and named and event.actor:
@@ -138,10 +90,10 @@ class GitHub:
         """Add and remove labels; safe to call twice."""
         url = f"{self._repo}/issues/{number}/labels"
         if add:
-            await self._post(url, {"labels": sorted(add)})
+            await self._rest.write("POST", url, {"labels": sorted(add)})
         for name in sorted(remove):
             try:
-                await self._write("DELETE", f"{url}/{name}")
+                await self._rest.write("DELETE", f"{url}/{name}")
             except Refused as refused:
                 if refused.status != HTTPStatus.NOT_FOUND:
                     raise
@@ -149,19 +101,19 @@ class GitHub:
     async def close_issue(self, number: int, reason: str) -> None:
         """Close an issue as `completed` or `not_planned`; safe to call twice."""
         body = {"state": "closed", "state_reason": reason}
-        await self._write("PATCH", f"{self._repo}/issues/{number}", body)
+        await self._rest.write("PATCH", f"{self._repo}/issues/{number}", body)
 
     # --- comments -------------------------------------------------------------------
 
     async def say(self, number: int, body: str) -> int:
         """Comment on an issue and return the comment's id; twice says it twice."""
         url = f"{self._repo}/issues/{number}/comments"
-        return int((await self._post(url, {"body": body}))["id"])
+        return int((await self._rest.write("POST", url, {"body": body}))["id"])
 
     async def said(self, number: int, key: str, author: str) -> payloads.Comment | None:
         """Return the comment of `author` that carries the marker of `key`."""
         url = f"{self._repo}/issues/{number}/comments?per_page=100"
-        async for entry in self._each(url):
+        async for entry in self._rest.each(url):
             comment = payloads.Comment.model_validate(entry)
             own = comment.user is not None and comment.user.login == author
             if own and key in ids.keys_in(comment.body or ""):
@@ -172,7 +124,7 @@ class GitHub:
         """Return a comment's text; None when it is gone."""
         url = f"{self._repo}/issues/comments/{comment}"
         try:
-            return (await self._read(payloads.Comment, url)).body or ""
+            return (await self._rest.read(payloads.Comment, url)).body or ""
         except Refused as refused:
             if refused.status == HTTPStatus.NOT_FOUND:
                 return None
@@ -181,20 +133,22 @@ class GitHub:
     async def edit_comment(self, comment: int, body: str) -> None:
         """Replace a comment's text; safe to call twice."""
         url = f"{self._repo}/issues/comments/{comment}"
-        await self._write("PATCH", url, {"body": body})
+        await self._rest.write("PATCH", url, {"body": body})
 
     # --- pull requests --------------------------------------------------------------
 
     async def open_pull(self, title: str, body: str, *, head: str, base: str) -> int:
         """Open a pull request and return its number."""
         content = {"title": title, "body": body, "head": head, "base": base}
-        return int((await self._post(f"{self._repo}/pulls", content))["number"])
+        return int(
+            (await self._rest.write("POST", f"{self._repo}/pulls", content))["number"]
+        )
 
     async def pull_of(self, head: str, base: str) -> payloads.Pull | None:
         """Return the newest pull request from `head` into `base`, open or not."""
         owner = self.repository.split("/", maxsplit=1)[0]
         url = f"{self._repo}/pulls?state=all&head={owner}:{head}&base={base}"
-        async for entry in self._each(url):
+        async for entry in self._rest.each(url):
             return payloads.Pull.model_validate(entry)
         return None
 
@@ -207,7 +161,7 @@ class GitHub:
         """
         url = f"{self._repo}/actions/workflows/{WORKFLOW}/dispatches"
         content = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
-        answer = await self._post(url, content)
+        answer = await self._rest.write("POST", url, content)
         return int(answer["workflow_run_id"]) if answer else None
 
     async def run_named(self, nonce: str) -> int | None:
@@ -232,13 +186,15 @@ class GitHub:
                 break
         for number in wanted - found.keys():
             url = f"{self._repo}/actions/runs/{number}"
-            found[number] = _run(await self._read(payloads.Run, url))
+            found[number] = _run(await self._rest.read(payloads.Run, url))
         return found
 
     async def cancel_run(self, run: int) -> None:
         """Ask for a run to be cancelled; one that has ended already is fine."""
         try:
-            await self._post(f"{self._repo}/actions/runs/{run}/cancel", None)
+            await self._rest.write(
+                "POST", f"{self._repo}/actions/runs/{run}/cancel", None
+            )
         except Refused as refused:
             if refused.status != HTTPStatus.CONFLICT:
                 raise
@@ -250,13 +206,14 @@ class GitHub:
             Refused: it is larger than `ARTIFACT_BYTES`; nothing was read.
         """
         url = f"{self._repo}/actions/runs/{run}/artifacts?per_page=100"
-        async for entry in self._each(url, key="artifacts"):
+        async for entry in self._rest.each(url, key="artifacts"):
             artifact = payloads.Artifact.model_validate(entry)
             if artifact.name == name and not artifact.expired:
                 if artifact.size_in_bytes > ARTIFACT_BYTES:
                     size = artifact.size_in_bytes
                     raise Refused(f"artifact of run {run}", 413, f"{size} bytes")
-                return await self._download(artifact.id)
+                zipped = f"{self._repo}/actions/artifacts/{artifact.id}/zip"
+                return await self._rest.download(zipped)
         return None
 
     # --- checks ---------------------------------------------------------------------
@@ -265,7 +222,7 @@ class GitHub:
         """Return the check runs on a commit."""
         url = f"{self._repo}/commits/{commit}/check-runs?per_page=100"
         found = []
-        async for entry in self._each(url, key="check_runs"):
+        async for entry in self._rest.each(url, key="check_runs"):
             check = payloads.CheckRun.model_validate(entry)
             text = "\n".join(filter(None, (check.output.summary, check.output.text)))
             app = (check.app and check.app.slug) or ""
@@ -281,87 +238,13 @@ class GitHub:
             )
         return found
 
-    # --- HTTP -----------------------------------------------------------------------
-
     async def _runs(self) -> AsyncIterator[payloads.Run]:
         url = (
             f"{self._repo}/actions/workflows/{WORKFLOW}/runs"
             "?event=workflow_dispatch&per_page=100"
         )
-        async for entry in self._each(url, key="workflow_runs"):
+        async for entry in self._rest.each(url, key="workflow_runs"):
             yield payloads.Run.model_validate(entry)
-
-    @_reading
-    async def _download(self, artifact: int) -> bytes:
-        """Fetch an artifact; the storage it is redirected to never sees the token."""
-        url = f"{self._repo}/actions/artifacts/{artifact}/zip"
-        headers = {"Authorization": f"Bearer {self._token}"}
-        try:
-            answer = await self._client.get(self._api.base_url + url, headers=headers)
-            if answer.is_redirect:
-                answer = await self._client.get(answer.headers["location"])
-        except httpx.HTTPError as error:
-            raise Unavailable(f"GET {url}: {error!r}") from error
-        if answer.is_success:
-            return answer.content
-        kind = Unavailable if answer.is_server_error else None
-        if kind:
-            raise kind(f"GET {url}: {answer.status_code}")
-        raise Refused(f"GET {url}", answer.status_code, answer.text[:200])
-
-    @_reading
-    async def _get(self, url: str) -> Any:
-        return await self._call("GET", url)
-
-    async def _read(self, model: type[_Model], url: str) -> _Model:
-        try:
-            return model.model_validate(await self._get(url))
-        except ValidationError as error:
-            raise Unavailable(f"GET {url}: not what GitHub answers: {error}") from error
-
-    async def _each(self, url: str, key: str | None = None) -> AsyncIterator[Any]:
-        """Give every item of a paginated list."""
-        more: str | None = url
-        while more:
-            page, more = await self._page(more)
-            for item in page[key] if key else page:
-                yield item
-
-    @_reading
-    async def _page(self, url: str) -> tuple[Any, str | None]:
-        return await self._answer("GET", url)
-
-    async def _post(self, url: str, body: object) -> Any:
-        return await self._write("POST", url, body)
-
-    async def _write(self, method: str, url: str, body: object = None) -> Any:
-        return await self._call(method, url, body)
-
-    async def _call(self, method: str, url: str, body: object = None) -> Any:
-        return (await self._answer(method, url, body))[0]
-
-    async def _answer(
-        self, method: str, url: str, body: object = None
-    ) -> tuple[Any, str | None]:
-        """Make one request; turn every library error into one of ours."""
-        try:
-            async with asyncio.timeout(DEADLINE_S):
-                data, more, _ = await self._api._make_request(  # noqa: SLF001  the one
-                    # entry that gives the next page's address with the data
-                    method,
-                    url,
-                    {},
-                    b"" if body is None else body,
-                    "application/vnd.github+json",
-                )
-        except (httpx.HTTPError, TimeoutError, gidgethub.GitHubBroken) as error:
-            raise Unavailable(f"{method} {url}: {error!r}") from error
-        except gidgethub.RateLimitExceeded as error:
-            raise Unavailable(f"{method} {url}: {error}") from error
-        except gidgethub.HTTPException as error:
-            status = int(error.status_code)
-            raise Refused(f"{method} {url}", status, str(error)) from error
-        return data, more
 
 
 def _run(run: payloads.Run) -> Run:

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from bot import deacon, effects, mayor, refinery, witness
 from bot.desk import Desk
 from bot.draft import Draft
-from bot.github import Refused
 from bot.lease import BotLease, NotHolder
 from bot.observe import observe
+from bot.rest import Refused
 from bot.wake import ALL, Wake
 from convoy.actions import (
     Action,
@@ -203,7 +203,9 @@ class Loop:
             self._artifacts[action] = await witness.fetch(self.desk, action)
         await asyncio.to_thread(self._staged, draft, action)
 
-    def _staged(self, draft: Draft, action: Staged) -> None:  # noqa: C901  one arm a kind
+    def _staged(  # noqa: C901, PLR0912  one arm a kind
+        self, draft: Draft, action: Staged
+    ) -> None:
         desk = self.desk
         match action:
             case MakePlan():

@@ -22,6 +22,8 @@ from grite.wal import WAL_REF, Log
 HEADS: Final = "refs/heads/"
 _INTAKE: Final = "refs/intake/"
 """Local refs that keep an attempt's commits while they are looked at."""
+_SEEN: Final = "refs/seen/"
+"""Local refs that say what is here already: git asks them what not to fetch again."""
 
 
 @dataclass(kw_only=True)
@@ -93,6 +95,7 @@ class Mirror:
                 self.refs.pop(ref, None)
             else:
                 self.refs[ref] = update.new
+                self._saw(ref, update.new)
         if commit:
             self.state = fold(self.state, commit, events)
 
@@ -118,12 +121,16 @@ class Mirror:
 
     def _bring(self, refs: Mapping[str, str]) -> None:
         """Fetch every branch and log commit that is not here yet."""
-        wanted = {
-            commit
-            for ref, commit in refs.items()
-            if ref.startswith(HEADS) or ref == WAL_REF
-        }
-        self.ensure(sorted(wanted))
+        missing = [
+            f"+{ref}:{_seen(ref)}"
+            for ref, commit in sorted(refs.items())
+            if _is_kept(ref) and not self.has(commit)
+        ]
+        self.remote.fetch(missing)
+
+    def _saw(self, ref: str, commit: str) -> None:
+        if _is_kept(ref):
+            self.objects.references.create(_seen(ref), commit, force=True)
 
     def _read_log(self, head: str | None) -> None:
         if head == self.head:
@@ -136,3 +143,12 @@ class Mirror:
         for entry in self.log.entries(head, since=self.head):
             self.state = fold(self.state, entry.commit, entry.events)
             self.faults += tuple(f"{entry.commit}: {f}" for f in entry.faults)
+
+
+def _is_kept(ref: str) -> bool:
+    """Whether the mirror follows a ref: branches and the log."""
+    return ref.startswith(HEADS) or ref == WAL_REF
+
+
+def _seen(ref: str) -> str:
+    return _SEEN + ref.removeprefix("refs/")

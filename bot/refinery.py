@@ -181,7 +181,7 @@ def reject(draft: Draft, action: Reject) -> None:
 
 
 def block(draft: Draft, action: Block) -> None:
-    """Wait for a person; a convoy as a whole fails instead, and may be asked for again."""
+    """Wait for a person; a convoy as a whole fails, and may be asked for again."""
     if action.task:
         command = BlockTask(convoy=action.convoy, task=action.task, why=action.why)
         draft.submit(command)

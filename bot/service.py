@@ -11,11 +11,12 @@ from aiohttp import web
 from bot.compose import Composer
 from bot.desk import Desk, actor_of
 from bot.door import Door
-from bot.github import DEADLINE_S, GitHub
+from bot.github import GitHub
 from bot.inbox import Inbox
 from bot.lease import BotLease
 from bot.loop import RETRY_S, Loop
 from bot.mirror import Mirror
+from bot.rest import DEADLINE_S
 from bot.settings import Settings
 from bot.wake import Wake
 

@@ -10,7 +10,7 @@ from typing import Final
 from bot import intake
 from bot.desk import Desk
 from bot.draft import Draft
-from bot.github import Refused
+from bot.rest import Refused
 from convoy import gate, ids
 from convoy.actions import Begin, Collect
 from convoy.commands import AcceptWork, LoseSession, RefuseWork, StartTask

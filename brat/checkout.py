@@ -1,7 +1,7 @@
 """The person's own repository: looked at, never touched.
 
-Commits are read out of it by git; nothing is ever written to its work tree, its index or
-its branches. brat's own state lies in a folder inside its git directory.
+Commits are read out of it by git; nothing is ever written to its work tree, its index
+or its branches. brat's own state lies in a folder inside its git directory.
 """
 
 from dataclasses import dataclass

@@ -59,7 +59,7 @@ def mayor_start(path: Path, text: str, *, headless: bool, timeout: str) -> int:
     if not text.strip():
         raise SystemExit(_usage("--task is empty: say what is to be done"))
     try:
-        limit_s = seconds(timeout)
+        limit_s = int(timeout) if timeout.isdecimal() else seconds(timeout)
     except ValueError as error:
         raise SystemExit(_usage(f"--timeout: {error}")) from error
     checkout = checkouts.find(path)

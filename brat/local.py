@@ -1,8 +1,8 @@
 """Local mode: one repository, its forge on loopback, and the loop, for a while.
 
-`serving` starts what is needed and stops it; in between the loop runs with the roles that
-were asked for. Nothing is left running, but sessions that have begun: they finish, and
-the next loop finds what they left.
+`serving` starts what is needed and stops it; in between the loop runs with the roles
+that were asked for. Nothing is left running, but sessions that have begun: they finish,
+and the next loop finds what they left.
 """
 
 import asyncio

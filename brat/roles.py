@@ -1,4 +1,4 @@
-"""Running the loop with some roles on the person's repository, and saying what comes next."""
+"""Running the loop with some roles in local mode, and saying what comes next."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,9 +1,9 @@
 """Every brat event: what happened, in the past tense, with all that a fold needs.
 
-An event is a frozen struct whose JSON form carries `v` and `type` (noun dot participle).
-`Event` is the closed union of what a bot writes and what changes state; `Claim` is what a
-session says of itself, imported beside the bot's own events and never believed by the
-fold. docs/log-format.md lists all fields; a test keeps it complete.
+An event is a frozen struct whose JSON form carries `v` and `type` (noun dot
+participle). `Event` is the closed union of what a bot writes and what changes state;
+`Claim` is what a session says of itself, imported beside the bot's own events and never
+believed by the fold. docs/log-format.md lists all fields; a test keeps it complete.
 """
 
 from typing import Literal
@@ -282,7 +282,7 @@ class MergeLanded(Fact, frozen=True, kw_only=True, tag="merge.landed"):
     """The checks that judged the candidate; `("none",)` where CI is not required."""
 
 
-# --- leases and actions -----------------------------------------------------------------
+# --- leases and actions -------------------------------------------------------------
 
 
 class LeaseTaken(Fact, frozen=True, kw_only=True, tag="lease.taken"):

@@ -40,8 +40,8 @@ from convoy.state import Candidate, Convoy, State
 
 HEADS = "refs/heads/"
 NO_CI = (
-    "no check has reported on the candidate: set [ci] command (local) or let a workflow "
-    "run on pushes to brat/queue/**, or set [refinery] require_ci = false"
+    "no check has reported on the candidate: set [ci] command (local) or let a "
+    "workflow run on pushes to brat/queue/**, or set [refinery] require_ci = false"
 )
 
 
@@ -97,7 +97,7 @@ def _results(
 
 
 def _starts(state: State, observed: Observed) -> Iterator[Action]:
-    """Give free slots to the convoys in turn, the one with the fewest sessions first."""
+    """Give free slots to the convoys in turn, the one with the fewest first."""
     used = Counter(convoy.name for convoy, _ in state.running())
     engines = Counter(task.spec.engine for _, task in state.running())
     queues = {

@@ -1,7 +1,8 @@
 """Who may go next: tasks that can start, and the chain of candidates. Pure.
 
-The chain: each task's candidate stands on the branch's tip or on the candidate ahead of
-it. A link whose base or work has changed is broken; it and all behind it are built again.
+The chain: each task's candidate stands on the branch's tip or on the candidate ahead
+of it. A link whose base or work has changed is broken; it and all behind it are built
+again.
 """
 
 from collections.abc import Iterator

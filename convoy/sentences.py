@@ -37,7 +37,7 @@ from convoy.events import (
 )
 
 
-def sentence(fact: Event | Claim) -> str:
+def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
     """Return what `fact` says, in one sentence."""
     match fact:
         case BotStarted():
@@ -141,7 +141,7 @@ def _merge(fact: MergeAttempted | MergeFailed | MergeLanded) -> str:
             assert_never(fact)
 
 
-def _session(fact: Claim) -> str:
+def _session(fact: Claim) -> str:  # noqa: C901  one arm a kind
     session = f"Session {fact.convoy}/{fact.task}/{fact.attempt}"
     match fact:
         case SessionSpawned():

@@ -8,6 +8,7 @@ git, and checks at the end that the default branch's tests pass.
 import asyncio
 import json
 import random
+import secrets
 import shutil
 import subprocess
 import sys
@@ -38,6 +39,10 @@ from grite import git
 from grite.errors import BratError, Unavailable
 
 PERSON: Final = "you"
+ENGINE: Final = (
+    "engine: shell, a script that plays an agent, so no account is needed; for a real "
+    "agent set [engine.default] type in .brat/config.toml"
+)
 DEADLINE_S: Final = 240.0
 LOOK_S: Final = 0.15
 CHAOS_S: Final = (0.4, 2.5)
@@ -75,10 +80,10 @@ def tell(
         stage = _set_up(folder)
         if _tests_pass(stage):
             raise BratError("the sample's tests pass before anything was fixed")
-        say("engine: shell, a script that plays an agent; for a real one set [engine.")
+        say(ENGINE)
         begun = time.monotonic()
-        drawn = random.Random(seed if seed is not None else random.randrange(10**6))
-        kills = asyncio.run(_play(stage, drawn if chaos else None, live=not as_json))
+        drawn = _drawn(seed) if chaos else None
+        kills = asyncio.run(_play(stage, drawn, live=not as_json))
         wall_s = time.monotonic() - begun
         reader = Reader(stage.bare)
         convoy = next(iter(reader.read().convoys.values()))
@@ -91,6 +96,14 @@ def tell(
         say(f"tests on {stage.sample.branch}: {'pass' if passed else 'FAIL'}")
         merged = all(task.state == "merged" for task in convoy.tasks)
         return 0 if passed and merged and convoy.state == "complete" else 1
+
+
+def _drawn(seed: int | None) -> random.Random:
+    """Return the chaos, and say the seed that gives the same one again."""
+    if seed is None:
+        seed = secrets.randbelow(1_000_000)
+    say(f"chaos: --seed {seed}")
+    return random.Random(seed)  # noqa: S311  it only has to be repeatable
 
 
 @contextmanager
