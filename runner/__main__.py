@@ -37,7 +37,8 @@ def main() -> int:
 
 
 def _say(sentence: str, status: int) -> int:
-    print(f"brat: {' '.join(sentence.split())}", file=sys.stderr)  # noqa: T201  for people
+    sentence = " ".join(sentence.split()).rstrip(".")
+    print(f"brat: {sentence}.", file=sys.stderr)  # noqa: T201  for people
     return status
 
 

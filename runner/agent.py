@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convoy.events import TaskStarted
+from grite.git import authorization
 from runner.engines import ENGINES
 from runner.engines.row import Call, Report, Row
 from runner.inputs import Inputs
@@ -76,7 +77,11 @@ def secrets_of(inputs: Inputs, row: Row | None) -> tuple[str, ...]:
     """Return the values that the agent's output must not show."""
     needs = row.needs if row else ()
     keys = (inputs.offered.get(name, "") for name in needs)
-    return (inputs.token or "", *keys)
+    if inputs.token is None:
+        return tuple(keys)
+    # The header that git sends holds the token in another form.
+    *_, header = authorization(inputs.token).values()
+    return (inputs.token, header.split()[-1], *keys)
 
 
 def _unstarted(fault: str) -> tuple[Ending, Report]:

@@ -16,7 +16,7 @@ TOKEN_LIMIT = 4096
 """Characters; tokens of GitHub have at most 520."""
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
-_REPOSITORY = re.compile(r"[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+")
+_REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/(?!\.\.?$)[A-Za-z0-9_.-]+")
 _SERVER = re.compile(r"(?:https?://[^/@?#\s]+|file://)(?:/[^@?#\s]*)?")
 
 

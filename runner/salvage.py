@@ -71,7 +71,9 @@ class Salvage:
         try:
             return self._keep(message)
         except (BratError, OSError, ValueError) as error:
-            return Work(faults=(f"The work could not be kept: {error}.",))
+            return Work(
+                faults=(f"The work could not be kept: {str(error).rstrip('.')}.",)
+            )
 
     def _keep(self, message: Message) -> Work:
         workspace = self._workspace

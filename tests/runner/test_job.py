@@ -26,6 +26,7 @@ class Who(TypedDict):
     attempt: int
 
 
+X = "-c user.name=x -c user.email=x"
 WHO: Who = {"convoy": "fix-login-7", "task": 2, "attempt": 1}
 
 
@@ -153,7 +154,7 @@ def test_a_history_of_its_own_is_folded_into_one_commit_on_the_base(
     "ruin",
     [
         "rm -rf .git",
-        "rm -rf .git && git init -q && git add -A && git -c user.name=x -c user.email=x commit -qm Other",
+        f"rm -rf .git && git init -q && git add -A && git {X} commit -qm Other",
         "rm -rf .git && ln -s /nonexistent .git",
         "rm -rf .git/objects",
         "echo junk > .git/HEAD",

@@ -1,0 +1,73 @@
+"""What the job's page shows, and that agents cannot write workflow commands on it."""
+
+import re
+
+from runner.annotate import error, output
+from tests.runner.job import Forge
+
+
+def test_a_command_is_escaped_as_the_toolkit_does() -> None:
+    shown = error("50%\r\nof a:b, c", "x: a,b%")
+
+    assert shown == "::error title=x%3A a%2Cb%25::50%25%0D%0Aof a:b, c"
+
+
+def test_an_output_cannot_be_ended_from_within() -> None:
+    lines = output("summary", "a\nghadelimiter_\nb=c").splitlines()
+
+    mark = lines[0].removeprefix("summary<<")
+    assert re.fullmatch("ghadelimiter_[0-9a-f]{32}", mark)
+    assert lines[1:] == ["a", "ghadelimiter_", "b=c", mark]
+    assert output("a", "b") != output("a", "b")
+
+
+def test_a_failed_job_says_why_on_its_page(forge: Forge) -> None:
+    left = forge.run(forge.started("sh", "-c", "exit 4"), GITHUB_ACTIONS="true")
+
+    assert left.out.splitlines()[-1] == (
+        "::error title=brat fix-login-7/2/1%3A failure::The agent exited with status 4."
+    )
+
+
+def test_outputs_and_summary_are_added_to_what_is_there(forge: Forge) -> None:
+    outputs, page = forge.root / "outputs", forge.root / "page"
+    outputs.write_text("a=b\n")
+    left = forge.run(
+        forge.started("sh", "-c", "echo 1 > a; echo '```'; echo '### `x` ````'"),
+        GITHUB_OUTPUT=str(outputs),
+        GITHUB_STEP_SUMMARY=str(page),
+    )
+
+    text = outputs.read_text()
+    found = re.findall(r"(?ms)^(\S+)<<(\S+)\n(.*?)\n\2$", text)
+    assert text.startswith("a=b\n")
+    assert {name: value for name, _, value in found} == {
+        "conclusion": "success",
+        "head-sha": left.result["commit"],
+        "result-file": str(left.folder / "result.json"),
+        "summary": "### `x` ````",
+    }
+    assert page.read_text() == (
+        "### brat fix-login-7/2/1: success\n\n"
+        "```\nChanged 1 file.\n```\n\n"
+        "The agent said:\n\n`````\n### `x` ````\n`````\n\n"
+        "Changed:\n\n```\na\n```\n"
+    )
+
+
+def test_live_output_is_shown_where_no_command_is_obeyed(forge: Forge) -> None:
+    left = forge.run(
+        forge.started("sh", "-c", "echo ::set-env name=x::y; echo 1 > a"),
+        GITHUB_ACTIONS="true",
+    )
+
+    lines = left.out.splitlines()
+    mark = lines[0].removeprefix("::stop-commands::")
+    assert re.fullmatch("[0-9a-f]{32}", mark)
+    assert lines == [
+        f"::stop-commands::{mark}",
+        "::set-env name=x::y",
+        "",
+        f"::{mark}::",
+        "fix-login-7/2/1: success. Changed 1 file.",
+    ]

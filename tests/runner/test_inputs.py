@@ -1,0 +1,100 @@
+"""What a job may be told, and the one sentence it says to all else."""
+
+import msgspec
+import pytest
+
+from convoy import ids
+from convoy.codec import body_of
+from grite.event import CommentAdded, Event
+from tests.runner.job import Forge
+
+NOBODY = "0" * 40
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"BRAT_SESSION": None}, "BRAT_SESSION is not set."),
+        ({"BRAT_SESSION": "x"}, "BRAT_SESSION: 'x' is not the name of a session; "),
+        ({"BRAT_LOG": "main"}, "BRAT_LOG is 'main'; it should be such as the 40 hex "),
+        ({"BRAT_RESULT": ""}, "BRAT_RESULT is not set."),
+        ({"BRAT_RESULT": "/etc"}, "BRAT_RESULT is '/etc', which is not empty; "),
+        ({"BRAT_RESULT": "/etc/passwd"}, "BRAT_RESULT is '/etc/passwd', which is not "),
+        ({"RUNNER_TEMP": None}, "RUNNER_TEMP is not set."),
+        ({"GITHUB_WORKSPACE": None}, "GITHUB_WORKSPACE is not set."),
+        ({"GITHUB_REPOSITORY": "../x"}, "GITHUB_REPOSITORY is '../x'; it should be "),
+        ({"GITHUB_REPOSITORY": "a/b/c"}, "GITHUB_REPOSITORY is 'a/b/c'; it should be "),
+        (
+            {"GITHUB_SERVER_URL": "ext::sh"},
+            "GITHUB_SERVER_URL is 'ext::sh'; it should ",
+        ),
+        (
+            {"GITHUB_SERVER_URL": "https://u:p@x"},
+            "GITHUB_SERVER_URL is 'https://u:p@x'",
+        ),
+        ({"BRAT_TOKEN": "a b"}, "The token has characters that no token has."),
+        ({"BRAT_TOKEN_FD": "1"}, "BRAT_TOKEN_FD is '1'; it is a descriptor from 3 on."),
+        ({"BRAT_TOKEN_FD": "99"}, "BRAT_TOKEN_FD is 99, which cannot be read: Bad "),
+        (
+            {"BRAT_TOKEN": None, "GITHUB_SERVER_URL": "http://127.0.0.1"},
+            "There is no token to fetch with; set BRAT_TOKEN, or BRAT_TOKEN_FD to ",
+        ),
+    ],
+)
+def test_bad_input_gets_one_sentence(
+    forge: Forge, changes: dict[str, str | None], sentence: str
+) -> None:
+    left = forge.left_by(forge.start(forge.environment(NOBODY, **changes)))
+
+    assert left.status == 2
+    assert left.err.count("\n") == 1
+    assert left.err.startswith(f"brat: {sentence}")
+    assert not (forge.root / "result").exists()
+
+
+def test_a_commit_that_the_forge_does_not_have_is_bad_input(forge: Forge) -> None:
+    left = forge.left_by(forge.start(forge.environment(NOBODY)))
+
+    assert left.status == 2
+    assert left.err.startswith(f"brat: Cannot fetch {NOBODY} from file://")
+
+
+def test_a_commit_that_is_not_of_the_log_is_bad_input(forge: Forge) -> None:
+    left = forge.left_by(forge.start(forge.environment(forge.base)))
+
+    assert left.status == 2
+    assert left.err.startswith("brat: BRAT_LOG names a commit that is no hand-off: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("attempt", 2), ("task", 3), ("convoy", "fix-login-8")]
+)
+def test_a_hand_off_to_another_session_is_bad_input(
+    forge: Forge, name: str, value: object
+) -> None:
+    started = forge.started("sh", "-c", "echo 1 > a")
+    left = forge.run(msgspec.structs.replace(started, **{name: value}))
+
+    assert left.status == 2
+    assert left.err.endswith(" of the log does not start session fix-login-7/2/1.\n")
+
+
+def test_a_hand_off_on_the_issue_of_another_task_does_not_count(forge: Forge) -> None:
+    body = body_of(forge.started("sh", "-c", "echo 1 > a"), "It starts.")
+    event = Event(
+        issue=ids.task_issue("fix-login-7", 3),
+        actor=b"a" * 16,
+        ts=1,
+        kind=CommentAdded(body),
+    )
+    left = forge.left_by(forge.start(forge.environment(forge.log([event]))))
+
+    assert left.status == 2
+
+
+def test_a_base_that_is_gone_is_bad_input(forge: Forge) -> None:
+    left = forge.run(forge.started("sh", "-c", "echo 1 > a", base=NOBODY))
+
+    assert left.status == 2
+    assert left.err.startswith(f"brat: Cannot fetch {NOBODY}")
+    assert left.names == {"events.bin"}

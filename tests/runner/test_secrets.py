@@ -1,0 +1,162 @@
+"""What the agent must not find, and what must not find its way into the runner."""
+
+import base64
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.runner.job import TOKEN, Forge, git
+
+PAIR = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
+
+# What it finds is told by name only: the transcript would hide the value.
+THIEF = """
+import os, subprocess
+from pathlib import Path
+needles = [bytes.fromhex(each) for each in {needles!r}]
+found = set()
+def look(where, text):
+    if any(needle in text for needle in needles):
+        found.add(where)
+def read(path):
+    try:
+        return path.read_bytes() if path.is_file() else b""
+    except OSError:
+        return b""
+look("environment", repr(os.environ).encode())
+parent = Path("/proc") / str(os.getppid())
+for name in ("environ", "cmdline"):
+    look(name + " of the witness", (parent / name).read_bytes())
+for fd in os.listdir("/proc/self/fd"):
+    if int(fd) > 2 and os.path.exists("/proc/self/fd/" + fd):
+        found.add("descriptor " + fd)
+listing = ["git", "config", "--list", "--show-origin"]
+look("git's configuration", subprocess.run(listing, capture_output=True).stdout)
+for root in {roots!r}:
+    for path in Path(root).rglob("*"):
+        look(str(path), read(path))
+Path("found.txt").write_text(chr(10).join(sorted(found)))
+print("environment:", *sorted(os.environ))
+"""
+
+
+@pytest.fixture
+def thief(forge: Forge) -> str:
+    roots = [str(forge.root / name) for name in ("temp", "work", "result")]
+    bait = forge.root / "work/bait"
+    bait.parent.mkdir()
+    bait.write_text(TOKEN)
+    needles = [TOKEN.encode().hex(), PAIR.encode().hex()]
+    return THIEF.format(needles=needles, roots=roots)
+
+
+def test_a_token_in_the_environment_is_not_found_by_the_agent(
+    forge: Forge, thief: str
+) -> None:
+    started = forge.started(sys.executable, "-I", "-c", thief)
+    left = forge.run(started, ACTIONS_RUNTIME_TOKEN=TOKEN, GH_TOKEN=TOKEN)
+
+    found = git("show", "work:found.txt", cwd=forge.unpacked(left))
+    assert found == str(forge.root / "work/bait")
+    names = left.said.partition("environment: ")[2].split()
+    assert names == [
+        *("BRAT_ATTEMPT", "BRAT_CONVOY", "BRAT_MODEL", "BRAT_PROMPT", "BRAT_TASK"),
+        *("BRAT_TITLE", "CI", "GIT_CEILING_DIRECTORIES", "GIT_CONFIG_NOSYSTEM"),
+        *("GIT_TERMINAL_PROMPT", "HOME", "LANG", "PATH", "TERM", "TMPDIR"),
+    ]
+
+
+def test_a_token_in_a_descriptor_is_read_once_and_gone(
+    forge: Forge, thief: str
+) -> None:
+    reader, writer = os.pipe()
+    os.write(writer, TOKEN.encode())
+    started = forge.started(sys.executable, "-I", "-c", thief)
+    env = forge.environment(
+        forge.hand_off(started), BRAT_TOKEN=None, BRAT_TOKEN_FD=str(reader)
+    )
+    job = forge.start(env, fds=(reader,))
+    os.close(reader)
+    left = forge.left_by(job)
+    os.close(writer)
+
+    assert (left.status, left.err) == (0, "")
+    found = git("show", "work:found.txt", cwd=forge.unpacked(left))
+    assert found == str(forge.root / "work/bait")
+
+
+def test_the_token_reaches_the_forge_as_a_header(forge: Forge) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(10)
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        job = forge.start(forge.environment("0" * 40, GITHUB_SERVER_URL=url))
+        connection, _ = server.accept()
+        with connection:
+            request = connection.recv(65536).decode()
+            connection.sendall(b"HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n")
+        left = forge.left_by(job)
+
+    assert request.startswith("GET /octo/hello.git/info/refs?")
+    assert f"Authorization: Basic {PAIR}" in request
+    assert left.status == 2
+    assert left.err.startswith(f"brat: Cannot fetch {'0' * 40} from {url}/octo/hello")
+
+
+def test_secrets_do_not_reach_the_transcript_or_the_log(forge: Forge) -> None:
+    shaped = "ghs_" + "A1b2" * 9
+    halves = f"printf {TOKEN[:9]}; sleep 0.1; printf {TOKEN[9:]}"
+    left = forge.run(
+        forge.started("sh", "-c", f"{halves}; echo; echo {PAIR}; echo see {shaped}"),
+        GITHUB_ACTIONS="true",
+    )
+
+    assert left.said == "***\n***\nsee ***\n"
+    assert left.result["summary"] == "see ***"
+    everything = b"".join(each.read_bytes() for each in left.folder.iterdir())
+    for secret in (TOKEN, PAIR, shaped):
+        assert secret.encode() not in everything
+        assert secret not in left.out + left.err
+
+
+def test_the_agents_clone_has_the_base_and_nothing_else(forge: Forge) -> None:
+    left = forge.sh(
+        "git for-each-ref; git symbolic-ref HEAD; git remote; git rev-list --all;"
+        "git cat-file --batch-all-objects --batch-check"
+    )
+
+    branch = "refs/heads/convoy/fix-login-7/task-2"
+    said = left.said.splitlines()
+    assert said[:3] == [f"{forge.base} commit\t{branch}", branch, forge.base]
+    expected = git("rev-list", "--objects", "--no-walk", forge.base, cwd=forge.bare)
+    assert {line.split()[0] for line in said[3:]} == {
+        line.split()[0] for line in expected.splitlines()
+    }
+
+
+def test_code_in_the_current_folder_is_not_imported(forge: Forge) -> None:
+    trap = forge.root / "sprung"
+    work = forge.root / "work"
+    for name in ("runner", "convoy", "grite", "msgspec", "engines"):
+        for module in ("__init__", "__main__", "witness", "events", "git"):
+            plant(work / name / f"{module}.py", trap)
+    for name in ("json", "re", "sitecustomize", "usercustomize", "runner"):
+        plant(work / f"{name}.py", trap)
+
+    env = forge.environment(forge.hand_off(forge.started("sh", "-c", "echo 1 > a")))
+    env |= {"PYTHONPATH": str(work), "PYTHONSTARTUP": str(work / "re.py")}
+    left = forge.left_by(forge.start(env, cwd=work))
+
+    assert (left.status, left.err) == (0, "")
+    assert not trap.exists()
+    proof = subprocess.run([sys.executable, "-c", "import json"], cwd=work, check=False)
+    assert proof.returncode == 0
+    assert trap.exists()  # the trap does work
+
+
+def plant(path: Path, trap: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"open({str(trap)!r}, 'w').close()\n")

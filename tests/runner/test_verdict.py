@@ -1,0 +1,105 @@
+"""The witness's word: nobody is believed alone."""
+
+import pytest
+
+from convoy.gate import Change
+from runner.engines.row import Report
+from runner.salvage import Work
+from runner.supervise import Ending
+from runner.verdict import Seen, conclude
+
+WELL = Ending(exit_code=0, seconds=1.0)
+DONE, NOOP = Report("done"), Report("noop")
+NOTHING = Work()
+ONE = Work("c" * 40, (Change("a", "000000", "100644"),))
+
+
+def judged(
+    ending: Ending = WELL,
+    report: Report = DONE,
+    work: Work = ONE,
+    refusals: tuple[str, ...] = (),
+) -> tuple[str, str]:
+    return conclude(Seen(ending, report, work, refusals, 5))
+
+
+@pytest.mark.parametrize(
+    ("found", "conclusion", "why"),
+    [
+        (judged(), "success", "Changed 1 file."),
+        (
+            judged(report=NOOP, work=NOTHING),
+            "noop",
+            "The agent reported that nothing is to be done.",
+        ),
+        (
+            judged(report=NOOP),
+            "failure",
+            "The agent reported noop but changed 1 file.",
+        ),
+        (
+            judged(work=NOTHING),
+            "failure",
+            "The agent reported done but changed nothing.",
+        ),
+        (
+            judged(report=Report("missing_tool", "no cargo")),
+            "failure",
+            "The agent reported missing tool: no cargo",
+        ),
+        (
+            judged(report=Report(None)),
+            "failure",
+            "The agent ended without saying that it is done.",
+        ),
+        (
+            judged(report=Report("done", fault="Out of credit.")),
+            "failure",
+            "Out of credit.",
+        ),
+        (
+            judged(ending=Ending(exit_code=1)),
+            "failure",
+            "The agent exited with status 1.",
+        ),
+        (
+            judged(ending=Ending(signal=9)),
+            "failure",
+            "The agent was ended by SIGKILL.",
+        ),
+        (
+            judged(ending=Ending(signal=35)),
+            "failure",
+            "The agent was ended by signal 35.",
+        ),
+        (
+            judged(ending=Ending(exit_code=0, timed_out=True)),
+            "timed_out",
+            "The agent was ended after 5 s.",
+        ),
+        (
+            judged(ending=Ending(signal=15, cancelled=True)),
+            "cancelled",
+            "The job was cancelled.",
+        ),
+        (
+            judged(ending=Ending(exit_code=0, survivors=2)),
+            "failure",
+            "2 processes of the agent could not be ended.",
+        ),
+        (
+            judged(refusals=("Too large.", "Protected.")),
+            "failure",
+            "Too large.",
+        ),
+        (
+            judged(work=Work(faults=("Lost.",))),
+            "failure",
+            "Lost.",
+        ),
+    ],
+)
+def test_what_went_wrong_first_is_the_reason(
+    found: tuple[str, str], conclusion: str, why: str
+) -> None:
+    assert found == (conclusion, why)

@@ -1,0 +1,91 @@
+"""The workflow that adopters copy: checked as text, and run by act."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.runner.job import TOKEN, Forge, git
+
+ROOT = Path(__file__).parents[2]
+SOURCE = ROOT / "workflows/brat-task.yml"
+ACT = Path(sys.executable).with_name("act")
+# act cannot fetch actions here; what the real one does with the folder is GitHub's.
+UPLOAD = """
+name: upload
+inputs: {{name: {{required: true}}, path: {{required: true}}, retention-days: {{}}}}
+runs:
+  using: composite
+  steps:
+    - shell: bash
+      run: cp -r "${{{{ inputs.path }}}}" "{to}/${{{{ inputs.name }}}}"
+"""
+
+
+def test_the_copy_that_github_runs_is_identical() -> None:
+    copy = ROOT / ".github/workflows/brat-task.yml"
+
+    assert copy.read_bytes() == SOURCE.read_bytes()
+
+
+def test_it_installs_the_version_it_belongs_to() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+    assert f"brat-bot=={project['version']}\n" in SOURCE.read_text()
+
+
+def test_actions_are_pinned_and_commands_hold_no_expression() -> None:
+    lines = SOURCE.read_text().splitlines()
+    uses = [line for line in lines if "uses:" in line]
+    with_expression = [line.strip() for line in lines if "${{" in line]
+
+    assert uses
+    for line in uses:
+        assert re.search(r"uses: [\w/-]+@[0-9a-f]{40} # v\d", line)
+    for line in with_expression:
+        assert re.match(r"run-name|group|path|BRAT_[A-Z]+: ", line)
+
+
+@pytest.mark.needs("act")
+def test_act_runs_it_from_inputs_to_artifact(forge: Forge) -> None:
+    log = forge.hand_off(forge.started("sh", "-c", "echo hi > greeting.txt"))
+    upload, checkout = forge.root / "upload", forge.root / "checkout"
+    upload.mkdir()
+    (upload / "action.yml").write_text(UPLOAD.format(to=forge.root))
+    git("clone", "-q", str(forge.bare), str(checkout), cwd=forge.root)
+    pin = re.search(r"actions/upload-artifact@[0-9a-f]{40}", SOURCE.read_text())
+    assert pin
+
+    done = subprocess.run(
+        [
+            *(str(ACT), "workflow_dispatch", "--workflows", str(SOURCE)),
+            *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
+            *("--no-cache-server", "--action-cache-path", str(forge.root / "actions")),
+            *("--local-repository", f"file://{forge.root}/{pin[0]}={upload}"),
+            *("--env", f"GITHUB_SERVER_URL=file://{forge.root}"),
+            *("--env", "GITHUB_REPOSITORY=octo/hello", "--secret", "GITHUB_TOKEN"),
+            *("--input", "session=fix-login-7/2/1", "--input", f"log={log}"),
+            *("--input", "nonce=n0nce"),
+        ],
+        cwd=checkout,
+        env={
+            "PATH": f"{ACT.parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(forge.root),
+            "GITHUB_TOKEN": TOKEN,
+        },
+        capture_output=True,
+        text=True,
+        timeout=50,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    result = json.loads((forge.root / "brat-result/result.json").read_text())
+    assert result["conclusion"] == "success"
+    assert result["files"] == ["greeting.txt"]
+    assert TOKEN not in done.stdout
