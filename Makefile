@@ -50,7 +50,7 @@ dead: $(VENV)/.dev
 	@$(BIN)/vulture
 
 bench: $(VENV)/.dev ## the figures of docs/benchmarks.md
-	@$(BIN)/python benchmarks/run.py $(ARGS)
+	@$(BIN)/python -m benchmarks.run $(ARGS)
 
 lock: $(VENV)/bin/uv ## pin what pyproject.toml asks for
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock

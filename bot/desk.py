@@ -43,6 +43,8 @@ class Desk:
     troubles: dict[str, str] = field(default_factory=dict)
     """What the forge refused, by what was tried; said by status and at the end."""
     observed: Observed = field(default_factory=Observed)
+    ended: dict[int, int] = field(default_factory=dict)
+    """When each run was first seen to have ended, unix ms."""
 
 
 def actor_of(folder: Path) -> bytes:

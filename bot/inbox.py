@@ -1,8 +1,8 @@
 """What deliveries asked for, kept until the log holds what it led to.
 
 One file a request, written beside and renamed into place before the delivery is
-answered, so that a text is frozen as it was signed even if the bot dies the next moment.
-A folder, not a queue: the loop reads all of it each tick; twice is once.
+answered, so that a text is frozen as it was signed even if the bot dies at once.
+A folder, not a queue: the loop reads all of it each tick, and twice is once.
 """
 
 import os

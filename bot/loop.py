@@ -199,8 +199,11 @@ class Loop:
 
     async def _perform(self, draft: Draft, action: Staged) -> None:
         """Stage one action; what needs the network is fetched outside the thread."""
-        if isinstance(action, Collect) and action not in self._artifacts:
-            self._artifacts[action] = await witness.fetch(self.desk, action)
+        if isinstance(action, Collect):
+            got = await witness.fetch(self.desk, action)
+            if got is None:
+                return
+            self._artifacts[action] = got
         await asyncio.to_thread(self._staged, draft, action)
 
     def _staged(  # noqa: C901, PLR0912  one arm a kind

@@ -37,13 +37,17 @@ def begin(draft: Draft, action: Begin) -> None:
     )
 
 
-async def fetch(desk: Desk, action: Collect) -> bytes | str:
-    """Return the artifact of a run, or why there is none to take."""
+async def fetch(desk: Desk, action: Collect) -> bytes | str | None:
+    """Return the artifact of a run, why there is none, or None: it may still come."""
     try:
         data = await desk.github.artifact(action.run, intake.ARTIFACT)
     except Refused as refused:
         return str(refused)
-    return LOST if data is None else data
+    if data is not None:
+        return data
+    now = desk.clock()
+    ended = desk.ended.setdefault(action.run, now)
+    return LOST if now - ended >= desk.settings.artifact_grace_s * 1000 else None
 
 
 def collect(desk: Desk, draft: Draft, action: Collect, got: bytes | str) -> None:

@@ -44,9 +44,8 @@ def init(path: Path) -> None:
     if command:
         say(f"CI: {command} (from {checkouts.CONFIG})")
     elif proposal:
-        say(
-            f"CI: {proposal.command} ({proposal.why}); [ci] command in {checkouts.CONFIG} wins"
-        )
+        say(f"CI: {proposal.command} ({proposal.why})")
+        say(f"    for another one set [ci] command in {checkouts.CONFIG}")
     else:
         say(_without_ci(config))
     if not checkout.config.exists():

@@ -1,0 +1,118 @@
+"""The same work as bare_loop.py, through the whole local system.
+
+Forge, bot and runners are the processes that people run; the clock runs from the label
+on the issue to the landing on the default branch.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.bare_loop import call
+from brat import local, processes, registration as registrations
+from brat.demo.bot_process import BotProcess
+from brat.forge.records import Ci
+from brat.reading import Reader
+from brat.registration import FORGE_FOLDER, Registration, Source
+from convoy.state import Convoy
+
+DEADLINE_S = 300.0
+LOOK_S = 0.02
+
+
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """What is to be done."""
+
+    seconds: Sequence[float]
+    """What each task's agent waits; one entry a task."""
+    slots: int
+    ci: str = "true"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What it took."""
+
+    wall_s: float
+    convoy: Convoy
+    log_commits: int
+
+
+def project(folder: Path, load: Load) -> Path:
+    """Make the repository that both sides start from, with one commit on main."""
+    folder.mkdir(parents=True)
+    call("git", "init", "-q", "-b", "main", cwd=folder)
+    waits = " ".join(
+        f"{number}) sleep {wait};;" for number, wait in enumerate(load.seconds, 1)
+    )
+    agent = (
+        f"case $BRAT_TASK in {waits} esac; "
+        "mkdir -p work && echo done > work/$BRAT_TASK.txt"
+    )
+    (folder / ".brat").mkdir()
+    (folder / ".brat/config.toml").write_text(
+        "[engine.default]\n"
+        'type = "shell"\n'
+        f"args = ['sh', '-c', '{agent}']\n"
+        f"max_sessions = {load.slots}\n"
+        f"[mayor]\ntasks = {len(load.seconds)}\n",
+        encoding="utf-8",
+    )
+    (folder / "README.md").write_text("# A project\n", encoding="utf-8")
+    call("git", "add", "--all", cwd=folder)
+    call("git", "commit", "-q", "-m", "Begin", cwd=folder)
+    return folder
+
+
+def run(folder: Path, source: Path, load: Load) -> Outcome:
+    """Do all tasks and return what it took; everything lies in `folder` afterwards."""
+    known = registrations.register(
+        folder, Source(path=source, branch="main", name="project", person="you")
+    )
+    registrations.set_ci(folder, known, Ci(command=load.ci))
+    return asyncio.run(_run(folder, known, load))
+
+
+async def _run(folder: Path, known: Registration, load: Load) -> Outcome:
+    log = folder / "forge.log"
+    with processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
+        bot = BotProcess(folder, known, url)
+        bot.start()
+        try:
+            await local.point_hook(url, known, bot.port)
+            items = "\n".join(f"- [ ] Do {n}" for n in range(1, len(load.seconds) + 1))
+            async with local.person(url, known) as github:
+                issue = await github.open_issue("Do it all", items)
+                begun = time.perf_counter()
+                await github.relabel(issue, {"brat"}, set())
+            convoy = await _ended(Reader(registrations.bare_path(folder, known)))
+            wall_s = time.perf_counter() - begun
+        finally:
+            bot.stop()
+    bare = registrations.bare_path(folder, known)
+    reader = Reader(bare)
+    commits = len(reader_entries(bare))
+    assert reader.read().convoys[convoy.name].state == "complete", convoy.why
+    return Outcome(wall_s=wall_s, convoy=convoy, log_commits=commits)
+
+
+async def _ended(reader: Reader) -> Convoy:
+    deadline = time.monotonic() + DEADLINE_S
+    while time.monotonic() < deadline:
+        convoy = next(iter(reader.read().convoys.values()), None)
+        if convoy is not None and convoy.ended:
+            return convoy
+        await asyncio.sleep(LOOK_S)
+    raise TimeoutError(f"not done after {DEADLINE_S} s")
+
+
+def reader_entries(bare: Path) -> list[object]:
+    """Return the log's entries."""
+    from grite.wal import Log
+
+    log = Log(bare)
+    head = log.head()
+    return list(log.entries(head)) if head else []

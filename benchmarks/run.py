@@ -1,0 +1,80 @@
+"""`make bench`: the figures of docs/benchmarks.md, as ratios within one run."""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks import bare_loop, fleet
+from benchmarks.fleet import Load
+
+Figures = dict[str, object]
+
+
+def whole_loop(folder: Path, repeats: int) -> Figures:
+    """50 tasks of one second on 10 slots: brat against the bare loop, in turn."""
+    load = Load(seconds=[1.0] * 50, slots=10)
+    source = fleet.project(folder / "source", load)
+    ratios, bare, brat = [], [], []
+    for number in range(repeats):
+        place = folder / f"bare-{number}"
+        place.mkdir()
+        bare.append(bare_loop.run(50, 10, load.seconds, load.ci, place, source))
+        brat.append(fleet.run(folder / f"brat-{number}", source, load).wall_s)
+        ratios.append(brat[-1] / bare[-1])
+    return {
+        "bare_loop_s": _rounded(bare),
+        "brat_s": _rounded(brat),
+        "ratio_median": round(sorted(ratios)[len(ratios) // 2], 2),
+        "ratio_aim": 1.5,
+    }
+
+
+def three_jobs(folder: Path, _: int) -> Figures:
+    """The seed's three jobs, scaled to 15, 10 and 5 s: one at a time against brat."""
+    load = Load(seconds=[15.0, 10.0, 5.0], slots=3)
+    idle = Load(seconds=[0.0] * 3, slots=3)
+    source = fleet.project(folder / "source", load)
+    place = folder / "bare"
+    place.mkdir()
+    one_at_a_time = bare_loop.run(3, 1, load.seconds, load.ci, place, source)
+    source_idle = fleet.project(folder / "source-idle", idle)
+    overhead = fleet.run(folder / "idle", source_idle, idle).wall_s
+    brat = fleet.run(folder / "brat", source, load).wall_s
+    bound = max(load.seconds) + overhead
+    return {
+        "one_at_a_time_s": round(one_at_a_time, 2),
+        "brat_s": round(brat, 2),
+        "overhead_s": round(overhead, 2),
+        "critical_path_plus_overhead_s": round(bound, 2),
+        "ratio_to_that_bound": round(brat / bound, 3),
+        "ratio_aim": 1.1,
+        "times_faster": round(one_at_a_time / brat, 2),
+    }
+
+
+BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
+    "whole-loop": whole_loop,
+    "three-jobs": three_jobs,
+}
+
+
+def main() -> None:
+    """Run the named benchmarks (all by default) and print a JSON line for each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=[*BENCHMARKS])
+    parser.add_argument("--repeats", type=int, default=3)
+    args = parser.parse_args()
+    for name in args.names:
+        with tempfile.TemporaryDirectory(prefix=f"brat-{name}-") as folder:
+            figures = BENCHMARKS[name](Path(folder), args.repeats)
+            print(json.dumps({"benchmark": name, **figures}), flush=True)
+
+
+def _rounded(values: list[float]) -> list[float]:
+    return [round(value, 2) for value in values]
+
+
+if __name__ == "__main__":
+    main()
