@@ -4,6 +4,7 @@ Ends with 0 when a result says success or noop, 1 when it says anything else, 2 
 inputs, 75 when the forge does not answer, 3 when the fault is ours.
 """
 
+import io
 import sys
 import time
 
@@ -19,6 +20,8 @@ DONE, NOT_DONE, BAD_INPUT, OUR_FAULT, TRY_LATER = 0, 1, 2, 3, 75
 
 def main() -> int:
     """Run the session and return the exit status."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # agents write anything
     try:
         inputs = read(environment())
         seal(inputs.path)

@@ -4,7 +4,7 @@ The environment is built from nothing: what is not named here or in the engine's
 does not reach the agent.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,7 +65,9 @@ def run(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
         job.transcript, job.redaction, started.limits.output_bytes, read
     )
     job.running(argv[0])
-    order = Order(argv, folder, _environment(job, row, call), started.engine.timeout_s)
+    order = Order(
+        argv, folder, environment_of(job, row, call), started.engine.timeout_s
+    )
     try:
         ending = supervise(order, transcript.write, stop)
     finally:
@@ -84,20 +86,8 @@ def secrets_of(inputs: Inputs, row: Row | None) -> tuple[str, ...]:
     return (inputs.token, header.split()[-1], *keys)
 
 
-def _unstarted(fault: str) -> tuple[Ending, Report]:
-    return Ending(fault=fault), Report(None)
-
-
-def _call(job: Job) -> Call:
-    home, temp = job.scratch / "home", job.scratch / "tmp"
-    home.mkdir()
-    temp.mkdir()
-    file = job.scratch / "prompt.md"
-    file.write_text(prompt(job.started), encoding="utf-8")
-    return Call(spec=job.started.engine, prompt=file, home=home)
-
-
-def _environment(job: Job, row: Row, call: Call) -> Mapping[str, str]:
+def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
+    """Return all of the agent's environment."""
     started, offered = job.started, job.inputs.offered
     return {
         "PATH": job.inputs.path,
@@ -119,3 +109,16 @@ def _environment(job: Job, row: Row, call: Call) -> Mapping[str, str]:
         **{name: offered[name] for name in row.needs if name in offered},
         **row.sets(call),
     }
+
+
+def _unstarted(fault: str) -> tuple[Ending, Report]:
+    return Ending(fault=fault), Report(None)
+
+
+def _call(job: Job) -> Call:
+    home, temp = job.scratch / "home", job.scratch / "tmp"
+    home.mkdir()
+    temp.mkdir()
+    file = job.scratch / "prompt.md"
+    file.write_text(prompt(job.started), encoding="utf-8")
+    return Call(spec=job.started.engine, prompt=file, home=home)

@@ -8,7 +8,6 @@ https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-comm
 import os
 import re
 from pathlib import Path
-from types import TracebackType
 from typing import Self, TextIO
 
 from runner.inputs import Inputs
@@ -49,12 +48,7 @@ class LiveView:
         self._print(f"::stop-commands::{self._mark}\n")
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._print(f"\n::{self._mark}::\n")
 
     def show(self, text: str) -> None:

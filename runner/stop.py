@@ -9,7 +9,7 @@ import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
-from types import FrameType, TracebackType
+from types import FrameType
 from typing import Self
 
 _ASKING = (signal.SIGINT, signal.SIGTERM)
@@ -38,12 +38,7 @@ class Stop:
         self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _wake_up)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for each, before in self._before.items():
             signal.signal(each, before)
         signal.set_wakeup_fd(-1)

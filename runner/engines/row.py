@@ -63,5 +63,3 @@ class Row:
     such as a model's key; their values are redacted."""
     sets: Callable[[Call], Mapping[str, str]] = field(default=_nothing)
     """Variables it gets besides those that every engine gets."""
-    droppings: tuple[str, ...] = ()
-    """What it leaves in the checkout and nobody wants: patterns as in .gitignore."""

@@ -1,0 +1,50 @@
+"""What reaches an agent, and what its kind of engine adds to it."""
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from runner import inputs
+from runner.agent import Job, environment_of, secrets_of
+from runner.engines import ENGINES
+from runner.engines.row import Call
+from runner.redact import Redaction
+from tests.runner.job import TOKEN, Forge
+
+HEAVY = {"pydantic", "pygit2", "git", "aiohttp", "rich", "httpx", "psutil", "asyncio"}
+
+
+def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
+    forge: Forge, tmp_path: Path
+) -> None:
+    row = replace(
+        ENGINES["shell"],
+        needs=("MODEL_KEY", "OTHER_KEY"),
+        sets=lambda call: {"ENGINE_HOME": str(call.home / "engine")},
+    )
+    told = inputs.read(
+        forge.environment(
+            "0" * 40, MODEL_KEY="key-0123456789", AWS_KEY="aws-0123456789"
+        )
+    )
+    started = forge.started("true")
+    call = Call(spec=started.engine, prompt=tmp_path / "p", home=tmp_path / "home")
+    job = Job(told, started, tmp_path, tmp_path / "t", Redaction(()), print, print)
+
+    env = environment_of(job, row, call)
+
+    assert env["MODEL_KEY"] == "key-0123456789"
+    assert env["ENGINE_HOME"] == str(tmp_path / "home/engine")
+    assert not {"OTHER_KEY", "AWS_KEY", "BRAT_TOKEN", "BRAT_LOG"} & env.keys()
+    hidden = Redaction(secrets_of(told, row))
+    assert hidden(f"{TOKEN} key-0123456789 aws-0123456789") == "*** *** aws-0123456789"
+
+
+def test_a_runner_loads_no_library_it_can_do_without() -> None:
+    script = "import sys, runner.__main__; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert not HEAVY & set(done.stdout.split())
