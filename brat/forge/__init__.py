@@ -1,1 +1,37 @@
-"""A small forge on loopback: REST, git over HTTP, webhooks, workflow runs, CI."""
+"""A small forge on loopback: GitHub's REST API, signed webhooks, git's smart HTTP.
+
+It is what brat talks to when there is no GitHub: the same bot, client and runner work
+against both, and GitHub's own OpenAPI description judges its answers (tests/contract).
+
+It has accounts with rights, repositories (real bare ones on disk), issues, comments,
+labels, reactions, pull requests, reviews, merges, refs, check runs and statuses,
+webhooks, workflow runs of `brat-task.yml` as processes of this machine, and CI that
+runs the owner's command on pushed commits. A pull request is merged exactly when its
+base comes to contain its head, as on GitHub.
+
+It has no pages to look at, no GraphQL, no forks, no organisations, no Apps and no
+sandbox: what it runs, runs as you. It listens on 127.0.0.1 only. It does not run
+workflow files; `brat-task.yml` always exists and stands for our runner.
+
+Set one up, with or without a server on top::
+
+    with Forge(folder) as forge:                       # one process at a time
+        forge.add_user("alice")
+        forge.add_user("brat[bot]", kind="Bot")        # only bots write check runs
+        forge.add_repository("alice/app", source=path, branch="main")
+        forge.grant("alice/app", "brat[bot]", "write")
+        forge.set_settings("alice/app", Settings(ci=Ci(command="pytest -q")))
+        hook = forge.add_hook("alice/app", url, secret)
+        token = forge.add_token("brat[bot]")           # or scope="read"
+
+        async with serving(forge) as url: ...          # API: f"{url}/api/v3"
+
+or as a program of its own: `python -I -m brat.forge --dir DIR`. Clone from
+`{url}/{owner}/{name}.git` with the token as the password of `x-access-token`.
+"""
+
+from brat.forge.records import Ci, Repository, Settings, User
+from brat.forge.server import serving
+from brat.forge.state import Forge
+
+__all__ = ["Ci", "Forge", "Repository", "Settings", "User", "serving"]

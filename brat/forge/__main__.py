@@ -1,0 +1,99 @@
+"""`python -I -m brat.forge --dir DIR`: serve a forge until its parent is gone.
+
+Prints one line of JSON, {"url": ...}, when it can be reached. It ends when its standard
+input does, so that it never outlives whoever started it, or on SIGTERM or SIGINT.
+Workflow runs live on; the next forge on the same folder finds them.
+"""
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+from contextlib import ExitStack
+from pathlib import Path
+
+from brat.forge.recording import Observer, writer
+from brat.forge.server import serving
+from brat.forge.state import Forge
+from grite.errors import BratError
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="brat.forge", description=__doc__)
+    parser.add_argument("--dir", type=Path, required=True, help="where its state is")
+    parser.add_argument("--port", type=int, default=0, help="0: a free one")
+    parser.add_argument(
+        "--executor",
+        default="local",
+        help="`local`, or the program that starts runs, as a JSON list of words",
+    )
+    parser.add_argument("--record", type=Path, help="write every exchange here")
+    return parser.parse_args()
+
+
+def _executor(text: str) -> tuple[str, ...]:
+    """Read --executor.
+
+    Raises:
+        BratError: it is neither `local` nor a JSON list of words.
+    """
+    if text == "local":
+        return ()
+    try:
+        words = json.loads(text)
+    except json.JSONDecodeError:
+        words = None
+    if not isinstance(words, list) or not all(isinstance(w, str) for w in words):
+        raise BratError('--executor takes local or a list such as ["act-runner", "-v"]')
+    return tuple(words)
+
+
+def _watch_parent(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
+    """Set `ended` when standard input ends. In a thread: it may be any kind of file."""
+
+    def wait() -> None:
+        while os.read(0, 4096):
+            pass
+        loop.call_soon_threadsafe(ended.set)
+
+    threading.Thread(target=wait, name="parent", daemon=True).start()
+
+
+async def _serve(
+    arguments: argparse.Namespace, forge: Forge, observe: Observer | None
+) -> None:
+    loop, ended = asyncio.get_running_loop(), asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, ended.set)
+    executor = _executor(arguments.executor)
+    async with serving(
+        forge, arguments.port, executor=executor, observe=observe
+    ) as url:
+        print(json.dumps({"url": url}), flush=True)  # noqa: T201  the promised line
+        _watch_parent(loop, ended)
+        await ended.wait()
+
+
+def main() -> int:
+    """Serve; 0 when asked to end, 1 when it could not start."""
+    arguments = _arguments()
+    logging.basicConfig(level=logging.WARNING)
+    try:
+        with ExitStack() as stack:
+            forge = stack.enter_context(Forge(arguments.dir))
+            observe = None
+            if arguments.record is not None:
+                observe = writer(stack.enter_context(arguments.record.open("ab")))
+            asyncio.run(_serve(arguments, forge, observe))
+    except (BratError, OSError) as error:
+        print(f"brat.forge: {error}", file=sys.stderr)  # noqa: T201  a command's error
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,127 @@
+"""One bare repository on disk, read and moved by pygit2.
+
+Everything here is fast enough for the event loop (well below a millisecond on small
+repositories). Moving a ref is not compare-and-swap: the caller holds the repository's
+lock, under which pushes run too.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+import pygit2
+from pygit2.enums import ObjectType, SortMode
+
+
+class Bare:
+    """A bare repository; commits are 40 hex digits, refs are full names."""
+
+    def __init__(self, path: Path) -> None:
+        """Open it at first use."""
+        self.path = path
+
+    @cached_property
+    def git(self) -> pygit2.Repository:
+        """The open repository."""
+        return pygit2.Repository(str(self.path))
+
+    def close(self) -> None:
+        """Let go of its files; safe to call twice."""
+        if "git" in self.__dict__:
+            self.git.free()
+            del self.__dict__["git"]
+
+    # --- refs ---------------------------------------------------------------------
+
+    def ref(self, name: str) -> str | None:
+        """Return what a ref points at; None when there is no such ref."""
+        try:
+            return str(self.git.lookup_reference(name).resolve().target)
+        except (KeyError, ValueError):  # ValueError: not a name git would take
+            return None
+
+    def tip(self, branch: str) -> str | None:
+        """Return the tip of a branch, given without refs/heads/."""
+        return self.ref(f"refs/heads/{branch}")
+
+    def refs(self, prefix: str = "refs/") -> dict[str, str]:
+        """Return every ref that starts with `prefix`, in order."""
+        names = sorted(n for n in self.git.listall_references() if n.startswith(prefix))
+        found = ((name, self.ref(name)) for name in names)
+        return {name: target for name, target in found if target is not None}
+
+    def move(self, name: str, target: str | None) -> None:
+        """Point a ref at an object, or delete it (None)."""
+        if target is None:
+            self.git.lookup_reference(name).delete()
+        else:
+            self.git.references.create(name, target, force=True)
+
+    # --- commits ------------------------------------------------------------------
+
+    def resolve(self, revision: str) -> str | None:
+        """Return the commit that a branch, tag, full ref or commit id names."""
+        for name in (f"refs/heads/{revision}", f"refs/tags/{revision}", revision):
+            target = self.ref(name) if name.startswith("refs/") else name
+            commit = self.commit(target) if target else None
+            if commit is not None:
+                return str(commit.id)
+        return None
+
+    def kind(self, sha: str) -> str | None:
+        """Return `commit`, `tree`, `blob` or `tag`; None: there is no such object."""
+        try:
+            found = self.git.get(sha)
+        except ValueError:
+            return None
+        return found.type_str if found is not None else None
+
+    def commit(self, sha: str) -> pygit2.Commit | None:
+        """Return a commit by its full id (a tag's id gives what it points at)."""
+        try:
+            found = self.git.get(sha)
+            return found.peel(pygit2.Commit) if found is not None else None
+        except (ValueError, pygit2.InvalidSpecError):
+            return None
+
+    def reaches(self, tip: str, commit: str) -> bool:
+        """Say whether `commit` is `tip` or an ancestor of it."""
+        if tip == commit:
+            return True
+        try:
+            return self.git.descendant_of(tip, commit)
+        except (KeyError, pygit2.GitError):  # one of them is not here
+            return False
+
+    def fork_point(self, one: str, other: str) -> str | None:
+        """Return the best common ancestor; None when histories are unrelated."""
+        found = self.git.merge_base(one, other)
+        return str(found) if found else None
+
+    def between(self, base: str, head: str) -> list[pygit2.Commit]:
+        """Return the commits of `head` that `base` does not have, oldest first."""
+        walk = self.git.walk(head, SortMode.TOPOLOGICAL | SortMode.REVERSE)
+        walk.hide(base)
+        return list(walk)
+
+    # --- content ------------------------------------------------------------------
+
+    def file(self, commit: str, path: str) -> pygit2.Blob | None:
+        """Return a file of a commit; None when there is none at that path."""
+        top = self.commit(commit)
+        try:
+            found = top.tree[path] if top is not None and path else None
+        except KeyError:
+            return None
+        return found if isinstance(found, pygit2.Blob) else None
+
+    def folder(self, commit: str, path: str) -> Iterator[tuple[str, str]]:
+        """Yield name and object id of the files in a folder of a commit."""
+        top = self.commit(commit)
+        if top is None or path not in top.tree:
+            return
+        found = top.tree[path]
+        if isinstance(found, pygit2.Tree):
+            for entry in found:
+                if entry.type == ObjectType.BLOB and entry.name is not None:
+                    yield entry.name, str(entry.id)

@@ -1,0 +1,110 @@
+"""Programs the forge starts: what they may know, when they are gone, how they end.
+
+Runs outlive the forge, so a process is named by its pid and its create time, which stay
+true across a restart; a pid alone may be given to another program.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+POLL_S: Final = 0.1
+"""How often to look where the system cannot tell (no pidfd)."""
+_SAME_S: Final = 0.05
+"""Create times are exact to a clock tick."""
+
+
+def plain_environment() -> dict[str, str]:
+    """Return the environment every child starts from: a path and a language.
+
+    The folder of our own Python comes first, so that `python` and `pytest` are those
+    that brat was installed with.
+    """
+    own = str(Path(sys.executable).parent)
+    path = os.pathsep.join([own, *(p for p in os.get_exec_path() if p != own)])
+    return {"PATH": path, "LANG": "C.UTF-8"}
+
+
+def git_environment() -> dict[str, str]:
+    """Return the environment for git: nobody's configuration, no prompt."""
+    return plain_environment() | {
+        "HOME": "/nonexistent",
+        "LC_ALL": "C",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+
+
+def born(pid: int) -> float | None:
+    """Return when a process was created; None when it is gone."""
+    try:
+        return psutil.Process(pid).create_time()
+    except psutil.NoSuchProcess:
+        return None
+
+
+def alive(pid: int, since: float) -> bool:
+    """Say whether the process that was created at `since` still runs."""
+    try:
+        process = psutil.Process(pid)
+        same = abs(process.create_time() - since) < _SAME_S
+        return same and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+async def gone(pid: int, since: float) -> None:
+    """Wait until the process has ended; it need not be a child of ours."""
+    try:
+        watch = os.pidfd_open(pid)
+    except AttributeError:  # not Linux
+        watch = -1
+    except ProcessLookupError:
+        return
+    if watch < 0:
+        while alive(pid, since):  # noqa: ASYNC110  nothing tells us
+            await asyncio.sleep(POLL_S)
+        return
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    loop.add_reader(watch, ended.set)
+    try:
+        if alive(pid, since):  # else the pid went to another one before we looked
+            await ended.wait()
+    finally:
+        loop.remove_reader(watch)
+        os.close(watch)
+
+
+def tell(pid: int, since: float, number: signal.Signals) -> None:
+    """Send a signal to one process, if it is still the same one."""
+    if alive(pid, since):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def end_tree(pid: int, since: float) -> None:
+    """Kill a process, all its descendants, and its group."""
+    if not alive(pid, since):
+        return
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                child.kill()
+    end_group(pid)
+
+
+def end_group(pid: int) -> None:
+    """Kill what is left in the group of a process that was started as its leader.
+
+    Only while that process is not reaped yet: then nobody else can have its number.
+    """
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)

@@ -1,0 +1,284 @@
+"""Workflow runs: a process each, that outlives the forge if it must.
+
+A run is kept before its process is started, and its pid right after. A forge that
+starts again finds each unfinished run by its pid, by what it left, or by its
+environment, so none is started twice.
+"""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+import psutil
+from msgspec.structs import replace
+
+from brat.forge import artifacts, processes
+from brat.forge.records import Artifact, Conclusion, Repository, Run, User
+from brat.forge.run_environment import Place, environment
+from brat.forge.state import digest
+from brat.forge.views.runs import TASK_WORKFLOW
+
+if TYPE_CHECKING:
+    from brat.forge.service import Service
+
+READER: Final = "github-actions[bot]"
+"""The account whose read token a run gets."""
+
+
+class Starter:
+    """Starts the processes of workflow runs, follows them, and ends them when asked."""
+
+    interrupt_s = 7.5
+    """How long a cancelled run has after SIGINT."""
+    terminate_s = 2.5
+    """And after the SIGTERM that comes then. Both are GitHub's:
+    https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-cancellation
+    """
+
+    def __init__(self, service: "Service", executor: tuple[str, ...]) -> None:
+        """Start runs of `service` by `executor`; empty: by our own runner."""
+        self._service = service
+        self._forge = service.forge
+        self._store = service.forge.store
+        self._own = not executor
+        self._argv = executor or (sys.executable, "-I", "-m", "runner")
+        self._cancels: dict[int, asyncio.Event] = {}
+
+    def start(self) -> None:
+        """Find again what an earlier process started."""
+        for run in self._store.runs.all():
+            repo = self._store.repositories.get(run.repo)
+            if repo is not None and run.status != "completed":
+                self._spawn(repo, run)
+
+    def place(self, run: Run) -> Place:
+        """Return the folder of a run."""
+        return Place(self._forge.folder / "runs" / str(run.id))
+
+    def dispatch(
+        self, repo: Repository, actor: User, branch: str, inputs: dict[str, str]
+    ) -> Run:
+        """Accept a run of brat-task.yml on the tip of `branch`, and start it soon."""
+        tip = self._forge.bare(repo).tip(branch)
+        assert tip is not None  # noqa: S101  the endpoint looked
+        now = self._forge.now()
+        with self._store.change():
+            run = Run(
+                id=self._store.next_id(),
+                repo=repo.id,
+                number=len(self._store.runs.of(repo.id)) + 1,
+                path=TASK_WORKFLOW,
+                title=f"brat {inputs['session']} {inputs['nonce']}",
+                branch=branch,
+                head_sha=tip,
+                actor=actor.id,
+                inputs=inputs,
+                created_at=now,
+                updated_at=now,
+            )
+            self._store.runs.put(run)
+            self._service.events.run(repo, actor, "requested", run)
+        self._spawn(repo, run)
+        return run
+
+    def cancel(self, run: Run, *, force: bool = False) -> None:
+        """Ask a run to end: at once (`force`) or politely first; safe to call twice."""
+        newest = self._store.runs.get(run.id) or run
+        with self._store.change():
+            self._store.runs.put(replace(newest, cancelling=True))
+        asked = self._cancels.setdefault(run.id, asyncio.Event())
+        asked.set()
+        if force and newest.pid is not None and newest.born is not None:
+            processes.end_tree(newest.pid, newest.born)
+
+    def add_artifact(self, run: Run, name: str, packed: artifacts.Packed) -> Artifact:
+        """Keep an artifact whose zip is in place; one of the same name is replaced."""
+        same = [a for a in self._store.artifacts.of(run.id) if a.name == name]
+        with self._store.change():
+            return self._store.artifacts.put(
+                Artifact(
+                    id=same[0].id if same else self._store.next_id(),
+                    run=run.id,
+                    repo=run.repo,
+                    name=name,
+                    size=packed.size,
+                    digest=packed.digest,
+                    created_at=self._forge.now(),
+                )
+            )
+
+    # --- one run ------------------------------------------------------------------
+
+    def _spawn(self, repo: Repository, run: Run) -> None:
+        self._service.spawn(self._follow(repo, run), f"run {run.id}")
+
+    async def _follow(self, repo: Repository, run: Run) -> None:
+        """See one run to its end, wherever an earlier process left it."""
+        asked = self._cancels.setdefault(run.id, asyncio.Event())
+        if run.cancelling:
+            asked.set()
+        child: subprocess.Popen[bytes] | None = None
+        if run.pid is None:
+            run, child = self._begin(repo, run)
+        try:
+            if run.pid is not None and run.born is not None:
+                await self._wait(run.pid, run.born, asked)
+            status = _reap(child)
+        finally:
+            if child is not None and child.returncode is None:
+                child.returncode = 0  # it lives on: tell Popen not to warn of that
+        await self._finish(repo, run, status)
+        del self._cancels[run.id]
+
+    def _begin(
+        self, repo: Repository, run: Run
+    ) -> tuple[Run, subprocess.Popen[bytes] | None]:
+        """Start the process of a run, unless an earlier forge did and died."""
+        place = self.place(run)
+        child, pid = None, None
+        if place.log.exists():
+            pid = _find(place)
+        else:
+            try:
+                child = self._start(repo, run, place)
+                pid = child.pid
+            except OSError as error:  # no such starter, no more processes, disk full
+                place.log.write_text(f"{self._argv[0]} could not be started: {error}\n")
+        actor = self._service.faces.who(run.actor)
+        now = self._forge.now()
+        run = replace(
+            self._store.runs.get(run.id) or run,
+            pid=pid,
+            born=processes.born(pid) if pid is not None else None,
+            status="in_progress",
+            started_at=now,
+            updated_at=now,
+        )
+        with self._store.change():
+            self._store.runs.put(run)
+            self._service.events.run(repo, actor, "in_progress", run)
+        return run, child
+
+    def _start(
+        self, repo: Repository, run: Run, place: Place
+    ) -> subprocess.Popen[bytes]:
+        who = self._service.faces.who(run.actor)
+        place.prepare(
+            {
+                "inputs": run.inputs,
+                "ref": f"refs/heads/{run.branch}",
+                "repository": self._service.faces.repository(repo),
+                "sender": self._service.faces.user(who),
+                "workflow": run.path,
+            }
+        )
+        env = environment(self._service.site, repo, run, place, who.login)
+        if not self._own:
+            env |= self._handover(run, place)
+        read, write = os.pipe()
+        try:
+            os.write(write, self._token(repo, run).encode())
+            os.close(write)
+            with place.log.open("wb") as log:
+                return subprocess.Popen(
+                    self._argv,
+                    cwd=place.workspace,
+                    env=env | {"BRAT_TOKEN_FD": str(read)},
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=(read,),
+                    start_new_session=True,
+                )
+        finally:
+            os.close(read)
+
+    def _handover(self, run: Run, place: Place) -> dict[str, str]:
+        """Let another starter hand artifacts over by HTTP."""
+        secret = uuid4().hex
+        newest = self._store.runs.get(run.id) or run
+        with self._store.change():
+            self._store.runs.put(replace(newest, artifact_digest=digest(secret)))
+        return {
+            "BRAT_RUN_DIR": str(place.folder),
+            "ACTIONS_RUNTIME_TOKEN": secret,
+            "ACTIONS_RESULTS_URL": self._service.site.base + "/",
+        }
+
+    def _token(self, repo: Repository, run: Run) -> str:
+        """Make the read token of a run."""
+        with self._store.change():
+            reader = self._forge.add_user(READER, kind="Bot")
+            if self._forge.role(repo, reader) == "none":
+                self._forge.grant(repo.full_name, READER, "read")
+            secret = self._forge.add_token(READER, scope="read", repo=repo.id)
+            caller = self._forge.caller(secret)
+            newest = self._store.runs.get(run.id) or run
+            number = caller.token.id if caller is not None else None
+            self._store.runs.put(replace(newest, token=number))
+        return secret
+
+    async def _wait(self, pid: int, born: float, asked: asyncio.Event) -> None:
+        """Wait for a process; when asked, end it as GitHub ends a cancelled job."""
+        async with asyncio.TaskGroup() as tasks:
+            ending = tasks.create_task(self._end_when(asked, pid, born))
+            await processes.gone(pid, born)
+            ending.cancel()
+
+    async def _end_when(self, asked: asyncio.Event, pid: int, born: float) -> None:
+        await asked.wait()
+        processes.tell(pid, born, signal.SIGINT)
+        await asyncio.sleep(self.interrupt_s)
+        processes.tell(pid, born, signal.SIGTERM)
+        await asyncio.sleep(self.terminate_s)
+        processes.end_tree(pid, born)
+
+    async def _finish(self, repo: Repository, run: Run, status: int | None) -> None:
+        place = self.place(run)
+        target = place.artifact(artifacts.RESULT)
+        packed = await asyncio.to_thread(artifacts.pack, place.result, target)
+        if packed is not None:
+            self.add_artifact(run, artifacts.RESULT, packed)
+        newest = self._store.runs.get(run.id) or run
+        good = status == 0
+        if status is None:  # an earlier forge's child: only what it left can tell
+            good = (place.result / "result.json").is_file()
+        conclusion: Conclusion = "success" if good else "failure"
+        if newest.cancelling:
+            conclusion = "cancelled"
+        done = replace(
+            newest,
+            status="completed",
+            conclusion=conclusion,
+            updated_at=self._forge.now(),
+        )
+        with self._store.change():
+            self._store.runs.put(done)
+            token = self._store.tokens.get(done.token or 0)
+            if token is not None:
+                self._store.tokens.remove(token)
+            actor = self._service.faces.who(run.actor)
+            self._service.events.run(repo, actor, "completed", done)
+
+
+def _reap(child: subprocess.Popen[bytes] | None) -> int | None:
+    """Return the status of a child that has ended, and end what it left running."""
+    if child is None:
+        return None
+    processes.end_group(child.pid)
+    return child.wait()
+
+
+def _find(place: Place) -> int | None:
+    """Return the process that works for a run, known by its environment."""
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("BRAT_RESULT") == str(place.result):
+                return process.pid
+        except (psutil.Error, OSError):
+            continue
+    return None

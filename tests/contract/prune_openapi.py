@@ -1,0 +1,109 @@
+"""Cut GitHub's OpenAPI description down to the operations that the forge serves.
+
+    npm install --no-save @octokit/openapi@23.0.2
+    python tests/contract/prune_openapi.py \
+        node_modules/@octokit/openapi/generated/api.github.com.json
+
+It writes github-openapi.json beside this file, and names the routes of the forge that
+GitHub does not describe. Texts and examples are left out.
+"""
+
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from brat.forge.server import ROUTES
+
+TARGET = Path(__file__).with_name("github-openapi.json")
+PROSE = {"description", "summary", "example", "examples", "externalDocs", "tags"}
+SAME = {"/actions/artifacts/{}/zip": "/actions/artifacts/{}/{}"}
+"""Where a word of the forge's is a parameter of GitHub's."""
+
+Json = Any
+
+
+def shape(path: str) -> str:
+    """Return a path without the names of its parameters."""
+    bare = re.sub(r"\{[^}]*\}", "{}", path)
+    for ours, theirs in SAME.items():
+        bare = bare.replace(ours, theirs)
+    return bare
+
+
+def served() -> set[tuple[str, str]]:
+    """Return method and shape of all routes of the forge."""
+    return {(route.method.lower(), shape(route.path)) for route in ROUTES}
+
+
+def plain(node: Json, *, names: bool = False) -> Json:
+    """Drop what is only for people; `names`: the keys are names of properties."""
+    if isinstance(node, list):
+        return [plain(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: plain(value, names=key in {"properties", "headers"} and not names)
+        for key, value in node.items()
+        if names or not (key in PROSE or key.startswith("x-"))
+    }
+
+
+def named(node: Json) -> set[str]:
+    """Return all that a part refers to."""
+    if isinstance(node, list):
+        return set().union(*map(named, node))
+    if not isinstance(node, dict):
+        return set()
+    own = {node["$ref"]} if isinstance(node.get("$ref"), str) else set()
+    return own.union(*map(named, node.values()))
+
+
+def pruned(full: dict[str, Any]) -> dict[str, Any]:
+    """Return the part of a description that the forge serves."""
+    wanted, paths = served(), {}
+    for path, item in full["paths"].items():
+        kept = {
+            method: {
+                key: plain(operation[key])
+                for key in ("operationId", "parameters", "requestBody", "responses")
+                if key in operation
+            }
+            for method, operation in item.items()
+            if (method, shape(path)) in wanted
+        }
+        if kept:
+            paths[path] = kept
+            wanted -= {(method, shape(path)) for method in kept}
+    for method, path in sorted(wanted):
+        sys.stdout.write(f"not described by GitHub: {method.upper()} {path}" + "\n")
+    components: dict[str, dict[str, Any]] = {}
+    missing = named(paths)
+    while missing:
+        ref = missing.pop()
+        _, _, kind, name = ref.split("/")
+        if name not in components.setdefault(kind, {}):
+            components[kind][name] = plain(full["components"][kind][name])
+            missing |= named(components[kind][name])
+    info = {"title": full["info"]["title"], "version": full["info"]["version"]}
+    return {
+        "openapi": full["openapi"],
+        "info": info,
+        "paths": dict(sorted(paths.items())),
+        "components": {
+            kind: dict(sorted(components[kind].items())) for kind in sorted(components)
+        },
+    }
+
+
+def main() -> int:
+    """Write the pruned description."""
+    full = json.loads(Path(sys.argv[1]).read_text())
+    TARGET.write_text(json.dumps(pruned(full), separators=(",", ":")) + "\n")
+    sys.stdout.write(f"{TARGET.name}: {TARGET.stat().st_size // 1000} kB" + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,189 @@
+"""A served forge with people in it; each answer is held against GitHub's contract.
+
+alice owns alice/app, brat[bot] may write to it, carol may triage, mallory may nothing.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from brat.forge import Ci, Forge, Settings, serving
+from brat.forge.recording import Exchange
+from grite import git
+from grite.git import Completed
+from tests.contract.openapi import github
+
+Json = Any
+REPO = "alice/app"
+DEADLINE_S = 20.0
+AUTHOR = {
+    "GIT_AUTHOR_NAME": "Alice",
+    "GIT_AUTHOR_EMAIL": "alice@example.com",
+    "GIT_COMMITTER_NAME": "Alice",
+    "GIT_COMMITTER_EMAIL": "alice@example.com",
+}
+
+
+def make_source(folder: Path) -> Path:
+    """Make a small repository with one commit on main."""
+    git.run(["init", "--quiet", "-b", "main", str(folder)])
+    (folder / "README.md").write_text("# app\n")
+    git.run(["add", "."], cwd=folder)
+    git.run(["commit", "--quiet", "-m", "Begin"], cwd=folder, env=AUTHOR)
+    return folder
+
+
+def settle_in(forge: Forge, source: Path) -> dict[str, str]:
+    """Put people and alice/app into an empty forge; return tokens by short name."""
+    for login in ("alice", "carol", "mallory"):
+        forge.add_user(login)
+    forge.add_user("brat[bot]", kind="Bot")
+    forge.add_repository(REPO, source=source)
+    forge.grant(REPO, "brat[bot]", "write")
+    forge.grant(REPO, "carol", "triage")
+    names = {"alice": "alice", "bot": "brat[bot]", "carol": "carol"}
+    tokens = {short: forge.add_token(login) for short, login in names.items()}
+    tokens["mallory"] = forge.add_token("mallory")
+    tokens["reader"] = forge.add_token("brat[bot]", scope="read")
+    return tokens
+
+
+class Checkout:
+    """A clone in which the test works, over HTTP, with a token."""
+
+    def __init__(self, folder: Path, token: str) -> None:
+        """Stand in `folder`, which need not exist yet."""
+        self.folder = folder
+        self.env = AUTHOR | git.authorization(token)
+
+    async def git(self, *args: str, check: bool = True) -> str:
+        """Run git in the checkout and return what it says."""
+        return (await self.run(*args, check=check)).stdout.decode().strip()
+
+    async def run(self, *args: str, check: bool = True) -> Completed:
+        """Run git in the checkout, beside the event loop that serves it."""
+        cwd = self.folder if self.folder.exists() else None
+        return await asyncio.to_thread(
+            git.run, args, cwd=cwd, env=self.env, check=check, deadline_s=DEADLINE_S
+        )
+
+    async def commit(self, name: str, text: str) -> str:
+        """Commit a file and return the commit."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        await self.git("add", ".")
+        await self.git("commit", "--quiet", "-m", f"Write {name}")
+        return await self.git("rev-parse", "HEAD")
+
+
+@dataclass
+class Town:
+    """A served forge, as its clients see it."""
+
+    forge: Forge
+    url: str
+    tokens: dict[str, str]
+    client: httpx.AsyncClient
+    folder: Path
+    checkouts: list[Checkout] = field(default_factory=list)
+
+    async def ask(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        by: str = "bot",
+        repo: str = REPO,
+    ) -> httpx.Response:
+        """Call the API; a path without a slash in front is the repository's."""
+        full = path if path.startswith("/") else f"/repos/{repo}/{path}".rstrip("/")
+        headers = {"Authorization": f"Bearer {self.tokens[by]}"}
+        return await self.client.request(
+            method, f"{self.url}/api/v3{full}", json=body, headers=headers
+        )
+
+    async def get(self, path: str, *, by: str = "bot") -> Json:
+        """GET something that must be there."""
+        answer = await self.ask("GET", path, by=by)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def post(self, path: str, body: object = None, *, by: str = "bot") -> Json:
+        """POST something that must be taken."""
+        answer = await self.ask("POST", path, body, by=by)
+        assert answer.status_code in {200, 201, 202, 204}, answer.text
+        return answer.json() if answer.content else None
+
+    async def clone(self, by: str = "bot") -> Checkout:
+        """Clone alice/app."""
+        name = f"checkout-{len(self.checkouts)}"
+        checkout = Checkout(self.folder / name, self.tokens[by])
+        self.checkouts.append(checkout)
+        await checkout.git("clone", "--quiet", self.remote, str(checkout.folder))
+        return checkout
+
+    @property
+    def remote(self) -> str:
+        """Where git finds alice/app."""
+        return f"{self.url}/{REPO}.git"
+
+    async def issue(self, title: str = "Fix it", *, by: str = "alice") -> int:
+        """Open an issue and return its number."""
+        made = await self.post("issues", {"title": title, "body": "Please."}, by=by)
+        return int(made["number"])
+
+    async def pull(self, checkout: Checkout, branch: str = "work") -> Json:
+        """Push a branch with one commit and open a pull request for it."""
+        await checkout.git("switch", "--quiet", "-c", branch, "origin/main")
+        await checkout.commit(f"{branch}.txt", branch)
+        await checkout.git("push", "--quiet", "origin", branch)
+        body = {"title": f"Do {branch}", "head": branch, "base": "main"}
+        return await self.post("pulls", body)
+
+    def judge(self, command: str, **more: Json) -> None:
+        """Let pushes be judged by a command."""
+        settings = Settings(ci=Ci(command=command, **more))
+        self.forge.set_settings(REPO, settings)
+
+
+async def until(
+    condition: Callable[[], Awaitable[object]], *, deadline_s: float = DEADLINE_S
+) -> Json:
+    """Ask until the answer is true, and return it; fail after `deadline_s`."""
+    async with asyncio.timeout(deadline_s):
+        while not (answer := await condition()):  # noqa: ASYNC110  asks over HTTP
+            await asyncio.sleep(0.02)
+    return answer
+
+
+@asynccontextmanager
+async def town(
+    forge: Forge,
+    tokens: dict[str, str],
+    folder: Path,
+    *,
+    executor: tuple[str, ...] = (),
+) -> AsyncIterator[Town]:
+    """Serve a forge; at the end nothing may have gone against GitHub's contract."""
+    faults: list[str] = []
+
+    def judge(exchange: Exchange) -> None:
+        faults.extend(github().faults(exchange))
+        if exchange.status >= 500:
+            faults.append(
+                f"{exchange.method} {exchange.path} ended with a server error"
+            )
+
+    async with (
+        httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client,
+        serving(forge, executor=executor, observe=judge) as url,
+    ):
+        yield Town(forge, url, tokens, client, folder)
+    assert not faults, "\n".join(faults)
