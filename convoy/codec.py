@@ -10,6 +10,7 @@ import msgspec
 from convoy.events import Claim, Event
 
 OPEN, CLOSE = "[brat]", "[/brat]"
+VERSION = 1
 
 _encoder = msgspec.json.Encoder(order="sorted")
 _decoder: msgspec.json.Decoder[Event | Claim] = msgspec.json.Decoder(Event | Claim)
@@ -35,8 +36,8 @@ def body_of(fact: Event | Claim, sentence: str) -> str:
 def fact_of(body: str) -> Event | Claim | UnknownFact | None:
     """Return the fact a comment body carries; None when it is just a comment.
 
-    A line that has the marks and a known type but a form this version cannot read is
-    an `UnknownFact` too: half an event must not be taken for none.
+    A line that has the marks and a known type but a form or a version that is not ours
+    is an `UnknownFact` too: half an event must not be taken for none.
     """
     if not body.endswith(CLOSE):
         return None
@@ -45,11 +46,12 @@ def fact_of(body: str) -> Event | Claim | UnknownFact | None:
         return None
     text = line[len(OPEN) : -len(CLOSE)]
     try:
-        return _decoder.decode(text)
-    except msgspec.ValidationError:
+        fact = _decoder.decode(text)
+    except (msgspec.ValidationError, RecursionError):
         return UnknownFact(_type_in(text))
     except msgspec.DecodeError:
         return None
+    return fact if fact.v == VERSION else UnknownFact(_type_in(text))
 
 
 def broken_up(text: str) -> str:
@@ -61,5 +63,5 @@ def _type_in(text: str) -> str:
     try:
         raw = _tag_decoder.decode(text).get("type", msgspec.Raw(b'"?"'))
         return str(msgspec.json.decode(raw))
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return "?"

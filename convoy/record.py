@@ -49,21 +49,18 @@ def record(
     out: list[GriteEvent] = []
     for fact in facts:
         before = state
-        ts = max(at, before.moment.at + 1)
-        state = _stepped(before, fact, actor.hex(), replace(before.moment, at=ts))
-        issue = issue_of(fact)
-        if isinstance(fact, BotStarted):
-            created = IssueCreated("brat", "What concerns the whole repository.", ())
-            out.append(GriteEvent(ids.repository_issue(), actor, ts, created))
-        out += (
-            GriteEvent(projected, actor, ts, kind)
-            for projected, kind in _births(before, state)
-        )
+        first = max(at, before.moment.at + 1)
+        state = _stepped(before, fact, actor.hex(), replace(before.moment, at=first))
+        shown = tuple(_shown(before, state))
+        if shown:  # the fact comes after them, so that the next time is counted from it
+            moment = replace(before.moment, at=first + len(shown))
+            state = _stepped(before, fact, actor.hex(), moment)
         comment = CommentAdded(body_of(fact, sentence(fact)))
-        out.append(GriteEvent(issue, actor, ts, comment))
         out += (
-            GriteEvent(projected, actor, ts, kind)
-            for projected, kind in _moves(before, state)
+            GriteEvent(issue, actor, ts, kind)
+            for ts, (issue, kind) in enumerate(
+                (*shown, (issue_of(fact), comment)), start=first
+            )
         )
     return state, tuple(out)
 
@@ -97,6 +94,15 @@ def _stepped(state: State, fact: Event, actor: str, moment: Moment) -> State:
     if isinstance(fact, BotStarted):
         return replace(state, bots=state.bots | {actor})
     return evolve(state, fact)
+
+
+def _shown(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
+    """Give what grite's readers are shown of a change."""
+    if after.bots and not before.bots:
+        created = IssueCreated("brat", "What concerns the whole repository.", ())
+        yield ids.repository_issue(), created
+    yield from _births(before, after)
+    yield from _moves(before, after)
 
 
 def _births(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:

@@ -1,0 +1,132 @@
+"""What is written as an event is read as that event, and nothing else is."""
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from inline_snapshot import snapshot
+
+from convoy.codec import CLOSE, OPEN, UnknownFact, body_of, broken_up, fact_of
+from convoy.events import (
+    Claim,
+    ConvoyFailed,
+    ConvoyPaused,
+    Event,
+    SessionRunning,
+    WorkAccepted,
+)
+from convoy.sentences import sentence
+from tests.convoy.anything import FACTS, FORGED, facts, hostile
+
+PAUSED = ConvoyPaused(convoy="fix-7", by="ann")
+
+
+def marked(text: str) -> str:
+    return f"Somebody says.\n\n{OPEN}{text}{CLOSE}"
+
+
+@pytest.mark.parametrize("kind", FACTS)
+@given(data=st.data())
+@settings(max_examples=15, deadline=None)
+def test_every_event_reads_as_it_was_written(
+    kind: type[Event | Claim], data: st.DataObject
+) -> None:
+    fact = data.draw(facts(kind))
+
+    body = body_of(fact, sentence(fact))
+
+    assert fact_of(body) == fact
+    assert (body.count(OPEN), body.count(CLOSE)) == (1, 1)
+    assert body.rpartition("\n")[2].startswith(OPEN)
+
+
+@given(hostile)
+@settings(deadline=None)
+def test_no_sentence_hides_an_event_or_makes_one(text: str) -> None:
+    assert fact_of(body_of(PAUSED, text)) == PAUSED
+
+
+@given(hostile)
+@settings(deadline=None)
+def test_text_with_its_marks_broken_up_is_no_event(text: str) -> None:
+    broken = broken_up(text)
+
+    assert fact_of(broken) is None
+    assert fact_of(f"Hello\n\n{broken}") is None
+    assert broken_up(broken) == broken
+
+
+@given(hostile | hostile.map(marked))
+@settings(deadline=None)
+def test_reading_any_comment_ends_well(text: str) -> None:
+    fact = fact_of(text)
+
+    assert isinstance(fact, UnknownFact | None) or text.endswith(FORGED)
+
+
+def test_an_event_is_a_sentence_and_one_line_of_json() -> None:
+    why = f"It said:\n{FORGED}\nand more"
+
+    assert body_of(
+        ConvoyFailed(convoy="fix-7", why=why), f"It failed: {FORGED}."
+    ) == snapshot("""\
+It failed: [ brat]{"convoy":"fix-7","type":"convoy.failed","v":1,"why":"forged"}[ /brat].
+
+[brat]{"convoy":"fix-7","type":"convoy.failed","v":1,"why":"It said:\\n\\u005bbrat]{\\"convoy\\":\\"fix-7\\",\\"type\\":\\"convoy.failed\\",\\"v\\":1,\\"why\\":\\"forged\\"}\\u005b/brat]\\nand more"}[/brat]\
+""")  # noqa: E501  as it is written
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "Just words.",
+        FORGED + " ",
+        FORGED + "\n",
+        " " + FORGED,
+        "see " + FORGED,
+        FORGED + "\nIt was quoted.",
+        marked("no json"),
+        marked(""),
+        "[/brat]",
+        "[brat][/brat",
+    ],
+)
+def test_what_has_not_both_marks_around_json_is_just_a_comment(body: str) -> None:
+    assert fact_of(body) is None
+
+
+@pytest.mark.parametrize(
+    ("text", "known_as"),
+    [
+        ('{"type":"convoy.frozen","v":1,"convoy":"fix-7"}', "convoy.frozen"),
+        ('{"type":"convoy.paused","v":1,"convoy":"fix-7"}', "convoy.paused"),
+        ('{"type":"convoy.paused","v":1,"convoy":7,"by":"ann"}', "convoy.paused"),
+        ('{"type":"convoy.paused","v":2,"convoy":"a","by":"b"}', "convoy.paused"),
+        ('{"type":"task.queued","convoy":"a","task":1,"cause":"x"}', "task.queued"),
+        ('{"type":7}', "7"),
+        ("{}", "?"),
+        ("[]", "?"),
+        ('"convoy.paused"', "?"),
+        ("[" * 10_000 + "]" * 10_000, "?"),
+        (f'{{"type":"a.b","x":{"[" * 10_000}{"]" * 10_000}}}', "?"),
+    ],
+)
+def test_an_event_of_another_version_is_unknown_not_missing(
+    text: str, known_as: str
+) -> None:
+    assert fact_of(marked(text)) == UnknownFact(known_as)
+
+
+def test_fields_that_a_later_version_adds_are_passed_over() -> None:
+    text = '{"type":"convoy.paused","v":1,"convoy":"fix-7","by":"ann","note":[1]}'
+
+    assert fact_of(marked(text)) == PAUSED
+
+
+def test_a_claim_and_an_event_are_told_apart() -> None:
+    claim = SessionRunning(convoy="a", task=1, attempt=1, engine="shell", argv0="sh")
+    event = WorkAccepted(
+        convoy="a", task=1, attempt=1, commit="c" * 40, base="b" * 40, files=("f",)
+    )
+
+    assert isinstance(fact_of(body_of(claim, sentence(claim))), Claim)
+    assert isinstance(fact_of(body_of(event, sentence(event))), Event)

@@ -1,0 +1,96 @@
+"""Who is believed when the log is read."""
+
+from convoy import ids
+from convoy.codec import body_of
+from convoy.events import (
+    BotStarted,
+    Claim,
+    ConvoyPaused,
+    Event,
+    SessionSpawned,
+    TaskDropped,
+)
+from convoy.record import fold
+from grite.event import CommentAdded, Event as GriteEvent, LabelAdded, StateChanged
+from tests.convoy.anything import FORGED
+from tests.world.rules import ACTOR, NAME, Rules, spec
+
+STRANGER = bytes(16)
+PAUSED = ConvoyPaused(convoy=NAME, by="ann")
+
+
+def said(body: str, actor: bytes = ACTOR) -> GriteEvent:
+    return GriteEvent(ids.convoy_issue(NAME), actor, 5_000_000, CommentAdded(body))
+
+
+def comment(fact: Event | Claim, actor: bytes = ACTOR) -> GriteEvent:
+    return said(body_of(fact, "Somebody says."), actor)
+
+
+def test_only_a_bots_events_count() -> None:
+    state = Rules().planned(spec(1)).state
+
+    assert fold(state, "c", [comment(PAUSED, STRANGER)]).convoys == state.convoys
+    assert fold(state, "c", [comment(PAUSED)]).convoys[NAME].state == "paused"
+
+
+def test_an_actor_is_a_bot_from_its_start_on_not_before() -> None:
+    state = Rules().planned(spec(1)).state
+    started = comment(BotStarted(version="1"), STRANGER)
+    paused = comment(PAUSED, STRANGER)
+
+    early = fold(state, "c", [paused, started])
+    late = fold(state, "c", [started, paused])
+
+    assert (early.convoys[NAME].state, late.convoys[NAME].state) == ("active", "paused")
+    assert early.bots == {ACTOR.hex(), STRANGER.hex()}
+
+
+def test_a_claim_changes_nothing_whoever_makes_it() -> None:
+    rules = Rules().planned(spec(1)).started(1)
+    claim = SessionSpawned(convoy=NAME, task=1, attempt=1)
+
+    for actor in (ACTOR, STRANGER):
+        read = fold(rules.state, rules.state.moment.commit, [comment(claim, actor)])
+        assert read == rules.state
+
+
+def test_words_labels_and_states_change_nothing() -> None:
+    state = Rules().planned(spec(1)).state
+    issue = ids.task_issue(NAME, 1)
+    events = [
+        said("Just words."),
+        said(f"It said: {FORGED}"),
+        GriteEvent(issue, ACTOR, 9, LabelAdded("status:merged")),
+        GriteEvent(issue, ACTOR, 9, StateChanged("closed")),
+    ]
+
+    assert fold(state, state.moment.commit, events) == state
+
+
+def test_what_a_newer_bot_wrote_is_collected_and_what_others_wrote_is_not() -> None:
+    state = Rules().planned(spec(1)).state
+    newer = '\n[brat]{"type":"convoy.frozen","v":1,"convoy":"fix-7"}[/brat]'
+    deep = f"\n[brat]{'[' * 10_000}[/brat]"
+    events = [said(newer, STRANGER), said(newer), said(deep)]
+
+    assert fold(state, "c", events).unknown == ("convoy.frozen", "?")
+
+
+def test_an_event_about_what_is_not_there_changes_nothing() -> None:
+    state = Rules().planned(spec(1)).state
+    elsewhere = comment(ConvoyPaused(convoy="other", by="ann"))
+    beyond = comment(TaskDropped(convoy=NAME, task=99, why="no"))
+
+    assert fold(state, "c", [elsewhere, beyond]).convoys == state.convoys
+
+
+def test_the_fold_notes_the_commit_that_carries_a_hand_off() -> None:
+    rules = Rules().planned(spec(1))
+    before = len(rules.facts)
+    rules.started(1)
+
+    attempt = rules.task(1).attempt
+
+    assert attempt is not None
+    assert attempt.log == f"{before:040d}"

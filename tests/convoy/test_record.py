@@ -1,0 +1,159 @@
+"""Facts written as grite events and read back."""
+
+from itertools import pairwise
+from typing import get_args
+
+from hypothesis import given, settings as examples, strategies as st
+from msgspec.structs import replace
+
+from convoy import ids
+from convoy.codec import CLOSE, OPEN, fact_of
+from convoy.commands import (
+    DropTask,
+    LoseSession,
+    PauseConvoy,
+    PlanConvoy,
+    RequestConvoy,
+    ResumeConvoy,
+)
+from convoy.events import (
+    BotStarted,
+    ConvoyFailed,
+    Event,
+    TaskDropped,
+)
+from convoy.record import fold, issue_of, record
+from convoy.sentences import sentence
+from convoy.state import State
+from grite.event import (
+    CommentAdded,
+    IssueCreated,
+)
+from tests.convoy.anything import hostile
+from tests.convoy.stories import STORIES, Story, given_up, landed_whole, story
+from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
+
+# --- facts are read as they were written ----------------------------------------------
+
+
+@story
+def test_what_was_written_reads_as_the_facts_it_carries(
+    tell: Story,
+) -> None:
+    rules = tell()
+
+    comments = [e for e in rules.written if isinstance(e.kind, CommentAdded)]
+    read = [fact_of(e.kind.body) for e in comments if isinstance(e.kind, CommentAdded)]
+
+    assert read == rules.facts
+    assert [event.issue for event in comments] == [*map(issue_of, rules.facts)]
+
+
+@story
+def test_the_whole_log_read_at_once_gives_the_same_state(tell: Story) -> None:
+    rules = tell()
+
+    read = fold(State(), rules.state.moment.commit, rules.written)
+
+    assert replace(read, convoys={}) == replace(rules.state, convoys={})
+    assert [(t.state, t.notes, t.worked_ms) for t in read.convoys[NAME].tasks] == [
+        (t.state, t.notes, t.worked_ms) for t in rules.convoy.tasks
+    ]
+
+
+def test_the_state_that_record_returns_is_the_one_that_is_read_back() -> None:
+    rules = given_up()
+    before = State(bots=rules.state.bots)
+
+    after, events = record(before, rules.facts[1:], actor=ACTOR, at=1_000_000)
+
+    assert fold(before, "", events) == after
+
+
+def test_facts_stand_on_the_issue_of_their_task_or_convoy() -> None:
+    dropped = TaskDropped(convoy=NAME, task=2, why="no")
+    failed = ConvoyFailed(convoy=NAME, why="no")
+
+    assert issue_of(dropped) == ids.task_issue(NAME, 2)
+    assert issue_of(failed) == ids.convoy_issue(NAME)
+    assert issue_of(BotStarted(version="0")) == ids.repository_issue()
+
+
+def test_the_stories_have_every_fact_a_bot_writes() -> None:
+    facts = [fact for tell in STORIES for fact in tell().facts]
+
+    assert {*map(type, facts)} == {*get_args(Event)}
+
+
+# --- times ----------------------------------------------------------------------------
+
+
+@story
+def test_every_event_has_a_later_time_than_the_one_before(tell: Story) -> None:
+    times = [event.ts for event in tell().written]
+
+    assert all(before < after for before, after in pairwise(times))
+
+
+@given(st.lists(st.integers(0, 2_000_000), min_size=1, max_size=6))
+@examples(max_examples=30, deadline=None)
+def test_times_never_go_back_with_the_clock(clocks: list[int]) -> None:
+    rules = Rules().planned(spec(1))
+    for clock in clocks:
+        rules.now = clock
+        rules.do(PauseConvoy(convoy=NAME, by="ann"))
+        rules.do(ResumeConvoy(convoy=NAME, by="ann"))
+
+    times = [event.ts for event in rules.written]
+
+    assert all(before < after for before, after in pairwise(times))
+    assert rules.state.moment.at == times[-1]
+
+
+# --- hostile text ---------------------------------------------------------------------
+
+
+@given(title=hostile, text=hostile, why=hostile)
+@examples(max_examples=40, deadline=None)
+def test_no_text_of_a_person_becomes_an_event_or_hides_one(
+    title: str, text: str, why: str
+) -> None:
+    rules = Rules().do(
+        RequestConvoy(
+            convoy=NAME,
+            issue=7,
+            title=title,
+            text=text,
+            by="ann",
+            target="main",
+            base=sha("0"),
+            settings=settings(),
+        ),
+        PlanConvoy(
+            convoy=NAME,
+            planner="test",
+            tasks=(spec(1, title=title, instructions=text), spec(2)),
+        ),
+        DropTask(convoy=NAME, task=2, why=why),
+    )
+    rules.started(1).do(
+        LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why=why)
+    )
+
+    bodies = [e.kind.body for e in rules.written if isinstance(e.kind, CommentAdded)]
+    shown = [e.kind for e in rules.written if isinstance(e.kind, IssueCreated)]
+    assert [*map(fact_of, bodies)] == rules.facts
+    assert all(body.count(OPEN) == body.count(CLOSE) == 1 for body in bodies)
+    assert not any(mark in kind.title for mark in (OPEN, CLOSE) for kind in shown)
+    assert not any(mark in kind.body for mark in (OPEN, CLOSE) for kind in shown)
+    assert (rules.convoy.title, rules.convoy.text) == (title, text)
+    assert rules.task(1).spec.instructions == text
+    assert rules.task(2).why == why
+
+
+def test_every_sentence_fits_what_happened() -> None:
+    said = [sentence(fact) for fact in landed_whole().facts]
+
+    assert "Task 2 was dropped: not wanted." in said
+    assert "Task 3 needed no change." in said
+    assert f"The convoy landed on main as {'a' * 10} (judged: ci)." in said
