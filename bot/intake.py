@@ -39,6 +39,15 @@ class Unacceptable(BratError):
     """The artifact is not a result that can be taken; the message says why."""
 
 
+class Unfinished(Unacceptable):
+    """There is no result.json: whoever was to write it died before."""
+
+    def __init__(self, claims: tuple[Event, ...]) -> None:
+        super().__init__("the artifact has no result.json")
+        self.claims = claims
+        """What the session had said of itself until then."""
+
+
 class Result(BaseModel):
     """`result.json`, version 1: what the witness says of the attempt."""
 
@@ -73,14 +82,17 @@ def opened(data: bytes, *, session: str, nonce: str, actor: str) -> Iterator[Par
         actor: the only one (hex) whose events may be in it.
 
     Raises:
+        Unfinished: it is the session's, but has no result.
         Unacceptable: it is anything else.
     """
     with tempfile.TemporaryDirectory(prefix="brat-intake-") as folder:
         files = _unpacked(data, Path(folder))
-        result = _result(files.get(_RESULT))
+        claims = _claims(files.get(_EVENTS), actor)
+        if _RESULT not in files:
+            raise Unfinished(claims)
+        result = _result(files[_RESULT])
         if (result.session, result.nonce) != (session, nonce):
             raise Unacceptable(f"the result is of session {result.session[:80]!r}")
-        claims = _claims(files.get(_EVENTS), actor)
         bundle = files.get(_BUNDLE)
         if result.commit is not None and bundle is None:
             raise Unacceptable("the result names a commit but has no work.bundle")
@@ -119,9 +131,7 @@ def _extracted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -
     return target
 
 
-def _result(file: Path | None) -> Result:
-    if file is None:
-        raise Unacceptable("the artifact has no result.json")
+def _result(file: Path) -> Result:
     if file.stat().st_size > _SMALL_BYTES:
         raise Unacceptable(f"result.json is larger than {_SMALL_BYTES} bytes")
     try:

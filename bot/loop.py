@@ -40,7 +40,8 @@ from convoy.actions import (
     Sweep,
     role_of,
 )
-from convoy.commands import NoteDone, StartBot
+from convoy.commands import Command, NoteDone, StartBot
+from convoy.decide import Refusal
 from convoy.plan import plan
 from grite.errors import BratError, Conflict, Unavailable
 
@@ -87,6 +88,22 @@ class Loop:
                 return True
             self.desk.troubles.pop("tick", None)
             return bool(self.desk.troubles)
+
+    async def ask(self, command: Command) -> Refusal | None:
+        """Put a person's command to the rules and push what it leads to.
+
+        Raises:
+            Conflict: somebody else wrote first; ask again.
+            Unavailable: the forge did not answer.
+        """
+        with self._alone():
+            await asyncio.to_thread(self.desk.mirror.look)
+            self._refuse_unknown()
+            draft = Draft(self.desk.mirror, self.desk.actor, self.desk.clock())
+            refused = draft.submit(command)
+            if draft:
+                await asyncio.to_thread(draft.push, self.lease.renewed(draft.now))
+        return refused
 
     def owes(self) -> bool:
         """Whether this loop's roles have anything to do or to wait for."""

@@ -74,6 +74,9 @@ def collect(desk: Desk, draft: Draft, action: Collect, got: bytes | str) -> None
                     "refused" if parcel.result.conclusion == "success" else "failed"
                 )
                 _refuse(draft, convoy, task, attempt, cause, why)
+    except intake.Unfinished as error:
+        draft.claim(error.claims)
+        _lose(draft, convoy, task, attempt, LOST)
     except intake.Unacceptable as error:
         _refuse(draft, convoy, task, attempt, "refused", str(error))
 

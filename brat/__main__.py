@@ -19,12 +19,14 @@ mayor: Final = typer.Typer(no_args_is_help=True, help="Plan: one issue, one conv
 witness: Final = typer.Typer(no_args_is_help=True, help="Run agents on ready tasks.")
 refinery: Final = typer.Typer(no_args_is_help=True, help="Merge what CI finds green.")
 deacon: Final = typer.Typer(no_args_is_help=True, help="Sweep up what is left over.")
+task: Final = typer.Typer(no_args_is_help=True, help="What a person decides of a task.")
 config: Final = typer.Typer(no_args_is_help=True, help="The configuration.")
 for name, group in (
     ("mayor", mayor),
     ("witness", witness),
     ("refinery", refinery),
     ("deacon", deacon),
+    ("task", task),
     ("config", config),
 ):
     app.add_typer(group, name=name)
@@ -96,6 +98,28 @@ def status(*, as_json: Json = False, repo: Repo = HERE) -> None:
     from brat import commands
 
     sys.exit(commands.status(repo, as_json=as_json))
+
+
+Number = Annotated[int, typer.Argument(help="The task's number in its convoy.")]
+Convoy = Annotated[
+    str | None, typer.Option("--convoy", help="Its convoy; the live one if left out.")
+]
+
+
+@task.command("retry")
+def task_retry(number: Number, convoy: Convoy = None, repo: Repo = HERE) -> None:
+    """Queue a blocked task again, with all its attempts."""
+    from brat import commands
+
+    sys.exit(commands.retry(repo, convoy, number))
+
+
+@task.command("drop")
+def task_drop(number: Number, convoy: Convoy = None, repo: Repo = HERE) -> None:
+    """Give a task up; what needs it waits for you."""
+    from brat import commands
+
+    sys.exit(commands.drop(repo, convoy, number))
 
 
 @config.command("check")

@@ -14,9 +14,11 @@ from brat.reading import Reader
 from brat.registration import Source
 from brat.tables import convoy_table, state_document
 from convoy.actions import Role
+from convoy.commands import Command, DropTask, RetryTask
 from convoy.config import Config
 from convoy.duration import seconds
 from convoy.state import Convoy
+from grite.errors import BratError
 from runner.engines import ENGINES
 
 TITLE_CHARS: Final = 72
@@ -148,11 +150,62 @@ def status(path: Path, *, as_json: bool) -> int:
     return roles.BLOCKED if blocked else roles.OK
 
 
+def retry(path: Path, convoy: str | None, number: int) -> int:
+    """Queue a blocked task again; return 1 when the rules forbid it."""
+    checkout = checkouts.find(path)
+    name = _convoy_named(checkout, convoy)
+    by = checkout.person()
+    return _ask(checkout, RetryTask(convoy=name, task=number, by=by))
+
+
+def drop(path: Path, convoy: str | None, number: int) -> int:
+    """Give a task up; return 1 when the rules forbid it."""
+    checkout = checkouts.find(path)
+    name = _convoy_named(checkout, convoy)
+    why = f"dropped by {checkout.person()}"
+    return _ask(checkout, DropTask(convoy=name, task=number, why=why))
+
+
+def _ask(checkout: Checkout, command: Command) -> int:
+    async def asked() -> int:
+        async with serving(checkout, (), say) as here:
+            refused = await here.loop.ask(command)
+            if refused is not None:
+                say(f"brat: {refused.why}")
+                return roles.BLOCKED
+            return roles.report(here)
+
+    return asyncio.run(asked())
+
+
+def _convoy_named(checkout: Checkout, name: str | None) -> str:
+    """Return the convoy that is meant.
+
+    Raises:
+        BratError: none was named, and there is not just one that has not ended.
+    """
+    if name is not None:
+        return name
+    state = Reader(
+        registrations.bare_path(checkout.folder, registrations.read(checkout.folder))
+    ).read()
+    live = [convoy.name for convoy in state.live()]
+    if len(live) != 1:
+        which = ", ".join(live) or "none"
+        raise BratError(
+            f"say which convoy with --convoy; these have not ended: {which}"
+        )
+    return live[0]
+
+
 def config_check(path: Path) -> None:
     """Say whether the configuration is valid; a fault raises."""
     checkout = checkouts.find(path)
-    _checked(checkout)
+    config = local.configuration(checkout)
     say(f"{checkout.config}: valid" if checkout.config.exists() else "all defaults")
+    for name, engine in config.engine.items():
+        if engine.type not in ENGINES:
+            say(f"note: this version cannot drive {engine.type} ([engine.{name}]) yet")
 
 
 def _checked(checkout: Checkout) -> Config:

@@ -5,8 +5,18 @@ from typing import Final
 
 from rich.console import Console
 
-out: Final = Console(soft_wrap=True, highlight=False)
-err: Final = Console(stderr=True, soft_wrap=True, highlight=False)
+PIPED_COLUMNS: Final = 140
+"""How wide tables are where nobody knows the width."""
+
+
+def _console(*, stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else PIPED_COLUMNS
+    return Console(stderr=stderr, soft_wrap=True, highlight=False, width=width)
+
+
+out: Final = _console(stderr=False)
+err: Final = _console(stderr=True)
 
 
 def say(line: str) -> None:

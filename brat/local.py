@@ -25,6 +25,7 @@ from bot.settings import ROLES, Settings
 from brat import processes, registration as registrations
 from brat.checkout import Checkout
 from brat.forge.records import Ci
+from brat.reading import Reader
 from brat.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from convoy.actions import Role
 from convoy.config import Config, load
@@ -133,6 +134,18 @@ class Local:
             self.tell(f"{branch} has commits of its own; first run: {self.pull_line()}")
         else:
             self.tell(f"your commits were not taken up: {pushed.stderr.strip()}")
+
+    def has_news(self) -> bool:
+        """Whether the forge's branch holds commits that the checkout has not."""
+        branch = f"refs/heads/{self.known.branch}"
+        bare = registrations.bare_path(self.checkout.folder, self.known)
+        tip = git.run(["rev-parse", branch], cwd=bare).stdout.decode().strip()
+        args = ["merge-base", "--is-ancestor", tip, branch]
+        return git.run(args, cwd=self.checkout.top, check=False).status != 0
+
+    def reader(self) -> Reader:
+        """Return a reader of the forge's log."""
+        return Reader(registrations.bare_path(self.checkout.folder, self.known))
 
     def pull_line(self) -> str:
         """Return the command that brings the landed work into the checkout."""

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from msgspec.structs import replace
+
 from bot import service
 from bot.loop import Loop
 from brat.checkout import Checkout
@@ -51,6 +53,7 @@ async def until_done(local: Local) -> None:
         BratError: the forge keeps refusing the same thing.
     """
     news = News(local.tell)
+    news.skip(local.reader().read())
     await service.until_done(
         local.loop, seen=lambda: news.tell(local.loop.desk.mirror.state)
     )
@@ -62,6 +65,13 @@ class News:
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
         self._known: dict[tuple[str, int], tuple[str, int]] = {}
+
+    def skip(self, state: State) -> None:
+        """Take what is so already for known."""
+        for convoy in state.convoys.values():
+            self._changed((convoy.name, 0), (convoy.state, 0))
+            for task in convoy.tasks:
+                self._changed((convoy.name, task.number), (task.state, task.started))
 
     def tell(self, state: State) -> None:
         """Say what is not as it was at the last call."""
@@ -92,21 +102,23 @@ def report(local: Local) -> int:
             if task.state == "blocked":
                 stuck = True
                 tell(f"{convoy.name}: task {task.number} is blocked: {task.why}")
+                tell(f"  once that is put right: brat task retry {task.number}")
     for why in loop.desk.troubles.values():
         stuck = True
         tell(why)
     command = next_command(loop, state)
+    if local.has_news():
+        tell(f"landed; bring it into your checkout with: {local.pull_line()}")
     if command:
         tell(f"next: {command}")
-    elif any(convoy.landed for convoy in state.convoys.values()):
-        tell(f"landed; bring it into your checkout with: {local.pull_line()}")
     return BLOCKED if stuck else OK
 
 
 def next_command(loop: Loop, state: State) -> str | None:
     """Return the command whose role has something to do now; None: nobody's."""
     desk = loop.desk
-    owed = plan(state, desk.observed, desk.settings.pace, desk.clock())
+    observed = replace(desk.observed, refs=desk.mirror.refs)
+    owed = plan(state, observed, desk.settings.pace, desk.clock())
     for action in owed:
         role = role_of(action)
         if role is not None and not isinstance(action, Show):

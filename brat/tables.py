@@ -2,6 +2,7 @@
 
 from typing import Any, Final
 
+from rich import box
 from rich.table import Table
 from rich.text import Text
 
@@ -18,21 +19,27 @@ _STYLES: Final = {
     "dropped": "dim red",
 }
 SCHEMA_VERSION: Final = 1
+SHORT: Final = 10
+"""Digits of a commit that people are shown."""
 
 
 def convoy_table(convoy: Convoy) -> Table:
     """Return a convoy's tasks as a table; readable without colour."""
-    table = Table(title=f"{convoy.name}: {convoy.state}", title_justify="left")
-    for column in ("task", "state", "attempts", "pull request", "landed as"):
-        table.add_column(column, no_wrap=True)
-    table.add_column("waits for", overflow="ellipsis", no_wrap=True, max_width=44)
+    title = f"{convoy.name}: {convoy.state}"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE)
+    table.add_column("task", no_wrap=True, overflow="ellipsis", ratio=3)
+    table.add_column("state", no_wrap=True, min_width=len("needs-review"))
+    table.add_column("tries", no_wrap=True, min_width=len("tries"))
+    table.add_column("pull", no_wrap=True, min_width=len("pull"))
+    table.add_column("landed as", no_wrap=True, min_width=SHORT)
+    table.add_column("waits for", no_wrap=True, overflow="ellipsis", ratio=2)
     for task in convoy.tasks:
         table.add_row(
-            Text(f"{task.number} {task.spec.title[:44]}"),
+            Text(f"{task.number} {task.spec.title}"),
             Text(task.state, style=_STYLES[task.state]),
             str(task.started or ""),
             f"#{task.pull}" if task.pull else "",
-            (task.landed or "")[:10],
+            (task.landed or "")[:SHORT],
             Text(" ".join(waits_for(convoy, task).split())),
         )
     return table

@@ -20,7 +20,7 @@ Read = Callable[[str], str | None]
 # https://www.gnu.org/software/make/manual/html_node/Makefile-Names.html
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _TARGETS = re.compile(r"(?P<names>[^\s#:=][^#:=]*?)\s*:(?![:=]*=)")
-_TEST_FILE = re.compile(r"(?:tests?/(?:.*/)?)?(?:test_[^/]*|[^/]*_test)\.py")
+_TEST_FILE = re.compile(r"(?:(?:.*/)?tests?/(?:.*/)?)?(?:test_[^/]*|[^/]*_test)\.py")
 # What `npm init` writes: https://docs.npmjs.com/cli/commands/npm-init
 _NO_TEST = "no test specified"
 
@@ -39,7 +39,7 @@ def propose_ci(files: Collection[str], read: Read) -> Proposal | None:
     """Return the command that most likely runs the project's tests, None if unknown.
 
     Args:
-        files: paths of the files at the repository's top and in its tests folder.
+        files: paths of the repository's files.
         read: called only with names at the top that are in `files`.
     """
     finders = (_make, _pytest, _npm, _cargo, _go)
