@@ -1,0 +1,163 @@
+"""What CI says of a commit, from the check runs a forge reports."""
+
+from itertools import permutations
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from convoy.observed import Check, Checks, Verdict, judge
+
+OWN = "brat"
+
+
+def check(
+    number: int, name: str = "test", said: str = "success", **given: str
+) -> Check:
+    """Return a check run that has ended; `running` has not."""
+    ended = said != "running"
+    return Check(
+        id=number,
+        app=given.get("app", "github-actions"),
+        name=name,
+        status="completed" if ended else "in_progress",
+        conclusion=said if ended else None,
+        text=given.get("text", ""),
+    )
+
+
+def verdict(*reported: Check, required: tuple[str, ...] = ()) -> Verdict:
+    return judge(reported, required, OWN).verdict
+
+
+def test_nothing_reported_is_no_verdict() -> None:
+    assert judge((), (), OWN) == Checks(verdict="none")
+    assert verdict(required=("test",)) == "none"
+
+
+def test_all_that_passed_is_green() -> None:
+    seen = judge([check(1, "test"), check(2, "lint")], (), OWN)
+
+    assert seen == Checks(verdict="green", names=("lint", "test"))
+
+
+def test_one_that_runs_is_waited_for() -> None:
+    assert verdict(check(1), check(2, "lint", "running")) == "pending"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("failure", "cancelled", "timed_out", "action_required", "stale"),
+        *("startup_failure", "skipped", "neutral", "something_new"),
+    ],
+)
+def test_only_success_passes(said: str) -> None:
+    assert verdict(check(1, "test", said)) == "red"
+    assert verdict(check(1, "test", said), check(2, "lint", "running")) == "red"
+    assert verdict(check(1, "test", said), required=("test",)) == "red"
+
+
+def test_an_end_without_a_conclusion_is_red() -> None:
+    ended = Check(id=1, app="ci", name="test", status="completed", conclusion=None)
+
+    assert verdict(ended) == "red"
+
+
+@pytest.mark.parametrize("status", ["queued", "in_progress", "waiting", "pending"])
+def test_a_conclusion_counts_only_when_the_check_has_ended(status: str) -> None:
+    early = Check(id=1, app="ci", name="test", status=status, conclusion="success")
+
+    assert verdict(early) == "pending"
+
+
+@pytest.mark.parametrize("order", [*permutations(range(3))])
+def test_of_a_check_that_ran_again_the_newest_counts(order: tuple[int, ...]) -> None:
+    runs = [
+        check(1, "test", "success"),
+        check(2, "test", "failure"),
+        check(3, "test", "success"),
+    ]
+
+    assert verdict(*(runs[place] for place in order)) == "green"
+    assert verdict(*runs[:2]) == "red"
+    assert verdict(*runs, check(4, "test", "running")) == "pending"
+
+
+def test_two_apps_with_a_check_of_one_name_must_both_pass() -> None:
+    ours, theirs = check(1, "test"), check(2, "test", "failure", app="other-ci")
+
+    assert verdict(ours, theirs) == "red"
+    assert verdict(check(3, "test", "failure"), check(4, "test", app="other-ci")) == (
+        "red"
+    )
+
+
+def test_the_bots_own_checks_never_count() -> None:
+    own = check(1, "brat", app=OWN)
+
+    assert judge([own], (), OWN) == Checks(verdict="none")
+    assert verdict(own, required=("brat",)) == "none"
+    assert verdict(check(2), check(3, "brat", "failure", app=OWN)) == "green"
+
+
+def test_a_required_check_that_is_missing_is_waited_for() -> None:
+    assert verdict(check(1, "test"), required=("test", "lint")) == "pending"
+    assert verdict(check(1, "test"), check(2, "lint"), required=("test", "lint")) == (
+        "green"
+    )
+
+
+def test_what_is_not_required_neither_passes_nor_fails() -> None:
+    seen = judge(
+        [check(1, "test"), check(2, "docs", "failure"), check(3, "slow", "running")],
+        ("test",),
+        OWN,
+    )
+
+    assert seen == Checks(verdict="green", names=("test",))
+
+
+def test_the_red_ones_say_what_was_wrong() -> None:
+    seen = judge(
+        [
+            check(1, "test", "failure", text="2 failed\n"),
+            check(2, "lint", "skipped"),
+            check(3, "docs", text="fine"),
+        ],
+        (),
+        OWN,
+    )
+
+    assert seen.names == ("docs", "lint", "test")
+    assert seen.text == "test: failure\n2 failed\nlint: skipped"
+
+
+checks = st.builds(
+    check,
+    st.integers(1, 50),
+    st.sampled_from(["test", "lint"]),
+    st.sampled_from(["success", "failure", "running"]),
+    app=st.sampled_from(["ci", "other", OWN]),
+)
+
+
+@given(
+    st.lists(checks, max_size=8, unique_by=lambda c: c.id),
+    st.sets(st.sampled_from(["test", "lint", "docs"])),
+)
+@settings(deadline=None)
+def test_green_means_that_each_required_check_passed_when_it_ran_last(
+    reported: list[Check], required: set[str]
+) -> None:
+    seen = judge(reported, tuple(sorted(required)), OWN)
+
+    counted = [c for c in reported if c.app != OWN]
+    if required:
+        counted = [c for c in counted if c.name in required]
+    last = {(c.app, c.name): c for c in sorted(counted, key=lambda c: c.id)}
+    passed = all(c.conclusion == "success" for c in last.values())
+    complete = required <= {name for _, name in last}
+    assert (seen.verdict == "green") == (bool(last) and passed and complete)
+    assert (seen.verdict == "red") == any(
+        c.conclusion == "failure" for c in last.values()
+    )
