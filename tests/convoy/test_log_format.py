@@ -1,0 +1,111 @@
+"""docs/log-format.md says all that is in the log, and what it says is so."""
+
+from pathlib import Path
+from typing import get_args, get_type_hints
+
+import pytest
+from msgspec import Struct
+
+from convoy import ids
+from convoy.codec import CLOSE, OPEN, VERSION, body_of, fact_of
+from convoy.events import Claim, Event, TaskBlocked
+from convoy.log_format_page import (
+    BEGIN,
+    END,
+    MEANINGS,
+    PARTS,
+    main,
+    meaning,
+    tables,
+    with_tables,
+)
+from convoy.sentences import sentence
+from grite import lease
+from grite.wal import WAL_REF
+
+DOCS = Path(__file__).parents[2] / "docs"
+KINDS: tuple[type[Struct], ...] = (*get_args(Event), *get_args(Claim), *PARTS)
+
+
+@pytest.fixture
+def page() -> str:
+    return (DOCS / "log-format.md").read_text("utf-8")
+
+
+def section(page: str, name: str) -> str:
+    return page.partition(f"### `{name}`\n")[2].partition("\n#")[0]
+
+
+def test_the_page_is_up_to_date(page: str) -> None:
+    assert page == with_tables(page), "run python -m convoy.log_format_page docs"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_field_of_every_event_has_a_type_and_a_meaning(
+    kind: type[Struct], page: str
+) -> None:
+    tag = kind.__struct_config__.tag
+    name = kind.__name__ if tag is None else str(tag)
+
+    rows = [row.split(" | ") for row in section(page, name).splitlines()]
+
+    said = {row[0]: row[1:] for row in rows if row[0].startswith("| `")}
+    assert [field.strip("| `") for field in said] == [
+        field for field in get_type_hints(kind) if field != "v"
+    ]
+    for spoken, meant in said.values():
+        assert spoken
+        assert len(meant) > len(" |")
+
+
+def test_no_meaning_is_left_over() -> None:
+    used = {
+        meaning(kind, field)
+        for kind in KINDS
+        for field in get_type_hints(kind)
+        if field != "v"
+    }
+
+    assert {*MEANINGS.values()} <= used
+
+
+def test_every_ref_is_on_the_page(page: str) -> None:
+    heads = "refs/heads/"
+    attempt = ids.attempt_ref("<convoy>", 0, 0).replace("/0/0", "/<task>/<attempt>")
+    task = ids.task_branch("<convoy>", 0).replace("task-0", "task-<task>")
+
+    for ref in (
+        *(WAL_REF, lease.LOCKS + "<16 hex>", attempt, heads + task),
+        heads + ids.base_branch("<convoy>"),
+        heads + ids.queue_branch("<branch>", "<commit>"),
+    ):
+        assert f"| `{ref}` |" in page
+
+
+def test_the_example_is_an_event_as_it_is_written(page: str) -> None:
+    example = page.partition("```\n")[2].partition("\n```")[0]
+    fact = fact_of(example)
+
+    assert isinstance(fact, TaskBlocked)
+    assert body_of(fact, sentence(fact)) == example
+    assert f"`v` is the version of the form, now {VERSION}" in " ".join(page.split())
+    assert (OPEN, CLOSE) == ("[brat]", "[/brat]")
+
+
+def test_the_command_writes_the_page(tmp_path: Path, page: str) -> None:
+    stale = tmp_path / "log-format.md"
+    stale.write_text(page.replace(tables(), "old\n"), "utf-8")
+
+    assert main([str(tmp_path)]) == 0
+
+    assert stale.read_text("utf-8") == page
+
+
+def test_a_page_without_the_marks_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "log-format.md").write_text(f"mine\n{END}", "utf-8")
+
+    with pytest.raises(ValueError, match="the page has no <!-- events"):
+        main([str(tmp_path)])
+
+    assert (tmp_path / "log-format.md").read_text("utf-8") == f"mine\n{END}"
+    assert BEGIN.endswith("\n")
