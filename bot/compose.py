@@ -94,7 +94,7 @@ class Composer:
             if tree == self._commit(onto).tree_id:
                 continue  # landed already by other work
             bot = _bot(piece.at)
-            onto = self._write(commit.author, bot, commit.message, tree, [onto])
+            onto = self._write(commit.author, bot, _message(commit), tree, [onto])
         return onto
 
     def _commits(self, base: str, work: str) -> list[pygit2.Commit]:
@@ -115,7 +115,9 @@ class Composer:
         if index.conflicts is None:
             return index.write_tree(self._repo)
         paths = {entry.path for sides in index.conflicts for entry in sides if entry}
-        return Conflicted(tuple(sorted(paths)))
+        # A path that is not UTF-8 has lone surrogates, which no event can carry.
+        shown = sorted(path.encode(errors="replace").decode() for path in paths)
+        return Conflicted(tuple(shown))
 
     def _write(
         self,
@@ -129,6 +131,14 @@ class Composer:
             None, author, committer, message, tree, list(parents)
         )
         return str(made)
+
+
+def _message(commit: pygit2.Commit) -> str:
+    """Return the message, whatever encoding the commit claims to have."""
+    try:
+        return commit.message
+    except (LookupError, UnicodeError):
+        return commit.raw_message.decode(errors="replace")
 
 
 def _bot(at: int) -> pygit2.Signature:

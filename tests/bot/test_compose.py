@@ -1,0 +1,346 @@
+"""Candidates: what lands is the work, whole, once and by its author."""
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from bot.compose import BOT, Composer, Conflicted, Piece
+from convoy.events import Strategy
+from grite import git
+from tests.bot.history import ANN, BEA, T0, History
+
+AT = 1_800_000_000_123
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+BASE = {"a": b"1\n", "b": b"1\n"}
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "mirror.git")
+
+
+@pytest.fixture
+def composer(history: History) -> Composer:
+    return Composer(history.path)
+
+
+class Forked:
+    """Two commits of work on a base that somebody else has moved."""
+
+    def __init__(self, history: History) -> None:
+        self.base = history.commit(BASE)
+        self.first = history.commit(
+            BASE | {"a": b"2\n"}, self.base, message="Two\n", by=BEA, at=T0 + 60
+        )
+        self.work = history.commit(
+            BASE | {"a": b"3\n"}, self.first, message="Three\n\nYes.\n"
+        )
+        self.onto = history.commit(BASE | {"b": b"2\n"}, self.base, by=BEA)
+
+    @property
+    def piece(self) -> Piece:
+        return piece(self.base, self.work, self.onto)
+
+
+def piece(base: str, work: str, onto: str) -> Piece:
+    return Piece(base=base, work=work, onto=onto, message="Task 1\n", at=AT)
+
+
+def built(made: str | Conflicted) -> str:
+    assert isinstance(made, str), made
+    return made
+
+
+# --- the three strategies -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_candidate_holds_the_work_and_what_it_stands_on(
+    strategy: Strategy, history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+
+    made = built(composer.build(strategy, forked.piece))
+
+    assert history.files(made) == {"a": b"3\n", "b": b"2\n"}
+    assert composer.is_ancestor(forked.onto, made)
+
+
+def test_rebase_replays_each_commit(history: History, composer: Composer) -> None:
+    forked = Forked(history)
+
+    second = history.at(built(composer.build("rebase", forked.piece)))
+
+    (first,) = second.parents
+    assert [str(one) for one in first.parent_ids] == [forked.onto]
+    assert history.files(str(first.id)) == {"a": b"2\n", "b": b"2\n"}
+    assert (first.message, second.message) == ("Two\n", "Three\n\nYes.\n")
+    assert (first.author.name, first.author.email) == BEA
+    assert (first.author.time, first.author.offset) == (T0 + 60, 60)
+    assert (second.author.name, second.author.email) == ANN
+
+
+def test_squash_makes_one_commit_by_the_works_author(
+    history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+
+    made = history.at(built(composer.build("squash", forked.piece)))
+
+    assert [str(one) for one in made.parent_ids] == [forked.onto]
+    assert made.message == "Task 1\n"
+    assert (made.author.name, made.author.email) == ANN
+
+
+def test_merge_keeps_the_works_own_commits(
+    history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+
+    made = history.at(built(composer.build("merge", forked.piece)))
+
+    assert [str(one) for one in made.parent_ids] == [forked.onto, forked.work]
+    assert made.message == "Task 1\n"
+    assert (made.author.name, made.author.email) == BOT
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_the_committer_is_the_bot_at_the_time_of_the_log(
+    strategy: Strategy, history: History, composer: Composer
+) -> None:
+    made = history.at(built(composer.build(strategy, Forked(history).piece)))
+
+    assert (made.committer.name, made.committer.email) == BOT
+    assert (made.committer.time, made.committer.offset) == (AT // 1000, 0)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_building_again_gives_the_same_commit(
+    strategy: Strategy, history: History, composer: Composer, tmp_path: Path
+) -> None:
+    forked = Forked(history)
+    elsewhere = History(tmp_path / "other.git")
+    again = Forked(elsewhere).piece
+
+    made = composer.build(strategy, forked.piece)
+
+    assert composer.build(strategy, forked.piece) == made
+    assert Composer(elsewhere.path).build(strategy, again) == made
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_building_moves_no_ref(
+    strategy: Strategy, history: History, composer: Composer
+) -> None:
+    composer.build(strategy, Forked(history).piece)
+
+    assert not [*history.repo.references]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_git_finds_no_fault_in_a_candidate(
+    strategy: Strategy, history: History, composer: Composer
+) -> None:
+    made = built(composer.build(strategy, Forked(history).piece))
+
+    git.run(["fsck", "--strict", made], cwd=history.path)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_modes_and_bytes_stay_as_they_are(
+    strategy: Strategy, history: History, composer: Composer
+) -> None:
+    base = history.commit(BASE)
+    work = history.commit(BASE | {"run*": b"#!/bin/sh\n", "x": b"\0\xff\r\n"}, base)
+    onto = history.commit(BASE | {"b": b"2\n"}, base)
+
+    made = built(composer.build(strategy, piece(base, work, onto)))
+
+    tree, given = history.at(made).tree, history.at(work).tree
+    assert tree["run"].filemode == given["run"].filemode == 0o100755
+    assert tree["x"].id == given["x"].id
+
+
+# --- a base that has not moved, and work that has landed ------------------------------
+
+
+def test_on_an_unmoved_base_rebase_gives_the_work_itself(
+    history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+
+    made = composer.build("rebase", piece(forked.base, forked.work, forked.base))
+
+    assert made == forked.work
+
+
+def test_a_commit_that_has_landed_already_is_left_out(
+    history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+    onto = history.commit(BASE | {"a": b"2\n"}, forked.onto)
+
+    made = history.at(
+        built(composer.build("rebase", piece(forked.base, forked.work, onto)))
+    )
+
+    assert [str(one) for one in made.parent_ids] == [onto]
+    assert made.message == "Three\n\nYes.\n"
+
+
+def test_work_that_has_landed_whole_adds_nothing(
+    history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+    onto = history.commit(BASE | {"a": b"2\n", "b": b"2\n"}, forked.onto)
+    landed = piece(forked.base, forked.first, onto)
+
+    assert composer.build("rebase", landed) == onto
+    for strategy in STRATEGIES[1:]:
+        made = built(composer.build(strategy, landed))
+        assert history.files(made) == history.files(onto)
+
+
+def test_empty_work_is_the_commit_it_would_stand_on(
+    history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+
+    empty = piece(forked.base, forked.base, forked.onto)
+
+    assert composer.build("rebase", empty) == forked.onto
+
+
+# --- merges in the work ---------------------------------------------------------------
+
+
+def test_a_merge_in_the_work_is_squashed_with_it(
+    history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+    side = history.commit(BASE | {"c": b"1\n"}, forked.base)
+    work = history.commit(BASE | {"a": b"3\n", "c": b"1\n"}, forked.work, side, by=BEA)
+    merged = piece(forked.base, work, forked.onto)
+
+    made = built(composer.build("rebase", merged))
+
+    assert made == composer.build("squash", merged)
+    assert [str(one) for one in history.at(made).parent_ids] == [forked.onto]
+    assert history.files(made) == {"a": b"3\n", "b": b"2\n", "c": b"1\n"}
+
+
+# --- conflicts ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(
+    ("ours", "theirs", "paths"),
+    [
+        ({"a": b"2\n", "b": b"1\n"}, {"a": b"3\n", "b": b"1\n"}, ("a",)),
+        ({"a": b"2\n", "b": b"2\n"}, {"a": b"3\n", "b": b"3\n"}, ("a", "b")),
+        ({"b": b"1\n"}, {"a": b"3\n", "b": b"1\n"}, ("a",)),
+        ({"a": b"3\n", "b": b"1\n"}, {"b": b"1\n"}, ("a",)),
+        (BASE | {"c/d": b"1\n"}, BASE | {"c/d": b"2\n"}, ("c/d",)),
+        (BASE | {"ä": b"\0"}, BASE | {"ä": b"\0\0"}, ("ä",)),
+    ],
+)
+def test_a_conflict_names_the_paths(
+    strategy: Strategy,
+    ours: dict[str, bytes],
+    theirs: dict[str, bytes],
+    paths: tuple[str, ...],
+    history: History,
+    composer: Composer,
+) -> None:
+    base = history.commit(BASE)
+    work, onto = history.commit(ours, base), history.commit(theirs, base)
+
+    made = composer.build(strategy, piece(base, work, onto))
+
+    assert made == Conflicted(paths)
+
+
+def test_the_first_commit_that_conflicts_ends_a_rebase(
+    history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+    onto = history.commit({"a": b"9\n", "b": b"9\n"}, forked.onto)
+    work = history.commit({"a": b"3\n", "b": b"3\n"}, forked.work)
+
+    made = composer.build("rebase", piece(forked.base, work, onto))
+
+    assert made == Conflicted(("a",))
+
+
+def test_a_path_that_is_no_text_is_still_named(
+    history: History, composer: Composer
+) -> None:
+    base, work, onto = (odd_path(history, data) for data in (b"1", b"2", b"3"))
+
+    made = composer.build("squash", piece(base, work, onto))
+
+    assert made == Conflicted(("dir-??",))
+
+
+def odd_path(history: History, data: bytes) -> str:
+    """Commit a file whose name is not UTF-8."""
+    blob = str(history.repo.create_blob(data)).encode()
+    entry = b"100644 blob " + blob + b"\tdir-\xff\xfe\0"
+    made = git.run(["mktree", "-z"], cwd=history.path, stdin=entry)
+    return raw_commit(history, made.stdout.decode().strip(), b"Odd\n")
+
+
+# --- commits that other programs make -------------------------------------------------
+
+
+def raw_commit(history: History, tree: str, message: bytes, *headers: str) -> str:
+    who = "Ann <ann@example.org> 1700000000 +0000"
+    lines = (f"tree {tree}", *headers[1:], f"author {who}", f"committer {who}")
+    text = "\n".join((*lines, *headers[:1], "", "")).encode() + message
+    args = ["hash-object", "-t", "commit", "-w", "--stdin"]
+    return git.run(args, cwd=history.path, stdin=text).stdout.decode().strip()
+
+
+@pytest.mark.parametrize(
+    ("encoding", "said"),
+    [
+        ("ISO-8859-1", "Größe\n"),
+        ("no-such-encoding", "Gr\ufffd\ufffde\n"),
+        ("rot13", "Gr\ufffd\ufffde\n"),
+        ("UTF-16", "Gr\ufffd\ufffde\n"),
+        ("utf-8", "Gr\ufffd\ufffde\n"),
+    ],
+)
+def test_no_encoding_that_a_commit_claims_stops_a_rebase(
+    encoding: str, said: str, history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+    tree = str(history.at(forked.work).tree_id)
+    message = "Größe\n".encode("latin-1")
+    work = raw_commit(
+        history, tree, message, f"encoding {encoding}", f"parent {forked.base}"
+    )
+
+    made = history.at(
+        built(composer.build("rebase", piece(forked.base, work, forked.onto)))
+    )
+
+    assert made.message == said
+
+
+# --- looking --------------------------------------------------------------------------
+
+
+def test_ancestors_and_merge_bases_are_found(
+    history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+    alone = history.commit({"z": b""})
+
+    assert composer.is_ancestor(forked.base, forked.work)
+    assert composer.is_ancestor(forked.work, forked.work)
+    assert not composer.is_ancestor(forked.work, forked.base)
+    assert not composer.is_ancestor(forked.onto, forked.work)
+    assert composer.base_of(forked.work, forked.onto) == forked.base
+    assert composer.base_of(forked.work, alone) is None
