@@ -10,6 +10,7 @@ from convoy.commands import Command
 from convoy.decide import Refusal, decide
 from convoy.events import ActionIntended
 from convoy.record import record
+from grite import lease as locks
 from grite.event import Event as GriteEvent
 from grite.remote import RefUpdate
 
@@ -61,5 +62,19 @@ class Draft:
 
     def push(self, lease: RefUpdate) -> None:
         """Push all of it with the bot's lease, as `Mirror.push`."""
+        self._move_locks()
         updates = {**self._updates, lease.ref: lease}
         self._mirror.push(self._events, updates, actor=self.actor)
+
+    def _move_locks(self) -> None:
+        """Show the leases that change hands as lock refs, where grite looks for them."""
+        before, after = self._mirror.state.leases, self.state.leases
+        for resource in before.keys() - after.keys():
+            self.move(locks.ref_of(resource), None)
+        for resource, lease in after.items():
+            if before.get(resource) != lease:
+                lock = locks.Lock(self.actor, lease.nonce, lease.expires, resource)
+                commit = locks.write(
+                    self._mirror.objects, lock, parent=None, at_ms=self.now
+                )
+                self.move(locks.ref_of(resource), commit)

@@ -15,6 +15,20 @@ from convoy.commands import NoteDone
 from convoy.state import Convoy, Intent
 
 
+def is_shown(desk: Desk, effect: Effect) -> bool:
+    """Whether the effect only shows what the forge was last seen to show."""
+    if not isinstance(effect, Show):
+        return False
+    convoy = desk.mirror.state.convoys[effect.convoy]
+    have, _ = comment.labels(convoy, desk.settings.label)
+    if desk.shown.get(_labels_of(convoy)) != have:
+        return False
+    if convoy.comment is None:
+        return True
+    seen = desk.shown.get(_comment_of(convoy), "")
+    return seen is None or seen == comment.convoy_comment(convoy)
+
+
 async def perform(desk: Desk, effect: Effect) -> NoteDone | None:
     """Do one effect; return what is to be noted in the log, if anything.
 
@@ -121,13 +135,17 @@ async def show(desk: Desk, convoy: Convoy) -> None:
 
 
 async def _show_labels(desk: Desk, convoy: Convoy) -> None:
-    key = f"labels:{convoy.name}"
+    key = _labels_of(convoy)
     have, have_not = comment.labels(convoy, desk.settings.label)
     if desk.shown.get(key) == have:
         return
     present = (await desk.github.issue(convoy.issue)).label_names
     await desk.github.relabel(convoy.issue, have - present, have_not & present)
     desk.shown[key] = have
+
+
+def _labels_of(convoy: Convoy) -> str:
+    return f"labels:{convoy.name}"
 
 
 def _comment_of(convoy: Convoy) -> str:

@@ -31,6 +31,7 @@ from convoy.actions import (
     Collect,
     CreateBase,
     Effect,
+    Expire,
     Land,
     LandConvoy,
     MakePlan,
@@ -102,7 +103,7 @@ class Loop:
             draft = Draft(self.desk.mirror, self.desk.actor, self.desk.clock())
             refused = draft.submit(command)
             if draft:
-                await asyncio.to_thread(draft.push, self.lease.renewed(draft.now))
+                await self._push(draft)
         return refused
 
     def owes(self) -> bool:
@@ -149,7 +150,7 @@ class Loop:
             accepted = await self._requests(draft, parts)
             await self._stage(draft)
             if draft:
-                await asyncio.to_thread(draft.push, self.lease.renewed(draft.now))
+                await self._push(draft)
                 desk.fresh |= draft.intended
             for delivery in accepted:
                 desk.inbox.done(delivery)
@@ -159,6 +160,12 @@ class Loop:
                 return
             parts = self.wake.take() | (frozenset({"checks"}) if draft else frozenset())
         raise Runaway(f"{ROUNDS} rounds in one tick: {self._planned()[:3]}")
+
+    async def _push(self, draft: Draft) -> None:
+        """Push a draft with the lease; with an empty one, only the lease."""
+        update = await asyncio.to_thread(self.lease.renewed, draft.now)
+        await asyncio.to_thread(draft.push, update)
+        self.lease.pushed(update)
 
     def _refuse_unknown(self) -> None:
         unknown = self.desk.mirror.state.unknown
@@ -252,12 +259,21 @@ class Loop:
                 refinery.block(draft, action)
             case Sweep():
                 deacon.sweep(draft, action)
+            case Expire():
+                deacon.expire(draft, action)
 
     # --- effects --------------------------------------------------------------------
 
     async def _effects(self) -> bool:
         """Do what the forge is owed; return whether the log has something to note."""
-        owed = [action for action in self._planned() if isinstance(action, Effect)]
+        desk = self.desk
+        owed = [
+            action
+            for action in self._planned()
+            if isinstance(action, Effect) and not effects.is_shown(desk, action)
+        ]
+        if owed and not self.lease.fresh:
+            await self._push(Draft(desk.mirror, desk.actor, desk.clock()))
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
         async with asyncio.TaskGroup() as group:
             for effect in owed:

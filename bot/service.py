@@ -55,7 +55,7 @@ async def opened(settings: Settings, tell: Tell) -> AsyncIterator[Loop]:
             actor=actor,
             login=await github.login(),
         )
-        lease = BotLease(mirror, actor, settings.sole)
+        lease = BotLease(mirror, actor, sole=settings.sole, once=settings.once)
         yield Loop(desk=desk, wake=Wake(), lease=lease, tell=tell)
 
 

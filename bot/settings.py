@@ -38,6 +38,8 @@ class Settings(BaseModel):
     check_start_s: int = 600
     artifact_grace_s: float = 120.0
     """How long a result may come after its run's end."""
+    once: bool = False
+    """The process does one tick and ends."""
     sole: bool = False
     """A file lock on the folder says that no other bot acts (local mode)."""
 

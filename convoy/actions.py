@@ -98,6 +98,13 @@ class Sweep(Struct, frozen=True):
     refs: tuple[tuple[str, str], ...]
 
 
+class Expire(Struct, frozen=True):
+    """Free a lease that has run out."""
+
+    resource: str
+    nonce: str
+
+
 class Do(Struct, frozen=True):
     """Carry out an announced action."""
 
@@ -129,6 +136,7 @@ Staged = (
     | Reject
     | Block
     | Sweep
+    | Expire
 )
 Effect = Do | CancelRun | Show
 Action = Staged | Effect
@@ -147,6 +155,7 @@ _ROLES: dict[type[Action], Role] = {
     Reject: "refinery",
     Block: "refinery",
     Sweep: "deacon",
+    Expire: "deacon",
 }
 
 

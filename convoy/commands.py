@@ -158,6 +158,42 @@ class LandMerge(Struct, frozen=True, kw_only=True):
     judged: tuple[str, ...]
 
 
+class TakeLease(Struct, frozen=True, kw_only=True):
+    """A person wants a resource for themselves; the shell has checked its form."""
+
+    resource: str
+    holder: str
+    nonce: str
+    now: int
+    ttl_s: int
+
+
+class RenewLease(Struct, frozen=True, kw_only=True):
+    """The holder wants to keep it for `ttl_s` from `now`."""
+
+    resource: str
+    holder: str
+    nonce: str
+    now: int
+    ttl_s: int
+
+
+class FreeLease(Struct, frozen=True, kw_only=True):
+    """The holder gives it up."""
+
+    resource: str
+    holder: str
+    nonce: str
+
+
+class ExpireLease(Struct, frozen=True, kw_only=True):
+    """It has run out."""
+
+    resource: str
+    nonce: str
+    now: int
+
+
 class NoteDone(Struct, frozen=True, kw_only=True):
     """An announced action was done (or found done) on the forge."""
 
@@ -184,4 +220,8 @@ Command = (
     | FailMerge
     | LandMerge
     | NoteDone
+    | TakeLease
+    | RenewLease
+    | FreeLease
+    | ExpireLease
 )

@@ -15,6 +15,7 @@ from convoy.config_tables import (
     CiTable,
     EngineTable,
     GateTable,
+    LocksTable,
     MayorTable,
     RefineryTable,
     Table,
@@ -48,6 +49,7 @@ class Config(Table):
     witness: WitnessTable = WitnessTable()
     mayor: MayorTable = MayorTable()
     ci: CiTable = CiTable()
+    locks: LocksTable = LocksTable()
     gate: GateTable = GateTable()
 
     def settings(self) -> Settings:
@@ -65,6 +67,7 @@ class Config(Table):
             attempts=self.witness.attempts,
             tasks=self.mayor.tasks,
             max_sessions=self.witness.max_sessions,
+            locks=self.locks.policy,
             limits=self.gate.limits(),
             gate=self.gate.gate(),
         )

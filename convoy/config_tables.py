@@ -112,6 +112,16 @@ class MayorTable(Table):
     """The most tasks that one convoy may have."""
 
 
+class LocksTable(Table):
+    """What tasks declare (`paths:`, `needs:`) and people lock."""
+
+    model_config = ConfigDict(title="locks")
+
+    policy: Literal["off", "warn", "require"] = _DEFAULT.locks
+    """`require`: a task waits until nobody else holds what it declares; `warn`: it
+    starts and is told who does; `off`: nobody looks."""
+
+
 class CiTable(Table):
     """What judges a commit in local mode; on a forge its own checks do."""
 

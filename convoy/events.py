@@ -86,6 +86,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     attempts: int = 3
     tasks: int = 20
     max_sessions: int = 32
+    locks: Literal["off", "warn", "require"] = "require"
+    """Whether a task waits for leases on what it declares (`require`), is told of them
+    (`warn`), or neither looks nor takes any (`off`)."""
     limits: Limits = Limits()
     gate: Gate = Gate()
 

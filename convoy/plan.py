@@ -21,6 +21,7 @@ from convoy.actions import (
     Collect,
     CreateBase,
     Do,
+    Expire,
     Land,
     LandConvoy,
     MakePlan,
@@ -33,7 +34,7 @@ from convoy.queue import (
     Link,
     candidates,
     chain,
-    conflicting_leases,
+    must_wait,
     startable,
 )
 from convoy.state import Candidate, Convoy, State
@@ -61,10 +62,15 @@ def plan(state: State, observed: Observed, pace: Pace, now: int) -> tuple[Action
         *_results(state, observed, pace, now),
         *(a for convoy in convoys for a in _merges(convoy, observed, pace, now)),
         *(a for convoy in convoys for a in _foundations(convoy, observed)),
-        *_starts(state, observed),
+        *_starts(state, observed, now),
         *(Do(intent) for intent in state.intents.values()),
         *(Show(convoy.name) for convoy in convoys),
         *_sweeps(state, observed),
+        *(
+            Expire(lease.resource, lease.nonce)
+            for lease in state.leases.values()
+            if lease.expires <= now
+        ),
     )
 
 
@@ -96,7 +102,7 @@ def _results(
             yield CancelRun(run.id)
 
 
-def _starts(state: State, observed: Observed) -> Iterator[Action]:
+def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
     """Give free slots to the convoys in turn, the one with the fewest first."""
     used = Counter(convoy.name for convoy, _ in state.running())
     engines = Counter(task.spec.engine for _, task in state.running())
@@ -104,7 +110,7 @@ def _starts(state: State, observed: Observed) -> Iterator[Action]:
         convoy.name: deque(
             task
             for task in convoy.tasks
-            if startable(convoy, task) and not conflicting_leases(state, task)
+            if startable(convoy, task) and not must_wait(state, convoy, task, now)
         )
         for convoy in state.live()
         if HEADS + ids.base_branch(convoy.name) in observed.refs

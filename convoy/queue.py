@@ -21,14 +21,22 @@ def resources(task: Task) -> tuple[str, ...]:
     return (*(f"path:{path}" for path in task.spec.paths), *task.spec.needs)
 
 
-def conflicting_leases(state: State, task: Task) -> tuple[Lease, ...]:
-    """Return the leases that keep the task from starting."""
+def conflicting_leases(state: State, task: Task, now: int) -> tuple[Lease, ...]:
+    """Return the leases, alive at `now`, on what the task's session must hold."""
     wanted = resources(task)
     return tuple(
         lease
         for lease in state.leases.values()
-        if any(overlaps(lease.resource, resource) for resource in wanted)
+        if lease.expires > now
+        and any(overlaps(lease.resource, resource) for resource in wanted)
     )
+
+
+def must_wait(state: State, convoy: Convoy, task: Task, now: int) -> bool:
+    """Whether somebody's lease keeps the task from starting."""
+    if convoy.settings.locks != "require":
+        return False
+    return bool(conflicting_leases(state, task, now))
 
 
 def startable(convoy: Convoy, task: Task) -> bool:

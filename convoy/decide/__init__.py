@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from convoy import commands
 from convoy.commands import Command
-from convoy.decide import convoys, merges, sessions, tasks
+from convoy.decide import convoys, leases, merges, sessions, tasks
 from convoy.decide.verdict import Decision, Refusal
 from convoy.state import State
 
@@ -35,6 +35,10 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.FailMerge: merges.fail,
     commands.LandMerge: merges.land,
     commands.NoteDone: merges.note_done,
+    commands.TakeLease: leases.take,
+    commands.RenewLease: leases.renew,
+    commands.FreeLease: leases.free,
+    commands.ExpireLease: leases.expire,
 }
 
 

@@ -6,9 +6,10 @@ from convoy import ids
 from convoy.commands import BlockTask, DropTask, RetryTask, StartTask
 from convoy.decide.consequence import convoy_next, freed
 from convoy.decide.lookup import in_state, live, task_in
-from convoy.decide.verdict import Decision, Refusal
+from convoy.decide.verdict import Decision, Events, Refusal
 from convoy.events import (
     ActionIntended,
+    LeaseFreed,
     LeaseTaken,
     TaskBlocked,
     TaskDropped,
@@ -16,7 +17,8 @@ from convoy.events import (
     TaskStarted,
 )
 from convoy.queue import conflicting_leases, resources, startable
-from convoy.state import State
+from convoy.state import Convoy, State, Task
+from grite.resource import overlaps
 
 LEASE_SLACK_S = 300
 """A task's leases outlive its session's deadline by this much; its end frees them."""
@@ -30,19 +32,15 @@ def start(state: State, command: StartTask) -> Decision:
     task = convoy.task(command.task)
     if task is None or not startable(convoy, task):
         return Refusal(f"task {command.task} of {convoy.name} cannot start now")
-    if held := conflicting_leases(state, task):
+    held = conflicting_leases(state, task, command.now)
+    if held and convoy.settings.locks == "require":
         return Refusal(f"task {command.task} waits for {held[0].resource}")
     attempt = task.started + 1
     engine = convoy.settings.engines[task.spec.engine]
     session = ids.session_name(convoy.name, task.number, attempt)
-    leases = (
-        LeaseTaken(
-            resource=resource,
-            holder=session,
-            nonce=command.nonce,
-            expires=command.now + (engine.timeout_s + LEASE_SLACK_S) * 1000,
-        )
-        for resource in resources(task)
+    notes = (
+        *task.notes,
+        *(f"{lease.holder} works on {lease.resource} too" for lease in held),
     )
     started = TaskStarted(
         convoy=convoy.name,
@@ -54,7 +52,7 @@ def start(state: State, command: StartTask) -> Decision:
         branch=ids.task_branch(convoy.name, task.number),
         title=task.spec.title,
         instructions=task.spec.instructions,
-        notes=task.notes,
+        notes=notes,
         engine=engine,
         limits=convoy.settings.limits,
         gate=convoy.settings.gate,
@@ -66,7 +64,38 @@ def start(state: State, command: StartTask) -> Decision:
         task=task.number,
         attempt=attempt,
     )
-    return (*leases, started, intent)
+    return (*_leases(state, convoy, task, command), started, intent)
+
+
+def _leases(state: State, convoy: Convoy, task: Task, command: StartTask) -> Events:
+    """Take what the session needs; what has run out or is in the way only as a warning.
+
+    Under `warn` what somebody else holds is left to them; under `off` nothing is taken.
+    """
+    if convoy.settings.locks == "off":
+        return ()
+    held = conflicting_leases(state, task, command.now)
+    wanted = [
+        resource
+        for resource in resources(task)
+        if not any(overlaps(lease.resource, resource) for lease in held)
+    ]
+    expired = (
+        LeaseFreed(resource=lease.resource, nonce=lease.nonce)
+        for lease in state.leases.values()
+        if lease.expires <= command.now
+        and any(overlaps(lease.resource, resource) for resource in wanted)
+    )
+    engine = convoy.settings.engines[task.spec.engine]
+    holder = ids.session_name(convoy.name, task.number, task.started + 1)
+    expires = command.now + (engine.timeout_s + LEASE_SLACK_S) * 1000
+    taken = (
+        LeaseTaken(
+            resource=resource, holder=holder, nonce=command.nonce, expires=expires
+        )
+        for resource in wanted
+    )
+    return (*expired, *taken)
 
 
 def block(state: State, command: BlockTask) -> Decision:

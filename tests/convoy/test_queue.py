@@ -74,7 +74,9 @@ def test_leases_on_a_folder_keep_out_what_is_in_it() -> None:
     rules.started(1)
 
     held = {
-        task.number: [one.resource for one in conflicting_leases(rules.state, task)]
+        task.number: [
+            one.resource for one in conflicting_leases(rules.state, task, rules.now)
+        ]
         for task in rules.convoy.tasks[1:]
     }
 

@@ -1,0 +1,120 @@
+from convoy.commands import (
+    ExpireLease,
+    FreeLease,
+    PlanConvoy,
+    RenewLease,
+    RequestConvoy,
+    TakeLease,
+)
+from convoy.decide import Refusal
+from tests.world.rules import NAME, Rules, settings, sha, spec
+
+
+def take(resource: str, rules: Rules, holder: str = "ann") -> TakeLease:
+    return TakeLease(
+        resource=resource, holder=holder, nonce="n1", now=rules.now, ttl_s=300
+    )
+
+
+def why(refused: Refusal | None) -> str:
+    assert refused is not None
+    return refused.why
+
+
+def test_a_resource_has_one_holder_over_all_that_overlaps_it() -> None:
+    rules = Rules()
+    rules.do(take("path:src/", rules))
+
+    assert "which ann holds" in why(rules.ask(take("path:src/a.py", rules, "ben")))
+    assert "which ann holds" in why(rules.ask(take("repo:global", rules, "ben")))
+    assert rules.ask(take("path:docs/", rules, "ben")) is None
+
+
+def test_only_the_holder_renews_or_frees() -> None:
+    rules = Rules()
+    rules.do(take("port:80", rules))
+    stranger = FreeLease(resource="port:80", holder="ben", nonce="n1")
+    wrong_nonce = RenewLease(
+        resource="port:80", holder="ann", nonce="n2", now=rules.now, ttl_s=300
+    )
+
+    assert "not by you" in why(rules.ask(stranger))
+    assert "not by you" in why(rules.ask(wrong_nonce))
+    rules.do(FreeLease(resource="port:80", holder="ann", nonce="n1"))
+
+    assert not rules.state.leases
+
+
+def test_a_renewal_never_shortens_a_lease() -> None:
+    rules = Rules()
+    rules.do(take("port:80", rules))
+    before = rules.state.leases["port:80"].expires
+
+    rules.do(
+        RenewLease(resource="port:80", holder="ann", nonce="n1", now=0, ttl_s=1),
+        RenewLease(
+            resource="port:80", holder="ann", nonce="n1", now=rules.now, ttl_s=900
+        ),
+    )
+
+    assert rules.state.leases["port:80"].expires > before
+
+
+def test_what_has_run_out_is_free_for_the_next_who_asks() -> None:
+    rules = Rules()
+    rules.do(take("port:80", rules))
+    early = ExpireLease(resource="port:80", nonce="n1", now=rules.now)
+    assert "until" in why(rules.ask(early))
+
+    rules.now += 400_000
+    rules.do(take("port:80", rules, "ben"))
+
+    assert rules.state.leases["port:80"].holder == "ben"
+
+
+def test_the_deacon_sweeps_what_has_run_out_once() -> None:
+    rules = Rules()
+    rules.do(take("port:80", rules))
+    rules.now += 400_000
+    late = ExpireLease(resource="port:80", nonce="n1", now=rules.now)
+
+    rules.do(late)
+
+    assert not rules.state.leases
+    assert "free" in why(rules.ask(late))
+
+
+def convoy_beside_a_lease(policy: str) -> Rules:
+    rules = Rules()
+    rules.do(take("path:src/", rules))
+    return rules.do(
+        RequestConvoy(
+            convoy=NAME,
+            issue=7,
+            title="t",
+            text="",
+            by="ann",
+            target="main",
+            base=sha("0"),
+            settings=settings(locks=policy),
+        ),
+        PlanConvoy(
+            convoy=NAME,
+            planner="test",
+            tasks=(spec(1, paths=("src/a.py",), needs=("port:1",)),),
+        ),
+    )
+
+
+def test_under_warn_a_task_starts_and_is_told_who_is_there() -> None:
+    rules = convoy_beside_a_lease("warn").started(1)
+
+    started = next(f for f in rules.facts if type(f).__name__ == "TaskStarted")
+    assert getattr(started, "notes") == ("ann works on path:src/ too",)  # noqa: B009
+    assert rules.state.leases.keys() == {"path:src/", "port:1"}
+
+
+def test_under_off_nobody_looks_and_nothing_is_taken() -> None:
+    rules = convoy_beside_a_lease("off").started(1)
+
+    assert rules.state.leases.keys() == {"path:src/"}
