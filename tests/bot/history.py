@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pygit2
 
+from grite import git
 from grite.remote import ensure_mirror
 
 ANN, BEA = ("Ann", "ann@example.org"), ("Béa", "bea@example.org")
@@ -39,6 +40,11 @@ class History:
         tree = index.write_tree(self.repo)
         made = self.repo.create_commit(None, who, who, message, tree, list(parents))
         return str(made)
+
+    def raw(self, kind: str, data: bytes) -> str:
+        """Write an object as it is, malformed or not."""
+        args = ["hash-object", "--literally", "-t", kind, "-w", "--stdin"]
+        return git.run(args, cwd=self.path, stdin=data).stdout.decode().strip()
 
     def point(self, ref: str, commit: str) -> None:
         """Let a ref stand at a commit."""

@@ -273,62 +273,6 @@ def test_the_first_commit_that_conflicts_ends_a_rebase(
     assert made == Conflicted(("a",))
 
 
-def test_a_path_that_is_no_text_is_still_named(
-    history: History, composer: Composer
-) -> None:
-    base, work, onto = (odd_path(history, data) for data in (b"1", b"2", b"3"))
-
-    made = composer.build("squash", piece(base, work, onto))
-
-    assert made == Conflicted(("dir-??",))
-
-
-def odd_path(history: History, data: bytes) -> str:
-    """Commit a file whose name is not UTF-8."""
-    blob = str(history.repo.create_blob(data)).encode()
-    entry = b"100644 blob " + blob + b"\tdir-\xff\xfe\0"
-    made = git.run(["mktree", "-z"], cwd=history.path, stdin=entry)
-    return raw_commit(history, made.stdout.decode().strip(), b"Odd\n")
-
-
-# --- commits that other programs make -------------------------------------------------
-
-
-def raw_commit(history: History, tree: str, message: bytes, *headers: str) -> str:
-    who = "Ann <ann@example.org> 1700000000 +0000"
-    lines = (f"tree {tree}", *headers[1:], f"author {who}", f"committer {who}")
-    text = "\n".join((*lines, *headers[:1], "", "")).encode() + message
-    args = ["hash-object", "-t", "commit", "-w", "--stdin"]
-    return git.run(args, cwd=history.path, stdin=text).stdout.decode().strip()
-
-
-@pytest.mark.parametrize(
-    ("encoding", "said"),
-    [
-        ("ISO-8859-1", "Größe\n"),
-        ("no-such-encoding", "Gr\ufffd\ufffde\n"),
-        ("rot13", "Gr\ufffd\ufffde\n"),
-        ("UTF-16", "Gr\ufffd\ufffde\n"),
-        ("utf-8", "Gr\ufffd\ufffde\n"),
-    ],
-)
-def test_no_encoding_that_a_commit_claims_stops_a_rebase(
-    encoding: str, said: str, history: History, composer: Composer
-) -> None:
-    forked = Forked(history)
-    tree = str(history.at(forked.work).tree_id)
-    message = "Größe\n".encode("latin-1")
-    work = raw_commit(
-        history, tree, message, f"encoding {encoding}", f"parent {forked.base}"
-    )
-
-    made = history.at(
-        built(composer.build("rebase", piece(forked.base, work, forked.onto)))
-    )
-
-    assert made.message == said
-
-
 # --- looking --------------------------------------------------------------------------
 
 
