@@ -67,7 +67,7 @@ class Draft:
         self._mirror.push(self._events, updates, actor=self.actor)
 
     def _move_locks(self) -> None:
-        """Show the leases that change hands as lock refs, where grite looks for them."""
+        """Show leases that change hands as lock refs, where grite looks for them."""
         before, after = self._mirror.state.leases, self.state.leases
         for resource in before.keys() - after.keys():
             self.move(locks.ref_of(resource), None)

@@ -1,0 +1,109 @@
+"""The words that look at the log, hold leases and check the whole."""
+
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from brat.cli.options import HERE, Json, Repo, group
+
+log: Final = group("The log: what happened, in order.")
+lock: Final = group("Leases: who holds a path, a port, an issue.")
+
+Resource = Annotated[
+    str, typer.Argument(help="repo: path: issue: port: or service:, then a name.")
+]
+Ttl = Annotated[int, typer.Option(min=1, max=86_400, help="Seconds.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add all of these words to the command line."""
+    app.add_typer(log, name="log")
+    app.add_typer(lock, name="lock")
+    app.command()(doctor)
+
+
+@log.command("show")
+def log_show(
+    number: Annotated[int, typer.Option("-n", help="The newest so many lines.")] = 50,
+    repo: Repo = HERE,
+) -> None:
+    """Print the newest events."""
+    from brat import log_commands
+
+    log_commands.show(repo, number)
+
+
+@log.command("tail")
+def log_tail(
+    *,
+    following: Annotated[bool, typer.Option("-f", help="Wait for more.")] = False,
+    number: Annotated[int, typer.Option("-n", help="So many lines first.")] = 10,
+    repo: Repo = HERE,
+) -> None:
+    """Print the newest events, and with -f what comes."""
+    from brat import log_commands
+
+    log_commands.tail(repo, number, following=following)
+
+
+@log.command("export")
+def log_export(
+    form: Annotated[str, typer.Option("--format", help="json or md.")] = "json",
+    repo: Repo = HERE,
+) -> None:
+    """Write the whole log to standard output."""
+    from brat import log_commands
+
+    log_commands.export(repo, form)
+
+
+@log.command("checkpoint")
+def log_checkpoint(repo: Repo = HERE) -> None:
+    """Write the folded state beside the log, so that fresh clones start fast."""
+    from brat import log_commands
+
+    sys.exit(log_commands.checkpoint(repo))
+
+
+@lock.command("status")
+def lock_status(*, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show who holds what."""
+    from brat import log_commands
+
+    log_commands.lock_status(repo, as_json=as_json)
+
+
+@lock.command("acquire")
+def lock_acquire(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
+    """Hold a resource: no task that needs it starts meanwhile."""
+    from brat import log_commands
+
+    sys.exit(log_commands.lock(repo, "acquire", resource, ttl))
+
+
+@lock.command("renew")
+def lock_renew(resource: Resource, ttl: Ttl = 300, repo: Repo = HERE) -> None:
+    """Hold it longer."""
+    from brat import log_commands
+
+    sys.exit(log_commands.lock(repo, "renew", resource, ttl))
+
+
+@lock.command("release")
+def lock_release(resource: Resource, repo: Repo = HERE) -> None:
+    """Give it up."""
+    from brat import log_commands
+
+    sys.exit(log_commands.lock(repo, "release", resource, 0))
+
+
+def doctor(
+    *,
+    fix: Annotated[bool, typer.Option("--fix", help="Repair what can be.")] = False,
+    repo: Repo = HERE,
+) -> None:
+    """Check git, the registration, the log, its checkpoint and the leases."""
+    from brat import doctor as checks
+
+    sys.exit(checks.run(repo, fix=fix))

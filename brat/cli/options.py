@@ -1,0 +1,17 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+Repo = Annotated[Path, typer.Option(help="A folder of the git repository.")]
+Once = Annotated[bool, typer.Option("--once", help="One tick, then end.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Stay, and go on.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+HERE: Final = Path()
+
+
+def group(text: str) -> typer.Typer:
+    """Return a command that has commands of its own."""
+    return typer.Typer(no_args_is_help=True, help=text)

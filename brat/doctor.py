@@ -1,0 +1,103 @@
+"""`brat doctor`: is everything as it should be, and if not, what puts it right."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from bot.desk import wall_clock
+from brat import checkout as checkouts, local, registration as registrations
+from brat.checkout import Checkout
+from brat.console import say
+from brat.reading import Reader
+from convoy.config import ConfigError
+from grite import git
+from grite.errors import BratError, Corrupt
+
+Grade = Literal["ok", "note", "fault"]
+_MARKS: Final = {"ok": "  ok   ", "note": "  note ", "fault": "  FAULT"}
+
+
+class Finding(Struct, frozen=True):
+    """One thing that was looked at."""
+
+    grade: Grade
+    said: str
+    mend: str = ""
+    """What puts it right."""
+
+
+def run(path: Path, *, fix: bool) -> int:
+    """Look at everything and say it; return 1 when there is a fault.
+
+    Args:
+        path: in the repository.
+        fix: free leases that have run out and remove caches that are wrong; history is
+            never rewritten.
+    """
+    found = list(_findings(path))
+    for finding in found:
+        mend = f" -> {finding.mend}" if finding.mend else ""
+        say(f"{_MARKS[finding.grade]} {finding.said}{mend}")
+    if fix:
+        _fix(path)
+    return 1 if any(finding.grade == "fault" for finding in found) else 0
+
+
+def _findings(path: Path) -> Iterator[Finding]:
+    try:
+        git.require_version()
+    except BratError as error:
+        yield Finding("fault", str(error))
+        return
+    yield Finding("ok", f"git {'.'.join(map(str, git.version()))}")
+    try:
+        checkout = checkouts.find(path)
+        known = registrations.read(checkout.folder)
+    except BratError as error:
+        yield Finding("fault", str(error))
+        return
+    yield Finding("ok", f"{checkout.top} is {known.repository}")
+    yield from _configuration(checkout)
+    yield from _log(registrations.bare_path(checkout.folder, known))
+
+
+def _configuration(checkout: Checkout) -> Iterator[Finding]:
+    try:
+        config = local.configuration(checkout)
+    except ConfigError as error:
+        for fault in error.faults:
+            yield Finding("fault", fault)
+        return
+    yield Finding("ok", "the configuration is valid")
+    known = registrations.read(checkout.folder)
+    if config.refinery.require_ci and local.ci_of(config, known).command is None:
+        yield Finding("note", "nothing will land: there is no CI", "set [ci] command")
+
+
+def _log(bare: Path) -> Iterator[Finding]:
+    reader = Reader(bare)
+    try:
+        state = reader.read()
+    except Corrupt as error:
+        yield Finding("fault", str(error))
+        return
+    head = state.moment.commit[:10] or "empty"
+    convoys = len(state.convoys)
+    yield Finding("ok", f"the log reads up to {head}, {convoys} convoys")
+    for fault in reader.faults:
+        yield Finding("fault", f"the log: {fault}; all else was read")
+    for unknown in state.unknown:
+        yield Finding("fault", f"the log holds {unknown}", "update brat: it only reads")
+    now = wall_clock()
+    for lease in state.leases.values():
+        if lease.expires <= now:
+            said = f"{lease.holder}'s lease on {lease.resource} has run out"
+            yield Finding("note", said, "brat deacon run")
+
+
+def _fix(path: Path) -> None:
+    from brat import commands
+
+    commands.run("deacon", path, once=True, watch=False)
