@@ -8,6 +8,7 @@ and actor, the commits by git's own fsck and the patch gate.
 import io
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from convoy import ids
 from convoy.codec import UnknownFact, fact_of
 from convoy.events import Claim, Verdict
 from convoy.record import issue_of
@@ -30,6 +32,11 @@ _BUNDLE: Final = "work.bundle"
 _EVENTS: Final = "events.bin"
 _ALLOWED: Final = frozenset(
     {_RESULT, _BUNDLE, _EVENTS, "usage.jsonl", "transcript.jsonl"}
+)
+_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_BROKEN: Final = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
+    *(ValueError, RuntimeError),  # how zipfile says: a negative offset, encrypted
 )
 _SMALL_BYTES: Final = 1_000_000
 _EVENTS_MOST: Final = 1_000
@@ -87,7 +94,7 @@ def opened(data: bytes, *, session: str, nonce: str, actor: str) -> Iterator[Par
     """
     with tempfile.TemporaryDirectory(prefix="brat-intake-") as folder:
         files = _unpacked(data, Path(folder))
-        claims = _claims(files.get(_EVENTS), actor)
+        claims = _claims(files.get(_EVENTS), session, actor)
         if _RESULT not in files:
             raise Unfinished(claims)
         result = _result(files[_RESULT])
@@ -102,14 +109,16 @@ def opened(data: bytes, *, session: str, nonce: str, actor: str) -> Iterator[Par
 def _unpacked(data: bytes, folder: Path) -> dict[str, Path]:
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
-    except (zipfile.BadZipFile, ValueError) as error:
+    except _BROKEN as error:
         raise Unacceptable(f"the artifact is no zip file: {error}") from error
     with archive:
         entries = archive.infolist()
         if strange := sorted({e.filename for e in entries} - _ALLOWED):
             raise Unacceptable(f"the artifact holds {strange[0][:80]!r}")
-        if len(entries) > len(_ALLOWED):
+        if len(entries) > len({entry.filename for entry in entries}):
             raise Unacceptable("the artifact holds a name twice")
+        if any(entry.compress_type not in _METHODS for entry in entries):
+            raise Unacceptable("the artifact is packed in a way that no forge uses")
         if sum(entry.file_size for entry in entries) > UNPACKED_BYTES:
             raise Unacceptable(f"the artifact unpacks to over {UNPACKED_BYTES} bytes")
         return {e.filename: _extracted(archive, e, folder) for e in entries}
@@ -126,7 +135,7 @@ def _extracted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -
                 if left < 0:
                     raise Unacceptable(f"{entry.filename} is larger than it says")
                 sink.write(piece)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, OSError) as error:
+    except _BROKEN as error:
         raise Unacceptable(f"{entry.filename} does not unpack: {error}") from error
     return target
 
@@ -142,7 +151,7 @@ def _result(file: Path) -> Result:
         raise Unacceptable(f"result.json: {where}: {fault['msg']}") from error
 
 
-def _claims(file: Path | None, actor: str) -> tuple[Event, ...]:
+def _claims(file: Path | None, session: str, actor: str) -> tuple[Event, ...]:
     """Return the session's events; any that is not its own refuses the lot."""
     if file is None:
         return ()
@@ -157,11 +166,11 @@ def _claims(file: Path | None, actor: str) -> tuple[Event, ...]:
     if len(held.events) > _EVENTS_MOST:
         raise Unacceptable(f"events.bin holds {len(held.events)} events")
     for event in held.events:
-        _check_claim(event, actor)
+        _check_claim(event, session, actor)
     return held.events
 
 
-def _check_claim(event: Event, actor: str) -> None:
+def _check_claim(event: Event, session: str, actor: str) -> None:
     if event.actor.hex() != actor:
         raise Unacceptable(f"events.bin: an event by actor {event.actor.hex()}")
     if not isinstance(event.kind, CommentAdded):
@@ -169,5 +178,7 @@ def _check_claim(event: Event, actor: str) -> None:
     fact = fact_of(event.kind.body)
     if fact is None or isinstance(fact, UnknownFact) or not isinstance(fact, Claim):
         raise Unacceptable("events.bin: an event that a session may not make")
+    if ids.session_name(fact.convoy, fact.task, fact.attempt) != session:
+        raise Unacceptable("events.bin: an event of another session")
     if issue_of(fact) != event.issue:
         raise Unacceptable("events.bin: an event on another task's issue")
