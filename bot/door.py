@@ -31,7 +31,8 @@ _LOOK_AT: Final = {
 def signed(secret: str, body: bytes, signature: str) -> bool:
     """Whether `signature` (X-Hub-Signature-256) is that of `body`, in constant time."""
     mac = hmac.new(secret.encode(), body, hashlib.sha256)
-    return hmac.compare_digest(f"sha256={mac.hexdigest()}", signature)
+    given = signature.encode(errors="replace")  # as text it would have to be ASCII
+    return hmac.compare_digest(f"sha256={mac.hexdigest()}".encode(), given)
 
 
 class Door:
@@ -43,7 +44,7 @@ class Door:
         if not secret:
             raise ValueError("the webhook secret is empty: set one, on both sides")
         self._secret = secret
-        self._repository = repository
+        self._repository = repository.casefold()  # as GitHub tells names apart
         self._label = label
         self._inbox = inbox
         self._wake = wake
@@ -59,7 +60,10 @@ class Door:
         return web.json_response({"ok": True})
 
     async def _deliver(self, request: web.Request) -> web.Response:
-        body = await request.read()
+        try:
+            body = await request.read()
+        except web.RequestPayloadError:
+            return _answer(400, "the body cannot be read")
         signature = request.headers.get("X-Hub-Signature-256", "")
         if not signed(self._secret, body, signature):
             return _answer(401, "the signature does not fit the body")
@@ -68,7 +72,7 @@ class Door:
         except ValidationError:
             return _answer(400, "the body is not a GitHub delivery")
         repository = delivery.repository
-        if repository is None or repository.full_name != self._repository:
+        if repository is None or repository.full_name.casefold() != self._repository:
             return _answer(202, "not a repository of this bot")
         event = request.headers.get("X-GitHub-Event", "")
         if event == "issues":

@@ -1,0 +1,201 @@
+"""The webhook door, knocked at over HTTP."""
+
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.door import PATH, Door, signed
+from bot.inbox import Inbox, Request
+from bot.wake import Wake
+from tests.bot.house import ASKED, GUID, SECRET, House, built, labelled, signature
+
+
+@pytest.fixture
+async def house(tmp_path: Path) -> AsyncIterator[House]:
+    async with built(tmp_path) as house:
+        yield house
+
+
+# --- who may come in ------------------------------------------------------------------
+
+
+async def test_a_labelled_issue_is_frozen_in_the_inbox(house: House) -> None:
+    answer = await house.deliver(labelled())
+
+    assert answer.status_code == 202
+    assert house.inbox.requests() == {GUID: ASKED}
+    assert house.wake.take() == {"issues"}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        None,
+        "",
+        "sha256=",
+        signature(b"another body"),
+        signature(json.dumps(labelled()).encode(), "another secret"),
+        signature(json.dumps(labelled()).encode()).removeprefix("sha256="),
+        signature(json.dumps(labelled()).encode()).upper(),
+        signature(json.dumps(labelled()).encode()) + "0",
+        b"sha256=\xe9",
+        "sha256=é".encode(),
+    ],
+)
+async def test_without_the_right_signature_nobody_comes_in(
+    house: House, given: str | bytes | None
+) -> None:
+    body = json.dumps(labelled()).encode()
+
+    answer = await house.send(body, X_Hub_Signature_256=given)
+
+    assert answer.status_code == 401
+    assert (house.inbox.requests(), house.wake.take()) == ({}, frozenset())
+
+
+async def test_the_older_signature_alone_is_not_enough(house: House) -> None:
+    body = json.dumps(labelled()).encode()
+    mac = hmac.new(SECRET.encode(), body, hashlib.sha1).hexdigest()
+
+    answer = await house.send(
+        body, X_Hub_Signature_256=None, X_Hub_Signature=f"sha1={mac}"
+    )
+
+    assert answer.status_code == 401
+
+
+def test_a_signature_is_githubs() -> None:
+    # https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries
+    given = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
+
+    assert signed("It's a Secret to Everybody", b"Hello, World!", given)
+    assert not signed("It's a Secret to Everybody", b"Hello, World?", given)
+
+
+def test_a_door_without_a_secret_is_not_built(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="the webhook secret is empty"):
+        Door(
+            secret="",
+            repository="octo/project",
+            label="brat",
+            inbox=Inbox(tmp_path),
+            wake=Wake(),
+        )
+
+
+# --- what is kept ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"repository": {"full_name": "octo/other"}},
+        {"repository": {"full_name": "octo/project2"}},
+        {"repository": None},
+    ],
+)
+async def test_another_repository_wakes_nobody(
+    house: House, given: dict[str, object]
+) -> None:
+    answer = await house.deliver(labelled(**given))
+
+    assert answer.status_code == 202
+    assert (house.inbox.requests(), house.wake.take()) == ({}, frozenset())
+
+
+async def test_the_case_of_the_repositorys_name_does_not_matter(house: House) -> None:
+    await house.deliver(labelled(repository={"full_name": "Octo/Project"}))
+
+    assert house.inbox.requests() == {GUID: ASKED}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"action": "unlabeled"},
+        {"action": "opened"},
+        {"label": {"name": "bug"}},
+        {"label": None},
+        {"sender": None},
+        {"issue": {**labelled()["issue"], "pull_request": {"url": "x"}}},
+    ],
+)
+async def test_what_asks_for_nothing_is_not_kept(
+    house: House, given: dict[str, object]
+) -> None:
+    answer = await house.deliver(labelled(**given))
+
+    assert answer.status_code == 202
+    assert house.inbox.requests() == {}
+    assert house.wake.take() == {"issues"}
+
+
+async def test_an_issue_without_text_is_kept(house: House) -> None:
+    issue = {"number": 8, "title": "Fix", "body": None, "state": "open"}
+
+    await house.deliver(labelled(issue=issue))
+
+    assert house.inbox.requests()[GUID] == Request(
+        issue=8, title="Fix", text="", by="ann"
+    )
+
+
+async def test_a_doubled_delivery_is_harmless(house: House) -> None:
+    first = await house.deliver(labelled())
+    second = await house.deliver(labelled())
+
+    assert (first.status_code, second.status_code) == (202, 202)
+    assert house.inbox.requests() == {GUID: ASKED}
+
+
+async def test_the_text_stays_as_it_was_when_the_label_was_set(house: House) -> None:
+    edited = {"number": 7, "title": "Fix it", "body": "And more!", "state": "open"}
+
+    await house.deliver(labelled())
+    await house.deliver(
+        labelled(action="edited", issue=edited), X_GitHub_Delivery="later"
+    )
+
+    assert house.inbox.requests() == {GUID: ASKED}
+
+
+@pytest.mark.parametrize(
+    ("event", "parts"),
+    [
+        ("workflow_run", {"runs"}),
+        ("check_run", {"checks"}),
+        ("check_suite", {"checks"}),
+        ("push", {"refs"}),
+        ("issues", {"issues"}),
+        ("ping", set()),
+        ("star", set()),
+    ],
+)
+async def test_a_delivery_says_what_to_look_at_again(
+    house: House, event: str, parts: set[str]
+) -> None:
+    delivery = {"action": "completed", "repository": {"full_name": "octo/project"}}
+
+    answer = await house.deliver(delivery, X_GitHub_Event=event)
+
+    assert answer.status_code == 202
+    assert house.wake.take() == parts
+    assert house.inbox.requests() == {}
+
+
+# --- the rest of the house ------------------------------------------------------------
+
+
+async def test_it_says_that_it_is_well(house: House) -> None:
+    answer = await house.client.get("/healthz")
+
+    assert (answer.status_code, answer.json()) == (200, {"ok": True})
+
+
+async def test_there_is_no_other_door(house: House) -> None:
+    assert (await house.client.get(PATH)).status_code == 405
+    assert (await house.client.post("/")).status_code == 404
