@@ -31,7 +31,8 @@ or as a program of its own: `python -I -m brat.forge --dir DIR`. Clone from
 """
 
 from brat.forge.records import Ci, Repository, Settings, User
+from brat.forge.runs import How
 from brat.forge.server import serving
 from brat.forge.state import Forge
 
-__all__ = ["Ci", "Forge", "Repository", "Settings", "User", "serving"]
+__all__ = ["Ci", "Forge", "How", "Repository", "Settings", "User", "serving"]

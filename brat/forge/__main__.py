@@ -17,6 +17,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from brat.forge.recording import Observer, writer
+from brat.forge.runs import How
 from brat.forge.server import serving
 from brat.forge.state import Forge
 from grite.errors import BratError
@@ -69,10 +70,8 @@ async def _serve(
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    executor = _executor(arguments.executor)
-    async with serving(
-        forge, arguments.port, executor=executor, observe=observe
-    ) as url:
+    how = How(_executor(arguments.executor))
+    async with serving(forge, arguments.port, how=how, observe=observe) as url:
         print(json.dumps({"url": url}), flush=True)  # noqa: T201  the promised line
         _watch_parent(loop, ended)
         await ended.wait()

@@ -5,12 +5,26 @@ repositories). Moving a ref is not compare-and-swap: the caller holds the reposi
 lock, under which pushes run too.
 """
 
+import shutil
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
+from typing import Final
 
 import pygit2
 from pygit2.enums import ObjectType, SortMode
+
+from grite import git
+
+_CONFIG: Final = (
+    ("http.receivepack", "true"),
+    ("uploadpack.allowAnySHA1InWant", "true"),
+    ("receive.advertiseAtomic", "true"),
+    ("receive.autogc", "false"),
+    ("gc.auto", "0"),
+    ("core.fsync", "none"),
+    ("core.logAllRefUpdates", "false"),
+)
 
 
 class Bare:
@@ -125,3 +139,24 @@ class Bare:
             for entry in found:
                 if entry.type == ObjectType.BLOB and entry.name is not None:
                     yield entry.name, str(entry.id)
+
+
+def create(path: Path, source: Path | None, branch: str) -> None:
+    """Make a bare repository with a copy of one branch of `source`, or empty.
+
+    It is whole or not there. What a process that died here left is replaced.
+
+    Raises:
+        GitFailed: `source` is no repository or has no such branch.
+    """
+    making = path.with_suffix(".making")
+    shutil.rmtree(making, ignore_errors=True)
+    shutil.rmtree(path, ignore_errors=True)
+    making.mkdir(parents=True)
+    git.run(["init", "--quiet", "--bare", "-b", branch, "--template=", str(making)])
+    if source is not None:
+        refspec = f"refs/heads/{branch}:refs/heads/{branch}"
+        git.run(["fetch", "--quiet", "--no-tags", str(source), refspec], cwd=making)
+    for key, value in _CONFIG:
+        git.run(["config", key, value], cwd=making)
+    making.rename(path)

@@ -7,7 +7,10 @@ may say to git that it is compressed. https://git-scm.com/docs/http-protocol
 
 import asyncio
 import contextlib
+import logging
+import os
 import re
+import signal
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -26,6 +29,7 @@ from brat.forge.state import Caller
 if TYPE_CHECKING:
     from brat.forge.service import Service
 
+_log: Final = logging.getLogger(__name__)
 CHUNK: Final = 1 << 16
 FLUSH: Final = b"0000"
 MOST_COMMANDS: Final = 1 << 20
@@ -120,16 +124,19 @@ class GitHttp:
             headers=_NO_CACHE
             | {hdrs.CONTENT_TYPE: "application/x-git-upload-pack-result"}
         )
-        async with (
-            self._program(visit, "git-upload-pack") as process,
-            asyncio.TaskGroup() as tasks,
-        ):
-            tasks.create_task(_feed(process, request, b""))
-            await answer.prepare(request)
-            assert process.stdout is not None  # noqa: S101  it is a pipe
-            while chunk := await process.stdout.read(CHUNK):
-                await answer.write(chunk)
-        await answer.write_eof()
+        await answer.prepare(request)
+        try:
+            async with (
+                self._program(visit, "git-upload-pack") as process,
+                asyncio.TaskGroup() as tasks,
+            ):
+                tasks.create_task(_feed(process, request, b""))
+                assert process.stdout is not None  # noqa: S101  it is a pipe
+                while chunk := await process.stdout.read(CHUNK):
+                    await answer.write(chunk)
+            await answer.write_eof()
+        except* ConnectionResetError:
+            _log.info("a client left while it fetched from %s", visit.repo.full_name)
         return answer
 
     async def _receive(self, request: web.Request) -> web.Response:
@@ -176,10 +183,14 @@ class GitHttp:
         )
         try:
             yield process
-        finally:
+        except BaseException:
+            # Not `process.terminate()`: that reaps, and asyncio's own watcher then
+            # finds nobody. Not SIGKILL: git is to remove its lock files.
             if process.returncode is None:
                 with contextlib.suppress(ProcessLookupError):
-                    process.terminate()  # so that git removes its lock files
+                    os.kill(process.pid, signal.SIGTERM)
+            raise
+        finally:
             # Reading to the end lets the transport close its pipes.
             await process.communicate()
 
@@ -212,15 +223,20 @@ async def _commands(stream: StreamReader) -> tuple[bytes, list[str]]:
 async def _feed(process: Process, request: web.Request, first: bytes) -> None:
     """Hand a request's body to git, as fast as git takes it."""
     assert process.stdin is not None  # noqa: S101  it is a pipe
-    # git may end before it has read everything; its answer says why
-    with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+    try:
         if first:
             process.stdin.write(first)
         async for chunk in request.content.iter_any():
             process.stdin.write(chunk)
             await process.stdin.drain()
+    except (BrokenPipeError, ConnectionResetError):
+        # git ended before it had read everything, and its answer says why; or the
+        # client left, and git finds that its input breaks off.
+        _log.info("%s was cut short", request.path)
+    finally:
         process.stdin.close()
-        await process.stdin.wait_closed()
+        with contextlib.suppress(BrokenPipeError, ConnectionResetError):
+            await process.stdin.wait_closed()
 
 
 async def _exchange(process: Process, request: web.Request, first: bytes) -> bytes:

@@ -227,7 +227,7 @@ async def create_review(call: Call) -> Answer:
     pull, asked = pull_of(call), call.body(NewReview)
     checked("PullRequestReview", None, asked.body)
     if asked.event != "APPROVE" and not asked.body.strip():
-        raise fault("PullRequestReview", "body", "missing_field")
+        raise Refused(422, "A review that is no approval needs a body.")
     own = call.service.faces.issue_of(pull).author == call.user.id
     if own and asked.event != "COMMENT":
         said = "Can not approve or request changes on your own pull request"

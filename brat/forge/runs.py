@@ -6,17 +6,17 @@ environment, so none is started twice.
 """
 
 import asyncio
-import os
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
-import psutil
 from msgspec.structs import replace
 
 from brat.forge import artifacts, processes
+from brat.forge.launch import find, launch, reap
 from brat.forge.records import Artifact, Conclusion, Repository, Run, User
 from brat.forge.run_environment import Place, environment
 from brat.forge.state import digest
@@ -29,23 +29,37 @@ READER: Final = "github-actions[bot]"
 """The account whose read token a run gets."""
 
 
-class Starter:
-    """Starts the processes of workflow runs, follows them, and ends them when asked."""
+@dataclass(frozen=True, slots=True)
+class How:
+    """How runs are started and ended."""
 
-    interrupt_s = 7.5
+    executor: tuple[str, ...] = ()
+    """Another program that starts them; empty: our own runner."""
+    interrupt_s: float = 7.5
     """How long a cancelled run has after SIGINT."""
-    terminate_s = 2.5
+    terminate_s: float = 2.5
     """And after the SIGTERM that comes then. Both are GitHub's:
     https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-cancellation
     """
 
-    def __init__(self, service: "Service", executor: tuple[str, ...]) -> None:
-        """Start runs of `service` by `executor`; empty: by our own runner."""
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The program that is started."""
+        return self.executor or (sys.executable, "-I", "-m", "runner")
+
+
+LIKE_GITHUB: Final = How()
+
+
+class Starter:
+    """Starts the processes of workflow runs, follows them, and ends them when asked."""
+
+    def __init__(self, service: "Service", how: How) -> None:
+        """Start runs of `service`."""
         self._service = service
+        self._how = how
         self._forge = service.forge
         self._store = service.forge.store
-        self._own = not executor
-        self._argv = executor or (sys.executable, "-I", "-m", "runner")
         self._cancels: dict[int, asyncio.Event] = {}
 
     def start(self) -> None:
@@ -127,7 +141,7 @@ class Starter:
         try:
             if run.pid is not None and run.born is not None:
                 await self._wait(run.pid, run.born, asked)
-            status = _reap(child)
+            status = reap(child)
         finally:
             if child is not None and child.returncode is None:
                 child.returncode = 0  # it lives on: tell Popen not to warn of that
@@ -141,13 +155,15 @@ class Starter:
         place = self.place(run)
         child, pid = None, None
         if place.log.exists():
-            pid = _find(place)
+            pid = find(place)
         else:
             try:
                 child = self._start(repo, run, place)
                 pid = child.pid
             except OSError as error:  # no such starter, no more processes, disk full
-                place.log.write_text(f"{self._argv[0]} could not be started: {error}\n")
+                place.log.write_text(
+                    f"{self._how.argv[0]} could not be started: {error}\n"
+                )
         actor = self._service.faces.who(run.actor)
         now = self._forge.now()
         run = replace(
@@ -177,25 +193,9 @@ class Starter:
             }
         )
         env = environment(self._service.site, repo, run, place, who.login)
-        if not self._own:
+        if self._how.executor:
             env |= self._handover(run, place)
-        read, write = os.pipe()
-        try:
-            os.write(write, self._token(repo, run).encode())
-            os.close(write)
-            with place.log.open("wb") as log:
-                return subprocess.Popen(
-                    self._argv,
-                    cwd=place.workspace,
-                    env=env | {"BRAT_TOKEN_FD": str(read)},
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    pass_fds=(read,),
-                    start_new_session=True,
-                )
-        finally:
-            os.close(read)
+        return launch(self._how.argv, place, env, self._token(repo, run))
 
     def _handover(self, run: Run, place: Place) -> dict[str, str]:
         """Let another starter hand artifacts over by HTTP."""
@@ -232,9 +232,9 @@ class Starter:
     async def _end_when(self, asked: asyncio.Event, pid: int, born: float) -> None:
         await asked.wait()
         processes.tell(pid, born, signal.SIGINT)
-        await asyncio.sleep(self.interrupt_s)
+        await asyncio.sleep(self._how.interrupt_s)
         processes.tell(pid, born, signal.SIGTERM)
-        await asyncio.sleep(self.terminate_s)
+        await asyncio.sleep(self._how.terminate_s)
         processes.end_tree(pid, born)
 
     async def _finish(self, repo: Repository, run: Run, status: int | None) -> None:
@@ -263,22 +263,3 @@ class Starter:
                 self._store.tokens.remove(token)
             actor = self._service.faces.who(run.actor)
             self._service.events.run(repo, actor, "completed", done)
-
-
-def _reap(child: subprocess.Popen[bytes] | None) -> int | None:
-    """Return the status of a child that has ended, and end what it left running."""
-    if child is None:
-        return None
-    processes.end_group(child.pid)
-    return child.wait()
-
-
-def _find(place: Place) -> int | None:
-    """Return the process that works for a run, known by its environment."""
-    for process in psutil.process_iter():
-        try:
-            if process.environ().get("BRAT_RESULT") == str(place.result):
-                return process.pid
-        except (psutil.Error, OSError):
-            continue
-    return None

@@ -29,6 +29,7 @@ from brat.forge.gate import MOST_BODY, Gate
 from brat.forge.git_http import GitHttp
 from brat.forge.recording import Observer, watching
 from brat.forge.refusals import not_found
+from brat.forge.runs import LIKE_GITHUB, How
 from brat.forge.service import Service
 from brat.forge.state import Forge
 from brat.forge.urls import API
@@ -57,7 +58,7 @@ async def serving(
     forge: Forge,
     port: int = 0,
     *,
-    executor: tuple[str, ...] = (),
+    how: How = LIKE_GITHUB,
     observe: Observer | None = None,
 ) -> AsyncIterator[str]:
     """Serve a forge and yield its address, for as long as the block lasts.
@@ -65,7 +66,7 @@ async def serving(
     Args:
         forge: stays open afterwards, and can be served again.
         port: 0 takes a free one.
-        executor: the program that starts workflow runs; empty: our own runner.
+        how: what starts workflow runs, and how they are cancelled.
         observe: sees each exchange with the REST API.
 
     Raises:
@@ -74,7 +75,7 @@ async def serving(
     with socket.create_server((HOST, port)) as door:
         base = f"http://{HOST}:{door.getsockname()[1]}"
         async with asyncio.TaskGroup() as tasks:
-            service = Service(forge, tasks, executor=executor)
+            service = Service(forge, tasks, how=how)
             runner = web.AppRunner(
                 _app(service, observe), access_log=None, shutdown_timeout=SHUTDOWN_S
             )

@@ -16,7 +16,7 @@ from brat.forge.limits import Limits
 from brat.forge.merges import Merges
 from brat.forge.pushes import Pushes
 from brat.forge.records import Repository
-from brat.forge.runs import Starter
+from brat.forge.runs import LIKE_GITHUB, How, Starter
 from brat.forge.state import Forge
 from brat.forge.urls import Site
 
@@ -25,15 +25,9 @@ class Service:
     """A forge that is being served."""
 
     def __init__(
-        self, forge: Forge, tasks: asyncio.TaskGroup, *, executor: tuple[str, ...] = ()
+        self, forge: Forge, tasks: asyncio.TaskGroup, *, how: How = LIKE_GITHUB
     ) -> None:
-        """Put a service on `forge`.
-
-        Args:
-            forge: the state.
-            tasks: where background work runs.
-            executor: what starts workflow runs; empty: our own runner.
-        """
+        """Put a service on `forge`; its background work runs in `tasks`."""
         self.forge = forge
         self._tasks = tasks
         self._running: set[asyncio.Task[None]] = set()
@@ -45,7 +39,7 @@ class Service:
         self.events = Events(self)
         self.judge = Judge(self)
         self.pushes = Pushes(self)
-        self.starter = Starter(self, executor)
+        self.starter = Starter(self, how)
         self._locks: dict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def lock(self, repo: Repository) -> asyncio.Lock:

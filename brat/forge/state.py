@@ -8,7 +8,6 @@ import hashlib
 import hmac
 import re
 import secrets
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -17,7 +16,7 @@ from typing import Final, Self
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
-from brat.forge.bare import Bare
+from brat.forge.bare import Bare, create
 from brat.forge.moments import Clock, iso, wall_clock
 from brat.forge.records import (
     ROLES,
@@ -31,20 +30,10 @@ from brat.forge.records import (
     User,
 )
 from brat.forge.store import Store
-from grite import git
 from grite.errors import BratError
 
 _LOGIN: Final = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}(?:\[bot\])?")
 _NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}(?<!\.git)")
-_CONFIG: Final = (
-    ("http.receivepack", "true"),
-    ("uploadpack.allowAnySHA1InWant", "true"),
-    ("receive.advertiseAtomic", "true"),
-    ("receive.autogc", "false"),
-    ("gc.auto", "0"),
-    ("core.fsync", "none"),
-    ("core.logAllRefUpdates", "false"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,9 +194,7 @@ class Forge:
             raise BratError(f"{name!r} is no name for a repository")
         if self.repository(full_name) is not None:
             raise BratError(f"{full_name} exists already")
-        self._make_bare(
-            self.folder / "repos" / owner.login / f"{name}.git", source, branch
-        )
+        create(self.folder / "repos" / owner.login / f"{name}.git", source, branch)
         now = self.now()
         with self.store.change():
             made = Repository(
@@ -297,19 +284,6 @@ class Forge:
         if repo is None:
             raise BratError(f"there is no repository {full_name}: add it first")
         return repo
-
-    def _make_bare(self, path: Path, source: Path | None, branch: str) -> None:
-        making = path.with_suffix(".making")
-        shutil.rmtree(making, ignore_errors=True)
-        shutil.rmtree(path, ignore_errors=True)  # left by a process that died here
-        making.mkdir(parents=True)
-        git.run(["init", "--quiet", "--bare", "-b", branch, "--template=", str(making)])
-        if source is not None:
-            refspec = f"refs/heads/{branch}:refs/heads/{branch}"
-            git.run(["fetch", "--quiet", "--no-tags", str(source), refspec], cwd=making)
-        for key, value in _CONFIG:
-            git.run(["config", key, value], cwd=making)
-        making.rename(path)
 
 
 def digest(secret: str) -> str:

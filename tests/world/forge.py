@@ -12,8 +12,9 @@ from typing import Any
 
 import httpx
 
-from brat.forge import Ci, Forge, Settings, serving
+from brat.forge import Ci, Forge, How, Settings, serving
 from brat.forge.recording import Exchange
+from brat.forge.runs import LIKE_GITHUB
 from grite import git
 from grite.git import Completed
 from tests.contract.openapi import github
@@ -169,7 +170,7 @@ async def town(
     tokens: dict[str, str],
     folder: Path,
     *,
-    executor: tuple[str, ...] = (),
+    how: How = LIKE_GITHUB,
 ) -> AsyncIterator[Town]:
     """Serve a forge; at the end nothing may have gone against GitHub's contract."""
     faults: list[str] = []
@@ -183,7 +184,7 @@ async def town(
 
     async with (
         httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client,
-        serving(forge, executor=executor, observe=judge) as url,
+        serving(forge, how=how, observe=judge) as url,
     ):
         yield Town(forge, url, tokens, client, folder)
     assert not faults, "\n".join(faults)

@@ -1,0 +1,82 @@
+"""The judge itself: it finds faults that were planted, and only those."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from brat.forge.recording import Exchange
+from brat.forge.server import ROUTES
+from tests.contract.openapi import github
+from tests.contract.prune_openapi import shape
+
+REF: dict[str, Any] = {
+    "ref": "refs/heads/main",
+    "node_id": "x",
+    "url": "http://127.0.0.1/x",
+    "object": {"type": "commit", "sha": "a" * 40, "url": "http://127.0.0.1/y"},
+}
+MADE = Exchange(
+    method="POST",
+    path="/repos/alice/app/git/refs",
+    query={},
+    request={"ref": "refs/heads/main", "sha": "a" * 40},
+    status=201,
+    response=REF,
+)
+
+
+def test_a_good_exchange_has_no_fault() -> None:
+    assert github().faults(MADE) == []
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        ({"request": {"ref": "x"}}, '"sha" is a required property'),
+        ({"request": {"ref": "x", "sha": "y", "frce": True}}, "'frce' was unexpected"),
+        ({"request": {"ref": 7, "sha": "y"}}, '7 is not of type "string"'),
+        ({"request": None}, "null is not of type"),
+        ({"response": {"ref": "x"}}, "is a required property"),
+        ({"response": REF | {"url": "no address"}}, 'is not a "uri"'),
+        ({"response": REF | {"node_id": None}}, "null is not of type"),
+        ({"status": 200}, "status 200 is not described"),
+        ({"query": {"page": "1"}}, "query parameter page is unknown"),
+        ({"path": "/repos/alice/app/teapots"}, "is not described by GitHub"),
+    ],
+)
+def test_a_planted_fault_is_found(planted: dict[str, Any], found: str) -> None:
+    faults = github().faults(replace(MADE, **planted))
+
+    assert any(found in fault for fault in faults), faults
+
+
+def test_an_error_is_judged_by_its_own_form() -> None:
+    error = {"message": "Reference already exists", "documentation_url": "x"}
+    refused = replace(MADE, status=422, response=error)
+
+    assert github().faults(refused) == []
+    assert github().faults(replace(refused, response={"errors": 7}))
+
+
+def test_a_number_in_the_query_must_be_one() -> None:
+    listing = replace(MADE, method="GET", path="/repos/a/b/issues", request=None)
+    listing = replace(listing, status=200, response=[])
+
+    assert github().faults(replace(listing, query={"per_page": "5"})) == []
+    assert github().faults(replace(listing, query={"per_page": "all"}))
+    assert github().faults(replace(listing, query={"state": "merged"}))
+
+
+def test_the_longest_path_wins() -> None:
+    runs = {"total_count": 0, "check_runs": []}
+    path = "/repos/a/b/commits/convoy/x/base/check-runs"
+    listing = replace(MADE, method="GET", path=path, request=None, status=200)
+
+    assert github().faults(replace(listing, response=runs)) == []
+
+
+def test_every_route_of_the_forge_is_described_by_github() -> None:
+    described = {(method, shape(path)) for method, path in github().described()}
+
+    assert [r for r in ROUTES if (r.method, shape(r.path)) not in described] == []

@@ -1,0 +1,54 @@
+"""Starting runs in tests, with a small program in the place of our runner."""
+
+import sys
+from pathlib import Path
+
+from brat.forge import How
+from tests.world.forge import Json, Town, until
+
+STARTER = Path(__file__).parent.parent / "world" / "starter.py"
+INPUTS = {"session": "fix-1/2/1", "log": "a" * 40, "nonce": "n0nce"}
+DISPATCH = "actions/workflows/brat-task.yml/dispatches"
+
+
+def starter(deed: str) -> tuple[str, ...]:
+    """Return what starts runs that do `deed`."""
+    return (sys.executable, "-I", str(STARTER), deed)
+
+
+def hasty(deed: str) -> How:
+    """Return runs that do `deed`, and that are cancelled without much patience."""
+    return How(starter(deed), interrupt_s=0.2, terminate_s=0.2)
+
+
+async def dispatch(here: Town, **inputs: str) -> int:
+    """Dispatch a run and return its id."""
+    asked = {"ref": "main", "inputs": INPUTS | inputs, "return_run_details": True}
+    made = await here.post(DISPATCH, asked)
+    return int(made["workflow_run_id"])
+
+
+async def ended(here: Town, run: int) -> Json:
+    """Wait until a run is completed."""
+
+    async def completed() -> Json:
+        found = await here.get(f"actions/runs/{run}")
+        return found if found["status"] == "completed" else None
+
+    return await until(completed)
+
+
+def log(here: Town, run: int) -> str:
+    """Return what a run said so far."""
+    path = here.forge.folder / "runs" / str(run) / "log.txt"
+    return path.read_text() if path.exists() else ""
+
+
+async def said(here: Town, run: int, word: str) -> str:
+    """Wait until a run says something, and return its log."""
+
+    async def heard() -> str:
+        found = log(here, run)
+        return found if word in found and found.endswith("\n") else ""
+
+    return str(await until(heard))

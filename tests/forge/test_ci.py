@@ -1,0 +1,223 @@
+"""CI judges exactly the commit that was pushed, in a box that knows no secret."""
+
+import os
+from pathlib import Path
+
+import psutil
+import pytest
+
+from brat.forge import Forge
+from tests.world.forge import Checkout, Json, Town, settle_in, town, until
+
+
+async def push(
+    here: Town, text: str = "x", *, to: str = "brat/queue/main/x"
+) -> tuple[Checkout, str]:
+    """Push a commit with work.txt to a branch."""
+    checkout = await here.clone()
+    commit = await checkout.commit("work.txt", text)
+    await checkout.git("push", "--quiet", "--force", "origin", f"HEAD:refs/heads/{to}")
+    return checkout, commit
+
+
+async def checks(here: Town, commit: str) -> Json:
+    """Return all check runs of a commit."""
+    found = await here.get(f"commits/{commit}/check-runs?filter=all")
+    return found["check_runs"]
+
+
+async def judged(here: Town, commit: str) -> Json:
+    """Wait until a commit is judged, and return its one check run."""
+
+    async def completed() -> Json:
+        found = await checks(here, commit)
+        return found if found and found[0]["status"] == "completed" else None
+
+    (check,) = await until(completed)
+    return check
+
+
+async def test_a_commit_that_passes_is_a_success(here: Town) -> None:
+    here.judge('test "$(git rev-parse HEAD)" = "$GITHUB_SHA" && cat work.txt')
+    _, commit = await push(here, "it works")
+
+    check = await judged(here, commit)
+
+    assert (check["name"], check["app"]["slug"]) == ("ci", "github-actions")
+    assert (check["conclusion"], check["head_sha"]) == ("success", commit)
+    assert check["output"]["text"] == "it works"
+    assert check["started_at"] <= check["completed_at"]
+
+
+async def test_a_commit_that_fails_says_how_it_ended(here: Town) -> None:
+    here.judge("echo no >&2; exit 7")
+    _, commit = await push(here)
+
+    check = await judged(here, commit)
+
+    assert check["conclusion"] == "failure"
+    assert check["output"]["summary"] == "`echo no >&2; exit 7` ended with 7."
+    assert check["output"]["text"] == "no\n"
+
+
+async def test_only_the_end_of_a_long_output_is_kept(here: Town) -> None:
+    here.judge("head -c 100000 /dev/zero | tr '\\0' x; echo the end")
+    _, commit = await push(here)
+
+    text = (await judged(here, commit))["output"]["text"]
+
+    assert len(text) == 8192
+    assert text.endswith("xthe end\n")
+
+
+async def test_a_command_that_takes_too_long_ends_with_its_children(
+    here: Town,
+) -> None:
+    here.judge("sleep 600 & echo $!; wait", timeout_s=0.3)
+    _, commit = await push(here)
+
+    check = await judged(here, commit)
+
+    assert check["conclusion"] == "timed_out"
+    child = int(check["output"]["text"])
+    assert not psutil.pid_exists(child) or (
+        psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+    )
+
+
+async def test_the_command_knows_nothing_of_the_forge(
+    here: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_FORGE", "x")
+    here.judge("env | cut -d= -f1 | sort | grep -vxE '_|PWD|OLDPWD|SHLVL'")
+    _, commit = await push(here)
+
+    names = (await judged(here, commit))["output"]["text"].split()
+
+    assert names == ["CI", "GITHUB_REF_NAME", "GITHUB_SHA", "HOME", "LANG", "PATH"]
+
+
+async def test_the_checkout_has_no_remote_and_is_gone_afterwards(here: Town) -> None:
+    here.judge("git remote -v; git status --short --ignored; pwd")
+    _, commit = await push(here)
+
+    (folder,) = (await judged(here, commit))["output"]["text"].split()
+
+    assert folder.startswith(str(here.forge.folder))
+    assert list((here.forge.folder / "ci").iterdir()) == []
+
+
+async def test_only_the_queue_is_judged_unless_more_is_asked_for(here: Town) -> None:
+    here.judge("true", branches=("main", "convoy/*", "release/**"))
+    asked = ("brat/queue/main/a", "main", "convoy/a", "release/1/2")
+    checkout = await here.clone()
+    wanted, left = list[str](), list[str]()
+    for branch in (*asked, "other", "convoy/a/task-1", "mainly", "x/main"):
+        commit = await checkout.commit("work.txt", branch)
+        if branch == "convoy/a/task-1":  # git cannot hold both
+            await checkout.git("push", "--quiet", "origin", ":refs/heads/convoy/a")
+        await checkout.git("push", "--quiet", "origin", f"HEAD:refs/heads/{branch}")
+        (wanted if branch in asked else left).append(commit)
+
+    for commit in wanted:
+        assert (await judged(here, commit))["conclusion"] == "success"
+    for commit in left:
+        assert await checks(here, commit) == []
+
+
+async def test_without_a_command_nothing_is_judged(here: Town) -> None:
+    _, commit = await push(here)
+
+    assert await checks(here, commit) == []
+
+
+async def test_a_commit_that_passed_is_not_judged_again(here: Town) -> None:
+    here.judge("true")
+    checkout, commit = await push(here)
+    await judged(here, commit)
+    await checkout.git("push", "--quiet", "origin", "HEAD:refs/heads/brat/queue/main/y")
+
+    assert len(await checks(here, commit)) == 1
+
+
+async def test_a_commit_that_failed_is_judged_again_when_pushed_again(
+    here: Town, tmp_path: Path
+) -> None:
+    here.judge(f"test -e {tmp_path / 'open'}")
+    checkout, commit = await push(here)
+    await judged(here, commit)
+    (tmp_path / "open").touch()
+    await checkout.git("push", "--quiet", "origin", "HEAD:refs/heads/brat/queue/main/y")
+
+    async def twice() -> Json:
+        found = await checks(here, commit)
+        return [one["conclusion"] for one in found] == ["success", "failure"]
+
+    assert await until(twice)
+
+
+async def test_candidates_wait_for_a_slot_and_may_be_given_up(
+    here: Town, tmp_path: Path
+) -> None:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    here.judge(f"cat {gate}", slots=1)
+    _, first = await push(here, "1", to="brat/queue/main/1")
+    checkout, second = await push(here, "2", to="brat/queue/main/2")
+
+    async def running() -> bool:
+        (check,) = await checks(here, first)
+        return bool(check["status"] == "in_progress")
+
+    await until(running)
+    (waiting,) = await checks(here, second)
+    await checkout.git("push", "--quiet", "origin", ":refs/heads/brat/queue/main/2")
+    await until(lambda: opened(gate))
+
+    assert waiting["status"] == "queued"
+    assert (await judged(here, first))["conclusion"] == "success"
+    assert (await judged(here, second))["conclusion"] == "cancelled"
+
+
+async def opened(gate: Path) -> bool:
+    """Let one reader of a pipe go on; False while there is none."""
+    try:
+        os.close(os.open(gate, os.O_WRONLY | os.O_NONBLOCK))
+    except OSError:
+        return False
+    return True
+
+
+async def test_a_job_that_the_forge_left_is_begun_again(
+    forge: Forge, source: Path, tmp_path: Path
+) -> None:
+    tokens = settle_in(forge, source)
+    marks = tmp_path / "marks"
+    marks.touch()
+    async with town(forge, tokens, tmp_path) as here:
+        here.judge(f"echo $$ >> {marks}; test $(wc -l < {marks}) = 2 || sleep 600")
+        _, commit = await push(here)
+
+        async def began() -> bool:
+            return bool(marks.read_text())
+
+        await until(began)
+        first = int(marks.read_text())
+        assert psutil.pid_exists(first)
+
+    assert not psutil.pid_exists(first)
+    async with town(forge, tokens, tmp_path) as here:
+        assert (await judged(here, commit))["conclusion"] == "success"
+
+
+async def test_a_push_that_was_not_judged_in_time_is_judged_at_the_start(
+    forge: Forge, source: Path, tmp_path: Path
+) -> None:
+    tokens = settle_in(forge, source)
+    async with town(forge, tokens, tmp_path) as here:
+        _, commit = await push(here)
+        here.judge("true")  # too late for that push
+        assert await checks(here, commit) == []
+
+    async with town(forge, tokens, tmp_path) as here:
+        assert (await judged(here, commit))["conclusion"] == "success"

@@ -1,0 +1,225 @@
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from grite.errors import GitFailed
+from tests.world.forge import Checkout, Town, until
+
+
+async def test_a_clone_has_what_was_pushed(here: Town) -> None:
+    one, other = await here.clone(), await here.clone()
+    commit = await one.commit("src/a.txt", "a")
+    await one.git("push", "--quiet", "origin", "main")
+
+    await other.git("pull", "--quiet")
+
+    assert await other.git("rev-parse", "HEAD") == commit
+    assert (other.folder / "src/a.txt").read_text() == "a"
+
+
+async def test_refs_of_the_log_are_served(here: Town) -> None:
+    checkout = await here.clone()
+    await checkout.git("push", "--quiet", "origin", "HEAD:refs/grite/wal")
+
+    listed = await checkout.git("ls-remote", "origin", "refs/grite/*")
+
+    assert listed.endswith("refs/grite/wal")
+
+
+async def test_an_atomic_push_moves_all_refs_or_none(here: Town) -> None:
+    checkout = await here.clone()
+    await checkout.git("push", "--quiet", "origin", "HEAD:taken")
+    await checkout.commit("a.txt", "a")
+    nothing = "0" * 40
+
+    refused = await checkout.run(
+        "push",
+        "--atomic",
+        f"--force-with-lease=taken:{nothing}",
+        "origin",
+        "HEAD:taken",
+        "HEAD:refs/grite/wal",
+        check=False,
+    )
+    refs = await checkout.git("ls-remote", "origin")
+
+    assert refused.status == 1
+    assert "stale info" in refused.stderr
+    assert "refs/grite/wal" not in refs
+    await checkout.git("push", "--atomic", "origin", "HEAD:taken", "HEAD:other")
+    assert (await checkout.git("ls-remote", "origin")).count("\n") == 3
+
+
+async def test_a_lease_lets_through_who_knows_the_ref(here: Town) -> None:
+    checkout = await here.clone()
+    old = await checkout.git("rev-parse", "HEAD")
+    await checkout.commit("a.txt", "a")
+    await checkout.git("push", "--quiet", "origin", "HEAD:refs/grite/wal")
+    new = await checkout.git("rev-parse", "HEAD")
+
+    for known, status in ((old, 1), (new, 0)):
+        pushed = await checkout.run(
+            "push",
+            f"--force-with-lease=refs/grite/wal:{known}",
+            "origin",
+            f"{old}:refs/grite/wal",
+            check=False,
+        )
+        assert pushed.status == status
+
+
+async def test_of_two_racing_pushes_one_wins(here: Town) -> None:
+    one, other = await here.clone(), await here.clone()
+    for checkout, text in ((one, "1"), (other, "2")):
+        await checkout.commit("a.txt", text)
+
+    async with asyncio.TaskGroup() as tasks:
+        pushes = [
+            tasks.create_task(each.run("push", "origin", "main", check=False))
+            for each in (one, other)
+        ]
+
+    assert sorted(push.result().status for push in pushes) == [0, 1]
+
+
+async def test_one_commit_is_fetched_by_its_id(here: Town, tmp_path: Path) -> None:
+    checkout = await here.clone()
+    await checkout.commit("a.txt", "a")
+    wanted = await checkout.git("rev-parse", "HEAD")
+    await checkout.commit("b.txt", "b")
+    await checkout.git("push", "--quiet", "origin", "HEAD:refs/grite/wal")
+    reader = Checkout(tmp_path / "reader", here.tokens["reader"])
+    await reader.git("init", "--quiet", str(reader.folder))
+
+    await reader.git("fetch", "--quiet", "--depth=1", here.remote, wanted)
+
+    assert await reader.git("rev-list", "FETCH_HEAD") == wanted
+
+
+async def test_a_negotiation_that_is_compressed_is_understood(here: Town) -> None:
+    one, other = await here.clone(), await here.clone()
+    for count in range(60):  # so many that git compresses what it has
+        await other.git("commit", "--quiet", "--allow-empty", "-m", str(count))
+    await one.commit("a.txt", "a")
+    await one.git("push", "--quiet", "origin", "main")
+
+    await other.git("fetch", "--quiet", "origin")
+
+    assert await other.git("rev-parse", "origin/main") == await one.git(
+        "rev-parse", "main"
+    )
+
+
+async def test_a_large_push_arrives_in_pieces(here: Town) -> None:
+    checkout = await here.clone()
+    (checkout.folder / "large").write_bytes(os.urandom(3_000_000))
+    await checkout.commit("small.txt", "s")
+
+    await checkout.git("push", "--quiet", "origin", "main")
+
+    other = await here.clone()
+    assert (other.folder / "large").stat().st_size == 3_000_000
+
+
+@pytest.mark.parametrize("by", ["carol", "mallory", "reader"])
+async def test_who_may_not_push_can_still_fetch(here: Town, by: str) -> None:
+    checkout = await here.clone(by)
+    await checkout.commit("a.txt", "a")
+
+    with pytest.raises(GitFailed, match="403"):
+        await checkout.git("push", "origin", "main")
+
+
+async def test_git_without_a_token_is_asked_for_one(here: Town, tmp_path: Path) -> None:
+    nobody = Checkout(tmp_path / "nobody", "brat_1_wrong")
+
+    with pytest.raises(GitFailed, match="could not read Username"):
+        await nobody.git("ls-remote", here.remote)
+    answer = await here.client.get(f"{here.remote}/info/refs?service=git-upload-pack")
+    assert answer.status_code == 401
+    assert answer.headers["WWW-Authenticate"].startswith("Basic")
+
+
+async def test_older_git_is_served_too(here: Town) -> None:
+    checkout = await here.clone()
+    await checkout.commit("a.txt", "a")
+    await checkout.git("push", "--quiet", "origin", "main")
+
+    for version in ("0", "1"):
+        listed = await checkout.git("-c", f"protocol.version={version}", "ls-remote")
+        assert await checkout.git("rev-parse", "HEAD") in listed
+
+
+async def test_the_name_is_good_without_its_suffix(here: Town) -> None:
+    checkout = await here.clone()
+
+    listed = await checkout.git("ls-remote", here.remote.removesuffix(".git"))
+
+    assert "refs/heads/main" in listed
+
+
+async def test_a_push_that_breaks_off_moves_nothing(here: Town) -> None:
+    checkout = await here.clone()
+    old = await checkout.git("rev-parse", "HEAD")
+    line = f"{old} {'1' * 40} refs/heads/main\0 report-status"
+    start = f"{len(line) + 4:04x}{line}0000PACK".encode()
+    host, port = here.url.removeprefix("http://").split(":")
+    head = (
+        f"POST /alice/app.git/git-receive-pack HTTP/1.1\r\nHost: {host}\r\n"
+        f"Authorization: Bearer {here.tokens['bot']}\r\nContent-Length: 100000\r\n\r\n"
+    )
+    _, writer = await asyncio.open_connection(host, int(port))
+    writer.write(head.encode() + start)
+    await writer.drain()
+    writer.close()
+    await writer.wait_closed()
+
+    await checkout.commit("a.txt", "a")
+    await checkout.git("push", "--quiet", "origin", "main")  # the lock is free again
+
+    assert await here.get("branches/main")
+
+
+async def test_what_is_no_push_is_refused(here: Town) -> None:
+    answer = await here.client.post(
+        f"{here.remote}/git-receive-pack",
+        content=b"hello",
+        headers={"Authorization": f"Bearer {here.tokens['bot']}"},
+    )
+
+    assert answer.status_code == 400
+
+
+async def test_the_old_protocol_is_refused(here: Town) -> None:
+    answer = await here.client.get(
+        f"{here.remote}/info/refs",
+        headers={"Authorization": f"Bearer {here.tokens['bot']}"},
+    )
+
+    assert answer.status_code == 403
+
+
+async def test_a_client_that_leaves_takes_its_git_along(here: Town) -> None:
+    checkout = await here.clone()
+    (checkout.folder / "large").write_bytes(os.urandom(8_000_000))
+    await checkout.commit("small.txt", "s")
+    await checkout.git("push", "--quiet", "origin", "main")
+    tip = await checkout.git("rev-parse", "HEAD")
+    want = f"want {tip}\n"
+    body = f"{len(want) + 4:04x}{want}00000009done\n".encode()
+    async with here.client.stream(
+        "POST",
+        f"{here.remote}/git-upload-pack",
+        content=body,
+        headers={"Authorization": f"Bearer {here.tokens['bot']}"},
+    ) as answer:
+        async for _ in answer.aiter_raw():
+            break
+
+    assert await until(lambda: _answers(here))
+
+
+async def _answers(here: Town) -> bool:
+    return (await here.ask("GET", "")).status_code == 200

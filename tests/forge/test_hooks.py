@@ -1,0 +1,300 @@
+"""Webhooks: signed, made of what changed, and never in the way."""
+
+import hashlib
+import hmac
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from brat.forge import Forge
+from brat.forge.deliveries import KEPT
+from tests.forge.running import dispatch, ended, hasty
+from tests.world.forge import REPO, Json, Town, settle_in, town, until
+from tests.world.receiver import Receiver, receiving
+
+SECRET = "not so secret"
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    async with receiving() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+async def heard(here: Town, receiver: Receiver) -> Receiver:
+    here.forge.add_hook(REPO, receiver.url, SECRET)
+    return receiver
+
+
+async def test_a_delivery_is_signed_and_named(here: Town, heard: Receiver) -> None:
+    number = await here.issue("Fix the ü")
+
+    delivery = await heard.got("issues.opened")
+
+    made = hmac.new(SECRET.encode(), delivery.body, hashlib.sha256).hexdigest()
+    assert delivery.headers["X-Hub-Signature-256"] == f"sha256={made}"
+    assert delivery.headers["X-GitHub-Event"] == "issues"
+    assert len(delivery.headers["X-GitHub-Delivery"]) == 36
+    assert delivery.headers["X-GitHub-Hook-ID"].isdecimal()
+    assert delivery.headers["Content-Type"] == "application/json"
+    assert delivery.headers["User-Agent"].startswith("GitHub-Hookshot/")
+    payload = delivery.json
+    assert payload["issue"] == await here.get(f"issues/{number}")
+    assert payload["sender"]["login"] == "alice"
+    assert payload["repository"]["full_name"] == REPO
+
+
+async def test_what_is_done_to_an_issue_is_told(here: Town, heard: Receiver) -> None:
+    number = await here.issue()
+    path = f"issues/{number}"
+    await here.post(f"{path}/labels", ["brat"])
+    await here.ask("DELETE", f"{path}/labels/brat")
+    await here.ask("PATCH", path, {"title": "Other", "body": "More."})
+    comment = await here.post(f"{path}/comments", {"body": "/brat status"})
+    await here.ask("PATCH", f"issues/comments/{comment['id']}", {"body": "- [x] go"})
+    await here.ask("PATCH", path, {"state": "closed"})
+    await here.ask("PATCH", path, {"state": "open"})
+    await heard.got("issues.reopened")
+
+    assert sorted(heard.kinds) == sorted(
+        [
+            "issues.opened",
+            "issues.labeled",
+            "issues.unlabeled",
+            "issues.edited",
+            "issue_comment.created",
+            "issue_comment.edited",
+            "issues.closed",
+            "issues.reopened",
+        ]
+    )
+    labelled = (await heard.got("issues.labeled")).json
+    assert labelled["label"]["name"] == "brat"
+    assert [label["name"] for label in labelled["issue"]["labels"]] == ["brat"]
+    edited = (await heard.got("issues.edited")).json
+    assert edited["changes"] == {
+        "title": {"from": "Fix it"},
+        "body": {"from": "Please."},
+    }
+    ticked = (await heard.got("issue_comment.edited")).json
+    assert ticked["changes"] == {"body": {"from": "/brat status"}}
+    assert ticked["comment"]["body"] == "- [x] go"
+
+
+async def test_what_a_push_leads_to_is_told(here: Town, heard: Receiver) -> None:
+    here.judge("true", branches=("work",))
+    checkout = await here.clone()
+    pull = await here.pull(checkout)
+    old = pull["head"]["sha"]
+    new = await checkout.commit("more.txt", "more")
+    await checkout.git("push", "--quiet", "origin", "work")
+    await checkout.git("push", "--quiet", "origin", "work:main", "HEAD:refs/grite/wal")
+    closed = (await heard.got("pull_request.closed")).json
+    moved = (await heard.got("pull_request.synchronize")).json
+    opened = (await heard.got("pull_request.opened")).json
+    pushed = (await heard.got("push")).json
+    created = (await heard.got("check_run.created")).json
+    completed = (await heard.got("check_run.completed")).json
+
+    assert opened["pull_request"]["head"]["sha"] == old
+    assert (moved["before"], moved["after"]) == (old, new)
+    assert closed["pull_request"]["merged"] is True
+    assert closed["pull_request"]["merge_commit_sha"] == new
+    assert (pushed["ref"], pushed["created"]) == ("refs/heads/work", True)
+    assert created["check_run"]["status"] in {"queued", "in_progress", "completed"}
+    assert completed["check_run"]["conclusion"] == "success"
+    refs = [one.json["ref"] for one in heard.came if one.kind == "push"]
+    assert sorted(refs) == ["refs/heads/main", "refs/heads/work", "refs/heads/work"]
+
+
+async def test_a_push_tells_its_commits_and_whether_it_was_forced(
+    here: Town, heard: Receiver
+) -> None:
+    checkout = await here.clone()
+    old = await checkout.git("rev-parse", "HEAD")
+    new = await checkout.commit("a.txt", "a")
+    for source in (new, f"+{old}", ""):
+        await checkout.git("push", "--quiet", "origin", f"{source}:refs/heads/main2")
+        if source == new:
+            await checkout.git("push", "--quiet", "origin", f"{new}:refs/heads/main")
+
+    async def four() -> bool:
+        return len(heard.came) == 4
+
+    await until(four)
+    told = {
+        (push["ref"], push["after"]): push for push in (one.json for one in heard.came)
+    }
+    forward = told["refs/heads/main", new]
+    assert [commit["id"] for commit in forward["commits"]] == [new]
+    assert (forward["before"], forward["forced"]) == (old, False)
+    assert told["refs/heads/main2", old]["forced"] is True
+    assert told["refs/heads/main2", "0" * 40]["deleted"] is True
+
+
+async def test_the_steps_of_a_run_are_told(
+    forge: Forge, source: Path, tmp_path: Path, receiver: Receiver
+) -> None:
+    tokens = settle_in(forge, source)
+    forge.add_hook(REPO, receiver.url, SECRET, ("workflow_run",))
+    async with town(forge, tokens, tmp_path, how=hasty("fail")) as here:
+        run = await dispatch(here)
+        await ended(here, run)
+        told = [
+            (await receiver.got(f"workflow_run.{action}")).json["workflow_run"]
+            for action in ("requested", "in_progress", "completed")
+        ]
+
+    assert [(one["id"], one["status"]) for one in told] == [
+        (run, "queued"),
+        (run, "in_progress"),
+        (run, "completed"),
+    ]
+    assert told[-1]["conclusion"] == "failure"
+
+
+async def test_only_events_that_were_asked_for_come(
+    here: Town, receiver: Receiver
+) -> None:
+    body = {"config": {"url": receiver.url, "secret": SECRET}, "events": ["push"]}
+    await here.post("hooks", body, by="alice")
+    await here.issue()
+    checkout = await here.clone()
+    await checkout.git("push", "--quiet", "origin", "HEAD:other")
+
+    await receiver.got("push")
+
+    assert receiver.kinds == ["push"]
+
+
+async def test_a_receiver_that_is_gone_is_noted_and_holds_up_nothing(
+    here: Town,
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:  # accepts, never answers
+        silent_url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        here.forge.add_hook(REPO, silent_url, SECRET)
+        with socket.create_server(("127.0.0.1", 0)) as closed:
+            port = closed.getsockname()[1]
+        gone = here.forge.add_hook(REPO, f"http://127.0.0.1:{port}/", SECRET)
+
+        for _ in range(10):
+            await here.issue()
+
+        async def noted() -> Json:
+            return await here.get(f"hooks/{gone.id}/deliveries", by="alice")
+
+        delivery = (await until(noted))[0]
+        assert delivery["status"] == "failed to connect to host"
+        assert delivery["status_code"] == 0
+
+
+async def test_a_delivery_that_failed_is_sent_again_when_asked(
+    here: Town, heard: Receiver
+) -> None:
+    heard.status = 500
+    (hook,) = await here.get("hooks", by="alice")
+    path = f"hooks/{hook['id']}/deliveries"
+    await here.issue()
+
+    async def one() -> Json:
+        return await here.get(path, by="alice")
+
+    (failed,) = await until(one)
+    heard.status = 202
+    asked = await here.ask("POST", f"{path}/{failed['id']}/attempts", by="alice")
+
+    async def two() -> Json:
+        found = await here.get(path, by="alice")
+        return found if len(found) == 2 else None
+
+    again, _ = await until(two)
+    whole = await here.get(f"{path}/{again['id']}", by="alice")
+    assert (failed["status_code"], failed["redelivery"]) == (500, False)
+    assert asked.status_code == 202
+    assert (again["status_code"], again["redelivery"]) == (202, True)
+    assert again["guid"] == failed["guid"]
+    assert heard.came[0].body == heard.came[1].body
+    assert whole["request"]["payload"]["action"] == "opened"
+    (hook,) = await here.get("hooks", by="alice")
+    assert hook["last_response"]["code"] == 202
+
+
+async def test_a_hook_can_be_pointed_elsewhere(
+    here: Town, heard: Receiver, receiver: Receiver
+) -> None:
+    (hook,) = await here.get("hooks", by="alice")
+    path = f"hooks/{hook['id']}"
+    async with receiving() as other:
+        changed = await here.ask(
+            "PATCH", f"{path}/config", {"url": other.url, "secret": "new"}, by="alice"
+        )
+        await here.issue()
+        delivery = await other.got("issues.opened")
+
+    made = hmac.new(b"new", delivery.body, hashlib.sha256).hexdigest()
+    assert delivery.headers["X-Hub-Signature-256"] == f"sha256={made}"
+    assert changed.json()["url"] == other.url
+    assert changed.json()["secret"] == "********"
+    assert await here.get(f"{path}/config", by="alice") == changed.json()
+    assert receiver.came == []
+
+
+async def test_a_hook_is_changed_silenced_and_deleted(
+    here: Town, heard: Receiver
+) -> None:
+    (hook,) = await here.get("hooks", by="alice")
+    path = f"hooks/{hook['id']}"
+    changed = await here.ask("PATCH", path, {"active": False}, by="alice")
+    await here.issue()
+    again = {"config": {"url": heard.url}}
+    twice = await here.ask("POST", "hooks", again, by="alice")
+    deleted = await here.ask("DELETE", path, by="alice")
+
+    assert changed.json()["active"] is False
+    assert twice.status_code == 422
+    assert deleted.status_code == 204
+    assert heard.came == []
+    assert (await here.ask("GET", path, by="alice")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "config",
+    [{}, {"url": "ftp://x"}, {"url": "http://x/", "content_type": "form"}],
+)
+async def test_a_hook_that_cannot_be_is_refused(here: Town, config: Json) -> None:
+    answer = await here.ask("POST", "hooks", {"config": config}, by="alice")
+
+    assert answer.status_code == 422
+
+
+async def test_what_waited_when_the_forge_ended_is_sent_later(
+    forge: Forge, source: Path, tmp_path: Path, receiver: Receiver
+) -> None:
+    tokens = settle_in(forge, source)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        hook = forge.add_hook(REPO, url, SECRET)
+        async with town(forge, tokens, tmp_path) as here:
+            for _ in range(10):
+                await here.issue()
+    with forge.store.change():
+        forge.store.hooks.put(replace(hook, url=receiver.url))
+    async with town(forge, tokens, tmp_path):
+
+        async def all_of_them() -> bool:
+            return len(receiver.came) == 10
+
+        assert await until(all_of_them)
+
+
+async def test_old_deliveries_are_forgotten(here: Town, heard: Receiver) -> None:
+    (hook,) = here.forge.store.hooks.all()
+    for _ in range(KEPT + 5):
+        await here.issue()
+
+    assert len(here.forge.store.deliveries.of(hook.id)) == KEPT
+    assert len(here.forge.store.payloads.of(hook.id)) == KEPT

@@ -1,0 +1,156 @@
+"""The forge as a program: it says where it is, and never outlives its parent."""
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import monotonic, sleep
+
+import httpx
+import psutil
+from msgspec import convert
+
+from brat.forge import Forge
+from brat.forge.recording import Exchange
+from tests.contract.openapi import github
+from tests.forge.running import INPUTS, starter
+from tests.world.forge import REPO, settle_in
+from tests.world.program import DEADLINE_S, serving_program
+
+
+def run(*args: str) -> subprocess.CompletedProcess[bytes]:
+    argv = [sys.executable, "-I", "-m", "brat.forge", *args]
+    return subprocess.run(argv, capture_output=True, timeout=DEADLINE_S, check=False)
+
+
+def test_it_ends_when_its_parent_is_gone(tmp_path: Path) -> None:
+    with serving_program(tmp_path / "forge") as program:
+        assert program.url.startswith("http://127.0.0.1:")
+        assert program.close_input() == 0
+
+
+def test_it_ends_on_sigterm(tmp_path: Path) -> None:
+    with serving_program(tmp_path / "forge") as program:
+        program.process.send_signal(signal.SIGTERM)
+        assert program.process.wait(DEADLINE_S) == 0
+
+
+def test_it_listens_on_loopback_only(tmp_path: Path) -> None:
+    with serving_program(tmp_path / "forge") as program:
+        sockets = psutil.Process(program.process.pid).net_connections("inet")
+
+        assert {(one.laddr.ip, one.status) for one in sockets} == {
+            ("127.0.0.1", "LISTEN")
+        }
+
+
+def test_a_port_that_is_taken_is_said_so(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = run("--dir", str(tmp_path / "forge"), "--port", port)
+
+    assert ended.returncode == 1
+    assert b"brat.forge: " in ended.stderr
+    assert b"in use" in ended.stderr
+
+
+def test_an_executor_that_is_no_list_is_refused(tmp_path: Path) -> None:
+    for text in ("act", '"act"', "[1]"):
+        ended = run("--dir", str(tmp_path / "forge"), "--executor", text)
+
+        assert ended.returncode == 1
+        assert b"--executor takes local or a list" in ended.stderr
+
+
+def test_an_evil_folder_is_not_imported(tmp_path: Path) -> None:
+    evil = tmp_path / "evil"
+    evil.mkdir()
+    for name in ("json", "brat", "aiohttp", "grite"):
+        (evil / f"{name}.py").write_text("raise SystemExit('owned')")
+    argv = [sys.executable, "-I", "-m", "brat.forge", "--dir", str(tmp_path / "forge")]
+
+    ended = subprocess.run(
+        argv, cwd=evil, stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
+
+    assert ended.returncode == 0, ended.stderr
+    assert b'{"url": ' in ended.stdout
+
+
+def test_what_it_recorded_can_be_judged_afterwards(
+    tmp_path: Path, source: Path
+) -> None:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, source)
+    record = tmp_path / "exchanges.jsonl"
+    headers = {"Authorization": f"Bearer {tokens['bot']}"}
+    more = ("--record", str(record))
+    with (
+        serving_program(tmp_path / "forge", *more) as program,
+        httpx.Client(headers=headers, trust_env=False) as client,
+    ):
+        api = f"{program.url}/api/v3/repos/{REPO}"
+        client.post(f"{api}/issues", json={"title": "x"})
+        client.get(f"{api}/issues?state=all")
+        program.close_input()
+
+    lines = record.read_text().splitlines()
+    exchanges = [convert(json.loads(line), Exchange) for line in lines]
+    assert [(one.method, one.status) for one in exchanges] == [
+        ("POST", 201),
+        ("GET", 200),
+    ]
+    assert exchanges[0].request == {"title": "x"}
+    assert exchanges[1].query == {"state": "all"}
+    assert [github().faults(one) for one in exchanges] == [[], []]
+    assert not any(token in record.read_text() for token in tokens.values())
+
+
+def test_a_run_outlives_a_forge_that_is_killed_and_is_found_again(
+    tmp_path: Path, source: Path
+) -> None:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, source)
+    headers = {"Authorization": f"Bearer {tokens['bot']}"}
+    more = ("--executor", json.dumps(starter("wait")))
+    asked = {"ref": "main", "inputs": INPUTS, "return_run_details": True}
+    with httpx.Client(headers=headers, trust_env=False) as client:
+        with serving_program(tmp_path / "forge", *more) as program:
+            actions = f"{program.url}/api/v3/repos/{REPO}/actions"
+            made = client.post(
+                f"{actions}/workflows/brat-task.yml/dispatches", json=asked
+            )
+            run = made.json()["workflow_run_id"]
+            log = tmp_path / "forge" / "runs" / str(run) / "log.txt"
+            wait_until(lambda: log.exists() and log.read_text() == "waiting\n")
+            program.process.kill()
+        with serving_program(tmp_path / "forge", *more) as program:
+            actions = f"{program.url}/api/v3/repos/{REPO}/actions"
+            address = f"{actions}/runs/{run}"
+            before = look(client, address)
+            client.post(f"{address}/cancel")
+            wait_until(lambda: look(client, address)["status"] == "completed")
+            done = look(client, address)
+            left = client.get(f"{actions}/runs/{run}/artifacts").json()
+
+    assert (before["status"], before["conclusion"]) == ("in_progress", None)
+    assert done["conclusion"] == "cancelled"
+    assert [artifact["name"] for artifact in left["artifacts"]] == ["brat-result"]
+    assert len(list((tmp_path / "forge" / "runs").iterdir())) == 1
+    assert log.stat().st_size == len("waiting\n")
+
+
+def look(client: httpx.Client, address: str) -> dict[str, object]:
+    found: dict[str, object] = client.get(address).json()
+    return found
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Ask until the answer is yes; fail after a while."""
+    last = monotonic() + DEADLINE_S
+    while not condition():
+        assert monotonic() < last
+        sleep(0.02)

@@ -1,0 +1,316 @@
+"""Workflow runs: real processes, that end when asked and outlive a forge that dies."""
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import psutil
+import pytest
+from msgspec.structs import replace
+
+from brat.forge import Forge, How
+from tests.forge.running import DISPATCH, INPUTS, dispatch, ended, hasty, log, said
+from tests.world.forge import Json, Town, settle_in, town, until
+
+Serve = Callable[[How], AbstractAsyncContextManager[Town]]
+
+
+@pytest.fixture
+def serve(forge: Forge, source: Path, tmp_path: Path) -> Serve:
+    tokens = settle_in(forge, source)
+    return lambda how: town(forge, tokens, tmp_path, how=how)
+
+
+async def unpacked(here: Town, run: int) -> dict[str, bytes]:
+    """Download a run's artifact the way a client does."""
+    listed = await here.get(f"actions/runs/{run}/artifacts")
+    (artifact,) = listed["artifacts"]
+    answer = await here.ask("GET", f"actions/artifacts/{artifact['id']}/zip")
+    assert answer.status_code == 302
+    loaded = await here.client.get(answer.headers["Location"])
+    assert loaded.status_code == 200
+    assert len(loaded.content) == artifact["size_in_bytes"]
+    with zipfile.ZipFile(io.BytesIO(loaded.content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+async def test_a_run_sees_what_an_actions_job_sees_and_nothing_else(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET_OF_THE_FORGE", "x")
+    async with serve(hasty("look")) as here:
+        run = await dispatch(here)
+        assert (await ended(here, run))["conclusion"] == "success", log(here, run)
+        seen = json.loads((await unpacked(here, run))["result.json"])
+        tip = (await here.get("branches/main"))["commit"]["sha"]
+
+        found = seen["environment"]
+        folder = here.forge.folder / "runs" / str(run)
+        assert "SECRET_OF_THE_FORGE" not in found
+        assert seen["token"] not in json.dumps(found)
+        assert {key: found[key] for key in found if key.startswith("BRAT_")} == {
+            "BRAT_SESSION": INPUTS["session"],
+            "BRAT_LOG": INPUTS["log"],
+            "BRAT_RESULT": str(folder / "result"),
+            "BRAT_RUN_DIR": str(folder),
+            "BRAT_TOKEN_FD": found["BRAT_TOKEN_FD"],
+        }
+        assert found["GITHUB_RUN_ID"] == str(run)
+        assert found["GITHUB_SHA"] == tip
+        assert found["GITHUB_REPOSITORY"] == "alice/app"
+        assert found["GITHUB_API_URL"] == f"{here.url}/api/v3"
+        assert found["HOME"] == str(folder / "home")
+        assert seen["cwd"] == found["GITHUB_WORKSPACE"] == str(folder / "workspace")
+        assert seen["session"] is True
+        assert seen["event"]["inputs"] == INPUTS
+        assert seen["event"]["repository"]["full_name"] == "alice/app"
+
+
+async def test_the_token_of_a_run_reads_and_dies_with_it(serve: Serve) -> None:
+    async with serve(hasty("wait")) as here:
+        run = await dispatch(here)
+        await said(here, run, "waiting")
+        (record,) = here.forge.store.runs.all()
+        token = here.forge.store.tokens.get(record.token or 0)
+        assert token is not None
+        assert (token.scope, token.repo) == ("read", record.repo)
+
+        await here.post(f"actions/runs/{run}/cancel")
+        await ended(here, run)
+
+        assert here.forge.store.tokens.get(token.id) is None
+
+
+async def test_a_run_is_found_by_its_name_and_its_filters(serve: Serve) -> None:
+    async with serve(hasty("fail")) as here:
+        run = await dispatch(here, nonce="x1")
+        other = await dispatch(here, nonce="x2")
+        await ended(here, run)
+        await ended(here, other)
+
+        async def ids(query: str, path: str = "actions/runs") -> list[int]:
+            found = await here.get(f"{path}?{query}")
+            assert found["total_count"] == len(found["workflow_runs"])
+            return [one["id"] for one in found["workflow_runs"]]
+
+        found = await here.get(f"actions/runs/{run}")
+        assert found["display_title"] == "brat fix-1/2/1 x1"
+        assert found["path"] == ".github/workflows/brat-task.yml"
+        assert (found["event"], found["head_branch"], found["run_attempt"]) == (
+            "workflow_dispatch",
+            "main",
+            1,
+        )
+        assert found["actor"]["login"] == "brat[bot]"
+        assert await ids("") == [other, run]
+        assert await ids("event=workflow_dispatch&status=failure") == [other, run]
+        assert await ids("status=success") == await ids("event=push") == []
+        assert await ids("branch=main&actor=brat[bot]") == [other, run]
+        assert await ids("branch=other") == await ids("head_sha=abc") == []
+        assert await ids("", "actions/workflows/brat-task.yml/runs") == [other, run]
+        for inside in (">=2001-01-01", "<2999-01-01", "2001-01-01..*"):
+            assert await ids(f"created={inside}") == [other, run]
+        for outside in (">2999-01-01", "<=2001-01-01", "*..2001-01-01", "2001-01-01"):
+            assert await ids(f"created={outside}") == []
+        jobs = await here.get(f"actions/runs/{run}/jobs")
+        assert [job["conclusion"] for job in jobs["jobs"]] == ["failure"]
+
+
+async def test_a_run_that_fails_is_a_failure_and_keeps_its_log(serve: Serve) -> None:
+    async with serve(hasty("fail")) as here:
+        run = await dispatch(here)
+
+        assert (await ended(here, run))["conclusion"] == "failure"
+        assert log(here, run) == "this is how it failed\n"
+        listed = await here.get(f"actions/runs/{run}/artifacts")
+        assert listed == {"total_count": 0, "artifacts": []}
+
+
+async def test_a_program_that_is_not_there_is_said_so(serve: Serve) -> None:
+    async with serve(How(("/nowhere/at-all",))) as here:
+        run = await dispatch(here)
+
+        assert (await ended(here, run))["conclusion"] == "failure"
+        assert "/nowhere/at-all could not be started" in log(here, run)
+
+
+async def test_a_cancelled_run_may_still_leave_its_result(serve: Serve) -> None:
+    async with serve(How(hasty("wait").executor)) as here:
+        run = await dispatch(here)
+        await said(here, run, "waiting")
+
+        answer = await here.ask("POST", f"actions/runs/{run}/cancel")
+        done = await ended(here, run)
+        late = await here.ask("POST", f"actions/runs/{run}/cancel")
+
+        assert (answer.status_code, answer.json()) == (202, {})
+        assert done["conclusion"] == "cancelled"
+        assert await unpacked(here, run) == {"result.json": b'{"v": 1}'}
+        assert late.status_code == 409
+
+
+@pytest.mark.parametrize("how", ["cancel", "force-cancel"])
+async def test_who_will_not_end_is_ended_with_all_it_started(
+    serve: Serve, how: str
+) -> None:
+    async with serve(hasty("stubborn")) as here:
+        run = await dispatch(here)
+        child = psutil.Process(int((await said(here, run, "child")).split()[1]))
+
+        await here.post(f"actions/runs/{run}/{how}")
+
+        assert (await ended(here, run))["conclusion"] == "cancelled"
+        assert await until(lambda: gone(child))
+
+
+async def gone(process: psutil.Process) -> bool:
+    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+
+
+async def test_what_a_run_leaves_running_is_ended_with_it(serve: Serve) -> None:
+    async with serve(hasty("linger")) as here:
+        run = await dispatch(here)
+        child = psutil.Process(int((await said(here, run, "child")).split()[1]))
+
+        assert (await ended(here, run))["conclusion"] == "success"
+        assert await until(lambda: gone(child))
+
+
+async def test_another_starter_hands_its_artifact_over_by_http(serve: Serve) -> None:
+    async with serve(hasty("upload")) as here:
+        run = await dispatch(here)
+        done = await ended(here, run)
+
+        assert done["conclusion"] == "success", log(here, run)
+        assert await unpacked(here, run) == {"result.json": b'{"v": 1}'}
+
+
+async def test_only_a_sound_zip_with_the_runs_token_is_taken(serve: Serve) -> None:
+    async with serve(hasty("wait")) as here:
+        run = await dispatch(here)
+        await said(here, run, "waiting")
+        (pid,) = (one.pid for one in here.forge.store.runs.all())
+        token = psutil.Process(pid).environ()["ACTIONS_RUNTIME_TOKEN"]
+
+        async def put(name: str, body: bytes, shown: str) -> int:
+            headers = {"Authorization": f"Bearer {shown}"}
+            address = f"{here.url}/_artifacts/{run}/{name}"
+            answer = await here.client.put(address, content=body, headers=headers)
+            return answer.status_code
+
+        assert await put("brat-result", b"PK", token) == 422
+        assert await put("..%2Fx", b"", token) == 422
+        assert await put("brat-result", b"", "other") == 401
+        await here.post(f"actions/runs/{run}/cancel")
+        await ended(here, run)
+        assert await put("brat-result", b"", token) == 422
+
+
+async def test_the_address_of_an_artifact_is_signed_and_takes_no_token(
+    serve: Serve,
+) -> None:
+    async with serve(hasty("look")) as here:
+        run = await dispatch(here)
+        await ended(here, run)
+        listed = await here.get(f"actions/runs/{run}/artifacts?name=brat-result")
+        (artifact,) = listed["artifacts"]
+        answer = await here.ask("GET", f"actions/artifacts/{artifact['id']}/zip")
+        where = answer.headers["Location"]
+        token = {"Authorization": f"Bearer {here.tokens['bot']}"}
+
+        sent = await here.client.get(where, headers=token)
+        unsigned = await here.client.get(where.partition("?")[0])
+        one = await here.get(f"actions/artifacts/{artifact['id']}")
+
+        assert (sent.status_code, unsigned.status_code) == (400, 403)
+        assert one == artifact
+        other = await here.get(f"actions/runs/{run}/artifacts?name=other")
+        assert other["artifacts"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "said_so"),
+    [
+        ({"ref": "none"}, "No ref found for: none"),
+        ({"inputs": {"other": "x"}}, "Unexpected inputs provided: ['other']"),
+        ({"inputs": {"session": "x"}}, "Required input 'log' not provided"),
+        ({"inputs": INPUTS | {"log": "x" * 65536}}, "inputs are too large"),
+    ],
+)
+async def test_a_dispatch_that_cannot_be_is_refused(
+    here: Town, change: Json, said_so: str
+) -> None:
+    asked = {"ref": "main", "inputs": INPUTS} | change
+
+    answer = await here.ask("POST", DISPATCH, asked)
+
+    assert answer.status_code == 422
+    assert said_so in answer.json()["message"]
+    assert (await here.get("actions/runs"))["total_count"] == 0
+
+
+async def test_a_dispatch_says_nothing_unless_asked(serve: Serve) -> None:
+    async with serve(hasty("fail")) as here:
+        answer = await here.ask(
+            "POST", DISPATCH, {"ref": "refs/heads/main", "inputs": INPUTS}
+        )
+
+        assert (answer.status_code, answer.content) == (204, b"")
+        (run,) = (await here.get("actions/runs"))["workflow_runs"]
+        await ended(here, run["id"])
+
+
+async def test_the_task_workflow_is_always_there(here: Town) -> None:
+    checkout = await here.clone()
+    await checkout.commit(".github/workflows/ci.yml", "on: push\n")
+    await checkout.git("push", "--quiet", "origin", "main")
+
+    listed = await here.get("actions/workflows")
+    one = await here.get("actions/workflows/brat-task.yml")
+    answer = await here.ask(
+        "POST", "actions/workflows/ci.yml/dispatches", {"ref": "main"}
+    )
+
+    names = [workflow["path"].rpartition("/")[2] for workflow in listed["workflows"]]
+    assert names == ["brat-task.yml", "ci.yml"]
+    assert one == await here.get(f"actions/workflows/{one['id']}")
+    assert answer.status_code == 422
+    assert (await here.ask("GET", "actions/workflows/none.yml")).status_code == 404
+
+
+# --- across the death of the forge --------------------------------------------------
+
+
+async def test_a_run_goes_on_while_there_is_no_forge(serve: Serve) -> None:
+    async with serve(hasty("wait")) as here:
+        run = await dispatch(here)
+        await said(here, run, "waiting")
+        (record,) = here.forge.store.runs.all()
+
+    assert psutil.pid_exists(record.pid or 0)
+    async with serve(hasty("wait")) as here:
+        found = await here.get(f"actions/runs/{run}")
+        await here.post(f"actions/runs/{run}/cancel")
+
+        assert found["status"] == "in_progress"
+        assert (await ended(here, run))["conclusion"] == "cancelled"
+        assert await unpacked(here, run) == {"result.json": b'{"v": 1}'}
+
+
+async def test_a_run_that_ended_in_between_is_judged_by_what_it_left(
+    serve: Serve,
+) -> None:
+    for deed, conclusion in (("look", "success"), ("fail", "failure")):
+        async with serve(hasty(deed)) as here:
+            run = await dispatch(here)
+            await ended(here, run)
+            record = here.forge.store.runs.get(run)
+            assert record is not None
+            unseen = replace(record, status="in_progress", conclusion=None)
+            with here.forge.store.change():  # as if the forge had died just before
+                here.forge.store.runs.put(unseen)
+        async with serve(hasty(deed)) as here:
+            assert (await ended(here, run))["conclusion"] == conclusion

@@ -1,0 +1,222 @@
+"""What the forge remembers: through a restart, through kill -9, and never by halves."""
+
+import contextlib
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from msgspec.structs import replace
+
+from brat.forge import Ci, Forge, Settings
+from brat.forge.records import User
+from grite import git
+from grite.errors import BratError, GitFailed
+from tests.world.forge import REPO, make_source, settle_in
+from tests.world.program import serving_program
+
+
+def everything(forge: Forge) -> list[object]:
+    store = forge.store
+    tables = (
+        store.users,
+        store.tokens,
+        store.repositories,
+        store.issues,
+        store.comments,
+        store.labels,
+    )
+    return [record for table in tables for record in table.all()]
+
+
+def test_a_forge_that_is_opened_again_is_the_same(tmp_path: Path, source: Path) -> None:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, source)
+        forge.set_settings(REPO, Settings(ci=Ci(command="true", branches=("main",))))
+        forge.add_hook(REPO, "http://127.0.0.1:9/", "s")
+        before = everything(forge)
+
+    with Forge(tmp_path / "forge") as forge:
+        assert everything(forge) == before
+        caller = forge.caller(tokens["alice"])
+        assert caller is not None
+        assert caller.user.login == "alice"
+
+
+def test_one_process_has_a_forge_at_a_time(tmp_path: Path) -> None:
+    with Forge(tmp_path / "forge"), pytest.raises(BratError, match="is in use"):
+        Forge(tmp_path / "forge")
+
+    Forge(tmp_path / "forge").close()
+
+
+def test_a_change_that_fails_leaves_nothing(forge: Forge) -> None:
+    alice = forge.add_user("alice")
+    before = everything(forge)
+
+    with pytest.raises(RuntimeError, match="midway"), forge.store.change():
+        forge.add_user("bob")
+        forge.store.users.put(replace(alice, kind="Bot"))
+        forge.store.users.remove(alice)
+        raise RuntimeError("midway")
+
+    assert everything(forge) == before
+    assert forge.user("bob") is None
+    assert forge.user("alice") == alice
+
+
+def test_records_are_written_inside_a_change_only(forge: Forge) -> None:
+    with pytest.raises(RuntimeError, match="inside `with store"):
+        forge.store.users.put(User(id=1, login="x", kind="User", created_at=""))
+
+    assert forge.store.users.all() == []
+
+
+def test_a_repository_is_a_copy_of_one_branch(tmp_path: Path, forge: Forge) -> None:
+    source = make_source(tmp_path / "mine")
+    git.run(["branch", "other"], cwd=source)
+    forge.add_user("alice")
+
+    repo = forge.add_repository("alice/app", source=source, branch="other")
+
+    bare = forge.bare(repo)
+    assert repo.default_branch == "other"
+    assert list(bare.refs()) == ["refs/heads/other"]
+    listed = git.run(["config", "--list", "--local"], cwd=bare.path).stdout.decode()
+    assert str(source) not in listed
+    assert git.run(["symbolic-ref", "HEAD"], cwd=bare.path).stdout == (
+        b"refs/heads/other\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("bob/app", "there is no account bob"),
+        ("alice/..", "is no name for a repository"),
+        ("alice/a b", "is no name for a repository"),
+        ("alice/app.git", "is no name for a repository"),
+        ("Alice/APP", "exists already"),
+    ],
+)
+def test_a_repository_that_cannot_be_is_refused(
+    forge: Forge, name: str, said: str
+) -> None:
+    forge.add_user("alice")
+    forge.add_repository("alice/app")
+
+    with pytest.raises(BratError, match=said):
+        forge.add_repository(name)
+
+
+def test_a_branch_that_is_not_there_leaves_no_repository(
+    forge: Forge, source: Path
+) -> None:
+    forge.add_user("alice")
+
+    with pytest.raises(GitFailed):
+        forge.add_repository("alice/app", source=source, branch="none")
+
+    assert forge.repository("alice/app") is None
+    forge.add_repository("alice/app", source=source)
+
+
+@pytest.mark.parametrize("login", ["", "-a", "a b", "a/b", "a" * 40, "x[bot"])
+def test_what_is_no_login_is_refused(forge: Forge, login: str) -> None:
+    with pytest.raises(BratError, match="is no login"):
+        forge.add_user(login)
+
+
+def test_whoever_is_not_there_gets_no_token_and_no_right(forge: Forge) -> None:
+    forge.add_user("alice")
+    forge.add_repository("alice/app")
+
+    for attempt in (
+        lambda: forge.add_token("bob"),
+        lambda: forge.grant("alice/app", "bob", "read"),
+        lambda: forge.grant("alice/none", "alice", "read"),
+        lambda: forge.set_settings("alice/none", Settings()),
+    ):
+        with pytest.raises(BratError, match="add it first"):
+            attempt()
+
+
+def test_a_forge_that_is_killed_keeps_every_answer_it_gave(
+    tmp_path: Path, source: Path
+) -> None:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, source)
+    headers = {"Authorization": f"Bearer {tokens['bot']}"}
+    numbers = []
+    with serving_program(tmp_path / "forge") as program:
+        issues = f"{program.url}/api/v3/repos/{REPO}/issues"
+        with httpx.Client(headers=headers, trust_env=False) as client:
+            for count in range(30):
+                body = {"title": str(count), "labels": ["brat"]}
+                numbers.append(client.post(issues, json=body).json()["number"])
+                if count == 20:
+                    program.process.kill()
+                    break
+
+    with Forge(tmp_path / "forge") as forge:
+        kept = forge.store.issues.all()
+        assert [issue.number for issue in kept] == numbers
+        assert all(len(issue.labels) == 1 for issue in kept)
+        assert len(forge.store.issue_events.all()) == len(kept)
+
+
+def test_a_push_that_the_forge_did_not_live_to_see_is_made_up_for(
+    tmp_path: Path, source: Path
+) -> None:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, source)
+        repo = forge.repository(REPO)
+        assert repo is not None
+        bare = forge.bare(repo).path
+    headers = {"Authorization": f"Bearer {tokens['bot']}"}
+    who = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@x.test"}
+    who |= {"GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@x.test"}
+    made = git.run(
+        ["commit-tree", "main^{tree}", "-p", "main", "-m", "x"], cwd=bare, env=who
+    )
+    commit = made.stdout.decode().strip()
+    git.run(["update-ref", "refs/heads/work", commit], cwd=bare)
+    with serving_program(tmp_path / "forge") as program:
+        api = f"{program.url}/api/v3/repos/{REPO}"
+        body = {"title": "x", "head": "work", "base": "main"}
+        with httpx.Client(headers=headers, trust_env=False) as client:
+            assert client.post(f"{api}/pulls", json=body).status_code == 201
+        program.process.kill()
+    git.run(["update-ref", "refs/heads/main", commit], cwd=bare)
+
+    with serving_program(tmp_path / "forge") as program:
+        api = f"{program.url}/api/v3/repos/{REPO}"
+        with httpx.Client(headers=headers, trust_env=False) as client:
+            pull = client.get(f"{api}/pulls/1").json()
+
+    assert (pull["merged"], pull["merge_commit_sha"]) == (True, commit)
+
+
+def test_two_forges_never_serve_one_folder(tmp_path: Path) -> None:
+    with serving_program(tmp_path / "forge"):
+        argv = [
+            sys.executable,
+            "-I",
+            "-m",
+            "brat.forge",
+            "--dir",
+            str(tmp_path / "forge"),
+        ]
+        second = subprocess.run(argv, capture_output=True, timeout=20, check=False)
+
+    assert second.returncode == 1
+    assert b"is in use" in second.stderr
+
+
+def test_closing_twice_is_harmless(tmp_path: Path) -> None:
+    forge = Forge(tmp_path / "forge")
+    forge.close()
+
+    with contextlib.closing(forge):
+        forge.close()

@@ -1,0 +1,44 @@
+"""The forge as a program of its own, started and ended by tests."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+DEADLINE_S = 20.0
+
+
+@dataclass(frozen=True)
+class Program:
+    """A forge that is running."""
+
+    process: subprocess.Popen[bytes]
+    url: str
+
+    def close_input(self) -> int:
+        """Do as a parent that dies, and return how the forge ended."""
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        return self.process.wait(DEADLINE_S)
+
+
+@contextmanager
+def serving_program(folder: Path, *more: str) -> Iterator[Program]:
+    """Run `python -I -m brat.forge` on a folder; it is gone when the block ends."""
+    argv = [sys.executable, "-I", "-m", "brat.forge", "--dir", str(folder), *more]
+    with subprocess.Popen(
+        argv,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={"PATH": os.pathsep.join(os.get_exec_path())},
+    ) as process:
+        try:
+            assert process.stdout is not None
+            url = json.loads(process.stdout.readline())["url"]
+            yield Program(process, url)
+        finally:
+            process.kill()
