@@ -6,6 +6,7 @@ Pure: text from state. All of it says the same as the log, which is the truth.
 from typing import Final
 
 from convoy import ids
+from convoy.plaintext import clean
 from convoy.state import Convoy, Task
 
 LABELS: Final = (
@@ -16,6 +17,16 @@ LABELS: Final = (
     "brat:failed",
 )
 _WHY_CHARS: Final = 160
+_TITLE_CHARS: Final = 256
+"""The longest title GitHub takes."""
+_LIST_CHARS: Final = 60_000
+"""GitHub takes a text of 65536 characters."""
+_HARMLESS: Final = str.maketrans(
+    {mark: f"\\{mark}" for mark in "\\|`[*_~"}
+    # GitHub looks for names and numbers when the escapes are gone already, and `brat`
+    # for its markers before.
+    | {"@": "@\u200b", "#": "#\u200b", "&": "&amp;", "<": "&lt;"}
+)
 
 
 def labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]:
@@ -35,7 +46,7 @@ def convoy_comment(convoy: Convoy) -> str:
         lines += [
             "| # | Task | State | Attempts | Pull request | Landed as | Waits for |",
             "|---|---|---|---|---|---|---|",
-            *(_row(convoy, task) for task in convoy.tasks),
+            *_fitting([_row(convoy, task) for task in convoy.tasks], "| | {} |"),
             "",
         ]
     if convoy.why:
@@ -43,7 +54,7 @@ def convoy_comment(convoy: Convoy) -> str:
     if convoy.pull is not None:
         lines += [f"The convoy's own pull request: #{convoy.pull}.", ""]
     lines.append(
-        f"<sub>Asked for by {convoy.by}. Branch `{ids.base_branch(convoy.name)}`. "
+        f"<sub>Asked for by {_inline(convoy.by)}. Branch `{ids.base_branch(convoy.name)}`. "
         "This comment is kept up to date; the log in `refs/grite/wal` says everything."
         "</sub>"
     )
@@ -98,7 +109,10 @@ def waits_for(convoy: Convoy, task: Task) -> str:
 
 def pull_title(convoy: Convoy, task: Task | None) -> str:
     """Return the title of a task's pull request; None is the convoy's own."""
-    return task.spec.title if task else f"{convoy.title} (convoy {convoy.name})"
+    if task:
+        return task.spec.title[:_TITLE_CHARS]
+    end = f" (convoy {convoy.name})"
+    return convoy.title[: _TITLE_CHARS - len(end)] + end
 
 
 def pull_body(convoy: Convoy, task: Task | None) -> str:
@@ -110,11 +124,12 @@ def pull_body(convoy: Convoy, task: Task | None) -> str:
             f"Everything that convoy `{convoy.name}` did for #{convoy.issue}:",
             "",
         ]
-        lines += [
+        done = [
             f"- {_inline(other.spec.title)}: {other.state}"
             + (f", #{other.pull}" if other.pull else "")
             for other in convoy.tasks
         ]
+        lines += _fitting(done, "- {}")
     else:
         lines += [
             f"Task {task.number} of convoy `{convoy.name}`, for #{convoy.issue}.",
@@ -124,9 +139,16 @@ def pull_body(convoy: Convoy, task: Task | None) -> str:
     return "\n".join(lines)
 
 
+def _fitting(lines: list[str], more: str) -> list[str]:
+    """Return as many lines as fit into one text, and how many are left out."""
+    left = _LIST_CHARS
+    for number, line in enumerate(lines):
+        left -= len(line) + 1
+        if left < 0:
+            return [*lines[:number], more.format(f"and {len(lines) - number} more")]
+    return lines
+
+
 def _inline(text: str) -> str:
     """Return hostile text as one harmless line of a table."""
-    line = " ".join(text.split())[:_WHY_CHARS]
-    for mark in ("\\", "|", "`", "<", "[", "@", "#", "*", "_"):
-        line = line.replace(mark, f"\\{mark}" if mark != "@" else "@\u200b")
-    return line
+    return " ".join(clean(text).split())[:_WHY_CHARS].translate(_HARMLESS)

@@ -46,6 +46,10 @@ class Unacceptable(BratError):
     """The artifact is not a result that can be taken; the message says why."""
 
 
+Status = Literal["done", "noop", "blocked", "missing_tool", "missing_data"]
+NEEDS_A_PERSON: Final = frozenset({"blocked", "missing_tool", "missing_data"})
+
+
 class Unfinished(Unacceptable):
     """There is no result.json: whoever was to write it died before."""
 
@@ -63,6 +67,8 @@ class Result(BaseModel):
     v: Literal[1]
     session: str
     nonce: str
+    status: Status | None = None
+    """The agent's word; only that it needs a person is taken from it."""
     conclusion: Verdict
     why: str = Field(default="", max_length=2_000)
     summary: str = Field(default="", max_length=10_000)

@@ -5,8 +5,8 @@ cut off anywhere is done again by the next one, here or in another process.
 """
 
 import asyncio
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -79,13 +79,13 @@ class Loop:
 
         Safe to cut off anywhere and to call again.
         """
-        with self._alone():
+        async with self._alone():
             try:
                 await self._rounds(self.wake.take())
             except (Conflict, Unavailable, NotHolder) as error:
                 log.info("tick cut short", why=str(error))
                 self._note_trouble("tick", str(error))
-                self.wake.all()
+                self.wake.suspect()
                 return True
             self.desk.troubles.pop("tick", None)
             return bool(self.desk.troubles)
@@ -97,7 +97,7 @@ class Loop:
             Conflict: somebody else wrote first; ask again.
             Unavailable: the forge did not answer.
         """
-        with self._alone():
+        async with self._alone():
             await asyncio.to_thread(self.desk.mirror.look)
             self._refuse_unknown()
             draft = Draft(self.desk.mirror, self.desk.actor, self.desk.clock())
@@ -123,18 +123,25 @@ class Loop:
     async def release(self) -> None:
         """Give the bot's lease back; call when nothing is owed."""
         if self.lease.held:
-            with self._alone():
+            async with self._alone():
                 await asyncio.to_thread(self._free)
 
     def _free(self) -> None:
         update = self.lease.freed()
         self.desk.mirror.push((), {update.ref: update}, actor=self.desk.actor)
 
-    def _alone(self) -> AbstractContextManager[object]:
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
         """Hold the folder's lock where that decides who acts."""
         if not self.desk.settings.sole:
-            return nullcontext()
-        return FileLock(self.desk.settings.folder / "lock")
+            yield
+            return
+        lock = FileLock(self.desk.settings.folder / "lock", thread_local=False)
+        await asyncio.to_thread(lock.acquire)
+        try:
+            yield
+        finally:
+            lock.release()
 
     # --- rounds: look, stage, push, effects -----------------------------------------
 

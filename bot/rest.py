@@ -58,7 +58,7 @@ class _Protocol(gidgethub_abc.GitHubAPI):
 _reading = retry(
     retry=retry_if_exception_type(Unavailable),
     stop=stop_after_attempt(4),
-    wait=wait_exponential_jitter(initial=0.2, max=5),
+    wait=wait_exponential_jitter(multiplier=0.2, max=5),
     reraise=True,
 )
 

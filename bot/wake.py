@@ -21,8 +21,12 @@ class Wake:
 
     def all(self) -> None:
         """Say that anything may have changed."""
-        self._parts |= ALL
+        self.suspect()
         self._bell.set()
+
+    def suspect(self) -> None:
+        """Let the next look be at everything, without waking anybody."""
+        self._parts |= ALL
 
     def take(self) -> frozenset[str]:
         """Return what may have changed since the last take, and forget it."""
@@ -37,4 +41,4 @@ class Wake:
             async with asyncio.timeout(timeout_s):
                 await self._bell.wait()
         except TimeoutError:
-            self.all()
+            self.suspect()

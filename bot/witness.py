@@ -13,7 +13,7 @@ from bot.draft import Draft
 from bot.rest import Refused
 from convoy import gate, ids
 from convoy.actions import Begin, Collect
-from convoy.commands import AcceptWork, LoseSession, RefuseWork, StartTask
+from convoy.commands import AcceptWork, BlockTask, LoseSession, RefuseWork, StartTask
 from convoy.events import Cause
 from convoy.state import Attempt, Convoy, Task
 from grite import git
@@ -69,6 +69,10 @@ def collect(desk: Desk, draft: Draft, action: Collect, got: bytes | str) -> None
             why = _keep(desk, draft, convoy, task, attempt, parcel)
             if why is None:
                 _accept(desk, draft, convoy, task, attempt, parcel.result)
+            elif parcel.result.status in intake.NEEDS_A_PERSON:
+                _refuse(draft, convoy, task, attempt, "failed", why)
+                name, number = convoy.name, task.number
+                draft.submit(BlockTask(convoy=name, task=number, why=why))
             else:
                 cause: Cause = (
                     "refused" if parcel.result.conclusion == "success" else "failed"

@@ -44,14 +44,6 @@ class Checkout:
         with gitpython.Repo(self.top) as repo:
             return tuple(sorted(str(d.b_path) for d in repo.head.commit.diff(None)))
 
-    def config_is_committed(self) -> bool:
-        """Whether the configuration in the work tree is that of the last commit."""
-        shown = git.run(
-            ["cat-file", "blob", f"HEAD:{CONFIG}"], cwd=self.top, check=False
-        )
-        here = self.config.read_bytes() if self.config.exists() else b""
-        return (shown.stdout if shown.status == 0 else b"") == here
-
     def person(self) -> str:
         """Return a login for whoever works here, from git's user.name."""
         with gitpython.Repo(self.top) as repo, repo.config_reader() as reader:

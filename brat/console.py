@@ -1,9 +1,13 @@
 """Where the command line writes: people's lines on stderr, results on stdout."""
 
 import sys
+from collections.abc import Callable
 from typing import Final
 
 from rich.console import Console
+
+Tell = Callable[[str], None]
+"""Is told one line for a person."""
 
 PIPED_COLUMNS: Final = 140
 """How wide tables are where nobody knows the width."""

@@ -6,33 +6,31 @@ and the next loop finds what they left.
 """
 
 import asyncio
-import re
 import shlex
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import httpx
-from msgspec.structs import replace
 
 from bot import service
 from bot.door import PATH as DOOR
 from bot.github import GitHub
 from bot.loop import Loop
 from bot.settings import ROLES, Settings
-from brat import processes, registration as registrations
+from brat import registration as registrations
 from brat.checkout import Checkout
+from brat.console import Tell
 from brat.forge.records import Ci
+from brat.intake import Intake, pull_line
 from brat.reading import Reader
-from brat.registration import BOT_FOLDER, FORGE_FOLDER, Registration
+from brat.registration import BOT_FOLDER, Registration
+from brat.served import served
 from convoy.actions import Role
 from convoy.config import Config, load
-from grite import git
 
 SWEEP_S = 2.0
-Tell = Callable[[str], None]
 
 
 def configuration(checkout: Checkout) -> Config:
@@ -113,35 +111,8 @@ class Local:
     known: Registration
     url: str
     loop: Loop
+    intake: Intake
     tell: Tell
-
-    def take_up(self) -> None:
-        """Bring the person's newest commits to the forge, by git's ordinary push.
-
-        Commits that do not stand on what has landed wait for the person's next pull.
-        """
-        checkout, branch = self.checkout, self.known.branch
-        spec = f"refs/heads/{branch}:refs/heads/{branch}"
-        pushed = git.run(
-            ["push", "--quiet", "--no-verify", self._repository_url, spec],
-            cwd=checkout.top,
-            env=git.authorization(self.known.person_token),
-            check=False,
-        )
-        if pushed.status == 0 or self._holds_tip():
-            return
-        if re.search("non-fast-forward|fetch first", pushed.stderr):
-            self.tell(f"{branch} has commits of its own; first run: {self.pull_line()}")
-        else:
-            self.tell(f"your commits were not taken up: {pushed.stderr.strip()}")
-
-    def has_news(self) -> bool:
-        """Whether the forge's branch holds commits that the checkout has not."""
-        branch = f"refs/heads/{self.known.branch}"
-        bare = registrations.bare_path(self.checkout.folder, self.known)
-        tip = git.run(["rev-parse", branch], cwd=bare).stdout.decode().strip()
-        args = ["merge-base", "--is-ancestor", tip, branch]
-        return git.run(args, cwd=self.checkout.top, check=False).status != 0
 
     def reader(self) -> Reader:
         """Return a reader of the forge's log."""
@@ -150,27 +121,6 @@ class Local:
     def pull_line(self) -> str:
         """Return the command that brings the landed work into the checkout."""
         return pull_line(self.checkout, self.known)
-
-    @property
-    def _repository_url(self) -> str:
-        return f"{self.url}/{self.known.repository}.git"
-
-    def _holds_tip(self) -> bool:
-        """Whether the forge's branch contains all that the person has."""
-        where, branch = self.checkout.top, f"refs/heads/{self.known.branch}"
-        tip = git.run(["rev-parse", branch], cwd=where).stdout.decode().strip()
-        bare = registrations.bare_path(self.checkout.folder, self.known)
-        args = ["merge-base", "--is-ancestor", tip, branch]
-        return git.run(args, cwd=bare, check=False).status == 0
-
-
-def pull_line(checkout: Checkout, known: Registration) -> str:
-    """Return the command that brings the landed work into the checkout."""
-    bare = registrations.bare_path(checkout.folder, known)
-    where = (
-        bare.relative_to(checkout.top) if bare.is_relative_to(checkout.top) else bare
-    )
-    return f"git pull --no-rebase {where} {known.branch}"
 
 
 @asynccontextmanager
@@ -186,13 +136,12 @@ async def serving(
     folder = checkout.folder
     known = registrations.read(folder)
     config = configuration(checkout)
-    registrations.set_ci(folder, known, ci_of(config, known))
-    log = folder / "forge.log"
-    with processes.forge(folder / FORGE_FOLDER, known.port, log=log) as url:
-        known = replace(known, port=urlsplit(url).port or 0)
-        registrations.write(folder, known)
+    async with served(folder, known, ci_of(config, known)) as url:
+        known = registrations.read(folder)
         settings = bot_settings(folder, known, url, roles)
-        if checkout.config.exists() and not checkout.config_is_committed():
+        intake = Intake(checkout=checkout, known=known, url=url, tell=tell)
+        await asyncio.to_thread(intake.take_up)
+        if intake.config_differs():
             tell(f"using {checkout.config} as it lies there, not as committed")
             settings = settings.model_copy(update={"config_file": checkout.config})
         async with (
@@ -200,6 +149,12 @@ async def serving(
             service.door(loop, 0) as port,
         ):
             await point_hook(url, known, port)
-            local = Local(checkout=checkout, known=known, url=url, loop=loop, tell=tell)
-            await asyncio.to_thread(local.take_up)
+            local = Local(
+                checkout=checkout,
+                known=known,
+                url=url,
+                loop=loop,
+                intake=intake,
+                tell=tell,
+            )
             yield local

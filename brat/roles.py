@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from bot import service
 from bot.loop import Loop
 from brat.checkout import Checkout
+from brat.console import Tell
 from brat.local import Local, serving
 from convoy.actions import Role, Show, role_of
 from convoy.plan import plan
@@ -20,7 +21,6 @@ OK: Final = 0
 BLOCKED: Final = 1
 TIMED_OUT: Final = 3
 
-Tell = Callable[[str], None]
 Work = Callable[[Local], Awaitable[None]]
 
 
@@ -43,7 +43,7 @@ async def watch(checkout: Checkout, roles: tuple[Role, ...], tell: Tell) -> None
         while True:
             await until_done(local)
             await local.loop.wake.wait(local.loop.desk.settings.sweep_s)
-            await asyncio.to_thread(local.take_up)
+            await asyncio.to_thread(local.intake.take_up)
 
 
 async def until_done(local: Local) -> None:
@@ -107,7 +107,7 @@ def report(local: Local) -> int:
         stuck = True
         tell(why)
     command = next_command(loop, state)
-    if local.has_news():
+    if local.intake.has_news():
         tell(f"landed; bring it into your checkout with: {local.pull_line()}")
     if command:
         tell(f"next: {command}")

@@ -27,12 +27,12 @@ def convoy_table(convoy: Convoy) -> Table:
     """Return a convoy's tasks as a table; readable without colour."""
     title = f"{convoy.name}: {convoy.state}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE)
-    table.add_column("task", no_wrap=True, overflow="ellipsis", ratio=3)
+    table.add_column("task", no_wrap=True, overflow="ellipsis", min_width=24)
     table.add_column("state", no_wrap=True, min_width=len("needs-review"))
     table.add_column("tries", no_wrap=True, min_width=len("tries"))
     table.add_column("pull", no_wrap=True, min_width=len("pull"))
     table.add_column("landed as", no_wrap=True, min_width=SHORT)
-    table.add_column("waits for", no_wrap=True, overflow="ellipsis", ratio=2)
+    table.add_column("waits for", no_wrap=True, overflow="ellipsis", max_width=48)
     for task in convoy.tasks:
         table.add_row(
             Text(f"{task.number} {task.spec.title}"),

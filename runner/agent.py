@@ -72,6 +72,8 @@ def run(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
         ending = supervise(order, transcript.write, stop)
     finally:
         transcript.close()
+    if ending.fault:
+        return ending, Report("missing_tool")
     return ending, parser.report(ending.exit_code)
 
 
@@ -112,7 +114,7 @@ def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
 
 
 def _unstarted(fault: str) -> tuple[Ending, Report]:
-    return Ending(fault=fault), Report(None)
+    return Ending(fault=fault), Report("missing_tool")
 
 
 def _call(job: Job) -> Call:

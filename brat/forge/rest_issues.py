@@ -102,9 +102,7 @@ async def create_issue(call: Call) -> Answer:
     checked("Issue", asked.title, asked.body)
     now = call.service.forge.now()
     with call.store.change():
-        repo = call.service.forge.update(
-            call.repo, last_number=call.repo.last_number + 1
-        )
+        repo = call.service.forge.numbered(call.repo)
         issue = call.store.issues.put(
             Issue(
                 id=call.store.next_id(),

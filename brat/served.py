@@ -1,0 +1,87 @@
+"""The local forge for as long as it is needed, also when several terminals need it.
+
+Whoever comes first starts it; who comes later uses it, and takes over on the same port
+when the first one ends. The operating system's lock on the forge's folder says who.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from filelock import FileLock, Timeout
+from msgspec.structs import replace
+
+from brat import processes, registration as registrations
+from brat.forge.records import Ci
+from brat.registration import FORGE_FOLDER, Registration
+from grite.errors import Unavailable
+
+LOOK_S: Final = 0.3
+_LOG: Final = "forge.log"
+
+
+def in_use(folder: Path) -> bool:
+    """Whether a living process has the forge in brat's folder."""
+    lock = FileLock(folder / FORGE_FOLDER / "lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        return True
+    lock.release()
+    return False
+
+
+@asynccontextmanager
+async def served(folder: Path, known: Registration, ci: Ci) -> AsyncIterator[str]:
+    """Give the address of the forge in brat's folder.
+
+    Raises:
+        Unavailable: it did not start.
+    """
+    if in_use(folder) and known.port:
+        async with _attached(folder, known, ci):
+            yield f"http://127.0.0.1:{known.port}"
+        return
+    with contextlib.ExitStack() as stack:
+        yield _start(stack, folder, known, ci)
+
+
+@asynccontextmanager
+async def _attached(folder: Path, known: Registration, ci: Ci) -> AsyncIterator[None]:
+    """Watch the forge of another process, and serve it when that one ends."""
+    with contextlib.ExitStack() as stack:
+        async with asyncio.TaskGroup() as group:
+            watch = group.create_task(
+                _take_over(stack, folder, known, ci), name="take over the forge"
+            )
+            try:
+                yield
+            finally:
+                watch.cancel()
+
+
+async def _take_over(
+    stack: contextlib.ExitStack, folder: Path, known: Registration, ci: Ci
+) -> None:
+    while True:
+        await asyncio.sleep(LOOK_S)
+        if in_use(folder):
+            continue
+        # Another terminal may be quicker; then this one goes on watching.
+        with contextlib.suppress(Unavailable):
+            await asyncio.to_thread(_start, stack, folder, known, ci)
+            return
+
+
+def _start(
+    stack: contextlib.ExitStack, folder: Path, known: Registration, ci: Ci
+) -> str:
+    registrations.set_ci(folder, known, ci)
+    forge = processes.forge(folder / FORGE_FOLDER, known.port, log=folder / _LOG)
+    url = stack.enter_context(forge)
+    registrations.write(folder, replace(known, port=urlsplit(url).port or 0))
+    return url

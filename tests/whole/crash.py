@@ -1,0 +1,209 @@
+"""A small convoy whose bot dies at a given outside call, and the world it ends in.
+
+The bot runs in this process, so that hundreds of deaths take minutes: its death is an
+exception that nothing catches, raised before or after one call of git or HTTP. A new
+bot then starts from its folder as a new process would. Forge, git, runners and CI are
+the real ones.
+"""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot import service
+from bot.rest import Rest
+from bot.settings import Settings
+from brat import local, registration as registrations
+from brat.forge.records import Ci
+from brat.forge.server import serving
+from brat.forge.state import Forge
+from brat.reading import Reader
+from brat.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
+from grite import git
+
+AGENT = """\
+case $BRAT_TASK/$BRAT_ATTEMPT in
+2/1) kill -9 $PPID ;;
+3/1) : > red ;;
+*) echo done > $BRAT_TASK.txt ;;
+esac
+"""
+CONFIG = f"""\
+[engine.default]
+type = "shell"
+args = ["sh", "-c", '''{AGENT}''']
+"""
+LIST = "- [ ] one\n- [ ] two (after 1)\n- [ ] three\n"
+CI = "! test -e red"
+AUTHOR = {
+    "GIT_AUTHOR_NAME": "a",
+    "GIT_AUTHOR_EMAIL": "a@example.invalid",
+    "GIT_COMMITTER_NAME": "a",
+    "GIT_COMMITTER_EMAIL": "a@example.invalid",
+}
+
+
+class Died(BaseException):
+    """The bot is dead: nothing may catch this."""
+
+
+@dataclass
+class Cut:
+    """Counts outside calls, and dies at one of them."""
+
+    at: int
+    """The call to die at, from 0; -1 never."""
+    mirror: Path
+    """Where the bot's git commands run."""
+    after: bool
+    """Whether the call still takes effect."""
+    count: int = 0
+    names: list[str] = field(default_factory=list)
+
+    def met(self, name: str) -> bool:
+        """Count a call; return whether it is the one to die at."""
+        self.names.append(name)
+        self.count += 1
+        return self.count - 1 == self.at
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        """Watch git and HTTP for as long as the block lasts."""
+        run, answer, download = git.run, Rest._answer, Rest.download  # noqa: SLF001
+
+        def cut_run(args: Sequence[str], **given: Any) -> git.Completed:  # noqa: ANN401
+            if given.get("cwd") != self.mirror:
+                return run(args, **given)  # the forge's or the test's own
+            with self._around(f"git {_verb(args)}"):
+                return run(args, **given)
+
+        async def cut_answer(
+            rest: Rest, method: str, url: str, body: object = None
+        ) -> tuple[object, str | None]:
+            with self._around(f"{method} {url.partition('?')[0]}"):
+                return await answer(rest, method, url, body)
+
+        async def cut_download(rest: Rest, url: str) -> bytes:
+            with self._around("GET artifact"):
+                return await download(rest, url)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(git, "run", cut_run)
+            patch.setattr(Rest, "_answer", cut_answer)
+            patch.setattr(Rest, "download", cut_download)
+            yield
+
+    @contextlib.contextmanager
+    def _around(self, name: str) -> Iterator[None]:
+        dies = self.met(name)
+        if dies and not self.after:
+            raise Died
+        yield
+        if dies:
+            raise Died
+
+
+def _verb(args: Sequence[str]) -> str:
+    words = [arg for arg in args if not arg.startswith("-") and "=" not in arg]
+    return words[0] if words else ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class World:
+    """What can be seen at the end."""
+
+    convoy: str
+    tasks: tuple[tuple[str, int], ...]
+    """State and attempts of each."""
+    tree: str
+    """Of the default branch."""
+    pulls: int
+    merged_pulls: int
+    comments: int
+    runs: int
+    issue_closed: bool
+    queue_branches: int
+    faults: tuple[str, ...]
+
+
+async def story(folder: Path, at: int, *, after: bool) -> tuple[World, Cut]:
+    """Play the convoy to its end, with one death on the way.
+
+    Args:
+        folder: an empty one.
+        at: the outside call to die at; -1 for none.
+        after: whether that call still takes effect.
+
+    Returns:
+        The world at the end, and what was counted until the death.
+    """
+    known = set_up(folder)
+    cut = Cut(at, mirror=folder / BOT_FOLDER / "mirror.git", after=after)
+    with Forge(folder / FORGE_FOLDER) as forge:
+        async with serving(forge) as url:
+            settings = local.bot_settings(folder, known, url)
+            async with local.person(url, known) as github:
+                issue = await github.open_issue("Do it", LIST)
+                await github.relabel(issue, {"brat"}, set())
+            with cut.watching(), contextlib.suppress(Died):
+                await bot(settings, known, url)
+            await bot(settings, known, url)
+        return seen(folder, forge, known), cut
+
+
+async def bot(settings: Settings, known: Registration, url: str) -> None:
+    """Run one bot until it owes nothing; a death anywhere in it leaves as `Died`."""
+    try:
+        async with (
+            service.opened(settings, lambda _: None) as loop,
+            service.door(loop, 0) as port,
+        ):
+            await local.point_hook(url, known, port)
+            await service.until_done(loop)
+    except BaseExceptionGroup as group:
+        if group.subgroup(Died) is None:
+            raise
+        raise Died from group
+
+
+def set_up(folder: Path) -> Registration:
+    """Make the project and put it on a forge."""
+    project = folder / "project"
+    (project / ".brat").mkdir(parents=True)
+    (project / ".brat/config.toml").write_text(CONFIG)
+    git.run(["init", "-q", "-b", "main"], cwd=project)
+    git.run(["add", "--all"], cwd=project)
+    git.run(["commit", "-q", "-m", "Begin"], cwd=project, env=AUTHOR)
+    known = registrations.register(
+        folder, Source(path=project, branch="main", name="project", person="you")
+    )
+    registrations.set_ci(folder, known, Ci(command=CI))
+    return known
+
+
+def seen(folder: Path, forge: Forge, known: Registration) -> World:
+    """Look at everything people can see."""
+    bare = registrations.bare_path(folder, known)
+    reader = Reader(bare)
+    convoy = next(iter(reader.read().convoys.values()))
+    tree = git.run(["rev-parse", "main^{tree}"], cwd=bare).stdout.decode().strip()
+    queue = git.run(["for-each-ref", "refs/heads/brat/queue"], cwd=bare).stdout
+    store = forge.store
+    pulls = store.pulls.all()
+    issue = next(i for i in store.issues.all() if i.number == convoy.issue)
+    return World(
+        convoy=convoy.state,
+        tasks=tuple((task.state, task.started) for task in convoy.tasks),
+        tree=tree,
+        pulls=len(pulls),
+        merged_pulls=sum(pull.merged_at is not None for pull in pulls),
+        comments=len(store.comments.all()),
+        runs=len(store.runs.all()),
+        issue_closed=issue.state == "closed",
+        queue_branches=len(queue.splitlines()),
+        faults=reader.faults,
+    )

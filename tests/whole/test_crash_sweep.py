@@ -1,0 +1,52 @@
+"""A convoy's bot is cut off before and after every outside call, and nothing changes.
+
+One task depends on another, one dies once, one is sent back by CI once. All moments in
+strict mode (.ci/run) and by `make crash`; else a few of them.
+"""
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.whole.crash import Cut, World, story
+
+MOMENTS = 110
+"""More than there are; a test below holds that."""
+SPARE = 5
+"""Timing lets a run have a few calls more than another."""
+STEP = 1 if os.environ.get("BRAT_STRICT") == "1" else 13
+
+pytestmark = pytest.mark.timeout(120)
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Cut]:
+    return asyncio.run(story(tmp_path_factory.mktemp("calm"), -1, after=False))
+
+
+def test_undisturbed_it_ends_well(calm: tuple[World, Cut]) -> None:
+    undisturbed, cut = calm
+    assert cut.count < MOMENTS, cut.names
+    assert undisturbed.convoy == "complete"
+    assert undisturbed.tasks == (("merged", 1), ("merged", 2), ("merged", 2))
+    assert (undisturbed.pulls, undisturbed.merged_pulls) == (4, 4)
+    assert (undisturbed.comments, undisturbed.runs) == (1, 5)
+    assert undisturbed.issue_closed
+    assert not undisturbed.queue_branches
+    assert not undisturbed.faults
+
+
+@pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
+@pytest.mark.parametrize("moment", range(0, MOMENTS, STEP))
+def test_a_bot_that_dies_at_any_moment_changes_nothing(
+    moment: int, *, after: bool, tmp_path: Path, calm: tuple[World, Cut]
+) -> None:
+    undisturbed, cut = calm
+    if moment > cut.count + SPARE:
+        return  # there is no such moment
+
+    world, _ = asyncio.run(story(tmp_path, moment, after=after))
+
+    assert world == undisturbed
