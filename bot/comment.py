@@ -54,7 +54,8 @@ def convoy_comment(convoy: Convoy) -> str:
     if convoy.pull is not None:
         lines += [f"The convoy's own pull request: #{convoy.pull}.", ""]
     lines.append(
-        f"<sub>Asked for by {_inline(convoy.by)}. Branch `{ids.base_branch(convoy.name)}`. "
+        f"<sub>Asked for by {_inline(convoy.by)}. "
+        f"Branch `{ids.base_branch(convoy.name)}`. "
         "This comment is kept up to date; the log in `refs/grite/wal` says everything."
         "</sub>"
     )
