@@ -10,7 +10,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-import structlog
 from filelock import FileLock
 from msgspec.structs import replace
 
@@ -53,8 +52,6 @@ PASSES: Final = 20
 EFFECTS_AT_ONCE: Final = 8
 RETRY_S: Final = 1.0
 
-log = structlog.get_logger()
-
 
 class Runaway(BratError):
     """The rules owe without end: a fault of ours."""
@@ -83,7 +80,6 @@ class Loop:
             try:
                 await self._rounds(self.wake.take())
             except (Conflict, Unavailable, NotHolder) as error:
-                log.info("tick cut short", why=str(error))
                 self._note_trouble("tick", str(error))
                 self.wake.suspect()
                 return True
