@@ -93,6 +93,8 @@ def tell(
             write(json.dumps(_document(stage, convoy, head, wall_s)))
         for line in lines(stage.bare, convoy, wall_s, kills):
             say(line)
+        if directory is None:
+            say("  (with --dir DIR all of it stays there)")
         say(f"tests on {stage.sample.branch}: {'pass' if passed else 'FAIL'}")
         merged = all(task.state == "merged" for task in convoy.tasks)
         return 0 if passed and merged and convoy.state == "complete" else 1

@@ -2,37 +2,49 @@
 
 from pathlib import Path
 
-from brat.tables import worked_s
-from convoy import ids
+from brat.tables import SHORT, worked_s
 from convoy.state import Convoy, Task
 
 
 def lines(bare: Path, convoy: Convoy, wall_s: float, kills: int) -> list[str]:
     """Return the summary, a line each."""
-    said = ["", f"convoy {convoy.name}: {convoy.state}", ""]
-    said += [_task(convoy, task) for task in convoy.tasks]
+    said = ["", f"convoy {convoy.name}: {convoy.state}", "", _HEAD]
+    said += [_task(task) for task in convoy.tasks]
     said.append("")
     said += [
-        f"task {task.number}, again: {' '.join(note.split())[:110]}"
+        f"  task {task.number} was tried again: {_told(note)}"
         for task in convoy.tasks
         for note in task.notes
     ]
     if kills:
-        said.append(f"the bot was killed {kills} times; nothing was lost or done twice")
-    said += [
-        "",
-        f"one at a time: {worked_s(convoy):.0f} s, here: {wall_s:.0f} s",
-        "the log, with plain git:",
-        f"  git -C {bare} log --oneline refs/grite/wal",
-        f"  git -C {bare} log --oneline --graph {convoy.target}",
-    ]
+        said.append(f"  the bot was killed {kills} times")
+    said += ["", f"one at a time: {worked_s(convoy):.0f} s, here: {wall_s:.0f} s"]
+    if bare.exists():
+        said += [
+            "look at the log and the result with plain git, or with brat:",
+            f"  git -C {bare} log --stat refs/grite/wal",
+            f"  git -C {bare} log --oneline --graph {convoy.target}",
+            f"  brat log show --repo {bare}",
+        ]
     return said
 
 
-def _task(convoy: Convoy, task: Task) -> str:
-    tries = f"{task.started} attempt{'s' if task.started != 1 else ''}"
-    branch = ids.task_branch(convoy.name, task.number)
+_HEAD = "  #  state   tries  pull  landed as     time  task"
+
+
+def _task(task: Task) -> str:
+    seconds = max(0, task.ended_at - task.begun_at) / 1000
+    pull = f"#{task.pull}" if task.pull else "-"
+    landed = (task.landed or "-")[:SHORT]
     return (
-        f"  {task.number} {task.state:7} {tries:10} #{task.pull or '-':<4} "
-        f"{(task.landed or '-')[:10]:10} {branch}  {task.spec.title}"
+        f"  {task.number:<2} {task.state:7} {task.started:<6} {pull:5} {landed:10} "
+        f"{seconds:5.1f} s  {task.spec.title}"
     )
+
+
+def _told(note: str) -> str:
+    """Return the line of a reason that says most."""
+    rows = [" ".join(row.split()) for row in note.splitlines() if row.strip()]
+    failed = [row for row in rows if row.startswith("FAILED ")]
+    first = rows[0] if rows else ""
+    return f"{first.partition(':')[0]}: {failed[0]}" if failed else first
