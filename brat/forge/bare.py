@@ -83,12 +83,12 @@ class Bare:
         return None
 
     def kind(self, sha: str) -> str | None:
-        """Return `commit`, `tree`, `blob` or `tag`; None: there is no such object."""
+        """Return `commit`, `tree`, `blob` or `tag`; None: it is no object's full id."""
         try:
             found = self.git.get(sha)
         except ValueError:
             return None
-        return found.type_str if found is not None else None
+        return found.type_str if found is not None and str(found.id) == sha else None
 
     def commit(self, sha: str) -> pygit2.Commit | None:
         """Return a commit by its full id (a tag's id gives what it points at)."""
@@ -157,6 +157,8 @@ def create(path: Path, source: Path | None, branch: str) -> None:
     if source is not None:
         refspec = f"refs/heads/{branch}:refs/heads/{branch}"
         git.run(["fetch", "--quiet", "--no-tags", str(source), refspec], cwd=making)
+    made = pygit2.Repository(str(making))
     for key, value in _CONFIG:
-        git.run(["config", key, value], cwd=making)
+        made.config[key] = value
+    made.free()
     making.rename(path)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from brat.forge.service import Service
 
 Method = Literal["merge", "squash", "rebase"]
+MOST_KNOWN = 10_000
 _PASSES = frozenset({"success", "neutral", "skipped"})
 
 
@@ -45,6 +46,8 @@ class Merges:
             return None, "unknown"
         sides = (pull.base_sha, pull.head_sha)
         if sides not in self._known:
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
             self._known[sides] = _clean(self._forge.bare(repo), *sides)
         if not self._known[sides]:
             return False, "dirty"

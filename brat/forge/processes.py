@@ -16,8 +16,7 @@ import psutil
 
 POLL_S: Final = 0.1
 """How often to look where the system cannot tell (no pidfd)."""
-_SAME_S: Final = 0.05
-"""Create times are exact to a clock tick."""
+_TICKS: Final = sys.platform == "linux"
 
 
 def plain_environment() -> dict[str, str]:
@@ -43,21 +42,34 @@ def git_environment() -> dict[str, str]:
 
 
 def born(pid: int) -> float | None:
-    """Return when a process was created; None when it is gone."""
-    try:
-        return psutil.Process(pid).create_time()
-    except psutil.NoSuchProcess:
-        return None
+    """Return when a process was created, in the system's own count; None: it is gone.
+
+    On Linux these are clock ticks since the machine started, which stay what they are
+    when the wall clock is set; psutil's times do not.
+    """
+    found = _look(pid)
+    return found[0] if found is not None else None
 
 
 def alive(pid: int, since: float) -> bool:
     """Say whether the process that was created at `since` still runs."""
+    return _look(pid) == (since, False)
+
+
+def _look(pid: int) -> tuple[float, bool] | None:
+    """Return when a process was created, and whether it only waits to be reaped."""
     try:
-        process = psutil.Process(pid)
-        same = abs(process.create_time() - since) < _SAME_S
-        return same and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+        if not _TICKS:
+            process = psutil.Process(pid)
+            zombie = process.status() == psutil.STATUS_ZOMBIE
+            return process.create_time(), zombie
+        said = Path(f"/proc/{pid}/stat").read_bytes()
+    except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
+        return None
+    # After the name, which may hold anything: fields 3 (state) and 22 (starttime).
+    # https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    fields = said.rpartition(b")")[2].split()
+    return float(fields[19]), fields[0] == b"Z"
 
 
 async def gone(pid: int, since: float) -> None:

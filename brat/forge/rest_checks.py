@@ -107,7 +107,7 @@ async def create_check(call: Call) -> Answer:
     asked, app = call.body(NewCheck), _app(call)
     if not asked.name:
         raise fault("CheckRun", "name", "missing_field")
-    if call.bare.commit(asked.head_sha) is None:
+    if call.bare.kind(asked.head_sha) != "commit":
         raise Refused(422, f"No commit found for SHA: {asked.head_sha}")
     with call.store.change():
         check = CheckRun(
@@ -177,7 +177,7 @@ async def list_checks(call: Call) -> Answer:
 async def create_status(call: Call) -> Answer:
     """`POST statuses/{sha}`."""
     asked, sha = call.body(NewStatus), call.word("sha")
-    if call.bare.commit(sha) is None:
+    if call.bare.kind(sha) != "commit":
         raise Refused(422, f"No commit found for SHA: {sha}")
     if asked.description is not None and len(asked.description) > MOST_DESCRIPTION:
         said = f"description is too long (maximum is {MOST_DESCRIPTION} characters)"

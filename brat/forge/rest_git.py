@@ -93,6 +93,8 @@ async def delete_ref(call: Call) -> Answer:
         before = call.bare.ref(name)
         if before is None:
             raise Refused(422, "Reference does not exist")
+        if name == f"refs/heads/{call.repo.default_branch}":
+            raise Refused(422, "The default branch cannot be deleted")
         _moved(call, name, before, None)
     return Answer(status=204)
 

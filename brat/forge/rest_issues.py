@@ -115,9 +115,9 @@ async def create_issue(call: Call) -> Answer:
                 updated_at=now,
             )
         )
-        call.service.events.issue(repo, call.user, "opened", issue)
         if call.service.forge.may(repo, call.user, "triage"):
             issue = relabel(call, issue, add=label_names(asked.labels))
+        call.service.events.issue(repo, call.user, "opened", issue)
     face = call.service.faces.issue(repo, issue)
     return Answer(face, 201, {"Location": face["url"]})
 

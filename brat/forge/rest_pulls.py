@@ -99,8 +99,8 @@ async def create_pull(call: Call) -> Answer:
     head, tip, base = _sides(call, asked)
     now = call.service.forge.now()
     with call.store.change():
-        number = call.repo.last_number + 1
-        repo = call.service.forge.update(call.repo, last_number=number)
+        repo = call.service.forge.numbered(call.repo)
+        number = repo.last_number
         issue = call.store.issues.put(
             Issue(
                 id=call.store.next_id(),

@@ -10,7 +10,6 @@ import re
 import secrets
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import Final, Self
 
 from filelock import FileLock, Timeout
@@ -80,12 +79,7 @@ class Forge:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def now(self) -> str:
@@ -278,6 +272,14 @@ class Forge:
         newest = self.store.repositories.get(repo.id) or repo
         with self.store.change():
             return self.store.repositories.put(replace(newest, **changes))
+
+    def numbered(self, repo: Repository) -> Repository:
+        """Give the next number for an issue or pull request: its new `last_number`.
+
+        The caller's record may be old: other requests run while its body is read.
+        """
+        newest = self.store.repositories.get(repo.id) or repo
+        return self.update(newest, last_number=newest.last_number + 1)
 
     def _known(self, full_name: str) -> Repository:
         repo = self.repository(full_name)

@@ -85,6 +85,16 @@ async def test_what_is_done_to_an_issue_is_told(here: Town, heard: Receiver) -> 
     assert ticked["comment"]["body"] == "- [x] go"
 
 
+async def test_an_issue_that_is_born_labelled_is_told_of_both(
+    here: Town, heard: Receiver
+) -> None:
+    await here.post("issues", {"title": "x", "labels": ["brat"]}, by="alice")
+
+    for kind in ("issues.opened", "issues.labeled"):
+        told = (await heard.got(kind)).json
+        assert [label["name"] for label in told["issue"]["labels"]] == ["brat"]
+
+
 async def test_what_a_push_leads_to_is_told(here: Town, heard: Receiver) -> None:
     here.judge("true", branches=("work",))
     checkout = await here.clone()

@@ -49,6 +49,7 @@ async def test_a_ref_can_be_made_only_once(here: Town) -> None:
         ("refs/heads/a..b", None, "not a valid ref name"),
         ("refs/heads/x", "1" * 40, "Object does not exist"),
         ("refs/heads/x", "main", "Object does not exist"),
+        ("refs/heads/x", "abc", "Object does not exist"),
     ],
 )
 async def test_what_is_no_ref_is_refused(
@@ -83,6 +84,13 @@ async def test_a_ref_that_is_not_there_cannot_move(here: Town, method: str) -> N
     answer = await here.ask(method, "git/refs/heads/none", body)
 
     assert answer.json()["message"] == "Reference does not exist"
+
+
+async def test_the_default_branch_stays(here: Town) -> None:
+    answer = await here.ask("DELETE", "git/refs/heads/main")
+
+    assert answer.status_code == 422
+    assert await main_tip(here)
 
 
 async def test_refs_are_found_by_how_they_begin(here: Town) -> None:

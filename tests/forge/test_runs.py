@@ -314,3 +314,41 @@ async def test_a_run_that_ended_in_between_is_judged_by_what_it_left(
                 here.forge.store.runs.put(unseen)
         async with serve(hasty(deed)) as here:
             assert (await ended(here, run))["conclusion"] == conclusion
+
+
+async def test_a_run_whose_process_was_not_noted_is_found_and_not_started_twice(
+    serve: Serve,
+) -> None:
+    async with serve(hasty("wait")) as here:
+        run = await dispatch(here)
+        await said(here, run, "waiting")
+        record = here.forge.store.runs.get(run)
+        assert record is not None
+    unseen = replace(record, pid=None, born=None, status="queued")
+    with here.forge.store.change():  # as if the forge had died as it started it
+        here.forge.store.runs.put(unseen)
+
+    async with serve(hasty("wait")) as here:
+
+        async def running() -> bool:
+            found = await here.get(f"actions/runs/{run}")
+            return bool(found["status"] == "in_progress")
+
+        await until(running)
+        again = here.forge.store.runs.get(run)
+        assert again is not None
+        assert again.pid == record.pid
+        assert log(here, run) == "waiting\n"
+        await here.post(f"actions/runs/{run}/force-cancel")
+        await ended(here, run)
+
+
+async def test_a_cancel_is_carried_on_by_the_next_forge(serve: Serve) -> None:
+    patient = How(hasty("stubborn").executor, interrupt_s=600)
+    async with serve(patient) as here:
+        run = await dispatch(here)
+        await said(here, run, "child")
+        await here.post(f"actions/runs/{run}/cancel")
+
+    async with serve(hasty("stubborn")) as here:
+        assert (await ended(here, run))["conclusion"] == "cancelled"

@@ -33,7 +33,7 @@ class Job(Struct, frozen=True, kw_only=True):
     ref: str
     pid: int | None = None
     born: float | None = None
-    """The process's create time: with the pid it names one process for good."""
+    """When it was created: with the pid this names one process for good."""
 
 
 class CheckRun(Record, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ class Run(Record, frozen=True, kw_only=True):
     started_at: str | None = None
     pid: int | None = None
     born: float | None = None
-    """The process's create time: with the pid it names one process for good."""
+    """When it was created: with the pid this names one process for good."""
     token: int | None = None
     """The read token it was given, which dies with it."""
     cancelling: bool = False
