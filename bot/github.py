@@ -7,11 +7,12 @@ loop looks for it by its key before it is done again.
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from typing import Final
+from urllib.parse import quote
 
 import httpx
 
 from bot import payloads
-from bot.rest import Refused, Rest
+from bot.rest import Refused, Rest, checked
 from convoy import ids
 from convoy.observed import Check, Run
 
@@ -49,21 +50,20 @@ class GitHub:
 
         Source: https://docs.github.com/rest/collaborators/collaborators
         """
-        url = f"{self._repo}/collaborators/{login}/permission"
+        url = f"{self._repo}/collaborators/{quote(login, safe='')}/permission"
         try:
-            answer = await self._rest.get(url)
+            answer = await self._rest.read(payloads.Permission, url)
         except Refused as refused:
             if refused.status == HTTPStatus.NOT_FOUND:
                 return False
             raise
-        return answer.get("permission") in ("admin", "write", "maintain")
+        return answer.permission in ("admin", "write", "maintain")
 
     async def open_issue(self, title: str, body: str) -> int:
         """Open an issue and return its number; twice makes two."""
-        made = await self._rest.write(
-            "POST", f"{self._repo}/issues", {"title": title, "body": body}
-        )
-        return int(made["number"])
+        content = {"title": title, "body": body}
+        url = f"{self._repo}/issues"
+        return (await self._rest.make(payloads.Numbered, url, content)).number
 
     async def issue(self, number: int) -> payloads.Issue:
         """Return an issue."""
@@ -71,16 +71,16 @@ class GitHub:
 
     async def issues_labelled(self, label: str) -> list[payloads.Issue]:
         """Return the open issues (no pull requests) that carry `label`."""
-        url = f"{self._repo}/issues?state=open&per_page=100&labels={label}"
-        found = [payloads.Issue.model_validate(i) async for i in self._rest.each(url)]
-        return [issue for issue in found if issue.pull_request is None]
+        named = quote(label, safe="")
+        url = f"{self._repo}/issues?state=open&per_page=100&labels={named}"
+        found = self._rest.each(payloads.Issue, url)
+        return [issue async for issue in found if issue.pull_request is None]
 
     async def labeller(self, number: int, label: str) -> str | None:
         """Return who put `label` on the issue last; None when nobody is known."""
         last = None
         url = f"{self._repo}/issues/{number}/events?per_page=100"
-        async for entry in self._rest.each(url):
-            event = payloads.Labelled.model_validate(entry)
+        async for event in self._rest.each(payloads.Labelled, url):
             named = event.label is not None and event.label.name == label
             if event.event == "labeled" and named and event.actor:
                 last = event.actor.login
@@ -93,7 +93,7 @@ class GitHub:
             await self._rest.write("POST", url, {"labels": sorted(add)})
         for name in sorted(remove):
             try:
-                await self._rest.write("DELETE", f"{url}/{name}")
+                await self._rest.write("DELETE", f"{url}/{quote(name, safe='')}")
             except Refused as refused:
                 if refused.status != HTTPStatus.NOT_FOUND:
                     raise
@@ -108,13 +108,12 @@ class GitHub:
     async def say(self, number: int, body: str) -> int:
         """Comment on an issue and return the comment's id; twice says it twice."""
         url = f"{self._repo}/issues/{number}/comments"
-        return int((await self._rest.write("POST", url, {"body": body}))["id"])
+        return (await self._rest.make(payloads.Written, url, {"body": body})).id
 
     async def said(self, number: int, key: str, author: str) -> payloads.Comment | None:
         """Return the comment of `author` that carries the marker of `key`."""
         url = f"{self._repo}/issues/{number}/comments?per_page=100"
-        async for entry in self._rest.each(url):
-            comment = payloads.Comment.model_validate(entry)
+        async for comment in self._rest.each(payloads.Comment, url):
             own = comment.user is not None and comment.user.login == author
             if own and key in ids.keys_in(comment.body or ""):
                 return comment
@@ -140,16 +139,15 @@ class GitHub:
     async def open_pull(self, title: str, body: str, *, head: str, base: str) -> int:
         """Open a pull request and return its number."""
         content = {"title": title, "body": body, "head": head, "base": base}
-        return int(
-            (await self._rest.write("POST", f"{self._repo}/pulls", content))["number"]
-        )
+        url = f"{self._repo}/pulls"
+        return (await self._rest.make(payloads.Numbered, url, content)).number
 
     async def pull_of(self, head: str, base: str) -> payloads.Pull | None:
         """Return the newest pull request from `head` into `base`, open or not."""
         owner = self.repository.split("/", maxsplit=1)[0]
         url = f"{self._repo}/pulls?state=all&head={owner}:{head}&base={base}"
-        async for entry in self._rest.each(url):
-            return payloads.Pull.model_validate(entry)
+        async for pull in self._rest.each(payloads.Pull, url):
+            return pull
         return None
 
     # --- workflow runs --------------------------------------------------------------
@@ -162,7 +160,9 @@ class GitHub:
         url = f"{self._repo}/actions/workflows/{WORKFLOW}/dispatches"
         content = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
         answer = await self._rest.write("POST", url, content)
-        return int(answer["workflow_run_id"]) if answer else None
+        if not answer:
+            return None
+        return checked(payloads.Dispatched, answer, f"POST {url}").workflow_run_id
 
     async def run_named(self, nonce: str) -> int | None:
         """Return the dispatched task run whose name carries `nonce`.
@@ -177,7 +177,10 @@ class GitHub:
         return None
 
     async def runs(self, wanted: frozenset[int]) -> dict[int, Run]:
-        """Return the state of the wanted task runs that the forge knows."""
+        """Return the state of the wanted task runs.
+
+        One that the forge does not know any more was deleted, and has ended.
+        """
         found: dict[int, Run] = {}
         async for run in self._runs():
             if run.id in wanted:
@@ -185,9 +188,17 @@ class GitHub:
             if len(found) == len(wanted):
                 break
         for number in wanted - found.keys():
-            url = f"{self._repo}/actions/runs/{number}"
-            found[number] = _run(await self._rest.read(payloads.Run, url))
+            found[number] = await self._run(number)
         return found
+
+    async def _run(self, number: int) -> Run:
+        url = f"{self._repo}/actions/runs/{number}"
+        try:
+            return _run(await self._rest.read(payloads.Run, url))
+        except Refused as refused:
+            if refused.status != HTTPStatus.NOT_FOUND:
+                raise
+            return Run(id=number, completed=True)
 
     async def cancel_run(self, run: int) -> None:
         """Ask for a run to be cancelled; one that has ended already is fine."""
@@ -206,8 +217,7 @@ class GitHub:
             Refused: it is larger than `ARTIFACT_BYTES`; nothing was read.
         """
         url = f"{self._repo}/actions/runs/{run}/artifacts?per_page=100"
-        async for entry in self._rest.each(url, key="artifacts"):
-            artifact = payloads.Artifact.model_validate(entry)
+        async for artifact in self._rest.each(payloads.Artifact, url, "artifacts"):
             if artifact.name == name and not artifact.expired:
                 if artifact.size_in_bytes > ARTIFACT_BYTES:
                     size = artifact.size_in_bytes
@@ -222,8 +232,7 @@ class GitHub:
         """Return the check runs on a commit."""
         url = f"{self._repo}/commits/{commit}/check-runs?per_page=100"
         found = []
-        async for entry in self._rest.each(url, key="check_runs"):
-            check = payloads.CheckRun.model_validate(entry)
+        async for check in self._rest.each(payloads.CheckRun, url, "check_runs"):
             text = "\n".join(filter(None, (check.output.summary, check.output.text)))
             app = (check.app and check.app.slug) or ""
             found.append(
@@ -238,13 +247,12 @@ class GitHub:
             )
         return found
 
-    async def _runs(self) -> AsyncIterator[payloads.Run]:
+    def _runs(self) -> AsyncIterator[payloads.Run]:
         url = (
             f"{self._repo}/actions/workflows/{WORKFLOW}/runs"
             "?event=workflow_dispatch&per_page=100"
         )
-        async for entry in self._rest.each(url, key="workflow_runs"):
-            yield payloads.Run.model_validate(entry)
+        return self._rest.each(payloads.Run, url, "workflow_runs")
 
 
 def _run(run: payloads.Run) -> Run:

@@ -11,44 +11,23 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from filelock import FileLock
-from msgspec.structs import replace
 
-from bot import deacon, effects, mayor, refinery, witness
+from bot import effects, mayor
 from bot.desk import Desk
 from bot.draft import Draft
 from bot.lease import BotLease, NotHolder
 from bot.observe import observe
 from bot.rest import Refused
+from bot.staging import owed, stage
 from bot.wake import ALL, Wake
-from convoy.actions import (
-    Action,
-    Align,
-    Begin,
-    Block,
-    Build,
-    BuildConvoy,
-    Collect,
-    CreateBase,
-    Effect,
-    Expire,
-    Land,
-    LandConvoy,
-    MakePlan,
-    Reject,
-    Show,
-    Staged,
-    Sweep,
-    role_of,
-)
+from convoy.actions import Effect, Show
 from convoy.commands import Command, NoteDone, StartBot
 from convoy.decide import Refusal
-from convoy.plan import plan
 from grite.errors import BratError, Conflict, Unavailable
 
 VERSION: Final = "0.1.0"
 ROUNDS: Final = 200
 """Pushes in one tick at most; a tick that owes more is a fault of the rules."""
-PASSES: Final = 20
 EFFECTS_AT_ONCE: Final = 8
 RETRY_S: Final = 1.0
 
@@ -67,7 +46,6 @@ class Loop:
     tell: Callable[[str], None] = lambda _: None
     """Is told one line for each thing that goes wrong or waits."""
     _noted: list[NoteDone] = field(default_factory=list)
-    _artifacts: dict[Collect, bytes | str] = field(default_factory=dict)
 
     # --- a tick ---------------------------------------------------------------------
 
@@ -113,8 +91,8 @@ class Loop:
         landing = "refinery" in roles and any(
             convoy.candidate for convoy in state.live()
         )
-        owed = any(not isinstance(action, Show) for action in self._planned())
-        return sessions or judging or landing or owed
+        more = any(not isinstance(action, Show) for action in owed(self.desk))
+        return sessions or judging or landing or more
 
     async def release(self) -> None:
         """Give the bot's lease back; call when nothing is owed."""
@@ -151,18 +129,20 @@ class Loop:
             desk.observed = await observe(desk, parts)
             draft = Draft(desk.mirror, desk.actor, desk.clock())
             accepted = await self._requests(draft, parts)
-            await self._stage(draft)
+            for command in self._noted:
+                draft.submit(command)
+            self._noted.clear()
+            await stage(desk, draft)
             if draft:
                 await self._push(draft)
                 desk.fresh |= draft.intended
             for delivery in accepted:
                 desk.inbox.done(delivery)
-            self._artifacts.clear()
             acted = await self._effects()
             if not draft and not acted:
                 return
             parts = self.wake.take() | (frozenset({"checks"}) if draft else frozenset())
-        raise Runaway(f"{ROUNDS} rounds in one tick: {self._planned()[:3]}")
+        raise Runaway(f"{ROUNDS} rounds in one tick: {owed(desk)[:3]}")
 
     async def _push(self, draft: Draft) -> None:
         """Push a draft with the lease; with an empty one, only the lease."""
@@ -188,98 +168,21 @@ class Loop:
             await mayor.accept(self.desk, draft, request)
         return list(waiting)
 
-    # --- staged actions -------------------------------------------------------------
-
-    async def _stage(self, draft: Draft) -> None:
-        """Put all that git is owed into the draft, on what it makes true itself."""
-        for command in self._noted:
-            draft.submit(command)
-        self._noted.clear()
-        done: set[Action] = set()
-        for _ in range(PASSES):
-            owed = [
-                action
-                for action in self._planned(draft)
-                if isinstance(action, Staged) and action not in done
-            ]
-            if not owed:
-                return
-            for action in owed:
-                done.add(action)
-                await self._perform(draft, action)
-            if any(isinstance(action, Align) for action in owed):
-                return  # the branches must be there before the base moves
-
-    def _planned(self, draft: Draft | None = None) -> tuple[Action, ...]:
-        """Return what is owed and is these roles' work."""
-        desk = self.desk
-        roles = desk.settings.roles
-        state = draft.state if draft else desk.mirror.state
-        refs = draft.refs if draft else desk.mirror.refs
-        now = draft.now if draft else desk.clock()
-        observed = replace(desk.observed, refs=refs)
-        return tuple(
-            action
-            for action in plan(state, observed, desk.settings.pace, now)
-            if (role := role_of(action)) is None or role in roles
-        )
-
-    async def _perform(self, draft: Draft, action: Staged) -> None:
-        """Stage one action; what needs the network is fetched outside the thread."""
-        if isinstance(action, Collect):
-            got = await witness.fetch(self.desk, action)
-            if got is None:
-                return
-            self._artifacts[action] = got
-        await asyncio.to_thread(self._staged, draft, action)
-
-    def _staged(  # noqa: C901, PLR0912  one arm a kind
-        self, draft: Draft, action: Staged
-    ) -> None:
-        desk = self.desk
-        match action:
-            case MakePlan():
-                mayor.make_plan(draft, action)
-            case CreateBase():
-                mayor.create_base(draft, action)
-            case Begin():
-                witness.begin(draft, action)
-            case Collect():
-                witness.collect(desk, draft, action, self._artifacts[action])
-            case Build():
-                refinery.build(desk, draft, action)
-            case BuildConvoy():
-                refinery.build_convoy(desk, draft, action)
-            case Align():
-                refinery.align(draft, action)
-            case Land():
-                refinery.land(desk, draft, action)
-            case LandConvoy():
-                refinery.land_convoy(desk, draft, action)
-            case Reject():
-                refinery.reject(draft, action)
-            case Block():
-                refinery.block(draft, action)
-            case Sweep():
-                deacon.sweep(draft, action)
-            case Expire():
-                deacon.expire(draft, action)
-
     # --- effects --------------------------------------------------------------------
 
     async def _effects(self) -> bool:
         """Do what the forge is owed; return whether the log has something to note."""
         desk = self.desk
-        owed = [
+        wanted = [
             action
-            for action in self._planned()
+            for action in owed(desk)
             if isinstance(action, Effect) and not effects.is_shown(desk, action)
         ]
-        if owed and not self.lease.fresh:
+        if wanted and not self.lease.fresh:
             await self._push(Draft(desk.mirror, desk.actor, desk.clock()))
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
         async with asyncio.TaskGroup() as group:
-            for effect in owed:
+            for effect in wanted:
                 group.create_task(self._effect(effect, slots))
         return bool(self._noted)
 

@@ -57,6 +57,30 @@ class Comment(_Payload):
     user: Account | None = None
 
 
+class Numbered(_Payload):
+    """An issue or a pull request that was just opened."""
+
+    number: int
+
+
+class Written(_Payload):
+    """A comment that was just written."""
+
+    id: int
+
+
+class Permission(_Payload):
+    """What somebody may do with the repository."""
+
+    permission: str = ""
+
+
+class Dispatched(_Payload):
+    """The run that a dispatch started."""
+
+    workflow_run_id: int
+
+
 class Pull(_Payload):
     """A pull request."""
 

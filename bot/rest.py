@@ -5,6 +5,7 @@ Reads are retried; writes never are. Every library error becomes one of ours her
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
 import gidgethub
@@ -21,6 +22,7 @@ from tenacity import (
 from grite.errors import BratError, Unavailable
 
 DEADLINE_S: Final = 30.0
+TOO_MANY: Final = HTTPStatus.TOO_MANY_REQUESTS
 ACCEPT: Final = "application/vnd.github+json"
 
 Json = Any
@@ -78,18 +80,24 @@ class Rest:
 
     async def read(self, model: type[Model], url: str) -> Model:
         """Return what is at `url`, checked by a model."""
-        try:
-            return model.model_validate(await self.get(url))
-        except ValidationError as error:
-            raise Unavailable(f"GET {url}: not what GitHub answers: {error}") from error
+        return checked(model, await self.get(url), f"GET {url}")
 
-    async def each(self, url: str, key: str | None = None) -> AsyncIterator[Json]:
+    async def each(
+        self, model: type[Model], url: str, key: str | None = None
+    ) -> AsyncIterator[Model]:
         """Give every item of a paginated list; `key` names the list in each page."""
         more: str | None = url
         while more:
             page, more = await self._page(more)
-            for item in page[key] if key else page:
-                yield item
+            items = page.get(key) if key and isinstance(page, dict) else page
+            if not isinstance(items, list):
+                raise Unavailable(f"GET {url}: not what GitHub answers: no list")
+            for item in items:
+                yield checked(model, item, f"GET {url}")
+
+    async def make(self, model: type[Model], url: str, body: object) -> Model:
+        """Make something and return what the forge says of it; never repeated."""
+        return checked(model, await self.write("POST", url, body), f"POST {url}")
 
     async def write(self, method: str, url: str, body: object = None) -> Json:
         """Change something; never repeated."""
@@ -103,13 +111,14 @@ class Rest:
             answer = await self._client.get(
                 self._protocol.base_url + url, headers=headers
             )
-            if answer.is_redirect:
-                answer = await self._client.get(answer.headers["location"])
-        except httpx.HTTPError as error:
+            if answer.has_redirect_location:
+                storage = answer.url.join(answer.headers["location"])
+                answer = await self._client.get(storage)
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
             raise Unavailable(f"GET {url}: {error!r}") from error
         if answer.is_success:
             return answer.content
-        if answer.is_server_error:
+        if answer.is_server_error or answer.status_code == TOO_MANY:
             raise Unavailable(f"GET {url}: {answer.status_code}")
         raise Refused(f"GET {url}", answer.status_code, answer.text[:200])
 
@@ -134,9 +143,29 @@ class Rest:
                 )
         except (httpx.HTTPError, TimeoutError, gidgethub.GitHubBroken) as error:
             raise Unavailable(f"{method} {url}: {error!r}") from error
-        except gidgethub.RateLimitExceeded as error:
-            raise Unavailable(f"{method} {url}: {error}") from error
         except gidgethub.HTTPException as error:
+            if _is_limit(error):
+                raise Unavailable(f"{method} {url}: {error}") from error
             status = int(error.status_code)
             raise Refused(f"{method} {url}", status, str(error)) from error
+        except (ValueError, LookupError) as error:  # no JSON, or no status of HTTP's
+            raise Unavailable(f"{method} {url}: not what GitHub answers") from error
         return data, more
+
+
+def _is_limit(error: gidgethub.HTTPException) -> bool:
+    """Whether the forge only wants to be asked later.
+
+    Source: https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
+    """
+    if isinstance(error, gidgethub.RateLimitExceeded):
+        return True
+    return error.status_code == TOO_MANY or "retry-after" in (error.headers or {})
+
+
+def checked(model: type[Model], data: Json, what: str) -> Model:
+    """Return `data` as a model; what does not fit is an answer of a broken forge."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise Unavailable(f"{what}: not what GitHub answers: {error}") from error

@@ -1,0 +1,112 @@
+"""Staging: everything that git is owed goes into one draft, pass by pass.
+
+What one action makes true, the next pass plans on, so that a request, its plan, its
+branch and its first sessions go out in a single push.
+"""
+
+import asyncio
+from typing import Final
+
+from msgspec.structs import replace
+
+from bot import deacon, mayor, refinery, witness
+from bot.desk import Desk
+from bot.draft import Draft
+from convoy.actions import (
+    Action,
+    Align,
+    Begin,
+    Block,
+    Build,
+    BuildConvoy,
+    Collect,
+    CreateBase,
+    Expire,
+    Land,
+    LandConvoy,
+    MakePlan,
+    Reject,
+    Staged,
+    Sweep,
+    role_of,
+)
+from convoy.plan import plan
+
+PASSES: Final = 20
+"""More than any chain of consequences has; what is left comes with the next push."""
+
+
+def owed(desk: Desk, draft: Draft | None = None) -> tuple[Action, ...]:
+    """Return what these roles owe, seen from a draft or from what is true now."""
+    state = draft.state if draft is not None else desk.mirror.state
+    refs = draft.refs if draft is not None else desk.mirror.refs
+    now = draft.now if draft is not None else desk.clock()
+    observed = replace(desk.observed, refs=refs)
+    return tuple(
+        action
+        for action in plan(state, observed, desk.settings.pace, now)
+        if (role := role_of(action)) is None or role in desk.settings.roles
+    )
+
+
+async def stage(desk: Desk, draft: Draft) -> None:
+    """Put all that git is owed into the draft; nothing leaves this machine.
+
+    Raises:
+        Unavailable: a result could not be fetched from the forge.
+    """
+    done: set[Action] = set()
+    for _ in range(PASSES):
+        new = [
+            action
+            for action in owed(desk, draft)
+            if isinstance(action, Staged) and action not in done
+        ]
+        if not new:
+            return
+        for action in new:
+            done.add(action)
+            if isinstance(action, Collect):
+                await _collect(desk, draft, action)
+            else:
+                await asyncio.to_thread(_perform, desk, draft, action)
+        if any(isinstance(action, Align) for action in new):
+            return  # the branches must be there before the base moves
+
+
+async def _collect(desk: Desk, draft: Draft, action: Collect) -> None:
+    got = await witness.fetch(desk, action)
+    if got is not None:
+        await asyncio.to_thread(witness.collect, desk, draft, action, got)
+
+
+def _perform(  # noqa: C901, PLR0912  one arm a kind
+    desk: Desk, draft: Draft, action: Staged
+) -> None:
+    match action:
+        case MakePlan():
+            mayor.make_plan(draft, action)
+        case CreateBase():
+            mayor.create_base(draft, action)
+        case Begin():
+            witness.begin(draft, action)
+        case Build():
+            refinery.build(desk, draft, action)
+        case BuildConvoy():
+            refinery.build_convoy(desk, draft, action)
+        case Align():
+            refinery.align(draft, action)
+        case Land():
+            refinery.land(desk, draft, action)
+        case LandConvoy():
+            refinery.land_convoy(desk, draft, action)
+        case Reject():
+            refinery.reject(draft, action)
+        case Block():
+            refinery.block(draft, action)
+        case Sweep():
+            deacon.sweep(draft, action)
+        case Expire():
+            deacon.expire(draft, action)
+        case Collect():
+            raise TypeError("a result is fetched first: see _collect")
