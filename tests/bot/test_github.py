@@ -1,0 +1,267 @@
+"""People, issues, comments and pull requests, as GitHub tells of them."""
+
+import json
+
+import pytest
+import respx
+
+from bot.github import GitHub
+from bot.rest import Refused
+from convoy import ids
+
+API = "https://api.example.org"
+REPO = f"{API}/repos/octo/project"
+ISSUE = {"number": 7, "title": "Fix it", "state": "open", "body": "All of it."}
+
+
+def sent(route: respx.Route) -> object:
+    """Return the body of the last request."""
+    return json.loads(route.calls.last.request.content)
+
+
+# --- people ---------------------------------------------------------------------------
+
+
+async def test_it_knows_who_it_is(github: GitHub, forge: respx.MockRouter) -> None:
+    forge.get(f"{API}/user").respond(json={"login": "brat[bot]", "type": "Bot"})
+
+    assert await github.login() == "brat[bot]"
+
+
+async def test_it_knows_the_default_branch(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.get(REPO).respond(json={"full_name": "octo/project", "default_branch": "x"})
+
+    assert await github.default_branch() == "x"
+
+
+@pytest.mark.parametrize(
+    ("permission", "may"),
+    [
+        ("admin", True),
+        ("write", True),
+        ("maintain", True),
+        ("read", False),
+        ("triage", False),
+        ("none", False),
+        ("", False),
+    ],
+)
+async def test_who_may_write_is_asked_each_time(
+    permission: str, may: object, github: GitHub, forge: respx.MockRouter
+) -> None:
+    route = forge.get(f"{REPO}/collaborators/ann/permission")
+    route.respond(json={"permission": permission})
+
+    assert await github.may_write("ann") is may
+    assert await github.may_write("ann") is may
+    assert route.call_count == 2
+
+
+async def test_a_stranger_may_not_write(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    route = forge.get(f"{REPO}/collaborators/eve/permission")
+    route.respond(404, json={"message": "eve is not a user"})
+
+    assert await github.may_write("eve") is False
+
+
+async def test_without_an_answer_nobody_is_let_in(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{REPO}/collaborators/ann/permission").respond(403, json={})
+
+    with pytest.raises(Refused, match="403"):
+        await github.may_write("ann")
+
+
+async def test_a_login_cannot_change_what_is_asked(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    route = forge.get(url__startswith=f"{REPO}/collaborators/")
+    route.respond(404)
+
+    assert not await github.may_write("../../x/y?")
+    assert route.calls.last.request.url.raw_path == (
+        b"/repos/octo/project/collaborators/..%2F..%2Fx%2Fy%3F/permission"
+    )
+
+
+# --- issues ---------------------------------------------------------------------------
+
+
+async def test_labelled_issues_are_found_without_pull_requests(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    pull = {**ISSUE, "number": 8, "pull_request": {"url": "x"}}
+    route = forge.get(f"{REPO}/issues").respond(json=[ISSUE, pull])
+
+    found = await github.issues_labelled("needs brat&x=#1")
+
+    assert [issue.number for issue in found] == [7]
+    assert dict(route.calls.last.request.url.params) == {
+        "state": "open",
+        "per_page": "100",
+        "labels": "needs brat&x=#1",
+    }
+
+
+async def test_an_issue_has_labels(github: GitHub, forge: respx.MockRouter) -> None:
+    labels = [{"name": "brat", "color": "fff"}, {"name": "bug"}]
+    forge.get(f"{REPO}/issues/7").respond(json={**ISSUE, "labels": labels})
+
+    issue = await github.issue(7)
+
+    assert issue.label_names == {"brat", "bug"}
+    assert (issue.number, issue.title) == (7, "Fix it")
+
+
+async def test_who_set_the_label_last_counts(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    def event(kind: str, label: str, login: str | None) -> dict[str, object]:
+        actor = {"login": login} if login else None
+        return {"event": kind, "label": {"name": label}, "actor": actor}
+
+    forge.get(f"{REPO}/issues/7/events").respond(
+        json=[
+            event("labeled", "brat", "ann"),
+            event("unlabeled", "brat", "cy"),
+            event("labeled", "brat", "bea"),
+            event("labeled", "bug", "dan"),
+            event("labeled", "brat", None),
+            {"event": "closed", "actor": {"login": "eve"}},
+        ]
+    )
+
+    assert await github.labeller(7, "brat") == "bea"
+    assert await github.labeller(7, "other") is None
+
+
+async def test_labels_are_added_and_removed(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    labels = f"{REPO}/issues/7/labels"
+    added = forge.post(labels).respond(json=[])
+    gone = forge.delete(f"{labels}/brat%3Aactive").respond(404, json={})
+    odd = forge.delete(f"{labels}/needs%20a%2Fb").respond(json=[])
+
+    await github.relabel(7, {"b", "a"}, {"brat:active", "needs a/b"})
+
+    assert sent(added) == {"labels": ["a", "b"]}
+    assert (gone.call_count, odd.call_count) == (1, 1)
+
+
+async def test_nothing_is_sent_when_no_label_changes(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    await github.relabel(7, set(), set())
+
+    assert not forge.calls
+
+
+async def test_a_label_that_may_not_be_removed_is_said(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.delete(f"{REPO}/issues/7/labels/brat").respond(403, json={"message": "no"})
+
+    with pytest.raises(Refused, match="403: no"):
+        await github.relabel(7, set(), {"brat"})
+
+
+async def test_issues_are_opened_and_closed(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    opened = forge.post(f"{REPO}/issues").respond(201, json=ISSUE)
+    closed = forge.patch(f"{REPO}/issues/7").respond(json=ISSUE)
+
+    assert await github.open_issue("Fix it", "All of it.") == 7
+    await github.close_issue(7, "completed")
+
+    assert sent(opened) == {"title": "Fix it", "body": "All of it."}
+    assert sent(closed) == {"state": "closed", "state_reason": "completed"}
+
+
+# --- comments -------------------------------------------------------------------------
+
+
+async def test_its_own_comment_is_found_by_its_key(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    marked = f"{ids.marker('comment:fix-7')}\nhello"
+    forge.get(f"{REPO}/issues/7/comments").respond(
+        json=[
+            {"id": 1, "body": marked, "user": {"login": "eve"}},
+            {"id": 2, "body": marked, "user": None},
+            {"id": 3, "body": None, "user": {"login": "brat"}},
+            {"id": 4, "body": "comment:fix-7", "user": {"login": "brat"}},
+            {"id": 5, "body": ids.marker("comment:fix"), "user": {"login": "brat"}},
+            {"id": 6, "body": marked, "user": {"login": "brat"}},
+        ]
+    )
+
+    found = await github.said(7, "comment:fix-7", "brat")
+
+    assert found is not None
+    assert (found.id, found.body) == (6, marked)
+    assert await github.said(7, "comment:other", "brat") is None
+
+
+async def test_comments_are_written_read_and_changed(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    said = forge.post(f"{REPO}/issues/7/comments").respond(201, json={"id": 5})
+    comment = f"{REPO}/issues/comments/5"
+    forge.get(comment).respond(json={"id": 5, "body": "hello"})
+    edited = forge.patch(comment).respond(json={"id": 5})
+
+    assert await github.say(7, "hello") == 5
+    assert await github.comment(5) == "hello"
+    await github.edit_comment(5, "bye")
+
+    assert (sent(said), sent(edited)) == ({"body": "hello"}, {"body": "bye"})
+
+
+async def test_a_comment_that_a_person_deleted_is_gone(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{REPO}/issues/comments/5").respond(404, json={})
+
+    assert await github.comment(5) is None
+
+
+# --- pull requests --------------------------------------------------------------------
+
+
+async def test_a_pull_request_is_opened(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    route = forge.post(f"{REPO}/pulls").respond(201, json={"number": 12})
+
+    assert await github.open_pull("Fix", "Body", head="h", base="b") == 12
+    assert sent(route) == {"title": "Fix", "body": "Body", "head": "h", "base": "b"}
+
+
+async def test_a_pull_request_is_found_by_its_branches_open_or_not(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    pulls = [{"number": 12, "state": "closed"}, {"number": 3, "state": "open"}]
+    route = forge.get(f"{REPO}/pulls").respond(json=pulls)
+
+    found = await github.pull_of("convoy/fix-7/task-1", "convoy/fix-7/base")
+
+    assert found is not None
+    assert found.number == 12
+    asked = route.calls.last.request.url.params
+    assert asked["head"] == "octo:convoy/fix-7/task-1"
+    assert (asked["base"], asked["state"]) == ("convoy/fix-7/base", "all")
+
+
+async def test_where_there_is_no_pull_request_there_is_none(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{REPO}/pulls").respond(json=[])
+
+    assert await github.pull_of("h", "b") is None

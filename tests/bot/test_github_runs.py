@@ -1,0 +1,237 @@
+"""Runs, their artifacts and checks, as GitHub tells of them."""
+
+import json
+from collections.abc import Mapping
+
+import httpx
+import pytest
+import respx
+
+from bot.github import ARTIFACT_BYTES, GitHub
+from bot.rest import Refused
+from convoy.observed import Check, Run
+from grite.errors import Unavailable
+
+API = "https://api.example.org"
+REPO = f"{API}/repos/octo/project"
+RUNS = f"{REPO}/actions/workflows/brat-task.yml/runs"
+
+
+def sent(route: respx.Route) -> object:
+    """Return the body of the last request."""
+    return json.loads(route.calls.last.request.content)
+
+
+# --- runs -----------------------------------------------------------------------------
+
+
+def run(number: int, **given: object) -> dict[str, object]:
+    return {
+        "id": number,
+        "status": "in_progress",
+        "conclusion": None,
+        "event": "workflow_dispatch",
+        "path": ".github/workflows/brat-task.yml@refs/heads/main",
+        "display_title": "brat fix-7/1/1 n0nce",
+        "run_attempt": 1,
+        **given,
+    }
+
+
+def listed(forge: respx.MockRouter, *runs: Mapping[str, object]) -> respx.Route:
+    answer = {"total_count": len(runs), "workflow_runs": runs}
+    return forge.get(RUNS).respond(json=answer)
+
+
+@pytest.mark.parametrize(
+    ("answer", "number"),
+    [
+        (httpx.Response(204), None),
+        (httpx.Response(200, json={"workflow_run_id": 99, "run_url": "x"}), 99),
+    ],
+)
+async def test_a_dispatch_gives_the_runs_id_where_the_forge_does(
+    answer: httpx.Response,
+    number: int | None,
+    github: GitHub,
+    forge: respx.MockRouter,
+) -> None:
+    route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
+    route.mock(answer)
+
+    assert await github.dispatch("main", {"nonce": "n0nce"}) == number
+    assert sent(route) == {
+        "ref": "main",
+        "inputs": {"nonce": "n0nce"},
+        "return_run_details": True,
+    }
+
+
+async def test_a_dispatch_is_never_repeated(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
+    route.side_effect = httpx.ReadTimeout("too slow")
+
+    with pytest.raises(Unavailable):
+        await github.dispatch("main", {})
+
+    assert route.call_count == 1
+
+
+async def test_a_run_is_adopted_by_its_nonce(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    listed(forge, run(1, display_title="brat fix-7/1/1 other"), run(2))
+
+    assert await github.run_named("n0nce") == 2
+    assert await github.run_named("n0n") is None
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"event": "push"},
+        {"event": "pull_request"},
+        {"path": ".github/workflows/evil.yml@refs/heads/main"},
+        {"path": ".github/workflows/not-brat-task.yml"},
+        {"path": "evil.yml@refs/heads/x/brat-task.yml"},
+        {"path": ""},
+        {"run_attempt": 2},
+        {"display_title": "brat fix-7/1/1 xn0ncex"},
+    ],
+)
+async def test_a_run_that_only_looks_like_ours_is_not_adopted(
+    given: dict[str, object], github: GitHub, forge: respx.MockRouter
+) -> None:
+    listed(forge, run(1, **given))
+
+    assert await github.run_named("n0nce") is None
+
+
+async def test_wanted_runs_are_found_in_one_look(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    done = run(2, status="completed", conclusion="failure")
+    route = listed(forge, run(1), done, run(3))
+
+    assert await github.runs(frozenset({1, 2})) == {
+        1: Run(id=1, completed=False),
+        2: Run(id=2, completed=True, conclusion="failure"),
+    }
+    assert route.calls.last.request.url.params["event"] == "workflow_dispatch"
+
+
+async def test_runs_that_are_no_longer_listed_are_asked_for(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    listed(forge)
+    done = run(1, status="completed", conclusion="success")
+    forge.get(f"{REPO}/actions/runs/1").respond(json=done)
+
+    assert await github.runs(frozenset({1})) == {
+        1: Run(id=1, completed=True, conclusion="success")
+    }
+
+
+async def test_a_run_that_a_person_deleted_has_ended(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    listed(forge)
+    forge.get(f"{REPO}/actions/runs/1").respond(404, json={"message": "Not Found"})
+
+    assert await github.runs(frozenset({1})) == {1: Run(id=1, completed=True)}
+
+
+@pytest.mark.parametrize("status", [202, 409])
+async def test_a_run_that_has_ended_may_be_cancelled(
+    status: int, github: GitHub, forge: respx.MockRouter
+) -> None:
+    route = forge.post(f"{REPO}/actions/runs/5/cancel").respond(status, json={})
+
+    await github.cancel_run(5)
+
+    assert route.call_count == 1
+
+
+async def test_a_run_that_may_not_be_cancelled_is_said(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.post(f"{REPO}/actions/runs/5/cancel").respond(403, json={"message": "no"})
+
+    with pytest.raises(Refused, match="403: no"):
+        await github.cancel_run(5)
+
+
+# --- artifacts ------------------------------------------------------------------------
+
+
+def kept(number: int, name: str = "brat-result", **given: object) -> dict[str, object]:
+    return {"id": number, "name": name, "size_in_bytes": 5, "expired": False, **given}
+
+
+def holds(forge: respx.MockRouter, *artifacts: Mapping[str, object]) -> None:
+    answer = {"total_count": len(artifacts), "artifacts": artifacts}
+    forge.get(f"{REPO}/actions/runs/5/artifacts").respond(json=answer)
+
+
+async def test_an_artifact_is_fetched_by_its_name(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    holds(forge, kept(1, "logs"), kept(2, expired=True), kept(3))
+    zipped = forge.get(f"{REPO}/actions/artifacts/3/zip")
+    zipped.respond(302, headers={"location": "https://storage.example.com/3"})
+    storage = forge.get("https://storage.example.com/3").respond(content=b"PK")
+
+    assert await github.artifact(5, "brat-result") == b"PK"
+    assert "authorization" not in storage.calls.last.request.headers
+
+
+async def test_without_an_artifact_there_is_nothing_to_take(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    holds(forge, kept(1, "logs"), kept(2, expired=True))
+
+    assert await github.artifact(5, "brat-result") is None
+
+
+async def test_an_artifact_that_is_too_large_is_refused_unread(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    holds(forge, kept(1, size_in_bytes=ARTIFACT_BYTES + 1))
+
+    with pytest.raises(Refused, match="413: 100000001 bytes"):
+        await github.artifact(5, "brat-result")
+
+    assert len(forge.calls) == 1
+
+
+# --- checks ---------------------------------------------------------------------------
+
+
+async def test_checks_are_read_with_what_they_say(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    full = {
+        "id": 1,
+        "name": "test",
+        "status": "completed",
+        "conclusion": "failure",
+        "app": {"slug": "github-actions", "id": 5},
+        "output": {"title": "x", "summary": "2 failed", "text": "test_a, test_b"},
+    }
+    bare = {"id": 2, "name": "lint", "status": "queued", "app": None}
+    route = forge.get(f"{REPO}/commits/{'c' * 40}/check-runs")
+    route.respond(json={"total_count": 2, "check_runs": [full, bare]})
+
+    assert await github.checks("c" * 40) == [
+        Check(
+            id=1,
+            app="github-actions",
+            name="test",
+            status="completed",
+            conclusion="failure",
+            text="2 failed\ntest_a, test_b",
+        ),
+        Check(id=2, app="", name="lint", status="queued", conclusion=None),
+    ]

@@ -1,0 +1,303 @@
+"""REST calls: reads are repeated, writes never; every failure is one of two errors."""
+
+import httpx
+import pytest
+import respx
+
+from bot import payloads
+from bot.rest import Refused, Rest
+from grite.errors import Unavailable
+
+API = "https://api.example.org"
+ANN = {"login": "ann", "type": "User"}
+OUTAGES: list[httpx.Response | Exception] = [
+    httpx.Response(500),
+    httpx.Response(502, html="<h1>Bad gateway</h1>"),
+    httpx.Response(503, json={"message": "away"}),
+    httpx.Response(520, text="from some proxy"),
+    httpx.Response(429, json={"message": "slow down"}),
+    httpx.Response(403, json={"message": "slow down"}, headers={"retry-after": "60"}),
+    httpx.Response(
+        403,
+        json={"message": "API rate limit exceeded"},
+        headers={
+            "x-ratelimit-limit": "60",
+            "x-ratelimit-remaining": "0",
+            "x-ratelimit-reset": "1700000000",
+        },
+    ),
+    httpx.ConnectError("refused"),
+    httpx.ReadTimeout("too slow"),
+    httpx.RemoteProtocolError("cut off"),
+]
+outages = pytest.mark.parametrize("outage", OUTAGES, ids=repr)
+
+
+async def users(rest: Rest, url: str = "/users", key: str | None = None) -> list[str]:
+    return [user.login async for user in rest.each(payloads.Account, url, key)]
+
+
+# --- reads ----------------------------------------------------------------------------
+
+
+@outages
+async def test_a_read_is_repeated_until_the_forge_is_back(
+    outage: httpx.Response | Exception, rest: Rest, forge: respx.MockRouter
+) -> None:
+    route = forge.get(f"{API}/user")
+    route.side_effect = [outage, outage, outage, httpx.Response(200, json=ANN)]
+
+    assert (await rest.read(payloads.Account, "/user")).login == "ann"
+    assert route.call_count == 4
+
+
+@outages
+async def test_a_read_gives_up_in_the_end(
+    outage: httpx.Response | Exception, rest: Rest, forge: respx.MockRouter
+) -> None:
+    route = forge.get(f"{API}/user")
+    route.side_effect = [outage] * 4
+
+    with pytest.raises(Unavailable, match="GET /user"):
+        await rest.get("/user")
+
+    assert route.call_count == 4
+
+
+@pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 410, 422])
+async def test_a_no_is_taken_for_an_answer(
+    status: int, rest: Rest, forge: respx.MockRouter
+) -> None:
+    route = forge.get(f"{API}/user")
+    route.respond(status, json={"message": "Not you."})
+
+    with pytest.raises(Refused) as refused:
+        await rest.get("/user")
+
+    assert refused.value.status == status
+    assert str(refused.value) == f"GET /user: the forge answered {status}: Not you."
+    assert route.call_count == 1
+
+
+@pytest.mark.parametrize("json", [{"login": 7}, {}, [], None, "ann", 7])
+async def test_an_answer_of_another_form_is_a_broken_forge(
+    json: object, rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{API}/user").respond(json=json)
+
+    with pytest.raises(Unavailable, match="GET /user: not what GitHub answers"):
+        await rest.read(payloads.Account, "/user")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        (b"{", "application/json"),
+        (b"\xff", "application/json; charset=utf-8"),
+        (b"{}", "application/json; charset=no-such"),
+        (b"<html>sign in</html>", "text/html"),
+        (b"", "application/json"),
+    ],
+)
+async def test_an_answer_that_cannot_be_read_is_a_broken_forge(
+    text: bytes, kind: str, rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{API}/user").respond(content=text, content_type=kind)
+
+    with pytest.raises(Unavailable, match="GET /user: not what GitHub answers"):
+        await rest.read(payloads.Account, "/user")
+
+
+# --- lists ----------------------------------------------------------------------------
+
+
+def page(*logins: str, next_: str | None = None) -> httpx.Response:
+    link = {"link": f'<{next_}>; rel="next", <{API}/users>; rel="first"'}
+    return httpx.Response(
+        200, json=[{"login": login} for login in logins], headers=link if next_ else {}
+    )
+
+
+async def test_a_list_goes_on_where_its_link_says(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    later = f"{API}/users?per_page=2&after=xyz"
+    forge.get(later).mock(page("cy"))
+    forge.get(f"{API}/users?per_page=2").mock(page("ann", "bea", next_=later))
+
+    assert await users(rest, "/users?per_page=2") == ["ann", "bea", "cy"]
+
+
+async def test_only_the_page_that_failed_is_asked_for_again(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    second = forge.get(f"{API}/users?page=2")
+    second.side_effect = [httpx.Response(502), page("bea")]
+    first = forge.get(f"{API}/users").mock(page("ann", next_=f"{API}/users?page=2"))
+
+    assert await users(rest) == ["ann", "bea"]
+    assert (first.call_count, second.call_count) == (1, 2)
+
+
+async def test_pages_that_are_not_wanted_are_not_asked_for(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    route = forge.get(f"{API}/users").mock(page("ann", next_=f"{API}/users?page=2"))
+
+    async for user in rest.each(payloads.Account, "/users"):
+        assert user.login == "ann"
+        break
+
+    assert route.call_count == 1
+
+
+async def test_a_list_may_have_a_name(rest: Rest, forge: respx.MockRouter) -> None:
+    forge.get(f"{API}/users").respond(json={"total_count": 1, "users": [ANN]})
+
+    assert await users(rest, key="users") == ["ann"]
+
+
+@pytest.mark.parametrize("key", [None, "users"])
+@pytest.mark.parametrize(
+    "json", [None, 7, "ann", {}, {"users": 7}, {"users": [7]}, [{"name": "ann"}]]
+)
+async def test_what_is_no_list_is_a_broken_forge(
+    json: object, key: str | None, rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{API}/users").respond(json=json)
+
+    with pytest.raises(Unavailable, match="GET /users: not what GitHub answers"):
+        await users(rest, key=key)
+
+
+# --- writes ---------------------------------------------------------------------------
+
+
+@outages
+@pytest.mark.parametrize("method", ["POST", "PATCH", "DELETE", "PUT"])
+async def test_a_write_is_never_repeated(
+    method: str,
+    outage: httpx.Response | Exception,
+    rest: Rest,
+    forge: respx.MockRouter,
+) -> None:
+    route = forge.route(method=method, url=f"{API}/issues/7")
+    route.side_effect = [outage]
+
+    with pytest.raises(Unavailable, match=f"{method} /issues/7"):
+        await rest.write(method, "/issues/7", {"title": "x"})
+
+    assert route.call_count == 1
+
+
+async def test_a_refused_write_says_why(rest: Rest, forge: respx.MockRouter) -> None:
+    no = {"message": "Validation Failed", "errors": [{"message": "No commits"}]}
+    route = forge.post(f"{API}/pulls").respond(422, json=no)
+
+    with pytest.raises(Refused, match="422: Validation Failed: 'No commits'"):
+        await rest.write("POST", "/pulls", {})
+
+    assert route.call_count == 1
+
+
+async def test_a_write_carries_its_body_and_the_token(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    route = forge.post(f"{API}/issues", json={"title": "Größe"})
+    route.respond(201, json={"number": 7})
+
+    made = await rest.make(payloads.Numbered, "/issues", {"title": "Größe"})
+
+    assert made.number == 7
+    assert route.calls.last.request.headers["authorization"] == "token made-up-token"
+
+
+@pytest.mark.parametrize("json", [{}, [], None, {"number": "seven"}])
+async def test_a_write_whose_answer_is_odd_may_have_arrived(
+    json: object, rest: Rest, forge: respx.MockRouter
+) -> None:
+    route = forge.post(f"{API}/issues").respond(201, json=json)
+
+    with pytest.raises(Unavailable, match="POST /issues: not what GitHub answers"):
+        await rest.make(payloads.Numbered, "/issues", {})
+
+    assert route.call_count == 1
+
+
+async def test_an_answer_without_a_body_is_none(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.delete(f"{API}/labels/x").respond(204)
+
+    assert await rest.write("DELETE", "/labels/x") is None
+
+
+# --- downloads ------------------------------------------------------------------------
+
+ZIP = f"{API}/artifacts/9/zip"
+STORAGE = "https://storage.example.com/9?sig=abc"
+
+
+async def test_storage_never_sees_the_token(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    asked = forge.get(ZIP).respond(302, headers={"location": STORAGE})
+    stored = forge.get(STORAGE).respond(content=b"PK")
+
+    assert await rest.download("/artifacts/9/zip") == b"PK"
+    assert "made-up-token" in asked.calls.last.request.headers["authorization"]
+    assert "made-up-token" not in str(stored.calls.last.request.headers.raw)
+
+
+async def test_bytes_may_come_without_a_detour(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(ZIP).respond(content=b"PK")
+
+    assert await rest.download("/artifacts/9/zip") == b"PK"
+
+
+async def test_a_detour_may_be_on_the_same_host(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(ZIP).respond(302, headers={"location": "/stored/9"})
+    forge.get(f"{API}/stored/9").respond(content=b"PK")
+
+    assert await rest.download("/artifacts/9/zip") == b"PK"
+
+
+@pytest.mark.parametrize(
+    "outage",
+    [httpx.Response(503), httpx.Response(429), httpx.ReadError("cut off")],
+    ids=repr,
+)
+async def test_a_download_is_repeated_from_the_start(
+    outage: httpx.Response | Exception, rest: Rest, forge: respx.MockRouter
+) -> None:
+    asked = forge.get(ZIP).respond(302, headers={"location": STORAGE})
+    stored = forge.get(STORAGE)
+    stored.side_effect = [outage, httpx.Response(200, content=b"PK")]
+
+    assert await rest.download("/artifacts/9/zip") == b"PK"
+    assert asked.call_count == 2
+
+
+@pytest.mark.parametrize("status", [302, 403, 404, 410])
+async def test_what_is_gone_is_refused(
+    status: int, rest: Rest, forge: respx.MockRouter
+) -> None:
+    route = forge.get(ZIP).respond(status, text="gone")
+
+    with pytest.raises(Refused, match=f"{status}: gone"):
+        await rest.download("/artifacts/9/zip")
+
+    assert route.call_count == 1
+
+
+async def test_a_detour_to_nowhere_is_a_broken_forge(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(ZIP).respond(302, headers={"location": "https://storage:no-port/9"})
+
+    with pytest.raises(Unavailable, match="GET /artifacts/9/zip"):
+        await rest.download("/artifacts/9/zip")
