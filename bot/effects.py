@@ -53,6 +53,8 @@ async def perform(desk: Desk, effect: Effect) -> NoteDone | None:
 async def _do(desk: Desk, intent: Intent) -> int:
     looked_for = intent.key not in desk.fresh
     desk.fresh.discard(intent.key)
+    if intent.kind == "answer":
+        return await _answer(desk, intent, look=looked_for)
     convoy = desk.mirror.state.convoys[intent.convoy]
     match intent.kind:
         case "dispatch":
@@ -109,6 +111,18 @@ async def _comment(desk: Desk, convoy: Convoy, *, look: bool) -> int:
     number = await desk.github.say(convoy.issue, body)
     desk.shown[_comment_of(convoy)] = body
     return number
+
+
+async def _answer(desk: Desk, intent: Intent, *, look: bool) -> int:
+    """React to a comment and say what is to be said; a comment that is gone is fine."""
+    if intent.reaction:
+        await desk.github.react(intent.comment, intent.reaction)
+    if not intent.text:
+        return intent.comment
+    if look and (said := await desk.github.said(intent.issue, intent.key, desk.login)):
+        return said.id
+    body = f"{ids.marker(intent.key)}\n{intent.text}"
+    return await desk.github.say(intent.issue, body)
 
 
 async def _finish(desk: Desk, convoy: Convoy) -> int:

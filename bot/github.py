@@ -134,6 +134,18 @@ class GitHub:
         url = f"{self._repo}/issues/comments/{comment}"
         await self._rest.write("PATCH", url, {"body": body})
 
+    async def react(self, comment: int, reaction: str) -> None:
+        """Put a reaction under a comment, if it is still there; safe to call twice.
+
+        Source: https://docs.github.com/rest/reactions/reactions
+        """
+        url = f"{self._repo}/issues/comments/{comment}/reactions"
+        try:
+            await self._rest.write("POST", url, {"content": reaction})
+        except Refused as refused:
+            if refused.status != HTTPStatus.NOT_FOUND:
+                raise
+
     # --- pull requests --------------------------------------------------------------
 
     async def open_pull(self, title: str, body: str, *, head: str, base: str) -> int:

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from convoy.events import Cause, Settings, TaskSpec
+from convoy.events import Cause, Reaction, Settings, TaskSpec
 
 
 class StartBot(Struct, frozen=True, kw_only=True):
@@ -194,6 +194,15 @@ class ExpireLease(Struct, frozen=True, kw_only=True):
     now: int
 
 
+class Answer(Struct, frozen=True, kw_only=True):
+    """What a comment asked for has been decided; tell its author."""
+
+    issue: int
+    comment: int
+    reaction: Reaction
+    text: str
+
+
 class NoteDone(Struct, frozen=True, kw_only=True):
     """An announced action was done (or found done) on the forge."""
 
@@ -219,6 +228,7 @@ Command = (
     | AttemptMerge
     | FailMerge
     | LandMerge
+    | Answer
     | NoteDone
     | TakeLease
     | RenewLease

@@ -304,7 +304,8 @@ class LeaseFreed(Fact, frozen=True, kw_only=True, tag="lease.freed"):
     nonce: str
 
 
-ActionKind = Literal["dispatch", "pull", "comment", "finish"]
+ActionKind = Literal["dispatch", "pull", "comment", "finish", "answer"]
+Reaction = Literal["", "rocket", "confused", "-1"]
 
 
 class ActionIntended(Fact, frozen=True, kw_only=True, tag="action.intended"):
@@ -312,9 +313,18 @@ class ActionIntended(Fact, frozen=True, kw_only=True, tag="action.intended"):
 
     key: str
     kind: ActionKind
-    convoy: str
+    convoy: str = ""
+    """Empty for an answer that concerns none."""
     task: int = 0
     attempt: int = 0
+    issue: int = 0
+    """Of an answer: where it is said."""
+    comment: int = 0
+    """Of an answer: the comment it is about."""
+    reaction: Reaction = ""
+    """Of an answer: what is put under that comment."""
+    text: str = ""
+    """Of an answer: what is said; empty: nothing."""
 
 
 class ActionDone(Fact, frozen=True, kw_only=True, tag="action.done"):

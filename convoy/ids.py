@@ -92,6 +92,11 @@ def finish_key(convoy: str) -> str:
     return f"finish:{convoy}"
 
 
+def answer_key(comment: int) -> str:
+    """Return the key under which a comment is answered."""
+    return f"answer:{comment}"
+
+
 def marker(key: str) -> str:
     """Return the hidden line that lets a text on the forge be found by its key."""
     return f"<!-- brat:key={key} -->"

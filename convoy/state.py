@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from convoy.events import ActionKind, Cause, Settings, TaskSpec
+from convoy.events import ActionKind, Cause, Reaction, Settings, TaskSpec
 
 TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
 ConvoyState = Literal["planning", "active", "paused", "complete", "failed"]
@@ -146,6 +146,10 @@ class Intent(Struct, frozen=True, kw_only=True):
     convoy: str
     task: int
     attempt: int
+    issue: int = 0
+    comment: int = 0
+    reaction: Reaction = ""
+    text: str = ""
 
 
 class State(Struct, frozen=True, kw_only=True):

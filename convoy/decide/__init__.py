@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from convoy import commands
 from convoy.commands import Command
-from convoy.decide import convoys, leases, merges, sessions, tasks
+from convoy.decide import actions, convoys, leases, merges, sessions, tasks
 from convoy.decide.verdict import Decision, Refusal
 from convoy.state import State
 
@@ -34,7 +34,8 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.AttemptMerge: merges.attempt,
     commands.FailMerge: merges.fail,
     commands.LandMerge: merges.land,
-    commands.NoteDone: merges.note_done,
+    commands.Answer: actions.answer,
+    commands.NoteDone: actions.note_done,
     commands.TakeLease: leases.take,
     commands.RenewLease: leases.renew,
     commands.FreeLease: leases.free,

@@ -3,13 +3,11 @@
 from msgspec.structs import replace
 
 from convoy import ids
-from convoy.commands import AttemptMerge, FailMerge, LandMerge, NoteDone
+from convoy.commands import AttemptMerge, FailMerge, LandMerge
 from convoy.decide.consequence import again, convoy_next, finish
 from convoy.decide.lookup import live, task_in
 from convoy.decide.verdict import Decision, Refusal
 from convoy.events import (
-    ActionDone,
-    CommentSaid,
     ConvoyCompleted,
     ConvoyFailed,
     MergeAttempted,
@@ -21,18 +19,23 @@ from convoy.state import Convoy, State
 
 
 def attempt(state: State, command: AttemptMerge) -> Decision:
-    """Note a candidate of work that is still the newest."""
+    """Note a candidate of work that is still the newest, once."""
     convoy = live(state, command.convoy)
     if isinstance(convoy, Refusal):
         return convoy
+    current = convoy.candidate
     if command.task:
         task = task_in(state, convoy.name, command.task, "needs-review")
         if isinstance(task, Refusal):
             return task
         if task.work is None or task.work.commit != command.work:
             return Refusal(f"task {command.task} has other work by now")
+        current = task.candidate
     elif not convoy.settled:
         return Refusal(f"{convoy.name} has tasks that are not settled")
+    offered = (command.candidate, command.base, command.work)
+    if current and (current.commit, current.base, current.work) == offered:
+        return Refusal(f"{command.candidate} is the candidate already")
     return (
         MergeAttempted(
             convoy=convoy.name,
@@ -91,22 +94,6 @@ def land(state: State, command: LandMerge) -> Decision:
     merged = TaskMerged(convoy=convoy.name, task=task.number, commit=command.candidate)
     done = replace(task, state="merged", landed=command.candidate)
     return (landed, merged, *convoy_next(convoy, done))
-
-
-def note_done(state: State, command: NoteDone) -> Decision:
-    """Note an announced action done, once."""
-    intent = state.intents.get(command.key)
-    if intent is None:
-        return Refusal(f"{command.key} is not an open action")
-    done = ActionDone(key=command.key, number=command.number)
-    if intent.kind != "comment":
-        return (done,)
-    said = CommentSaid(
-        convoy=intent.convoy,
-        issue=state.convoys[intent.convoy].issue,
-        comment=command.number,
-    )
-    return (done, said)
 
 
 def _merged(convoy: Convoy, number: int) -> bool:

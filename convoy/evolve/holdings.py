@@ -34,6 +34,10 @@ def action_after(state: State, event: ActionIntended | ActionDone) -> State:
             convoy=event.convoy,
             task=event.task,
             attempt=event.attempt,
+            issue=event.issue,
+            comment=event.comment,
+            reaction=event.reaction,
+            text=event.text,
         )
         return replace(state, intents=intents)
     intent = intents.pop(event.key, None)
@@ -58,7 +62,7 @@ def _done(state: State, intent: Intent, number: int) -> State:
                 return change_task(
                     convoy, intent.task, lambda t: replace(t, pull=number)
                 )
-            case "comment" | "finish":
+            case "comment" | "finish" | "answer":
                 return convoy
             case _:
                 assert_never(intent.kind)
