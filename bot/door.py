@@ -11,7 +11,7 @@ from typing import Final
 from aiohttp import web
 from pydantic import ValidationError
 
-from bot.inbox import Inbox, Request
+from bot.inbox import Inbox, Kept, Remark, Request
 from bot.payloads import Delivery
 from bot.wake import Wake
 
@@ -21,11 +21,13 @@ BODY_BYTES: Final = 25_000_000
 
 _LOOK_AT: Final = {
     "issues": "issues",
+    "issue_comment": "issues",
     "workflow_run": "runs",
     "check_run": "checks",
     "check_suite": "checks",
     "push": "refs",
 }
+_KEPT: Final = frozenset({"issues", "issue_comment"})
 
 
 def signed(secret: str, body: bytes, signature: str) -> bool:
@@ -75,7 +77,7 @@ class Door:
         if repository is None or repository.full_name.casefold() != self._repository:
             return _answer(202, "not a repository of this bot")
         event = request.headers.get("X-GitHub-Event", "")
-        if event == "issues":
+        if event in _KEPT:
             guid = request.headers.get("X-GitHub-Delivery", "")
             try:
                 self._freeze(guid, delivery)
@@ -86,17 +88,45 @@ class Door:
         return _answer(202, "thank you")
 
     def _freeze(self, guid: str, delivery: Delivery) -> None:
+        """Keep what asks for something; an edit of a comment never does."""
+        kept: Kept | None
+        match delivery.action:
+            case "labeled":
+                kept = self._labelled(delivery)
+            case "created":
+                kept = _commented(delivery)
+            case _:
+                kept = None
+        if kept is not None:
+            self._inbox.put(guid, kept)
+
+    def _labelled(self, delivery: Delivery) -> Request | None:
         issue, label, sender = delivery.issue, delivery.label, delivery.sender
-        if delivery.action != "labeled" or not (issue and label and sender):
-            return
-        if label.name == self._label and issue.pull_request is None:
-            text = issue.body or ""
-            self._inbox.put(
-                guid,
-                Request(
-                    issue=issue.number, title=issue.title, text=text, by=sender.login
-                ),
-            )
+        if issue is None or label is None or sender is None:
+            return None
+        if label.name != self._label or issue.pull_request is not None:
+            return None
+        text = issue.body or ""
+        return Request(
+            issue=issue.number, title=issue.title, text=text, by=sender.login
+        )
+
+
+def _commented(delivery: Delivery) -> Remark | None:
+    """Return a comment that may hold commands; what a bot says is never one."""
+    issue, comment, sender = delivery.issue, delivery.comment, delivery.sender
+    if issue is None or comment is None or sender is None or sender.type == "Bot":
+        return None
+    text = comment.body or ""
+    if "/brat" not in text.casefold():
+        return None
+    return Remark(
+        issue=issue.number,
+        comment=comment.id,
+        text=text,
+        by=sender.login,
+        on_pull=issue.pull_request is not None,
+    )
 
 
 def _answer(status: int, message: str) -> web.Response:

@@ -14,13 +14,27 @@ import msgspec
 _NAME = re.compile(r"[0-9A-Za-z-]{1,64}")
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class Request(msgspec.Struct, frozen=True, kw_only=True, tag="labelled"):
     """Somebody labelled an issue; the text is as it was at that moment."""
 
     issue: int
     title: str
     text: str
     by: str
+
+
+class Remark(msgspec.Struct, frozen=True, kw_only=True, tag="commented"):
+    """Somebody wrote a comment that may hold commands."""
+
+    issue: int
+    """Or the number of the pull request it stands on."""
+    comment: int
+    text: str
+    by: str
+    on_pull: bool
+
+
+Kept = Request | Remark
 
 
 class Inbox:
@@ -30,7 +44,7 @@ class Inbox:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
 
-    def put(self, delivery: str, request: Request) -> None:
+    def put(self, delivery: str, request: Kept) -> None:
         """Keep a request under its delivery's id; the same id again replaces it.
 
         Raises:
@@ -46,10 +60,19 @@ class Inbox:
         beside.rename(self._folder / f"{delivery}.json")
 
     def requests(self) -> dict[str, Request]:
-        """Return what waits, by delivery id, oldest first."""
+        """Return the labelled issues that wait, by delivery id, oldest first."""
+        kept = self._kept().items()
+        return {name: each for name, each in kept if isinstance(each, Request)}
+
+    def remarks(self) -> dict[str, Remark]:
+        """Return the comments that wait, by delivery id, oldest first."""
+        kept = self._kept().items()
+        return {name: each for name, each in kept if isinstance(each, Remark)}
+
+    def _kept(self) -> dict[str, Kept]:
         files = sorted(self._folder.glob("*.json"), key=lambda f: f.stat().st_mtime_ns)
         return {
-            file.stem: msgspec.json.decode(file.read_bytes(), type=Request)
+            file.stem: msgspec.json.decode(file.read_bytes(), type=Kept)
             for file in files
         }
 

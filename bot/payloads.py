@@ -146,5 +146,6 @@ class Delivery(_Payload):
     action: str = ""
     issue: Issue | None = None
     label: Label | None = None
+    comment: Comment | None = None
     sender: Account | None = None
     repository: Repository | None = None

@@ -89,7 +89,7 @@ def test_a_request_is_a_plain_file(inbox: Inbox, folder: Path) -> None:
     (file,) = folder.iterdir()
     assert stat.S_ISREG(file.stat().st_mode)
     assert file.read_text() == (
-        '{"issue":7,"title":"Fix it","text":"All of it.","by":"ann"}'
+        '{"type":"labelled","issue":7,"title":"Fix it","text":"All of it.","by":"ann"}'
     )
 
 
