@@ -266,7 +266,7 @@ def test_an_engine_that_cannot_start_is_a_result(
 
     assert (left.status, left.result["why"]) == (1, why)
     assert left.result["exit_code"] is None
-    assert left.result["status"] is None
+    assert left.result["status"] == "missing_tool", "so that a person is asked at once"
 
 
 def test_nothing_of_the_job_stays_outside_the_result(forge: Forge) -> None:
