@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from grite import git
-from grite.errors import BratError
+from grite.errors import BratError, Unavailable
 
 _MARKS: Final = (b"# v2 git bundle\n", b"# v3 git bundle\n")
 _HEAD: Final = re.compile(rb"^([0-9a-f]{40}) HEAD$", re.MULTILINE)
@@ -23,12 +23,11 @@ class NoBundle(BratError):
 def take_in(bundle: Path, repository: Path) -> str:
     """Bring a bundle's objects into a repository; return the commit of its HEAD.
 
-    Safe to call again.
+    No ref moves. Safe to call again.
 
     Raises:
-        NoBundle: it is none, or has no HEAD.
+        NoBundle: it is none, has no HEAD, or cannot be unpacked in time.
         GitFailed: an object is malformed, or one that it needs is missing.
-        Unavailable: it took too long.
     """
     data = bundle.read_bytes()
     header, end, pack = data.partition(b"\n\n")
@@ -37,7 +36,9 @@ def take_in(bundle: Path, repository: Path) -> str:
     head = _HEAD.search(header)
     if head is None:
         raise NoBundle("it has no HEAD")
-    git.run(
-        ["index-pack", "--stdin", "--strict", "--fix-thin"], cwd=repository, stdin=pack
-    )
+    args = ["index-pack", "--stdin", "--strict", "--fix-thin"]
+    try:
+        git.run(args, cwd=repository, stdin=pack)
+    except Unavailable as error:
+        raise NoBundle(str(error)) from error
     return head[1].decode()

@@ -27,6 +27,8 @@ from grite.event import CommentAdded, Event
 
 ARTIFACT: Final = "brat-result"
 UNPACKED_BYTES: Final = 500_000_000
+BUNDLE_BYTES: Final = 100_000_000
+"""It is packed already, and is read into memory as a whole."""
 _RESULT: Final = "result.json"
 _BUNDLE: Final = "work.bundle"
 _EVENTS: Final = "events.bin"
@@ -109,6 +111,8 @@ def opened(data: bytes, *, session: str, nonce: str, actor: str) -> Iterator[Par
         bundle = files.get(_BUNDLE)
         if result.commit is not None and bundle is None:
             raise Unacceptable("the result names a commit but has no work.bundle")
+        if bundle is not None and bundle.stat().st_size > BUNDLE_BYTES:
+            raise Unacceptable(f"work.bundle is larger than {BUNDLE_BYTES} bytes")
         yield Parcel(result=result, bundle=bundle, claims=claims)
 
 

@@ -11,9 +11,9 @@ from typing import Final
 
 import pygit2
 
+from bot.bundle import NoBundle, take_in
 from convoy.record import fold
 from convoy.state import State
-from grite import git
 from grite.errors import Corrupt
 from grite.event import Event
 from grite.remote import RefUpdate, Remote, ensure_mirror
@@ -103,16 +103,17 @@ class Mirror:
         """Bring the objects of an attempt's bundle, checked as a stranger's.
 
         Raises:
-            GitFailed: it is no bundle, or holds malformed objects.
+            NoBundle: it is no bundle.
+            GitFailed: it holds malformed objects, or lacks some.
         """
-        spec = f"+HEAD:{_INTAKE}{session}"
-        check = ("-c", "fetch.fsckObjects=true", "-c", "gc.auto=0")
-        quiet = ("--quiet", "--no-tags", "--no-write-fetch-head")
-        git.run([*check, "fetch", *quiet, "--", str(bundle), spec], cwd=self.path)
+        head = take_in(bundle, self.path)
+        if not self.has(head):
+            raise NoBundle("it does not hold the commit it names")
+        self.objects.references.create(_INTAKE + session, head, force=True)
 
     def has(self, commit: str) -> bool:
         """Whether the mirror holds a commit."""
-        return commit in self.objects
+        return isinstance(self.objects.get(commit), pygit2.Commit)
 
     def ensure(self, commits: Sequence[str]) -> None:
         """Bring the commits that are missing here."""

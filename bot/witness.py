@@ -8,6 +8,7 @@ import secrets
 from typing import Final
 
 from bot import intake
+from bot.bundle import NoBundle
 from bot.desk import Desk
 from bot.draft import Draft
 from bot.rest import Refused
@@ -103,7 +104,7 @@ def _keep(
     session = ids.session_name(convoy.name, task.number, attempt.number)
     try:
         desk.mirror.take_in(parcel.bundle, session)
-    except GitFailed as error:
+    except (GitFailed, NoBundle) as error:
         return f"work.bundle cannot be read: {error}"
     if not desk.mirror.has(result.commit):
         return "work.bundle does not hold the commit the result names"

@@ -1,6 +1,7 @@
-"""A client of a forge that only answers what a test says."""
+"""A forge that only answers what a test says, and a remote with mirrors of it."""
 
 from collections.abc import AsyncIterator
+from pathlib import Path
 
 import httpx
 import pytest
@@ -8,7 +9,10 @@ import respx
 from tenacity import wait_none
 
 from bot.github import GitHub
+from bot.mirror import Mirror
 from bot.rest import Rest
+from tests.bot.history import History
+from tests.bot.logs import Open
 
 API = "https://api.example.org"
 TOKEN = "made-up-token"
@@ -37,3 +41,21 @@ def github(client: httpx.AsyncClient, rest: Rest) -> GitHub:
 def forge(respx_mock: respx.MockRouter) -> respx.MockRouter:
     """Give the forge; each route that a test names must be asked."""
     return respx_mock
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> History:
+    return History(tmp_path / "origin.git")
+
+
+@pytest.fixture
+def opened(tmp_path: Path, origin: History) -> Open:
+    def opened(name: str) -> Mirror:
+        return Mirror.open(tmp_path / f"{name}.git", origin.path.as_uri(), None)
+
+    return opened
+
+
+@pytest.fixture
+def mirror(opened: Open) -> Mirror:
+    return opened("mirror")

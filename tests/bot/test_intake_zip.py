@@ -73,6 +73,12 @@ def test_what_would_unpack_to_too_much_is_refused_unread() -> None:
     assert why(huge) == "the artifact unpacks to over 500000000 bytes"
 
 
+def test_a_bundle_that_is_too_large_is_refused_unread() -> None:
+    bundle = ("work.bundle", bytes(intake.BUNDLE_BYTES + 1))
+
+    assert why(artifact(bundle)) == "work.bundle is larger than 100000000 bytes"
+
+
 def test_a_bomb_that_says_it_is_small_unpacks_no_further_than_it_says() -> None:
     bomb = lying(artifact(("transcript.jsonl", bytes(50_000_000))), 1, 10)
 

@@ -1,0 +1,165 @@
+"""A stranger's bundle brings sound commits, or nothing that counts."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.bundle import NoBundle
+from bot.mirror import Mirror
+from grite import git
+from grite.errors import GitFailed
+from tests.bot.history import History
+
+WHO = "Ann <ann@example.org> 1700000000 +0000"
+SESSION = "fix-7/1/1"
+FILES = {"a": b"1\n", "b": b"1\n"}
+
+
+class Box:
+    """Where an agent worked, and the mirror that is to take its work in."""
+
+    def __init__(self, folder: Path) -> None:
+        self.origin = History(folder / "origin.git")
+        self.base = self.origin.commit(FILES)
+        self.origin.point("refs/heads/main", self.base)
+        self.mirror = Mirror.open(
+            folder / "mirror.git", self.origin.path.as_uri(), None
+        )
+        self.mirror.look()
+        self.work = History(folder / "work.git")
+        assert self.work.commit(FILES) == self.base
+        self.bundle = folder / "work.bundle"
+
+    def bundled(self, commit: str, *without: str) -> Path:
+        """Bundle a commit as HEAD, on top of what the other side has."""
+        self.work.point("refs/heads/main", commit)
+        known = [f"^{one}" for one in without or (self.base,)]
+        args = ["bundle", "create", "--quiet", str(self.bundle), "HEAD", *known]
+        git.run(args, cwd=self.work.path)
+        return self.bundle
+
+    def raw(self, tree: str, author: str = WHO) -> str:
+        """Commit a tree as it is."""
+        text = f"tree {tree}\nparent {self.base}\nauthor {author}\ncommitter {WHO}\n\nx"
+        return self.work.raw("commit", text.encode())
+
+
+@pytest.fixture
+def box(tmp_path: Path) -> Box:
+    return Box(tmp_path)
+
+
+def test_work_is_taken_in(box: Box) -> None:
+    first = box.work.commit(FILES | {"a": b"2\n"}, box.base)
+    second = box.work.commit(FILES | {"a": b"3\n"}, first)
+
+    box.mirror.take_in(box.bundled(second), SESSION)
+    box.mirror.take_in(box.bundle, SESSION)
+
+    assert box.mirror.has(first)
+    assert box.mirror.has(second)
+    git.run(["fsck", "--strict", second], cwd=box.mirror.path)
+
+
+def test_no_branch_moves(box: Box) -> None:
+    before = dict(box.mirror.refs)
+
+    box.mirror.take_in(box.bundled(box.work.commit({}, box.base)), SESSION)
+
+    assert box.mirror.refs == before
+    heads = git.run(["for-each-ref", "refs/heads"], cwd=box.mirror.path)
+    assert heads.stdout == b""
+
+
+def test_small_changes_come_as_differences(box: Box) -> None:
+    text = b"".join(b"%d\n" % number for number in range(9_000))
+    base = box.origin.commit({"a": text})
+    box.origin.point("refs/heads/main", base)
+    box.mirror.look()
+    assert box.work.commit({"a": text}) == base
+    work = box.work.commit({"a": text + b"more\n"}, base)
+
+    box.mirror.take_in(box.bundled(work, base), SESSION)
+
+    assert box.bundle.stat().st_size < 1_000
+    shown = git.run(["show", f"{work}:a"], cwd=box.mirror.path)
+    assert shown.stdout == text + b"more\n"
+
+
+@pytest.mark.parametrize(
+    "entries",
+    [
+        pytest.param(b"100644 .git\0%s", id="a file named .git"),
+        pytest.param(b"100644 .GIT\0%s", id="a file named .GIT"),
+        pytest.param(b"100644 a/b\0%s", id="a name with a slash"),
+        pytest.param(b"100644 ..\0%s", id="a file named .."),
+        pytest.param(b"100644 a\0%s100644 a\0%s", id="a name twice"),
+        pytest.param(b"100644 b\0%s100644 a\0%s", id="names out of order"),
+        pytest.param(b"120000 .gitmodules\0%s", id="a link named .gitmodules"),
+    ],
+)
+def test_a_malformed_tree_is_refused(entries: bytes, box: Box) -> None:
+    blob = bytes.fromhex(str(box.work.repo.create_blob(b"new\n")))
+    tree = box.work.raw("tree", entries.replace(b"%s", blob))
+    bundle = box.bundled(box.raw(tree))
+
+    with pytest.raises(GitFailed, match="fsck error"):
+        box.mirror.take_in(bundle, SESSION)
+
+
+@pytest.mark.parametrize(
+    "author", ["Ann 1700000000 +0000", "Ann <ann@example.org>", f"Ann\0 {WHO}", "<"]
+)
+def test_a_malformed_commit_is_refused(author: str, box: Box) -> None:
+    tree = str(box.work.at(box.base).tree_id)
+    bundle = box.bundled(box.raw(tree, author))
+
+    with pytest.raises(GitFailed, match="fsck error"):
+        box.mirror.take_in(bundle, SESSION)
+
+
+def test_work_on_a_base_that_is_not_here_is_refused(box: Box) -> None:
+    elsewhere = box.work.commit({"c": b"1\n"})
+    work = box.work.commit({"c": b"2\n"}, elsewhere)
+    bundle = box.bundled(work, elsewhere)
+
+    with pytest.raises(GitFailed):
+        box.mirror.take_in(bundle, SESSION)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "does not begin as a git bundle does"),
+        (b"PACK", "does not begin as a git bundle does"),
+        (b"# v2 git bundle\n", "does not begin as a git bundle does"),
+        (b"# v9 git bundle\n\n\nPACK", "does not begin as a git bundle does"),
+        (b"# v2 git bundle\n\n\nPACK", "has no HEAD"),
+        (b"# v2 git bundle\n" + b"a" * 40 + b" refs/heads/x\n\nPACK", "has no HEAD"),
+        (b"# v2 git bundle\n--upload-pack=x HEAD\n\nPACK", "has no HEAD"),
+    ],
+)
+def test_what_is_no_bundle_is_refused(data: bytes, why: str, box: Box) -> None:
+    box.bundle.write_bytes(data)
+
+    with pytest.raises(NoBundle, match=why):
+        box.mirror.take_in(box.bundle, SESSION)
+
+
+def test_a_bundle_that_was_cut_off_is_refused(box: Box) -> None:
+    box.bundled(box.work.commit({"a": b"2\n"}, box.base))
+    box.bundle.write_bytes(box.bundle.read_bytes()[:-9])
+
+    with pytest.raises(GitFailed):
+        box.mirror.take_in(box.bundle, SESSION)
+
+
+def test_a_bundle_that_names_what_it_does_not_hold_is_refused(box: Box) -> None:
+    work = box.work.commit({"a": b"2\n"}, box.base)
+    data = box.bundled(work).read_bytes()
+    blob = str(box.work.at(work).tree["a"].id)
+
+    for lie in ("f" * 40, blob):
+        box.bundle.write_bytes(data.replace(work.encode(), lie.encode()))
+        with pytest.raises(NoBundle, match="does not hold the commit it names"):
+            box.mirror.take_in(box.bundle, SESSION)
