@@ -2,8 +2,10 @@
 
 BratError
 ├── Conflict      someone else wrote first; read again and decide again
-├── Unavailable   the other side did not answer in time; trying later may help
+├── Unavailable   no answer in time, or no room to write; trying later may help
 ├── Corrupt       the log holds what this version cannot read; a person must look
+│   ├── Rewritten the log does not descend from what was read before
+│   └── Missing   the log is there, but not all of it is in this repository
 └── GitFailed     git ended with an error that is none of the above
 """
 
@@ -21,7 +23,7 @@ class Conflict(BratError):
 
 
 class Unavailable(BratError):
-    """The other side did not answer (network, deadline); later may help.
+    """No answer (network, deadline) or no room (disk, folder); later may help.
 
     A write that ends like this may have arrived: read before doing it again.
     """
@@ -29,6 +31,39 @@ class Unavailable(BratError):
 
 class Corrupt(BratError):
     """The log holds what this version cannot read."""
+
+
+class Rewritten(Corrupt):
+    """The log does not descend from what was read before: it is not believed."""
+
+    known: str
+    """The newest commit that was read before."""
+    found: str | None
+    """Where the log stands instead; None: it is gone."""
+    mend: str
+    """What to do; may be empty."""
+
+    def __init__(self, known: str, found: str | None, mend: str = "") -> None:
+        self.known = known
+        self.found = found
+        self.mend = mend
+        said = (
+            f"the log's head {found} does not descend from {known}, which was read "
+            "before"
+            if found
+            else f"the log is gone; it stood at {known}"
+        )
+        super().__init__(f"refs/grite/wal: {said}{f': {mend}' if mend else ''}")
+
+    def __reduce__(self) -> tuple[type["Rewritten"], tuple[str, str | None, str]]:
+        return type(self), (self.known, self.found, self.mend)
+
+
+class Missing(Corrupt):
+    """A commit of the log is not in this repository: a shallow clone, or a broken one.
+
+    What the log says is not known here, which is not the same as nothing.
+    """
 
 
 class GitFailed(BratError):

@@ -63,9 +63,9 @@ def run(
         check: raise when git does not end with 0.
 
     Raises:
-        Unavailable: the deadline came first.
+        Unavailable: the deadline came first, or `cwd` is gone.
         GitFailed: git ended with an error and `check` is on.
-        BratError: there is no git, or no such folder.
+        BratError: there is no git.
     """
     argv = ("git", *args)
     extra = dict(env or {})
@@ -155,7 +155,9 @@ def _start(
             start_new_session=True,  # a group to kill, and no terminal to ask on
         )
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise BratError(f"cannot run git: {error.filename} does not exist") from error
+        said = f"cannot run git: {error.filename} does not exist"
+        gone = cwd is not None and not cwd.is_dir()
+        raise (Unavailable if gone else BratError)(said) from error
 
 
 def _end_of(

@@ -11,11 +11,14 @@ from typing import Final
 
 import pygit2
 
+from grite import objects
 from grite.errors import Corrupt
 from grite.event import ID_BYTES
+from grite.objects import Note
 
 LOCKS: Final = "refs/grite/locks/"
 FILE: Final = "lock.json"
+_MAIL: Final = "grit@localhost"  # grit: so it is written in grite's source.
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +52,8 @@ def write(
 
     Raises:
         Corrupt: there is no such parent.
+        Unavailable: it cannot be written.
     """
-    date = at_ms // 1000
-    if parent is not None:
-        date = max(date, _commit(repo, parent).commit_time)
     # The same bytes as Rust's pretty printer makes.
     text = json.dumps(
         {
@@ -64,14 +65,9 @@ def write(
         indent=2,
         ensure_ascii=False,
     )
-    tree = repo.TreeBuilder()
-    blob = repo.create_blob(text.encode())
-    tree.insert(FILE, blob, pygit2.enums.FileMode.BLOB)
-    # grit: so it is written in grite's source.
-    who = pygit2.Signature("grite", "grit@localhost", date, 0)
-    message = f"Lock: {lock.resource}"
-    parents = [] if parent is None else [parent]
-    return str(repo.create_commit(None, who, who, message, tree.write(), parents))
+    parents = () if parent is None else (parent,)
+    note = Note(f"Lock: {lock.resource}", at_ms, parents, _MAIL)
+    return objects.write(repo, {FILE: text.encode()}, note)
 
 
 def read(repo: pygit2.Repository, commit: str) -> Lock:
@@ -80,11 +76,9 @@ def read(repo: pygit2.Repository, commit: str) -> Lock:
     Raises:
         Corrupt: it holds none that this version can read, or is not there.
     """
+    text = objects.file_in(repo, commit, FILE)
     try:
-        blob: object = _commit(repo, commit).tree[FILE]
-        if not isinstance(blob, pygit2.Blob):
-            raise Corrupt(f"{FILE} in {commit} is no file")
-        match json.loads(blob.data):
+        match json.loads(text):
             case {
                 "owner": str(owner),
                 "nonce": str(nonce),
@@ -94,15 +88,5 @@ def read(repo: pygit2.Repository, commit: str) -> Lock:
                 return Lock(bytes.fromhex(owner), nonce, expires_ms, resource)
             case _:
                 raise Corrupt(f"{FILE} in {commit} has another form")
-    except (KeyError, ValueError, OSError, pygit2.GitError) as error:
+    except ValueError as error:
         raise Corrupt(f"{commit} holds no lease: {error}") from error
-
-
-def _commit(repo: pygit2.Repository, commit: str) -> pygit2.Commit:
-    try:
-        found: object = repo[commit]
-    except (KeyError, ValueError, OSError, pygit2.GitError) as error:
-        raise Corrupt(f"the lease {commit} cannot be read: {error}") from error
-    if not isinstance(found, pygit2.Commit):
-        raise Corrupt(f"the lease {commit} is no commit")
-    return found

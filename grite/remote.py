@@ -32,6 +32,12 @@ _LOST_RACE: Final = re.compile(
     r"stale info|cannot lock ref|failed to update ref|already exists|incorrect old"
     r"|fetch first"
 )
+_FETCH_RACE: Final = re.compile(r"cannot lock ref|unable to update local ref")
+_NO_ROOM: Final = re.compile(r"No space left|Disk quota|File too large")
+WHOLE: Final = 2_147_483_647
+"""As a depth: all there is, also in a clone that was shallow.
+https://git-scm.com/docs/shallow
+"""
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF: Final = re.compile(r"refs/[^\s:*?\[\\^~]+")
 
@@ -130,13 +136,21 @@ class Remote:
         """
         return self.advertised(()).default_branch
 
-    def fetch(self, specs: Sequence[str], depth: int | None = None) -> None:
+    def fetch(
+        self, specs: Sequence[str], depth: int | None = None, *, again: bool = False
+    ) -> None:
         """Bring commits or refspecs into the mirror.
 
         No ref of the mirror moves but those a refspec names. Safe to call again.
 
+        Args:
+            specs: what to bring.
+            depth: this many commits of each chain, `WHOLE` for all.
+            again: also what seems to be here already, to mend what was damaged.
+
         Raises:
-            Unavailable: no answer.
+            Unavailable: no answer, or no room for it.
+            Conflict: somebody else fetches into the same mirror right now.
             GitFailed: any other error, such as a commit that is not there.
         """
         if not specs:
@@ -144,6 +158,8 @@ class Remote:
         options = ["--quiet", "--no-tags", "--no-write-fetch-head"]
         if depth is not None:
             options.append(f"--depth={depth}")
+        if again:
+            options.append("--refetch")
         self._git("fetch", *options, "--", self.url, *specs)
 
     def push(self, updates: Sequence[RefUpdate], *, atomic: bool = True) -> None:
@@ -213,6 +229,10 @@ def _failure(args: Sequence[str], done: git.Completed, url: str) -> BratError:
     )
     said = f"{done.stderr}\n{git.redacted(rejected)}".strip()
     where = git.redacted(url)
+    if _NO_ROOM.search(said):
+        return Unavailable(f"there is no room to write: {said[-500:]}")
+    if args[0] == "fetch" and _FETCH_RACE.search(said):
+        return Conflict(f"somebody else fetches into this mirror: {said[-500:]}")
     # "cannot create": a ref stands where the new one needs a folder; no race.
     if rejected and _LOST_RACE.search(said) and "cannot create" not in said:
         return Conflict(f"{where} rejected the push: {rejected}")

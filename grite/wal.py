@@ -7,17 +7,27 @@ https://github.com/neul-labs/grite/blob/main/docs/git-wal.md
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
 import pygit2
 
-from grite import chunk, entry, git
+from grite import chunk, entry, git, objects
 from grite.entry import Entry
-from grite.errors import BratError, Conflict, Corrupt, GitFailed
+from grite.errors import (
+    BratError,
+    Conflict,
+    Corrupt,
+    GitFailed,
+    Missing,
+    Rewritten,
+    Unavailable,
+)
 from grite.event import Event
+from grite.objects import Note
 
 __all__ = ["WAL_REF", "Entry", "Log"]
 
@@ -25,6 +35,7 @@ WAL_REF: Final = "refs/grite/wal"
 _LOST_RACE: Final = re.compile(
     r"does not match|lock(ed)? file(?!.*(denied|Read-only|No space))"
 )
+_PARENT: Final = b"\nparent "
 _NOWHERE: Final = "0" * 40
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LAST_DAY_MS: Final = 253_402_300_799_999  # of the year 9999, the last with four digits
@@ -40,10 +51,14 @@ class Log:
         except pygit2.GitError as error:
             raise BratError(f"there is no repository at {path}: {error}") from error
 
-    def head(self) -> str | None:
-        """Return the newest commit of the log, None when there is no log yet."""
+    def head(self, ref: str = WAL_REF) -> str | None:
+        """Return the newest commit of the log, None when there is no log yet.
+
+        Args:
+            ref: where else a log stands, such as a copy of the remote's.
+        """
         try:
-            return str(self._repo.lookup_reference(WAL_REF).target)
+            return str(self._repo.lookup_reference(ref).target)
         except KeyError:
             return None
 
@@ -64,18 +79,14 @@ class Log:
         Raises:
             ValueError: no event, or text that is not valid Unicode.
             Corrupt: there is no such parent.
+            Unavailable: it cannot be written: a full disk, a folder that is gone.
         """
         if not events:
             raise ValueError("an entry of the log holds at least one event")
-        date = at_ms // 1000
-        if parent is not None:
-            date = max(date, self._commit(parent).commit_time)
-        # grit: so it is written in grite's source.
-        who = pygit2.Signature("grite", "grit@local", date, 0)
         message = f"WAL: {len(events)} events from {actor.hex()[:8]}"
-        tree = self._tree(events, parent, actor)
-        parents = [] if parent is None else [parent]
-        return str(self._repo.create_commit(None, who, who, message, tree, parents))
+        parents = () if parent is None else (parent,)
+        note = Note(message, at_ms, parents)
+        return objects.write(self._repo, _files(events, parent, actor), note)
 
     def append(
         self, events: Sequence[Event], *, after: str | None, actor: bytes, at_ms: int
@@ -86,6 +97,7 @@ class Log:
             Conflict: the head is no longer `after`; read and decide again.
             ValueError: as `write`.
             Corrupt: as `write`.
+            Unavailable: as `write`.
         """
         if self.head() != after:
             raise Conflict(f"the log stands at {self.head()}, not at {after}")
@@ -99,9 +111,9 @@ class Log:
         Raises:
             Conflict: it does not stand at `old`, or somebody is moving it right now.
             Corrupt: `new` is no commit here.
-            BratError: the folder cannot be written.
+            Unavailable: the folder cannot be written.
         """
-        self._commit(new)
+        objects.commit_in(self._repo, new)
         if old is None:
             self._create(new)
             return
@@ -114,7 +126,7 @@ class Log:
             raise Conflict(f"there is no log, it should stand at {old}") from error
         except (pygit2.GitError, OSError) as error:
             if _LOST_RACE.search(str(error)) is None:
-                raise BratError(f"the log's ref cannot move: {error}") from error
+                raise Unavailable(f"the log's ref cannot move: {error}") from error
             raise Conflict(f"somebody else moves the log: {error}") from error
 
     def entries(self, head: str, *, since: str | None = None) -> list[Entry]:
@@ -128,33 +140,98 @@ class Log:
             since: a commit of the log, not read itself; None: from the beginning.
 
         Raises:
-            Corrupt: `head` does not descend from `since`.
+            Rewritten: `head` does not descend from `since`.
+            Missing: a commit between them is not here, so that is not known.
         """
-        chain = self._chain(head, since)
-        return [entry.read(self._repo, commit) for commit in reversed(chain)]
+        return list(self.read(head, since=since))
 
-    def _chain(self, head: str, since: str | None) -> list[str]:
+    def read(self, head: str, *, since: str | None = None) -> Iterator[Entry]:
+        """Give the same one by one, so that a long log needs little memory.
+
+        Raises as `entries`, before anything is given.
+        """
+        chain, missing = self._chain(head, since)
+        if since is not None and missing is not None:
+            raise Missing(
+                f"{missing} is not in {self._path}, so it is not known whether the "
+                f"log's head {head} descends from {since}"
+            )
+        return (entry.read(self._repo, commit) for commit in reversed(chain))
+
+    def missing(self, head: str, *, since: str | None = None) -> str | None:
+        """Return the commit between `since` and `head` that is not here.
+
+        None: they are all here. A shallow clone has such a commit.
+
+        Raises:
+            Rewritten: `head` does not descend from `since`.
+        """
+        return self._chain(head, since)[1]
+
+    def fork(self, ours: str, theirs: str) -> str | None:
+        """Return the newest commit that two chains share; None when there is none.
+
+        Raises:
+            Missing: a commit of theirs or ours is not here.
+        """
+        seen: tuple[set[str], set[str]] = (set(), set())
+        for pair in zip_longest(self._walk(ours), self._walk(theirs)):
+            for side, commit in enumerate(pair):
+                if commit is None:
+                    continue
+                if commit in seen[1 - side]:
+                    return commit
+                seen[side].add(commit)
+        return None
+
+    def _walk(self, head: str) -> Iterator[str]:
+        """Give `head` and what is before it; an object that is no commit ends it."""
+        at: str | None = head
+        while at is not None:
+            yield at
+            try:
+                at = self._parent(at)
+            except Missing:
+                raise
+            except Corrupt:
+                return
+
+    def _chain(self, head: str, since: str | None) -> tuple[list[str], str | None]:
+        """Return the commits after `since`, newest first, and the first that is lost.
+
+        The lost one is the last of them.
+        """
         chain: list[str] = []
         at: str | None = head
         while at is not None and at != since:
             chain.append(at)
             try:
-                parents = self._commit(at).parent_ids
+                at = self._parent(at)
             except Corrupt:
-                break
-            at = str(parents[0]) if parents else None
+                return chain, at
         if since is not None and at != since:
-            raise Corrupt(f"the log's head {head} does not descend from {since}")
-        return chain
+            raise Rewritten(since, head)
+        return chain, None
 
-    def _commit(self, commit_id: str) -> pygit2.Commit:
+    def _parent(self, commit: str) -> str | None:
+        """Return the commit before `commit`, also where a shallow clone hides it.
+
+        Raises:
+            Corrupt: `commit` is not here, or is no commit.
+        """
         try:
-            found: object = self._repo[commit_id]
+            kind, data = self._repo.read(commit)
         except (KeyError, ValueError, OSError, pygit2.GitError) as error:
-            raise Corrupt(f"{commit_id} is not in {self._path}: {error}") from error
-        if not isinstance(found, pygit2.Commit):
-            raise Corrupt(f"{commit_id} is no commit")
-        return found
+            raise Missing(f"{commit} is not in {self._path}: {error}") from error
+        if kind != pygit2.enums.ObjectType.COMMIT:
+            raise Corrupt(f"{commit} is no commit")
+        # libgit2's own `parent_ids` would end at the edge of a shallow clone.
+        head = data[: data.find(b"\n\n")]
+        at = head.find(_PARENT)
+        if at < 0:
+            return None
+        start = at + len(_PARENT)
+        return head[start : head.find(b"\n", start)].decode()
 
     def _create(self, new: str) -> None:
         # libgit2 can lose one of two that create a ref at once; git itself cannot.
@@ -162,32 +239,23 @@ class Log:
             git.run(["update-ref", WAL_REF, new, _NOWHERE], cwd=self._path)
         except GitFailed as error:
             if re.search("already exists|File exists", error.stderr) is None:
-                raise
+                raise Unavailable(f"the log's ref cannot move: {error}") from error
             raise Conflict(f"somebody else began the log: {error.stderr}") from error
 
-    def _tree(
-        self, events: Sequence[Event], parent: str | None, actor: bytes
-    ) -> pygit2.Oid:
-        data = chunk.encode(events)
-        day = _EPOCH + timedelta(milliseconds=min(events[0].ts, _LAST_DAY_MS))
-        # The same bytes as Rust's pretty printer makes: key order, two spaces, no end.
-        meta = {
-            "schema_version": entry.SCHEMA_VERSION,
-            "actor_id": actor.hex(),
-            "chunk_hash": chunk.chunk_hash(data).hex(),
-            "prev_wal": parent,
-        }
-        oid = self._repo.create_blob(data)
-        mode = pygit2.enums.FileMode.BLOB
-        for name in (chunk.file_name(data), *reversed(f"{day:%Y/%m/%d}".split("/"))):
-            oid = self._folder((name, oid, mode))
-            mode = pygit2.enums.FileMode.TREE
-        text = json.dumps(meta, indent=2).encode()
-        blob = (entry.META, self._repo.create_blob(text), pygit2.enums.FileMode.BLOB)
-        return self._folder((entry.EVENTS, oid, mode), blob)
 
-    def _folder(self, *items: tuple[str, pygit2.Oid, int]) -> pygit2.Oid:
-        builder = self._repo.TreeBuilder()
-        for name, oid, mode in items:
-            builder.insert(name, oid, mode)
-        return builder.write()
+def _files(
+    events: Sequence[Event], parent: str | None, actor: bytes
+) -> dict[str, bytes]:
+    data = chunk.encode(events)
+    day = _EPOCH + timedelta(milliseconds=min(events[0].ts, _LAST_DAY_MS))
+    # The same bytes as Rust's pretty printer makes: key order, two spaces, no end.
+    meta = {
+        "schema_version": entry.SCHEMA_VERSION,
+        "actor_id": actor.hex(),
+        "chunk_hash": chunk.chunk_hash(data).hex(),
+        "prev_wal": parent,
+    }
+    return {
+        f"{entry.EVENTS}/{day:%Y/%m/%d}/{chunk.file_name(data)}": data,
+        entry.META: json.dumps(meta, indent=2).encode(),
+    }

@@ -94,7 +94,7 @@ def test_a_lease_that_is_not_there_is_corrupt(
     blob = said(mirror, "hash-object", "-w", "--stdin", stdin=b"x")
 
     for nothing in ("1" * 40, "rubbish", blob):
-        with pytest.raises(Corrupt, match=f"the lease {nothing}"):
+        with pytest.raises(Corrupt, match=nothing):
             lease.read(repo, nothing)
-    with pytest.raises(Corrupt, match="the lease 1111"):
+    with pytest.raises(Corrupt, match="1111"):
         lease.write(repo, LOCK, parent="1" * 40, at_ms=T0)

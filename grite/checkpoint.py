@@ -1,0 +1,75 @@
+"""A checkpoint: what the log adds up to at one of its commits, to go on from there.
+
+A commit under refs/grite/checkpoints/ that holds `state.json` (bytes to this module)
+and `wal_head`, the commit of the log they belong to. That is also its parent: fetched
+with a depth of two it brings the place where the log goes on. A checkpoint is a cache:
+it can be deleted at any time, and whoever cannot use one reads the log.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+import pygit2
+
+from grite import objects
+from grite.errors import Corrupt
+from grite.objects import Note
+
+CHECKPOINTS: Final = "refs/grite/checkpoints/"
+KEPT: Final = 3
+STATE: Final = "state.json"
+WAL_HEAD: Final = "wal_head"
+DEPTH: Final = 2
+"""With which a clone fetches one that is to begin there."""
+
+
+def ref_of(at_ms: int) -> str:
+    """Return the ref of the checkpoint made at this time."""
+    return f"{CHECKPOINTS}{at_ms}"
+
+
+def newest_first(refs: Iterable[str]) -> list[str]:
+    """Return the checkpoints among `refs`, by the time in their names."""
+    found = {ref: ref.removeprefix(CHECKPOINTS) for ref in refs}
+    ours = [ref for ref, at in found.items() if ref != at and _is_time(at)]
+    return sorted(ours, key=lambda ref: int(found[ref]), reverse=True)
+
+
+def newest(refs: Iterable[str]) -> str | None:
+    """Return the newest checkpoint among `refs`, None when there is none."""
+    return next(iter(newest_first(refs)), None)
+
+
+def outdated(refs: Mapping[str, str], kept: int = KEPT) -> dict[str, str]:
+    """Return those of `refs` (ref to commit) that are checkpoints to be deleted."""
+    return {ref: refs[ref] for ref in newest_first(refs)[kept:]}
+
+
+def write(repo: pygit2.Repository, state: bytes, wal_head: str, at_ms: int) -> str:
+    """Write a checkpoint as a commit and return it; no ref moves. Safe to call again.
+
+    Raises:
+        Corrupt: `wal_head` is no commit here.
+        Unavailable: it cannot be written.
+    """
+    files = {STATE: state, WAL_HEAD: wal_head.encode()}
+    note = Note(f"Checkpoint at {wal_head}", at_ms, (wal_head,))
+    return objects.write(repo, files, note)
+
+
+def read(repo: pygit2.Repository, commit: str) -> tuple[bytes, str]:
+    """Return the state and the commit of the log that it belongs to.
+
+    Raises:
+        Corrupt: it is no checkpoint, or not there.
+    """
+    state = objects.file_in(repo, commit, STATE)
+    wal_head = objects.file_in(repo, commit, WAL_HEAD)
+    try:
+        return state, wal_head.decode("ascii").strip()
+    except ValueError as error:
+        raise Corrupt(f"{WAL_HEAD} in {commit} names no commit: {error}") from error
+
+
+def _is_time(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 20  # noqa: PLR2004  64 bits
