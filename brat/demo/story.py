@@ -43,8 +43,12 @@ ENGINE: Final = (
     "engine: shell, a script that plays an agent, so no account is needed; for a real "
     "agent set [engine.default] type in .brat/config.toml"
 )
+EXCHANGES: Final = "exchanges.jsonl"
+"""What was asked of the forge by REST, and its answers: a JSON line each."""
 DEADLINE_S: Final = 240.0
 LOOK_S: Final = 0.15
+RELEASE_S: Final = 5.0
+LOCKS: Final = "refs/grite/locks/"
 CHAOS_S: Final = (0.4, 2.5)
 """The bot lives this long between two kills: at least, at most."""
 TESTS_S: Final = 60.0
@@ -135,9 +139,11 @@ def _set_up(folder: Path) -> Stage:
 
 async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int:
     """Open the issue and wait for the convoy's end; return how often the bot died."""
-    log = stage.folder / "forge.log"
-    with processes.forge(stage.folder / FORGE_FOLDER, 0, log=log) as url:
-        bot = BotProcess(stage.folder, stage.known, url)
+    folder = stage.folder
+    record = ("--record", str(folder / EXCHANGES))
+    log = folder / "forge.log"
+    with processes.forge(folder / FORGE_FOLDER, 0, *record, log=log) as url:
+        bot = BotProcess(folder, stage.known, url)
         bot.start()
         try:
             await local.point_hook(url, stage.known, bot.port)
@@ -167,6 +173,7 @@ async def _watch(
             if screen and convoy:
                 screen.update(_picture(convoy, kills))
             if convoy and convoy.ended and not state.intents:
+                await _released(stage)
                 return kills
             if drawn is not None and time.monotonic() > next_kill:
                 bot.kill()
@@ -177,6 +184,15 @@ async def _watch(
                 raise Unavailable(f"the bot ended: see {stage.folder / 'bot.log'}")
             await asyncio.sleep(LOOK_S)
     raise Unavailable(f"the convoy did not end within {DEADLINE_S:g} s")
+
+
+async def _released(stage: Stage) -> None:
+    """Wait until the bot, which owes nothing now, has given its lease back."""
+    deadline = time.monotonic() + RELEASE_S
+    while time.monotonic() < deadline:
+        if not git.run(["for-each-ref", LOCKS], cwd=stage.bare).stdout:
+            return
+        await asyncio.sleep(LOOK_S)
 
 
 def _later(drawn: random.Random | None) -> float:
