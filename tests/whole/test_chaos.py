@@ -1,0 +1,82 @@
+"""`brat demo --chaos`: however often the bot is killed, the end is the same."""
+
+import re
+from hashlib import sha256
+
+import pytest
+
+from tests.whole.demo import CHAOS_SEED, Story
+
+BOTS_LEASE = f"refs/grite/locks/{sha256(b'repo:bot').hexdigest()[:16]}"
+pytestmark = pytest.mark.timeout(120)  # the first test that asks waits for two runs
+
+
+def test_the_bot_was_killed_and_the_seed_is_said(chaos: Story) -> None:
+    (killed,) = re.findall(r"the bot was killed (\d+) times", chaos.said.err)
+
+    assert int(killed) >= 2
+    assert f"chaos: --seed {CHAOS_SEED}" in chaos.said.lines
+
+
+def test_the_tasks_end_the_same(demo: Story, chaos: Story) -> None:
+    same = ("number", "title", "state", "branch")
+
+    assert chaos.told["convoy"] == demo.told["convoy"]
+    assert [{key: task[key] for key in same} for task in chaos.tasks] == [
+        {key: task[key] for key in same} for task in demo.tasks
+    ]
+    assert sum(task["attempts"] for task in chaos.tasks) == 10
+
+
+def test_the_default_branch_has_the_same_tree(demo: Story, chaos: Story) -> None:
+    tree = "main^{tree}"
+
+    assert chaos.seen.git("rev-parse", tree) == demo.seen.git("rev-parse", tree)
+
+
+def test_there_are_as_many_pull_requests_and_comments(
+    demo: Story, chaos: Story
+) -> None:
+    def counted(story: Story) -> tuple[int, int]:
+        comments = sum(len(said) for said in story.seen.comments.values())
+        return len(story.seen.pulls), comments
+
+    assert counted(chaos) == counted(demo) == (8, 1)
+
+
+def test_every_pull_request_is_merged_and_all_that_landed_was_judged(
+    chaos: Story,
+) -> None:
+    assert all(pull["merged"] for pull in chaos.seen.pulls)
+    assert set(chaos.landed) <= chaos.seen.ancestors()
+    for commit in chaos.landed:
+        assert [one["conclusion"] for one in chaos.seen.checks[commit]] == ["success"]
+
+
+def test_nothing_was_done_twice(chaos: Story) -> None:
+    started = [(fact["task"], fact["attempt"]) for fact in chaos.facts("task.started")]
+    merged = [fact["task"] for fact in chaos.facts("task.merged")]
+    intended = [fact["key"] for fact in chaos.facts("action.intended")]
+    done = [fact["key"] for fact in chaos.facts("action.done")]
+
+    assert len(set(started)) == len(started)
+    assert len(set(merged)) == len(merged)
+    assert len(set(done)) == len(done)
+    assert sorted(done) == sorted(intended)
+    dispatched = [path for _, path in chaos.calls if path.endswith("/dispatches")]
+    assert len(dispatched) == len(started)
+
+
+def test_the_log_is_whole_and_one_bot_wrote_it(chaos: Story) -> None:
+    sessions = {started["session"] for started in chaos.facts("task.started")}
+
+    assert len({row.actor for row in chaos.rows} - sessions) == 1
+    assert len(chaos.facts("bot.started")) == 1
+
+
+def test_nothing_is_left_behind(chaos: Story) -> None:
+    assert chaos.left_running == []
+    assert chaos.seen.refs("refs/heads/brat/") == []
+    # a bot that was killed with nothing left to do leaves its lease
+    assert set(chaos.seen.refs("refs/grite/locks/")) <= {BOTS_LEASE}
+    assert chaos.contract_faults == []

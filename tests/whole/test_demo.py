@@ -1,0 +1,201 @@
+"""`brat demo --json`: what it says, and what the forge and git show afterwards."""
+
+import os
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.whole.demo import TASKS, Story
+from tests.world.second_reader import git
+from tests.world.terminal import Terminal
+
+pytestmark = pytest.mark.timeout(120)  # the first test that asks waits for the run
+
+
+def pytest_of(story: Story, commit: str, folder: Path) -> int:
+    """Run the project's own tests on a commit; return the exit status."""
+    git(folder, "clone", "-q", "--no-checkout", story.seen.repository, "checkout")
+    git(folder / "checkout", "checkout", "-q", commit)
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=folder / "checkout",
+        env={"PATH": os.environ["PATH"], "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+    return done.returncode
+
+
+def test_standard_output_is_one_json_object_with_the_promised_keys(demo: Story) -> None:
+    told = demo.told
+
+    assert demo.said.out.count("\n") == 1
+    assert told.keys() >= {"convoy", "tasks", "wal_head", "wall_seconds", "repository"}
+    for task in demo.tasks:
+        assert task.keys() >= {
+            *("number", "state", "attempts", "branch", "pull_request", "landed_commit")
+        }
+    assert told["repository"] == demo.seen.repository
+    assert told["wal_head"] == demo.seen.git("rev-parse", "refs/grite/wal")
+    assert 0 < told["wall_seconds"] < 60
+
+
+def test_all_tasks_merged_each_on_its_own_branch(demo: Story) -> None:
+    convoy = demo.told["convoy"]
+
+    assert [task["number"] for task in demo.tasks] == [*TASKS]
+    assert {task["state"] for task in demo.tasks} == {"merged"}
+    for task in demo.tasks:
+        branch = f"convoy/{convoy}/task-{task['number']}"
+        assert task["branch"] == branch
+        assert demo.seen.git("rev-parse", branch) == task["landed_commit"]
+
+
+def test_the_attempts_are_those_that_the_story_tells(demo: Story) -> None:
+    attempts = {task["number"]: task["attempts"] for task in demo.tasks}
+    failed = {fact["task"]: fact["why"] for fact in demo.facts("merge.failed")}
+    (conflicting,) = {6, 7} & failed.keys()
+
+    assert attempts == {1: 1, 2: 1, 3: 1, 4: 2, 5: 2, 6: 1, 7: 1} | {conflicting: 2}
+    assert failed.keys() == {4, conflicting}
+    assert failed[4].startswith("CI is red on ")
+    assert "conflicts" in failed[conflicting]
+    assert "CHANGELOG.md" in failed[conflicting]
+    assert [fact["task"] for fact in demo.facts("session.lost")] == [5]
+
+
+def test_the_summary_says_what_went_wrong_and_was_put_right(demo: Story) -> None:
+    lines = demo.said.lines
+    again = [line.split()[1] for line in lines if " was tried again: " in line]
+
+    assert lines[0].startswith("engine: shell")
+    assert "a real agent" in lines[0]
+    assert again in (["4", "5", "6"], ["4", "5", "7"])
+    assert any(line.startswith("one at a time: ") for line in lines)
+    assert lines[-1] == "tests on main: pass"
+
+
+def test_the_ways_to_look_that_it_names_are_good(demo: Story, tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, tmp_path)
+    ways = [line for line in demo.said.lines if line.startswith(("  git ", "  brat "))]
+
+    shown = [terminal.done(line) for line in ways]
+
+    assert len(ways) >= 2
+    assert "WAL: " in shown[0]
+    assert all(task["landed_commit"][:7] in shown[1] for task in demo.tasks)
+
+
+def test_the_tests_failed_before_and_pass_now(demo: Story, tmp_path: Path) -> None:
+    (asked,) = demo.facts("convoy.requested")
+    before, after = tmp_path / "before", tmp_path / "after"
+    before.mkdir()
+    after.mkdir()
+
+    assert pytest_of(demo, asked["base"], before) == 1
+    assert pytest_of(demo, "main", after) == 0
+
+
+def test_landed_commits_are_ancestors_of_the_default_branch(demo: Story) -> None:
+    assert len(set(demo.landed)) == len(TASKS)
+    assert set(demo.landed) <= demo.seen.ancestors()
+
+
+def test_each_landed_commit_is_one_that_ci_judged(demo: Story) -> None:
+    tip = demo.seen.git("rev-parse", "main")
+    for commit in {*demo.landed, tip}:
+        (check,) = demo.seen.checks[commit]
+        assert (check["name"], check["conclusion"]) == ("ci", "success")
+        assert check["head_sha"] == commit
+    for landed in demo.facts("merge.landed"):
+        assert landed["judged"] == ["ci"]
+
+
+def test_every_pull_request_is_merged_with_the_commit_that_landed_as_head(
+    demo: Story,
+) -> None:
+    pulls = {pull["number"]: pull for pull in demo.seen.pulls}
+    landed = {task["pull_request"]: task["landed_commit"] for task in demo.tasks}
+    (own,) = pulls.keys() - landed.keys()
+
+    assert all(pull["merged"] for pull in pulls.values())
+    assert {n: pulls[n]["head"]["sha"] for n in landed} == landed
+    base = f"convoy/{demo.told['convoy']}/base"
+    assert {pulls[n]["base"]["ref"] for n in landed} == {base}
+    assert (pulls[own]["head"]["ref"], pulls[own]["base"]["ref"]) == (base, "main")
+
+
+def test_the_issue_has_one_comment_with_a_row_a_task_edited_in_place(
+    demo: Story,
+) -> None:
+    number = str(demo.seen.issue["number"])
+    (comment,) = demo.seen.comments.pop(number)
+    posted = [path for method, path in demo.calls if method == "POST"]
+    edits = [path for method, path in demo.calls if method == "PATCH"]
+
+    assert comment["user"]["login"] == "brat[bot]"
+    rows = [line for line in comment["body"].splitlines() if line.startswith("| ")]
+    for row, task in zip(rows[1:], demo.tasks, strict=True):
+        assert row.startswith(f"| {task['number']} | {task['title']} | merged | ")
+        assert f"| #{task['pull_request']} | `{task['landed_commit'][:10]}` |" in row
+    assert not any(demo.seen.comments.values()), "nothing is said on pull requests"
+    assert sum(path.endswith("/comments") for path in posted) == 1
+    assert sum(path.endswith(f"/issues/comments/{comment['id']}") for path in edits) > 2
+
+
+def test_the_issue_is_closed_with_the_label_of_its_end(demo: Story) -> None:
+    issue = demo.seen.issue
+    labels = [
+        (event["event"], event["label"]["name"], event["actor"]["login"])
+        for event in demo.seen.issue_events
+        if event["event"] in {"labeled", "unlabeled"}
+    ]
+
+    assert (issue["state"], issue["state_reason"]) == ("closed", "completed")
+    assert [label["name"] for label in issue["labels"]] == ["brat:complete"]
+    assert labels[0] == ("labeled", "brat", "you")
+    assert ("unlabeled", "brat", "brat[bot]") in labels
+    assert ("labeled", "brat:active", "brat[bot]") in labels
+    assert sum(event["event"] == "closed" for event in demo.seen.issue_events) == 1
+
+
+def test_no_branch_of_the_queue_and_no_lease_is_left(demo: Story) -> None:
+    assert demo.seen.refs("refs/heads/brat/") == []
+    assert demo.seen.refs("refs/grite/locks/") == []
+    taken = [fact["nonce"] for fact in demo.facts("lease.taken")]
+    freed = [fact["nonce"] for fact in demo.facts("lease.freed")]
+    assert sorted(taken) == sorted(freed)
+
+
+@pytest.mark.xfail(strict=True, reason="the next attempt's work replaces it")
+def test_accepted_work_is_on_its_branch_or_kept_beside_it(demo: Story) -> None:
+    for work in demo.facts("work.accepted"):
+        refs = demo.seen.refs(f"--contains={work['commit']}")
+        assert refs, f"task {work['task']}, attempt {work['attempt']} is lost"
+
+
+def test_tasks_that_can_run_side_by_side_do(demo: Story) -> None:
+    order = [
+        (fact["type"], fact["task"])
+        for fact in (row.fact for row in demo.rows)
+        if fact and fact["type"] in {"task.started", "task.merged"}
+    ]
+
+    started = [kind for kind, _ in order].index("task.merged")
+    assert {task for _, task in order[:started]} == {1, 6, 7}
+    for first, then in pairwise((1, 2, 3)):
+        assert order.index(("task.merged", first)) < order.index(("task.started", then))
+
+
+def test_everything_asked_and_answered_is_as_github_describes_it(demo: Story) -> None:
+    assert len(demo.calls) > 50
+    assert demo.contract_faults == []
+    assert demo.seen.faults == []
+
+
+def test_no_process_is_left_running(demo: Story) -> None:
+    assert demo.left_running == []
