@@ -1,0 +1,183 @@
+"""The README's way on a repository of one's own, typed line by line."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import Struct, json
+
+from tests.world.once import Once
+from tests.world.seen import Seen, look
+from tests.world.terminal import Said, Terminal, contents, left_running
+from tests.world.words import project
+
+pytestmark = pytest.mark.timeout(120)  # the first test that asks waits for the story
+
+README = Path(__file__).parents[2] / "README.md"
+STATE = ".git/brat/"
+PULL = "landed; bring it into your checkout with: "
+LIST = "Add two modules\n\n- [ ] Spell words\n- [ ] Spell them backwards (after 1)\n"
+MOST_STEPS = 12
+
+
+class Way(Struct, frozen=True, kw_only=True):
+    """What was typed, and what was to be seen of it."""
+
+    typed: list[tuple[str, Said]]
+    touched: list[str]
+    """Files outside of brat's own folder that its commands changed."""
+    pulled: list[Said]
+    tests: Said
+    files: dict[str, str]
+    """What the checkout holds at the end: path and content."""
+    status: dict[str, Any]
+    own_commits: list[str]
+    """What the person committed meanwhile."""
+    head: list[str]
+    """The commits of the checkout at the end."""
+    left_running: list[str]
+    seen: Seen
+
+    def said(self, line: str) -> list[str]:
+        """Return what the person was told after lines that begin so."""
+        found = [said for typed, said in self.typed if typed.startswith(line)]
+        return [told for said in found for told in said.lines]
+
+
+class Walk:
+    """A person who follows the README, and looks at the checkout after each line."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self.terminal = terminal
+        self.typed: list[tuple[str, Said]] = []
+        self.touched: set[str] = set()
+        self.pulled: list[Said] = []
+
+    def type(self, line: str) -> Said:
+        before = contents(self.terminal.cwd, but=STATE)
+        said = self.terminal.type(line)
+        after = contents(self.terminal.cwd, but=STATE)
+        self.typed.append((line, said))
+        self.touched |= {name for name, _ in before.items() ^ after.items()}
+        return said
+
+    def follow(self, said: Said) -> None:
+        """Type each command that the one before names, to the end; then pull."""
+        for _ in range(MOST_STEPS):
+            pull = said.after(PULL)
+            if pull:
+                self.pulled.append(self.terminal.type(pull[0]))
+            following = said.after("next: ")
+            if not following:
+                return
+            said = self.type(following[0])
+        raise AssertionError(f"no end after {[line for line, _ in self.typed]}")
+
+
+def readme(kind: str) -> list[str]:
+    """Return the code blocks of a kind in the README's part on one's own repository."""
+    _, _, part = README.read_text().partition("## On your own repository")
+    return re.findall(rf"```{kind}\n(.*?)```", part, re.DOTALL)
+
+
+def walk(folder: Path) -> Way:
+    terminal = project(folder, readme("toml")[0])
+    (terminal.cwd / "pyproject.toml").touch()  # git's index is out of date about it
+    walked = Walk(terminal)
+    own = []
+    lines = re.findall(r"^\$ (brat .*)$", "".join(readme("console")), re.MULTILINE)
+    for line in lines:
+        said = walked.type(line)
+        if line.startswith("brat witness run"):
+            own.append(terminal.commit("Take notes", {"NOTES.md": "Meanwhile.\n"}))
+        if line.startswith("brat refinery run"):
+            walked.follow(said)
+    started = walked.type(f'brat mayor start --task "{LIST}"')
+    own.append(terminal.commit("Take more notes", {"NOTES.md": "Meanwhile.\nMore.\n"}))
+    walked.follow(started)
+    tests = terminal.type("python -m pytest -q")
+    return Way(
+        typed=walked.typed,
+        touched=sorted(walked.touched),
+        pulled=walked.pulled,
+        tests=tests,
+        files={
+            name: (terminal.cwd / name).read_text()
+            for name in terminal.done("git ls-files").splitlines()
+        },
+        status=json.decode(terminal.done("brat status --json")),
+        own_commits=own,
+        head=terminal.done("git rev-list HEAD").split(),
+        left_running=left_running(folder),
+        seen=look(terminal.cwd / STATE),
+    )
+
+
+@pytest.fixture(scope="module")
+def way(once: Once) -> Way:
+    return once("getting-started", Way, walk)
+
+
+def test_every_line_succeeds(way: Way) -> None:
+    assert [(line, said.err) for line, said in way.typed if said.status != 0] == []
+
+
+def test_each_command_names_the_next_until_nothing_is_owed(way: Way) -> None:
+    following = [
+        "brat witness run",
+        *("brat refinery run", "brat witness run", "brat refinery run"),
+        "brat deacon run",
+    ]
+    second = next(n for n, (line, _) in enumerate(way.typed) if "Add two" in line)
+
+    assert [line for line, _ in way.typed[second + 1 :]] == following
+    assert way.typed[-1][1].after("next: ") == []
+
+
+def test_init_says_what_it_found(way: Way) -> None:
+    said = way.said("brat init")
+
+    assert said[0].endswith("as pat-person/project, branch main")
+    assert "CI: python -m pytest -q (pyproject.toml sets up pytest)" in said
+
+
+def test_the_checkout_is_not_touched_to_the_last_byte(way: Way) -> None:
+    assert way.touched == []
+
+
+def test_the_printed_line_brings_the_work(way: Way) -> None:
+    assert [said.status for said in way.pulled] == [0, 0]
+    added = {name for name in way.files if "task_" in name}
+    assert added == {
+        *("words/task_1.py", "tests/test_task_1.py"),
+        *("words/task_2.py", "tests/test_task_2.py"),
+    }
+    assert way.tests.status == 0, way.tests.out
+
+
+def test_what_the_person_committed_meanwhile_is_in_it(way: Way) -> None:
+    landed = way.seen.ancestors()
+
+    assert set(way.own_commits) <= landed
+    assert set(way.own_commits) <= set(way.head)
+    assert way.files["NOTES.md"] == "Meanwhile.\nMore.\n"
+    assert way.head[0] == way.seen.git("rev-parse", "main")
+
+
+def test_status_tells_the_same_to_programs(way: Way) -> None:
+    told = [
+        (convoy["state"], [task["state"] for task in convoy["tasks"]])
+        for convoy in way.status["convoys"]
+    ]
+
+    assert told == [("complete", ["merged"]), ("complete", ["merged", "merged"])]
+    assert way.status["wal_head"] == way.seen.git("rev-parse", "refs/grite/wal")
+
+
+def test_all_pull_requests_are_merged_and_nothing_is_left(way: Way) -> None:
+    assert len(way.seen.pulls) == 5
+    assert all(pull["merged"] for pull in way.seen.pulls)
+    assert way.seen.refs("refs/heads/brat/") == []
+    assert way.seen.refs("refs/grite/locks/") == []
+    assert way.left_running == []

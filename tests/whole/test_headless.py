@@ -1,0 +1,98 @@
+"""`brat mayor start --headless` as the only command of a job: its exit statuses."""
+
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.world.second_reader import rows
+from tests.world.terminal import Terminal, left_running
+from tests.world.words import engine, project
+
+pytestmark = pytest.mark.timeout(120)
+
+FAILING = engine("echo I give up >&2; exit 3", "[witness]\nattempts = 1\n")
+
+
+HEADLESS = "brat mayor start --task 'Spell words' --headless"
+
+
+def kinds_of_facts(terminal: Terminal) -> set[str]:
+    bare = terminal.cwd / ".git/brat/forge/repos/pat-person/project.git"
+    return {row.fact["type"] for row in rows(bare) if row.fact}
+
+
+def test_0_when_all_is_merged_with_a_configuration_that_is_not_committed(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, None)
+    config = terminal.cwd / ".brat/config.toml"
+    terminal.write({".brat/config.toml": engine("my-agent < $BRAT_PROMPT")})
+
+    said = terminal.type(HEADLESS)
+
+    assert said.status == 0, said.err
+    assert f"using {config} as it lies there, not as committed" in said.lines
+    (pull,) = said.after("landed; bring it into your checkout with: ")
+    terminal.done(pull)
+    assert (terminal.cwd / "words/task_1.py").exists()
+    assert terminal.done("git status --short") == "?? .brat/"
+    assert left_running(tmp_path) == []
+
+
+def test_1_when_a_task_fails_and_a_person_may_give_it_up(tmp_path: Path) -> None:
+    terminal = project(tmp_path, FAILING)
+
+    said = terminal.type(HEADLESS)
+
+    assert said.status == 1
+    assert any("task 1 is blocked" in line for line in said.lines)
+    assert "The agent exited with status 3." in said.err
+    assert any("brat task retry 1" in line for line in said.lines)
+    assert left_running(tmp_path) == []
+
+    assert terminal.type("brat status").status == 1
+    dropped = terminal.type("brat task drop 1")
+
+    assert dropped.status == 0, dropped.err
+    assert kinds_of_facts(terminal) >= {"work.refused", "task.blocked", "task.dropped"}
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("brat mayor start --headless --task ''", "--task is empty"),
+        ("brat mayor start --headless --task x --timeout soon", "--timeout: "),
+        pytest.param(
+            *("brat mayor start --headless --task x --timeout 0", "--timeout: "),
+            marks=pytest.mark.xfail(strict=True, reason="0 seconds are taken for some"),
+        ),
+        ("brat mayor start --headless", "--task"),
+        ("brat mayor start --headless --task x --fast", "--fast"),
+        ("brat mayor begin", "begin"),
+    ],
+)
+def test_2_when_it_is_not_used_as_it_should_be(
+    tmp_path: Path, line: str, why: str
+) -> None:
+    terminal = project(tmp_path, None)
+
+    said = terminal.type(line)
+
+    assert said.status == 2
+    assert why in said.err
+    assert "Traceback" not in said.err
+    assert said.out == ""
+    assert not (terminal.cwd / ".git/brat").exists()
+
+
+def test_3_when_the_time_is_over_and_nothing_runs_on(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("sleep 60"))
+    begun = time.monotonic()
+
+    said = terminal.type(f"{HEADLESS} --timeout 3s")
+
+    assert said.status == 3
+    assert any(line.startswith("not done after 3 s") for line in said.lines)
+    assert time.monotonic() - begun < 25
+    assert left_running(tmp_path) == []

@@ -1,0 +1,118 @@
+"""What is wrong is said in one sentence, before anything starts or changes."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.world.terminal import Terminal, contents, new_terminal
+from tests.world.words import engine, project
+
+START = "brat mayor start --task 'Spell words' --headless"
+SHELL = engine("my-agent < $BRAT_PROMPT")
+
+
+def refused(terminal: Terminal, line: str) -> str:
+    """Type a line that must be refused; return the one sentence."""
+    before = contents(terminal.cwd)
+    said = terminal.type(line)
+
+    assert said.status == 1, said.err
+    assert said.out == ""
+    assert contents(terminal.cwd) == before
+    (sentence,) = said.lines
+    assert sentence.startswith("brat: ")
+    return sentence
+
+
+@pytest.mark.parametrize("line", ["brat init", START, "brat status", "brat up"])
+def test_no_git_repository(tmp_path: Path, line: str) -> None:
+    terminal = new_terminal(tmp_path)
+    terminal.done("rm -r .git")
+
+    assert "is not in a git repository" in refused(terminal, line)
+
+
+@pytest.mark.parametrize("line", ["brat init", START])
+def test_a_repository_without_a_commit(tmp_path: Path, line: str) -> None:
+    terminal = new_terminal(tmp_path)
+
+    assert "has no commit yet" in refused(terminal, line)
+
+
+@pytest.mark.parametrize("line", ["brat init", START])
+def test_changes_that_are_not_committed(tmp_path: Path, line: str) -> None:
+    terminal = project(tmp_path, SHELL)
+    terminal.write({"words/count.py": "def count(text): ...\n"})
+
+    sentence = refused(terminal, line)
+
+    assert "not committed (words/count.py)" in sentence
+
+
+def test_a_branch_that_is_none(tmp_path: Path) -> None:
+    terminal = project(tmp_path, SHELL)
+    terminal.done("git switch --quiet --detach")
+
+    assert "is on no branch" in refused(terminal, "brat init")
+
+
+def test_a_bare_repository(tmp_path: Path) -> None:
+    terminal = project(tmp_path, SHELL)
+    terminal.done(f"git clone --quiet --bare . {tmp_path}/bare.git")
+
+    sentence = refused(terminal, f"brat init --repo {tmp_path}/bare.git")
+
+    assert "is a bare repository" in sentence
+
+
+@pytest.mark.parametrize("line", ["brat init", START, "brat config check"])
+def test_a_key_that_nobody_knows_names_the_nearest(tmp_path: Path, line: str) -> None:
+    terminal = project(tmp_path, SHELL + '[refinery]\nstratgy = "merge"\n')
+
+    sentence = refused(terminal, line)
+
+    assert f"{terminal.cwd}/.brat/config.toml: refinery.stratgy: unknown" in sentence
+    assert sentence.endswith("did you mean strategy?")
+
+
+INIT_FIRST = pytest.mark.xfail(strict=True, reason="it registers, then it looks")
+
+
+@pytest.mark.parametrize(
+    "line", [pytest.param(START, marks=INIT_FIRST), "brat witness run"]
+)
+def test_an_engine_that_cannot_be_driven(tmp_path: Path, line: str) -> None:
+    terminal = project(tmp_path, '[engine.default]\ntype = "codex"\n')
+
+    sentence = refused(terminal, line)
+
+    assert '[engine.default] type = "codex" cannot be driven' in sentence
+    assert "it drives shell" in sentence
+
+
+@pytest.mark.parametrize("line", ["brat status", "brat witness run", "brat deacon run"])
+def test_a_repository_that_was_not_initialised(tmp_path: Path, line: str) -> None:
+    terminal = project(tmp_path, SHELL)
+
+    assert "run `brat init` first" in refused(terminal, line)
+
+
+def test_a_git_that_is_too_old(tmp_path: Path) -> None:
+    terminal = project(tmp_path, SHELL)
+    terminal.install("git", 'echo "git version 2.30.2"\n')
+
+    sentence = refused(terminal, "brat init")
+
+    assert "2.30.2" in sentence
+    assert "2.38" in sentence
+
+
+def test_without_any_ci_it_is_said_that_nothing_will_land(tmp_path: Path) -> None:
+    terminal = new_terminal(tmp_path)
+    terminal.commit("Begin", {"README.md": "# Notes\n", ".brat/config.toml": SHELL})
+
+    said = terminal.type("brat init")
+
+    assert said.status == 0
+    (line,) = said.after("CI: ")
+    assert line.startswith("none found. Nothing will land until [ci] command is set")
