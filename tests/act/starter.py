@@ -1,0 +1,57 @@
+"""Runs workflows/brat-task.yml with act, in the place of the forge's own starter.
+
+The forge starts it with a run's environment and leaves it: this process becomes act.
+Only the upload is not GitHub's: tests/act/upload stands in for actions/upload-artifact.
+"""
+
+import os
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+WORKFLOW = HERE.parents[1] / "workflows/brat-task.yml"
+ACT = Path(sys.executable).with_name("act")
+HANDED_ON = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+ARTIFACTS = ("ACTIONS_RUNTIME_TOKEN", "ACTIONS_RESULTS_URL")
+
+
+def arguments(folder: Path) -> list[str]:
+    """Return act's command line for the run in `folder`."""
+    pin = re.search(r"actions/upload-artifact@[0-9a-f]{40}", WORKFLOW.read_text())
+    assert pin
+    url = os.environ["GITHUB_SERVER_URL"]
+    return [
+        *(str(ACT), "workflow_dispatch", "--workflows", str(WORKFLOW)),
+        *("--eventpath", str(folder / "event.json")),
+        *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
+        *("--no-cache-server", "--action-cache-path", str(folder / "actions")),
+        *("--local-repository", f"{url}/{pin[0]}={HERE / 'upload'}"),
+        *(word for name in HANDED_ON for word in ("--env", stated(name))),
+        *("--env-file", str(folder / "act.env")),
+        *("--secret", "GITHUB_TOKEN"),
+    ]
+
+
+def stated(name: str, prefix: str = "") -> str:
+    """Return a variable of ours as `NAME=value`."""
+    return f"{prefix}{name}={os.environ[name]}"
+
+
+def main() -> None:
+    """Become act; its exit status is the run's."""
+    folder = Path(os.environ["BRAT_RUN_DIR"])
+    variables = folder / "act.env"
+    variables.touch(mode=0o600)
+    # act has values of its own for the plain names
+    told = [stated(name, "BRAT_") for name in ARTIFACTS]
+    variables.write_text("\n".join(told), encoding="utf-8")
+    with os.fdopen(int(os.environ["BRAT_TOKEN_FD"])) as pipe:
+        token = pipe.read()
+    env = {name: os.environ[name] for name in ("PATH", "HOME", "LANG")}
+    env["GITHUB_TOKEN"] = token
+    os.execve(ACT, arguments(folder), env)  # noqa: S606  a signal must reach act itself
+
+
+if __name__ == "__main__":
+    main()
