@@ -65,11 +65,23 @@ def record(
     return state, tuple(out)
 
 
-def fold(state: State, commit: str, events: Iterable[GriteEvent]) -> State:
+def fold(
+    state: State,
+    commit: str,
+    events: Iterable[GriteEvent],
+    by: bytes | None = None,
+) -> State:
     """Return `state` after the events of one commit, in the order they stand in it.
 
-    Only events whose actor is a bot change anything; what a bot wrote that this version
-    does not know is collected in `unknown`.
+    Only events of bots change anything, and each of them once, in the commit that its
+    bot wrote it into: a copy that another program logged again was decided on another
+    state. What a bot wrote that this version does not know is collected in `unknown`.
+
+    Args:
+        state: before the commit.
+        commit: its id.
+        events: what it holds.
+        by: the actor who wrote the commit; None where that is not known.
     """
     state = replace(state, moment=replace(state.moment, commit=commit))
     for event in events:
@@ -81,11 +93,13 @@ def fold(state: State, commit: str, events: Iterable[GriteEvent]) -> State:
             continue
         if not isinstance(fact, BotStarted) and actor not in state.bots:
             continue
+        # The times of what bots decide on one chain only grow.
+        if event.ts <= state.moment.at or by not in (None, event.actor):
+            continue
         if isinstance(fact, UnknownFact):
             state = replace(state, unknown=(*state.unknown, fact.type))
             continue
-        moment = Moment(commit, max(event.ts, state.moment.at))
-        state = _stepped(state, fact, actor, moment)
+        state = _stepped(state, fact, actor, Moment(commit, event.ts))
     return state
 
 

@@ -6,6 +6,7 @@ from convoy.events import (
     BotStarted,
     Claim,
     ConvoyPaused,
+    ConvoyResumed,
     Event,
     SessionSpawned,
     TaskDropped,
@@ -19,12 +20,14 @@ STRANGER = bytes(16)
 PAUSED = ConvoyPaused(convoy=NAME, by="ann")
 
 
-def said(body: str, actor: bytes = ACTOR) -> GriteEvent:
-    return GriteEvent(ids.convoy_issue(NAME), actor, 5_000_000, CommentAdded(body))
+def said(body: str, actor: bytes = ACTOR, at: int = 5_000_000) -> GriteEvent:
+    return GriteEvent(ids.convoy_issue(NAME), actor, at, CommentAdded(body))
 
 
-def comment(fact: Event | Claim, actor: bytes = ACTOR) -> GriteEvent:
-    return said(body_of(fact, "Somebody says."), actor)
+def comment(
+    fact: Event | Claim, actor: bytes = ACTOR, at: int = 5_000_000
+) -> GriteEvent:
+    return said(body_of(fact, "Somebody says."), actor, at)
 
 
 def test_only_a_bots_events_count() -> None:
@@ -37,13 +40,37 @@ def test_only_a_bots_events_count() -> None:
 def test_an_actor_is_a_bot_from_its_start_on_not_before() -> None:
     state = Rules().planned(spec(1)).state
     started = comment(BotStarted(version="1"), STRANGER)
-    paused = comment(PAUSED, STRANGER)
+    paused = comment(PAUSED, STRANGER, 5_000_001)
 
     early = fold(state, "c", [paused, started])
     late = fold(state, "c", [started, paused])
 
     assert (early.convoys[NAME].state, late.convoys[NAME].state) == ("active", "paused")
     assert early.bots == {ACTOR.hex(), STRANGER.hex()}
+
+
+def test_an_event_that_was_logged_again_counts_once() -> None:
+    state = Rules().planned(spec(1)).state
+    paused = comment(PAUSED)
+    resumed = comment(ConvoyResumed(convoy=NAME, by="ann"), at=5_000_001)
+
+    read = fold(state, "c", [paused, resumed])
+
+    assert read.convoys[NAME].state == "active"
+    assert fold(read, "d", [paused]).convoys == read.convoys
+    assert fold(read, "d", [resumed, paused]).moment.at == read.moment.at
+
+
+def test_a_bots_event_counts_in_a_commit_of_that_bot() -> None:
+    state = Rules().planned(spec(1)).state
+    paused = comment(PAUSED)
+    newer = said('\n[brat]{"type":"convoy.frozen","v":1}[/brat]', at=5_000_001)
+
+    elsewhere = fold(state, "c", [paused, newer], by=STRANGER)
+
+    assert (elsewhere.convoys, elsewhere.unknown) == (state.convoys, ())
+    for by in (ACTOR, None):  # None: the commit does not say
+        assert fold(state, "c", [paused], by=by).convoys[NAME].state == "paused"
 
 
 def test_a_claim_changes_nothing_whoever_makes_it() -> None:
