@@ -215,7 +215,7 @@ def _chained(tasks: list[Task]) -> list[Task]:
 
 
 @given(convoys())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 def test_links_form_an_unbroken_chain_over_the_tip(convoy: Convoy) -> None:
     queue = chain(convoy, TIP)
 
@@ -230,7 +230,7 @@ def test_links_form_an_unbroken_chain_over_the_tip(convoy: Convoy) -> None:
 
 
 @given(convoys())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 def test_each_waiting_task_is_linked_or_unbuilt_never_both(convoy: Convoy) -> None:
     queue = chain(convoy, TIP)
 
@@ -240,7 +240,7 @@ def test_each_waiting_task_is_linked_or_unbuilt_never_both(convoy: Convoy) -> No
 
 
 @given(convoys())
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=80)
 def test_a_chain_stops_only_where_a_candidate_must_be_built(convoy: Convoy) -> None:
     queue = chain(convoy, TIP)
 
