@@ -111,11 +111,20 @@ def block(state: State, command: BlockTask) -> Decision:
 
 
 def retry(state: State, command: RetryTask) -> Decision:
-    """Queue a blocked task again, with all its attempts."""
+    """Queue a blocked task again, with all its attempts; it is told why it stopped."""
     task = task_in(state, command.convoy, command.task, "blocked")
     if isinstance(task, Refusal):
         return task
-    return (TaskQueued(convoy=command.convoy, task=task.number, cause="retry"),)
+    convoy = state.convoys[command.convoy]
+    dropped = [t.number for t in convoy.tasks if t.state == "dropped"]
+    if lost := [number for number in task.spec.after if number in dropped]:
+        return Refusal(
+            f"task {task.number} needs task {lost[0]}, which was dropped: drop it too"
+        )
+    queued = TaskQueued(
+        convoy=convoy.name, task=task.number, cause="retry", why=task.why
+    )
+    return (queued,)
 
 
 def drop(state: State, command: DropTask) -> Decision:

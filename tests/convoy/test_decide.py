@@ -1,3 +1,5 @@
+from msgspec.structs import replace
+
 from convoy.commands import (
     AcceptWork,
     AttemptMerge,
@@ -104,6 +106,24 @@ def test_a_person_can_have_a_blocked_task_tried_again() -> None:
     assert (rules.task(1).state, rules.task(1).started) == ("running", 2)
 
 
+def test_a_task_tried_again_is_told_why_it_was_blocked() -> None:
+    rules = Rules().planned(spec(1), attempts=1).started(1).do(lost(1, 1))
+
+    rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
+
+    assert rules.task(1).notes == ("1 attempts did not land; the last: it died",)
+
+
+def test_a_task_that_needs_a_dropped_one_cannot_be_tried_again() -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)))
+    rules.do(DropTask(convoy=NAME, task=1, why="no"))
+    retry = RetryTask(convoy=NAME, task=2, by="ann")
+
+    refused = why(rules.ask(retry))
+
+    assert refused == "task 2 needs task 1, which was dropped: drop it too"
+
+
 def test_a_superseded_attempt_hands_nothing_in() -> None:
     rules = Rules().planned(spec(1)).started(1).do(lost(1, 1)).started(1)
     late = AcceptWork(
@@ -148,6 +168,19 @@ def test_a_candidate_of_other_work_is_refused() -> None:
     )
 
     assert "other work" in why(rules.ask(other))
+
+
+def test_a_candidate_is_noted_once() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    offer = AttemptMerge(
+        convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("a")
+    )
+    whole = replace(offer, task=0)
+
+    assert "candidate already" in why(rules.do(offer).ask(offer))
+    rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",)))
+
+    assert "candidate already" in why(rules.do(whole).ask(whole))
 
 
 def test_red_work_goes_back_with_what_ci_said() -> None:
