@@ -157,7 +157,7 @@ def _merges(
     queue = chain(convoy, tip)
     green = _green_front(convoy, queue.links, observed)
     yield from _landing(convoy, green, observed, tip)
-    if queue.links and not green:
+    if queue.links and not green and convoy.settings.require_ci:
         front = queue.links[0]
         checks = observed.checks.get(front.candidate.commit)
         yield from _verdict(convoy, front, checks, pace, now)
@@ -171,11 +171,16 @@ def _green_front(
 ) -> tuple[Link, ...]:
     """Return the links from the front on that may land."""
     for position, link in enumerate(links):
-        if link.task.pull is None or not _is_green(
-            convoy, observed.checks.get(link.candidate.commit)
-        ):
+        checks = observed.checks.get(link.candidate.commit)
+        if not _is_shown(link) or not _is_green(convoy, checks):
             return links[:position]
     return links
+
+
+def _is_shown(link: Link) -> bool:
+    """Whether the forge has the pull request and, from an earlier push, the work."""
+    pull, work = link.task.pull, link.task.work
+    return pull is not None and work is not None and work.log != ""
 
 
 def _is_green(convoy: Convoy, checks: Checks | None) -> bool:

@@ -50,10 +50,10 @@ def record(
     for fact in facts:
         before = state
         first = max(at, before.moment.at + 1)
-        state = _stepped(before, fact, actor.hex(), replace(before.moment, at=first))
+        state = _stepped(before, fact, actor.hex(), Moment(at=first))
         shown = tuple(_shown(before, state))
         if shown:  # the fact comes after them, so that the next time is counted from it
-            moment = replace(before.moment, at=first + len(shown))
+            moment = Moment(at=first + len(shown))
             state = _stepped(before, fact, actor.hex(), moment)
         comment = CommentAdded(body_of(fact, sentence(fact)))
         out += (

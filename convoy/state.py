@@ -44,6 +44,8 @@ class Work(Struct, frozen=True, kw_only=True):
     commit: str
     base: str
     files: tuple[str, ...]
+    log: str = ""
+    """The commit that carries `work.accepted`; empty while it is not pushed."""
     at: int
 
 

@@ -50,6 +50,7 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
                 commit=event.commit,
                 base=event.base,
                 files=event.files,
+                log=state.moment.commit,
                 at=state.moment.at,
             )
             return replace(_ended_session(state, task), state="needs-review", work=work)

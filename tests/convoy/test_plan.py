@@ -1,3 +1,5 @@
+from typing import Any
+
 from msgspec.structs import replace
 
 from convoy.actions import (
@@ -17,16 +19,25 @@ from convoy.actions import (
     Show,
     Sweep,
 )
-from convoy.commands import AttemptMerge, NoteDone, RequestConvoy
+from convoy.commands import (
+    AcceptWork,
+    AttemptMerge,
+    FailMerge,
+    NoteDone,
+    RequestConvoy,
+)
+from convoy.decide import Refusal, decide
 from convoy.events import EngineSpec
-from convoy.observed import Checks, Observed, Run
+from convoy.observed import Checks, Observed, Run, Verdict
 from convoy.plan import Pace, plan
-from tests.world.rules import NAME, Rules, settings, sha, spec
+from convoy.record import record
+from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
 
 BASE = f"refs/heads/convoy/{NAME}/base"
 QUEUE = f"refs/heads/brat/queue/convoy--{NAME}--base/"
 ROOTS = {"refs/heads/main": sha("0"), BASE: sha("0")}
 GREEN = Checks(verdict="green", names=("ci",))
+WORK: dict[str, Any] = {"commit": sha("a"), "base": sha("0"), "files": ("a.py",)}
 
 
 def owed(rules: Rules, **seen: object) -> list[object]:
@@ -167,6 +178,41 @@ def test_without_required_ci_a_candidate_lands_unjudged() -> None:
     rules = in_review(1, require_ci=False, strategy="merge")
 
     assert owed(rules.offered(1, sha("a"), sha("0"))) == [Land(NAME, (1,), sha("0"))]
+
+
+def test_without_required_ci_nobody_is_blamed_for_what_it_says() -> None:
+    rules = Rules().planned(spec(1), require_ci=False).started(1)
+    rules.do(AcceptWork(convoy=NAME, task=1, attempt=1, **WORK))
+    rules.offered(1, sha("a"), sha("0"))
+    rules.now += 10**6
+    assert rules.task(1).pull is None
+
+    verdicts: tuple[Verdict, ...] = ("red", "none")
+    for verdict in verdicts:
+        checks = {sha("a"): Checks(verdict=verdict)}
+        assert owed(rules, checks=checks) == []
+
+
+def test_work_lands_only_after_the_push_that_shows_it() -> None:
+    rules = in_review(1, require_ci=False, strategy="merge")
+    rules.do(FailMerge(convoy=NAME, task=1, candidate=None, cause="conflict", why="no"))
+    rules.started(1)
+    state = rules.state
+    for command in (
+        AcceptWork(convoy=NAME, task=1, attempt=2, **WORK),
+        AttemptMerge(
+            convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("a")
+        ),
+    ):
+        decision = decide(state, command)
+        assert not isinstance(decision, Refusal)
+        state, _ = record(state, decision, actor=ACTOR, at=rules.now)
+        rules.do(command)
+
+    drafted = plan(state, Observed(refs=ROOTS), Pace(), rules.now)
+
+    assert not any(isinstance(action, Land) for action in drafted)
+    assert owed(rules) == [Land(NAME, (1,), sha("0"))]
 
 
 def test_a_candidate_that_no_check_speaks_of_blocks_with_the_reason() -> None:
