@@ -6,18 +6,24 @@ TEXT_CHARS = 262_144
 """Longer than any forge's issue; what is beyond it is not read."""
 
 _ANSI = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
-# Control characters but tab and newline, surrogates, and what is there but cannot be
-# seen: zero-width, bidirectional, tag and variation characters.
+# What is there but cannot be seen: control characters but tab and newline, surrogates,
+# format characters (bidirectional, zero-width, tags), variation selectors, fillers, and
+# what Unicode says is ignored where it is unknown.
+# https://www.unicode.org/Public/16.0.0/ucd/DerivedCoreProperties.txt
 _UNSEEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u2069"
-    "\ufe00-\ufe0f\ufeff\ud800-\udfff\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f"
+    "\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0"
+    "\ufff0-\ufffb\U000110bd\U000110cd\U00013430-\U0001343f\U0001bca0-\U0001bca3"
+    "\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 
 
 def clean(text: str) -> str:
     """Return `text` without control codes and invisible characters; safe to do twice.
 
-    Its lines end in newlines only, and it can be written as UTF-8.
+    Its lines end in newlines only, and it can be written as UTF-8. What Markdown hides
+    stays: `bot.speech.cleaning` takes that away too.
     """
     text = text[:TEXT_CHARS].replace("\r\n", "\n").replace("\r", "\n")
     return _UNSEEN.sub("", _ANSI.sub("", text))
