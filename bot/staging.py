@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot import deacon, mayor, refinery, witness
+from bot import deacon, handin, mayor, refinery, witness
 from bot.desk import Desk
 from bot.draft import Draft
 from convoy.actions import (
@@ -77,7 +77,7 @@ async def stage(desk: Desk, draft: Draft) -> None:
 async def _collect(desk: Desk, draft: Draft, action: Collect) -> None:
     got = await witness.fetch(desk, action)
     if got is not None:
-        await asyncio.to_thread(witness.collect, desk, draft, action, got)
+        await asyncio.to_thread(handin.collect, desk, draft, action, got)
 
 
 def _perform(  # noqa: C901, PLR0912  one arm a kind
