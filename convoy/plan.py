@@ -92,13 +92,11 @@ def _results(
         if attempt is None or attempt.run is None:
             continue
         run = observed.runs.get(attempt.run)
-        if run is None:
-            continue
         timeout_s = convoy.settings.engines[task.spec.engine].timeout_s
-        deadline = attempt.at + (timeout_s + pace.session_slack_s) * 1000
-        if run.completed:
-            yield Collect(convoy.name, task.number, run.id)
-        elif now > deadline:
+        late = now > attempt.at + (timeout_s + pace.session_slack_s) * 1000
+        if run.completed if run else late:  # the forge may have forgotten it
+            yield Collect(convoy.name, task.number, attempt.run)
+        elif run and (late or task.state != "running"):
             yield CancelRun(run.id)
 
 

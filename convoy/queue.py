@@ -40,10 +40,14 @@ def must_wait(state: State, convoy: Convoy, task: Task, now: int) -> bool:
 
 
 def startable(convoy: Convoy, task: Task) -> bool:
-    """Whether the task is queued, its convoy active and all it needs merged."""
+    """Whether the task is queued, its convoy active and all it needs merged.
+
+    A session of an earlier attempt has to end first.
+    """
     return (
         convoy.state == "active"
         and task.state == "queued"
+        and task.attempt is None
         and all(
             (needed := convoy.task(number)) is not None and needed.state == "merged"
             for number in task.spec.after

@@ -33,6 +33,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
     log: str
     """The commit that carries `task.started`: what the runner is told to read."""
     at: int
+    """When it was started, and then when its dispatch was noted."""
     run: int | None = None
     """The workflow run, once the dispatch is known to be done."""
 
@@ -163,14 +164,19 @@ class State(Struct, frozen=True, kw_only=True):
     convoys: dict[str, Convoy] = {}
     leases: dict[str, Lease] = {}
     intents: dict[str, Intent] = {}
+    answered: frozenset[int] = frozenset()
+    """Comments whose commands were carried out and answered."""
     unknown: tuple[str, ...] = ()
     """Types of bot events this version does not know; while any is here, read only."""
 
     def running(self) -> Iterator[tuple[Convoy, Task]]:
-        """Give each task that has a session, with its convoy."""
+        """Give each task that has a session, with its convoy.
+
+        Also one that was dropped or blocked, as long as its session has not ended.
+        """
         for convoy in self.convoys.values():
             for task in convoy.tasks:
-                if task.state == "running":
+                if task.attempt is not None:
                     yield convoy, task
 
     def live(self) -> Iterator[Convoy]:

@@ -29,15 +29,22 @@ def freed(state: State, convoy: str, task: Task) -> Events:
 
 def again(
     state: State, command: RefuseWork | LoseSession | FailMerge, task: Task
-) -> Event:
-    """Queue the task once more, or block it when its attempts are spent."""
+) -> Events:
+    """Queue the task once more, or block it when its attempts are spent.
+
+    One that was dropped or blocked while its session ran stays what it is.
+    """
+    if task.state not in ("running", "needs-review"):
+        return ()
     limit = state.convoys[command.convoy].settings.attempts
     cause: Cause = command.cause
     if cause not in FREE and task.spent >= limit:
         why = f"{task.spent} attempts did not land; the last: {command.why}"
-        return TaskBlocked(convoy=command.convoy, task=task.number, why=why)
-    return TaskQueued(
-        convoy=command.convoy, task=task.number, cause=cause, why=command.why
+        return (TaskBlocked(convoy=command.convoy, task=task.number, why=why),)
+    return (
+        TaskQueued(
+            convoy=command.convoy, task=task.number, cause=cause, why=command.why
+        ),
     )
 
 

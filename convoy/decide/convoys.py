@@ -9,7 +9,7 @@ from convoy.commands import (
     ResumeConvoy,
     StartBot,
 )
-from convoy.decide.consequence import finish, freed
+from convoy.decide.consequence import finish
 from convoy.decide.lookup import in_state, live
 from convoy.decide.verdict import Decision, Refusal
 from convoy.events import (
@@ -20,7 +20,6 @@ from convoy.events import (
     ConvoyPlanned,
     ConvoyRequested,
     ConvoyResumed,
-    Event,
     TaskDropped,
     TaskQueued,
 )
@@ -85,13 +84,11 @@ def fail(state: State, command: FailConvoy) -> Decision:
     convoy = live(state, command.convoy)
     if isinstance(convoy, Refusal):
         return convoy
-    dropped: list[Event] = []
-    for task in convoy.tasks:
-        if not task.settled:
-            dropped += freed(state, convoy.name, task)
-            dropped.append(
-                TaskDropped(convoy=convoy.name, task=task.number, why=command.why)
-            )
+    dropped = (
+        TaskDropped(convoy=convoy.name, task=task.number, why=command.why)
+        for task in convoy.tasks
+        if not task.settled
+    )
     return (
         *dropped,
         ConvoyFailed(convoy=convoy.name, why=command.why),

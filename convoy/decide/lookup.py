@@ -34,10 +34,13 @@ def task_in(state: State, name: str, number: int, wanted: str) -> Task | Refusal
 
 
 def in_session(state: State, name: str, number: int, attempt: int) -> Task | Refusal:
-    """Return a task whose current attempt is this one."""
-    task = task_in(state, name, number, "running")
-    if isinstance(task, Refusal):
-        return task
-    if task.attempt is None or task.attempt.number != attempt:
+    """Return a task whose session is this attempt's; it may be given up by now."""
+    convoy = state.convoys.get(name)
+    task = convoy.task(number) if convoy else None
+    if task is None:
+        return Refusal(f"{name} has no task {number}")
+    if task.attempt is None:
+        return Refusal(f"task {number} of {name} is {task.state}, not running")
+    if task.attempt.number != attempt:
         return Refusal(f"attempt {attempt} of task {number} is not the current one")
     return task

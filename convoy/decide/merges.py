@@ -67,7 +67,7 @@ def fail(state: State, command: FailMerge) -> Decision:
     task = task_in(state, convoy.name, command.task, "needs-review")
     if isinstance(task, Refusal):
         return task
-    return (failed, again(state, command, task))
+    return (failed, *again(state, command, task))
 
 
 def land(state: State, command: LandMerge) -> Decision:

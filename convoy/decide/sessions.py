@@ -1,4 +1,8 @@
-"""How a session may end: once, and only the current one."""
+"""How a session may end: once, and only the current one.
+
+A task that was dropped or blocked meanwhile keeps its session until that has ended, so
+that its slot and its leases are not given away before; what it brings is refused.
+"""
 
 from msgspec.structs import replace
 
@@ -14,7 +18,7 @@ from convoy.events import (
     WorkAccepted,
     WorkRefused,
 )
-from convoy.state import State
+from convoy.state import State, Task
 
 
 def accept(state: State, command: AcceptWork) -> Decision:
@@ -22,6 +26,8 @@ def accept(state: State, command: AcceptWork) -> Decision:
     task = in_session(state, command.convoy, command.task, command.attempt)
     if isinstance(task, Refusal):
         return task
+    if task.state != "running":
+        return _too_late(state, command, task)
     accepted = WorkAccepted(
         convoy=command.convoy,
         task=command.task,
@@ -47,6 +53,8 @@ def accept_nothing(state: State, command: AcceptNothing) -> Decision:
     task = in_session(state, command.convoy, command.task, command.attempt)
     if isinstance(task, Refusal):
         return task
+    if task.state != "running":
+        return _too_late(state, command, task)
     merged = TaskMerged(convoy=command.convoy, task=command.task)
     convoy = state.convoys[command.convoy]
     after = convoy_next(convoy, replace(task, state="merged"))
@@ -65,7 +73,7 @@ def refuse(state: State, command: RefuseWork) -> Decision:
         why=command.why,
     )
     free = freed(state, command.convoy, task)
-    return (refused, *free, again(state, command, task))
+    return (refused, *free, *again(state, command, task))
 
 
 def lose(state: State, command: LoseSession) -> Decision:
@@ -80,4 +88,17 @@ def lose(state: State, command: LoseSession) -> Decision:
         why=command.why,
     )
     free = freed(state, command.convoy, task)
-    return (lost, *free, again(state, command, task))
+    return (lost, *free, *again(state, command, task))
+
+
+def _too_late(
+    state: State, command: AcceptWork | AcceptNothing, task: Task
+) -> Decision:
+    """End the session of a task that is not wanted, or not yet again."""
+    refused = WorkRefused(
+        convoy=command.convoy,
+        task=command.task,
+        attempt=command.attempt,
+        why=f"the task is {task.state} by now",
+    )
+    return (refused, *freed(state, command.convoy, task))

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from convoy import ids
 from convoy.commands import BlockTask, DropTask, RetryTask, StartTask
-from convoy.decide.consequence import convoy_next, freed
+from convoy.decide.consequence import convoy_next
 from convoy.decide.lookup import in_state, live, task_in
 from convoy.decide.verdict import Decision, Events, Refusal
 from convoy.events import (
@@ -99,7 +99,7 @@ def _leases(state: State, convoy: Convoy, task: Task, command: StartTask) -> Eve
 
 
 def block(state: State, command: BlockTask) -> Decision:
-    """Wait for a person; what the session held is free."""
+    """Wait for a person; its session, if it has one, still has to end."""
     convoy = live(state, command.convoy)
     if isinstance(convoy, Refusal):
         return convoy
@@ -107,7 +107,7 @@ def block(state: State, command: BlockTask) -> Decision:
     if task is None or task.state not in ("queued", "running", "needs-review"):
         return Refusal(f"task {command.task} of {command.convoy} cannot be blocked")
     blocked = TaskBlocked(convoy=convoy.name, task=task.number, why=command.why)
-    return (*freed(state, convoy.name, task), blocked)
+    return (blocked,)
 
 
 def retry(state: State, command: RetryTask) -> Decision:
@@ -146,7 +146,6 @@ def drop(state: State, command: DropTask) -> Decision:
         if task.number in other.spec.after and other.state == "queued"
     )
     return (
-        *freed(state, convoy.name, task),
         dropped,
         *blocked,
         *convoy_next(convoy, replace(task, state="dropped")),

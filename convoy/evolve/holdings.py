@@ -46,11 +46,15 @@ def action_after(state: State, event: ActionIntended | ActionDone) -> State:
 
 
 def _done(state: State, intent: Intent, number: int) -> State:
+    if intent.kind == "answer":
+        return replace(state, answered=state.answered | {intent.comment})
+
     def dispatched(task: Task) -> Task:
         attempt = task.attempt
         if attempt is None or attempt.number != intent.attempt:
             return task
-        return replace(task, attempt=replace(attempt, run=number))
+        at = state.moment.at
+        return replace(task, attempt=replace(attempt, run=number, at=at))
 
     def noted(convoy: Convoy) -> Convoy:
         match intent.kind:
@@ -62,7 +66,7 @@ def _done(state: State, intent: Intent, number: int) -> State:
                 return change_task(
                     convoy, intent.task, lambda t: replace(t, pull=number)
                 )
-            case "comment" | "finish" | "answer":
+            case "comment" | "finish":
                 return convoy
             case _:
                 assert_never(intent.kind)

@@ -39,9 +39,7 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
         case TaskStarted():
             return _started(state, task, event)
         case TaskBlocked():
-            return replace(
-                task, state="blocked", why=event.why, attempt=None, candidate=None
-            )
+            return replace(task, state="blocked", why=event.why, candidate=None)
         case TaskMerged() | TaskDropped():
             return _settled(state, task, event)
         case WorkAccepted():
@@ -72,7 +70,6 @@ def _queued(task: Task, event: TaskQueued) -> Task:
         why=event.why,
         spent=spent,
         notes=notes,
-        attempt=None,
         work=None,
         candidate=None,
     )
@@ -105,16 +102,14 @@ def _settled(state: State, task: Task, event: TaskMerged | TaskDropped) -> Task:
             task,
             state="dropped",
             why=event.why,
-            attempt=None,
             candidate=None,
             ended_at=at,
         )
     return replace(
-        task,
+        _ended_session(state, task),
         state="merged",
         why="",
         landed=event.commit,
-        attempt=None,
         candidate=None,
         ended_at=at,
     )

@@ -22,9 +22,11 @@ from convoy.actions import (
 from convoy.commands import (
     AcceptWork,
     AttemptMerge,
+    DropTask,
     FailMerge,
     NoteDone,
     RequestConvoy,
+    StartTask,
 )
 from convoy.decide import Refusal, decide
 from convoy.events import EngineSpec
@@ -113,6 +115,39 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
     rules.now += 10**8
 
     assert owed(rules, runs={101: replace(run, completed=False)}) == [CancelRun(101)]
+
+
+def test_the_deadline_of_a_session_counts_from_its_dispatch() -> None:
+    rules = Rules().planned(spec(1))
+    rules.do(
+        StartTask(
+            convoy=NAME, task=1, base=sha("0"), session="ab" * 16, nonce="n", now=0
+        )
+    )
+    rules.now += 10**8  # no bot was up
+    rules.do(NoteDone(key=f"dispatch:{NAME}/1/1", number=101))
+
+    assert owed(rules, runs={101: Run(id=101, completed=False)}) == []
+
+
+def test_a_run_of_a_task_that_was_given_up_is_cancelled_and_holds_its_slot() -> None:
+    rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
+    rules.do(DropTask(convoy=NAME, task=1, why="no"))
+    run = Run(id=101, completed=False)
+
+    assert owed(rules, runs={101: run}) == [CancelRun(101)]
+    ended = owed(rules, runs={101: replace(run, completed=True)})
+
+    assert ended == [Collect(NAME, 1, 101)]
+
+
+def test_a_run_the_forge_has_forgotten_is_given_up_after_its_deadline() -> None:
+    rules = Rules().planned(spec(1)).started(1)
+
+    assert owed(rules) == []
+    rules.now += 10**8
+
+    assert owed(rules) == [Collect(NAME, 1, 101)]
 
 
 def test_accepted_work_is_built_in_the_order_it_came() -> None:
