@@ -6,6 +6,7 @@ with a depth of two it brings the place where the log goes on. A checkpoint is a
 it can be deleted at any time, and whoever cannot use one reads the log.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -21,6 +22,7 @@ STATE: Final = "state.json"
 WAL_HEAD: Final = "wal_head"
 DEPTH: Final = 2
 """With which a clone fetches one that is to begin there."""
+_NAME: Final = re.compile(re.escape(CHECKPOINTS) + "[0-9]{1,19}")
 
 
 def ref_of(at_ms: int) -> str:
@@ -30,9 +32,7 @@ def ref_of(at_ms: int) -> str:
 
 def newest_first(refs: Iterable[str]) -> list[str]:
     """Return the checkpoints among `refs`, by the time in their names."""
-    found = {ref: ref.removeprefix(CHECKPOINTS) for ref in refs}
-    ours = [ref for ref, at in found.items() if ref != at and _is_time(at)]
-    return sorted(ours, key=lambda ref: int(found[ref]), reverse=True)
+    return sorted(filter(_NAME.fullmatch, refs), key=_time_of, reverse=True)
 
 
 def newest(refs: Iterable[str]) -> str | None:
@@ -40,9 +40,14 @@ def newest(refs: Iterable[str]) -> str | None:
     return next(iter(newest_first(refs)), None)
 
 
-def outdated(refs: Mapping[str, str], kept: int = KEPT) -> dict[str, str]:
-    """Return those of `refs` (ref to commit) that are checkpoints to be deleted."""
-    return {ref: refs[ref] for ref in newest_first(refs)[kept:]}
+def outdated(refs: Mapping[str, str], at_ms: int, kept: int = KEPT) -> dict[str, str]:
+    """Return those of `refs` (ref to commit) that are checkpoints to be deleted.
+
+    That is all but the newest that are not after `at_ms`: what comes from the future
+    would hide every later one.
+    """
+    past = [ref for ref in newest_first(refs) if _time_of(ref) <= at_ms]
+    return {ref: refs[ref] for ref in newest_first(refs) if ref not in past[:kept]}
 
 
 def write(repo: pygit2.Repository, state: bytes, wal_head: str, at_ms: int) -> str:
@@ -71,5 +76,5 @@ def read(repo: pygit2.Repository, commit: str) -> tuple[bytes, str]:
         raise Corrupt(f"{WAL_HEAD} in {commit} names no commit: {error}") from error
 
 
-def _is_time(text: str) -> bool:
-    return text.isascii() and text.isdigit() and len(text) < 20  # noqa: PLR2004  64 bits
+def _time_of(ref: str) -> int:
+    return int(ref.removeprefix(CHECKPOINTS))

@@ -207,8 +207,10 @@ class Log:
             chain.append(at)
             try:
                 at = self._parent(at)
-            except Corrupt:
+            except Missing:
                 return chain, at
+            except Corrupt:  # somebody let the ref stand at something else
+                at = None
         if since is not None and at != since:
             raise Rewritten(since, head)
         return chain, None

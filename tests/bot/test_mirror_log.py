@@ -6,7 +6,7 @@ from bot.mirror import Mirror
 from convoy.codec import body_of
 from convoy.events import BotStarted
 from grite import git
-from grite.errors import Corrupt
+from grite.errors import Corrupt, Rewritten
 from grite.event import CommentAdded, Event
 from grite.wal import WAL_REF, Log
 from tests.bot.history import History
@@ -23,56 +23,149 @@ def read_twice(mirror: Mirror) -> Mirror:
     return mirror
 
 
-def test_a_deleted_log_is_refused_with_what_to_do(
-    read_twice: Mirror, origin: History
-) -> None:
+def test_a_deleted_log_is_put_back(read_twice: Mirror, origin: History) -> None:
+    head = read_twice.head
     origin.repo.references.delete(WAL_REF)
 
-    with pytest.raises(Corrupt, match="the log was deleted") as refused:
-        read_twice.look()
+    read_twice.look()
 
-    assert f"git push REMOTE {read_twice.head}:{WAL_REF}" in str(refused.value)
-    assert read_twice.state.convoys[NAME].state == "paused"
+    assert (
+        Log(origin.path).head() == read_twice.head == read_twice.refs[WAL_REF] == head
+    )
+    (said,) = read_twice.notices
+    assert f"refs/grite/wal was gone; it was put back to {head}" in said
+    assert f"delete {read_twice.path}" in said
 
 
-def test_a_rewound_log_is_refused(read_twice: Mirror, origin: History) -> None:
+def test_a_rewound_log_is_put_back(read_twice: Mirror, origin: History) -> None:
     head = read_twice.head
     assert head is not None
     (before,) = origin.at(head).parent_ids
     origin.point(WAL_REF, str(before))
 
-    with pytest.raises(Corrupt, match=f"does not descend from {head}"):
-        read_twice.look()
+    read_twice.look()
 
-    assert read_twice.head == head
-
-
-def test_another_log_in_its_place_is_refused(
-    read_twice: Mirror, origin: History
-) -> None:
-    log = Log(origin.path)
-    events = story()
-    origin.point(WAL_REF, log.write(events, parent=None, actor=ACTOR, at_ms=1))
-
-    with pytest.raises(Corrupt, match="does not descend"):
-        read_twice.look()
+    assert Log(origin.path).head() == read_twice.head == head
+    (said,) = read_twice.notices
+    assert f"stood at {before}, not after {head}; it was put back" in said
+    write(read_twice, *resumed(read_twice))
+    assert read(origin) == read_twice.state
 
 
-def test_a_log_that_was_pushed_back_is_read_on(
-    read_twice: Mirror, origin: History
+def test_a_bot_that_starts_anew_knows_what_its_mirror_knew(
+    read_twice: Mirror, origin: History, opened: Open
 ) -> None:
     origin.repo.references.delete(WAL_REF)
-    with pytest.raises(Corrupt):
-        read_twice.look()
+    again = opened("mirror")
 
-    url = origin.path.as_uri()
-    git.run(
-        ["push", "--quiet", url, f"{read_twice.head}:{WAL_REF}"], cwd=read_twice.path
-    )
+    again.look()
+
+    assert Log(origin.path).head() == again.head == read_twice.head
+    assert again.state == read_twice.state
+    assert len(again.notices) == 1
+
+
+def test_what_only_the_log_in_its_place_held_is_kept_and_changes_nothing(
+    read_twice: Mirror, origin: History, opened: Open
+) -> None:
+    head, state = read_twice.head, read_twice.state
+    log = Log(origin.path)
+    words = Event(bytes(16), bytes(16), 7, CommentAdded("hello"))
+    theirs = resumed(read_twice)
+    events = (*story(), *theirs, words)
+    other = log.write(events, parent=None, actor=ACTOR, at_ms=1)
+    origin.point(WAL_REF, other)
+
     read_twice.look()
-    write(read_twice, *resumed(read_twice))
 
+    new = log.entries(log.head() or "", since=head)
+    assert [event for entry in new for event in entry.events] == [*theirs, words]
+    assert read_twice.state.convoys == state.convoys
+    assert f"stood at {other}" in read_twice.notices[0]
+    fresh = opened("fresh")
+    fresh.look()
+    assert fresh.state == read_twice.state
+
+
+@pytest.mark.parametrize("what", ["blob", "tree", "foreign"])
+def test_rubbish_in_the_logs_place_is_replaced(
+    what: str, read_twice: Mirror, origin: History
+) -> None:
+    head = read_twice.head
+    commit = origin.commit({"a": b"1"})
+    tree = origin.at(commit).tree
+    oid = {"blob": tree["a"].id, "tree": tree.id, "foreign": commit}[what]
+    git.run(["update-ref", WAL_REF, str(oid)], cwd=origin.path)
+
+    read_twice.look()
+
+    assert Log(origin.path).head() == read_twice.head == head
+
+
+def test_a_new_bot_says_that_rubbish_is_no_log(mirror: Mirror, origin: History) -> None:
+    tree = origin.at(origin.commit({"a": b"1"})).tree
+    git.run(["update-ref", WAL_REF, str(tree.id)], cwd=origin.path)
+
+    with pytest.raises(
+        Corrupt, match=f"refs/grite/wal holds no log [(]{tree.id} is no"
+    ):
+        mirror.look()
+
+
+def test_a_log_that_may_not_be_put_back_is_refused(
+    read_twice: Mirror, origin: History
+) -> None:
+    head = read_twice.head
+    log = Log(origin.path)
+    other = log.write(story(), parent=None, actor=ACTOR, at_ms=1)
+    origin.point(WAL_REF, other)
+    hook = origin.path / "hooks" / "pre-receive"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o755)
+
+    for _ in range(2):
+        with pytest.raises(Rewritten, match=r"cannot be put back.*declined") as refused:
+            read_twice.look()
+        assert (refused.value.known, refused.value.found) == (head, other)
+
+    assert read_twice.state.convoys[NAME].state == "paused"
+    assert log.head() == other
+
+
+def test_two_bots_put_the_same_log_back(
+    read_twice: Mirror, origin: History, opened: Open
+) -> None:
+    other = opened("other")
+    other.look()
+    write(read_twice, *resumed(read_twice))
+    origin.repo.references.delete(WAL_REF)
+
+    other.look()  # it knows less
+    read_twice.look()
+    other.look()
+
+    assert Log(origin.path).head() == read_twice.head == other.head
+    assert read(origin) == read_twice.state == other.state
+
+
+def test_commits_of_somebody_else_are_kept_and_change_nothing(
+    read_twice: Mirror, origin: History
+) -> None:
+    head, before = read_twice.head, read_twice.state
+    log = Log(origin.path)
+    words = Event(bytes(16), bytes(16), 9_000_000_000, CommentAdded("hello"))
+    copied = log.entries(head or "")[-1].events  # as a rebase of the log would do
+    theirs = log.append([words], after=head, actor=bytes(16), at_ms=words.ts)
+    newest = log.append(copied, after=theirs, actor=ACTOR, at_ms=words.ts)
+
+    read_twice.look()
+
+    assert read_twice.head == newest
+    assert read_twice.state.convoys == before.convoys
+    write(read_twice, *resumed(read_twice))
     assert read(origin) == read_twice.state
+    assert read_twice.state.convoys[NAME].state == "active"
 
 
 def test_what_cannot_be_read_is_named_and_the_rest_counts(

@@ -1,0 +1,149 @@
+"""The bot's bare clone as a cache: what is here whole, and how the rest is brought.
+
+A commit that merely lies here may lack its files: git was killed while it fetched, or
+they came in somebody's bundle. Whole is what one of our own refs stands at, as git
+moves a ref only when everything below it is here.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import pygit2
+
+from convoy import checkpoint as states
+from convoy.following import Reading
+from grite import checkpoint
+from grite.errors import Conflict, Corrupt, GitFailed
+from grite.objects import writing
+from grite.remote import WHOLE, Remote, ensure_mirror
+from grite.wal import WAL_REF, Log
+
+HEADS: Final = "refs/heads/"
+SEEN: Final = "refs/seen/"
+"""Local copies of the remote's refs: git asks them what not to fetch again."""
+KNOWN: Final = SEEN + "grite/wal"
+"""The log as far as it was believed; it only moves to what descends from it."""
+FOUND: Final = "refs/found/grite/wal"
+"""The log as it was fetched, believed or not."""
+_PARTS: Final = ("HEAD", "objects", "refs")
+
+
+class Clone:
+    """The bare repository at `path`; made, and made again, when it is not there."""
+
+    def __init__(self, path: Path, remote: Remote) -> None:
+        self.path = path
+        self.remote = remote
+        self._open()
+
+    def _open(self) -> None:
+        ensure_mirror(self.path)
+        self.log = Log(self.path)
+        self.objects = pygit2.Repository(str(self.path))
+        self._whole = {
+            str(ref.target)
+            for ref in self.objects.references.iterator()
+            if ref.name.startswith((SEEN, FOUND))
+        }
+
+    def stand(self) -> None:
+        """Make it again if somebody deleted it."""
+        if not all((self.path / part).exists() for part in _PARTS):
+            self._open()
+
+    @property
+    def known(self) -> str | None:
+        """The log's head that was believed last, perhaps by an earlier process."""
+        return self.log.head(KNOWN)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing of the log is here."""
+        return self.log.head(FOUND) is None and self.known is None
+
+    def saw(self, ref: str, commit: str) -> None:
+        """Note where a ref of the remote stands, with a commit that is here whole."""
+        if _is_kept(ref):
+            with writing(self.path):
+                self.objects.references.create(_seen(ref), commit, force=True)
+            self._whole.add(commit)
+
+    def bring(self, refs: Mapping[str, str]) -> None:
+        """Fetch every branch and the log, as far as they are not here.
+
+        Raises:
+            Conflict: a ref moved to somewhere else meanwhile.
+        """
+        kept = {ref: commit for ref, commit in refs.items() if _is_kept(ref)}
+        new = {ref: at for ref, at in kept.items() if at not in self._whole}
+        self._forget(refs)
+        self.remote.fetch([_spec(ref) for ref in sorted(new)])
+        for ref, commit in new.items():
+            if commit not in self.objects:
+                raise Conflict(f"{ref} moved while it was fetched")
+            self._whole.add(commit)
+
+    def bring_log_again(self) -> None:
+        """Fetch the whole log, also what seems to be here; mends a shallow clone."""
+        self.remote.fetch([_spec(WAL_REF)], WHOLE, again=True)
+        # An open repository goes on to believe that it is shallow.
+        self.log = Log(self.path)
+        self.objects = pygit2.Repository(str(self.path))
+
+    def anchor(self, commit: str) -> None:
+        """Let the log's history end at a commit here, if the remote has it."""
+        try:
+            self.remote.fetch([commit], 1)
+        except GitFailed:
+            return  # the remote does not have it, or does not give it: bring all
+
+    def kept(self, refs: Mapping[str, str]) -> Iterator[tuple[str, Reading | str]]:
+        """Give the remote's checkpoints, newest first: what each holds, or its fault.
+
+        A new clone takes the first that can be read as the place where history ends.
+        """
+        for ref in checkpoint.newest_first(refs)[: checkpoint.KEPT]:
+            try:
+                yield ref, self._load(ref, refs[ref])
+            except (Corrupt, GitFailed) as error:
+                yield ref, str(error)
+
+    def _load(self, ref: str, commit: str) -> Reading:
+        """Return what a checkpoint holds.
+
+        Raises:
+            Corrupt: it is of no use.
+            GitFailed: it is gone by now.
+        """
+        if commit not in self._whole:
+            depth = checkpoint.DEPTH if self.is_new else None
+            self.remote.fetch([f"+{ref}:{_seen(ref)}"], depth)
+            self._whole.add(commit)
+        return states.load(self.objects, commit)
+
+    def _forget(self, refs: Mapping[str, str]) -> None:
+        """Delete copies of refs that are gone: they may stand where a folder must."""
+        stale = [
+            name
+            for name in self.objects.references
+            if name.startswith(SEEN)
+            and name != KNOWN
+            and "refs/" + name.removeprefix(SEEN) not in refs
+        ]
+        with writing(self.path):
+            for name in stale:
+                self.objects.references.delete(name)
+
+
+def _is_kept(ref: str) -> bool:
+    """Whether the clone follows a ref: branches and the log."""
+    return ref.startswith(HEADS) or ref == WAL_REF
+
+
+def _seen(ref: str) -> str:
+    return SEEN + ref.removeprefix("refs/")
+
+
+def _spec(ref: str) -> str:
+    return f"+{ref}:{FOUND if ref == WAL_REF else _seen(ref)}"
