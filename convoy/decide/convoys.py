@@ -22,8 +22,10 @@ from convoy.events import (
     ConvoyResumed,
     TaskDropped,
     TaskQueued,
+    TaskSpec,
 )
-from convoy.state import State
+from convoy.graph import find_cycle
+from convoy.state import Convoy, State
 
 
 def start_bot(state: State, command: StartBot) -> Decision:
@@ -69,6 +71,8 @@ def plan(state: State, command: PlanConvoy) -> Decision:
     numbers = [task.number for task in command.tasks]
     if numbers != sorted({*numbers} - {0}):
         return Refusal("tasks are numbered upwards from 1, each number once")
+    if fault := _fault(convoy, command.tasks):
+        return Refusal(fault)
     planned = ConvoyPlanned(
         convoy=convoy.name, planner=command.planner, tasks=command.tasks
     )
@@ -77,6 +81,21 @@ def plan(state: State, command: PlanConvoy) -> Decision:
         for task in command.tasks
     )
     return (planned, *queued)
+
+
+def _fault(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
+    """Return what would keep a task from ever starting."""
+    after = {task.number: task.after for task in tasks}
+    for task in tasks:
+        if lost := [number for number in task.after if number not in after]:
+            return f"task {task.number} needs task {lost[0]}, which is not in the plan"
+        if task.engine not in convoy.settings.engines:
+            return (
+                f"task {task.number} wants the engine {task.engine}, which is unknown"
+            )
+    if circle := find_cycle(after):
+        return f"the tasks wait in a circle: {circle}"
+    return None
 
 
 def fail(state: State, command: FailConvoy) -> Decision:

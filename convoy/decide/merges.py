@@ -1,5 +1,7 @@
 """What may land: the current candidate, after what it needs."""
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from convoy import ids
@@ -13,9 +15,13 @@ from convoy.events import (
     MergeAttempted,
     MergeFailed,
     MergeLanded,
+    Settings,
     TaskMerged,
 )
 from convoy.state import Convoy, State
+
+UNJUDGED: Final = ("none",)
+"""What is noted on a landing where CI is not required."""
 
 
 def attempt(state: State, command: AttemptMerge) -> Decision:
@@ -49,10 +55,15 @@ def attempt(state: State, command: AttemptMerge) -> Decision:
 
 
 def fail(state: State, command: FailMerge) -> Decision:
-    """Send the task back; a convoy that cannot merge is given up."""
+    """Send the task back; a convoy that cannot merge is given up.
+
+    Without a candidate it conflicts; with one, only the current one is blamed.
+    """
     convoy = live(state, command.convoy)
     if isinstance(convoy, Refusal):
         return convoy
+    if command.candidate is not None and not _is_current(convoy, command):
+        return Refusal(f"{command.candidate} is not the candidate any more")
     failed = MergeFailed(
         convoy=convoy.name,
         task=command.task,
@@ -75,10 +86,11 @@ def land(state: State, command: LandMerge) -> Decision:
     convoy = live(state, command.convoy)
     if isinstance(convoy, Refusal):
         return convoy
-    task = convoy.task(command.task)
-    candidate = task.candidate if task else convoy.candidate
-    if candidate is None or candidate.commit != command.candidate:
+    if not _is_current(convoy, command):
         return Refusal(f"{command.candidate} is not the candidate any more")
+    if not _is_judged(convoy.settings, command.judged):
+        return Refusal(f"{command.candidate} was not judged by all that must be green")
+    task = convoy.task(command.task)
     landed = MergeLanded(
         convoy=convoy.name,
         task=command.task,
@@ -94,6 +106,18 @@ def land(state: State, command: LandMerge) -> Decision:
     merged = TaskMerged(convoy=convoy.name, task=task.number, commit=command.candidate)
     done = replace(task, state="merged", landed=command.candidate)
     return (landed, merged, *convoy_next(convoy, done))
+
+
+def _is_current(convoy: Convoy, command: FailMerge | LandMerge) -> bool:
+    task = convoy.task(command.task)
+    candidate = task.candidate if task else convoy.candidate
+    return candidate is not None and candidate.commit == command.candidate
+
+
+def _is_judged(settings: Settings, judged: tuple[str, ...]) -> bool:
+    if not settings.require_ci:
+        return judged == UNJUDGED
+    return judged not in ((), UNJUDGED) and set(settings.checks) <= set(judged)
 
 
 def _merged(convoy: Convoy, number: int) -> bool:

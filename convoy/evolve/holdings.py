@@ -42,13 +42,14 @@ def action_after(state: State, event: ActionIntended | ActionDone) -> State:
         return replace(state, intents=intents)
     intent = intents.pop(event.key, None)
     state = replace(state, intents=intents)
-    return state if intent is None else _done(state, intent, event.number)
+    if intent is None:
+        return state
+    if intent.kind == "answer":
+        return replace(state, answered=state.answered | {intent.comment})
+    return _done(state, intent, event.number)
 
 
 def _done(state: State, intent: Intent, number: int) -> State:
-    if intent.kind == "answer":
-        return replace(state, answered=state.answered | {intent.comment})
-
     def dispatched(task: Task) -> Task:
         attempt = task.attempt
         if attempt is None or attempt.number != intent.attempt:
@@ -66,7 +67,7 @@ def _done(state: State, intent: Intent, number: int) -> State:
                 return change_task(
                     convoy, intent.task, lambda t: replace(t, pull=number)
                 )
-            case "comment" | "finish":
+            case "comment" | "finish" | "answer":
                 return convoy
             case _:
                 assert_never(intent.kind)

@@ -1,4 +1,4 @@
-from msgspec.structs import replace
+import pytest
 
 from convoy.commands import (
     AcceptWork,
@@ -10,6 +10,7 @@ from convoy.commands import (
     LoseSession,
     NoteDone,
     PauseConvoy,
+    PlanConvoy,
     RefuseWork,
     RequestConvoy,
     ResumeConvoy,
@@ -18,6 +19,7 @@ from convoy.commands import (
     StartTask,
 )
 from convoy.decide import Refusal
+from convoy.events import TaskSpec
 from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
 
 
@@ -55,6 +57,34 @@ def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
     rules.accepted(1, sha("a"))
 
     assert rules.ask(start(2)) is None
+
+
+@pytest.mark.parametrize(
+    ("tasks", "said"),
+    [
+        ([spec(1, after=(7,))], "task 1 needs task 7, which is not in the plan"),
+        ([spec(1, after=(2,)), spec(2, after=(1,))], "in a circle: (1, 2, 1)"),
+        ([spec(1, engine="gpt")], "the engine gpt, which is unknown"),
+        ([spec(2), spec(1)], "numbered upwards"),
+        ([], "at least one task"),
+    ],
+)
+def test_a_plan_that_could_not_end_is_refused(tasks: list[TaskSpec], said: str) -> None:
+    rules = Rules().do(
+        RequestConvoy(
+            convoy=NAME,
+            issue=7,
+            title="t",
+            text="",
+            by="ann",
+            target="main",
+            base=sha("0"),
+            settings=settings(),
+        )
+    )
+    plan = PlanConvoy(convoy=NAME, planner="test", tasks=tuple(tasks))
+
+    assert said in why(rules.ask(plan))
 
 
 def test_an_issue_has_one_live_convoy_at_a_time() -> None:
@@ -108,10 +138,11 @@ def test_a_person_can_have_a_blocked_task_tried_again() -> None:
 
 def test_a_task_tried_again_is_told_why_it_was_blocked() -> None:
     rules = Rules().planned(spec(1), attempts=1).started(1).do(lost(1, 1))
+    stopped = rules.task(1).why
 
     rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
 
-    assert rules.task(1).notes == ("1 attempts did not land; the last: it died",)
+    assert rules.task(1).notes == (stopped,)
 
 
 def test_a_task_that_needs_a_dropped_one_cannot_be_tried_again() -> None:
@@ -151,36 +182,6 @@ def test_refused_work_is_a_note_for_the_next_attempt() -> None:
     rules.started(1)
 
     assert rules.task(1).notes == ("a symlink",)
-
-
-def test_only_the_current_candidate_lands() -> None:
-    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    rules.offered(1, sha("c"), sha("0")).offered(1, sha("d"), sha("1"))
-    stale = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",))
-
-    assert "not the candidate" in why(rules.ask(stale))
-
-
-def test_a_candidate_of_other_work_is_refused() -> None:
-    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    other = AttemptMerge(
-        convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("b")
-    )
-
-    assert "other work" in why(rules.ask(other))
-
-
-def test_a_candidate_is_noted_once() -> None:
-    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
-    offer = AttemptMerge(
-        convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("a")
-    )
-    whole = replace(offer, task=0)
-
-    assert "candidate already" in why(rules.do(offer).ask(offer))
-    rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",)))
-
-    assert "candidate already" in why(rules.do(whole).ask(whole))
 
 
 def test_red_work_goes_back_with_what_ci_said() -> None:

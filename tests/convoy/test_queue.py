@@ -58,9 +58,10 @@ def test_what_is_needed_must_be_merged_not_only_settled() -> None:
 
 
 def test_a_need_that_is_not_in_the_plan_is_never_met() -> None:
-    rules = Rules().planned(spec(2, after=(1,)))
+    task = Task(spec=spec(2, after=(1,)))
+    convoy = replace(Rules().planned(spec(1)).convoy, tasks=(task,))
 
-    assert not startable(rules.convoy, rules.task(2))
+    assert not startable(convoy, task)
 
 
 def test_leases_on_a_folder_keep_out_what_is_in_it() -> None:

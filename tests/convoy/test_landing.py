@@ -1,0 +1,74 @@
+"""What may land, and who is blamed: the current candidate, judged."""
+
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from convoy.commands import AttemptMerge, FailMerge, LandMerge
+from convoy.decide import Refusal
+from tests.world.rules import NAME, Rules, sha, spec
+
+
+def why(refused: Refusal | None) -> str:
+    assert refused is not None
+    return refused.why
+
+
+def test_only_the_current_candidate_lands() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    rules.offered(1, sha("c"), sha("0")).offered(1, sha("d"), sha("1"))
+    stale = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",))
+
+    assert "not the candidate" in why(rules.ask(stale))
+
+
+def test_only_the_current_candidate_is_blamed() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    whole = AttemptMerge(
+        convoy=NAME, task=0, candidate=sha("c"), base=sha("0"), work=sha("a")
+    )
+    rules.do(whole, replace(whole, candidate=sha("d"), base=sha("1")))
+    stale = FailMerge(convoy=NAME, task=0, candidate=sha("c"), cause="red", why="red")
+
+    assert "not the candidate" in why(rules.ask(stale))
+    assert rules.ask(replace(stale, candidate=sha("d"))) is None
+
+
+@pytest.mark.parametrize(
+    ("given", "judged"),
+    [
+        ({}, ()),
+        ({}, ("none",)),
+        ({"checks": ("ci", "docs")}, ("ci",)),
+        ({"require_ci": False}, ("ci",)),
+    ],
+)
+def test_nothing_lands_unjudged(given: dict[str, Any], judged: tuple[str, ...]) -> None:
+    rules = Rules().planned(spec(1), **given).started(1).accepted(1, sha("a"))
+    rules.offered(1, sha("c"), sha("0"))
+    land = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=judged)
+
+    assert "not judged" in why(rules.ask(land))
+
+
+def test_a_candidate_of_other_work_is_refused() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    other = AttemptMerge(
+        convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("b")
+    )
+
+    assert "other work" in why(rules.ask(other))
+
+
+def test_a_candidate_is_noted_once() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    offer = AttemptMerge(
+        convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("a")
+    )
+    whole = replace(offer, task=0)
+
+    assert "candidate already" in why(rules.do(offer).ask(offer))
+    rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",)))
+
+    assert "candidate already" in why(rules.do(whole).ask(whole))
