@@ -57,7 +57,7 @@ class BotLease:
     def held(self) -> bool:
         """Whether the lease on the remote, as last seen, is ours."""
         commit = self.mirror.refs.get(self.ref)
-        return commit is not None and commit == self._pushed[0]
+        return commit is not None and (self.sole or commit == self._pushed[0])
 
     @property
     def fresh(self) -> bool:

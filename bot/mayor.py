@@ -38,31 +38,43 @@ async def requests(desk: Desk, *, sweep: bool) -> dict[str, Request]:
 
 
 async def accept(desk: Desk, draft: Draft, request: Request) -> None:
-    """Turn a request into a convoy, or say why not. Safe to call twice."""
+    """Turn a labelled issue into a convoy, or say why not. Safe to call twice.
+
+    The label goes when the request is accepted, so that a delivery which comes again
+    after the convoy has ended finds none and asks for nothing.
+    """
     if _busy(draft.state, request.issue):
         return
+    labels = (await desk.github.issue(request.issue)).label_names
+    if desk.settings.label not in labels:
+        return
+    refused = await begin(desk, draft, request)
+    if refused is not None:
+        await _deny(desk, request, refused)
+
+
+async def begin(desk: Desk, draft: Draft, request: Request) -> str | None:
+    """Put the request to the rules; return why it may not be, None when it may."""
     refused = await _refusal(desk, request)
-    if refused is None:
-        try:
-            config = configuration(desk)
-        except ConfigError as error:
-            refused = f"The configuration has a fault: {error}"
-        else:
-            target = desk.mirror.default_branch
-            name = convoy_name(request.title, request.issue, draft.state.convoys)
-            command = RequestConvoy(
-                convoy=name,
-                issue=request.issue,
-                title=request.title,
-                text=request.text,
-                by=request.by,
-                target=target,
-                base=draft.refs[HEADS + target],
-                settings=config.settings(),
-            )
-            draft.submit(command)
-            return
-    await _deny(desk, request, refused)
+    if refused is not None:
+        return refused
+    try:
+        config = configuration(desk)
+    except ConfigError as error:
+        return f"The configuration has a fault: {error}"
+    target = desk.mirror.default_branch
+    command = RequestConvoy(
+        convoy=convoy_name(request.title, request.issue, draft.state.convoys),
+        issue=request.issue,
+        title=request.title,
+        text=request.text,
+        by=request.by,
+        target=target,
+        base=draft.refs[HEADS + target],
+        settings=config.settings(),
+    )
+    forbidden = draft.submit(command)
+    return forbidden.why if forbidden else None
 
 
 def _busy(state: State, issue: int) -> bool:

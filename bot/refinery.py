@@ -108,15 +108,25 @@ def _attempt(
 
 def _conflict(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> None:
     what = "what has landed meanwhile" if task else convoy.target
-    draft.submit(
+    _send_back(
+        draft,
         FailMerge(
             convoy=convoy.name,
             task=task,
             candidate=None,
             cause="conflict",
             why=f"it conflicts with {what} in {', '.join(made.paths[:5])}",
-        )
+        ),
     )
+
+
+def _send_back(draft: Draft, command: FailMerge) -> None:
+    """Fail a merge; the work is kept, as the next attempt takes its branch."""
+    task = draft.state.convoys[command.convoy].task(command.task)
+    work = task.work if task else None
+    if draft.submit(command) is None and work is not None:
+        kept = ids.attempt_ref(command.convoy, command.task, work.attempt)
+        draft.move(kept, work.commit)
 
 
 def align(draft: Draft, action: Align) -> None:
@@ -169,14 +179,15 @@ def _land(
 
 def reject(draft: Draft, action: Reject) -> None:
     """Send the task back with what CI said; a red convoy is given up."""
-    draft.submit(
+    _send_back(
+        draft,
         FailMerge(
             convoy=action.convoy,
             task=action.task,
             candidate=action.candidate,
             cause="red",
             why=f"CI is red on {action.candidate[:10]}: {action.text[-2000:]}",
-        )
+        ),
     )
 
 

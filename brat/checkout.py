@@ -4,6 +4,8 @@ Commits are read out of it by git; nothing is ever written to its work tree, its
 or its branches. brat's own state lies in a folder inside its git directory.
 """
 
+import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +13,7 @@ from typing import Final
 import git as gitpython
 
 from convoy.detect import Proposal, propose_ci
+from convoy.events import EngineSpec
 from grite import git
 from grite.errors import BratError
 
@@ -111,3 +114,25 @@ def require_clean(checkout: Checkout) -> None:
             f"({', '.join(changed[:_SHOWN])}{more}): agents start from commits, so "
             "commit or stash them first"
         )
+
+
+def require_programs(checkout: Checkout, engines: Mapping[str, EngineSpec]) -> None:
+    """Check that the command of every shell engine can be found.
+
+    Raises:
+        BratError: one cannot; it says which.
+    """
+    for name, engine in engines.items():
+        if engine.type != "shell" or not engine.args:
+            continue
+        program = engine.args[0]
+        found = (
+            (checkout.top / program).exists()
+            if "/" in program
+            else shutil.which(program)
+        )
+        if not found:
+            raise BratError(
+                f"[engine.{name}] args: there is no program {program!r}: install it, "
+                "or name another one"
+            )

@@ -17,6 +17,7 @@ from convoy.actions import Role
 from convoy.commands import Command, DropTask, RetryTask
 from convoy.config import Config
 from convoy.duration import seconds
+from convoy.plaintext import shortened
 from convoy.state import Convoy
 from grite.errors import BratError
 from runner.engines import ENGINES
@@ -63,11 +64,13 @@ def mayor_start(path: Path, text: str, *, headless: bool, timeout: str) -> int:
         limit_s = int(timeout) if timeout.isdecimal() else seconds(timeout)
     except ValueError as error:
         raise SystemExit(_usage(f"--timeout: {error}")) from error
+    if limit_s == 0:
+        raise SystemExit(_usage("--timeout: give at least 1s"))
     checkout = checkouts.find(path)
     checkouts.require_clean(checkout)
+    config = _checked(checkout)
     if headless and not (checkout.folder / "registration.json").exists():
         init(path)
-    config = _checked(checkout)
     wanted: tuple[Role, ...] = ROLES if headless else ("mayor",)
     limit = float(limit_s) if headless else None
     return asyncio.run(_start(checkout, config, text, wanted, limit))
@@ -103,10 +106,11 @@ async def _start(
 
 async def _open_issue(here: Local, text: str) -> int:
     """Open an issue as the person and label it: the same door as on GitHub."""
-    title, _, _ = text.strip().partition("\n")
+    first, _, _ = text.strip().partition("\n")
+    title = shortened(first.removeprefix("- [ ] "), TITLE_CHARS)
     label = here.loop.desk.settings.label
     async with local.person(here.url, here.known) as github:
-        issue = await github.open_issue(title[:TITLE_CHARS], text)
+        issue = await github.open_issue(title, text)
         await github.relabel(issue, {label}, set())
     here.loop.wake.all()
     return issue
@@ -173,7 +177,8 @@ def _ask(checkout: Checkout, command: Command) -> int:
             if refused is not None:
                 say(f"brat: {refused.why}")
                 return roles.BLOCKED
-            return roles.report(here)
+            roles.report(here)
+            return roles.OK
 
     return asyncio.run(asked())
 
@@ -211,8 +216,8 @@ def config_check(path: Path) -> None:
 def _checked(checkout: Checkout) -> Config:
     config = local.configuration(checkout)
     settings = config.settings()
-    kinds = {name: engine.type for name, engine in settings.engines.items()}
-    roles.require_engines(kinds, frozenset(ENGINES))
+    roles.require_engines(settings.engines, frozenset(ENGINES))
+    checkouts.require_programs(checkout, settings.engines)
     return config
 
 

@@ -7,7 +7,7 @@ and the next loop finds what they left.
 
 import asyncio
 import shlex
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +15,7 @@ from pathlib import Path
 import httpx
 
 from bot import service
+from bot.desk import wall_clock
 from bot.door import PATH as DOOR
 from bot.github import GitHub
 from bot.loop import Loop
@@ -112,7 +113,10 @@ class Local:
     url: str
     loop: Loop
     intake: Intake
+    forge_alive: Callable[[], bool]
     tell: Tell
+    begun_at: int
+    """Unix ms."""
 
     def reader(self) -> Reader:
         """Return a reader of the forge's log."""
@@ -136,8 +140,8 @@ async def serving(
     folder = checkout.folder
     known = registrations.read(folder)
     config = configuration(checkout)
-    async with served(folder, known, ci_of(config, known)) as url:
-        known = registrations.read(folder)
+    async with served(folder, known, ci_of(config, known)) as forge:
+        url, known = forge.url, registrations.read(folder)
         settings = bot_settings(folder, known, url, roles)
         intake = Intake(checkout=checkout, known=known, url=url, tell=tell)
         await asyncio.to_thread(intake.take_up)
@@ -155,6 +159,8 @@ async def serving(
                 url=url,
                 loop=loop,
                 intake=intake,
+                forge_alive=forge.alive,
                 tell=tell,
+                begun_at=wall_clock(),
             )
             yield local

@@ -89,7 +89,16 @@ class Process:
 
 @contextmanager
 def forge(folder: Path, port: int, *options: str, log: Path) -> Iterator[str]:
-    """Serve the forge in `folder` and give its address.
+    """Serve the forge in `folder` and give its address; see `forge_process`."""
+    with forge_process(folder, port, *options, log=log) as (url, _):
+        yield url
+
+
+@contextmanager
+def forge_process(
+    folder: Path, port: int, *options: str, log: Path
+) -> Iterator[tuple[str, Process]]:
+    """Serve the forge in `folder` and give its address and process.
 
     Args:
         folder: the forge's.
@@ -110,6 +119,6 @@ def forge(folder: Path, port: int, *options: str, log: Path) -> Iterator[str]:
         process = Process("brat.forge", *args, "--port", "0", log=log)
         said = process.ready()
     try:
-        yield str(json.loads(said)["url"])
+        yield str(json.loads(said)["url"]), process
     finally:
         process.stop()

@@ -1,7 +1,7 @@
 """Running the loop with some roles in local mode, and saying what comes next."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Final
 
 from msgspec.structs import replace
@@ -12,10 +12,11 @@ from brat.checkout import Checkout
 from brat.console import Tell
 from brat.local import Local, serving
 from convoy.actions import Role, Show, role_of
+from convoy.events import EngineSpec
 from convoy.plan import plan
 from convoy.queue import startable
 from convoy.state import Convoy, State
-from grite.errors import BratError
+from grite.errors import BratError, Unavailable
 
 OK: Final = 0
 BLOCKED: Final = 1
@@ -54,9 +55,14 @@ async def until_done(local: Local) -> None:
     """
     news = News(local.tell)
     news.skip(local.reader().read())
-    await service.until_done(
-        local.loop, seen=lambda: news.tell(local.loop.desk.mirror.state)
-    )
+
+    def seen() -> None:
+        news.tell(local.loop.desk.mirror.state)
+        if not local.forge_alive():
+            log = local.checkout.folder / "forge.log"
+            raise Unavailable(f"the local forge ended: see {log}; nothing is lost")
+
+    await service.until_done(local.loop, seen=seen)
 
 
 class News:
@@ -94,24 +100,33 @@ class News:
 
 def report(local: Local) -> int:
     """Say what comes next; return 1 when something is blocked, failed or refused."""
-    loop, tell = local.loop, local.tell
-    state = loop.desk.mirror.state
-    stuck = False
-    for convoy in state.live():
-        for task in convoy.tasks:
-            if task.state == "blocked":
-                stuck = True
-                tell(f"{convoy.name}: task {task.number} is blocked: {task.why}")
-                tell(f"  once that is put right: brat task retry {task.number}")
-    for why in loop.desk.troubles.values():
-        stuck = True
-        tell(why)
-    command = next_command(loop, state)
+    stuck = _stuck(local)
     if local.intake.has_news():
-        tell(f"landed; bring it into your checkout with: {local.pull_line()}")
-    if command:
-        tell(f"next: {command}")
+        local.tell(f"landed; bring it into your checkout with: {local.pull_line()}")
+    if command := next_command(local.loop, local.loop.desk.mirror.state):
+        local.tell(f"next: {command}")
     return BLOCKED if stuck else OK
+
+
+def _stuck(local: Local) -> bool:
+    """Say what needs a person; return whether anything does."""
+    desk, tell = local.loop.desk, local.tell
+    blocked = [
+        (convoy, task)
+        for convoy in desk.mirror.state.live()
+        for task in convoy.tasks
+        if task.state == "blocked"
+    ]
+    for convoy, task in blocked:
+        tell(f"{convoy.name}: task {task.number} is blocked: {task.why}")
+        tell(f"  once that is put right: brat task retry {task.number}")
+    for why in desk.troubles.values():
+        tell(why)
+    failed = any(
+        convoy.state == "failed" and convoy.ended_at >= local.begun_at
+        for convoy in desk.mirror.state.convoys.values()
+    )
+    return bool(blocked or desk.troubles or failed)
 
 
 def next_command(loop: Loop, state: State) -> str | None:
@@ -142,15 +157,15 @@ def finished(convoy: Convoy) -> int:
     return OK if whole else BLOCKED
 
 
-def require_engines(settings_engines: dict[str, str], known: frozenset[str]) -> None:
+def require_engines(engines: Mapping[str, EngineSpec], known: frozenset[str]) -> None:
     """Check that every configured engine can be driven.
 
     Raises:
         BratError: one cannot; it says which, and what can.
     """
-    for name, kind in settings_engines.items():
-        if kind not in known:
+    for name, engine in engines.items():
+        if engine.type not in known:
             raise BratError(
-                f'[engine.{name}] type = "{kind}" cannot be driven by this version; '
-                f"it drives {', '.join(sorted(known))}"
+                f'[engine.{name}] type = "{engine.type}" cannot be driven by this '
+                f"version; it drives {', '.join(sorted(known))}"
             )

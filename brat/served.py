@@ -6,8 +6,9 @@ when the first one ends. The operating system's lock on the forge's folder says 
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -35,16 +36,25 @@ def in_use(folder: Path) -> bool:
     return False
 
 
+@dataclass(frozen=True)
+class Served:
+    """A forge that answers."""
+
+    url: str
+    alive: Callable[[], bool]
+    """Whether its process lives, as far as this process knows."""
+
+
 @asynccontextmanager
-async def served(folder: Path, known: Registration, ci: Ci) -> AsyncIterator[str]:
-    """Give the address of the forge in brat's folder.
+async def served(folder: Path, known: Registration, ci: Ci) -> AsyncIterator[Served]:
+    """Give the forge in brat's folder.
 
     Raises:
         Unavailable: it did not start.
     """
     if in_use(folder) and known.port:
         async with _attached(folder, known, ci):
-            yield f"http://127.0.0.1:{known.port}"
+            yield Served(f"http://127.0.0.1:{known.port}", lambda: True)
         return
     with contextlib.ExitStack() as stack:
         yield _start(stack, folder, known, ci)
@@ -79,9 +89,11 @@ async def _take_over(
 
 def _start(
     stack: contextlib.ExitStack, folder: Path, known: Registration, ci: Ci
-) -> str:
+) -> Served:
     registrations.set_ci(folder, known, ci)
-    forge = processes.forge(folder / FORGE_FOLDER, known.port, log=folder / _LOG)
-    url = stack.enter_context(forge)
+    forge = processes.forge_process(
+        folder / FORGE_FOLDER, known.port, log=folder / _LOG
+    )
+    url, process = stack.enter_context(forge)
     registrations.write(folder, replace(known, port=urlsplit(url).port or 0))
-    return url
+    return Served(url, lambda: process.running)

@@ -32,3 +32,11 @@ def clean(text: str) -> str:
 def cut(text: str, room: int) -> str:
     """Return at most `room` (1 or more) characters; `…` shows that it was cut."""
     return text if len(text) <= room else f"{text[: room - 1].rstrip()}…"
+
+
+def shortened(text: str, room: int) -> str:
+    """Return at most `room` characters, cut between words where there is a blank."""
+    if len(text) <= room:
+        return text
+    words = text[: room - 1].rsplit(" ", 1)[0].rstrip(" ,;:.")
+    return f"{words or text[: room - 1]}…"

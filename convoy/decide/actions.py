@@ -10,8 +10,8 @@ from convoy.state import State
 def answer(state: State, command: Answer) -> Decision:
     """Announce the answer to a comment, once."""
     key = ids.answer_key(command.comment)
-    if key in state.intents:
-        return Refusal(f"comment {command.comment} is being answered already")
+    if key in state.intents or command.comment in state.answered:
+        return Refusal(f"comment {command.comment} is answered already")
     return (
         ActionIntended(
             key=key,

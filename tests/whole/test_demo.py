@@ -171,7 +171,6 @@ def test_no_branch_of_the_queue_and_no_lease_is_left(demo: Story) -> None:
     assert sorted(taken) == sorted(freed)
 
 
-@pytest.mark.xfail(strict=True, reason="the next attempt's work replaces it")
 def test_accepted_work_is_on_its_branch_or_kept_beside_it(demo: Story) -> None:
     for work in demo.facts("work.accepted"):
         refs = demo.seen.refs(f"--contains={work['commit']}")

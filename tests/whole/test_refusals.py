@@ -75,11 +75,8 @@ def test_a_key_that_nobody_knows_names_the_nearest(tmp_path: Path, line: str) ->
     assert sentence.endswith("did you mean strategy?")
 
 
-INIT_FIRST = pytest.mark.xfail(strict=True, reason="it registers, then it looks")
-
-
 @pytest.mark.parametrize(
-    "line", [pytest.param(START, marks=INIT_FIRST), "brat witness run"]
+    "line", [START, "brat witness run"]
 )
 def test_an_engine_that_cannot_be_driven(tmp_path: Path, line: str) -> None:
     terminal = project(tmp_path, '[engine.default]\ntype = "codex"\n')
