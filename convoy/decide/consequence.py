@@ -39,7 +39,8 @@ def again(
     limit = state.convoys[command.convoy].settings.attempts
     cause: Cause = command.cause
     if cause not in FREE and task.spent >= limit:
-        why = f"{task.spent} attempts did not land; the last: {command.why}"
+        tries = "1 attempt" if task.spent == 1 else f"{task.spent} attempts"
+        why = f"{tries} did not land; the last: {command.why}"
         return (TaskBlocked(convoy=command.convoy, task=task.number, why=why),)
     return (
         TaskQueued(
