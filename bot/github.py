@@ -12,7 +12,9 @@ from urllib.parse import quote
 import httpx
 
 from bot import payloads
+from bot.pace import Pace
 from bot.rest import Refused, Rest, checked
+from bot.tokens import Tokens
 from convoy import ids
 from convoy.observed import Check, Run
 
@@ -29,11 +31,21 @@ class GitHub:
     """
 
     def __init__(
-        self, client: httpx.AsyncClient, *, api_url: str, repository: str, token: str
+        self,
+        client: httpx.AsyncClient,
+        *,
+        api_url: str,
+        repository: str,
+        token: str | Tokens,
+        pace: Pace | None = None,
     ) -> None:
         self.repository = repository
-        self._rest = Rest(client, api_url=api_url, token=token)
+        self._rest = Rest(client, api_url=api_url, token=token, pace=pace)
         self._repo = f"/repos/{repository}"
+
+    async def token(self) -> str:
+        """Return a token that is good for minutes: git may show it too."""
+        return await self._rest.tokens.token()
 
     # --- people and issues ----------------------------------------------------------
 

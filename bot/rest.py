@@ -1,33 +1,45 @@
 """One token's REST calls to one forge: gidgethub's protocol over httpx, wrapped once.
 
-Reads are retried; writes never are. Every library error becomes one of ours here.
+Reads are retried. Writes are not, but for one that the forge refused as too early or
+for its token: then nothing has happened. Every library error becomes one of ours here.
 """
 
-import asyncio
-from collections.abc import AsyncIterator, Mapping
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
 import gidgethub
 import httpx
-from gidgethub import abc as gidgethub_abc
+from gidgethub import sansio
 from pydantic import BaseModel, ValidationError
 from tenacity import (
-    retry,
+    AsyncRetrying,
     retry_if_exception_type,
+    retry_if_not_exception_type,
     stop_after_attempt,
     wait_exponential_jitter,
 )
 
+from bot.pace import Limited, Pace
+from bot.tokens import StaticToken, Tokens
+from bot.wire import DEADLINE_S, Ask, Reply, TooLarge, Wire
 from grite.errors import BratError, Unavailable
 
-DEADLINE_S: Final = 30.0
-TOO_MANY: Final = HTTPStatus.TOO_MANY_REQUESTS
-ACCEPT: Final = "application/vnd.github+json"
+DOWNLOAD_S: Final = 300.0
+DOWNLOAD_BYTES: Final = 100_000_000
+SAID_CHARS: Final = 200
+NEEDS: Final = "x-accepted-github-permissions"
+"""https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api"""
+
+_KNOWN: Final = frozenset(map(int, HTTPStatus))
 
 Json = Any
 """Decoded JSON; a model checks it where it is used."""
 Model = TypeVar("Model", bound=BaseModel)
+Found = TypeVar("Found")
+
+__all__ = ["DEADLINE_S", "Json", "Limited", "Refused", "Rest", "checked"]
 
 
 class Refused(BratError):
@@ -35,48 +47,50 @@ class Refused(BratError):
 
     def __init__(self, what: str, status: int, said: str) -> None:
         super().__init__(f"{what}: the forge answered {status}: {said}")
+        self.what = what
         self.status = status
-
-
-class _Protocol(gidgethub_abc.GitHubAPI):
-    """gidgethub's protocol over one httpx client."""
-
-    def __init__(self, client: httpx.AsyncClient, token: str, base_url: str) -> None:
-        super().__init__("brat", oauth_token=token, base_url=base_url)
-        self._client = client
-
-    async def _request(
-        self, method: str, url: str, headers: Mapping[str, str], body: bytes = b""
-    ) -> tuple[int, Mapping[str, str], bytes]:
-        response = await self._client.request(
-            method, url, headers=dict(headers), content=body
-        )
-        return response.status_code, response.headers, response.content
-
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
-
-
-_reading = retry(
-    retry=retry_if_exception_type(Unavailable),
-    stop=stop_after_attempt(4),
-    wait=wait_exponential_jitter(multiplier=0.2, max=5),
-    reraise=True,
-)
+        self.said = said
 
 
 class Rest:
-    """The calls. Each raises `Unavailable` (no answer; later may help) or `Refused`."""
+    """The calls.
 
-    def __init__(self, client: httpx.AsyncClient, *, api_url: str, token: str) -> None:
-        self._client = client
-        self._token = token
-        self._protocol = _Protocol(client, token, api_url)
+    Each raises `Unavailable` (no answer; later may help), its kind `Limited` (nothing
+    was changed; later is `retry_at`), or `Refused`.
+    """
 
-    @_reading
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        *,
+        api_url: str,
+        token: str | Tokens,
+        pace: Pace | None = None,
+    ) -> None:
+        """Ask nothing yet.
+
+        Args:
+            client: may be shared; it follows no redirects here, whatever it is told.
+            api_url: https://api.github.com, or https://HOST/api/v3.
+            token: one, or where they come from.
+            pace: shared by all clients of one installation; None: an own one without
+                limits.
+        """
+        self.tokens = StaticToken(token) if isinstance(token, str) else token
+        self._wire = Wire(client, api_url)
+        self._pace = pace or Pace()
+        self._retrying = AsyncRetrying(
+            sleep=self._pace.time.sleep,
+            retry=retry_if_exception_type(Unavailable)
+            & retry_if_not_exception_type((Limited, TooLarge)),
+            stop=stop_after_attempt(4),
+            wait=wait_exponential_jitter(multiplier=0.2, max=5),
+            reraise=True,
+        )
+
     async def get(self, url: str) -> Json:
         """Return what is at `url`."""
-        return (await self._answer("GET", url))[0]
+        return (await self._page(url))[0]
 
     async def read(self, model: type[Model], url: str) -> Model:
         """Return what is at `url`, checked by a model."""
@@ -96,71 +110,102 @@ class Rest:
                 yield checked(model, item, f"GET {url}")
 
     async def make(self, model: type[Model], url: str, body: object) -> Model:
-        """Make something and return what the forge says of it; never repeated."""
+        """Make something and return what the forge says of it; as `write`."""
         return checked(model, await self.write("POST", url, body), f"POST {url}")
 
     async def write(self, method: str, url: str, body: object = None) -> Json:
-        """Change something; never repeated."""
+        """Change something; never repeated when it may have arrived."""
         return (await self._answer(method, url, body))[0]
 
-    @_reading
     async def download(self, url: str) -> bytes:
-        """Fetch bytes; storage that it is redirected to never sees the token."""
-        headers = {"Authorization": f"Bearer {self._token}"}
-        try:
-            answer = await self._client.get(
-                self._protocol.base_url + url, headers=headers
-            )
-            if answer.has_redirect_location:
-                storage = answer.url.join(answer.headers["location"])
-                answer = await self._client.get(storage)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Unavailable(f"GET {url}: {error!r}") from error
-        if answer.is_success:
-            return answer.content
-        if answer.is_server_error or answer.status_code == TOO_MANY:
-            raise Unavailable(f"GET {url}: {answer.status_code}")
-        raise Refused(f"GET {url}", answer.status_code, answer.text[:200])
+        """Fetch bytes; storage that it is redirected to never sees the token.
 
-    @_reading
+        Raises:
+            Refused: also when it is larger than `DOWNLOAD_BYTES`.
+        """
+        return await self._repeated(self._fetched, url)
+
+    async def _fetched(self, url: str) -> bytes:
+        ask = Ask(
+            method="GET",
+            url=url,
+            most=DOWNLOAD_BYTES,
+            deadline_s=DOWNLOAD_S,
+            stored=True,
+        )
+        try:
+            reply = await self._reply(ask)
+        except TooLarge as error:
+            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            raise Refused(str(ask), status, str(error)) from error
+        if reply.status == HTTPStatus.OK:
+            return reply.body
+        said = _text(reply)
+        busy = reply.status == HTTPStatus.TOO_MANY_REQUESTS
+        if busy or reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise Unavailable(f"{ask}: {reply.status}")
+        raise Refused(str(ask), reply.status, said)
+
     async def _page(self, url: str) -> tuple[Json, str | None]:
-        return await self._answer("GET", url)
+        """Read one page and return it with the next one's URL."""
+        return await self._repeated(self._answer, "GET", url)
+
+    async def _repeated(
+        self, call: Callable[..., Awaitable[Found]], *given: str
+    ) -> Found:
+        """Make a call that reads until it is answered, a few times."""
+        return await self._retrying.copy()(call, *given)
 
     async def _answer(
         self, method: str, url: str, body: object = None
     ) -> tuple[Json, str | None]:
-        """Make one request and return what it answered, with the next page's URL."""
-        content = b"" if body is None else body
-        try:
-            async with asyncio.timeout(DEADLINE_S):
-                data, more, _ = await self._protocol._make_request(  # noqa: SLF001  the
-                    # one entry that gives the next page's URL with the data
-                    method,
-                    url,
-                    {},
-                    content,
-                    ACCEPT,
-                )
-        except (httpx.HTTPError, TimeoutError, gidgethub.GitHubBroken) as error:
-            raise Unavailable(f"{method} {url}: {error!r}") from error
-        except gidgethub.HTTPException as error:
-            if _is_limit(error):
-                raise Unavailable(f"{method} {url}: {error}") from error
-            status = int(error.status_code)
-            raise Refused(f"{method} {url}", status, str(error)) from error
-        except (ValueError, LookupError) as error:  # no JSON, or no status of HTTP's
-            raise Unavailable(f"{method} {url}: not what GitHub answers") from error
-        return data, more
+        """Make one call and return what it answered, with the next page's URL."""
+        content = None if body is None else json.dumps(body).encode()
+        ask = Ask(method=method, url=url, body=content, keep=method == "GET")
+        return _deciphered(ask, await self._reply(ask))
+
+    async def _reply(self, ask: Ask) -> Reply:
+        """Return the forge's word on one call, when the forge is ready for it."""
+        visit = self._pace.visit(ask)
+        renewed = False
+        while True:
+            token = await self.tokens.token()
+            async with self._pace.turn(visit):
+                reply = await self._wire.send(ask, token)
+            if self._pace.again(visit, reply):
+                continue
+            unknown = reply.own and reply.status == HTTPStatus.UNAUTHORIZED
+            if not unknown or renewed or not self.tokens.spoiled(token):
+                return reply
+            renewed = True
 
 
-def _is_limit(error: gidgethub.HTTPException) -> bool:
-    """Whether the forge only wants to be asked later.
+def _deciphered(ask: Ask, reply: Reply) -> tuple[Json, str | None]:
+    status = reply.status if reply.status in _KNOWN else reply.status // 100 * 100
+    try:
+        data, _, more = sansio.decipher_response(status, reply.headers, reply.body)
+    except gidgethub.GitHubBroken as error:
+        raise Unavailable(f"{ask}: {error!r}") from error
+    except gidgethub.HTTPException as error:
+        raise Refused(str(ask), reply.status, _why(reply, str(error))) from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        # no JSON, or errors that are not described as GitHub does
+        if HTTPStatus.BAD_REQUEST <= reply.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise Refused(str(ask), reply.status, _text(reply)) from error
+        raise Unavailable(f"{ask}: not what GitHub answers") from error
+    return data, more
 
-    Source: https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
-    """
-    if isinstance(error, gidgethub.RateLimitExceeded):
-        return True
-    return error.status_code == TOO_MANY or "retry-after" in (error.headers or {})
+
+def _why(reply: Reply, said: str) -> str:
+    """Return what a no says, with the permission that it asks for."""
+    needs = reply.headers.get(NEEDS)
+    if reply.status != HTTPStatus.FORBIDDEN or not needs:
+        return said
+    return f"{said} (the App needs the permission {needs[:SAID_CHARS]})"
+
+
+def _text(reply: Reply) -> str:
+    return reply.body[:SAID_CHARS].decode(errors="replace")
 
 
 def checked(model: type[Model], data: Json, what: str) -> Model:

@@ -6,13 +6,14 @@ from pathlib import Path
 import httpx
 import pytest
 import respx
-from tenacity import wait_none
 
 from bot.github import GitHub
 from bot.mirror import Mirror
+from bot.pace import Pace
 from bot.rest import Rest
 from tests.bot.history import History
 from tests.bot.logs import Open
+from tests.world.hand import HandTime
 
 API = "https://api.example.org"
 TOKEN = "made-up-token"
@@ -25,16 +26,26 @@ async def client() -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-def rest(client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> Rest:
-    """Give the calls, with retries that do not wait."""
-    for name in ("get", "_page", "download"):
-        monkeypatch.setattr(getattr(Rest, name).retry, "wait", wait_none())
-    return Rest(client, api_url=API, token=TOKEN)
+def hand() -> HandTime:
+    return HandTime()
 
 
 @pytest.fixture
-def github(client: httpx.AsyncClient, rest: Rest) -> GitHub:
-    return GitHub(client, api_url=API, repository="octo/project", token=TOKEN)
+def pace(hand: HandTime) -> Pace:
+    """Give turns whose waits cost no time."""
+    return Pace(time=hand.time)
+
+
+@pytest.fixture
+def rest(client: httpx.AsyncClient, pace: Pace) -> Rest:
+    return Rest(client, api_url=API, token=TOKEN, pace=pace)
+
+
+@pytest.fixture
+def github(client: httpx.AsyncClient, pace: Pace) -> GitHub:
+    return GitHub(
+        client, api_url=API, repository="octo/project", token=TOKEN, pace=pace
+    )
 
 
 @pytest.fixture

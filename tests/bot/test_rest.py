@@ -1,4 +1,7 @@
-"""REST calls: reads are repeated, writes never; every failure is one of two errors."""
+"""REST calls: reads are repeated, writes never; every failure is one of two errors.
+
+What the forge refuses as too much is in test_pace, redirects and sizes in test_wire.
+"""
 
 import httpx
 import pytest
@@ -15,17 +18,6 @@ OUTAGES: list[httpx.Response | Exception] = [
     httpx.Response(502, html="<h1>Bad gateway</h1>"),
     httpx.Response(503, json={"message": "away"}),
     httpx.Response(520, text="from some proxy"),
-    httpx.Response(429, json={"message": "slow down"}),
-    httpx.Response(403, json={"message": "slow down"}, headers={"retry-after": "60"}),
-    httpx.Response(
-        403,
-        json={"message": "API rate limit exceeded"},
-        headers={
-            "x-ratelimit-limit": "60",
-            "x-ratelimit-remaining": "0",
-            "x-ratelimit-reset": "1700000000",
-        },
-    ),
     httpx.ConnectError("refused"),
     httpx.ReadTimeout("too slow"),
     httpx.RemoteProtocolError("cut off"),
@@ -64,7 +56,7 @@ async def test_a_read_gives_up_in_the_end(
     assert route.call_count == 4
 
 
-@pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 410, 422])
+@pytest.mark.parametrize("status", [301, 400, 401, 403, 404, 410, 418, 422, 499])
 async def test_a_no_is_taken_for_an_answer(
     status: int, rest: Rest, forge: respx.MockRouter
 ) -> None:
@@ -77,6 +69,42 @@ async def test_a_no_is_taken_for_an_answer(
     assert refused.value.status == status
     assert str(refused.value) == f"GET /user: the forge answered {status}: Not you."
     assert route.call_count == 1
+
+
+async def test_a_missing_permission_is_named(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    route = forge.post(f"{API}/issues")
+    route.respond(
+        403,
+        json={"message": "Resource not accessible by integration"},
+        headers={
+            "X-Accepted-GitHub-Permissions": "issues=write; pull_requests=write",
+            "X-RateLimit-Remaining": "4999",
+        },
+    )
+
+    with pytest.raises(Refused) as refused:
+        await rest.write("POST", "/issues", {})
+
+    assert refused.value.status == 403
+    assert str(refused.value) == (
+        "POST /issues: the forge answered 403: Resource not accessible by integration"
+        " (the App needs the permission issues=write; pull_requests=write)"
+    )
+    assert route.call_count == 1
+
+
+@pytest.mark.parametrize(
+    "json", [[], "no", {"message": "no", "errors": [7]}, {"message": 7, "errors": 7}]
+)
+async def test_a_no_may_have_any_form(
+    json: object, rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.post(f"{API}/issues").respond(422, json=json)
+
+    with pytest.raises(Refused, match="422"):
+        await rest.write("POST", "/issues", {})
 
 
 @pytest.mark.parametrize("json", [{"login": 7}, {}, [], None, "ann", 7])
@@ -209,7 +237,7 @@ async def test_a_write_carries_its_body_and_the_token(
     made = await rest.make(payloads.Numbered, "/issues", {"title": "Größe"})
 
     assert made.number == 7
-    assert route.calls.last.request.headers["authorization"] == "token made-up-token"
+    assert route.calls.last.request.headers["authorization"] == "Bearer made-up-token"
 
 
 @pytest.mark.parametrize("json", [{}, [], None, {"number": "seven"}])
@@ -261,9 +289,23 @@ async def test_a_detour_may_be_on_the_same_host(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     forge.get(ZIP).respond(302, headers={"location": "/stored/9"})
-    forge.get(f"{API}/stored/9").respond(content=b"PK")
+    stored = forge.get(f"{API}/stored/9").respond(content=b"PK")
 
     assert await rest.download("/artifacts/9/zip") == b"PK"
+    assert "made-up-token" not in str(stored.calls.last.request.headers.raw)
+
+
+async def test_a_repository_that_was_renamed_still_has_its_artifacts(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(ZIP).respond(301, headers={"location": f"{API}/repositories/1/zip"})
+    moved = forge.get(f"{API}/repositories/1/zip")
+    moved.respond(302, headers={"location": STORAGE})
+    stored = forge.get(STORAGE).respond(content=b"PK")
+
+    assert await rest.download("/artifacts/9/zip") == b"PK"
+    assert "made-up-token" in str(moved.calls.last.request.headers.raw)
+    assert "made-up-token" not in str(stored.calls.last.request.headers.raw)
 
 
 @pytest.mark.parametrize(
