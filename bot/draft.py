@@ -60,10 +60,10 @@ class Draft:
         else:
             self.refs[ref] = new
 
-    def push(self, lease: RefUpdate) -> None:
-        """Push all of it with the bot's lease, as `Mirror.push`."""
+    def push(self, *also: RefUpdate) -> None:
+        """Push all of it with the bot's lease and what else goes, as `Mirror.push`."""
         self._move_locks()
-        updates = {**self._updates, lease.ref: lease}
+        updates = {**self._updates, **{update.ref: update for update in also}}
         self._mirror.push(self._events, updates, actor=self.actor)
 
     def _move_locks(self) -> None:

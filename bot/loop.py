@@ -24,11 +24,14 @@ from convoy.actions import Effect, Show
 from convoy.commands import Command, NoteDone, StartBot
 from convoy.decide import Refusal
 from grite.errors import BratError, Conflict, Unavailable
+from grite.remote import RefUpdate
 
 VERSION: Final = "0.1.0"
 ROUNDS: Final = 200
 """Pushes in one tick at most; a tick that owes more is a fault of the rules."""
 EFFECTS_AT_ONCE: Final = 8
+CHECKPOINT_EVENTS: Final = 2_000
+"""A fresh clone folds at most about this many events."""
 RETRY_S: Final = 1.0
 
 
@@ -80,6 +83,28 @@ class Loop:
                 await self._push(draft)
         return refused
 
+    async def checkpoint(self) -> str | None:
+        """Push the folded state beside the log; return the commit it was folded to.
+
+        None: there is no log yet. Safe to call again.
+
+        Raises:
+            Conflict: somebody else wrote first; ask again.
+            Unavailable: the forge did not answer.
+        """
+        async with self._alone():
+            mirror = self.desk.mirror
+            await asyncio.to_thread(mirror.look)
+            now = self.desk.clock()
+            kept = await asyncio.to_thread(mirror.checkpoint, now)
+            if not kept:
+                return None
+            draft = Draft(mirror, self.desk.actor, now)
+            update = await asyncio.to_thread(self.lease.renewed, now)
+            await asyncio.to_thread(draft.push, update, *kept)
+            self.lease.pushed(update)
+            return mirror.head
+
     def owes(self) -> bool:
         """Whether this loop's roles have anything to do or to wait for."""
         state = self.desk.mirror.state
@@ -123,6 +148,9 @@ class Loop:
         desk = self.desk
         if "refs" in parts or self.desk.settings.sole:
             await asyncio.to_thread(desk.mirror.look)
+            for notice in desk.mirror.notices:
+                self.tell(notice)
+            desk.mirror.notices.clear()
         self._refuse_unknown()
         for _ in range(ROUNDS):
             parts |= self.wake.take()
@@ -146,8 +174,12 @@ class Loop:
 
     async def _push(self, draft: Draft) -> None:
         """Push a draft with the lease; with an empty one, only the lease."""
+        mirror = self.desk.mirror
         update = await asyncio.to_thread(self.lease.renewed, draft.now)
-        await asyncio.to_thread(draft.push, update)
+        kept: tuple[RefUpdate, ...] = ()
+        if mirror.since_checkpoint >= CHECKPOINT_EVENTS:
+            kept = await asyncio.to_thread(mirror.checkpoint, draft.now)
+        await asyncio.to_thread(draft.push, update, *kept)
         self.lease.pushed(update)
 
     def _refuse_unknown(self) -> None:

@@ -10,7 +10,7 @@ from bot.desk import wall_clock
 from brat import checkout as checkouts, local, registration as registrations
 from brat.checkout import Checkout
 from brat.console import say
-from brat.reading import Reader
+from brat.reading import Reader, verify
 from convoy.config import ConfigError
 from grite import git
 from grite.errors import BratError, Corrupt
@@ -88,6 +88,8 @@ def _log(bare: Path) -> Iterator[Finding]:
     yield Finding("ok", f"the log reads up to {head}, {convoys} convoys")
     for fault in reader.faults:
         yield Finding("fault", f"the log: {fault}; all else was read")
+    for wrong in (*reader.notices, *verify(bare)):
+        yield Finding("note", wrong, "it is not used; brat log checkpoint")
     for unknown in state.unknown:
         yield Finding("fault", f"the log holds {unknown}", "update brat: it only reads")
     now = wall_clock()

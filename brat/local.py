@@ -164,3 +164,4 @@ async def serving(
                 begun_at=wall_clock(),
             )
             yield local
+            await loop.release()

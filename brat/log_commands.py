@@ -52,7 +52,8 @@ def checkpoint(path: Path) -> int:
 
     async def pushed() -> int:
         async with serving(checkouts.find(path), (), say) as here:
-            say(f"checkpoint at {await here.loop.checkpoint()}")
+            head = await here.loop.checkpoint()
+            say(f"checkpoint at {head}" if head else "there is no log yet")
             return roles.OK
 
     return asyncio.run(pushed())

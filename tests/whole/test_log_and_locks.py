@@ -1,0 +1,108 @@
+"""`brat log`, `brat lock`, `brat doctor`: typed in a repository and in a clone of it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.world.terminal import Terminal, left_running
+from tests.world.words import engine, project
+
+pytestmark = pytest.mark.timeout(120)
+
+BARE = ".git/brat/forge/repos/pat-person/project.git"
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    terminal = project(tmp_path_factory.mktemp("log"), engine("echo hi > hi.txt"))
+    terminal.done("brat init")
+    terminal.done("brat mayor start --task 'Say hi'")
+    return terminal
+
+
+def test_the_log_is_told_line_by_line(terminal: Terminal) -> None:
+    lines = terminal.done("brat log show -n 100").splitlines()
+
+    assert any(line.endswith("Planned 1 tasks (task list).") for line in lines)
+    assert terminal.done("brat log tail -n 1").splitlines() == lines[-1:]
+
+
+def test_the_log_is_exported_whole(terminal: Terminal) -> None:
+    document = json.loads(terminal.done("brat log export --format json"))
+    page = terminal.done("brat log export --format md")
+
+    types = [event["brat"]["type"] for event in document["events"] if "brat" in event]
+    assert types[:3] == ["bot.started", "convoy.requested", "action.intended"]
+    assert document["meta"]["event_count"] == len(document["events"])
+    assert document["faults"] == []
+    assert "Planned 1 tasks" in page
+
+
+def test_an_unknown_form_is_refused(terminal: Terminal) -> None:
+    said = terminal.type("brat log export --format xml")
+
+    assert said.status == 1
+    assert said.lines == ["brat: --format xml: give one of json, md"]
+
+
+def test_a_clone_reads_the_log_once_it_has_fetched_it(terminal: Terminal) -> None:
+    clone = Terminal(terminal.cwd.parent / "clone", terminal.home)
+    terminal.done(f"git clone -q {terminal.cwd / BARE} {clone.cwd}")
+    lacking = clone.type("brat log show")
+    assert lacking.status == 1
+    assert "git fetch origin 'refs/grite/*:refs/grite/*'" in lacking.err
+
+    clone.done("git fetch -q origin refs/grite/*:refs/grite/*")
+
+    assert clone.done("brat log show") == terminal.done("brat log show")
+
+
+def test_a_lock_is_taken_shown_renewed_and_given_up(terminal: Terminal) -> None:
+    assert terminal.type("brat lock acquire path:src/").status == 0
+    assert terminal.type("brat lock acquire path:src/a.py").status == 1
+    assert "path:src/" in terminal.done("brat lock status")
+    before = json.loads(terminal.done("brat lock status --json"))["locks"][0]
+
+    terminal.done("brat lock renew path:src/ --ttl 900")
+
+    after = json.loads(terminal.done("brat lock status --json"))["locks"][0]
+    assert (after["nonce"], after["holder"]) == (before["nonce"], before["holder"])
+    assert after["expires"] > before["expires"]
+    assert (
+        len(terminal.done(f"git -C {BARE} for-each-ref refs/grite/locks").split()) > 2
+    )
+
+    terminal.done("brat lock release path:src/")
+    assert terminal.type("brat lock release path:src/").status == 1
+    assert json.loads(terminal.done("brat lock status --json"))["locks"] == []
+    assert terminal.done(f"git -C {BARE} for-each-ref refs/grite/locks") == ""
+
+
+def test_what_is_no_resource_is_refused_in_a_sentence(terminal: Terminal) -> None:
+    said = terminal.type("brat lock acquire banana")
+
+    assert said.status == 1
+    assert len(said.lines) == 1, said.err
+    assert "banana" in said.err
+
+
+def test_the_doctor_finds_nothing_and_a_checkpoint_is_whole(terminal: Terminal) -> None:
+    terminal.done("brat log checkpoint")
+    assert terminal.done(f"git -C {BARE} for-each-ref refs/grite/checkpoints") != ""
+
+    said = terminal.type("brat doctor")
+
+    assert said.status == 0, said.err
+    assert all(line.startswith("  ok") for line in said.lines)
+
+
+def test_the_doctor_names_what_is_wrong(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("true", "[refinery]\nstrateg = 'squash'\n"))
+    assert "brat init" in terminal.type("brat doctor").err
+
+    assert terminal.type("brat doctor").status == 1
+
+
+def test_nothing_is_left_running(terminal: Terminal) -> None:
+    assert left_running(terminal.cwd.parent) == []
