@@ -1,0 +1,76 @@
+"""Checkpoints: bytes, and the place in the log that they belong to."""
+
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from grite import checkpoint
+from grite.checkpoint import CHECKPOINTS, newest, newest_first, outdated, ref_of
+from grite.errors import Corrupt, Missing
+from grite.wal import Log
+from tests.grite.commits import commit, said
+from tests.grite.vectors import T0
+from tests.grite.writing import append, comment
+
+
+@pytest.fixture
+def repo(mirror: Path) -> pygit2.Repository:
+    return pygit2.Repository(str(mirror))
+
+
+def test_what_was_written_is_read(
+    mirror: Path, repo: pygit2.Repository, log: Log
+) -> None:
+    head = append(log, comment("a"))
+
+    made = checkpoint.write(repo, b"{}", head, T0)
+
+    assert checkpoint.read(repo, made) == (b"{}", head)
+    assert said(mirror, "ls-tree", "--name-only", made).split() == [
+        "state.json",
+        "wal_head",
+    ]
+    assert said(mirror, "show", "-s", "--format=%P %s", made) == (
+        f"{head} Checkpoint at {head}"
+    )
+    assert checkpoint.write(repo, b"{}", head, T0) == made
+
+
+def test_it_belongs_to_a_commit_that_is_there(repo: pygit2.Repository) -> None:
+    with pytest.raises(Missing):
+        checkpoint.write(repo, b"{}", "1" * 40, T0)
+
+
+@pytest.mark.parametrize(
+    ("files", "fault"),
+    [
+        ({"a": b""}, "holds no state.json"),
+        ({"state.json": b"{}"}, "holds no wal_head"),
+        ({"state.json/a": b"{}", "wal_head": b""}, "is no file"),
+        ({"state.json": b"{}", "wal_head": b"\xff"}, "names no commit"),
+    ],
+)
+def test_what_is_none_is_corrupt(
+    files: dict[str, bytes], fault: str, mirror: Path, repo: pygit2.Repository
+) -> None:
+    with pytest.raises(Corrupt, match=fault):
+        checkpoint.read(repo, commit(mirror, files))
+
+
+def test_names_are_times_and_sorted_as_such() -> None:
+    odd = [CHECKPOINTS, f"{CHECKPOINTS}-1", f"{CHECKPOINTS}x", f"{CHECKPOINTS}1/2"]
+    late = f"{CHECKPOINTS}{'9' * 40}"
+    refs = [ref_of(9), ref_of(10), "refs/grite/wal", *odd, late, ref_of(T0)]
+
+    assert newest_first(refs) == [ref_of(T0), ref_of(10), ref_of(9)]
+    assert newest(refs) == ref_of(T0)
+    assert newest([]) is None
+
+
+def test_three_are_kept_and_none_from_the_future() -> None:
+    refs = {ref_of(at): str(at) for at in (5, 40, 3, 20, 10, 30)}
+
+    assert outdated(refs, 30) == {ref_of(40): "40", ref_of(5): "5", ref_of(3): "3"}
+    assert outdated(refs, 40, kept=5) == {ref_of(3): "3"}
+    assert outdated({}, 40) == {}
