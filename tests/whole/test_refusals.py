@@ -75,9 +75,7 @@ def test_a_key_that_nobody_knows_names_the_nearest(tmp_path: Path, line: str) ->
     assert sentence.endswith("did you mean strategy?")
 
 
-@pytest.mark.parametrize(
-    "line", [START, "brat witness run"]
-)
+@pytest.mark.parametrize("line", [START, "brat witness run"])
 def test_an_engine_that_cannot_be_driven(tmp_path: Path, line: str) -> None:
     terminal = project(tmp_path, '[engine.default]\ntype = "codex"\n')
 
