@@ -1,4 +1,4 @@
-"""`brat log`, `brat lock`, `brat doctor`: typed in a repository and in a clone of it."""
+"""`brat log`, `brat lock`, `brat doctor`, typed in a repository and in its clone."""
 
 import json
 from pathlib import Path
