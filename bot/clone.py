@@ -16,7 +16,7 @@ from convoy.following import Reading
 from grite import checkpoint
 from grite.errors import Conflict, Corrupt, GitFailed
 from grite.objects import writing
-from grite.remote import WHOLE, Remote, ensure_mirror
+from grite.remote import PARTS, WHOLE, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
 
 HEADS: Final = "refs/heads/"
@@ -26,7 +26,6 @@ KNOWN: Final = SEEN + "grite/wal"
 """The log as far as it was believed; it only moves to what descends from it."""
 FOUND: Final = "refs/found/grite/wal"
 """The log as it was fetched, believed or not."""
-_PARTS: Final = ("HEAD", "objects", "refs")
 
 
 class Clone:
@@ -49,7 +48,7 @@ class Clone:
 
     def stand(self) -> None:
         """Make it again if somebody deleted it."""
-        if not all((self.path / part).exists() for part in _PARTS):
+        if not all((self.path / part).exists() for part in PARTS):
             self._open()
 
     @property

@@ -15,6 +15,9 @@ from grite import git
 from grite.errors import BratError, Conflict, GitFailed, Unavailable
 
 PATTERNS: Final = ("refs/heads/*", "refs/grite/*")
+PARTS: Final = ("HEAD", "config", "objects", "refs")
+"""What git wants to see in a repository."""
+_NO_GC: Final = "[gc]\n\tauto = 0\n"
 _HEADS: Final = "refs/heads/"
 _QUIET: Final = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
 
@@ -87,11 +90,15 @@ class Advertised:
 def ensure_mirror(path: Path) -> None:
     """Make a bare repository at `path`, that never cleans up by itself.
 
-    Safe to call again.
+    Safe to call again; what is missing is made again.
     """
-    where = str(path)
-    git.run(["init", "--quiet", "--bare", "--template=", "-b", "main", "--", where])
-    git.run(["config", "gc.auto", "0"], cwd=path)
+    config = path / "config"
+    if all((path / part).exists() for part in PARTS) and _NO_GC in config.read_text():
+        return
+    git.run(["init", "--quiet", "--bare", "--template=", "-b", "main", "--", str(path)])
+    if _NO_GC not in config.read_text():
+        with config.open("a") as file:
+            file.write(_NO_GC)
 
 
 @dataclass(frozen=True, slots=True)
