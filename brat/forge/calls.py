@@ -6,12 +6,12 @@ all have in common (token, rights, limits, ETag, headers) is in `gate`.
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar
 
 from aiohttp import web
 from msgspec import DecodeError, ValidationError, json
 
-from brat.forge.records import Repository, Role, Token, User
+from brat.forge.records import App, Repository, Role, Token, User
 from brat.forge.refusals import Fault, Refused, invalid, not_found
 from brat.forge.urls import Site
 
@@ -44,6 +44,8 @@ class Call:
     token: Token
     body_bytes: bytes = b""
     found: Repository | None = None
+    app: App | None = None
+    """Set when it is an App that asks for itself."""
 
     @property
     def repo(self) -> Repository:
@@ -149,6 +151,8 @@ class Route:
     endpoint: Endpoint
     role: Role = "read"
     """What the caller needs in the repository."""
+    by: Literal["token", "app"] = "token"
+    """Who may call: whoever has a token, or an App with what it signed itself."""
 
 
 def found(thing: T | None) -> T:

@@ -8,6 +8,7 @@ https://docs.github.com/en/webhooks/webhook-events-and-payloads#delivery-headers
 import asyncio
 import hashlib
 import hmac
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
@@ -16,6 +17,7 @@ from msgspec import json
 from msgspec.structs import replace
 
 from brat.forge.records import Delivery, Hook, Payload, Repository
+from brat.forge.urls import node_id
 
 if TYPE_CHECKING:
     from brat.forge.service import Service
@@ -55,44 +57,57 @@ class Postman:
     ) -> None:
         """Keep a payload for each hook that wants it; only inside `Store.change`."""
         event, action = kind
-        for hook in self._store.hooks.of(repo.id):
-            if hook.active and (event in hook.events or "*" in hook.events):
-                body = json.encode(payload).decode()
-                self._keep(hook, (event, action, str(uuid4())), body)
+        for hook, installation in self._hooks(repo):
+            if not hook.active or not {event, "*"} & {*hook.events}:
+                continue
+            told = payload if installation is None else payload | _told(installation)
+            like = Delivery(
+                id=0,
+                hook=hook.id,
+                repo=repo.id,
+                guid=str(uuid4()),
+                event=event,
+                action=action,
+                installation=installation,
+                created_at="",
+            )
+            self._keep(like, json.encode(told).decode())
 
     def again(self, delivery: Delivery) -> None:
         """Deliver the same payload once more, under the same GUID."""
         hook = self._store.hooks.get(delivery.hook)
         payload = self._store.payloads.get(delivery.id)
         if hook is not None and payload is not None:
-            kind = (delivery.event, delivery.action, delivery.guid)
             with self._store.change():
-                self._keep(hook, kind, payload.body, redelivery=True)
+                self._keep(replace(delivery, redelivery=True), payload.body)
 
-    def _keep(
-        self,
-        hook: Hook,
-        kind: tuple[str, str | None, str],
-        body: str,
-        *,
-        redelivery: bool = False,
-    ) -> None:
-        event, action, guid = kind
+    def _hooks(self, repo: Repository) -> Iterator[tuple[Hook, int | None]]:
+        """Give the webhooks that hear of a repository; an App's by its installation."""
+        for hook in self._store.hooks.of(repo.id):
+            yield hook, None
+        for one in self._store.installations.all():
+            if repo.id in one.repos and one.suspended_at is None:
+                for hook in self._store.hooks.of(("app", one.app)):
+                    yield hook, one.id
+
+    def _keep(self, like: Delivery, body: str) -> None:
+        """Keep a payload that is still to be delivered, in a delivery like this."""
         number = self._store.next_id()
-        self._store.payloads.put(Payload(id=number, hook=hook.id, body=body))
+        self._store.payloads.put(Payload(id=number, hook=like.hook, body=body))
         self._store.deliveries.put(
             Delivery(
                 id=number,
-                hook=hook.id,
-                repo=hook.repo,
-                guid=guid,
-                event=event,
-                action=action,
-                redelivery=redelivery,
+                hook=like.hook,
+                repo=like.repo,
+                guid=like.guid,
+                event=like.event,
+                action=like.action,
+                installation=like.installation,
+                redelivery=like.redelivery,
                 created_at=self._service.forge.now(),
             )
         )
-        for old in self._store.deliveries.of(hook.id)[:-KEPT]:
+        for old in self._store.deliveries.of(like.hook)[:-KEPT]:
             self._store.deliveries.remove(old)
             payload = self._store.payloads.get(old.id)
             if payload is not None:
@@ -142,6 +157,12 @@ class Postman:
             )
 
 
+def _told(installation: int) -> dict[str, Any]:
+    """Return what an App's webhook is told beside the payload."""
+    named = {"id": installation, "node_id": node_id("Installation", installation)}
+    return {"installation": named}
+
+
 def _headers(hook: Hook, delivery: Delivery, body: bytes) -> dict[str, str]:
     headers = {
         "Content-Type": "application/json",
@@ -149,8 +170,10 @@ def _headers(hook: Hook, delivery: Delivery, body: bytes) -> dict[str, str]:
         "X-GitHub-Event": delivery.event,
         "X-GitHub-Delivery": delivery.guid,
         "X-GitHub-Hook-ID": str(hook.id),
-        "X-GitHub-Hook-Installation-Target-Type": "repository",
-        "X-GitHub-Hook-Installation-Target-ID": str(hook.repo),
+        "X-GitHub-Hook-Installation-Target-Type": "integration"
+        if hook.app
+        else "repository",
+        "X-GitHub-Hook-Installation-Target-ID": str(hook.app or hook.repo),
     }
     if hook.secret:
         headers["X-Hub-Signature-256"] = signature(hook.secret, body)

@@ -3,16 +3,18 @@
 import hashlib
 import logging
 from dataclasses import replace
+from email.utils import format_datetime
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from aiohttp import BasicAuth, hdrs, web
 from msgspec import json
 
+from brat.forge import permissions
+from brat.forge.callers import Caller
 from brat.forge.calls import Answer, Call, Route
 from brat.forge.records import Repository
 from brat.forge.refusals import Refused, not_found
-from brat.forge.state import Caller
 
 if TYPE_CHECKING:
     from brat.forge.service import Service
@@ -35,6 +37,18 @@ def secret_of(request: web.Request) -> str | None:
         except ValueError:
             return None
     return None
+
+
+def signed_by(service: "Service", request: web.Request) -> Caller:
+    """Return the App that asks.
+
+    Raises:
+        Refused: 401, or 404 when nobody knows it.
+    """
+    signed = secret_of(request)
+    if signed is None:
+        raise Refused(401, "Requires authentication")
+    return service.forge.apps.caller(signed)
 
 
 def authenticate(service: "Service", request: web.Request) -> Caller:
@@ -61,6 +75,9 @@ def visible(service: "Service", caller: Caller, full_name: str) -> Repository:
     repo = service.forge.repository(full_name)
     if repo is None or caller.token.repo not in {None, repo.id}:
         raise not_found()
+    access = caller.token.access
+    if access is not None and repo.id not in access.repos:
+        raise not_found()
     if not service.forge.may(repo, caller.user, "read"):
         raise not_found()
     return repo
@@ -76,7 +93,10 @@ class Gate:
 
     async def answer(self, request: web.Request) -> web.Response:
         """Let one call through, or say why not."""
-        headers = {"X-GitHub-Request-Id": uuid4().hex.upper()}
+        headers = {
+            "X-GitHub-Request-Id": uuid4().hex.upper(),
+            hdrs.DATE: format_datetime(self._service.forge.clock(), usegmt=True),
+        }
         try:
             answer = await self._answer(request, headers)
         except Refused as refused:
@@ -89,8 +109,9 @@ class Gate:
         )
 
     async def _answer(self, request: web.Request, headers: dict[str, str]) -> Answer:
-        caller = authenticate(self._service, request)
-        call = Call(request, self._service, caller.user, caller.token)
+        identify = signed_by if self._route.by == "app" else authenticate
+        caller = identify(self._service, request)
+        call = Call(request, self._service, caller.user, caller.token, app=caller.app)
         if "owner" in request.match_info:
             names = request.match_info
             full_name = f"{names['owner']}/{names['repo']}"
@@ -100,6 +121,8 @@ class Gate:
             if caller.token.scope == "read":
                 raise Refused(403, "Resource not accessible by personal access token")
             call = replace(call, body_bytes=await request.read())
+        if caller.token.access is not None:
+            permissions.check(caller.token.access, self._route, call.found)
         if call.found is not None:
             call.need(self._route.role)
         return await self._route.endpoint(call)

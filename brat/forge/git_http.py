@@ -19,12 +19,13 @@ from typing import TYPE_CHECKING, Final
 
 from aiohttp import StreamReader, hdrs, web
 
+from brat.forge.callers import Caller
 from brat.forge.events import Move
 from brat.forge.gate import authenticate, visible
+from brat.forge.permissions import grants
 from brat.forge.processes import git_environment
 from brat.forge.records import Repository
 from brat.forge.refusals import Refused
-from brat.forge.state import Caller
 
 if TYPE_CHECKING:
     from brat.forge.service import Service
@@ -86,6 +87,10 @@ class GitHttp:
         caller = authenticate(self._service, request)
         names = request.match_info
         repo = visible(self._service, caller, f"{names['owner']}/{names['repo']}")
+        access = caller.token.access
+        level = "write" if program == "git-receive-pack" else "read"
+        if access is not None and not grants(access, "contents", level):
+            raise Refused(403, f"This token may not {level} contents.")
         if program == "git-receive-pack":
             if caller.token.scope == "read":
                 raise Refused(403, "This token may only read.")

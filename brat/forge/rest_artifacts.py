@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Final
 from aiohttp import hdrs, web
 
 from brat.forge.artifacts import measure, sound
+from brat.forge.callers import digest
 from brat.forge.calls import Answer, Call, Route, found
 from brat.forge.gate import secret_of
 from brat.forge.records import Artifact, Run
 from brat.forge.refusals import not_found
-from brat.forge.state import digest
 from brat.forge.views import runs as views
 
 if TYPE_CHECKING:

@@ -16,10 +16,10 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from brat.forge import artifacts, processes
+from brat.forge.callers import digest
 from brat.forge.launch import find, launch, reap
 from brat.forge.records import Artifact, Conclusion, Repository, Run, User
 from brat.forge.run_environment import Place, environment
-from brat.forge.state import digest
 from brat.forge.views.runs import TASK_WORKFLOW
 
 if TYPE_CHECKING:

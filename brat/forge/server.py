@@ -13,6 +13,7 @@ from aiohttp import web
 
 from brat.forge import (
     rest_actions,
+    rest_apps,
     rest_artifacts,
     rest_checks,
     rest_comments,
@@ -49,6 +50,7 @@ ROUTES: Final = (
     *rest_actions.ROUTES,
     *rest_artifacts.ROUTES,
     *rest_hooks.ROUTES,
+    *rest_apps.ROUTES,
     *rest_repos.ROUTES,
 )
 

@@ -4,28 +4,28 @@ It is used offline to set a forge up, and by the server. One process has it at a
 an operating-system lock on the folder says so, and is free the moment that one dies.
 """
 
-import hashlib
-import hmac
 import re
-import secrets
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Self
 
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
+from brat.forge.apps import Apps, NewApp
 from brat.forge.bare import Bare, create
+from brat.forge.callers import Caller, Keyring
 from brat.forge.moments import Clock, iso, wall_clock
 from brat.forge.records import (
     ROLES,
+    App,
     Hook,
+    Installation,
     Kind,
     Repository,
     Role,
     Scope,
     Settings,
-    Token,
     User,
 )
 from brat.forge.store import Store
@@ -33,14 +33,6 @@ from grite.errors import BratError
 
 _LOGIN: Final = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}(?:\[bot\])?")
 _NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}(?<!\.git)")
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who showed a good token."""
-
-    user: User
-    token: Token
 
 
 class Forge:
@@ -66,6 +58,8 @@ class Forge:
                 f"the forge in {self.folder} is in use: stop the process that has it"
             ) from None
         self.store = Store(self.folder / "forge.sqlite")
+        self.keys = Keyring(self.store, clock)
+        self.apps = Apps(self)
         self._bares: dict[int, Bare] = {}
 
     def close(self) -> None:
@@ -127,36 +121,35 @@ class Forge:
         who = self.user(login)
         if who is None:
             raise BratError(f"there is no account {login}: add it first")
-        secret = secrets.token_urlsafe(32)
-        with self.store.change():
-            number = self.store.next_id()
-            self.store.tokens.put(
-                Token(
-                    id=number,
-                    user=who.id,
-                    scope=scope,
-                    digest=digest(secret),
-                    repo=repo,
-                )
-            )
-        return f"brat_{number}_{secret}"
+        return self.keys.add(who, scope=scope, repo=repo)
 
     def drop_token(self, secret: str) -> None:
         """Make a token worthless; safe to call twice."""
         caller = self.caller(secret)
         if caller is not None:
-            with self.store.change():
-                self.store.tokens.remove(caller.token)
+            self.keys.drop(caller.token)
 
     def caller(self, secret: str) -> Caller | None:
         """Return who shows this token; None when it is not one of ours."""
-        _, _, rest = secret.partition("_")
-        number, _, key = rest.partition("_")
-        token = self.store.tokens.get(int(number)) if number.isdecimal() else None
-        if token is None or not hmac.compare_digest(token.digest, digest(key)):
-            return None
-        who = self.store.users.get(token.user)
-        return Caller(who, token) if who is not None else None
+        return self.keys.caller(secret)
+
+    def add_app(self, new: NewApp) -> App:
+        """Make a GitHub App, which can be installed then.
+
+        Raises:
+            BratError: its slug is taken, or there is no such owner.
+        """
+        return self.apps.add(new)
+
+    def install_app(
+        self, slug: str, full_name: str, permissions: Mapping[str, str] | None = None
+    ) -> Installation:
+        """Install an App in a repository, with all that it asks for or with less.
+
+        Raises:
+            BratError: there is no such App or repository.
+        """
+        return self.apps.install(slug, self._known(full_name), permissions)
 
     # --- repositories -------------------------------------------------------------
 
@@ -286,8 +279,3 @@ class Forge:
         if repo is None:
             raise BratError(f"there is no repository {full_name}: add it first")
         return repo
-
-
-def digest(secret: str) -> str:
-    """Return what is kept of a secret. It is long and random: plain SHA-256 will do."""
-    return hashlib.sha256(secret.encode()).hexdigest()

@@ -14,12 +14,14 @@ from typing import Final, Generic, TypeVar
 from msgspec import json
 
 from brat.forge.records import (
+    App,
     Artifact,
     CheckRun,
     Comment,
     CommitStatus,
     Delivery,
     Hook,
+    Installation,
     Issue,
     IssueEvent,
     Label,
@@ -100,7 +102,7 @@ class Store:
     """All tables, over one SQLite file.
 
     The groups: comments, events and reactions by what they belong to, checks by
-    repository and commit, most others by repository.
+    repository and commit, hooks by repository and App, most others by repository.
     """
 
     def __init__(self, path: Path) -> None:
@@ -129,7 +131,9 @@ class Store:
         self.statuses = Table(self, CommitStatus, lambda r: (r.repo, r.sha))
         self.runs = Table(self, Run, lambda r: r.repo)
         self.artifacts = Table(self, Artifact, lambda r: r.run)
-        self.hooks = Table(self, Hook, lambda r: r.repo)
+        self.apps = Table(self, App, lambda r: r.slug)
+        self.installations = Table(self, Installation, lambda r: r.app)
+        self.hooks = Table(self, Hook, lambda r: r.repo or ("app", r.app))
         self.deliveries = Table(self, Delivery, lambda r: r.hook)
         self.payloads = Table(self, Payload, lambda r: r.hook)
         self._sequence = Table(self, Sequence, lambda _: _SEQUENCE)

@@ -6,6 +6,7 @@ not here: they are in the bare repositories and always read from there.
 """
 
 from brat.forge.records.accounts import ROLES, Kind, Role, Scope, Token, User
+from brat.forge.records.apps import Access, App, Installation, Permissions
 from brat.forge.records.checks import (
     CheckRun,
     CommitStatus,
@@ -30,6 +31,8 @@ from brat.forge.records.runs import Artifact, Run
 
 __all__ = [
     "ROLES",
+    "Access",
+    "App",
     "Artifact",
     "CheckRun",
     "Ci",
@@ -38,6 +41,7 @@ __all__ = [
     "Conclusion",
     "Delivery",
     "Hook",
+    "Installation",
     "Issue",
     "IssueEvent",
     "Job",
@@ -45,6 +49,7 @@ __all__ = [
     "Label",
     "Output",
     "Payload",
+    "Permissions",
     "Progress",
     "Pull",
     "Reaction",

@@ -2,6 +2,7 @@
 
 from typing import Literal
 
+from brat.forge.records.apps import Access
 from brat.forge.records.record import Record
 
 Role = Literal["none", "read", "triage", "write", "maintain", "admin"]
@@ -29,3 +30,5 @@ class Token(Record, frozen=True, kw_only=True):
     """SHA-256 of the secret, hex."""
     repo: int | None = None
     """The one repository it opens; None: all that its user may see."""
+    access: Access | None = None
+    """Set when it is an installation's."""

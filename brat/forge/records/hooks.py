@@ -4,7 +4,7 @@ from brat.forge.records.record import Record
 
 
 class Hook(Record, frozen=True, kw_only=True):
-    """Where deliveries of a repository go."""
+    """Where deliveries of a repository, or of an App, go."""
 
     repo: int
     url: str
@@ -14,6 +14,8 @@ class Hook(Record, frozen=True, kw_only=True):
     created_at: str
     updated_at: str
     active: bool = True
+    app: int | None = None
+    """Whose it is, in all repositories where that is installed; `repo` is 0 then."""
 
 
 class Delivery(Record, frozen=True, kw_only=True):
@@ -26,6 +28,7 @@ class Delivery(Record, frozen=True, kw_only=True):
     event: str
     created_at: str
     action: str | None = None
+    installation: int | None = None
     redelivery: bool = False
     pending: bool = True
     status: str = "pending"

@@ -50,6 +50,6 @@ def delivery(one: Delivery) -> dict[str, Any]:
         "status_code": one.status_code,
         "event": one.event,
         "action": one.action,
-        "installation_id": None,
+        "installation_id": one.installation,
         "repository_id": one.repo,
     }

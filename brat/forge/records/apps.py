@@ -1,0 +1,44 @@
+"""Apps, and where they are installed."""
+
+from msgspec import Struct
+
+from brat.forge.records.record import Record
+
+Permissions = tuple[tuple[str, str], ...]
+"""By name: `read` or `write`."""
+
+
+class App(Record, frozen=True, kw_only=True):
+    """A GitHub App; only the public half of its key is here."""
+
+    slug: str
+    owner: int
+    bot: int
+    """The account that it acts as."""
+    client_id: str
+    public_key: str
+    """PEM."""
+    permissions: Permissions
+    events: tuple[str, ...]
+    created_at: str
+
+
+class Installation(Record, frozen=True, kw_only=True):
+    """What one account lets an App do in some of its repositories."""
+
+    app: int
+    owner: int
+    repos: tuple[int, ...]
+    permissions: Permissions
+    created_at: str
+    updated_at: str
+    suspended_at: str | None = None
+
+
+class Access(Struct, frozen=True, kw_only=True):
+    """What an installation's token opens, and until when."""
+
+    installation: int
+    repos: tuple[int, ...]
+    permissions: Permissions
+    expires_at: str
