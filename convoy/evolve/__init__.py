@@ -36,7 +36,7 @@ from convoy.events import (
 )
 from convoy.evolve.change import change_convoy, change_task, with_convoy
 from convoy.evolve.convoys import convoy_after, requested
-from convoy.evolve.holdings import action_after, lease_after
+from convoy.evolve.holdings import action_after, lease_after, withdrawn
 from convoy.evolve.merges import merge_after
 from convoy.evolve.tasks import FREE, task_after
 from convoy.state import State
@@ -83,6 +83,8 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901  one arm a kind
             | WorkRefused()
             | SessionLost()
         ):
+            if isinstance(event, TaskDropped):
+                state = withdrawn(state, event)
             return change_convoy(
                 state,
                 event.convoy,

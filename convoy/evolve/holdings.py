@@ -4,7 +4,14 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from convoy.events import ActionDone, ActionIntended, LeaseFreed, LeaseTaken
+from convoy import ids
+from convoy.events import (
+    ActionDone,
+    ActionIntended,
+    LeaseFreed,
+    LeaseTaken,
+    TaskDropped,
+)
 from convoy.evolve.change import change_convoy, change_task
 from convoy.state import Convoy, Intent, Lease, State, Task
 
@@ -47,6 +54,13 @@ def action_after(state: State, event: ActionIntended | ActionDone) -> State:
     if intent.kind == "answer":
         return replace(state, answered=state.answered | {intent.comment})
     return _done(state, intent, event.number)
+
+
+def withdrawn(state: State, event: TaskDropped) -> State:
+    """Return the state without the pull request that was announced for the task."""
+    key = ids.pull_key(event.convoy, event.task)
+    intents = {k: intent for k, intent in state.intents.items() if k != key}
+    return replace(state, intents=intents)
 
 
 def _done(state: State, intent: Intent, number: int) -> State:

@@ -73,6 +73,16 @@ def test_the_next_attempt_waits_for_the_end_of_the_one_before() -> None:
     assert rules.ask(start) is None
 
 
+def test_a_dropped_task_is_not_offered_any_more() -> None:
+    rules = Rules().planned(spec(1), spec(2)).started(1)
+    rules.do(ENDS[0])
+    assert f"pull:{NAME}/1" in rules.state.intents
+
+    rules.do(GIVEN_UP[1])
+
+    assert f"pull:{NAME}/1" not in rules.state.intents
+
+
 def test_time_spent_on_finding_nothing_to_do_counts() -> None:
     rules = Rules().planned(spec(1)).started(1)
 
