@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks import bare_loop, fleet
 from benchmarks.fleet import Load
+from benchmarks.forge_cost import forge_cost
 
 Figures = dict[str, object]
 
@@ -57,6 +58,7 @@ def three_jobs(folder: Path, _: int) -> Figures:
 BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "whole-loop": whole_loop,
     "three-jobs": three_jobs,
+    "forge-cost": forge_cost,
 }
 
 

@@ -37,8 +37,12 @@ def labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]:
 
 def convoy_comment(convoy: Convoy) -> str:
     """Return the one comment that shows a convoy, as Markdown."""
+    return f"{ids.marker(ids.comment_key(convoy.name))}\n{convoy_table(convoy)}"
+
+
+def convoy_table(convoy: Convoy) -> str:
+    """Return where a convoy and its tasks stand, as Markdown."""
     lines = [
-        ids.marker(ids.comment_key(convoy.name)),
         f"### Convoy `{convoy.name}`: {_headline(convoy)}",
         "",
     ]
@@ -50,11 +54,11 @@ def convoy_comment(convoy: Convoy) -> str:
             "",
         ]
     if convoy.why:
-        lines += [f"**Why:** {_inline(convoy.why)}", ""]
+        lines += [f"**Why:** {inline(convoy.why)}", ""]
     if convoy.pull is not None:
         lines += [f"The convoy's own pull request: #{convoy.pull}.", ""]
     lines.append(
-        f"<sub>Asked for by {_inline(convoy.by)}. "
+        f"<sub>Asked for by {inline(convoy.by)}. "
         f"Branch `{ids.base_branch(convoy.name)}`. "
         "This comment is kept up to date; the log in `refs/grite/wal` says everything."
         "</sub>"
@@ -78,12 +82,12 @@ def _row(convoy: Convoy, task: Task) -> str:
     landed = f"`{task.landed[:10]}`" if task.landed else ""
     cells = (
         str(task.number),
-        _inline(task.spec.title),
+        inline(task.spec.title),
         task.state,
         str(task.started),
         pull,
         landed,
-        _inline(waits_for(convoy, task)),
+        inline(waits_for(convoy, task)),
     )
     return f"| {' | '.join(cells)} |"
 
@@ -126,7 +130,7 @@ def pull_body(convoy: Convoy, task: Task | None) -> str:
             "",
         ]
         done = [
-            f"- {_inline(other.spec.title)}: {other.state}"
+            f"- {inline(other.spec.title)}: {other.state}"
             + (f", #{other.pull}" if other.pull else "")
             for other in convoy.tasks
         ]
@@ -150,6 +154,6 @@ def _fitting(lines: list[str], more: str) -> list[str]:
     return lines
 
 
-def _inline(text: str) -> str:
+def inline(text: str) -> str:
     """Return hostile text as one harmless line of a table."""
     return " ".join(clean(text).split())[:_WHY_CHARS].translate(_HARMLESS)

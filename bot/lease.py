@@ -62,7 +62,12 @@ class BotLease:
     @property
     def fresh(self) -> bool:
         """Whether it is ours and was pushed a short while ago."""
-        return self.held and self.ticking() - self._pushed[1] < FRESH_S
+        return self.held and self.age_s < FRESH_S
+
+    @property
+    def age_s(self) -> float:
+        """How long ago this process pushed it last."""
+        return self.ticking() - self._pushed[1]
 
     def renewed(self, now: int) -> RefUpdate:
         """Return the move that takes or renews the lease in the next push.

@@ -5,7 +5,7 @@ cut off anywhere is done again by the next one, here or in another process.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
@@ -48,6 +48,8 @@ class Loop:
     lease: BotLease
     tell: Callable[[str], None] = lambda _: None
     """Is told one line for each thing that goes wrong or waits."""
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Waits so many seconds."""
     _noted: list[NoteDone] = field(default_factory=list)
 
     # --- a tick ---------------------------------------------------------------------
@@ -153,6 +155,7 @@ class Loop:
             desk.mirror.notices.clear()
         self._refuse_unknown()
         for _ in range(ROUNDS):
+            await self._pace()
             parts |= self.wake.take()
             desk.observed = await observe(desk, parts)
             draft = Draft(desk.mirror, desk.actor, desk.clock())
@@ -171,6 +174,12 @@ class Loop:
                 return
             parts = self.wake.take() | (frozenset({"checks"}) if draft else frozenset())
         raise Runaway(f"{ROUNDS} rounds in one tick: {owed(desk)[:3]}")
+
+    async def _pace(self) -> None:
+        """Wait until the forge may be pushed to again, before anything is planned."""
+        gap_s = self.desk.settings.push_gap_s
+        if self.lease.held and (left_s := gap_s - self.lease.age_s) > 0:
+            await self.pause(left_s)
 
     async def _push(self, draft: Draft) -> None:
         """Push a draft with the lease; with an empty one, only the lease."""

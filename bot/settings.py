@@ -1,8 +1,9 @@
 """What a bot process is told: one JSON file, readable by its owner alone."""
 
 from pathlib import Path
+from typing import Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from convoy.actions import Role
 from convoy.plan import Pace
@@ -19,7 +20,14 @@ class Settings(BaseModel):
     repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
     api_url: str
     git_url: str
-    token: str = Field(repr=False)
+    token: str = Field(default="", repr=False)
+    """Of the bot's account; without one the bot is an App."""
+    app_id: str | None = Field(default=None, coerce_numbers_to_str=True)
+    """The App's id or client id."""
+    private_key_file: Path | None = None
+    """The App's, as GitHub gave it (.pem)."""
+    installation: int | None = None
+    """Of the App on the repository; looked up when None."""
     secret: str = Field(repr=False, min_length=16)
     """Of the webhook."""
     folder: Path
@@ -32,6 +40,12 @@ class Settings(BaseModel):
     """Read instead of the one on the default branch (local mode, uncommitted)."""
     ci_command: bool = True
     """Whether the forge is known to run CI."""
+    write_gap_s: float = Field(default=0.0, ge=0)
+    """From one write to the next: 0 for the local forge, 1 for GitHub, whose limits on
+    content then hold too."""
+    push_gap_s: float = Field(default=20.0, ge=0)
+    """Between two pushes at least: what happens meanwhile shares the next one. GitHub
+    asks for at most 6 a minute and repository."""
     sweep_s: float = 60.0
     """Look at everything this often, whatever the webhooks say."""
     session_slack_s: int = 120
@@ -42,6 +56,16 @@ class Settings(BaseModel):
     """The process does one tick and ends."""
     sole: bool = False
     """A file lock on the folder says that no other bot acts (local mode)."""
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> Self:
+        whole = self.app_id is not None and self.private_key_file is not None
+        partly = self.app_id is not None or self.private_key_file is not None
+        if partly and not whole:
+            raise ValueError("app_id and private_key_file go together")
+        if bool(self.token) == whole:
+            raise ValueError("give either token, or app_id and private_key_file")
+        return self
 
     @property
     def pace(self) -> Pace:
@@ -64,4 +88,5 @@ def read(file: Path) -> Settings:
     except ValidationError as error:
         fault = error.errors()[0]
         where = ".".join(map(str, fault["loc"]))
-        raise BratError(f"{file}: {where}: {fault['msg']}") from error
+        said = fault["msg"].removeprefix("Value error, ")
+        raise BratError(": ".join(filter(None, (str(file), where, said)))) from error

@@ -73,6 +73,7 @@ def bot_settings(
         secret=known.secret,
         folder=folder / BOT_FOLDER,
         roles=roles,
+        push_gap_s=0,
         sweep_s=SWEEP_S,
         session_slack_s=15,
         check_start_s=15,
