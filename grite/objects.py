@@ -6,12 +6,16 @@ Nothing here moves a ref, so what a process that dies leaves behind is only garb
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
 
 import pygit2
 
 from grite.errors import Corrupt, Missing, Unavailable
 
-WAL_MAIL = "grit@local"  # grit: so it is written in grite's source.
+WAL_MAIL: Final = "grit@local"  # grit: so it is written in grite's source.
+UNREADABLE: Final = (KeyError, ValueError, OSError, pygit2.GitError)
+"""What libgit2 raises for an object that is not there, or is damaged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +64,24 @@ def commit_in(repo: pygit2.Repository, commit: str) -> pygit2.Commit:
     Raises:
         Missing: it is not there, or not readable.
         Corrupt: it is no commit.
+        Unavailable: the repository is gone.
     """
     try:
         found: object = repo[commit]
-    except (KeyError, ValueError, OSError, pygit2.GitError) as error:
-        raise Missing(f"{commit} is not in {repo.path}: {error}") from error
+    except UNREADABLE as error:
+        raise absent(repo, commit, error) from error
     if not isinstance(found, pygit2.Commit):
         raise Corrupt(f"{commit} is no commit")
     return found
+
+
+def absent(
+    repo: pygit2.Repository, commit: str, error: Exception
+) -> Missing | Unavailable:
+    """Return what it means that a commit cannot be read."""
+    if not Path(repo.path).is_dir():
+        return Unavailable(f"the repository {repo.path} is gone")
+    return Missing(f"{commit} is not in {repo.path}: {error}")
 
 
 def file_in(repo: pygit2.Repository, commit: str, path: str) -> bytes:
@@ -78,7 +92,7 @@ def file_in(repo: pygit2.Repository, commit: str, path: str) -> bytes:
     """
     try:
         found: object = commit_in(repo, commit).tree[path]
-    except (KeyError, ValueError, OSError, pygit2.GitError) as error:
+    except UNREADABLE as error:
         raise Corrupt(f"{commit} holds no {path}: {error}") from error
     if not isinstance(found, pygit2.Blob):
         raise Corrupt(f"{path} in {commit} is no file")

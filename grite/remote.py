@@ -5,6 +5,7 @@ failure the remote's refs are read back and what they say counts.
 """
 
 import re
+import signal
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -36,7 +37,9 @@ _LOST_RACE: Final = re.compile(
     r"|fetch first"
 )
 _FETCH_RACE: Final = re.compile(r"cannot lock ref|unable to update local ref")
-_NO_ROOM: Final = re.compile(r"No space left|Disk quota|File too large")
+_NO_ROOM: Final = re.compile(
+    rf"No space left|Disk quota|File too large|died of signal {signal.SIGXFSZ:d}"
+)
 WHOLE: Final = 2_147_483_647
 """As a depth: all there is, also in a clone that was shallow.
 https://git-scm.com/docs/shallow

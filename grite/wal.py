@@ -223,8 +223,8 @@ class Log:
         """
         try:
             kind, data = self._repo.read(commit)
-        except (KeyError, ValueError, OSError, pygit2.GitError) as error:
-            raise Missing(f"{commit} is not in {self._path}: {error}") from error
+        except objects.UNREADABLE as error:
+            raise objects.absent(self._repo, commit, error) from error
         if kind != pygit2.enums.ObjectType.COMMIT:
             raise Corrupt(f"{commit} is no commit")
         # libgit2's own `parent_ids` would end at the edge of a shallow clone.

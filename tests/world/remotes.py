@@ -1,22 +1,18 @@
 """Remotes for tests that only need git: a bare repository by file:// or by HTTP.
 
-The forge serves from a thread with a loop of its own, so that tests can block.
+The forge is a process of its own, so that tests can block, and fork.
 """
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from brat import processes
 from brat.forge import Forge
-from brat.forge.server import serving
 from grite import git
 from grite.remote import Remote, ensure_mirror
 from tests.world.forge import REPO, make_source, settle_in
-
-START_S = 20.0
 
 
 @dataclass(frozen=True)
@@ -52,56 +48,10 @@ def by_file(folder: Path) -> Address:
 def by_http(folder: Path) -> Iterator[Address]:
     """Serve a forge with one repository for as long as the block lasts."""
     folder.mkdir(exist_ok=True)
-    thread = _Thread(folder)
-    thread.start()
-    try:
-        assert thread.ready.wait(START_S), "the forge did not start"
-        if thread.address is None:
-            raise AssertionError from thread.failure
-        yield thread.address
-    finally:
-        thread.stop()
-
-
-class _Thread(threading.Thread):
-    """Serves a forge until it is told to stop."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(name="forge")
-        self.ready = threading.Event()
-        self.address: Address | None = None
-        self.failure: BaseException | None = None
-        self._folder = folder
-        self._ended = asyncio.Event()
-        self._loop = asyncio.new_event_loop()
-
-    def run(self) -> None:
-        try:
-            self._loop.run_until_complete(self._serve())
-        except BaseException as error:  # noqa: BLE001  told to the test's own thread
-            self.failure = error
-        finally:
-            self.ready.set()
-            self._loop.run_until_complete(self._loop.shutdown_default_executor())
-            self._loop.close()
-
-    async def _serve(self) -> None:
-        with Forge(self._folder / "forge") as forge:
-            tokens = settle_in(forge, make_source(self._folder / "source"))
-            repo = forge.repository(REPO)
-            assert repo is not None
-            async with serving(forge) as url:
-                self.address = Address(
-                    f"{url}/{REPO}.git",
-                    tokens["bot"],
-                    forge.bare(repo).path,
-                    tokens["reader"],
-                )
-                self.ready.set()
-                await self._ended.wait()
-
-    def stop(self) -> None:
-        """End it; safe to call when it has ended."""
-        if self.is_alive():
-            self._loop.call_soon_threadsafe(self._ended.set)
-        self.join(START_S)
+    with Forge(folder / "forge") as forge:
+        tokens = settle_in(forge, make_source(folder / "source"))
+        repo = forge.repository(REPO)
+        assert repo is not None
+        bare = forge.bare(repo).path
+    with processes.forge(folder / "forge", 0, log=folder / "log") as url:
+        yield Address(f"{url}/{REPO}.git", tokens["bot"], bare, tokens["reader"])

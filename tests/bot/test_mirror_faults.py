@@ -1,0 +1,378 @@
+"""What was acknowledged is there, once, whatever breaks while it is written."""
+
+import resource
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_hex
+from urllib.parse import urlsplit
+
+import pytest
+
+from bot.mirror import Mirror
+from convoy.codec import fact_of
+from convoy.events import BotStarted, Event as Fact, LeaseTaken
+from convoy.record import record
+from grite.errors import Conflict, GitFailed, Unavailable
+from grite.event import CommentAdded, Event
+from grite.wal import WAL_REF, Log
+from tests.grite.commits import said
+from tests.grite.cut import dying
+from tests.world import forked
+from tests.world.proxy import Fault, Proxy, proxied
+from tests.world.remotes import Address, by_file, by_http
+
+ACTOR = bytes(range(16))
+
+
+@pytest.fixture(params=["file", "http"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Address]:
+    if request.param == "file":
+        yield by_file(tmp_path)
+        return
+    with by_http(tmp_path / "served") as served:
+        yield served
+
+
+@pytest.fixture
+def file_address(tmp_path: Path) -> Address:
+    return by_file(tmp_path)
+
+
+def take(mirror: Mirror, number: int, holder: str = "me") -> tuple[Event, ...]:
+    """Return the events by which somebody takes a numbered resource."""
+    facts: list[Fact] = [] if mirror.state.bots else [BotStarted(version="0")]
+    facts.append(
+        LeaseTaken(resource=f"port:{number}", holder=holder, nonce="n", expires=2**40)
+    )
+    return record(mirror.state, facts, actor=ACTOR, at=0)[1]
+
+
+def work(mirror: Mirror, until: int, acknowledged: Path) -> None:
+    """Take the resources that are not taken yet, one a push; note each that is."""
+    mirror.look()
+    while (number := len(mirror.state.leases) + 1) <= until:
+        mirror.push(take(mirror, number), {}, actor=ACTOR)
+        with acknowledged.open("a") as file:
+            file.write(f"{number}\n")
+
+
+def logged(address: Address) -> list[str]:
+    """Return the resources taken in the remote's log, each as often as it is there."""
+    log = Log(address.bare)
+    head = log.head()
+    entries = log.entries(head) if head else []
+    assert not any(entry.faults for entry in entries)
+    facts = [
+        fact_of(event.kind.body)
+        for entry in entries
+        for event in entry.events
+        if isinstance(event.kind, CommentAdded)
+    ]
+    return [fact.resource for fact in facts if isinstance(fact, LeaseTaken)]
+
+
+def ports(many: int) -> list[str]:
+    return [f"port:{number}" for number in range(1, many + 1)]
+
+
+# --- dying ----------------------------------------------------------------------------
+
+
+def test_a_writer_that_is_killed_between_any_two_steps_loses_nothing(
+    tmp_path: Path, address: Address
+) -> None:
+    path, notes = tmp_path / "mirror.git", tmp_path / "notes"
+    notes.touch()
+
+    def writes(until: int, moment: int = -1) -> Callable[[], None]:
+        def run() -> None:
+            with dying(moment, forked.die):
+                mirror = Mirror.open(path, address.url, address.token)
+                work(mirror, until, notes)
+
+        return run
+
+    ends: list[int] = []
+    moment = 0
+    while not ends or ends[-1] != 0:
+        ends += forked.run(writes(len(ends) + 1, moment))
+        promised = notes.read_text().split()
+        assert logged(address)[: len(promised)] == ports(len(promised))
+        moment += 1
+
+    assert len(ends) > 4, "it was never killed"
+    assert set(ends[:-1]) == {-9}
+    assert forked.run(writes(len(ends))) == [0]
+    assert logged(address) == ports(len(ends))
+    said(address.bare, "fsck", "--strict", "--no-dangling")
+
+
+def test_two_processes_of_one_bot_on_one_mirror_lose_nothing(
+    tmp_path: Path, file_address: Address
+) -> None:
+    path = tmp_path / "mirror.git"
+    Mirror.open(path, file_address.url, None)
+
+    def writes(name: str) -> Callable[[], None]:
+        def run() -> None:
+            mirror = Mirror.open(path, file_address.url, None)
+            done = 0
+            while done < 4:
+                try:
+                    mirror.look()
+                    number = len(mirror.state.leases) + 1
+                    mirror.push(take(mirror, number, name), {}, actor=ACTOR)
+                except (Conflict, Unavailable):
+                    continue
+                done += 1
+
+        return run
+
+    assert forked.run(writes("one"), writes("other")) == [0, 0]
+
+    assert logged(file_address) == ports(8)
+
+
+# --- networks -------------------------------------------------------------------------
+
+
+@pytest.fixture
+def web(tmp_path: Path) -> Iterator[tuple[Proxy, Address]]:
+    with by_http(tmp_path / "served") as served:
+        port = urlsplit(served.url).port
+        assert port is not None
+        with proxied(port) as proxy:
+            yield proxy, served
+
+
+def through(proxy: Proxy, served: Address, path: Path) -> Mirror:
+    url = served.url.replace(str(urlsplit(served.url).port), str(proxy.port))
+    mirror = Mirror.open(path, url, served.token)
+    mirror.look()
+    mirror.push(take(mirror, 1), {}, actor=ACTOR)
+    return mirror
+
+
+def test_a_push_that_was_cut_off_moved_nothing_and_is_sent_again(
+    tmp_path: Path, web: tuple[Proxy, Address]
+) -> None:
+    proxy, served = web
+    mirror = through(proxy, served, tmp_path / "mirror.git")
+    before = mirror.state
+    events = take(mirror, 2)
+    proxy.fault = "request"
+
+    with pytest.raises(Unavailable):
+        mirror.push(events, {}, actor=ACTOR)
+
+    assert mirror.state == before
+    proxy.fault = None
+    mirror.look()
+    mirror.push(events, {}, actor=ACTOR)
+    assert logged(served) == ports(2)
+    assert proxy.broken
+
+
+@pytest.mark.parametrize("fault", ["answer", "error"])
+def test_a_push_that_arrived_without_an_answer_is_read_back(
+    fault: Fault, tmp_path: Path, web: tuple[Proxy, Address]
+) -> None:
+    proxy, served = web
+    mirror = through(proxy, served, tmp_path / "mirror.git")
+    proxy.fault = fault
+
+    mirror.push(take(mirror, 2), {}, actor=ACTOR)
+
+    assert proxy.broken
+    assert logged(served) == ports(2)
+    assert mirror.refs[WAL_REF] == served.refs()[WAL_REF]
+
+
+@pytest.mark.parametrize("fault", ["answer", "error"])
+def test_a_push_nobody_knows_of_is_looked_for_before_it_is_done_again(
+    fault: Fault, tmp_path: Path, web: tuple[Proxy, Address]
+) -> None:
+    proxy, served = web
+    mirror = through(proxy, served, tmp_path / "mirror.git")
+    proxy.fault, proxy.goes_down = fault, True
+
+    with pytest.raises(Unavailable, match="not known whether the push arrived"):
+        mirror.push(take(mirror, 2), {}, actor=ACTOR)
+    with pytest.raises(Unavailable):
+        mirror.look()
+
+    assert len(mirror.state.leases) == 1
+    proxy.fault, proxy.down = None, False
+    mirror.look()
+    assert len(mirror.state.leases) == 2
+    work(mirror, 3, tmp_path / "notes")
+    assert logged(served) == ports(3)
+
+
+# --- remotes that refuse --------------------------------------------------------------
+
+
+def test_a_remote_that_may_only_be_read_is_read(
+    tmp_path: Path, address: Address
+) -> None:
+    writer = Mirror.open(tmp_path / "writer.git", address.url, address.token)
+    writer.look()
+    writer.push(take(writer, 1), {}, actor=ACTOR)
+    reader = Mirror.open(tmp_path / "reader.git", address.url, address.reader)
+    if address.reader is None:
+        hook = address.bare / "hooks" / "pre-receive"
+        hook.parent.mkdir(exist_ok=True)
+        hook.write_text("#!/bin/sh\necho it is an archive >&2\nexit 1\n")
+        hook.chmod(0o755)
+    reader.look()
+
+    with pytest.raises(GitFailed, match=r"403|declined"):
+        reader.push(take(reader, 2), {}, actor=ACTOR)
+
+    assert reader.state == writer.state
+    assert logged(address) == ports(1)
+
+
+# --- the mirror's own disk ------------------------------------------------------------
+
+
+@contextmanager
+def small_disk(path: Path) -> Iterator[None]:
+    path.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(path)]
+    subprocess.run(mount, check=True, timeout=20)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", str(path)], check=True, timeout=20)
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """Give a folder on a disk of its own that can be filled; only root makes one."""
+    path = tmp_path / "disk"
+    try:
+        with small_disk(path):
+            yield path
+    except (subprocess.CalledProcessError, FileNotFoundError):
+        pytest.skip("a disk can only be mounted by root")
+
+
+def fill(disk: Path) -> Path:
+    filler = disk / "filler"
+    with filler.open("wb", buffering=0) as file:
+        while True:
+            try:
+                file.write(b"x" * 4096)
+            except OSError:
+                return filler
+
+
+def test_a_full_disk_loses_nothing(
+    tmp_path: Path, disk: Path, file_address: Address
+) -> None:
+    mirror = Mirror.open(disk / "mirror.git", file_address.url, None)
+    work(mirror, 2, tmp_path / "notes")
+    other = Mirror.open(tmp_path / "other.git", file_address.url, None)
+    other.look()
+    filler = fill(disk)
+
+    with pytest.raises(Unavailable, match=r"cannot be written|no room"):
+        mirror.push(take(mirror, 3), {}, actor=ACTOR)
+    assert logged(file_address) == ports(2)
+    other.push(take(other, 3), {}, actor=ACTOR)
+    with pytest.raises(Unavailable, match=r"cannot be written|no room"):
+        mirror.look()
+    assert len(mirror.state.leases) == 2
+
+    filler.unlink()
+    work(mirror, 4, tmp_path / "notes")
+    assert logged(file_address) == ports(4)
+
+
+def test_a_file_that_may_not_grow_loses_nothing(
+    tmp_path: Path, file_address: Address
+) -> None:
+    notes = tmp_path / "notes"
+    mirror = Mirror.open(tmp_path / "mirror.git", file_address.url, None)
+    work(mirror, 2, notes)
+    other = Mirror.open(tmp_path / "other.git", file_address.url, None)
+    other.look()
+    large = Event(bytes(16), bytes(16), 7, CommentAdded(token_hex(20_000)))
+    other.push((*take(other, 3), large), {}, actor=ACTOR)
+
+    def cramped() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (8_000, resource.RLIM_INFINITY))
+        with pytest.raises(Unavailable, match="no room"):
+            mirror.look()
+        with pytest.raises(Unavailable, match="cannot be written"):
+            mirror.push((*take(mirror, 3), large), {}, actor=ACTOR)
+        assert len(mirror.state.leases) == 2
+
+    assert forked.run(cramped) == [0]
+
+    work(mirror, 4, notes)
+    assert logged(file_address) == ports(4)
+
+
+def test_a_mirror_that_is_deleted_between_look_and_push_is_made_again(
+    tmp_path: Path, address: Address
+) -> None:
+    path = tmp_path / "mirror.git"
+    mirror = Mirror.open(path, address.url, address.token)
+    work(mirror, 2, tmp_path / "notes")
+    events = take(mirror, 3)
+    subprocess.run(["rm", "-r", str(path)], check=True, timeout=20)
+
+    with pytest.raises(Unavailable):
+        mirror.push(events, {}, actor=ACTOR)
+
+    work(mirror, 3, tmp_path / "notes")
+    assert logged(address) == ports(3)
+
+
+def test_a_fetch_that_was_killed_halfway_is_done_again(
+    tmp_path: Path, file_address: Address
+) -> None:
+    mirror = Mirror.open(tmp_path / "mirror.git", file_address.url, None)
+    work(mirror, 2, tmp_path / "notes")
+    other = Mirror.open(tmp_path / "other.git", file_address.url, None)
+    for commit in said(mirror.path, "rev-list", str(mirror.head)).split():
+        data = said(mirror.path, "cat-file", "commit", commit).encode()
+        args = ("hash-object", "--literally", "-t", "commit", "-w", "--stdin")
+        assert said(other.path, *args, stdin=data) == commit
+
+    other.look()
+
+    assert (other.state, other.faults) == (mirror.state, ())
+
+
+def test_a_branch_may_make_room_for_a_folder_of_its_name(
+    tmp_path: Path, file_address: Address
+) -> None:
+    mirror = Mirror.open(tmp_path / "mirror.git", file_address.url, None)
+    work(mirror, 1, tmp_path / "notes")
+    head = str(mirror.head)
+    said(file_address.bare, "update-ref", "refs/heads/a", head)
+    mirror.look()
+    said(file_address.bare, "update-ref", "-d", "refs/heads/a")
+    said(file_address.bare, "update-ref", "refs/heads/a/b", head)
+
+    mirror.look()
+
+    assert mirror.refs["refs/heads/a/b"] == head
+    assert "refs/heads/a" not in mirror.refs
+
+
+def test_a_claim_of_another_century_does_not_date_the_log(
+    tmp_path: Path, file_address: Address
+) -> None:
+    mirror = Mirror.open(tmp_path / "mirror.git", file_address.url, None)
+    mirror.look()
+    claim = Event(bytes(16), bytes(16), 2**62, CommentAdded("I come from far"))
+
+    mirror.push((*take(mirror, 1), claim), {}, actor=ACTOR)
+
+    assert int(said(mirror.path, "show", "-s", "--format=%ct", str(mirror.head))) < 10
