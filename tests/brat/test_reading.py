@@ -1,0 +1,332 @@
+"""Reading a log without a bot: what was read is kept, and never trusted too far."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from brat.reading import CACHE, WORTH, Reader, verify
+from convoy import checkpoint as states
+from convoy.following import Reading, follow
+from convoy.state import Moment, State
+from grite import checkpoint
+from grite.errors import Missing, Rewritten
+from grite.event import CommentAdded, Event
+from grite.remote import Remote, ensure_mirror
+from grite.wal import WAL_REF, Log
+from tests.grite.commits import commit, said
+from tests.world.rules import ACTOR, NAME, Rules, spec
+
+NOW = 1_700_000_000_000
+
+
+class Telling:
+    """A bot's log in a bare repository, told further and further."""
+
+    def __init__(self, path: Path) -> None:
+        ensure_mirror(path)
+        self.path = path
+        self.log = Log(path)
+        self.rules = Rules().planned(spec(1))
+        self._told = 0
+
+    def tell(self, words: int = 0) -> str:
+        """Log what is new in the rules, and words of nobody."""
+        events = self.rules.written[self._told :]
+        self._told = len(self.rules.written)
+        events += [
+            Event(bytes(16), bytes(16), 7 + k, CommentAdded(f"{k}"))
+            for k in range(words)
+        ]
+        return self.log.append(
+            events, after=self.log.head(), actor=ACTOR, at_ms=self.rules.now
+        )
+
+    def mark(self, at: int = NOW) -> str:
+        """Make a checkpoint and return its ref."""
+        head = str(self.log.head())
+        repo = pygit2.Repository(str(self.path))
+        data = states.encode(follow(self.log, head))
+        ref = checkpoint.ref_of(at)
+        made = checkpoint.write(repo, data, head, at)
+        said(self.path, "update-ref", ref, made)
+        return ref
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Telling:
+    telling = Telling(tmp_path / "log.git")
+    telling.tell(words=WORTH)
+    return telling
+
+
+@pytest.fixture
+def read_commits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Give the commits that were read from the log."""
+    seen: list[str] = []
+    real = Log.read
+
+    def watched(log: Log, head: str, *, since: str | None = None) -> Iterator[object]:
+        for entry in real(log, head, since=since):
+            seen.append(entry.commit)
+            yield entry
+
+    monkeypatch.setattr(Log, "read", watched)
+    return seen
+
+
+def truth(told: Telling) -> State:
+    return follow(told.log, str(told.log.head())).state
+
+
+# --- what was kept --------------------------------------------------------------------
+
+
+def test_a_second_reading_costs_only_what_is_new(
+    told: Telling, read_commits: list[str]
+) -> None:
+    Reader(told.path).read()
+    told.rules.started(1)
+    new = told.tell()
+    read_commits.clear()
+
+    reader = Reader(told.path)
+    state = reader.read()
+
+    assert read_commits == [new]
+    assert state == truth(told)
+    assert (reader.faults, reader.notices) == ((), ())
+
+
+def test_one_reader_reads_on(told: Telling, read_commits: list[str]) -> None:
+    reader = Reader(told.path)
+    reader.read()
+    told.rules.started(1)
+    new = told.tell()
+    read_commits.clear()
+
+    reader.read()
+    reader.read()
+
+    assert read_commits == [new]
+    assert reader.state == truth(told)
+
+
+def test_a_short_log_is_not_kept(tmp_path: Path) -> None:
+    told = Telling(tmp_path / "log.git")
+    told.tell()
+
+    Reader(told.path).read()
+
+    assert not (told.path / CACHE).exists()
+
+
+def test_it_is_kept_anew_when_that_is_worth_it(told: Telling) -> None:
+    Reader(told.path).read()
+    file = told.path / CACHE / "state.json"
+    before = file.read_bytes()
+
+    told.tell(words=1)
+    Reader(told.path).read()
+    assert file.read_bytes() == before
+    told.tell(words=WORTH)
+    Reader(told.path).read()
+
+    assert states.decode(file.read_bytes()).head == told.log.head()
+    assert [*file.parent.iterdir()] == [file]
+
+
+def test_a_folder_of_ones_own_can_be_given(told: Telling, tmp_path: Path) -> None:
+    cache = tmp_path / "mine"
+
+    Reader(told.path, cache=cache).read()
+
+    assert (cache / "state.json").exists()
+    assert not (told.path / CACHE).exists()
+
+
+def test_faults_are_kept_with_it(told: Telling) -> None:
+    head = told.log.head()
+    told.log.set_head(commit(told.path, {"a": b"1"}, head), head)
+    first = Reader(told.path)
+    first.read()
+    assert len(first.faults) == 1
+
+    again = Reader(told.path)
+    again.read()
+
+    assert again.faults == first.faults
+
+
+def cut_off(file: Path, _: Telling) -> None:
+    file.write_bytes(file.read_bytes()[:-5])
+
+
+def emptied(file: Path, _: Telling) -> None:
+    file.write_bytes(b"")
+
+
+def of_another_log(file: Path, _: Telling) -> None:
+    known = states.decode(file.read_bytes())
+    moment = Moment("1" * 40, known.state.moment.at)
+    file.write_bytes(states.encode(Reading(State(moment=moment))))
+
+
+def deleted(file: Path, _: Telling) -> None:
+    file.unlink()
+
+
+@pytest.mark.parametrize("harm", [cut_off, emptied, of_another_log, deleted])
+def test_what_is_of_no_use_is_not_used(
+    harm: Callable[[Path, Telling], None], told: Telling
+) -> None:
+    Reader(told.path).read()
+    file = told.path / CACHE / "state.json"
+    harm(file, told)
+
+    reader = Reader(told.path)
+    reader.read()
+
+    assert reader.state == truth(told)
+    assert [str(file) in notice for notice in reader.notices] == (
+        [] if harm is deleted else [True]
+    )
+    assert states.decode(file.read_bytes()).head == told.log.head()
+
+
+def test_where_nothing_can_be_kept_the_log_is_read_each_time(told: Telling) -> None:
+    (told.path / CACHE).write_text("no folder")
+
+    for _ in range(2):
+        assert Reader(told.path).read() == truth(told)
+
+
+# --- checkpoints ----------------------------------------------------------------------
+
+
+def test_without_a_cache_a_reader_begins_at_a_checkpoint(
+    told: Telling, read_commits: list[str]
+) -> None:
+    told.mark()
+    told.rules.started(1)
+    new = told.tell()
+    expected = truth(told)
+    read_commits.clear()
+
+    state = Reader(told.path).read()
+
+    assert read_commits == [new]
+    assert state == expected
+    assert (told.path / CACHE / "state.json").exists()
+
+
+def test_a_clone_without_history_is_read_from_its_checkpoint(
+    told: Telling, tmp_path: Path
+) -> None:
+    told.mark()
+    told.rules.started(1)
+    told.tell()
+    clone = tmp_path / "clone.git"
+    ensure_mirror(clone)
+    Remote(told.path.as_uri(), clone).fetch(["+refs/grite/*:refs/grite/*"], 2)
+
+    assert Reader(clone).read() == truth(told)
+
+
+def test_a_clone_without_history_and_checkpoint_says_what_to_do(
+    told: Telling, tmp_path: Path
+) -> None:
+    told.rules.started(1)
+    told.tell()
+    clone = tmp_path / "clone.git"
+    ensure_mirror(clone)
+    Remote(told.path.as_uri(), clone).fetch([f"+{WAL_REF}:{WAL_REF}"], 1)
+
+    with pytest.raises(Missing, match="git fetch --unshallow origin"):
+        Reader(clone).read()
+
+    said(
+        clone, "fetch", "-q", "--unshallow", told.path.as_uri(), f"+{WAL_REF}:{WAL_REF}"
+    )
+    assert Reader(clone).read() == truth(told)
+
+
+def test_a_bad_checkpoint_is_passed_over(told: Telling) -> None:
+    told.mark()
+    bad = checkpoint.ref_of(NOW + 1)
+    said(told.path, "update-ref", bad, commit(told.path, {"a": b"1"}))
+
+    reader = Reader(told.path)
+    reader.read()
+
+    assert reader.state == truth(told)
+    (notice,) = reader.notices
+    assert notice.startswith(f"{bad} is of no use: ")
+
+
+def test_checkpoints_are_held_against_the_log(told: Telling) -> None:
+    told.mark(NOW)
+    told.rules.started(1)
+    told.tell()
+    told.mark(NOW + 1)
+    assert verify(told.path) == ()
+
+    head = str(told.log.head())
+    repo = pygit2.Repository(str(told.path))
+    wrong = states.encode(Reading(State(moment=Moment(head, 1))))
+    made = checkpoint.write(repo, wrong, head, NOW)
+    said(told.path, "update-ref", checkpoint.ref_of(NOW + 2), made)
+    blob = commit(told.path, {"a": b"1"})
+    said(told.path, "update-ref", checkpoint.ref_of(NOW - 1), blob)
+    told.tell(words=1)
+
+    rubbish, wrong_one = verify(told.path)
+
+    assert rubbish.startswith(f"{checkpoint.ref_of(NOW - 1)} is of no use: ")
+    assert wrong_one.startswith(f"{checkpoint.ref_of(NOW + 2)} is wrong: ")
+
+
+def test_a_checkpoint_of_another_log_is_found(told: Telling) -> None:
+    told.mark()
+    said(told.path, "update-ref", "-d", WAL_REF)
+    assert "the log is gone" in verify(told.path)[0]
+    told.log.append(told.rules.written[:1], after=None, actor=ACTOR, at_ms=1)
+
+    assert "does not descend" in verify(told.path)[0]
+
+
+# --- a log that is not as it was ------------------------------------------------------
+
+
+def test_a_log_that_was_rewound_is_refused(told: Telling) -> None:
+    before = told.log.head()
+    told.rules.started(1)
+    head = told.tell()
+    reader = Reader(told.path)
+    state = reader.read()
+    said(told.path, "update-ref", WAL_REF, str(before))
+
+    with pytest.raises(Rewritten, match=f"{before} does not descend from {head}"):
+        reader.read()
+    said(told.path, "update-ref", "-d", WAL_REF)
+    with pytest.raises(Rewritten, match=f"the log is gone; it stood at {head}"):
+        reader.read()
+
+    assert reader.state == state
+
+
+def test_an_empty_repository_says_nothing(tmp_path: Path) -> None:
+    ensure_mirror(tmp_path / "log.git")
+
+    assert Reader(tmp_path / "log.git").read() == State()
+
+
+def test_two_readers_may_keep_at_once(told: Telling) -> None:
+    readers = [Reader(told.path) for _ in range(2)]
+
+    for reader in readers:
+        reader.read()
+
+    assert [file.name for file in (told.path / CACHE).iterdir()] == ["state.json"]
+    assert readers[0].state.convoys[NAME].state == "active"

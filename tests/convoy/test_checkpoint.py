@@ -1,0 +1,67 @@
+"""A state that was kept is the same again, or is not believed."""
+
+import pytest
+
+from convoy import checkpoint
+from convoy.following import Reading
+from convoy.state import Moment, State
+from grite.errors import Corrupt
+from tests.convoy.stories import Story, story
+from tests.world.rules import Rules, spec
+
+
+def reading(rules: Rules, *faults: str) -> Reading:
+    return Reading(rules.state, faults, events=7)
+
+
+@story
+def test_what_was_kept_is_the_same_again(tell: Story) -> None:
+    kept = reading(tell(), "a fault")
+
+    read = checkpoint.decode(checkpoint.encode(kept))
+
+    assert read.state == kept.state
+    assert read.faults == kept.faults
+    assert read.events == 0
+    # Not part of being equal, and yet it is the convoys' age.
+    assert [*read.state.convoys] == [*kept.state.convoys]
+
+
+def test_the_same_state_has_the_same_bytes() -> None:
+    one = reading(Rules().planned(spec(1)))
+
+    assert checkpoint.encode(one) == checkpoint.encode(one)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        (b'"v":1', b'"v":2', "another version"),
+        (b'"form":"', b'"form":"x', "another version"),
+        (b'"state":{', b'"state":[', "holds no state"),
+        (b'"convoys":{', b'"convoys":{"a":1,', "holds no state"),
+        (b'"commit":"', b'"commit":"","x":"', "of no commit"),
+    ],
+)
+def test_what_is_not_understood_whole_is_not_believed(
+    old: bytes, new: bytes, fault: str
+) -> None:
+    data = checkpoint.encode(reading(Rules().planned(spec(1))))
+    assert data.count(old) >= 1
+
+    with pytest.raises(Corrupt, match=fault):
+        checkpoint.decode(data.replace(old, new, 1))
+
+
+@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"[" * 100_000])
+def test_rubbish_is_not_believed(data: bytes) -> None:
+    with pytest.raises(Corrupt, match="holds no state"):
+        checkpoint.decode(data)
+
+
+def test_every_cut_is_noticed() -> None:
+    data = checkpoint.encode(Reading(State(moment=Moment("a" * 40, 1))))
+
+    for end in range(len(data)):
+        with pytest.raises(Corrupt):
+            checkpoint.decode(data[:end])
