@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, replace
 from typing import Final
 
 import httpx
@@ -16,9 +17,12 @@ from bot.inbox import Inbox
 from bot.lease import BotLease
 from bot.loop import RETRY_S, Loop
 from bot.mirror import Mirror
-from bot.rest import DEADLINE_S
+from bot.pace import Pace, pacing
+from bot.rest import DEADLINE_S, Refused
 from bot.settings import Settings
+from bot.tokens import StaticToken, Tokens
 from bot.wake import Wake
+from grite.errors import BratError, Unavailable
 
 Tell = Callable[[str], None]
 _MIRROR: Final = "mirror.git"
@@ -30,21 +34,26 @@ async def opened(settings: Settings, tell: Tell) -> AsyncIterator[Loop]:
 
     Raises:
         Unavailable: the forge does not answer.
+        Refused: it does not let the bot in.
+        BratError: the App's private key cannot be read.
     """
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     async with AsyncExitStack() as stack:
         limits = httpx.Limits(max_connections=16)
         client = httpx.AsyncClient(timeout=DEADLINE_S, limits=limits, trust_env=False)
         await stack.enter_async_context(client)
+        way_in = await stack.enter_async_context(_let_in(client, settings))
         github = GitHub(
             client,
             api_url=settings.api_url,
             repository=settings.repository,
-            token=settings.token,
+            token=way_in.tokens,
+            pace=way_in.pace,
         )
         path = settings.folder / _MIRROR
         url = f"{settings.git_url}/{settings.repository}.git"
-        mirror = await asyncio.to_thread(Mirror.open, path, url, settings.token)
+        token = await way_in.tokens.token()
+        mirror = await asyncio.to_thread(Mirror.open, path, url, token)
         actor = actor_of(settings.folder)
         desk = Desk(
             settings=settings,
@@ -53,10 +62,46 @@ async def opened(settings: Settings, tell: Tell) -> AsyncIterator[Loop]:
             composer=Composer(path),
             inbox=Inbox(settings.folder / "inbox"),
             actor=actor,
-            login=await github.login(),
+            login=way_in.login or await github.login(),
         )
         lease = BotLease(mirror, actor, sole=settings.sole, once=settings.once)
         yield Loop(desk=desk, wake=Wake(), lease=lease, tell=tell)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _WayIn:
+    """What the bot shows the forge, and how fast it may come."""
+
+    tokens: Tokens
+    pace: Pace
+    login: str | None = None
+    """Of an App: unlike others, it cannot ask who it is."""
+
+
+@asynccontextmanager
+async def _let_in(
+    client: httpx.AsyncClient, settings: Settings
+) -> AsyncIterator[_WayIn]:
+    how = pacing(settings.write_gap_s)
+    if settings.app_id is None or settings.private_key_file is None:
+        yield _WayIn(tokens=StaticToken(settings.token), pace=Pace(how))
+        return
+    # Cryptography is slow to load, and a bot with a token does not need it.
+    from bot.app_auth import AppTokens, Grant
+    from bot.app_key import AppKey
+
+    try:
+        pem = settings.private_key_file.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise BratError(f"the App's private key cannot be read: {error}") from error
+    async with AppTokens(
+        client,
+        api_url=settings.api_url,
+        app=AppKey.from_pem(settings.app_id, pem),
+        grant=Grant(repository=settings.repository, installation=settings.installation),
+    ) as tokens:
+        pace = Pace(how, clock=tokens.clock)
+        yield _WayIn(tokens=tokens, pace=pace, login=await tokens.login())
 
 
 @asynccontextmanager
@@ -88,7 +133,7 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
         seen: is called after each tick.
     """
     while True:
-        again = await loop.tick()
+        again = await _tick(loop)
         seen()
         if not again and not loop.owes():
             await loop.release()
@@ -99,7 +144,23 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
 async def forever(loop: Loop) -> None:
     """Tick until cancelled; the lease is freed whenever nothing is owed."""
     while True:
-        again = await loop.tick()
+        again = await _tick(loop)
         if not again and not loop.owes():
             await loop.release()
         await loop.wake.wait(RETRY_S if again else loop.desk.settings.sweep_s)
+
+
+async def _tick(loop: Loop) -> bool:
+    """Let git show a token that is good now, and tick."""
+    desk, name = loop.desk, "token"
+    try:
+        token = await desk.github.token()
+    except (Unavailable, Refused) as error:
+        if desk.troubles.get(name) != str(error):
+            desk.troubles[name] = str(error)
+            loop.tell(str(error))
+        return True
+    desk.troubles.pop(name, None)
+    if desk.mirror.remote.token != token:
+        desk.mirror.remote = replace(desk.mirror.remote, token=token)
+    return await loop.tick()

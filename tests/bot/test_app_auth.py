@@ -1,0 +1,269 @@
+"""Being a GitHub App, tried on the local forge, which checks as GitHub does."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from bot import payloads
+from bot.app_auth import MARGIN_S, AppTokens, Grant
+from bot.app_key import AppKey
+from bot.pace import Pace
+from bot.rest import Refused, Rest
+from brat.forge import Forge, NewApp
+from brat.forge.records import App
+from tests.world.app_key import pair
+from tests.world.forge import REPO, Town, make_source, settle_in, town
+from tests.world.hand import NOON, HandTime
+
+API = "https://api.example.org"
+HAS = {"actions": "write", "contents": "write", "issues": "write", "metadata": "read"}
+NEEDS = {"issues": "write", "metadata": "read"}
+
+
+@pytest.fixture
+def forge_of_apps(tmp_path: Path, hand: HandTime) -> Iterator[Forge]:
+    """Give a forge whose clock goes right, whatever ours does."""
+
+    def clock() -> datetime:
+        return datetime.fromtimestamp(NOON + hand.passed, UTC)
+
+    with Forge(tmp_path / "forge", clock=clock) as forge:
+        yield forge
+
+
+@pytest.fixture
+async def here(forge_of_apps: Forge, tmp_path: Path) -> AsyncIterator[Town]:
+    tokens = settle_in(forge_of_apps, make_source(tmp_path / "source"))
+    async with town(forge_of_apps, tokens, tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+def app(here: Town) -> App:
+    made = here.forge.add_app(
+        NewApp(slug="helper", owner="alice", public_key=pair()[1], permissions=HAS)
+    )
+    here.forge.install_app("helper", REPO)
+    return made
+
+
+Make = Callable[..., AppTokens]
+
+
+@pytest.fixture
+def tokens(here: Town, app: App, hand: HandTime) -> Make:
+    """Give what makes a source of tokens, as wrong as is asked for."""
+
+    def make(
+        key: str = "brat", app_id: str = str(app.id), **grant: object
+    ) -> AppTokens:
+        given = {"repository": REPO, "permissions": NEEDS, **grant}
+        return AppTokens(
+            here.client,
+            api_url=f"{here.url}/api/v3",
+            app=AppKey.from_pem(app_id, pair(key)[0]),
+            grant=Grant(**given),  # type: ignore[arg-type]
+            time=hand.time,
+        )
+
+    return make
+
+
+def alive(here: Town) -> list[dict[str, str]]:
+    """Return the permissions of each token of an installation there is."""
+    known = (token.access for token in here.forge.store.tokens.all())
+    return [dict(access.permissions) for access in known if access is not None]
+
+
+def rest_of(here: Town, tokens: AppTokens, hand: HandTime) -> Rest:
+    pace = Pace(time=hand.time, clock=tokens.clock)
+    return Rest(here.client, api_url=f"{here.url}/api/v3", token=tokens, pace=pace)
+
+
+# --- tokens of an installation --------------------------------------------------------
+
+
+async def test_a_token_is_asked_for_with_no_more_than_is_needed(
+    here: Town, tokens: Make
+) -> None:
+    here.tokens["app"] = await tokens().token()
+
+    issue = await here.issue(by="app")
+    merge = await here.ask("PUT", "pulls/1/merge", by="app")
+
+    assert (await here.get(f"issues/{issue}"))["user"]["login"] == "helper[bot]"
+    assert merge.status_code == 403
+    assert alive(here) == [NEEDS]
+
+
+async def test_a_token_opens_one_repository(here: Town, tokens: Make) -> None:
+    here.forge.add_repository("alice/other")
+    here.forge.install_app("helper", "alice/other")
+    here.tokens["app"] = await tokens().token()
+
+    assert (await here.ask("GET", "", by="app")).status_code == 200
+    other = await here.ask("GET", "", by="app", repo="alice/other")
+    assert other.status_code == 404
+
+
+async def test_many_at_once_ask_for_one_token(here: Town, tokens: Make) -> None:
+    source = tokens()
+
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(source.token()) for _ in range(20)]
+
+    assert len({task.result() for task in asked}) == 1
+    assert len(alive(here)) == 1
+
+
+async def test_a_token_is_renewed_minutes_before_its_end(
+    tokens: Make, hand: HandTime
+) -> None:
+    source = tokens()
+    first = await source.token()
+    hand.passed = 3600 - MARGIN_S - 1
+    same = await source.token()
+    hand.passed += 2
+
+    assert same == first
+    assert await source.token() != first
+
+
+@pytest.mark.parametrize("ahead", [3600, -3600, 400, -400, 86_400 * 365])
+async def test_a_clock_that_is_wrong_is_put_right_by_the_answers(
+    ahead: float, here: Town, tokens: Make, hand: HandTime
+) -> None:
+    hand.ahead = ahead
+    source = tokens()
+
+    first = await source.token()
+    hand.passed = 3600 - MARGIN_S - 60
+    same = await source.token()
+    hand.passed += 120
+
+    assert (await source.login(), same) == ("helper[bot]", first)
+    assert await source.token() != first
+    assert source.clock.offset_s == pytest.approx(-ahead, abs=1)
+
+
+async def test_an_account_that_the_app_acts_as_is_told(tokens: Make) -> None:
+    assert await tokens().login() == "helper[bot]"
+
+
+async def test_the_installation_may_be_known(here: Town, tokens: Make) -> None:
+    (one,) = here.forge.store.installations.all()
+
+    assert await tokens(installation=one.id).token()
+
+
+async def test_the_end_revokes_the_token(here: Town, tokens: Make) -> None:
+    async with tokens() as source:
+        here.tokens["app"] = await source.token()
+        assert (await here.ask("GET", "issues", by="app")).status_code == 200
+
+    assert (await here.ask("GET", "issues", by="app")).status_code == 401
+    assert alive(here) == []
+    await source.revoke()  # again
+
+
+# --- calls with such a token ----------------------------------------------------------
+
+
+async def test_a_token_that_was_revoked_is_replaced(
+    here: Town, tokens: Make, hand: HandTime
+) -> None:
+    source = tokens()
+    rest = rest_of(here, source, hand)
+    url = f"/repos/{REPO}/issues"
+    for title in ("one", "two", "three"):
+        here.forge.drop_token(await source.token())
+        await rest.make(payloads.Numbered, url, {"title": title})
+
+    found = [issue.title async for issue in rest.each(payloads.Issue, url)]
+
+    assert sorted(found) == ["one", "three", "two"]
+
+
+async def test_a_token_that_ended_on_the_way_is_replaced(
+    here: Town, tokens: Make, hand: HandTime
+) -> None:
+    source = tokens()
+    rest = rest_of(here, source, hand)
+    await source.token()
+    hand.passed, hand.ahead = 7200, -7200  # our clock stood still meanwhile
+
+    assert await rest.get(f"/repos/{REPO}/issues") == []
+
+
+async def test_a_permission_that_is_missing_is_named(
+    here: Town, tokens: Make, hand: HandTime
+) -> None:
+    rest = rest_of(here, tokens(), hand)
+    url = f"/repos/{REPO}/actions/workflows/brat-task.yml/dispatches"
+
+    with pytest.raises(Refused, match="the permission actions=write") as refused:
+        await rest.write("POST", url, {"ref": "main"})
+
+    assert refused.value.status == 403
+
+
+# --- what the forge refuses -----------------------------------------------------------
+
+
+async def test_a_key_of_another_app_is_said_and_tried_once(tokens: Make) -> None:
+    with pytest.raises(Refused) as refused:
+        await tokens(key="another").token()
+
+    assert refused.value.status == 401
+    assert "the App's id and its private key belong together" in str(refused.value)
+
+
+async def test_an_app_that_nobody_knows_is_said(tokens: Make) -> None:
+    with pytest.raises(Refused, match="check the App's id"):
+        await tokens(app_id="999").login()
+
+
+async def test_where_the_app_is_not_installed_it_says_so_until_it_is(
+    here: Town, tokens: Make
+) -> None:
+    here.forge.add_repository("alice/other")
+    source = tokens(repository="alice/other")
+
+    with pytest.raises(Refused, match="that it is installed on alice/other"):
+        await source.token()
+    here.forge.install_app("helper", "alice/other")
+
+    assert await source.token()
+
+
+async def test_an_app_that_was_installed_anew_is_found_again(
+    here: Town, tokens: Make, hand: HandTime
+) -> None:
+    source = tokens()
+    await source.token()
+    (one,) = here.forge.store.installations.all()
+    with here.forge.store.change():
+        here.forge.store.installations.remove(one)
+    hand.passed = 3500
+
+    with pytest.raises(Refused, match="404"):
+        await source.token()
+    here.forge.install_app("helper", REPO)
+
+    assert await source.token()
+
+
+async def test_a_suspended_installation_is_said(here: Town, tokens: Make) -> None:
+    (one,) = here.forge.store.installations.all()
+    here.forge.apps.suspend(one)
+
+    with pytest.raises(Refused, match="has been suspended; look whether"):
+        await tokens().token()
+
+
+async def test_a_permission_that_was_not_granted_is_said(tokens: Make) -> None:
+    with pytest.raises(Refused, match="must cover alice/app and grant checks: write"):
+        await tokens(permissions={"checks": "write"}).token()
