@@ -1,6 +1,7 @@
 """`python -I -m bot SETTINGS.json [PORT]`: one bot as a process of its own."""
 
 import asyncio
+import os
 import signal
 import sys
 from pathlib import Path
@@ -12,12 +13,28 @@ from grite.errors import BratError
 
 async def _serve(file: Path, port: int) -> None:
     settings = read(file)
+    if settings.ends_with_stdin:
+        _end_with_stdin()
     async with (
         service.opened(settings, _tell) as loop,
         service.door(loop, port) as bound,
     ):
         print(bound, flush=True)  # noqa: T201  whoever started us waits for the port
         await service.forever(loop)
+
+
+def _end_with_stdin() -> None:
+    """Cancel the running task at the end of standard input."""
+    running = asyncio.current_task()
+    assert running is not None  # noqa: S101  a coroutine called us
+    events = asyncio.get_running_loop()
+
+    def readable() -> None:
+        if not os.read(0, 1024):
+            events.remove_reader(0)
+            running.cancel()
+
+    events.add_reader(0, readable)
 
 
 def _tell(line: str) -> None:

@@ -54,6 +54,8 @@ class Settings(BaseModel):
     """How long a result may come after its run's end."""
     once: bool = False
     """The process does one tick and ends."""
+    ends_with_stdin: bool = False
+    """The process ends when its standard input does: whoever started it is gone."""
     sole: bool = False
     """A file lock on the folder says that no other bot acts (local mode)."""
 

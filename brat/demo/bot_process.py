@@ -19,7 +19,8 @@ class BotProcess:
         self.port = 0
         self._folder = folder
         self._process: Process | None = None
-        settings = bot_settings(folder, known, url)
+        alone = bot_settings(folder, known, url)
+        settings = alone.model_copy(update={"ends_with_stdin": True})
         handle = os.open(folder / _FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(handle, "w") as file:
             file.write(settings.model_dump_json())
