@@ -28,6 +28,8 @@ from grite.errors import BratError, Unavailable
 
 DOWNLOAD_S: Final = 300.0
 DOWNLOAD_BYTES: Final = 100_000_000
+PAGES: Final = 1000
+"""A list that is longer has no end: its next page leads back."""
 SAID_CHARS: Final = 200
 NEEDS: Final = "x-accepted-github-permissions"
 """https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api"""
@@ -101,13 +103,16 @@ class Rest:
     ) -> AsyncIterator[Model]:
         """Give every item of a paginated list; `key` names the list in each page."""
         more: str | None = url
-        while more:
+        for _ in range(PAGES):
+            if more is None:
+                return
             page, more = await self._page(more)
             items = page.get(key) if key and isinstance(page, dict) else page
             if not isinstance(items, list):
                 raise Unavailable(f"GET {url}: not what GitHub answers: no list")
             for item in items:
                 yield checked(model, item, f"GET {url}")
+        raise Unavailable(f"GET {url}: not what GitHub answers: {PAGES} pages")
 
     async def make(self, model: type[Model], url: str, body: object) -> Model:
         """Make something and return what the forge says of it; as `write`."""

@@ -93,6 +93,10 @@ class Wire:
         try:
             async with asyncio.timeout(ask.deadline_s):
                 reply = await self._follow(ask, _headers(ask, known), token)
+        except httpx.LocalProtocolError:  # its text quotes the header, and the token
+            raise Unavailable(
+                f"{ask}: not sent: the token holds what no header can hold"
+            ) from None
         except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
             raise Unavailable(f"{ask}: {error!r}") from error
         if reply.status == HTTPStatus.NOT_MODIFIED:

@@ -1,6 +1,8 @@
-"""One request: where the token goes, how much is read, and what did not change."""
+"""One request: where the token goes, and how much is read."""
 
-from collections.abc import AsyncIterator, Iterator
+import socket
+import traceback
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
@@ -9,8 +11,9 @@ import respx
 from bot import payloads
 from bot.pace import Pace
 from bot.rest import Refused, Rest
-from bot.wire import JSON_BYTES, Ask, Pages, Reply
+from bot.wire import JSON_BYTES
 from grite.errors import Unavailable
+from tests.world.hand import HandTime
 
 API = "https://api.example.org"
 OTHER = "https://elsewhere.example.org"
@@ -132,6 +135,23 @@ async def test_the_next_page_is_no_way_to_get_the_token(
     assert not shows_token(there)
 
 
+@pytest.mark.parametrize(
+    "token", ["secret-one\n", "secret-one\r\nx: y", "\0secret-one"]
+)
+async def test_a_token_that_cannot_be_sent_is_not_quoted(
+    token: str, hand: HandTime
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        api_url = f"http://127.0.0.1:{door.getsockname()[1]}"
+        async with httpx.AsyncClient(trust_env=False) as client:
+            rest = Rest(client, api_url=api_url, token=token, pace=Pace(time=hand.time))
+
+            with pytest.raises(Unavailable, match="no header can hold") as error:
+                await rest.get("/user")
+
+    assert "secret-one" not in "".join(traceback.format_exception(error.value))
+
+
 # --- addresses and sizes --------------------------------------------------------------
 
 
@@ -198,111 +218,3 @@ async def test_a_download_without_end_is_refused(
 
     with pytest.raises(Refused, match="413"):
         await rest.download("/zip")
-
-
-# --- what did not change --------------------------------------------------------------
-
-
-def tagged(*pages: object, tag: str) -> httpx.Response:
-    return httpx.Response(200, json=list(pages), headers={"etag": tag})
-
-
-UNCHANGED = httpx.Response(304)
-
-
-async def test_what_did_not_change_is_not_sent_again(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    route = forge.get(f"{API}/users")
-    route.side_effect = [tagged(1, tag='W/"a"'), UNCHANGED, tagged(2, tag='W/"b"')]
-
-    assert [await rest.get("/users") for _ in range(3)] == [[1], [1], [2]]
-    asked = [call.request.headers.get("if-none-match") for call in route.calls]
-    assert asked == [None, 'W/"a"', 'W/"a"']
-
-
-async def test_an_unchanged_page_still_leads_to_the_next(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    first = tagged(ANN, tag='"a"')
-    first.headers["link"] = f'<{API}/users?page=2>; rel="next"'
-    forge.get(f"{API}/users?page=2").side_effect = [
-        tagged(ANN, tag='"b"'),
-        tagged(ANN, ANN, tag='"c"'),
-    ]
-    forge.get(f"{API}/users").side_effect = [first, UNCHANGED]
-
-    for expected in (2, 3):
-        found = [one.login async for one in rest.each(payloads.Account, "/users")]
-        assert found == ["ann"] * expected
-
-
-async def test_writes_and_downloads_are_never_conditional(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    wrote = forge.patch(f"{API}/x").respond(json={}, headers={"etag": '"a"'})
-    read = forge.get(f"{API}/x").respond(content=b"PK", headers={"etag": '"a"'})
-
-    for _ in range(2):
-        await rest.write("PATCH", "/x", {})
-        await rest.download("/x")
-
-    for call in (*wrote.calls, *read.calls):
-        assert "if-none-match" not in call.request.headers
-
-
-async def test_nobody_can_say_unchanged_who_was_not_asked(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    forge.get(f"{API}/user").mock(UNCHANGED)
-
-    with pytest.raises(Unavailable, match="not what GitHub answers"):
-        await rest.get("/user")
-
-
-async def test_two_tokens_do_not_share_what_they_saw(
-    client: httpx.AsyncClient, pace: Pace, forge: respx.MockRouter
-) -> None:
-    route = forge.get(f"{API}/user").respond(json=ANN, headers={"etag": '"a"'})
-
-    for token in ("one", "other"):
-        await Rest(client, api_url=API, token=token, pace=pace).get("/user")
-
-    for call in route.calls:
-        assert "if-none-match" not in call.request.headers
-
-
-def numbered() -> Iterator[Ask]:
-    return (Ask(method="GET", url=f"/{number}") for number in range(100))
-
-
-def test_only_so_many_pages_are_kept() -> None:
-    pages = Pages(most=10)
-    for ask in numbered():
-        pages.put(ask, Reply(200, {"etag": ask.url}, b"x"))
-
-    kept = [ask.url for ask in numbered() if pages.get(ask)]
-
-    assert kept == [f"/{number}" for number in range(90, 100)]
-
-
-def test_only_so_many_bytes_are_kept() -> None:
-    pages = Pages(most_bytes=1000)
-    for size in (300, 299):  # the second in place of the first
-        for ask in numbered():
-            pages.put(ask, Reply(200, {"etag": "x"}, b"x" * size))
-
-    kept = [ask.url for ask in numbered() if pages.get(ask)]
-
-    assert kept == ["/97", "/98", "/99"]
-
-
-def test_what_is_asked_for_often_is_kept_longest() -> None:
-    pages = Pages(most=2)
-    first, second, third, *_ = numbered()
-    for ask in (first, second):
-        pages.put(ask, Reply(200, {"etag": "x"}, b"x"))
-    pages.get(first)
-    pages.put(third, Reply(200, {"etag": "x"}, b"x"))
-
-    assert [pages.get(ask) is not None for ask in (first, second, third)] == [1, 0, 1]
