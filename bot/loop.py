@@ -12,7 +12,7 @@ from typing import Final
 
 from filelock import FileLock
 
-from bot import effects, mayor
+from bot import ear, effects, mayor
 from bot.desk import Desk
 from bot.draft import Draft
 from bot.lease import BotLease, NotHolder
@@ -23,7 +23,7 @@ from bot.wake import ALL, Wake
 from convoy.actions import Effect, Show
 from convoy.commands import Command, NoteDone, StartBot
 from convoy.decide import Refusal
-from grite.errors import BratError, Conflict, Unavailable
+from grite.errors import BratError, Conflict, GitFailed, Unavailable
 from grite.remote import RefUpdate
 
 VERSION: Final = "0.1.0"
@@ -62,7 +62,7 @@ class Loop:
         async with self._alone():
             try:
                 await self._rounds(self.wake.take())
-            except (Conflict, Unavailable, NotHolder) as error:
+            except (Conflict, Unavailable, NotHolder, Refused, GitFailed) as error:
                 self._note_trouble("tick", str(error))
                 self.wake.suspect()
                 return True
@@ -207,7 +207,10 @@ class Loop:
         waiting = await mayor.requests(self.desk, sweep=parts >= ALL)
         for request in waiting.values():
             await mayor.accept(self.desk, draft, request)
-        return list(waiting)
+        remarks = self.desk.inbox.remarks()
+        for remark in remarks.values():
+            await ear.attend(self.desk, draft, remark)
+        return [*waiting, *remarks]
 
     # --- effects --------------------------------------------------------------------
 

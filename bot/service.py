@@ -26,6 +26,8 @@ from grite.errors import BratError, Unavailable
 
 Tell = Callable[[str], None]
 _MIRROR: Final = "mirror.git"
+PATIENCE: Final = 120
+"""Ticks in a row, a second apart, that may be cut short before a command gives up."""
 
 
 @asynccontextmanager
@@ -131,13 +133,20 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
     Args:
         loop: an opened one.
         seen: is called after each tick.
+
+    Raises:
+        Unavailable: every tick was cut short for two minutes; it says by what.
     """
+    cut_short = 0
     while True:
         again = await _tick(loop)
         seen()
         if not again and not loop.owes():
             await loop.release()
             return
+        cut_short = cut_short + 1 if again else 0
+        if cut_short > PATIENCE:
+            raise Unavailable("; ".join(loop.desk.troubles.values()))
         await loop.wake.wait(RETRY_S if again else loop.desk.settings.sweep_s)
 
 

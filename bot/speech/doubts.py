@@ -1,0 +1,69 @@
+"""Where readers of Markdown disagree, and text could hide between two of them.
+
+Forges use older and newer Markdown, with extensions of their own. What only some of
+them take for a link, a comment or a table is found here, and left out with what depends
+on it: no writer needs it, but whoever wants to say something to a model alone does.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from bot.speech.edits import NOTE, REST, Edit, Span, outside
+from bot.speech.located import blocks
+
+_DEEPEST: Final = 15
+"""Brackets in brackets; at 20 markdown-it stops looking, and the forge does not."""
+
+_OPEN: Final = re.compile(r"<[!?]")
+_LINK: Final = re.compile(r"\]\(|!\[")
+_TITLE: Final = re.compile(r"\]\([ \t\n]*(?P<address>[^ \t\n]{1,2000})[ \t\n]+[\"'(]")
+_REFERENCE: Final = re.compile(
+    r"\[(?:[^\[\]\\]|\\.)+\]:[ \t]*\n?[ \t]*(?P<address>[^ \t\n]+)", re.DOTALL
+)
+_COLUMN: Final = re.compile(
+    r"^[ \t]*(?:\|[ \t]*:?-+:?[ \t]*\|?|:?-+:?[ \t]*\|)[ \t]*\n", re.MULTILINE
+)
+_BOX: Final = re.compile(r"\[[ xX]\][ \t]*[ \t\n][ \t]*(?=\[)")
+
+
+def doubtful(content: str, taken: Sequence[Span]) -> Iterator[Edit]:
+    """Say what is to be left out of a block's content.
+
+    Args:
+        content: of a paragraph, heading or cell.
+        taken: the places of code, HTML and images, which nobody disagrees on.
+    """
+    for found in _OPEN.finditer(content):  # HTML that does not end
+        if outside(found.start(), taken):
+            yield Edit(found.start(), len(content), NOTE)
+    if any(outside(at, taken) for at in _open_addresses(content)):
+        yield Edit(0, len(content), NOTE)
+    if _depth(content) > _DEEPEST and (link := _LINK.search(content)):
+        yield Edit(link.start(), len(content), NOTE)
+    yield from _extensions(content)
+
+
+def _open_addresses(content: str) -> Iterator[int]:
+    """Find addresses with a bracket that older Markdown lets stay open."""
+    reference = _REFERENCE.match(content)
+    for found in (*_TITLE.finditer(content), *([reference] if reference else ())):
+        if found["address"].count("(") > found["address"].count(")"):
+            yield found.start()
+
+
+def _extensions(content: str) -> Iterator[Edit]:
+    """Find what only a forge takes for a table, or for no part of the paragraph."""
+    if (column := _COLUMN.search(content)) is not None:
+        yield Edit(column.end(), REST, NOTE)
+    if (box := _BOX.match(content)) and blocks(content[box.end() :])[1]:
+        yield Edit(box.end(), len(content), NOTE)
+
+
+def _depth(content: str) -> int:
+    """Return how deep brackets stand in brackets, those that never close counted."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]]", content):
+        depth = depth + 1 if bracket == "[" else max(depth - 1, 0)
+        deepest = max(deepest, depth)
+    return deepest
