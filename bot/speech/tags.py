@@ -25,7 +25,7 @@ _ELEMENT = (
     rf"<(?P<open>[A-Za-z][A-Za-z0-9-]*+)(?:{_ATTRIBUTE})*+{_SPACE}*+/?>"
     rf"|</(?P<close>[A-Za-z][A-Za-z0-9-]*+){_SPACE}*+>"
 )
-_OTHERS = r"<\?[^<>]*+\?>|<![A-Za-z][^<>]*+>|<!\[CDATA\[[^<>]*+\]\]>|<!---?>"
+_OTHERS = r"<\?[^<>]*+(?<=\?)>|<![A-Za-z][^<>]*+>|<!\[CDATA\[[^<>]*+(?<=\]\])>|<!---?>"
 _INLINE: Final = re.compile(rf"{_ELEMENT}|{_OTHERS}|<!--(?!-?>)(?:(?!--)[\s\S])*+-->")
 _BLOCK: Final = re.compile(rf"{_ELEMENT}|{_OTHERS}|<!--(?!-?>)(?:(?!--!?>)[\s\S])*+-->")
 _ALONE: Final = re.compile(rf"[ ]{{0,3}}(?:{_ELEMENT})[ \t]*")
@@ -91,7 +91,7 @@ def hidden(block: str) -> Iterator[tuple[int, int | None, str]]:
     for entity in _ENTITY.finditer(block):
         decoded = unescape(entity[0])
         if not decoded or clean(decoded) != decoded:
-            yield entity.start(), entity.end(), ""
+            yield entity.start(), entity.end(), clean(decoded)
 
 
 def _end(block: str, start: int) -> int | None:
