@@ -58,7 +58,8 @@ def write(repo: pygit2.Repository, state: bytes, wal_head: str, at_ms: int) -> s
         Unavailable: it cannot be written.
     """
     files = {STATE: state, WAL_HEAD: wal_head.encode()}
-    note = Note(f"Checkpoint at {wal_head}", at_ms, (wal_head,))
+    date = objects.date_after(repo, wal_head, at_ms)
+    note = Note(f"Checkpoint at {wal_head}", date, (wal_head,))
     return objects.write(repo, files, note)
 
 

@@ -66,7 +66,8 @@ def write(
         ensure_ascii=False,
     )
     parents = () if parent is None else (parent,)
-    note = Note(f"Lock: {lock.resource}", at_ms, parents, _MAIL)
+    date = objects.date_after(repo, parent, at_ms)
+    note = Note(f"Lock: {lock.resource}", date, parents, _MAIL)
     return objects.write(repo, {FILE: text.encode()}, note)
 
 

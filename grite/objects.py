@@ -24,8 +24,8 @@ class Note:
 
     message: str
     """Without a newline at its end, as grite has it."""
-    at_ms: int
-    """Unix ms; a commit is never dated before its first parent."""
+    date: int
+    """Unix seconds; see `date_after`."""
     parents: Sequence[str] = ()
     mail: str = WAL_MAIL
 
@@ -34,19 +34,28 @@ def write(repo: pygit2.Repository, files: Mapping[str, bytes], note: Note) -> st
     """Write `files` (by path) as a commit and return it. The same again: the same id.
 
     Raises:
-        Corrupt: the first parent cannot be read.
         Unavailable: it cannot be written: a full disk, a folder that is gone.
     """
-    date = note.at_ms // 1000
-    if note.parents:
-        # Dates that go back make each push and fetch cost the whole history.
-        date = max(date, commit_in(repo, note.parents[0]).commit_time)
-    who = pygit2.Signature("grite", note.mail, date, 0)
-    parents: list[str | pygit2.Oid] = list(note.parents)
     with writing(repo.path):
         tree = _tree(repo, files)
-        made = repo.create_commit(None, who, who, note.message, tree, parents)
+        who = f"grite <{note.mail}> {note.date} +0000"
+        lines = [f"tree {tree}", *(f"parent {parent}" for parent in note.parents)]
+        lines += [f"author {who}", f"committer {who}", "", note.message]
+        made = repo.write(pygit2.enums.ObjectType.COMMIT, "\n".join(lines).encode())
     return str(made)
+
+
+def date_after(repo: pygit2.Repository, parent: str | None, at_ms: int) -> int:
+    """Return the date of a commit made at `at_ms` (unix ms), in unix seconds.
+
+    Never before its parent's: dates that go back make each push and fetch cost the
+    whole history.
+
+    Raises:
+        Corrupt: `parent` is no commit here.
+    """
+    date = at_ms // 1000
+    return date if parent is None else max(date, commit_in(repo, parent).commit_time)
 
 
 @contextmanager
@@ -100,15 +109,24 @@ def file_in(repo: pygit2.Repository, commit: str, path: str) -> bytes:
 
 
 def _tree(repo: pygit2.Repository, files: Mapping[str, bytes]) -> pygit2.Oid:
-    builder = repo.TreeBuilder()
+    """Write a folder as the bytes it has; libgit2's own way looks each object up again.
+
+    https://git-scm.com/book/en/v2/Git-Internals-Git-Objects
+    """
+    rows: dict[str, tuple[bytes, pygit2.Oid]] = {}
     folders: dict[str, dict[str, bytes]] = {}
     for path, data in files.items():
         name, slash, rest = path.partition("/")
         if slash:
             folders.setdefault(name, {})[rest] = data
         else:
-            blob = repo.create_blob(data)
-            builder.insert(name, blob, pygit2.enums.FileMode.BLOB)
+            blob = repo.write(pygit2.enums.ObjectType.BLOB, data)
+            rows[name] = b"100644", blob
     for name, inside in folders.items():
-        builder.insert(name, _tree(repo, inside), pygit2.enums.FileMode.TREE)
-    return builder.write()
+        # git sorts a folder as if its name ended in a slash.
+        rows[name + "/"] = b"40000", _tree(repo, inside)
+    data = b"".join(
+        b"%b %b\0%b" % (mode, name.rstrip("/").encode(), oid.raw)
+        for name, (mode, oid) in sorted(rows.items())
+    )
+    return repo.write(pygit2.enums.ObjectType.TREE, data)

@@ -75,7 +75,7 @@ def write(
         "chunks": rows,
     }
     files[FILE] = json.dumps(meta, indent=2).encode()
-    note = Note(f"Snapshot: {len(events)} events at {at_ms}", at_ms)
+    note = Note(f"Snapshot: {len(events)} events at {at_ms}", at_ms // 1000)
     return objects.write(repo, files, note)
 
 

@@ -46,10 +46,17 @@ class Log:
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._newest = ("", 0)
+        """The commit that was written last, and its date."""
         try:
             self._repo = pygit2.Repository(str(path))
         except pygit2.GitError as error:
             raise BratError(f"there is no repository at {path}: {error}") from error
+
+    @property
+    def folder(self) -> Path:
+        """Git's own folder of the repository."""
+        return Path(self._repo.path)
 
     def head(self, ref: str = WAL_REF) -> str | None:
         """Return the newest commit of the log, None when there is no log yet.
@@ -57,8 +64,11 @@ class Log:
         Args:
             ref: where else a log stands, such as a copy of the remote's.
         """
+        return _target(self._ref(ref))
+
+    def _ref(self, name: str = WAL_REF) -> pygit2.Reference | None:
         try:
-            return str(self._repo.lookup_reference(ref).target)
+            return self._repo.lookup_reference(name)
         except KeyError:
             return None
 
@@ -85,8 +95,14 @@ class Log:
             raise ValueError("an entry of the log holds at least one event")
         message = f"WAL: {len(events)} events from {actor.hex()[:8]}"
         parents = () if parent is None else (parent,)
-        note = Note(message, at_ms, parents)
-        return objects.write(self._repo, _files(events, parent, actor), note)
+        if parent is not None and parent == self._newest[0]:
+            date = max(at_ms // 1000, self._newest[1])
+        else:
+            date = objects.date_after(self._repo, parent, at_ms)
+        note = Note(message, date, parents)
+        new = objects.write(self._repo, _files(events, parent, actor), note)
+        self._newest = (new, date)
+        return new
 
     def append(
         self, events: Sequence[Event], *, after: str | None, actor: bytes, at_ms: int
@@ -99,10 +115,11 @@ class Log:
             Corrupt: as `write`.
             Unavailable: as `write`.
         """
-        if self.head() != after:
-            raise Conflict(f"the log stands at {self.head()}, not at {after}")
+        ref = self._ref()
+        if _target(ref) != after:
+            raise Conflict(f"the log stands at {_target(ref)}, not at {after}")
         new = self.write(events, parent=after, actor=actor, at_ms=at_ms)
-        self.set_head(new, after)
+        self._move(ref, new)
         return new
 
     def set_head(self, new: str, old: str | None) -> None:
@@ -114,17 +131,26 @@ class Log:
             Unavailable: the folder cannot be written.
         """
         objects.commit_in(self._repo, new)
-        if old is None:
+        ref = None if old is None else self._ref()
+        if old is not None and ref is None:
+            raise Conflict(f"there is no log, it should stand at {old}")
+        if _target(ref) != old:
+            raise Conflict(f"the log stands at {_target(ref)}, not at {old}")
+        self._move(ref, new)
+
+    def _move(self, ref: pygit2.Reference | None, new: str) -> None:
+        """Move the log's ref from where it was read to stand, or create it.
+
+        Raises:
+            Conflict: it stands elsewhere by now.
+            Unavailable: the folder cannot be written.
+        """
+        if ref is None:
             self._create(new)
             return
         try:
-            ref = self._repo.lookup_reference(WAL_REF)
-            if str(ref.target) != old:
-                raise Conflict(f"the log stands at {ref.target}, not at {old}")
             ref.set_target(new)  # compares with what `ref` was read as, under a lock
-        except KeyError as error:
-            raise Conflict(f"there is no log, it should stand at {old}") from error
-        except (pygit2.GitError, OSError) as error:
+        except (pygit2.GitError, OSError, KeyError) as error:
             if _LOST_RACE.search(str(error)) is None:
                 raise Unavailable(f"the log's ref cannot move: {error}") from error
             raise Conflict(f"somebody else moves the log: {error}") from error
@@ -243,6 +269,10 @@ class Log:
             if re.search("already exists|File exists", error.stderr) is None:
                 raise Unavailable(f"the log's ref cannot move: {error}") from error
             raise Conflict(f"somebody else began the log: {error.stderr}") from error
+
+
+def _target(ref: pygit2.Reference | None) -> str | None:
+    return None if ref is None else str(ref.target)
 
 
 def _files(

@@ -1,6 +1,6 @@
 """Dying between two steps of a writer: before or after one git command or ref move."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,11 +14,21 @@ class Died(BaseException):
     """The process is dead: nothing may catch this."""
 
 
+STEPS: tuple[tuple[object, str], ...] = (
+    (git, "run"),
+    (Log, "write"),
+    (Log, "set_head"),
+)
+
+
 @contextmanager
-def dying(at: int, how: Callable[[], None]) -> Iterator[list[str]]:
+def dying(
+    at: int, how: Callable[[], None], places: Sequence[tuple[object, str]] = STEPS
+) -> Iterator[list[str]]:
     """Call `how` around the step of that number, from 0: even before, odd after it.
 
-    Gives the names of the steps that were begun.
+    A step is a call of one of the functions in `places`. Gives the names of those that
+    were begun.
     """
     steps: list[str] = []
 
@@ -36,7 +46,6 @@ def dying(at: int, how: Callable[[], None]) -> Iterator[list[str]]:
         return step
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(git, "run", watched("git", git.run))
-        patch.setattr(Log, "write", watched("write", Log.write))
-        patch.setattr(Log, "set_head", watched("set_head", Log.set_head))
+        for owner, name in places:
+            patch.setattr(owner, name, watched(name, getattr(owner, name)))
         yield steps
