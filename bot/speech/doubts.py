@@ -15,7 +15,7 @@ from bot.speech.located import blocks
 _DEEPEST: Final = 15
 """Brackets in brackets; at 20 markdown-it stops looking, and the forge does not."""
 
-_OPEN: Final = re.compile(r"<[!?]")
+_OPEN: Final = re.compile(r"<(?:\?|!--|![A-Za-z]|!\[CDATA\[)")
 _LINK: Final = re.compile(r"\]\(|!\[")
 _TITLE: Final = re.compile(r"\]\([ \t\n]*(?P<address>[^ \t\n]{1,2000})[ \t\n]+[\"'(]")
 _REFERENCE: Final = re.compile(

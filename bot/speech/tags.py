@@ -27,7 +27,11 @@ _ELEMENT = (
 )
 _OTHERS = r"<\?[^<>]*+(?<=\?)>|<![A-Za-z][^<>]*+>|<!\[CDATA\[[^<>]*+(?<=\]\])>|<!---?>"
 _INLINE: Final = re.compile(rf"{_ELEMENT}|{_OTHERS}|<!--(?!-?>)(?:(?!--)[\s\S])*+-->")
-_BLOCK: Final = re.compile(rf"{_ELEMENT}|{_OTHERS}|<!--(?!-?>)(?:(?!--!?>)[\s\S])*+-->")
+_ODD = r"<[A-Za-z][A-Za-z0-9.+-]*+[@:][^ \t\n\"'<>=]*+>"
+"""An address, taken for a tag in an HTML block."""
+_BLOCK: Final = re.compile(
+    rf"{_ELEMENT}|{_ODD}|{_OTHERS}|<!--(?!-?>)(?:(?!--!?>)[\s\S])*+-->"
+)
 _ALONE: Final = re.compile(rf"[ ]{{0,3}}(?:{_ELEMENT})[ \t]*")
 _OPENING: Final = re.compile(r"<(?=[A-Za-z/!?])")
 _BREAK: Final = re.compile(r"<br[ \t\n/>]", re.IGNORECASE)
