@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from convoy.events import TaskStarted
+from convoy.redaction import Redaction
 from grite.git import authorization
 from runner.engines import ENGINES
 from runner.engines.row import Call, Report, Row
 from runner.inputs import Inputs
 from runner.prompt import prompt
-from runner.redact import Redaction
 from runner.stop import Stop
 from runner.supervise import Ending, Order, Stream, supervise
 from runner.transcript import Transcript

@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
-from runner.redact import Redacted, Redaction
+from convoy.redaction import Redaction
+from runner.redact import Redacted
 from runner.supervise import Stream
 
 Reader = Callable[[Stream, str], None]

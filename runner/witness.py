@@ -21,11 +21,11 @@ from convoy.events import (
     TaskStarted,
 )
 from convoy.gate import printable, refusals
+from convoy.redaction import Redaction
 from runner import agent
 from runner.annotate import LiveView
 from runner.engines.row import Report
 from runner.inputs import Inputs
-from runner.redact import Redaction
 from runner.result import TRANSCRIPT, EngineUsed, Folder, Result
 from runner.salvage import Message, Salvage, Work
 from runner.stop import Cancelled, Stop

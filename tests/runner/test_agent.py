@@ -5,11 +5,11 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from convoy.redaction import Redaction
 from runner import inputs
 from runner.agent import Job, environment_of, secrets_of
 from runner.engines import ENGINES
 from runner.engines.row import Call
-from runner.redact import Redaction
 from tests.runner.job import TOKEN, Forge
 
 HEAVY = {"pydantic", "pygit2", "git", "aiohttp", "rich", "httpx", "psutil", "asyncio"}

@@ -1,6 +1,7 @@
 from hypothesis import given, settings, strategies as st
 
-from runner.redact import HELD_BACK_CHARS, LINE_CHARS, Redacted, Redaction
+from convoy.redaction import Redaction
+from runner.redact import HELD_BACK_CHARS, LINE_CHARS, Redacted
 
 SECRET = "very/secret+value=="
 redaction = Redaction([SECRET, "", "short"])
