@@ -7,6 +7,7 @@ from typing import Final
 
 from convoy import ids
 from convoy.plaintext import clean
+from convoy.reasons import waits_for
 from convoy.state import Convoy, Task
 
 LABELS: Final = (
@@ -90,26 +91,6 @@ def _row(convoy: Convoy, task: Task) -> str:
         inline(waits_for(convoy, task)),
     )
     return f"| {' | '.join(cells)} |"
-
-
-def waits_for(convoy: Convoy, task: Task) -> str:
-    """Return what keeps the task from the next state, in a few words."""
-    if task.settled:
-        return ""
-    if task.state == "blocked":
-        return f"a person: {task.why}"
-    if task.state == "running":
-        return "its session"
-    if task.state == "needs-review":
-        return "CI" if task.candidate else "the merge queue"
-    unmet = [
-        str(number)
-        for number in task.spec.after
-        if (other := convoy.task(number)) is None or other.state != "merged"
-    ]
-    if unmet:
-        return f"task {', '.join(unmet)}"
-    return task.why or "a free slot"
 
 
 def pull_title(convoy: Convoy, task: Task | None) -> str:

@@ -8,6 +8,7 @@ from bot import comment
 from bot.speech.grammar import Misheard
 from bot.speech.verbs import help_text
 from convoy.events import Reaction
+from convoy.reasons import waits_for
 from convoy.state import Convoy
 
 VERSION = "0.1.0"
@@ -62,7 +63,7 @@ def why(convoy: Convoy, number: int) -> Reply:
     if task is None:
         return refused(f"{convoy.name} has no task {number}")
     lines = [f"Task {number} is {task.state}, after {task.started} attempts."]
-    if waits := comment.waits_for(convoy, task):
+    if waits := waits_for(convoy, task):
         lines.append(f"It waits for {comment.inline(waits)}.")
     lines += [f"- {comment.inline(note)}" for note in task.notes]
     return done("\n".join(lines))

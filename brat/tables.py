@@ -6,8 +6,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from bot.comment import waits_for
 from convoy import ids
+from convoy.reasons import waits_for
 from convoy.state import Convoy, State, Task
 
 _STYLES: Final = {

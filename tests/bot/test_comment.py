@@ -16,7 +16,6 @@ from bot.comment import (
     labels,
     pull_body,
     pull_title,
-    waits_for,
 )
 from convoy import ids
 from convoy.commands import (
@@ -196,27 +195,6 @@ def test_an_issue_has_the_label_of_its_convoys_state_alone() -> None:
     )
     rules.do(PauseConvoy(convoy=NAME, by="ann"))
     assert labels(rules.convoy, "brat")[0] == {"brat:paused"}
-
-
-# --- what a task waits for ------------------------------------------------------------
-
-
-def test_each_state_says_what_it_waits_for() -> None:
-    rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3), spec(4), spec(5))
-    rules.started(3).started(4).accepted(4, sha("b"))
-    rules.do(DropTask(convoy=NAME, task=5, why="not wanted"))
-    before = [waits_for(rules.convoy, task) for task in rules.convoy.tasks]
-    rules.offered(4, sha("c"), sha("0"))
-
-    assert before == ["a free slot", "task 1", "its session", "the merge queue", ""]
-    assert waits_for(rules.convoy, rules.task(4)) == "CI"
-
-
-def test_a_task_that_is_tried_again_says_why() -> None:
-    rules = Rules().planned(spec(1)).started(1)
-    lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="it died")
-
-    assert waits_for(rules.do(lost).convoy, rules.task(1)) == "it died"
 
 
 # --- pull requests --------------------------------------------------------------------

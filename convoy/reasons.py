@@ -1,0 +1,139 @@
+"""Why a task is where it is, and what it waits for: the same rules, said to people.
+
+Pure: sentences from the state. Their parts may come from strangers; who shows them
+makes them harmless where it shows them.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from convoy.queue import conflicting_leases, waiting_to_merge
+from convoy.state import Convoy, State, Task
+
+
+def waits_for(convoy: Convoy, task: Task) -> str:
+    """Return what keeps the task from the next state, in a few words."""
+    if task.settled:
+        return ""
+    if task.state == "blocked":
+        return f"a person: {task.why}"
+    if task.state == "running":
+        return "its session"
+    if task.state == "needs-review":
+        return "CI" if task.candidate else "the merge queue"
+    if numbers := [str(number) for number in unmet(convoy, task)]:
+        return f"task {', '.join(numbers)}"
+    return task.why or "a free slot"
+
+
+def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
+    """Return the numbers of the tasks that must be merged first and are not."""
+    return tuple(
+        number
+        for number in task.spec.after
+        if (other := convoy.task(number)) is None or other.state != "merged"
+    )
+
+
+def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ...]:
+    """Return why a task is where it is, in order: what is so, then what it waits for.
+
+    Args:
+        state: what the log says.
+        convoy: the task's, of that state.
+        task: one of its tasks.
+        now: unix ms.
+    """
+    return (
+        *_standing(task),
+        *_waiting(state, convoy, task, now),
+        *(f"an earlier attempt did not land: {note}" for note in task.notes),
+    )
+
+
+def _standing(task: Task) -> Iterator[str]:
+    tries = {0: "not tried yet", 1: "tried once"}
+    tried = tries.get(task.started, f"tried {task.started} times")
+    yield f"it is {task.state}, {tried}"
+    if task.landed:
+        yield f"it landed as {task.landed[:10]}"
+    if task.state in ("blocked", "dropped") and task.why:
+        yield task.why
+
+
+def _waiting(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
+    match task.state:
+        case "queued":
+            yield from _queued(state, convoy, task, now)
+        case "running":
+            yield from _running(convoy, task)
+        case "needs-review":
+            yield from _review(convoy, task)
+        case "blocked":
+            yield "it waits for a person"
+        case "merged" | "dropped":
+            return
+
+
+def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
+    leases = conflicting_leases(state, task, now)
+    held = tuple(
+        f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"
+        for lease in (leases if convoy.settings.locks == "require" else ())
+    )
+    found = (
+        *((f"the convoy is {convoy.state}",) if convoy.state != "active" else ()),
+        *(_needed(convoy, number) for number in unmet(convoy, task)),
+        *(("its last session has not ended yet",) if task.attempt else ()),
+        *held,
+        *_slots(state, convoy, task),
+    )
+    yield from found or ("it starts with the bot's next look",)
+
+
+def _needed(convoy: Convoy, number: int) -> str:
+    other = convoy.task(number)
+    if other is None:
+        return f"task {number} must be merged first, and there is none"
+    return f"task {number} must be merged first; it is {other.state}"
+
+
+def _slots(state: State, convoy: Convoy, task: Task) -> Iterator[str]:
+    running = tuple(each for _, each in state.running())
+    most, name = convoy.settings.max_sessions, task.spec.engine
+    if len(running) >= most:
+        yield f"all {most} slots for sessions are in use"
+    engine = convoy.settings.engines.get(name)
+    used = Counter(each.spec.engine for each in running)[name]
+    if engine is not None and used >= engine.max_sessions:
+        yield f"all {engine.max_sessions} slots of the engine {name} are in use"
+
+
+def _running(convoy: Convoy, task: Task) -> Iterator[str]:
+    if task.attempt is None:
+        return
+    engine = convoy.settings.engines.get(task.spec.engine)
+    run = f", run {task.attempt.run}" if task.attempt.run else ", not dispatched yet"
+    yield f"attempt {task.attempt.number} began at {clock(task.attempt.at)}{run}"
+    if engine is not None:
+        end = task.attempt.at + engine.timeout_s * 1000
+        yield f"its session ends at {clock(end)} at the latest"
+
+
+def _review(convoy: Convoy, task: Task) -> Iterator[str]:
+    queue = [each.number for each in waiting_to_merge(convoy)]
+    place = queue.index(task.number) if task.number in queue else 0
+    if ahead := ", ".join(map(str, queue[:place])):
+        yield f"in the merge queue it stands behind task {ahead}"
+    if task.pull is None:
+        yield "its pull request is not open yet"
+    if task.candidate is None:
+        yield "the refinery has not built its candidate yet"
+    else:
+        yield f"CI judges its candidate {task.candidate.commit[:10]}"
+
+
+def clock(at: int) -> str:
+    """Return a time (unix ms) as people read it, to the second, in UTC."""
+    return f"{datetime.fromtimestamp(at / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

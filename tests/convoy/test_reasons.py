@@ -1,0 +1,85 @@
+"""What people are told of a task: what it waits for, and why it is where it is."""
+
+from convoy.commands import DropTask, LoseSession, PauseConvoy, TakeLease
+from convoy.reasons import reasons, waits_for
+from tests.world.rules import NAME, Rules, sha, spec
+
+
+def why(rules: Rules, number: int) -> tuple[str, ...]:
+    return reasons(rules.state, rules.convoy, rules.task(number), rules.now)
+
+
+def test_each_state_says_what_it_waits_for() -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3), spec(4), spec(5))
+    rules.started(3).started(4).accepted(4, sha("b"))
+    rules.do(DropTask(convoy=NAME, task=5, why="not wanted"))
+    before = [waits_for(rules.convoy, task) for task in rules.convoy.tasks]
+    rules.offered(4, sha("c"), sha("0"))
+
+    assert before == ["a free slot", "task 1", "its session", "the merge queue", ""]
+    assert waits_for(rules.convoy, rules.task(4)) == "CI"
+
+
+def test_a_task_that_is_tried_again_says_why() -> None:
+    rules = Rules().planned(spec(1)).started(1)
+    lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="it died")
+
+    assert waits_for(rules.do(lost).convoy, rules.task(1)) == "it died"
+    assert why(rules, 1) == (
+        "it is queued, tried once",
+        "it starts with the bot's next look",
+        "an earlier attempt did not land: it died",
+    )
+
+
+def test_all_that_keeps_a_task_waiting_is_said() -> None:
+    rules = Rules().planned(
+        spec(1, paths=("src/",)), spec(2, after=(1,)), max_sessions=1
+    )
+    take = TakeLease(
+        resource="path:src/a.py", holder="ann", nonce="n", ttl_s=60, now=rules.now
+    )
+    rules.do(take, PauseConvoy(convoy=NAME, by="ann"))
+
+    assert why(rules, 1) == (
+        "it is queued, not tried yet",
+        "the convoy is paused",
+        "ann holds path:src/a.py until 1970-01-01 00:17:43 UTC",
+    )
+    assert "task 1 must be merged first; it is queued" in why(rules, 2)
+
+
+def test_a_full_house_is_said() -> None:
+    rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
+
+    assert "all 1 slots for sessions are in use" in why(rules, 2)
+
+
+def test_a_running_task_says_since_when_and_until_when() -> None:
+    rules = Rules().planned(spec(1)).started(1)
+
+    assert why(rules, 1) == (
+        "it is running, tried once",
+        "attempt 1 began at 1970-01-01 00:16:45 UTC, run 101",
+        "its session ends at 1970-01-01 00:46:45 UTC at the latest",
+    )
+
+
+def test_the_merge_queue_shows_who_is_ahead() -> None:
+    rules = Rules().planned(spec(1), spec(2)).started(1).started(2)
+    rules.accepted(1, sha("a")).accepted(2, sha("b")).offered(1, sha("c"), sha("0"))
+
+    assert "CI judges its candidate cccccccccc" in why(rules, 1)
+    assert why(rules, 2)[1:] == (
+        "in the merge queue it stands behind task 1",
+        "the refinery has not built its candidate yet",
+    )
+
+
+def test_what_has_landed_says_where() -> None:
+    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+
+    assert why(rules, 1) == (
+        "it is merged, tried once",
+        "it landed as aaaaaaaaaa",
+    )
