@@ -21,6 +21,8 @@ from convoy.observed import Check, Run
 ARTIFACT_BYTES: Final = 100_000_000
 """A larger artifact is refused unread (design: 100 MB zipped)."""
 WORKFLOW: Final = "brat-task.yml"
+JOB_LOGIN: Final = "github-actions[bot]"
+"""Whom the token of a workflow run acts as."""
 
 
 class GitHub:
@@ -38,8 +40,10 @@ class GitHub:
         repository: str,
         token: str | Tokens,
         pace: Pace | None = None,
+        workflow: str = WORKFLOW,
     ) -> None:
         self.repository = repository
+        self._workflow = workflow
         self._rest = Rest(client, api_url=api_url, token=token, pace=pace)
         self._repo = f"/repos/{repository}"
 
@@ -50,8 +54,17 @@ class GitHub:
     # --- people and issues ----------------------------------------------------------
 
     async def login(self) -> str:
-        """Return who the token is."""
-        return (await self._rest.read(payloads.Account, "/user")).login
+        """Return who the token is.
+
+        That of a workflow run may not ask: it belongs to nobody but the run.
+        Source: https://docs.github.com/actions/concepts/security/github_token
+        """
+        try:
+            return (await self._rest.read(payloads.Account, "/user")).login
+        except Refused as refused:
+            if refused.status == HTTPStatus.FORBIDDEN:
+                return JOB_LOGIN
+            raise
 
     async def default_branch(self) -> str:
         """Return the repository's default branch."""
@@ -177,11 +190,11 @@ class GitHub:
     # --- workflow runs --------------------------------------------------------------
 
     async def dispatch(self, ref: str, inputs: Mapping[str, str]) -> int | None:
-        """Start a task run on `ref`; return its id, None where the forge gives none.
+        """Start a run on `ref`; return its id, None where the forge gives none.
 
         Source: https://docs.github.com/rest/actions/workflows (return_run_details)
         """
-        url = f"{self._repo}/actions/workflows/{WORKFLOW}/dispatches"
+        url = f"{self._repo}/actions/workflows/{self._workflow}/dispatches"
         content = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
         answer = await self._rest.write("POST", url, content)
         if not answer:
@@ -194,7 +207,7 @@ class GitHub:
         Only a first attempt of our own workflow, started by a dispatch, is adopted.
         """
         async for run in self._runs():
-            ours = run.path.split("@", maxsplit=1)[0].endswith("/" + WORKFLOW)
+            ours = run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow)
             first = run.event == "workflow_dispatch" and run.run_attempt == 1
             if ours and first and nonce in run.display_title.split():
                 return run.id
@@ -273,7 +286,7 @@ class GitHub:
 
     def _runs(self) -> AsyncIterator[payloads.Run]:
         url = (
-            f"{self._repo}/actions/workflows/{WORKFLOW}/runs"
+            f"{self._repo}/actions/workflows/{self._workflow}/runs"
             "?event=workflow_dispatch&per_page=100"
         )
         return self._rest.each(payloads.Run, url, "workflow_runs")

@@ -51,6 +51,7 @@ async def opened(settings: Settings, tell: Tell) -> AsyncIterator[Loop]:
             repository=settings.repository,
             token=way_in.tokens,
             pace=way_in.pace,
+            workflow=settings.workflow,
         )
         path = settings.folder / _MIRROR
         url = f"{settings.git_url}/{settings.repository}.git"
@@ -139,7 +140,7 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
     """
     cut_short = 0
     while True:
-        again = await _tick(loop)
+        again = await tick(loop)
         seen()
         if not again and not loop.owes():
             await loop.release()
@@ -153,14 +154,14 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
 async def forever(loop: Loop) -> None:
     """Tick until cancelled; the lease is freed whenever nothing is owed."""
     while True:
-        again = await _tick(loop)
+        again = await tick(loop)
         if not again and not loop.owes():
             await loop.release()
         await loop.wake.wait(RETRY_S if again else loop.desk.settings.sweep_s)
 
 
-async def _tick(loop: Loop) -> bool:
-    """Let git show a token that is good now, and tick."""
+async def tick(loop: Loop) -> bool:
+    """Let git show a token that is good now, and tick; whether to try again soon."""
     desk, name = loop.desk, "token"
     try:
         token = await desk.github.token()

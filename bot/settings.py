@@ -32,6 +32,8 @@ class Settings(BaseModel):
     """Of the webhook."""
     folder: Path
     """The bot's own: mirror, inbox, identity. A cache but for the inbox."""
+    workflow: str = Field(default="brat-task.yml", pattern=r"^[\w.-]+\.ya?ml$")
+    """The workflow file whose dispatch runs a task."""
     label: str = "brat"
     app: str = "brat"
     """The slug of the App whose checks never count."""

@@ -235,3 +235,30 @@ async def test_checks_are_read_with_what_they_say(
         ),
         Check(id=2, app="", name="lint", status="queued", conclusion=None),
     ]
+
+
+async def test_a_run_of_another_workflow_file_is_ours_where_that_is_told(
+    forge: respx.MockRouter,
+) -> None:
+    runs = f"{REPO}/actions/workflows/brat.yml/runs"
+    ours = run(7, path=".github/workflows/brat.yml@refs/heads/main")
+    forge.get(runs).respond(json={"total_count": 1, "workflow_runs": [ours]})
+
+    async with httpx.AsyncClient() as client:
+        github = GitHub(
+            client,
+            api_url=API,
+            repository="octo/project",
+            token="t",
+            workflow="brat.yml",
+        )
+        assert await github.run_named("n0nce") == 7
+
+
+async def test_a_jobs_own_token_cannot_ask_who_it_is(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    said = {"message": "Resource not accessible by integration"}
+    forge.get(f"{API}/user").respond(403, json=said)
+
+    assert await github.login() == "github-actions[bot]"
