@@ -140,12 +140,26 @@ class Repository(_Payload):
     default_branch: str = "main"
 
 
-class Delivery(_Payload):
-    """What of a webhook delivery is kept: who did what to which issue."""
+class Envelope(_Payload):
+    """What of any webhook delivery is read: who did something where."""
 
     action: str = ""
-    issue: Issue | None = None
-    label: Label | None = None
-    comment: Comment | None = None
     sender: Account | None = None
     repository: Repository | None = None
+
+
+class Told(_Payload):
+    """The issue or pull request that a delivery is about."""
+
+    number: int
+    title: str = ""
+    body: str | None = None
+    pull_request: object | None = None
+
+
+class Delivery(Envelope):
+    """What is kept of one about issues: who did what to which one."""
+
+    issue: Told | None = None
+    label: Label | None = None
+    comment: Comment | None = None

@@ -11,11 +11,11 @@ from aiohttp import web
 
 from bot.compose import Composer
 from bot.desk import Desk, actor_of
-from bot.door import Door
+from bot.door import Door, Place
 from bot.github import GitHub
 from bot.inbox import Inbox
 from bot.lease import BotLease
-from bot.loop import RETRY_S, Loop
+from bot.loop import RETRY_S, VERSION, Loop
 from bot.mirror import Mirror
 from bot.pace import Pace, pacing
 from bot.rest import DEADLINE_S, Refused
@@ -111,18 +111,33 @@ async def _let_in(
 async def door(loop: Loop, port: int) -> AsyncIterator[int]:
     """Serve the webhook door on loopback and give its port (0 chooses one)."""
     settings = loop.desk.settings
+    places = {
+        settings.repository.casefold(): Place(
+            label=settings.label, inbox=loop.desk.inbox, wake=loop.wake
+        )
+    }
     app = Door(
-        secret=settings.secret,
-        repository=settings.repository,
-        label=settings.label,
-        inbox=loop.desk.inbox,
-        wake=loop.wake,
+        secrets=settings.secrets, place_of=places.get, version=VERSION
     ).application()
+    async with listening(app, "127.0.0.1", port) as bound:
+        yield bound
+
+
+@asynccontextmanager
+async def listening(app: web.Application, host: str, port: int) -> AsyncIterator[int]:
+    """Serve an application and give its port (0 chooses one).
+
+    Raises:
+        BratError: nobody can listen there.
+    """
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
     await runner.setup()
     try:
-        site = web.TCPSite(runner, "127.0.0.1", port)
-        await site.start()
+        site = web.TCPSite(runner, host, port)
+        try:
+            await site.start()
+        except OSError as error:
+            raise BratError(f"cannot listen on {host}:{port}: {error}") from error
         yield int(runner.addresses[0][1])
     finally:
         await runner.cleanup()

@@ -30,6 +30,8 @@ class Settings(BaseModel):
     """Of the App on the repository; looked up when None."""
     secret: str = Field(repr=False, min_length=16)
     """Of the webhook."""
+    previous_secret: str = Field(default="", repr=False)
+    """The one before, taken too while it is being changed on the forge."""
     folder: Path
     """The bot's own: mirror, inbox, identity. A cache but for the inbox."""
     workflow: str = Field(default="brat-task.yml", pattern=r"^[\w.-]+\.ya?ml$")
@@ -70,6 +72,11 @@ class Settings(BaseModel):
         if bool(self.token) == whole:
             raise ValueError("give either token, or app_id and private_key_file")
         return self
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The secrets that a delivery may be signed by."""
+        return tuple(filter(None, (self.secret, self.previous_secret)))
 
     @property
     def pace(self) -> Pace:

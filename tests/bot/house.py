@@ -12,11 +12,12 @@ from typing import Any
 import httpx
 from aiohttp import web
 
-from bot.door import PATH, Door
+from bot.door import PATH, Door, Place
 from bot.inbox import Inbox, Request
 from bot.wake import Wake
 
 SECRET = "made-up-webhook-secret"
+PREVIOUS = "the-secret-before-that-one"
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
 ASKED = Request(issue=7, title="Fix it", text="All of it.", by="ann")
 
@@ -49,6 +50,11 @@ class House:
     client: httpx.AsyncClient
     inbox: Inbox
     wake: Wake
+    door: Door
+    roster: list[str]
+    """Grows when the door hears that the App's installations changed."""
+    trouble: list[str]
+    """Why the bot is not ready."""
 
     async def send(self, body: bytes, **headers: str | bytes | None) -> httpx.Response:
         """Deliver a body, signed and named unless said otherwise."""
@@ -56,6 +62,7 @@ class House:
             "X_Hub_Signature_256": signature(body),
             "X_GitHub_Event": "issues",
             "X_GitHub_Delivery": GUID,
+            "Content_Type": "application/json",
             **headers,
         }
         sent = {
@@ -79,12 +86,14 @@ async def built(folder: Path) -> AsyncIterator[House]:
     """Give a house whose inbox is in `folder`; nobody has knocked yet."""
     inbox, wake = Inbox(folder / "inbox"), Wake()
     wake.take()
+    roster, trouble = list[str](), list[str]()
+    place = Place(label="brat", inbox=inbox, wake=wake)
     door = Door(
-        secret=SECRET,
-        repository="octo/project",
-        label="brat",
-        inbox=inbox,
-        wake=wake,
+        secrets=(SECRET, PREVIOUS),
+        place_of={"octo/project": place}.get,
+        roster_changed=lambda: roster.append("changed"),
+        unready=lambda: "".join(trouble) or None,
+        version="1.2.3",
     )
     runner = web.AppRunner(door.application(), access_log=None, shutdown_timeout=1)
     await runner.setup()
@@ -92,6 +101,6 @@ async def built(folder: Path) -> AsyncIterator[House]:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         url = f"http://127.0.0.1:{runner.addresses[0][1]}"
         async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
-            yield House(client, inbox, wake)
+            yield House(client, inbox, wake, door, roster, trouble)
     finally:
         await runner.cleanup()

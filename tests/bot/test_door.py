@@ -1,5 +1,6 @@
 """The webhook door, knocked at over HTTP."""
 
+import asyncio
 import hashlib
 import hmac
 import json
@@ -9,9 +10,17 @@ from pathlib import Path
 import pytest
 
 from bot.door import PATH, Door, signed
-from bot.inbox import Inbox, Request
-from bot.wake import Wake
-from tests.bot.house import ASKED, GUID, SECRET, House, built, labelled, signature
+from bot.inbox import Request
+from tests.bot.house import (
+    ASKED,
+    GUID,
+    PREVIOUS,
+    SECRET,
+    House,
+    built,
+    labelled,
+    signature,
+)
 
 
 @pytest.fixture
@@ -72,19 +81,75 @@ def test_a_signature_is_githubs() -> None:
     # https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries
     given = "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"
 
-    assert signed("It's a Secret to Everybody", b"Hello, World!", given)
-    assert not signed("It's a Secret to Everybody", b"Hello, World?", given)
+    assert signed(["It's a Secret to Everybody"], b"Hello, World!", given)
+    assert not signed(["It's a Secret to Everybody"], b"Hello, World?", given)
 
 
-def test_a_door_without_a_secret_is_not_built(tmp_path: Path) -> None:
+async def test_the_secret_before_is_taken_while_it_is_being_changed(
+    house: House,
+) -> None:
+    body = json.dumps(labelled()).encode()
+
+    answer = await house.send(body, X_Hub_Signature_256=signature(body, PREVIOUS))
+
+    assert answer.status_code == 202
+    assert house.inbox.requests() == {GUID: ASKED}
+
+
+@pytest.mark.parametrize("secrets", [(), ("",), ("a-secret", "")])
+def test_a_door_without_a_secret_is_not_built(secrets: tuple[str, ...]) -> None:
     with pytest.raises(ValueError, match="the webhook secret is empty"):
-        Door(
-            secret="",
-            repository="octo/project",
-            label="brat",
-            inbox=Inbox(tmp_path),
-            wake=Wake(),
-        )
+        Door(secrets=secrets, place_of=lambda _: None)
+
+
+def test_a_door_does_not_show_its_secrets(house: House) -> None:
+    assert SECRET not in repr(house.door)
+    assert PREVIOUS not in repr(house.door)
+
+
+async def test_only_json_is_read(house: House) -> None:
+    body = b"payload=" + json.dumps(labelled()).encode()
+
+    answer = await house.send(body, Content_Type="application/x-www-form-urlencoded")
+
+    assert answer.status_code == 415
+    assert "application/json" in answer.json()["message"]
+
+
+async def test_a_delivery_without_an_event_is_400(house: House) -> None:
+    answer = await house.send(b"{}", X_GitHub_Event=None)
+
+    assert answer.status_code == 400
+    assert "X-GitHub-Event" in answer.json()["message"]
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.door.READ_S", 0.05)
+
+    url = house.client.base_url
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    try:
+        writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\n".encode())
+        writer.write(b"Content-Length: 9\r\n\r\n{")
+        async with asyncio.timeout(10):
+            said = await reader.readline()
+    finally:
+        writer.close()
+
+    assert said.split()[1] == b"408"
+
+
+async def test_what_cannot_be_kept_is_to_be_sent_again(
+    house: House, tmp_path: Path
+) -> None:
+    (tmp_path / "inbox").rmdir()
+
+    answer = await house.deliver(labelled())
+
+    assert answer.status_code == 503
+    assert "send it again later" in answer.json()["message"]
 
 
 # --- what is kept ---------------------------------------------------------------------
@@ -196,6 +261,51 @@ async def test_it_says_that_it_is_well(house: House) -> None:
     assert (answer.status_code, answer.json()) == (200, {"ok": True})
 
 
+async def test_it_says_its_version(house: House) -> None:
+    answer = await house.client.get("/version")
+
+    assert (answer.status_code, answer.json()) == (200, {"version": "1.2.3"})
+
+
+async def test_it_says_whether_it_can_work(house: House) -> None:
+    assert (await house.client.get("/readyz")).status_code == 200
+
+    house.trouble.append("the App's key is refused")
+    answer = await house.client.get("/readyz")
+
+    assert answer.status_code == 503
+    assert answer.json() == {"message": "the App's key is refused"}
+    assert (await house.client.get("/healthz")).status_code == 200
+
+
+@pytest.mark.parametrize("event", ["installation", "installation_repositories"])
+async def test_it_hears_where_the_app_is_installed(house: House, event: str) -> None:
+    answer = await house.deliver({"action": "created"}, X_GitHub_Event=event)
+
+    assert answer.status_code == 202
+    assert house.roster == ["changed"]
+
+
+async def test_deliveries_are_counted_by_what_was_answered(house: House) -> None:
+    await house.deliver(labelled())
+    await house.deliver(labelled())
+    await house.deliver({}, X_GitHub_Event="made-up-by-a-stranger")
+    await house.send(b"{}", X_Hub_Signature_256="sha256=0", X_GitHub_Event="mine")
+
+    shown = generate(house)
+
+    assert 'brat_deliveries_total{event="issues",status="202"} 2.0' in shown
+    assert 'brat_deliveries_total{event="other",status="202"} 1.0' in shown
+    assert 'brat_deliveries_total{event="unsigned",status="401"} 1.0' in shown
+    assert "stranger" not in shown
+    assert "brat_delivery_answer_seconds_count 4.0" in shown
+
+
+def generate(house: House) -> str:
+    return house.door.metrics.text().decode()
+
+
 async def test_there_is_no_other_door(house: House) -> None:
     assert (await house.client.get(PATH)).status_code == 405
     assert (await house.client.post("/")).status_code == 404
+    assert (await house.client.get("/metrics")).status_code == 404

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -74,10 +75,24 @@ def test_what_is_done_is_forgotten_and_may_be_done_again(inbox: Inbox) -> None:
 def test_what_was_not_finished_when_the_bot_died_is_not_read(
     inbox: Inbox, folder: Path
 ) -> None:
-    (folder / f".{GUID}").write_bytes(b'{"issue":7,"ti')
+    cut_off = folder / f".{GUID}.x"
+    cut_off.write_bytes(b'{"issue":7,"ti')
     assert inbox.requests() == {}
 
     inbox.put(GUID, ASKED)
+
+    assert inbox.requests() == {GUID: ASKED}
+    os.utime(cut_off, (0, 0))
+    Inbox(folder)
+    assert [file.name for file in folder.iterdir()] == [f"{GUID}.json"]
+
+
+def test_the_same_delivery_may_come_many_times_at_once(
+    inbox: Inbox, folder: Path
+) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        for done in [threads.submit(inbox.put, GUID, ASKED) for _ in range(40)]:
+            done.result()
 
     assert inbox.requests() == {GUID: ASKED}
     assert [file.name for file in folder.iterdir()] == [f"{GUID}.json"]

@@ -1,0 +1,70 @@
+"""Figures for whoever runs the bot, in Prometheus' text form, on a port of their own.
+
+No label takes a value from what a stranger sends: each value that was ever seen stays.
+https://prometheus.io/docs/practices/naming/
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+from aiohttp import web
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    generate_latest,
+)
+
+PATH: Final = "/metrics"
+ANSWER_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 10.0)
+"""GitHub waits ten seconds for the answer to a delivery."""
+
+
+class Metrics:
+    """What is counted; one for a process."""
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self.deliveries = Counter(
+            "brat_deliveries_total",
+            "Webhook deliveries, by event and by what was answered.",
+            ("event", "status"),
+            registry=self._registry,
+        )
+        self.answer_s = Histogram(
+            "brat_delivery_answer_seconds",
+            "Time until a delivery was answered.",
+            buckets=ANSWER_S,
+            registry=self._registry,
+        )
+        self.ticks = Counter(
+            "brat_ticks_total",
+            "Rounds of a repository's loop, by how they ended.",
+            ("repository", "outcome"),
+            registry=self._registry,
+        )
+        self.redelivered = Counter(
+            "brat_redeliveries_asked_total",
+            "Deliveries that the forge was asked to send again.",
+            registry=self._registry,
+        )
+
+    def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
+        """Show a number that is looked up whenever somebody asks."""
+        Gauge(name, said, registry=self._registry).set_function(count)
+
+    def application(self) -> web.Application:
+        """Return the aiohttp application."""
+        app = web.Application()
+        app.router.add_get(PATH, self._show)
+        return app
+
+    def text(self) -> bytes:
+        """Return all of it, as Prometheus reads it."""
+        return generate_latest(self._registry)
+
+    async def _show(self, _: web.Request) -> web.Response:
+        body = self.text()
+        return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE_LATEST})
