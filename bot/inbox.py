@@ -7,11 +7,17 @@ A folder, not a queue: the loop reads all of it each tick, and twice is once.
 
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
+from tempfile import mkstemp
+from time import time_ns
+from typing import Final
 
 import msgspec
 
 _NAME = re.compile(r"[0-9A-Za-z-]{1,64}")
+_STALE_NS: Final = 3_600 * 10**9
+"""What is unfinished for so long was left by a process that died."""
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True, tag="labelled"):
@@ -43,21 +49,35 @@ class Inbox:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        for file in folder.glob(".*"):
+            with suppress(FileNotFoundError):  # another process has just finished it
+                if file.stat().st_mtime_ns < time_ns() - _STALE_NS:
+                    file.unlink()
 
     def put(self, delivery: str, request: Kept) -> None:
         """Keep a request under its delivery's id; the same id again replaces it.
 
+        When this returns it outlives the machine. Safe to call from many threads at
+        once, also with the same id.
+
         Raises:
             ValueError: the id is not one that GitHub makes.
+            OSError: it cannot be written; nothing is kept.
         """
         if not _NAME.fullmatch(delivery):
             raise ValueError(f"{delivery[:80]!r} is not a delivery id")
-        beside = self._folder / f".{delivery}"
-        with beside.open("wb") as file:
-            file.write(msgspec.json.encode(request))
-            file.flush()
-            os.fsync(file.fileno())
-        beside.rename(self._folder / f"{delivery}.json")
+        handle, name = mkstemp(prefix=f".{delivery}.", dir=self._folder)
+        beside = Path(name)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(msgspec.json.encode(request))
+                file.flush()
+                os.fsync(handle)
+            beside.rename(self._folder / f"{delivery}.json")
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
+        self._settle()
 
     def requests(self) -> dict[str, Request]:
         """Return the labelled issues that wait, by delivery id, oldest first."""
@@ -68,6 +88,14 @@ class Inbox:
         """Return the comments that wait, by delivery id, oldest first."""
         kept = self._kept().items()
         return {name: each for name, each in kept if isinstance(each, Remark)}
+
+    def _settle(self) -> None:
+        """Bring the folder's own list of names to the disk."""
+        handle = os.open(self._folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
     def _kept(self) -> dict[str, Kept]:
         files = sorted(self._folder.glob("*.json"), key=lambda f: f.stat().st_mtime_ns)
