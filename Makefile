@@ -19,7 +19,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test check fmt lint types layers dead bench lock clean
+.PHONY: help demo test deep check fmt lint types layers dead bench lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ demo: $(VENV)/.run ## the whole loop on a sample project, on this machine
 
 test: $(VENV)/.dev ## all tests; STRICT=1 forbids skips
 	@BRAT_STRICT=$(STRICT) PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal $(ARGS)
+
+deep: $(VENV)/.dev ## the rules' state machine for long, at random
+	@$(BIN)/python -m pytest -q tests/convoy/test_machine.py --hypothesis-profile=deep $(ARGS)
 
 check: lint types layers dead test ## what CI runs
 

@@ -69,7 +69,7 @@ async def stage(desk: Desk, draft: Draft) -> None:
             if isinstance(action, Collect):
                 await _collect(desk, draft, action)
             else:
-                await asyncio.to_thread(_perform, desk, draft, action)
+                await asyncio.to_thread(perform, desk, draft, action)
         if any(isinstance(action, Align) for action in new):
             return  # the branches must be there before the base moves
 
@@ -80,9 +80,14 @@ async def _collect(desk: Desk, draft: Draft, action: Collect) -> None:
         await asyncio.to_thread(handin.collect, desk, draft, action, got)
 
 
-def _perform(  # noqa: C901, PLR0912  one arm a kind
+def perform(  # noqa: C901, PLR0912  one arm a kind
     desk: Desk, draft: Draft, action: Staged
 ) -> None:
+    """Put one action into the draft; blocking.
+
+    Raises:
+        TypeError: it is a `Collect`, whose result has to be fetched first.
+    """
     match action:
         case MakePlan():
             mayor.make_plan(draft, action)

@@ -1,0 +1,139 @@
+"""Any mix of what people, agents, CI and dying bots do keeps every promise.
+
+The world is in `tests/world/model`: refs, log and forge in memory, and a bot that is
+the loop in miniature. What must hold is in `tests/world/model/promises.py`.
+"""
+
+import sys
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, seed, settings as profile, strategies as st
+from hypothesis.stateful import (
+    initialize,
+    invariant,
+    run_state_machine_as_test,
+)
+
+from bot.staging import owed
+from convoy.decide import Refusal, decide
+from convoy.events import Settings
+from convoy.queue import candidates
+from convoy.state import Convoy
+from tests.world.model.agents import Agents
+from tests.world.model.drawn import configurations, plans
+from tests.world.model.people import People
+
+REACHED: Final = (
+    *("task conflict", "speculative conflict", "convoy conflict"),
+    *("task red", "red behind another", "convoy red"),
+    *("session lost", "session refused", "session outage", "noop", "run deleted"),
+    *("died before push", "died after push"),
+    *("died before an effect", "died after an effect"),
+    *("answer lost after push", "answer lost after an effect", "effect refused"),
+    *("race lost", "a stale bot acts", "two convoys at once"),
+    *("push to a base", "push to the target", "merge by hand", "base deleted"),
+    *("retry", "retry of work", "pause", "resume", "cancel", "cancel with candidates"),
+    *("drop of queued", "drop of running", "drop of needs-review", "drop of blocked"),
+    *("lock", "lock refused", "task built again", "convoy built again"),
+    *("task with nothing to merge", "landed by rebase", "landed by squash"),
+    *("landed by merge", "convoy landed", "completed"),
+)
+"""What a proof that never met it would not be one of."""
+SEASONS: Final = ("", "commands", "deeds", "commands and deeds")
+QUIET_ROUNDS: Final = 2
+HOUR_MS: Final = 3_600_000
+SEEDS: Final = range(1, 8)
+"""Several short walks meet more than a long one: each has its own habits."""
+SHORT: Final = profile(
+    max_examples=25,
+    stateful_step_count=60,
+    database=None,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+class Machine(People, Agents):
+    """What must hold, and the end."""
+
+    @initialize(text=plans(), settings=configurations, season=st.sampled_from(SEASONS))
+    def the_first_convoy_is_asked_for(
+        self, text: str, settings: Settings, season: str
+    ) -> None:
+        self.season = season
+        self.request(text, settings)
+        self.bot.tick()
+
+    # --- what must hold -------------------------------------------------------------
+
+    @invariant()
+    def every_promise_holds(self) -> None:
+        self.promises.hold()
+
+    @invariant()
+    def what_was_done_is_not_done_again(self) -> None:
+        for command in self.done:
+            decision = decide(self.forge.state, command)
+            assert isinstance(decision, Refusal), f"once more: {command}"
+
+    # --- the end --------------------------------------------------------------------
+
+    def teardown(self) -> None:
+        type(self).reached.update(self.forge.seen)
+        if sys.exception() is None:
+            self.drain()
+
+    def drain(self) -> None:
+        """Let all go well from now on: everything must come to an end."""
+        quiet = 0
+        self.forge.now += 100 * HOUR_MS  # however often the clock went back
+        for _ in range(100):
+            self.forge.now += HOUR_MS
+            busy = self.bot.tick()
+            for run in self.running():
+                self.end(run, "good")
+                busy = True
+            for commit in self.unjudged():
+                self.judge(commit, "truth")
+                busy = True
+            self.promises.hold()
+            quiet = 0 if busy else quiet + 1
+            if quiet == QUIET_ROUNDS:
+                return self.is_over()
+        raise AssertionError(f"never quiet: {owed(self.bot.desk)}")
+
+    def is_over(self) -> None:
+        """Check that nothing is left over, and nobody waits without a reason."""
+        state = self.forge.state
+        for convoy in state.convoys.values():
+            assert (
+                convoy.ended or convoy.state == "paused" or _waits_for_a_person(convoy)
+            )
+        assert not state.intents
+        assert {lease.holder for lease in state.leases.values()} <= {"ann"}
+        judged = {c.commit for convoy in state.live() for c in candidates(convoy)}
+        assert {*self.forge.queued()} <= judged, "a queue branch is left over"
+
+
+def _waits_for_a_person(convoy: Convoy) -> bool:
+    """Whether all that is not settled is blocked, or needs what is."""
+    stuck = {task.number for task in convoy.tasks if task.state == "blocked"}
+    for task in convoy.tasks:
+        if task.state == "queued" and stuck & {*task.spec.after}:
+            stuck.add(task.number)
+    return bool(stuck) and all(t.settled or t.number in stuck for t in convoy.tasks)
+
+
+@pytest.mark.timeout(7_200)
+def test_any_mix_of_what_can_happen_keeps_every_promise() -> None:
+    if profile.get_current_profile_name() == "deep":
+        longer = profile(SHORT, max_examples=2_000, stateful_step_count=100)
+        run_state_machine_as_test(Machine, settings=longer)
+    else:
+        for number in SEEDS:
+            walk = seed(number)(type("Walk", (Machine,), {}))
+            run_state_machine_as_test(walk, settings=SHORT)
+
+    never = [what for what in REACHED if not Machine.reached[what]]
+    assert not never, f"a proof that never met this is none: {never}"

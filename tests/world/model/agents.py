@@ -1,0 +1,67 @@
+"""What agents and CI do: sessions end in all ways, checks report or do not."""
+
+from typing import Final
+
+from hypothesis import strategies as st
+from hypothesis.stateful import rule
+
+from tests.world.model.bots import Bots, Mishap, mishaps
+from tests.world.model.forge import Result, Run
+
+ENDS: Final = (
+    *("good", "good", "clash", "same", "bad"),
+    *("refused", "nothing", "nothing", "lost", "outage"),
+)
+VERDICTS: Final = ("truth", "truth", "red", "late")
+
+
+class Agents(Bots):
+    """Rules of what runs elsewhere; what is never ended runs into its deadline."""
+
+    @rule(hows=st.lists(st.sampled_from(ENDS), min_size=1, max_size=3), mishap=mishaps)
+    def sessions_end(self, hows: list[str], mishap: Mishap) -> None:
+        for run, how in zip(self.running(), hows, strict=False):
+            self.end(run, how)
+        self.react(mishap)
+
+    @rule(
+        how=st.sampled_from(["good", "good", "clash", "clash", "same"]), mishap=mishaps
+    )
+    def all_sessions_end_alike(self, how: str, mishap: Mishap) -> None:
+        for run in self.running():
+            self.end(run, how)
+        self.react(mishap)
+
+    @rule(
+        hows=st.lists(st.sampled_from(VERDICTS), min_size=1, max_size=4), mishap=mishaps
+    )
+    def checks_report(self, hows: list[str], mishap: Mishap) -> None:
+        for commit, how in zip(self.unjudged(), hows, strict=False):
+            self.judge(commit, how)
+        self.react(mishap)
+
+    @rule(mishap=mishaps)
+    def all_checks_tell_the_truth(self, mishap: Mishap) -> None:
+        for commit in self.unjudged():
+            self.judge(commit, "truth")
+        self.react(mishap)
+
+    def running(self) -> list[Run]:
+        """Return the runs that have not ended."""
+        return [run for run in self.forge.runs.values() if not run.completed]
+
+    def end(self, run: Run, how: str) -> None:
+        """End a session in one of the ways of `ENDS`."""
+        run.completed = True
+        base, line = run.started.base, f"work:{run.session}"
+        commits = self.forge.commits
+        match how:
+            case "nothing" | "lost" | "outage":
+                run.result = Result(how)
+            case "refused":
+                run.result = Result("refused", self.edited(base, line, "good"))
+            case _:
+                commit = self.edited(base, line, how)
+                changed = commits[commit].files != commits[base].files
+                run.result = Result("work" if changed else "refused", commit)
+        self.saw(f"session {how}")

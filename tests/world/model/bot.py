@@ -1,0 +1,263 @@
+"""The loop in miniature: observe, plan, stage, one push, effects, again.
+
+The order of things is that of `bot/loop.py`, without threads; the draft, the mayor, the
+refinery, the deacon and the effects are the bot's own. Results come without parcels.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from bot import effects
+from bot.desk import Desk
+from bot.draft import Draft
+from bot.inbox import Inbox
+from bot.mirror import Mirror
+from bot.observe import observe
+from bot.rest import Refused
+from bot.settings import ROLES, Settings
+from bot.staging import PASSES, owed, perform
+from bot.wake import ALL
+from convoy import commands, ids
+from convoy.actions import Action, Align, Collect, Effect, Role, Staged
+from convoy.commands import Command
+from convoy.decide import Refusal
+from convoy.record import fold
+from convoy.state import State
+from grite.errors import Conflict, Unavailable
+from grite.event import Event as GriteEvent
+from grite.remote import RefUpdate
+from tests.world.model.composer import ModelComposer
+from tests.world.model.forge import HEADS, LOCK, Forge
+from tests.world.model.github import LOGIN, ModelGitHub, at_once
+
+ROUNDS: Final = 40
+ONCE: Final = (
+    *(commands.AcceptNothing, commands.AcceptWork, commands.FailConvoy),
+    *(commands.LandMerge, commands.LoseSession, commands.NoteDone),
+    *(commands.PlanConvoy, commands.RefuseWork, commands.RequestConvoy),
+    commands.StartBot,
+)
+_SETTINGS: Final = Settings(
+    repository="octo/app",
+    api_url="http://127.0.0.1",
+    git_url="http://127.0.0.1",
+    token="made-up",
+    secret="made-up-webhook-secret",
+    folder=Path("/nowhere"),
+)
+
+
+class NoInbox(Inbox):
+    """People ask the model's bot directly."""
+
+    def __init__(self) -> None:
+        pass
+
+
+class ModelMirror(Mirror):
+    """What a bot saw last of the forge in memory."""
+
+    def __init__(self, forge: Forge) -> None:
+        self.forge = forge
+        self.refs = {}
+        self.default_branch = "main"
+        self._state = State()
+        self._folded = 0
+        self.look()
+
+    @property
+    def state(self) -> State:
+        """What the log folds to."""
+        return self._state
+
+    def look(self) -> None:
+        """See the refs and fold the log's new tail."""
+        self.refs = dict(self.forge.refs)
+        for entry in self.forge.log[self._folded :]:
+            self._state = fold(self._state, entry.commit, entry.events, entry.actor)
+        self._folded = len(self.forge.log)
+
+    def push(
+        self,
+        events: Sequence[GriteEvent],
+        updates: Mapping[str, RefUpdate],
+        *,
+        actor: bytes,
+    ) -> None:
+        """Move refs and log, all or nothing; then believe it, and see no more."""
+        self.forge.push(events, updates, after=self._folded, actor=actor)
+        for update in updates.values():
+            if update.new is None:
+                self.refs.pop(update.ref, None)
+            else:
+                self.refs[update.ref] = update.new
+        if events:
+            entry = self.forge.log[-1]
+            self._state = fold(self._state, entry.commit, entry.events, actor)
+            self._folded = len(self.forge.log)
+
+    def ensure(self, commits: Sequence[str]) -> None:
+        """Have them: all commits are in memory."""
+
+    def has(self, commit: str) -> bool:
+        """Whether there is such a commit."""
+        return commit in self.forge.commits.known
+
+
+class TwiceDraft(Draft):
+    """A draft that asks for everything twice; the second time is refused."""
+
+    def __init__(self, mirror: ModelMirror, actor: bytes, now: int) -> None:
+        super().__init__(mirror, actor, now)
+        self.commands: list[Command] = []
+
+    def submit(self, command: Command) -> Refusal | None:
+        """Decide; what was allowed must not be allowed again."""
+        refused = super().submit(command)
+        if refused is None:
+            assert super().submit(command) is not None, f"twice: {command}"
+            self.commands.append(command)
+        return refused
+
+    def send(self, lease: RefUpdate) -> None:
+        """Push all of it with the bot's lease; other leases' refs are not modelled."""
+        updates = {**self._updates, lease.ref: lease}
+        self._mirror.push(self._events, updates, actor=self.actor)
+
+
+class Bot:
+    """One bot process; what it knows goes with it."""
+
+    def __init__(self, forge: Forge, actor: bytes, done: list[Command]) -> None:
+        self.forge = forge
+        self.mirror = ModelMirror(forge)
+        self.desk = Desk(
+            settings=_SETTINGS,
+            github=ModelGitHub(forge),
+            mirror=self.mirror,
+            composer=ModelComposer(forge),
+            inbox=NoInbox(),
+            actor=actor,
+            login=LOGIN,
+            clock=lambda: forge.now,
+        )
+        self._done = done
+        self._noted: list[commands.NoteDone] = []
+        self._lease_is_fresh = False
+
+    def ask(self, command: Command) -> Refusal | None:
+        """Put a person's command to the rules and push what it leads to."""
+        self.mirror.look()
+        draft = self._draft()
+        refused = draft.submit(command)
+        if draft:
+            self._push(draft)
+        return refused
+
+    def tick(self, *, look: bool = True, roles: tuple[Role, ...] = ROLES) -> bool:
+        """Do all that is owed; return whether anything was done.
+
+        Args:
+            look: not to look is to have looked some time ago.
+            roles: whose work is done.
+        """
+        self.desk.settings = _SETTINGS.model_copy(update={"roles": roles})
+        self._lease_is_fresh = False
+        if look:
+            self.mirror.look()
+        try:
+            return self._rounds()
+        except Conflict:
+            self.forge.seen["race lost"] += 1
+            self.mirror.look()
+        except Unavailable:
+            self.mirror.look()
+        return True
+
+    def _rounds(self) -> bool:
+        for number in range(ROUNDS):
+            self.desk.observed = at_once(observe(self.desk, ALL))
+            draft = self._draft()
+            for command in self._noted:
+                draft.submit(command)
+            self._noted.clear()
+            self._stage(draft)
+            if draft:
+                self._push(draft)
+                self.desk.fresh |= draft.intended
+            if not self._effects() and not draft:
+                return number > 0
+        raise AssertionError(f"owed without end: {owed(self.desk)[:3]}")
+
+    def _draft(self) -> TwiceDraft:
+        self.forge.now += 1_000
+        draft = TwiceDraft(self.mirror, self.desk.actor, self.forge.now)
+        if draft.actor.hex() not in draft.state.bots:
+            draft.submit(commands.StartBot(actor=draft.actor.hex(), version="0"))
+        return draft
+
+    def _push(self, draft: TwiceDraft) -> None:
+        lease = RefUpdate(LOCK, self.forge.fresh_id(), self.mirror.refs.get(LOCK))
+        draft.send(lease)
+        self._lease_is_fresh = True
+        self._done += filter(_is_once, draft.commands)
+
+    # --- staging, as `bot/staging.py` -----------------------------------------------
+
+    def _stage(self, draft: Draft) -> None:
+        done: set[Action] = set()
+        for _ in range(PASSES):
+            new = [
+                action
+                for action in owed(self.desk, draft)
+                if isinstance(action, Staged) and action not in done
+            ]
+            for action in new:
+                done.add(action)
+                if isinstance(action, Collect):
+                    self._collect(draft, action)
+                else:
+                    perform(self.desk, draft, action)
+            if not new or any(isinstance(action, Align) for action in new):
+                return
+
+    def _collect(self, draft: Draft, action: Collect) -> None:
+        """Take in a result, as `bot/handin.py` does."""
+        task = draft.state.convoys[action.convoy].task(action.task)
+        attempt = task.attempt if task else None
+        if attempt is None or attempt.run != action.run:
+            return
+        result = self.forge.runs[action.run].result
+        names = (action.convoy, action.task, attempt.number)
+        if result.commit:
+            draft.move(ids.attempt_ref(*names), result.commit)
+        command = result.command(*names, base=attempt.base)
+        if draft.submit(command) is None and isinstance(command, commands.AcceptWork):
+            draft.move(HEADS + ids.task_branch(*names[:2]), command.commit)
+
+    # --- effects --------------------------------------------------------------------
+
+    def _effects(self) -> bool:
+        wanted = [
+            action
+            for action in owed(self.desk)
+            if isinstance(action, Effect) and not effects.is_shown(self.desk, action)
+        ]
+        if wanted and not self._lease_is_fresh:
+            self._push(self._draft())
+        for effect in wanted:
+            try:
+                noted = at_once(effects.perform(self.desk, effect))
+            except (Refused, Unavailable):
+                continue
+            if noted is not None:
+                self._noted.append(noted)
+        return bool(self._noted)
+
+
+def _is_once(command: Command) -> bool:
+    """Whether it is never allowed a second time, however much later."""
+    if isinstance(command, commands.FailMerge):
+        return command.candidate is not None
+    return isinstance(command, ONCE)

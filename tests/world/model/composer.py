@@ -1,0 +1,62 @@
+"""The refinery's builder over commits in memory."""
+
+from bot.compose import Composer, Conflicted, Piece
+from convoy.events import Strategy
+from tests.world.model.forge import Forge
+
+
+class ModelComposer(Composer):
+    """The refinery's builder over commits in memory, by the rules of the real one."""
+
+    def __init__(self, forge: Forge) -> None:
+        self.forge = forge
+        self.commits = forge.commits
+
+    def build(self, strategy: Strategy, piece: Piece) -> str | Conflicted:
+        """Return the candidate commit."""
+        made = self._build(strategy, piece)
+        queued = piece.onto in self.forge.queued()
+        self.forge.seen["speculative conflict"] += queued and isinstance(
+            made, Conflicted
+        )
+        return made
+
+    def _build(self, strategy: Strategy, piece: Piece) -> str | Conflicted:
+        match strategy:
+            case "merge":
+                fork = self.base_of(piece.onto, piece.work) or piece.base
+                parents = (piece.onto, piece.work)
+                return self._made(fork, piece.onto, piece.work, parents)
+            case "squash":
+                return self._made(piece.base, piece.onto, piece.work, (piece.onto,))
+            case "rebase":
+                return self._rebased(piece)
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        """Whether `new` contains `old`."""
+        return self.commits.contains(new, old)
+
+    def base_of(self, one: str, other: str) -> str | None:
+        """Return the merge base of two commits."""
+        return self.commits.fork_of(one, other)
+
+    def _rebased(self, piece: Piece) -> str | Conflicted:
+        if piece.base == piece.onto:
+            return piece.work
+        onto = piece.onto
+        for commit in self.commits.chain(piece.base, piece.work):
+            parent = self.commits[commit].parents[0]
+            made = self.commits.merged(parent, onto, commit)
+            if isinstance(made, Conflicted):
+                return made
+            if made != self.commits[onto].files:
+                onto = self.commits.make((onto,), made, commit)
+        return onto
+
+    def _made(
+        self, ancestor: str, ours: str, theirs: str, parents: tuple[str, ...]
+    ) -> str | Conflicted:
+        made = self.commits.merged(ancestor, ours, theirs)
+        if isinstance(made, Conflicted):
+            return made
+        return self.commits.make(parents, made, theirs)

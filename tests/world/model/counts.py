@@ -1,0 +1,43 @@
+"""What has happened, in the words that are counted: a proof must have met it."""
+
+from convoy.events import (
+    ConvoyCompleted,
+    Event,
+    MergeAttempted,
+    MergeFailed,
+    MergeLanded,
+    TaskMerged,
+    TaskStarted,
+)
+from convoy.state import Convoy, State
+
+
+def names_of(before: State, fact: Event) -> tuple[str, ...]:
+    """Return what has happened with a fact, in the words that are counted."""
+    match fact:
+        case MergeFailed():
+            whose = "task" if fact.task else "convoy"
+            return (f"{whose} {'red' if fact.candidate else 'conflict'}",)
+        case MergeLanded(task=0):
+            return ("convoy landed",)
+        case MergeLanded():
+            return (f"landed by {before.convoys[fact.convoy].settings.strategy}",)
+        case MergeAttempted():
+            return _built(before.convoys[fact.convoy], fact)
+        case TaskMerged(commit=None):
+            return ("noop",)
+        case TaskStarted():
+            others = {convoy.name for convoy, _ in before.running()} - {fact.convoy}
+            return ("two convoys at once",) if others else ()
+        case ConvoyCompleted():
+            return ("completed",)
+        case _:
+            return ()
+
+
+def _built(convoy: Convoy, fact: MergeAttempted) -> tuple[str, ...]:
+    task = convoy.task(fact.task)
+    whose, old = ("task", task.candidate) if task else ("convoy", convoy.candidate)
+    again = f"{whose} built again" if old is not None else ""
+    empty = f"{whose} with nothing to merge" if fact.candidate == fact.base else ""
+    return tuple(filter(None, (again, empty)))

@@ -1,0 +1,269 @@
+"""A repository and its forge in memory: refs, the log, runs, checks, pull requests.
+
+Refs move by compare-and-swap, all or none, as `git push --atomic` does. At each outside
+call there is a moment at which the caller can be made to die or to miss the answer.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, assert_never
+
+from msgspec import Struct
+
+from bot.rest import Refused
+from convoy.codec import UnknownFact, fact_of
+from convoy.commands import (
+    AcceptNothing,
+    AcceptWork,
+    Command,
+    LoseSession,
+    RefuseWork,
+)
+from convoy.events import Event, TaskStarted
+from convoy.observed import Check
+from convoy.record import fold
+from convoy.state import State
+from grite.errors import Conflict, Unavailable
+from grite.event import CommentAdded, Event as GriteEvent
+from grite.remote import RefUpdate
+from tests.world.model.commits import Commits
+
+HEADS = "refs/heads/"
+MAIN = HEADS + "main"
+QUEUE = HEADS + "brat/queue/"
+LOCK = "refs/grite/locks/bot"
+
+How = Literal["work", "refused", "nothing", "lost", "outage"]
+
+
+class Died(Exception):
+    """The process that was acting is gone; its argument names the moment."""
+
+
+class Entry(Struct, frozen=True):
+    """One commit of the log."""
+
+    commit: str
+    events: tuple[GriteEvent, ...]
+    actor: bytes
+
+
+@dataclass
+class Fuse:
+    """Burns by one with each moment; at the last something happens to the caller."""
+
+    left: int
+    how: Literal["dies", "misses the answer", "is raced"] = "dies"
+    race: Callable[[], None] = lambda: None
+    """What somebody else does between the caller's look and its push."""
+
+
+class Result(Struct, frozen=True):
+    """What a session left."""
+
+    how: How
+    commit: str = ""
+
+    def command(self, convoy: str, task: int, attempt: int, *, base: str) -> Command:
+        """Return what it is to the rules."""
+        of: dict[str, Any] = {"convoy": convoy, "task": task, "attempt": attempt}
+        match self.how:
+            case "lost" | "outage":
+                return LoseSession(**of, cause=self.how, why="it ended early")
+            case "refused":
+                return RefuseWork(**of, cause="refused", why="a link")
+            case "nothing":
+                return AcceptNothing(**of)
+            case "work":
+                return AcceptWork(**of, commit=self.commit, base=base, files=())
+            case _:
+                assert_never(self.how)
+
+
+LOST = Result("lost")
+
+
+@dataclass
+class Run:
+    """A workflow run."""
+
+    session: str
+    nonce: str
+    started: TaskStarted
+    completed: bool = False
+    deleted: bool = False
+    """A person did that; nothing is left of it."""
+    result: Result = LOST
+
+
+@dataclass
+class Pull:
+    """A pull request; merged when its base comes to contain its head."""
+
+    number: int
+    head: str
+    base: str
+    state: Literal["open", "merged", "closed", "orphan"] = "open"
+    """`orphan`: closed because a person deleted its base."""
+
+
+@dataclass
+class Forge:
+    """The whole outside world of the bots."""
+
+    commits: Commits = field(default_factory=Commits)
+    refs: dict[str, str] = field(default_factory=dict)
+    log: list[Entry] = field(default_factory=list)
+    state: State = field(default_factory=State)
+    """What the log says, folded as it was written."""
+    now: int = 1_000_000
+    runs: dict[int, Run] = field(default_factory=dict)
+    checks: dict[str, list[Check]] = field(default_factory=dict)
+    pulls: list[Pull] = field(default_factory=list)
+    comments: dict[int, tuple[int, str]] = field(default_factory=dict)
+    labels: dict[int, set[str]] = field(default_factory=dict)
+    fuse: Fuse | None = None
+    refused: str = ""
+    """A kind of call that the forge says no to."""
+    seen: Counter[str] = field(default_factory=Counter)
+    """What has happened, by name."""
+    on_fact: Callable[[State, State, Event], None] = lambda *_: None
+    """Is told of every fact as it is written, with the states around it."""
+    on_push: Callable[[Mapping[str, str], Sequence[RefUpdate]], None] = lambda *_: None
+    """Is told of every push of a bot, with the refs before it."""
+    _numbers: int = 0
+
+    def __post_init__(self) -> None:
+        self.refs[MAIN] = self.commits.make((), {"README.md": ("app",)})
+
+    def number(self) -> int:
+        """Return a number that was never given before."""
+        self._numbers += 1
+        return self._numbers
+
+    def fresh_id(self, digits: int = 40) -> str:
+        """Return hex digits that were never given before."""
+        return hashlib.sha256(str(self.number()).encode()).hexdigest()[:digits]
+
+    def moment(self, name: str) -> None:
+        """Pass a moment at which the caller may end.
+
+        Raises:
+            Died: it does.
+            Unavailable: only the answer is lost.
+        """
+        fuse = self.fuse
+        if fuse is None:
+            return
+        fuse.left -= 1
+        if fuse.left >= 0:
+            return
+        when, what = name.split()
+        where = name if what == "push" else f"{when} an effect"
+        if fuse.how == "dies":
+            self.fuse = None
+            self.seen["died " + where] += 1
+            raise Died(name)
+        if fuse.how == "misses the answer" and when == "after":
+            self.fuse = None
+            self.seen["answer lost " + where] += 1
+            raise Unavailable(name)
+        if fuse.how == "is raced" and name == "before push":
+            self.fuse = None
+            self.seen["raced"] += 1
+            fuse.race()
+
+    # --- git ------------------------------------------------------------------------
+
+    def write(self, kind: str) -> None:
+        """Begin a call that changes something.
+
+        Raises:
+            Refused: the forge does not want it now.
+        """
+        self.moment(f"before {kind}")
+        if kind == self.refused:
+            self.seen["effect refused"] += 1
+            raise Refused(kind, 403, "not now")
+
+    def push(
+        self,
+        events: Sequence[GriteEvent],
+        updates: Mapping[str, RefUpdate],
+        *,
+        after: int,
+        actor: bytes,
+    ) -> None:
+        """Move refs and append to the log after so many entries, all or nothing.
+
+        Raises:
+            Conflict: a ref, or the log, is not where the pusher believes it to be.
+        """
+        self.moment("before push")
+        for update in updates.values():
+            if self.refs.get(update.ref) != update.old:
+                raise Conflict(update.ref)
+        if events and len(self.log) != after:
+            raise Conflict("the log")
+        before = dict(self.refs)
+        self._move(tuple(updates.values()))
+        if events:
+            self._append(tuple(events), actor)
+        self.on_push(before, tuple(updates.values()))
+        self.moment("after push")
+
+    def person_moves(self, ref: str, commit: str | None) -> None:
+        """Let a person push one ref."""
+        self._move((RefUpdate(ref, commit, self.refs.get(ref)),))
+
+    def _append(self, events: tuple[GriteEvent, ...], actor: bytes) -> None:
+        entry = Entry(self.fresh_id(), events, actor)
+        self.log.append(entry)
+        for event in events:
+            before = self.state
+            self.state = fold(before, entry.commit, [event], actor)
+            fact = fact_in(event)
+            if fact is not None:
+                self.on_fact(before, self.state, fact)
+
+    def _move(self, updates: Sequence[RefUpdate]) -> None:
+        """Move refs in the order that is worst for pull requests: bases first."""
+        bases = {pull.base for pull in self.pulls}
+        ordered = sorted(
+            updates, key=lambda u: (u.ref.removeprefix(HEADS) not in bases, u.ref)
+        )
+        for update in ordered:
+            if update.new is None:
+                self.refs.pop(update.ref, None)
+            else:
+                self.refs[update.ref] = update.new
+            for pull in self.pulls:
+                if pull.state == "open":
+                    self._follow(pull, update)
+
+    def _follow(self, pull: Pull, update: RefUpdate) -> None:
+        if update.ref not in (HEADS + pull.head, HEADS + pull.base):
+            return
+        head, base = (self.refs.get(HEADS + name) for name in (pull.head, pull.base))
+        if base is None:
+            pull.state = "orphan"
+        elif head is not None and self.commits.contains(base, head):
+            moved_base = update.ref == HEADS + pull.base
+            pull.state = "merged" if moved_base else "closed"
+
+    # --- what stands where ----------------------------------------------------------
+
+    def queued(self) -> list[str]:
+        """Return the commits that stand on queue branches, where CI looks."""
+        return sorted({c for ref, c in self.refs.items() if ref.startswith(QUEUE)})
+
+
+def fact_in(event: GriteEvent) -> Event | None:
+    """Return the bot's fact that an event carries."""
+    if not isinstance(event.kind, CommentAdded):
+        return None
+    fact = fact_of(event.kind.body)
+    assert not isinstance(fact, UnknownFact)
+    return fact  # type: ignore[return-value]  # the model's sessions claim nothing

@@ -1,0 +1,150 @@
+"""The bot's calls to GitHub, answered by the forge in memory.
+
+No method ever waits, so `at_once` drives the bot's own coroutines without a loop.
+"""
+
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
+
+from bot import payloads
+from bot.github import GitHub
+from bot.rest import Refused
+from convoy import ids, observed
+from convoy.events import TaskStarted
+from convoy.observed import Check
+from tests.world.model.forge import HEADS, Forge, Pull, Run, fact_in
+
+LOGIN = "brat[bot]"
+T = TypeVar("T")
+
+
+def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine that waits for nothing."""
+    try:
+        coroutine.send(None)
+    except StopIteration as done:
+        return done.value  # type: ignore[no-any-return]
+    coroutine.close()
+    raise AssertionError("it waited")
+
+
+class ModelGitHub(GitHub):
+    """What the loop asks of GitHub, as far as the rules need it."""
+
+    def __init__(self, forge: Forge) -> None:
+        self.forge = forge
+
+    # --- issues ---------------------------------------------------------------------
+
+    async def issue(self, number: int) -> payloads.Issue:
+        labels = sorted(self.forge.labels.get(number, ()))
+        return payloads.Issue(
+            number=number,
+            title="",
+            state="open",
+            labels=tuple(payloads.Label(name=name) for name in labels),
+        )
+
+    async def relabel(self, number: int, add: set[str], remove: set[str]) -> None:
+        self.forge.write("label")
+        labels = self.forge.labels.setdefault(number, set())
+        labels |= add
+        labels -= remove
+        self.forge.moment("after label")
+
+    async def close_issue(self, number: int, reason: str) -> None:
+        self.forge.write("finish")
+        self.forge.moment("after finish")
+
+    async def say(self, number: int, body: str) -> int:
+        self.forge.write("comment")
+        comment = self.forge.number()
+        self.forge.comments[comment] = (number, body)
+        self.forge.moment("after comment")
+        return comment
+
+    async def said(self, number: int, key: str, author: str) -> payloads.Comment | None:
+        for comment, (issue, body) in self.forge.comments.items():
+            if issue == number and key in ids.keys_in(body):
+                return payloads.Comment(id=comment, body=body)
+        return None
+
+    async def comment(self, comment: int) -> str | None:
+        return self.forge.comments[comment][1]
+
+    async def edit_comment(self, comment: int, body: str) -> None:
+        self.forge.write("edit")
+        self.forge.comments[comment] = (self.forge.comments[comment][0], body)
+        self.forge.moment("after edit")
+
+    # --- pull requests --------------------------------------------------------------
+
+    async def open_pull(self, title: str, body: str, *, head: str, base: str) -> int:
+        forge = self.forge
+        forge.write("pull")
+        tip, onto = (forge.refs.get(HEADS + name) for name in (head, base))
+        if tip is None or onto is None:
+            raise Refused("POST pulls", 422, "head or base is not there")
+        if forge.commits.contains(onto, tip):
+            raise Refused("POST pulls", 422, f"No commits between {base} and {head}")
+        assert self._is_wanted(head), f"{head} was given up, and is offered"
+        pull = Pull(forge.number(), head, base)
+        forge.pulls.append(pull)
+        forge.moment("after pull")
+        return pull.number
+
+    def _is_wanted(self, head: str) -> bool:
+        """Whether the task whose work a branch carries was not dropped."""
+        _, name, what = head.split("/")
+        if what == "base":
+            return True
+        task = self.forge.state.convoys[name].task(int(what.removeprefix("task-")))
+        return task is not None and task.state != "dropped"
+
+    async def pull_of(self, head: str, base: str) -> payloads.Pull | None:
+        for pull in reversed(self.forge.pulls):
+            if (pull.head, pull.base) == (head, base):
+                return payloads.Pull(number=pull.number, state=pull.state)
+        return None
+
+    # --- runs -----------------------------------------------------------------------
+
+    async def dispatch(self, ref: str, inputs: Mapping[str, str]) -> int | None:
+        """Start a run; every other one is not told its number, as on older servers."""
+        forge = self.forge
+        forge.write("dispatch")
+        started = self._hand_off(inputs)
+        number = forge.number()
+        forge.runs[number] = Run(inputs["session"], inputs["nonce"], started)
+        forge.moment("after dispatch")
+        return number if number % 2 else None
+
+    def _hand_off(self, inputs: Mapping[str, str]) -> TaskStarted:
+        """Read the one commit of the log that the runner is told to read."""
+        for entry in self.forge.log:
+            if entry.commit == inputs["log"]:
+                for fact in map(fact_in, entry.events):
+                    if isinstance(fact, TaskStarted) and fact.nonce == inputs["nonce"]:
+                        return fact
+        raise AssertionError(f"{inputs} name no hand-off")
+
+    async def run_named(self, nonce: str) -> int | None:
+        for number, run in self.forge.runs.items():
+            if run.nonce == nonce and not run.deleted:
+                return number
+        return None
+
+    async def runs(self, wanted: frozenset[int]) -> dict[int, observed.Run]:
+        return {
+            number: observed.Run(id=number, completed=self.forge.runs[number].completed)
+            for number in wanted
+            if not self.forge.runs[number].deleted
+        }
+
+    async def cancel_run(self, run: int) -> None:
+        self.forge.write("cancel")
+        self.forge.runs[run].completed = True
+        self.forge.moment("after cancel")
+
+    async def checks(self, commit: str) -> list[Check]:
+        return list(self.forge.checks.get(commit, ()))

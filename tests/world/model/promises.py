@@ -1,0 +1,271 @@
+"""What must be true whatever happens: each promise of the rules as a check.
+
+`Promises` is told of every fact as it is written, with the state before and after it,
+and of every push of a bot; `hold` looks at the whole after each step.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Final
+
+from convoy import ids
+from convoy.events import (
+    ConvoyFailed,
+    Event,
+    LeaseTaken,
+    MergeLanded,
+    TaskBlocked,
+    TaskDropped,
+    TaskMerged,
+    TaskStarted,
+    WorkAccepted,
+    WorkRefused,
+)
+from convoy.state import Convoy, State, Task
+from grite.remote import RefUpdate
+from grite.resource import overlaps
+from tests.world.model.counts import names_of
+from tests.world.model.forge import HEADS, MAIN, QUEUE, Forge
+
+UNJUDGED: Final = ("none",)
+
+
+class Promises:
+    """Watches one forge."""
+
+    def __init__(self, forge: Forge) -> None:
+        self.forge = forge
+        self.green: set[str] = set()
+        """Commits that CI has ever called green."""
+        self.by_hand: set[str] = set()
+        """Lines that a person brought in, whosever they are."""
+        self.landed: set[tuple[str, int]] = set()
+        self._landing: list[MergeLanded] = []
+        self._handed_in: set[str] = set()
+
+    # --- as it is written -----------------------------------------------------------
+
+    def fact(self, before: State, after: State, fact: Event) -> None:
+        """Check one fact against the state it was decided in."""
+        self.forge.seen.update(names_of(before, fact))
+        match fact:
+            case TaskStarted():
+                self._started(before, after, fact)
+            case LeaseTaken():
+                self._taken(before, fact)
+            case WorkAccepted():
+                self._accepted(before, fact)
+            case WorkRefused():
+                self._refused(fact)
+            case MergeLanded():
+                self._landed(before, fact)
+            case TaskMerged():
+                convoy = before.convoys[fact.convoy]
+                assert unmet(convoy, fact.task) == [], "merged before what it needs"
+            case TaskBlocked() | ConvoyFailed() | TaskDropped():
+                assert fact.why, "stopped without a reason"
+            case _:
+                pass
+
+    def _started(self, before: State, after: State, fact: TaskStarted) -> None:
+        convoy = before.convoys[fact.convoy]
+        task = convoy.task(fact.task)
+        assert task is not None
+        assert convoy.state == "active", "started while the convoy is not active"
+        assert unmet(convoy, fact.task) == [], "started before what it needs"
+        assert task.attempt is None, "two sessions of one task"
+        for number in task.spec.after:
+            needed = convoy.task(number)
+            assert needed is not None
+            if needed.landed:
+                assert self.forge.commits.contains(fact.base, needed.landed)
+        sessions = [t.spec.engine for _, t in after.running()]
+        assert len(sessions) <= convoy.settings.max_sessions, "slots overshot"
+        slots = convoy.settings.engines[task.spec.engine].max_sessions
+        assert sessions.count(task.spec.engine) <= slots, "an engine's slots overshot"
+
+    def _taken(self, before: State, fact: LeaseTaken) -> None:
+        for lease in before.leases.values():
+            mine = lease.holder == fact.holder
+            assert mine or not overlaps(lease.resource, fact.resource), "held twice"
+
+    def _accepted(self, before: State, fact: WorkAccepted) -> None:
+        task = before.convoys[fact.convoy].task(fact.task)
+        assert task is not None
+        assert task.attempt is not None
+        assert task.attempt.number == fact.attempt == task.started, "superseded"
+        self._handed_in.add(fact.commit)
+
+    def _refused(self, fact: WorkRefused) -> None:
+        session = ids.session_name(fact.convoy, fact.task, fact.attempt)
+        for run in self.forge.runs.values():
+            if run.session == session and run.result.commit:
+                self._handed_in.add(run.result.commit)
+
+    def _landed(self, before: State, fact: MergeLanded) -> None:
+        convoy = before.convoys[fact.convoy]
+        task = convoy.task(fact.task)
+        candidate = task.candidate if task else convoy.candidate
+        assert candidate is not None
+        assert candidate.commit == fact.candidate, "not the candidate"
+        assert (fact.convoy, fact.task) not in self.landed, "landed twice"
+        self.landed.add((fact.convoy, fact.task))
+        if convoy.settings.require_ci:
+            assert fact.judged, "landed unjudged"
+            assert fact.judged != UNJUDGED
+            assert set(convoy.settings.checks) <= set(fact.judged)
+            assert fact.candidate in self.green, "landed and never green"
+        else:
+            assert fact.judged == UNJUDGED
+        if task is not None:
+            assert task.work is not None
+            assert candidate.work == task.work.commit
+            assert task.work.attempt == task.started, "a superseded attempt landed"
+        self._landing.append(fact)
+
+    # --- each push ------------------------------------------------------------------
+
+    def pushed(self, before: Mapping[str, str], updates: Sequence[RefUpdate]) -> None:
+        """Check what a bot's push made of the refs."""
+        forge, state = self.forge, self.forge.state
+        shared = {HEADS + ids.base_branch(name) for name in state.convoys} | {MAIN}
+        moved = {update.ref: update.new for update in updates}
+        landed = {HEADS + fact.branch: fact for fact in self._landing}
+        for ref in shared & moved.keys():
+            new, old = moved[ref], before.get(ref)
+            assert new is not None, "a shared branch was deleted"
+            if old is not None:
+                assert forge.commits.contains(new, old), f"{ref} went back"
+                assert ref in landed, f"{ref} moved and nothing landed"
+                assert landed[ref].candidate == new, "not the judged commit"
+        for fact in self._landing:
+            self._arrived(before, fact)
+        self._landing.clear()
+        self._kept()
+
+    def _arrived(self, before: Mapping[str, str], fact: MergeLanded) -> None:
+        """Check that the landed commit is there, shows, and holds what it should."""
+        forge = self.forge
+        convoy = forge.state.convoys[fact.convoy]
+        tip = forge.refs[HEADS + fact.branch]
+        assert forge.commits.contains(tip, fact.candidate)
+        lines = forge.commits[fact.candidate].lines
+        task = convoy.task(fact.task)
+        merged = [t for t in convoy.tasks if t.landed]
+        if task is None:
+            assert all(lines >= self._lines_of(t) for t in merged), "left out"
+            for t in merged:
+                assert t.landed is not None
+                assert forge.commits.contains(tip, t.landed)
+        else:
+            assert lines >= self._lines_of(task), "without its work"
+            if fact.candidate != before.get(HEADS + fact.branch):
+                assert self._shows_merged(fact), "its pull request is not merged"
+        self._holds_nothing_else(convoy, lines)
+
+    def _lines_of(self, task: Task) -> frozenset[str]:
+        assert task.work is not None
+        commits = self.forge.commits
+        return commits[task.work.commit].lines - commits[task.work.base].lines
+
+    def _shows_merged(self, fact: MergeLanded) -> bool:
+        head = ids.task_branch(fact.convoy, fact.task)
+        shown = [pull.state for pull in self.forge.pulls if pull.head == head]
+        return bool({"merged", "orphan"} & {*shown})
+
+    def _holds_nothing_else(self, convoy: Convoy, lines: frozenset[str]) -> None:
+        for line in lines - self.by_hand:
+            name, _, session = line.partition(":")
+            if name != "work":
+                continue
+            owner, number, attempt = ids.parse_session(session)
+            task = self.forge.state.convoys[owner].task(number)
+            whole = self.forge.state.convoys[owner].state == "complete"
+            assert whole or owner == convoy.name, f"{line} is of another convoy"
+            assert task is not None
+            assert task.state == "merged", f"{line} is not merged, and landed"
+            assert task.work is not None
+            assert task.work.attempt == attempt, f"{line} was superseded, and landed"
+
+    def _kept(self) -> None:
+        """Check that no work that was handed in has become unreachable."""
+        commits, refs = self.forge.commits, self.forge.refs
+        tips = [
+            commits[commit].ancestors
+            for ref, commit in refs.items()
+            if commit in commits.known and not ref.startswith(QUEUE)
+        ]
+        for commit in self._handed_in:
+            assert any(commit in tip for tip in tips), f"{commit} is lost"
+
+    # --- after each step ------------------------------------------------------------
+
+    def hold(self) -> None:
+        """Check everything that is true of a state and of a forge at any time."""
+        state = self.forge.state
+        for convoy in state.convoys.values():
+            assert convoy.state != "failed" or convoy.why
+            for task in convoy.tasks:
+                _holds_for(convoy, task)
+        self._leases_hold(state)
+        self._once_each()
+        self._runs_hold(state)
+
+    def _leases_hold(self, state: State) -> None:
+        sessions = {
+            ids.session_name(convoy.name, task.number, task.started)
+            for convoy, task in state.running()
+        }
+        for lease in state.leases.values():
+            mine = lease.holder in {*sessions, "ann"}
+            assert mine, f"{lease.holder} is over and holds"
+        for one, other in combinations(state.leases.values(), 2):
+            mine = one.holder == other.holder
+            assert mine or not overlaps(one.resource, other.resource), "held twice"
+
+    def _runs_hold(self, state: State) -> None:
+        sessions = {
+            ids.session_name(convoy.name, task.number, task.started)
+            for convoy, task in state.running()
+        }
+        for run in self.forge.runs.values():
+            assert run.completed or run.session in sessions, "over, and runs on"
+
+    def _once_each(self) -> None:
+        """Check that nothing is on the forge twice."""
+        forge = self.forge
+        heads = Counter(pull.head for pull in forge.pulls)
+        sessions = Counter(r.session for r in forge.runs.values() if not r.deleted)
+        comments = Counter(
+            key for _, body in forge.comments.values() for key in ids.keys_in(body)
+        )
+        for what in (heads, sessions, comments):
+            assert max(what.values(), default=1) == 1, what
+
+
+def unmet(convoy: Convoy, number: int) -> list[int]:
+    """Return what the task needs and is not merged."""
+    task = convoy.task(number)
+    assert task is not None
+    needed = [convoy.task(n) for n in task.spec.after]
+    merged = {t.number for t in needed if t is not None and t.state == "merged"}
+    return sorted({*task.spec.after} - merged)
+
+
+def _holds_for(convoy: Convoy, task: Task) -> None:
+    assert 0 <= task.spent <= convoy.settings.attempts, "tried too often"
+    assert task.spent <= task.started
+    match task.state:
+        case "running":
+            assert task.attempt is not None
+        case "needs-review":
+            assert task.work is not None
+        case "blocked" | "dropped":
+            assert task.why, f"{task.state} without a reason"
+        case "merged":
+            assert unmet(convoy, task.number) == []
+        case "queued":
+            pass
+    if task.candidate is not None:
+        assert task.state == "needs-review", "a candidate of no work"

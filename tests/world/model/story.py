@@ -1,0 +1,144 @@
+"""One run of the machine: the forge, its bots, and what every rule needs of them."""
+
+from collections import Counter
+from itertools import count
+from typing import ClassVar
+
+from hypothesis import event
+from hypothesis.stateful import RuleBasedStateMachine
+
+from convoy import ids
+from convoy.commands import Command, RequestConvoy
+from convoy.events import Settings
+from convoy.names import convoy_name
+from convoy.observed import Check
+from tests.world.model.bot import Bot
+from tests.world.model.forge import HEADS, MAIN, Forge
+from tests.world.model.promises import Promises
+
+ACTORS = (bytes(16), bytes(range(16)))
+
+
+class Story(RuleBasedStateMachine):
+    """A world that begins empty; the rules are in its subclasses."""
+
+    reached: ClassVar[Counter[str]] = Counter()
+    """What has happened, over all runs in this process."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.season = ""
+        """What people are up to: `commands`, `deeds`, both or nothing."""
+        self.forge = Forge()
+        self.promises = Promises(self.forge)
+        self.forge.on_fact, self.forge.on_push = (
+            self.promises.fact,
+            self.promises.pushed,
+        )
+        self.done: list[Command] = []
+        """Commands that took effect and never may again."""
+        self.bot = self.new_bot(ACTORS[0])
+        self.rival = self.new_bot(ACTORS[1])
+
+    def new_bot(self, actor: bytes) -> Bot:
+        """Start a bot that knows what the log says and nothing else."""
+        return Bot(self.forge, actor, self.done)
+
+    def request(self, text: str, settings: Settings) -> None:
+        """Ask for a convoy, for the first issue that has no live one."""
+        state = self.forge.state
+        busy = {convoy.issue for convoy in state.live()}
+        issue = next(number for number in count(1) if number not in busy)
+        name = convoy_name("convoy", issue, state.convoys)
+        self.may(
+            RequestConvoy(
+                convoy=name,
+                issue=issue,
+                title=name,
+                text=text,
+                by="ann",
+                target="main",
+                base=self.forge.refs[MAIN],
+                settings=settings,
+            )
+        )
+
+    def may(self, command: Command) -> None:
+        """Put a person's command to the rules, which must allow it."""
+        refused = self.bot.ask(command)
+        assert refused is None, refused
+
+    def saw(self, what: str) -> None:
+        """Count something that happened."""
+        self.forge.seen[what] += 1
+        event(what)
+
+    def push(self, ref: str, how: str) -> None:
+        """Let a person add a commit to a branch."""
+        line = f"person:{self.forge.number()}"
+        commit = self.edited(self.forge.refs[ref], line, how)
+        self.forge.person_moves(ref, commit)
+
+    # --- commits --------------------------------------------------------------------
+
+    def bases(self) -> list[str]:
+        """Return the shared branches of live convoys that are there."""
+        names = [HEADS + ids.base_branch(c.name) for c in self.forge.state.live()]
+        return [ref for ref in names if ref in self.forge.refs]
+
+    def edited(self, parent: str, line: str, how: str) -> str:
+        """Make a commit on `parent` with a line that says whose it is.
+
+        Args:
+            parent: a commit.
+            line: found nowhere else.
+            how: `good`; `clash`: in a file that others edit too; `same`: what others
+                do just so; `bad`: CI will not like it.
+        """
+        commits = self.forge.commits
+        if how == "same":
+            files = {**commits[parent].files, "same.py": ("same",)}
+            return commits.make((parent,), files, line)
+        path = "shared.py" if how == "clash" else f"{line}.py"
+        made = commits.edit(parent, path, line)
+        return commits.edit(made, path, f"bad:{line}") if how == "bad" else made
+
+    # --- CI -------------------------------------------------------------------------
+
+    def unjudged(self) -> list[str]:
+        """Return the commits on queue branches that CI has not spoken on."""
+        checks = self.forge.checks
+        return [
+            commit
+            for commit in self.forge.queued()
+            if all(check.status != "completed" for check in checks.get(commit, ()))
+        ]
+
+    def judge(self, commit: str, how: str) -> None:
+        """Let CI speak: the `truth`, `red` without a reason, or only begin (`late`)."""
+        lines = self.forge.commits[commit].lines
+        bad = any(line.startswith("bad:") for line in lines)
+        passed = how == "truth" and not bad
+        if passed:
+            self.promises.green.add(commit)
+        check = Check(
+            id=self.forge.number(),
+            app="ci",
+            name="ci",
+            status="in_progress" if how == "late" else "completed",
+            conclusion=None if how == "late" else "success" if passed else "failure",
+        )
+        self.forge.checks.setdefault(commit, []).append(check)
+        if check.conclusion == "failure" and self._is_behind(commit):
+            self.saw("red behind another")
+
+    def _is_behind(self, commit: str) -> bool:
+        """Whether a candidate stands on another one that has not landed."""
+        open_ = [
+            task.candidate
+            for convoy in self.forge.state.live()
+            for task in convoy.tasks
+            if task.candidate is not None
+        ]
+        bases = {candidate.base for candidate in open_ if candidate.commit == commit}
+        return bool(bases & {candidate.commit for candidate in open_})
