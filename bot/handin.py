@@ -99,7 +99,8 @@ class HandIn:
 
     def _pass_gate(self, result: Result, commit: str) -> None:
         where, settings = self.desk.mirror.path, self.convoy.settings
-        patch = examined(where, self.attempt.base, commit, settings)
+        root = self.attempt.root or self.attempt.base
+        patch = examined(where, root, commit, settings)
         if patch.refusals:
             self._keep(commit)
             self._turn_down(result, " ".join(patch.refusals))
@@ -110,7 +111,7 @@ class HandIn:
                 task=self.task.number,
                 attempt=self.attempt.number,
                 commit=commit,
-                base=self.attempt.base,
+                base=root,
                 files=patch.files[:LISTED_FILES],
                 summary=result.summary[:SUMMARY_CHARS],
             )

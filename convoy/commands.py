@@ -40,6 +40,39 @@ class FailConvoy(Struct, frozen=True, kw_only=True):
     why: str
 
 
+class ApprovePlan(Struct, frozen=True, kw_only=True):
+    """A person wants the plan carried out."""
+
+    convoy: str
+    by: str
+
+
+class ApproveWork(Struct, frozen=True, kw_only=True):
+    """A person approves a task's work, at this commit or one that begins like it."""
+
+    convoy: str
+    task: int
+    commit: str
+    by: str
+
+
+class VoidApproval(Struct, frozen=True, kw_only=True):
+    """Who approved may not approve any more."""
+
+    convoy: str
+    task: int
+    by: str
+    why: str
+
+
+class RankConvoy(Struct, frozen=True, kw_only=True):
+    """A person wants the convoy before or behind others."""
+
+    convoy: str
+    priority: int
+    by: str
+
+
 class PauseConvoy(Struct, frozen=True, kw_only=True):
     """Start nothing new."""
 
@@ -71,6 +104,92 @@ class RetryTask(Struct, frozen=True, kw_only=True):
     convoy: str
     task: int
     by: str
+
+
+class ReviseTask(Struct, frozen=True, kw_only=True):
+    """A person wants a task's work changed, as the text says."""
+
+    convoy: str
+    task: int
+    by: str
+    text: str
+
+
+class TellTask(Struct, frozen=True, kw_only=True):
+    """A person has something to say to the next attempt."""
+
+    convoy: str
+    task: int
+    by: str
+    text: str
+
+
+class AddTask(Struct, frozen=True, kw_only=True):
+    """A person wants one more task; its number is the next one."""
+
+    convoy: str
+    spec: TaskSpec
+    by: str
+
+
+class LinkTask(Struct, frozen=True, kw_only=True):
+    """A person wants a task to wait for another one."""
+
+    convoy: str
+    task: int
+    on: int
+    by: str
+
+
+class AssignTask(Struct, frozen=True, kw_only=True):
+    """A person wants another engine for a task; None: for all not started yet."""
+
+    convoy: str
+    task: int | None
+    engine: str
+    by: str
+
+
+class WithdrawMerge(Struct, frozen=True, kw_only=True):
+    """A person wants it out of the merge queue; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+    by: str
+
+
+class RequestMerge(Struct, frozen=True, kw_only=True):
+    """A person wants it in the merge queue again; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+    by: str
+
+
+class RebaseWork(Struct, frozen=True, kw_only=True):
+    """The work `old` was put on another base for a person."""
+
+    convoy: str
+    task: int
+    old: str
+    commit: str
+    base: str
+    by: str
+
+
+class HoldWork(Struct, frozen=True, kw_only=True):
+    """A label says that nothing of this starts or merges; task 0: the convoy."""
+
+    convoy: str
+    task: int
+    label: str
+
+
+class ReleaseWork(Struct, frozen=True, kw_only=True):
+    """The label is gone; task 0: the convoy's."""
+
+    convoy: str
+    task: int
 
 
 class BlockTask(Struct, frozen=True, kw_only=True):
@@ -214,12 +333,21 @@ Command = (
     StartBot
     | RequestConvoy
     | PlanConvoy
+    | ApprovePlan
+    | ApproveWork
+    | VoidApproval
+    | RankConvoy
     | FailConvoy
     | PauseConvoy
     | ResumeConvoy
     | StartTask
     | BlockTask
     | RetryTask
+    | ReviseTask
+    | TellTask
+    | AddTask
+    | LinkTask
+    | AssignTask
     | DropTask
     | AcceptWork
     | AcceptNothing
@@ -228,6 +356,11 @@ Command = (
     | AttemptMerge
     | FailMerge
     | LandMerge
+    | WithdrawMerge
+    | RequestMerge
+    | RebaseWork
+    | HoldWork
+    | ReleaseWork
     | Answer
     | NoteDone
     | TakeLease

@@ -12,10 +12,19 @@ from msgspec import Struct
 
 Strategy = Literal["rebase", "squash", "merge"]
 Cause = Literal[
-    "planned", "lost", "failed", "refused", "conflict", "red", "outage", "retry"
+    "planned",
+    "lost",
+    "failed",
+    "refused",
+    "conflict",
+    "red",
+    "changes",
+    "outage",
+    "retry",
 ]
 """Why a task is in the queue: only `planned`, `outage` and `retry` cost no attempt."""
 
+Approve = Literal["auto", "plan"]
 Verdict = Literal["success", "failure", "noop", "cancelled", "timed_out"]
 """The witness's word on a session; the agent's own word is never taken for it."""
 
@@ -54,7 +63,12 @@ class EngineSpec(Struct, frozen=True, kw_only=True):
     args: tuple[str, ...] = ()
     """For `shell` the whole argument vector, else what is added to the engine's own."""
     timeout_s: int = 1800
+    silence_s: int = 900
+    """How long it may say nothing, if it is of a kind that talks while it works."""
     max_sessions: int = 8
+    secret: str | None = None
+    """The variable of the job's environment that holds the model's key; None: the one
+    that is usual for the engine."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -91,6 +105,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     (`warn`), or neither looks nor takes any (`off`)."""
     limits: Limits = Limits()
     gate: Gate = Gate()
+    approve: Approve = "auto"
+    """Whether a person has to approve the plan before anything starts (`plan`)."""
+    approvals: int = 0
+    """How many people, other than who asked for it, must approve a task's work."""
 
 
 # --- the repository -------------------------------------------------------------------
@@ -128,6 +146,13 @@ class ConvoyPlanned(Fact, frozen=True, kw_only=True, tag="convoy.planned"):
     tasks: tuple[TaskSpec, ...]
 
 
+class ConvoyApproved(Fact, frozen=True, kw_only=True, tag="convoy.approved"):
+    """The plan may be carried out: the convoy, which waited for this, is active."""
+
+    convoy: str
+    by: str
+
+
 class ConvoyPaused(Fact, frozen=True, kw_only=True, tag="convoy.paused"):
     """Nothing new starts until it is resumed."""
 
@@ -139,6 +164,15 @@ class ConvoyResumed(Fact, frozen=True, kw_only=True, tag="convoy.resumed"):
     """It goes on."""
 
     convoy: str
+    by: str
+
+
+class ConvoyRanked(Fact, frozen=True, kw_only=True, tag="convoy.ranked"):
+    """It goes before or behind others."""
+
+    convoy: str
+    priority: int
+    """From 0, which is first, to 2; a convoy begins with 1."""
     by: str
 
 
@@ -181,6 +215,8 @@ class TaskStarted(Fact, frozen=True, kw_only=True, tag="task.started"):
     """In the run's name, so that a run whose id was lost is found again."""
     base: str
     """The commit the work starts from."""
+    root: str = ""
+    """What the whole work is measured from, when it goes on from earlier work."""
     branch: str
     """Where the bot will push the work."""
     title: str
@@ -216,6 +252,64 @@ class TaskDropped(Fact, frozen=True, kw_only=True, tag="task.dropped"):
     why: str
 
 
+class TaskAdded(Fact, frozen=True, kw_only=True, tag="task.added"):
+    """A person adds a task to the plan."""
+
+    convoy: str
+    spec: TaskSpec
+    """As if it had been planned."""
+    by: str
+
+
+class TaskLinked(Fact, frozen=True, kw_only=True, tag="task.linked"):
+    """The task waits until another one is merged, too."""
+
+    convoy: str
+    task: int
+    on: int
+    """The other task's number."""
+    by: str
+
+
+class TaskAssigned(Fact, frozen=True, kw_only=True, tag="task.assigned"):
+    """Another engine takes the task's next attempts."""
+
+    convoy: str
+    task: int
+    engine: str
+    """A name in the convoy's engines."""
+    by: str
+
+
+class TaskTold(Fact, frozen=True, kw_only=True, tag="task.told"):
+    """A person has something to say to the task's next attempt."""
+
+    convoy: str
+    task: int
+    by: str
+    text: str
+    """What is said, cleaned."""
+
+
+class TaskApproved(Fact, frozen=True, kw_only=True, tag="task.approved"):
+    """Somebody approves the task's work as it is at this commit."""
+
+    convoy: str
+    task: int
+    commit: str
+    by: str
+
+
+class ApprovalVoided(Fact, frozen=True, kw_only=True, tag="approval.voided"):
+    """An approval does not count any more, though the work is the same."""
+
+    convoy: str
+    task: int
+    by: str
+    """Whose approval it was."""
+    why: str
+
+
 # --- work and sessions, as the bot sees them ------------------------------------------
 
 
@@ -238,6 +332,32 @@ class WorkRefused(Fact, frozen=True, kw_only=True, tag="work.refused"):
     task: int
     attempt: int
     why: str
+
+
+class WorkRebased(Fact, frozen=True, kw_only=True, tag="work.rebased"):
+    """A person had the work put on a newer base; the same push moves the branch."""
+
+    convoy: str
+    task: int
+    commit: str
+    base: str
+    by: str
+
+
+class WorkHeld(Fact, frozen=True, kw_only=True, tag="work.held"):
+    """A label says that nothing of this starts or merges; task 0: the convoy."""
+
+    convoy: str
+    task: int
+    label: str
+    """The label, such as `brat:hold`."""
+
+
+class WorkReleased(Fact, frozen=True, kw_only=True, tag="work.released"):
+    """The label is gone; task 0: the convoy's."""
+
+    convoy: str
+    task: int
 
 
 class SessionLost(Fact, frozen=True, kw_only=True, tag="session.lost"):
@@ -283,6 +403,22 @@ class MergeLanded(Fact, frozen=True, kw_only=True, tag="merge.landed"):
     branch: str
     judged: tuple[str, ...]
     """The checks that judged the candidate; `("none",)` where CI is not required."""
+
+
+class MergeWithdrawn(Fact, frozen=True, kw_only=True, tag="merge.withdrawn"):
+    """A person takes it out of the merge queue; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+    by: str
+
+
+class MergeRequested(Fact, frozen=True, kw_only=True, tag="merge.requested"):
+    """A person puts it back into the merge queue; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+    by: str
 
 
 # --- leases and actions -------------------------------------------------------------
@@ -415,6 +551,8 @@ Event = (
     BotStarted
     | ConvoyRequested
     | ConvoyPlanned
+    | ConvoyApproved
+    | ConvoyRanked
     | ConvoyPaused
     | ConvoyResumed
     | ConvoyCompleted
@@ -424,12 +562,23 @@ Event = (
     | TaskBlocked
     | TaskMerged
     | TaskDropped
+    | TaskAdded
+    | TaskLinked
+    | TaskAssigned
+    | TaskTold
+    | TaskApproved
+    | ApprovalVoided
     | WorkAccepted
     | WorkRefused
+    | WorkRebased
+    | WorkHeld
+    | WorkReleased
     | SessionLost
     | MergeAttempted
     | MergeFailed
     | MergeLanded
+    | MergeWithdrawn
+    | MergeRequested
     | LeaseTaken
     | LeaseFreed
     | ActionIntended

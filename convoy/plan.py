@@ -101,7 +101,10 @@ def _results(
 
 
 def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
-    """Give free slots to the convoys in turn, the one with the fewest first."""
+    """Give free slots to the convoys in turn, the one with the fewest first.
+
+    Those of a higher priority come before all others.
+    """
     used = Counter(convoy.name for convoy, _ in state.running())
     engines = Counter(task.spec.engine for _, task in state.running())
     queues = {
@@ -114,7 +117,7 @@ def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
         if HEADS + ids.base_branch(convoy.name) in observed.refs
     }
     while waiting := [name for name, queue in queues.items() if queue]:
-        name = min(waiting, key=lambda n: used[n])
+        name = min(waiting, key=lambda n: (state.convoys[n].priority, used[n]))
         convoy = state.convoys[name]
         if used.total() >= convoy.settings.max_sessions:
             queues[name].clear()
@@ -124,8 +127,8 @@ def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
         if engines[engine] < convoy.settings.engines[engine].max_sessions:
             used[name] += 1
             engines[engine] += 1
-            base = observed.refs[HEADS + ids.base_branch(name)]
-            yield Begin(name, task.number, base)
+            tip = observed.refs[HEADS + ids.base_branch(name)]
+            yield Begin(name, task.number, task.earlier.commit if task.earlier else tip)
 
 
 # --- convoys ------------------------------------------------------------------------
@@ -133,7 +136,8 @@ def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
 
 def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     if convoy.state == "planning":
-        yield MakePlan(convoy.name)
+        if not convoy.tasks:
+            yield MakePlan(convoy.name)
     elif HEADS + ids.base_branch(convoy.name) not in observed.refs:
         landed = [task for task in convoy.tasks if task.landed]
         last = max(landed, key=lambda t: t.ended_at, default=None)
@@ -147,10 +151,11 @@ def _merges(
     convoy: Convoy, observed: Observed, pace: Pace, now: int
 ) -> Iterator[Action]:
     tip = observed.refs.get(HEADS + ids.base_branch(convoy.name))
-    if tip is None or convoy.state not in ("active", "paused"):
+    if tip is None or convoy.held or convoy.state not in ("active", "paused"):
         return
     if convoy.settled:
-        yield from _convoy_merge(convoy, observed, pace, now)
+        if not convoy.withdrawn:
+            yield from _convoy_merge(convoy, observed, pace, now)
         return
     queue = chain(convoy, tip)
     green = _green_front(convoy, queue.links, observed)

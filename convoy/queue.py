@@ -46,6 +46,7 @@ def startable(convoy: Convoy, task: Task) -> bool:
     """
     return (
         convoy.state == "active"
+        and not convoy.held
         and task.state == "queued"
         and task.attempt is None
         and all(
@@ -55,9 +56,24 @@ def startable(convoy: Convoy, task: Task) -> bool:
     )
 
 
+def kept_back(convoy: Convoy, task: Task) -> str:
+    """Return what people have to do before the task may merge; empty: nothing."""
+    if label := convoy.held or task.held:
+        return f"the label {label} to go"
+    if task.withdrawn:
+        return "a person: it was taken out of the merge queue"
+    if (lacking := convoy.settings.approvals - len(task.approved_by)) > 0:
+        return f"{lacking} more approval{'s' if lacking > 1 else ''} of its work"
+    return ""
+
+
 def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
-    """Return the tasks with accepted work, first accepted first."""
-    waiting = (task for task in convoy.tasks if task.state == "needs-review")
+    """Return the tasks with accepted work that may merge, first accepted first."""
+    waiting = (
+        task
+        for task in convoy.tasks
+        if task.state == "needs-review" and not kept_back(convoy, task)
+    )
     return tuple(sorted(waiting, key=lambda t: (t.work.at if t.work else 0, t.number)))
 
 

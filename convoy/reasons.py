@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from convoy.queue import conflicting_leases, waiting_to_merge
+from convoy.queue import conflicting_leases, kept_back, waiting_to_merge
 from convoy.state import Convoy, State, Task
 
 
@@ -21,7 +21,12 @@ def waits_for(convoy: Convoy, task: Task) -> str:
     if task.state == "running":
         return "its session"
     if task.state == "needs-review":
-        return "CI" if task.candidate else "the merge queue"
+        queue = "CI" if task.candidate else "the merge queue"
+        return kept_back(convoy, task) or queue
+    if convoy.held:
+        return f"the label {convoy.held} to go"
+    if convoy.state == "planning":
+        return "a person: the plan is to be approved"
     if numbers := [str(number) for number in unmet(convoy, task)]:
         return f"task {', '.join(numbers)}"
     return task.why or "a free slot"
@@ -84,6 +89,7 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
     )
     found = (
         *((f"the convoy is {convoy.state}",) if convoy.state != "active" else ()),
+        *((f"the label {convoy.held} holds the convoy",) if convoy.held else ()),
         *(_needed(convoy, number) for number in unmet(convoy, task)),
         *(("its last session has not ended yet",) if task.attempt else ()),
         *held,
@@ -126,6 +132,9 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     place = queue.index(task.number) if task.number in queue else 0
     if ahead := ", ".join(map(str, queue[:place])):
         yield f"in the merge queue it stands behind task {ahead}"
+    if waits := kept_back(convoy, task):
+        yield f"it waits for {waits}"
+        return
     if task.pull is None:
         yield "its pull request is not open yet"
     if task.candidate is None:

@@ -5,13 +5,16 @@ from typing import assert_never
 from convoy.events import (
     ActionDone,
     ActionIntended,
+    ApprovalVoided,
     BotStarted,
     Claim,
     CommentSaid,
+    ConvoyApproved,
     ConvoyCompleted,
     ConvoyFailed,
     ConvoyPaused,
     ConvoyPlanned,
+    ConvoyRanked,
     ConvoyRequested,
     ConvoyResumed,
     Event,
@@ -21,20 +24,33 @@ from convoy.events import (
     MergeAttempted,
     MergeFailed,
     MergeLanded,
+    MergeRequested,
+    MergeWithdrawn,
     SessionExited,
     SessionHandoff,
     SessionLost,
     SessionReady,
     SessionRunning,
     SessionSpawned,
+    TaskAdded,
+    TaskApproved,
+    TaskAssigned,
     TaskBlocked,
     TaskDropped,
+    TaskLinked,
     TaskMerged,
     TaskQueued,
     TaskStarted,
+    TaskTold,
     WorkAccepted,
+    WorkHeld,
+    WorkRebased,
     WorkRefused,
+    WorkReleased,
 )
+
+Edit = TaskAdded | TaskLinked | TaskAssigned | TaskTold | TaskApproved | ApprovalVoided
+Hold = MergeWithdrawn | MergeRequested | WorkHeld | WorkReleased
 
 
 def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
@@ -46,6 +62,10 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
             return f"{fact.by} asked for convoy {fact.convoy} in issue #{fact.issue}."
         case ConvoyPlanned():
             return f"Planned {len(fact.tasks)} tasks ({fact.planner})."
+        case ConvoyApproved():
+            return f"{fact.by} approved the plan."
+        case ConvoyRanked():
+            return f"{fact.by} gave the convoy priority p{fact.priority}."
         case ConvoyPaused():
             return f"{fact.by} paused the convoy."
         case ConvoyResumed():
@@ -70,7 +90,18 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
             TaskQueued() | TaskStarted() | TaskBlocked() | TaskMerged() | TaskDropped()
         ):
             return _task(fact)
-        case WorkAccepted() | WorkRefused() | SessionLost():
+        case (
+            TaskAdded()
+            | TaskLinked()
+            | TaskAssigned()
+            | TaskTold()
+            | TaskApproved()
+            | ApprovalVoided()
+        ):
+            return _edit(fact)
+        case MergeWithdrawn() | MergeRequested() | WorkHeld() | WorkReleased():
+            return _hold(fact)
+        case WorkAccepted() | WorkRefused() | WorkRebased() | SessionLost():
             return _work(fact)
         case (
             SessionSpawned()
@@ -108,7 +139,44 @@ def _task(
             assert_never(fact)
 
 
-def _work(fact: WorkAccepted | WorkRefused | SessionLost) -> str:
+def _edit(fact: Edit) -> str:
+    match fact:
+        case TaskAdded():
+            return f"{fact.by} added task {fact.spec.number}."
+        case TaskLinked():
+            return f"{fact.by} lets task {fact.task} wait for task {fact.on}."
+        case TaskAssigned():
+            return f"{fact.by} gave task {fact.task} to the engine {fact.engine}."
+        case TaskTold():
+            return f"{fact.by} tells task {fact.task}: {_clause(fact.text)}."
+        case TaskApproved():
+            return f"{fact.by} approves {fact.commit[:10]} of task {fact.task}."
+        case ApprovalVoided():
+            why = _clause(fact.why)
+            return f"{fact.by}'s approval of task {fact.task} is void: {why}."
+        case _:
+            assert_never(fact)
+
+
+def _hold(fact: Hold) -> str:
+    what = f"task {fact.task}" if fact.task else "the convoy"
+    match fact:
+        case MergeWithdrawn():
+            return f"{fact.by} took {what} out of the merge queue."
+        case MergeRequested():
+            return f"{fact.by} put {what} into the merge queue."
+        case WorkHeld():
+            return f"The label {_clause(fact.label)} holds {what}."
+        case WorkReleased():
+            return f"No label holds {what} any more."
+        case _:
+            assert_never(fact)
+
+
+def _work(fact: WorkAccepted | WorkRefused | WorkRebased | SessionLost) -> str:
+    if isinstance(fact, WorkRebased):
+        base, commit = fact.base[:10], fact.commit[:10]
+        return f"{fact.by} had task {fact.task} put on {base}: {commit}."
     attempt = f"task {fact.task}, attempt {fact.attempt}"
     match fact:
         case WorkAccepted():

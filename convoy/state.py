@@ -30,6 +30,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
     session: str
     nonce: str
     base: str
+    root: str = ""
+    """What its work is measured from when that is not `base`."""
     log: str
     """The commit that carries `task.started`: what the runner is told to read."""
     at: int
@@ -76,6 +78,16 @@ class Task(Struct, frozen=True, kw_only=True):
     attempt: Attempt | None = None
     work: Work | None = None
     candidate: Candidate | None = None
+    approved_by: tuple[str, ...] = ()
+    """Who approves the work as it is now; other work is to be approved anew."""
+    earlier: Work | None = None
+    """Work that a person wants changed: the next attempt goes on from it."""
+    withdrawn: bool = False
+    """Whether a person took it out of the merge queue."""
+    held: str = ""
+    """The label on its pull request that keeps it from merging."""
+    runs: tuple[int, ...] = ()
+    """The workflow runs of its attempts, oldest first."""
     pull: int | None = None
     landed: str | None = None
     begun_at: int = 0
@@ -110,6 +122,12 @@ class Convoy(Struct, frozen=True, kw_only=True):
     why: str = ""
     planner: str = ""
     tasks: tuple[Task, ...] = ()
+    priority: int = 1
+    """0 goes before 1, and 1 before 2."""
+    withdrawn: bool = False
+    """Whether a person took its own pull request out of the merge queue."""
+    held: str = ""
+    """The label that keeps all of it from starting and merging."""
     comment: int | None = None
     pull: int | None = None
     candidate: Candidate | None = None

@@ -10,7 +10,17 @@ from typing import Any, Final
 
 from convoy import commands
 from convoy.commands import Command
-from convoy.decide import actions, convoys, leases, merges, sessions, tasks
+from convoy.decide import (
+    actions,
+    approvals,
+    convoys,
+    edits,
+    holds,
+    leases,
+    merges,
+    sessions,
+    tasks,
+)
 from convoy.decide.verdict import Decision, Refusal
 from convoy.state import State
 
@@ -20,12 +30,21 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.StartBot: convoys.start_bot,
     commands.RequestConvoy: convoys.request,
     commands.PlanConvoy: convoys.plan,
+    commands.ApprovePlan: approvals.plan,
+    commands.ApproveWork: approvals.work,
+    commands.VoidApproval: approvals.void,
+    commands.RankConvoy: edits.rank,
     commands.FailConvoy: convoys.fail,
     commands.PauseConvoy: convoys.pause,
     commands.ResumeConvoy: convoys.resume,
     commands.StartTask: tasks.start,
     commands.BlockTask: tasks.block,
     commands.RetryTask: tasks.retry,
+    commands.ReviseTask: holds.revise,
+    commands.TellTask: edits.tell,
+    commands.AddTask: edits.add,
+    commands.LinkTask: edits.link,
+    commands.AssignTask: edits.assign,
     commands.DropTask: tasks.drop,
     commands.AcceptWork: sessions.accept,
     commands.AcceptNothing: sessions.accept_nothing,
@@ -34,6 +53,11 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.AttemptMerge: merges.attempt,
     commands.FailMerge: merges.fail,
     commands.LandMerge: merges.land,
+    commands.WithdrawMerge: holds.withdraw,
+    commands.RequestMerge: holds.request,
+    commands.RebaseWork: holds.rebase,
+    commands.HoldWork: holds.hold,
+    commands.ReleaseWork: holds.release,
     commands.Answer: actions.answer,
     commands.NoteDone: actions.note_done,
     commands.TakeLease: leases.take,

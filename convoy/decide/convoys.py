@@ -66,12 +66,14 @@ def plan(state: State, command: PlanConvoy) -> Decision:
     convoy = in_state(state, command.convoy, "planning")
     if isinstance(convoy, Refusal):
         return convoy
+    if convoy.tasks:
+        return Refusal(f"{convoy.name} has its plan already")
     if not command.tasks:
         return Refusal("a plan has at least one task")
     numbers = [task.number for task in command.tasks]
     if numbers != sorted({*numbers} - {0}):
         return Refusal("tasks are numbered upwards from 1, each number once")
-    if fault := _fault(convoy, command.tasks):
+    if fault := fault_of(convoy, command.tasks):
         return Refusal(fault)
     planned = ConvoyPlanned(
         convoy=convoy.name, planner=command.planner, tasks=command.tasks
@@ -83,7 +85,7 @@ def plan(state: State, command: PlanConvoy) -> Decision:
     return (planned, *queued)
 
 
-def _fault(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
+def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
     """Return what would keep a task from ever starting."""
     after = {task.number: task.after for task in tasks}
     for task in tasks:

@@ -18,6 +18,7 @@ from convoy.events import (
     Settings,
     TaskMerged,
 )
+from convoy.queue import kept_back
 from convoy.state import Convoy, State
 
 UNJUDGED: Final = ("none",)
@@ -36,6 +37,8 @@ def attempt(state: State, command: AttemptMerge) -> Decision:
             return task
         if task.work is None or task.work.commit != command.work:
             return Refusal(f"task {command.task} has other work by now")
+        if waits := kept_back(convoy, task):
+            return Refusal(f"task {command.task} waits for {waits}")
         current = task.candidate
     elif not convoy.settled:
         return Refusal(f"{convoy.name} has tasks that are not settled")
@@ -91,6 +94,8 @@ def land(state: State, command: LandMerge) -> Decision:
     if not _is_judged(convoy.settings, command.judged):
         return Refusal(f"{command.candidate} was not judged by all that must be green")
     task = convoy.task(command.task)
+    if convoy.held or (task and kept_back(convoy, task)):
+        return Refusal(f"{command.candidate} may not land now")
     landed = MergeLanded(
         convoy=convoy.name,
         task=command.task,

@@ -32,6 +32,8 @@ def start(state: State, command: StartTask) -> Decision:
     task = convoy.task(command.task)
     if task is None or not startable(convoy, task):
         return Refusal(f"task {command.task} of {convoy.name} cannot start now")
+    if task.earlier is not None and command.base != task.earlier.commit:
+        return Refusal(f"task {task.number} goes on from {task.earlier.commit}")
     held = conflicting_leases(state, task, command.now)
     if held and convoy.settings.locks == "require":
         return Refusal(f"task {command.task} waits for {held[0].resource}")
@@ -49,6 +51,7 @@ def start(state: State, command: StartTask) -> Decision:
         session=command.session,
         nonce=command.nonce,
         base=command.base,
+        root=task.earlier.base if task.earlier else "",
         branch=ids.task_branch(convoy.name, task.number),
         title=task.spec.title,
         instructions=task.spec.instructions,

@@ -11,12 +11,15 @@ from msgspec.structs import replace
 from convoy.events import (
     ActionDone,
     ActionIntended,
+    ApprovalVoided,
     BotStarted,
     CommentSaid,
+    ConvoyApproved,
     ConvoyCompleted,
     ConvoyFailed,
     ConvoyPaused,
     ConvoyPlanned,
+    ConvoyRanked,
     ConvoyRequested,
     ConvoyResumed,
     Event,
@@ -25,26 +28,38 @@ from convoy.events import (
     MergeAttempted,
     MergeFailed,
     MergeLanded,
+    MergeRequested,
+    MergeWithdrawn,
     SessionLost,
+    TaskAdded,
+    TaskApproved,
+    TaskAssigned,
     TaskBlocked,
     TaskDropped,
+    TaskLinked,
     TaskMerged,
     TaskQueued,
     TaskStarted,
+    TaskTold,
     WorkAccepted,
+    WorkHeld,
+    WorkRebased,
     WorkRefused,
+    WorkReleased,
 )
 from convoy.evolve.change import change_convoy, change_task, with_convoy
 from convoy.evolve.convoys import convoy_after, requested
+from convoy.evolve.edits import edited
 from convoy.evolve.holdings import action_after, lease_after, withdrawn
+from convoy.evolve.holds import hold_after
 from convoy.evolve.merges import merge_after
 from convoy.evolve.tasks import FREE, task_after
-from convoy.state import State
+from convoy.state import State, Task
 
 __all__ = ["FREE", "evolve"]
 
 
-def evolve(state: State, event: Event) -> State:  # noqa: C901  one arm a kind
+def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912  one arm a kind
     """Return the state after `event`; one about an unknown convoy changes nothing."""
     match event:
         case BotStarted():
@@ -53,6 +68,8 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901  one arm a kind
             return with_convoy(state, requested(state, event))
         case (
             ConvoyPlanned()
+            | ConvoyApproved()
+            | ConvoyRanked()
             | ConvoyPaused()
             | ConvoyResumed()
             | ConvoyCompleted()
@@ -64,6 +81,27 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901  one arm a kind
         case MergeAttempted() | MergeFailed() | MergeLanded():
             return change_convoy(
                 state, event.convoy, lambda c: merge_after(state, c, event)
+            )
+        case MergeWithdrawn() | MergeRequested() | WorkHeld() | WorkReleased():
+            return change_convoy(state, event.convoy, lambda c: hold_after(c, event))
+        case TaskAdded():
+            return change_convoy(
+                state,
+                event.convoy,
+                lambda c: replace(c, tasks=(*c.tasks, Task(spec=event.spec))),
+            )
+        case (
+            TaskLinked()
+            | TaskAssigned()
+            | TaskTold()
+            | TaskApproved()
+            | ApprovalVoided()
+            | WorkRebased()
+        ):
+            return change_convoy(
+                state,
+                event.convoy,
+                lambda c: change_task(c, event.task, lambda t: edited(state, t, event)),
             )
         case CommentSaid():
             return change_convoy(

@@ -5,17 +5,25 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from convoy.events import (
+    ConvoyApproved,
     ConvoyCompleted,
     ConvoyFailed,
     ConvoyPaused,
     ConvoyPlanned,
+    ConvoyRanked,
     ConvoyRequested,
     ConvoyResumed,
 )
 from convoy.state import Convoy, ConvoyState, State, Task
 
 ConvoyEvent = (
-    ConvoyPlanned | ConvoyPaused | ConvoyResumed | ConvoyCompleted | ConvoyFailed
+    ConvoyPlanned
+    | ConvoyApproved
+    | ConvoyRanked
+    | ConvoyPaused
+    | ConvoyResumed
+    | ConvoyCompleted
+    | ConvoyFailed
 )
 
 
@@ -39,7 +47,13 @@ def convoy_after(state: State, convoy: Convoy, event: ConvoyEvent) -> Convoy:
     match event:
         case ConvoyPlanned():
             tasks = tuple(Task(spec=spec) for spec in event.tasks)
-            return replace(convoy, state="active", planner=event.planner, tasks=tasks)
+            waits = convoy.settings.approve == "plan"
+            now: ConvoyState = "planning" if waits else "active"
+            return replace(convoy, state=now, planner=event.planner, tasks=tasks)
+        case ConvoyApproved():
+            return replace(convoy, state="active")
+        case ConvoyRanked():
+            return replace(convoy, priority=event.priority)
         case ConvoyPaused():
             return replace(convoy, state="paused")
         case ConvoyResumed():

@@ -69,7 +69,8 @@ def _done(state: State, intent: Intent, number: int) -> State:
         if attempt is None or attempt.number != intent.attempt:
             return task
         at = state.moment.at
-        return replace(task, attempt=replace(attempt, run=number, at=at))
+        runs = (*task.runs, number) if number else task.runs
+        return replace(task, attempt=replace(attempt, run=number, at=at), runs=runs)
 
     def noted(convoy: Convoy) -> Convoy:
         match intent.kind:

@@ -51,7 +51,13 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
                 log=state.moment.commit,
                 at=state.moment.at,
             )
-            return replace(_ended_session(state, task), state="needs-review", work=work)
+            return replace(
+                _ended_session(state, task),
+                state="needs-review",
+                work=work,
+                approved_by=(),
+                earlier=None,
+            )
         case WorkRefused() | SessionLost():
             return _ended_session(state, task)
         case _:
@@ -72,6 +78,8 @@ def _queued(task: Task, event: TaskQueued) -> Task:
         notes=notes,
         work=None,
         candidate=None,
+        approved_by=(),
+        earlier=task.work if event.cause == "changes" else task.earlier,
     )
 
 
@@ -81,6 +89,7 @@ def _started(state: State, task: Task, event: TaskStarted) -> Task:
         session=event.session,
         nonce=event.nonce,
         base=event.base,
+        root=event.root,
         log=state.moment.commit,
         at=state.moment.at,
     )

@@ -6,19 +6,34 @@ import pytest
 
 from convoy.commands import (
     AcceptNothing,
+    AddTask,
+    ApprovePlan,
+    ApproveWork,
+    AssignTask,
     AttemptMerge,
     BlockTask,
     DropTask,
     FailConvoy,
     FailMerge,
+    HoldWork,
     LandMerge,
+    LinkTask,
     LoseSession,
     NoteDone,
     PauseConvoy,
+    RankConvoy,
+    RebaseWork,
     RefuseWork,
+    ReleaseWork,
+    RequestMerge,
     ResumeConvoy,
     RetryTask,
+    ReviseTask,
+    TellTask,
+    VoidApproval,
+    WithdrawMerge,
 )
+from convoy.events import EngineSpec
 from tests.world.rules import NAME, Rules, sha, spec
 
 Story = Callable[[], Rules]
@@ -60,5 +75,37 @@ def given_up() -> Rules:
     return went_wrong().do(FailConvoy(convoy=NAME, why="cancelled by ann"))
 
 
-STORIES = (landed_whole, went_wrong, given_up)
+def steered() -> Rules:
+    """Tell of a convoy in which people have their say at every turn."""
+    engines = {name: EngineSpec(type="shell") for name in ("default", "docs")}
+    rules = Rules().planned(
+        spec(1), spec(2), engines=engines, approve="plan", approvals=1
+    )
+    rules.do(
+        AddTask(convoy=NAME, spec=spec(3), by="bea"),
+        LinkTask(convoy=NAME, task=3, on=1, by="bea"),
+        AssignTask(convoy=NAME, task=2, engine="docs", by="bea"),
+        TellTask(convoy=NAME, task=1, by="bea", text="Keep the names."),
+        RankConvoy(convoy=NAME, priority=0, by="bea"),
+        ApprovePlan(convoy=NAME, by="ann"),
+        HoldWork(convoy=NAME, task=0, label="brat:hold"),
+        ReleaseWork(convoy=NAME, task=0),
+    )
+    rules.started(1).accepted(1, sha("a")).do(
+        ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better.")
+    )
+    rules.started(1, sha("a")).accepted(1, sha("b")).do(
+        RebaseWork(
+            convoy=NAME, task=1, old=sha("b"), commit=sha("c"), base=sha("1"), by="bea"
+        ),
+        WithdrawMerge(convoy=NAME, task=1, by="bea"),
+        RequestMerge(convoy=NAME, task=1, by="bea"),
+        ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="eve"),
+        VoidApproval(convoy=NAME, task=1, by="eve", why="eve may not write"),
+        ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="bea"),
+    )
+    return rules.offered(1, sha("c"), sha("1"))
+
+
+STORIES = (landed_whole, went_wrong, given_up, steered)
 story = pytest.mark.parametrize("tell", STORIES)

@@ -1,0 +1,137 @@
+"""Plans wait for a person, and work for approvals of exactly that work."""
+
+import pytest
+
+from convoy.commands import (
+    ApprovePlan,
+    ApproveWork,
+    AttemptMerge,
+    LandMerge,
+    ReviseTask,
+    VoidApproval,
+)
+from convoy.decide import Refusal
+from convoy.observed import Checks, Observed
+from convoy.plan import Pace, plan
+from convoy.queue import kept_back, startable, waiting_to_merge
+from tests.world.rules import NAME, Rules, sha, spec
+
+BASE = {f"refs/heads/convoy/{NAME}/base": sha("0")}
+
+
+def why(refusal: Refusal | None) -> str:
+    assert refusal is not None
+    return refusal.why
+
+
+def reviewed(**given: object) -> Rules:
+    """Return a convoy whose first task waits for two approvals."""
+    rules = Rules().planned(spec(1), approvals=2, **given)
+    return rules.started(1).accepted(1, sha("a"))
+
+
+def approval(by: str, commit: str = sha("a")) -> ApproveWork:
+    return ApproveWork(convoy=NAME, task=1, commit=commit, by=by)
+
+
+# --- plans ----------------------------------------------------------------------------
+
+
+def test_a_plan_waits_for_a_person_and_then_is_carried_out() -> None:
+    rules = Rules().planned(spec(1), approve="plan")
+    waiting = rules.convoy
+    assert waiting.state == "planning"
+    assert not startable(waiting, rules.task(1))
+    owed = plan(rules.state, Observed(refs=BASE), Pace(), rules.now)
+    assert [type(action).__name__ for action in owed] == ["Do", "Show"]
+
+    rules.do(ApprovePlan(convoy=NAME, by="bea"))
+
+    going_on = rules.convoy
+    assert going_on.state == "active"
+    assert startable(going_on, rules.task(1))
+
+
+def test_a_plan_is_approved_once_and_only_when_there_is_one() -> None:
+    rules = Rules().planned(spec(1))
+
+    refused = rules.ask(ApprovePlan(convoy=NAME, by="bea"))
+
+    assert why(refused) == "fix-7 is active, not planning"
+    refused = rules.ask(ApprovePlan(convoy="other", by="bea"))
+    assert why(refused) == "there is no convoy other"
+
+
+# --- work -----------------------------------------------------------------------------
+
+
+def test_work_merges_when_enough_others_approve_it() -> None:
+    rules = reviewed()
+    assert kept_back(rules.convoy, rules.task(1)) == "2 more approvals of its work"
+
+    rules.do(approval("bea"))
+    assert not waiting_to_merge(rules.convoy)
+    rules.do(approval("cleo", "aaaaaaa"))
+
+    assert waiting_to_merge(rules.convoy) == (rules.task(1),)
+    rules.offered(1, sha("a"), sha("0"))
+    rules.do(LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",)))
+
+
+@pytest.mark.parametrize("by", ["ann", "Ann"])
+def test_who_asked_for_the_work_does_not_approve_it(by: str) -> None:
+    refused = reviewed().ask(approval(by))
+
+    assert why(refused) == "who asked for the work cannot be the one who approves it"
+
+
+def test_one_person_counts_once() -> None:
+    rules = reviewed().do(approval("bea"))
+
+    assert why(rules.ask(approval("bea"))) == "bea approves it already"
+
+
+def test_another_commit_is_not_approved() -> None:
+    refused = reviewed().ask(approval("bea", "bbbbbbb"))
+
+    assert why(refused) == "task 1 is at aaaaaaaaaa, not at bbbbbbb"
+
+
+def test_new_work_has_to_be_approved_anew() -> None:
+    rules = reviewed().do(approval("bea"), approval("cleo"))
+    rules.do(ReviseTask(convoy=NAME, task=1, by="bea", text="Shorter."))
+    rules.started(1, sha("a")).accepted(1, sha("b"))
+
+    assert rules.task(1).approved_by == ()
+    assert kept_back(rules.convoy, rules.task(1))
+
+
+def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
+    rules = reviewed()
+    offer = AttemptMerge(
+        convoy=NAME, task=1, candidate=sha("a"), base=sha("0"), work=sha("a")
+    )
+    assert why(rules.ask(offer)) == "task 1 waits for 2 more approvals of its work"
+
+    rules.do(approval("bea"), approval("cleo"), offer)
+    rules.do(VoidApproval(convoy=NAME, task=1, by="cleo", why="cleo has left"))
+
+    land = LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
+    assert "not the candidate" in why(rules.ask(land))
+    green = Observed(
+        refs=BASE, checks={sha("a"): Checks(verdict="green", names=("ci",))}
+    )
+    owed = plan(rules.state, green, Pace(), rules.now)
+    assert {type(action).__name__ for action in owed} == {"Do", "Show"}
+
+
+def test_only_an_approval_that_is_there_is_voided() -> None:
+    void = VoidApproval(convoy=NAME, task=1, by="bea", why="bea has left")
+
+    assert why(reviewed().ask(void)) == "bea does not approve it"
+
+
+def test_where_none_is_asked_for_no_approval_is_taken() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+
+    assert "no approval is asked for" in why(rules.ask(approval("bea")))

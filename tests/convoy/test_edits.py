@@ -1,0 +1,181 @@
+"""What people may change of a plan that is being carried out."""
+
+from convoy.actions import Begin
+from convoy.commands import (
+    AddTask,
+    ApprovePlan,
+    AssignTask,
+    Command,
+    DropTask,
+    LinkTask,
+    PlanConvoy,
+    RankConvoy,
+    RequestConvoy,
+    TellTask,
+)
+from convoy.decide import Refusal
+from convoy.events import EngineSpec
+from convoy.observed import Observed
+from convoy.plan import Pace, plan
+from convoy.queue import startable
+from tests.world.rules import NAME, Rules, settings, sha, spec
+
+TWO = {name: EngineSpec(type="shell") for name in ("default", "docs")}
+
+
+def refused(rules: Rules, command: Command) -> str:
+    refusal = rules.ask(command)
+    assert isinstance(refusal, Refusal)
+    return refusal.why
+
+
+def add(number: int, **given: object) -> AddTask:
+    return AddTask(convoy=NAME, spec=spec(number, **given), by="bea")
+
+
+def link(task: int, on: int) -> LinkTask:
+    return LinkTask(convoy=NAME, task=task, on=on, by="bea")
+
+
+def assign(task: int | None, engine: str) -> AssignTask:
+    return AssignTask(convoy=NAME, task=task, engine=engine, by="bea")
+
+
+# --- add ------------------------------------------------------------------------------
+
+
+def test_a_task_is_added_behind_the_others() -> None:
+    rules = Rules().planned(spec(1), spec(4)).do(add(5, after=(4,)))
+
+    assert rules.task(5).spec.after == (4,)
+    assert rules.task(5).state == "queued"
+
+
+def test_what_cannot_be_carried_out_is_not_added() -> None:
+    rules = Rules().planned(spec(1), spec(2), tasks=3)
+
+    assert refused(rules, add(2)) == "task 2 is not the next number"
+    assert "task 9, which is not in the plan" in refused(rules, add(3, after=(9,)))
+    assert "the engine docs, which is unknown" in refused(rules, add(3, engine="docs"))
+    rules.do(DropTask(convoy=NAME, task=2, why="no"))
+    assert "task 2 was dropped" in refused(rules, add(3, after=(2,)))
+    rules.do(add(3))
+    assert refused(rules, add(4)) == "a convoy may have 3 tasks here"
+
+
+def test_nothing_is_added_to_what_is_landing_or_not_planned() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    assert "is landing" in refused(rules, add(2))
+
+    request = RequestConvoy(
+        convoy="late-8",
+        issue=8,
+        title="Late",
+        text="",
+        by="ann",
+        target="main",
+        base=sha("0"),
+        settings=settings(),
+    )
+    early = AddTask(convoy="late-8", spec=spec(1), by="bea")
+    assert refused(rules.do(request), early) == "late-8 has no plan yet"
+
+
+# --- depends --------------------------------------------------------------------------
+
+
+def test_a_linked_task_waits_for_the_other_one() -> None:
+    rules = Rules().planned(spec(1), spec(2)).do(link(1, 2))
+    assert not startable(rules.convoy, rules.task(1))
+
+    rules.landed(2, sha("a"))
+
+    assert startable(rules.convoy, rules.task(1))
+
+
+def test_a_link_that_makes_no_sense_is_refused() -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3), spec(4))
+    rules.do(DropTask(convoy=NAME, task=3, why="no")).started(4)
+
+    assert refused(rules, link(1, 2)) == "the tasks wait in a circle: (1, 2, 1)"
+    assert refused(rules, link(1, 1)) == "the tasks wait in a circle: (1, 1)"
+    assert refused(rules, link(2, 1)) == "task 2 waits for task 1 already"
+    assert refused(rules, link(1, 3)) == "task 3 is dropped already"
+    assert refused(rules, link(1, 9)) == "fix-7 has no task 9"
+    assert refused(rules, link(9, 1)) == "fix-7 has no task 9"
+    assert refused(rules, link(4, 1)) == "task 4 is running: it is too late for that"
+
+
+# --- engine ---------------------------------------------------------------------------
+
+
+def test_a_task_is_given_to_another_engine() -> None:
+    rules = Rules().planned(spec(1), spec(2), engines=TWO).do(assign(2, "docs"))
+
+    assert [task.spec.engine for task in rules.convoy.tasks] == ["default", "docs"]
+    assert refused(rules, assign(2, "docs")) == "task 2 has the engine docs"
+
+
+def test_without_a_task_all_that_have_not_started_change() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3), engines=TWO).started(1)
+
+    rules.do(assign(None, "docs"))
+
+    engines = [task.spec.engine for task in rules.convoy.tasks]
+    assert engines == ["default", "docs", "docs"]
+    assert "no task has yet to start" in refused(rules, assign(None, "docs"))
+    assert "too late" in refused(rules, assign(1, "docs"))
+
+
+def test_an_unknown_engine_is_told_with_those_there_are() -> None:
+    rules = Rules().planned(spec(1), engines=TWO)
+
+    said = refused(rules, assign(1, "dosc"))
+
+    assert "there is no engine dosc" in said
+    assert said.endswith("there is default, docs")
+
+
+# --- tell and priority ----------------------------------------------------------------
+
+
+def test_the_next_attempt_is_told() -> None:
+    rules = Rules().planned(spec(1)).started(1)
+    rules.do(TellTask(convoy=NAME, task=1, by="bea", text="Keep the names."))
+
+    assert rules.task(1).notes == ("bea says: Keep the names.",)
+    assert rules.task(1).state == "running"
+
+
+def test_a_settled_task_is_told_nothing() -> None:
+    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+    tell = TellTask(convoy=NAME, task=1, by="bea", text="Too late.")
+
+    assert refused(rules, tell) == "task 1 is merged"
+
+
+def test_a_convoy_of_a_higher_priority_starts_first() -> None:
+    rules = Rules().planned(spec(1), max_sessions=1)
+    other = RequestConvoy(
+        convoy="late-8",
+        issue=8,
+        title="Late",
+        text="",
+        by="ann",
+        target="main",
+        base=sha("0"),
+        settings=settings(max_sessions=1, approve="plan"),
+    )
+    rules.do(other).do(RankConvoy(convoy="late-8", priority=0, by="bea"))
+    rank = RankConvoy(convoy="late-8", priority=0, by="bea")
+    assert refused(rules, rank) == "late-8 has priority p0 already"
+    rules.do(
+        PlanConvoy(convoy="late-8", planner="test", tasks=(spec(1),)),
+        ApprovePlan(convoy="late-8", by="bea"),
+    )
+    refs = {f"refs/heads/convoy/{name}/base": sha("0") for name in (NAME, "late-8")}
+
+    owed = plan(rules.state, Observed(refs=refs), Pace(), rules.now)
+
+    begun = [a.convoy for a in owed if isinstance(a, Begin)]
+    assert begun == ["late-8"]

@@ -1,0 +1,200 @@
+"""Work that is kept from merging, let go, put on a newer base or sent back."""
+
+from convoy.actions import Begin
+from convoy.commands import (
+    ApproveWork,
+    Command,
+    HoldWork,
+    LandMerge,
+    RebaseWork,
+    ReleaseWork,
+    RequestMerge,
+    RetryTask,
+    ReviseTask,
+    StartTask,
+    WithdrawMerge,
+)
+from convoy.decide import Refusal
+from convoy.events import TaskStarted
+from convoy.observed import Checks, Observed
+from convoy.plan import Pace, plan
+from convoy.queue import startable
+from tests.world.rules import NAME, Rules, sha, spec
+
+BASE = f"refs/heads/convoy/{NAME}/base"
+MAIN = "refs/heads/main"
+
+
+def refused(rules: Rules, command: Command) -> str:
+    refusal = rules.ask(command)
+    assert isinstance(refusal, Refusal)
+    return refusal.why
+
+
+def owed(rules: Rules, tip: str = sha("0")) -> list[str]:
+    """Return what is owed by kind, with every candidate green."""
+    commits = [t.candidate.commit for t in rules.convoy.tasks if t.candidate]
+    if rules.convoy.candidate:
+        commits.append(rules.convoy.candidate.commit)
+    green = {commit: Checks(verdict="green", names=("ci",)) for commit in commits}
+    seen = Observed(refs={BASE: tip, MAIN: sha("0")}, checks=green)
+    kinds = [type(a).__name__ for a in plan(rules.state, seen, Pace(), rules.now)]
+    return [kind for kind in kinds if kind not in ("Do", "Show")]
+
+
+def offered() -> Rules:
+    """Return a convoy with a green candidate, and a task that may start."""
+    rules = Rules().planned(spec(1), spec(2)).started(1).accepted(1, sha("a"))
+    return rules.offered(1, sha("c"), sha("0"))
+
+
+def hold(task: int) -> HoldWork:
+    return HoldWork(convoy=NAME, task=task, label="brat:hold")
+
+
+# --- labels ---------------------------------------------------------------------------
+
+
+def test_nothing_of_a_held_convoy_starts_or_merges() -> None:
+    rules = offered()
+    assert owed(rules) == ["Align", "Begin"]
+
+    rules.do(hold(0))
+
+    assert owed(rules) == []
+    assert not startable(rules.convoy, rules.task(2))
+    land = LandMerge(convoy=NAME, task=1, candidate=sha("c"), judged=("ci",))
+    assert "not the candidate" in refused(rules, land)
+    rules.do(ReleaseWork(convoy=NAME, task=0))
+    assert owed(rules) == ["Build", "Begin"]
+
+
+def test_a_held_task_does_not_merge_and_the_others_go_on() -> None:
+    rules = offered().do(hold(1))
+
+    assert owed(rules) == ["Begin"]
+    assert refused(rules, hold(1)) == "brat:hold holds it already"
+    rules.do(ReleaseWork(convoy=NAME, task=1))
+    assert refused(rules, ReleaseWork(convoy=NAME, task=1)) == "no label holds it"
+
+
+def test_another_label_takes_over() -> None:
+    rules = offered().do(hold(0), HoldWork(convoy=NAME, task=0, label="brat:no"))
+
+    assert rules.convoy.held == "brat:no"
+
+
+# --- the merge queue ------------------------------------------------------------------
+
+
+def withdraw(task: int) -> WithdrawMerge:
+    return WithdrawMerge(convoy=NAME, task=task, by="bea")
+
+
+def request(task: int) -> RequestMerge:
+    return RequestMerge(convoy=NAME, task=task, by="bea")
+
+
+def test_what_is_withdrawn_merges_only_when_it_is_asked_for_again() -> None:
+    rules = offered()
+    assert "merges by itself" in refused(rules, request(1))
+    rules.do(withdraw(1))
+    assert owed(rules) == ["Begin"]
+    assert refused(rules, withdraw(1)) == "it is not in the merge queue"
+
+    rules.do(request(1))
+
+    assert owed(rules) == ["Build", "Begin"]
+
+
+def test_the_convoy_itself_can_be_withdrawn() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    assert owed(rules, sha("a")) == ["BuildConvoy"]
+
+    rules.do(withdraw(0))
+    assert owed(rules, sha("a")) == []
+
+    rules.do(request(0))
+    assert owed(rules, sha("a")) == ["BuildConvoy"]
+
+
+def test_what_is_settled_is_not_in_the_queue() -> None:
+    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+
+    assert refused(rules, withdraw(1)) == "task 1 is merged"
+    assert refused(rules, withdraw(9)) == "fix-7 has no task 9"
+
+
+# --- rebase ---------------------------------------------------------------------------
+
+
+def rebase(**given: str) -> RebaseWork:
+    fields = {"old": sha("a"), "commit": sha("b"), "base": sha("1"), **given}
+    return RebaseWork(convoy=NAME, task=1, by="bea", **fields)
+
+
+def test_rebased_work_replaces_the_old_and_its_approvals() -> None:
+    rules = Rules().planned(spec(1), approvals=1).started(1).accepted(1, sha("a"))
+    rules.do(ApproveWork(convoy=NAME, task=1, commit=sha("a"), by="bea"))
+
+    rules.do(rebase())
+
+    work = rules.task(1).work
+    assert work is not None
+    assert (work.commit, work.base) == (sha("b"), sha("1"))
+    assert rules.task(1).approved_by == ()
+
+
+def test_only_the_work_there_is_goes_on_another_base() -> None:
+    rules = offered()
+
+    assert refused(rules, rebase(old=sha("e"))) == "task 1 has other work by now"
+    assert "stands on 0000000000 already" in refused(rules, rebase(base=sha("0")))
+
+
+# --- revise ---------------------------------------------------------------------------
+
+
+def revise() -> ReviseTask:
+    return ReviseTask(convoy=NAME, task=1, by="bea", text="Shorter.")
+
+
+def test_a_revised_task_goes_on_from_its_work_with_the_text() -> None:
+    rules = offered().do(revise())
+    task = rules.task(1)
+    assert (task.state, task.cause, task.spent) == ("queued", "changes", 1)
+
+    rules.started(1, sha("a"))
+
+    [*_, started] = (fact for fact in rules.facts if isinstance(fact, TaskStarted))
+    assert (started.base, started.root) == (sha("a"), sha("0"))
+    assert started.notes == ("bea asks for changes: Shorter.",)
+
+
+def test_an_attempt_after_a_revision_starts_nowhere_else() -> None:
+    rules = offered().do(revise())
+    start = StartTask(
+        convoy=NAME, task=1, base=sha("0"), session="0" * 32, nonce="n", now=0
+    )
+
+    assert refused(rules, start) == f"task 1 goes on from {sha('a')}"
+    begun = plan(rules.state, Observed(refs={BASE: sha("9")}), Pace(), rules.now)
+    bases = {a.task: a.base for a in begun if isinstance(a, Begin)}
+    assert bases == {1: sha("a"), 2: sha("9")}
+
+
+def test_when_the_attempts_are_spent_a_person_decides() -> None:
+    rules = Rules().planned(spec(1), attempts=1).started(1).accepted(1, sha("a"))
+
+    rules.do(revise())
+
+    assert rules.task(1).state == "blocked"
+    assert "bea asks for changes: Shorter." in rules.task(1).why
+    rules.do(RetryTask(convoy=NAME, task=1, by="bea")).started(1, sha("a"))
+    assert rules.task(1).attempt is not None
+
+
+def test_only_work_that_waits_to_merge_is_revised() -> None:
+    rules = Rules().planned(spec(1)).started(1)
+
+    assert refused(rules, revise()) == "task 1 of fix-7 is running, not needs-review"
