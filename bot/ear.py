@@ -5,6 +5,7 @@ something to say. A comment that comes again (GitHub delivers twice) finds its a
 announced or given, and changes nothing.
 """
 
+import asyncio
 from typing import Final, assert_never
 
 from bot import mayor, replies
@@ -38,7 +39,7 @@ async def attend(desk: Desk, draft: Draft, remark: Remark) -> None:
     key = ids.answer_key(remark.comment)
     if key in draft.state.intents or remark.comment in draft.state.answered:
         return
-    said = heard(remark.text)
+    said = await asyncio.to_thread(heard, remark.text)  # hostile text takes seconds
     if not said:
         return
     await desk.github.react(remark.comment, EYES)
@@ -73,9 +74,14 @@ async def _start(
     desk: Desk, draft: Draft, remark: Remark, request: asked.Start
 ) -> Reply:
     issue = await desk.github.issue(remark.issue)
-    text = "\n\n".join(filter(None, (issue.body or "", request.text)))
-    labelled = Labelled(issue=issue.number, title=issue.title, text=text, by=remark.by)
-    why = await mayor.begin(desk, draft, labelled)
+    labelled = Labelled(
+        issue=issue.number,
+        title=issue.title,
+        text=issue.body or "",
+        by=remark.by,
+        added=request.text,
+    )
+    why = await mayor.begin(desk, draft, labelled, issue)
     return replies.refused(why) if why else replies.done("The convoy is being planned.")
 
 

@@ -5,6 +5,7 @@ loop looks for it by its key before it is done again.
 """
 
 from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote
@@ -23,6 +24,11 @@ ARTIFACT_BYTES: Final = 100_000_000
 WORKFLOW: Final = "brat-task.yml"
 JOB_LOGIN: Final = "github-actions[bot]"
 """Whom the token of a workflow run acts as."""
+
+_EDITED: Final = """\
+query ($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } }
+}"""
 
 
 class GitHub:
@@ -46,6 +52,7 @@ class GitHub:
         self._workflow = workflow
         self._rest = Rest(client, api_url=api_url, token=token, pace=pace)
         self._repo = f"/repos/{repository}"
+        self._graphql = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
 
     async def token(self) -> str:
         """Return a token that is good for minutes: git may show it too."""
@@ -101,15 +108,31 @@ class GitHub:
         found = self._rest.each(payloads.Issue, url)
         return [issue async for issue in found if issue.pull_request is None]
 
-    async def labeller(self, number: int, label: str) -> str | None:
-        """Return who put `label` on the issue last; None when nobody is known."""
+    async def labelling(self, number: int, label: str) -> payloads.IssueEvent | None:
+        """Return how `label` was put on the issue last; None when nobody is known."""
         last = None
         url = f"{self._repo}/issues/{number}/events?per_page=100"
-        async for event in self._rest.each(payloads.Labelled, url):
+        async for event in self._rest.each(payloads.IssueEvent, url):
             named = event.label is not None and event.label.name == label
             if event.event == "labeled" and named and event.actor:
-                last = event.actor.login
+                last = event
         return last
+
+    async def text_edited_at(self, number: int) -> datetime | None:
+        """Return when an issue's text was last edited; None: never.
+
+        Only GraphQL says it: a forge without it is `Refused` or `Unavailable`.
+        Source: https://docs.github.com/graphql/reference/objects#issue
+        """
+        owner, _, name = self.repository.partition("/")
+        named = {"owner": owner, "name": name, "number": number}
+        content = {"query": _EDITED, "variables": named}
+        answer = await self._rest.make(payloads.EditedAnswer, self._graphql, content)
+        return answer.data.repository.issue.last_edited_at
+
+    async def is_public(self) -> bool:
+        """Whether everybody can read the repository, and write issues."""
+        return not (await self._rest.read(payloads.Repository, self._repo)).private
 
     async def relabel(self, number: int, add: set[str], remove: set[str]) -> None:
         """Add and remove labels; safe to call twice."""

@@ -20,13 +20,19 @@ _STALE_NS: Final = 3_600 * 10**9
 """What is unfinished for so long was left by a process that died."""
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True, tag="labelled"):
+class Request(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="labelled"
+):
     """Somebody labelled an issue; the text is as it was at that moment."""
 
     issue: int
     title: str
     text: str
     by: str
+    added: str = ""
+    """What who asks says beside the issue."""
+    edited: bool = False
+    """Found by a look and not by a delivery, and edited since it was labelled."""
 
 
 class Remark(msgspec.Struct, frozen=True, kw_only=True, tag="commented"):

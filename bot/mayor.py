@@ -2,10 +2,12 @@
 
 from typing import Final
 
+from bot.admission import EDITED, admitted, edited_since
 from bot.configuration import configuration
 from bot.desk import Desk
 from bot.draft import Draft
 from bot.inbox import Request
+from bot.payloads import Issue
 from convoy import ids, tasklist
 from convoy.actions import CreateBase, MakePlan
 from convoy.commands import FailConvoy, PlanConvoy, RequestConvoy
@@ -29,12 +31,24 @@ async def requests(desk: Desk, *, sweep: bool) -> dict[str, Request]:
     for issue in await desk.github.issues_labelled(desk.settings.label):
         if issue.number in known or _busy(desk.mirror.state, issue.number):
             continue
-        by = await desk.github.labeller(issue.number, desk.settings.label)
-        if by is not None:
-            waiting[f"sweep-{issue.number}"] = Request(
-                issue=issue.number, title=issue.title, text=issue.body or "", by=by
-            )
+        found = await _found(desk, issue)
+        if found is not None:
+            waiting[f"sweep-{issue.number}"] = found
     return waiting
+
+
+async def _found(desk: Desk, issue: Issue) -> Request | None:
+    """Return what a labelled issue asks for that reached us by no delivery."""
+    labelling = await desk.github.labelling(issue.number, desk.settings.label)
+    if labelling is None or labelling.actor is None:
+        return None
+    return Request(
+        issue=issue.number,
+        title=issue.title,
+        text=issue.body or "",
+        by=labelling.actor.login,
+        edited=await edited_since(desk, issue, labelling),
+    )
 
 
 async def accept(desk: Desk, draft: Draft, request: Request) -> None:
@@ -45,16 +59,19 @@ async def accept(desk: Desk, draft: Draft, request: Request) -> None:
     """
     if _busy(draft.state, request.issue):
         return
-    labels = (await desk.github.issue(request.issue)).label_names
-    if desk.settings.label not in labels:
+    issue = await desk.github.issue(request.issue)
+    if desk.settings.label not in issue.label_names:
         return
-    refused = await begin(desk, draft, request)
+    refused = EDITED if request.edited else await begin(desk, draft, request, issue)
     if refused is not None:
         await _deny(desk, request, refused)
 
 
-async def begin(desk: Desk, draft: Draft, request: Request) -> str | None:
-    """Put the request to the rules; return why it may not be, None when it may."""
+async def begin(desk: Desk, draft: Draft, request: Request, issue: Issue) -> str | None:
+    """Put the request to the rules; return why it may not be, None when it may.
+
+    Of the issue as it is now only its author is taken, who does not change.
+    """
     refused = await _refusal(desk, request)
     if refused is not None:
         return refused
@@ -62,12 +79,17 @@ async def begin(desk: Desk, draft: Draft, request: Request) -> str | None:
         config = configuration(desk)
     except ConfigError as error:
         return f"The configuration has a fault: {error}"
+    author = issue.user.login if issue.user else ""
+    trust = config.trust
+    words = await admitted(desk, request, author, outsiders=trust.outsiders)
+    if isinstance(words, str):
+        return words
     target = desk.mirror.default_branch
     command = RequestConvoy(
-        convoy=convoy_name(request.title, request.issue, draft.state.convoys),
+        convoy=convoy_name(words.title, request.issue, draft.state.convoys),
         issue=request.issue,
-        title=request.title,
-        text=request.text,
+        title=words.title,
+        text=words.text,
         by=request.by,
         target=target,
         base=draft.refs[HEADS + target],

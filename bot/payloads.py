@@ -4,6 +4,8 @@ Lenient on purpose: real payloads gain and lose fields; what is not named here i
 looked at. Source: https://docs.github.com/rest and https://docs.github.com/webhooks
 """
 
+from datetime import datetime
+
 from pydantic import BaseModel, ConfigDict, Field
 
 
@@ -34,6 +36,7 @@ class Issue(_Payload):
     labels: tuple[Label, ...] = ()
     user: Account | None = None
     pull_request: object | None = None
+    updated_at: datetime | None = None
 
     @property
     def label_names(self) -> frozenset[str]:
@@ -41,12 +44,31 @@ class Issue(_Payload):
         return frozenset(label.name for label in self.labels)
 
 
-class Labelled(_Payload):
+class IssueEvent(_Payload):
     """One entry of an issue's events; only `labeled` ones have a label."""
 
     event: str
     actor: Account | None = None
     label: Label | None = None
+    created_at: datetime | None = None
+
+
+class _EditedIssue(_Payload):
+    last_edited_at: datetime | None = Field(alias="lastEditedAt")
+
+
+class _EditedRepository(_Payload):
+    issue: _EditedIssue
+
+
+class _EditedData(_Payload):
+    repository: _EditedRepository
+
+
+class EditedAnswer(_Payload):
+    """GraphQL's word on when an issue's text was last edited."""
+
+    data: _EditedData
 
 
 class Comment(_Payload):
@@ -138,6 +160,7 @@ class Repository(_Payload):
 
     full_name: str
     default_branch: str = "main"
+    private: bool = False
 
 
 class Envelope(_Payload):

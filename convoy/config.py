@@ -19,6 +19,7 @@ from convoy.config_tables import (
     MayorTable,
     RefineryTable,
     Table,
+    TrustTable,
     WitnessTable,
 )
 from convoy.config_values import ENGINES, EngineName, TomlSchema
@@ -51,6 +52,7 @@ class Config(Table):
     ci: CiTable = CiTable()
     locks: LocksTable = LocksTable()
     gate: GateTable = GateTable()
+    trust: TrustTable = TrustTable()
 
     def settings(self) -> Settings:
         """Return what is frozen with a convoy. `[ci]` is not in it: it is local only.

@@ -133,6 +133,16 @@ class CiTable(Table):
     """How long it may take; after that the commit is red."""
 
 
+class TrustTable(Table):
+    """Whose words an agent may be given."""
+
+    model_config = ConfigDict(title="trust")
+
+    outsiders: bool = False
+    """Whether, in a public repository, text of people without write access may enter a
+    prompt, once somebody with write access asks for it."""
+
+
 class GateTable(Table):
     """What an agent's patch may not do."""
 

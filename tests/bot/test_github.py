@@ -2,12 +2,14 @@
 
 import json
 
+import httpx
 import pytest
 import respx
 
 from bot.github import GitHub
 from bot.rest import Refused
 from convoy import ids
+from grite.errors import Unavailable
 
 API = "https://api.example.org"
 REPO = f"{API}/repos/octo/project"
@@ -136,8 +138,45 @@ async def test_who_set_the_label_last_counts(
         ]
     )
 
-    assert await github.labeller(7, "brat") == "bea"
-    assert await github.labeller(7, "other") is None
+    last = await github.labelling(7, "brat")
+    assert last is not None
+    assert last.actor is not None
+    assert last.actor.login == "bea"
+    assert await github.labelling(7, "other") is None
+
+
+@pytest.mark.parametrize(
+    ("api_url", "graphql"),
+    [
+        ("https://api.github.com", "https://api.github.com/graphql"),
+        ("https://octo.example/api/v3", "https://octo.example/api/graphql"),
+    ],
+)
+async def test_when_an_issue_was_edited_is_asked_by_graphql(
+    api_url: str, graphql: str
+) -> None:
+    said = {"data": {"repository": {"issue": {"lastEditedAt": "2026-01-02T03:04:05Z"}}}}
+    async with httpx.AsyncClient() as client:
+        github = GitHub(client, api_url=api_url, repository="octo/project", token="t")
+        with respx.mock:
+            asked = respx.post(graphql).respond(json=said)
+
+            edited = await github.text_edited_at(7)
+
+    assert edited is not None
+    assert edited.isoformat() == "2026-01-02T03:04:05+00:00"
+    body = json.loads(asked.calls.last.request.content)
+    assert body["variables"] == {"owner": "octo", "name": "project", "number": 7}
+
+
+async def test_a_graphql_answer_without_data_tells_nothing(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    said = {"data": {"repository": None}, "errors": [{"message": "no"}]}
+    forge.post(f"{API}/graphql").respond(json=said)
+
+    with pytest.raises(Unavailable):
+        await github.text_edited_at(7)
 
 
 async def test_labels_are_added_and_removed(

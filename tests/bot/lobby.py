@@ -1,0 +1,154 @@
+"""A bot at a local forge whose webhooks reach it, and people who write issues.
+
+`you` own the repository, mallory may only read it.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import httpx
+from msgspec.structs import replace
+
+from bot import service
+from bot.github import GitHub
+from bot.loop import Loop
+from brat import local, registration as registrations
+from brat.forge.records import Ci
+from brat.forge.server import serving
+from brat.forge.state import Forge
+from brat.registration import FORGE_FOLDER, Source
+from convoy.actions import Role
+from convoy.state import Convoy
+from grite import git
+from tests.world.forge import AUTHOR, make_source, until
+
+CONFIG = """\
+[engine.default]
+type = "shell"
+args = ["true"]
+"""
+
+
+@dataclass
+class Clock:
+    """The forge's time, which passes only when a test says so."""
+
+    now: datetime = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def pass_s(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += timedelta(seconds=seconds)
+
+
+class Person(GitHub):
+    """Somebody who also edits."""
+
+    async def rewrite(self, number: int, **changed: str) -> None:
+        """Change an issue's title or body."""
+        await self._rest.write("PATCH", f"{self._repo}/issues/{number}", changed)
+
+
+@dataclass
+class Lobby:
+    """What a test can do and see."""
+
+    loop: Loop
+    forge: Forge
+    people: dict[str, Person]
+    clock: Clock
+
+    @property
+    def you(self) -> Person:
+        """The forge as the owner sees it."""
+        return self.people["you"]
+
+    async def write(self, title: str, text: str, by: str = "you") -> int:
+        """Open an issue."""
+        return await self.people[by].open_issue(title, text)
+
+    async def delivered(self, count: int = 1) -> None:
+        """Wait until so much has come in that asks for something."""
+        inbox = self.loop.desk.inbox
+
+        async def waiting() -> bool:
+            return len(inbox.requests()) + len(inbox.remarks()) >= count
+
+        await until(waiting)
+
+    def convoys(self) -> list[Convoy]:
+        """Return what was accepted."""
+        return list(self.loop.desk.mirror.state.convoys.values())
+
+    def labels(self, number: int) -> set[str]:
+        """Return the names of an issue's labels."""
+        store = self.forge.store
+        issue = next(each for each in store.issues.all() if each.number == number)
+        return {label.name for label in store.labels.all() if label.id in issue.labels}
+
+    def make_private(self) -> None:
+        """Let nobody but those with rights see the repository."""
+        store = self.forge.store
+        with store.change():
+            for repo in store.repositories.all():
+                store.repositories.put(replace(repo, private=True))
+
+    def said(self) -> list[str]:
+        """Return every comment there is, oldest first."""
+        return [each.body for each in self.forge.store.comments.all()]
+
+
+def project(folder: Path, config: str = CONFIG) -> Path:
+    """Make a repository with a configuration."""
+    source = make_source(folder)
+    (source / ".brat").mkdir()
+    (source / ".brat/config.toml").write_text(config)
+    git.run(["add", "."], cwd=source)
+    git.run(["commit", "-q", "-m", "Configure"], cwd=source, env=AUTHOR)
+    return source
+
+
+@asynccontextmanager
+async def lobby(
+    folder: Path, *, config: str = CONFIG, roles: tuple[Role, ...] = ("mayor",)
+) -> AsyncIterator[Lobby]:
+    """Give a lobby whose repository is public and holds `config`."""
+    known = registrations.register(
+        folder,
+        Source(
+            path=project(folder / "source", config),
+            branch="main",
+            name="app",
+            person="you",
+        ),
+    )
+    registrations.set_ci(folder, known, Ci())
+    clock = Clock()
+    with Forge(folder / FORGE_FOLDER, clock=clock) as forge:
+        forge.add_user("mallory")
+        tokens = {"you": known.person_token, "mallory": forge.add_token("mallory")}
+        async with (
+            serving(forge) as url,
+            httpx.AsyncClient(trust_env=False, timeout=30) as client,
+        ):
+            people = {
+                login: Person(
+                    client,
+                    api_url=f"{url}/api/v3",
+                    repository=known.repository,
+                    token=token,
+                )
+                for login, token in tokens.items()
+            }
+            settings = local.bot_settings(folder, known, url, roles)
+            async with (
+                service.opened(settings, lambda _: None) as loop,
+                service.door(loop, 0) as port,
+            ):
+                await local.point_hook(url, known, port)
+                yield Lobby(loop, forge, people, clock)
