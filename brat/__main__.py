@@ -5,7 +5,7 @@ from typing import Final
 
 import typer
 
-from brat.cli import convoys, logs
+from brat.cli import convoys, logs, seeing
 from brat.console import fail, say
 from grite.errors import BratError
 
@@ -16,6 +16,7 @@ app: Final = typer.Typer(
     help="Run fleets of coding agents on one repository.",
 )
 convoys.add_to(app)
+seeing.add_to(app)
 logs.add_to(app)
 
 

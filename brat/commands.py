@@ -1,25 +1,30 @@
 """What each word of the command line does."""
 
 import asyncio
-import json
 from pathlib import Path
 from typing import Final
 
 from bot.settings import ROLES
 from brat import checkout as checkouts, local, registration as registrations, roles
 from brat.checkout import Checkout
-from brat.console import out, say, write
+from brat.console import out, say
 from brat.local import Local, serving
 from brat.reading import Reader
 from brat.registration import Source
-from brat.tables import convoy_table, state_document
+from brat.status.find import live_or_named
+from brat.status.screen import convoy_table
 from convoy.actions import Role
-from convoy.commands import Command, DropTask, RetryTask
+from convoy.commands import (
+    Command,
+    DropTask,
+    PauseConvoy,
+    ResumeConvoy,
+    RetryTask,
+)
 from convoy.config import Config
 from convoy.duration import seconds
 from convoy.plaintext import shortened
 from convoy.state import Convoy
-from grite.errors import BratError
 from runner.engines import ENGINES
 
 TITLE_CHARS: Final = 72
@@ -135,25 +140,6 @@ def run(role: str | None, path: Path, *, once: bool, watch: bool) -> int:
     return asyncio.run(roles.run(checkout, wanted, say, once=once))
 
 
-def status(path: Path, *, as_json: bool) -> int:
-    """Print every convoy; 1 when something is blocked."""
-    checkout = checkouts.find(path)
-    known = registrations.read(checkout.folder)
-    reader = Reader(registrations.bare_path(checkout.folder, known))
-    state = reader.read()
-    if as_json:
-        write(json.dumps(state_document(state), indent=2))
-    else:
-        for convoy in state.convoys.values():
-            out.print(convoy_table(convoy))
-        if not state.convoys:
-            say('no convoy yet; next: brat mayor start --task "..."')
-        for fault in reader.faults:
-            say(f"the log has a fault: {fault}")
-    blocked = any(t.state == "blocked" for c in state.live() for t in c.tasks)
-    return roles.BLOCKED if blocked else roles.OK
-
-
 def retry(path: Path, convoy: str | None, number: int) -> int:
     """Queue a blocked task again; return 1 when the rules forbid it."""
     checkout = checkouts.find(path)
@@ -170,6 +156,18 @@ def drop(path: Path, convoy: str | None, number: int) -> int:
     return _ask(checkout, DropTask(convoy=name, task=number, why=why))
 
 
+def pause(path: Path, convoy: str) -> int:
+    """Start nothing new in a convoy; return 1 when the rules forbid it."""
+    checkout = checkouts.find(path)
+    return _ask(checkout, PauseConvoy(convoy=convoy, by=checkout.person()))
+
+
+def resume(path: Path, convoy: str) -> int:
+    """Let a paused convoy go on; return 1 when the rules forbid it."""
+    checkout = checkouts.find(path)
+    return _ask(checkout, ResumeConvoy(convoy=convoy, by=checkout.person()))
+
+
 def _ask(checkout: Checkout, command: Command) -> int:
     async def asked() -> int:
         async with serving(checkout, (), say) as here:
@@ -184,23 +182,9 @@ def _ask(checkout: Checkout, command: Command) -> int:
 
 
 def _convoy_named(checkout: Checkout, name: str | None) -> str:
-    """Return the convoy that is meant.
-
-    Raises:
-        BratError: none was named, and there is not just one that has not ended.
-    """
-    if name is not None:
-        return name
-    state = Reader(
-        registrations.bare_path(checkout.folder, registrations.read(checkout.folder))
-    ).read()
-    live = [convoy.name for convoy in state.live()]
-    if len(live) != 1:
-        which = ", ".join(live) or "none"
-        raise BratError(
-            f"say which convoy with --convoy; these have not ended: {which}"
-        )
-    return live[0]
+    known = registrations.read(checkout.folder)
+    state = Reader(registrations.bare_path(checkout.folder, known)).read()
+    return live_or_named(state, name).name
 
 
 def config_check(path: Path) -> None:

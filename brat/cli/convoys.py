@@ -1,4 +1,4 @@
-"""The words that run convoys: init, the roles, status, task, config, demo."""
+"""The words that run convoys: init, the roles, task, config, demo."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from brat.cli.options import HERE, Json, Once, Repo, Watch, group
+from brat.cli.options import HERE, Convoy, Json, Number, Once, Repo, Watch, group
 
 mayor: Final = group("Plan: one issue, one convoy.")
 witness: Final = group("Run agents on ready tasks.")
@@ -27,7 +27,7 @@ def add_to(app: typer.Typer) -> None:
         ("config", config),
     ):
         app.add_typer(words, name=name)
-    for command in (init, up, status, demo):
+    for command in (init, up, demo):
         app.command()(command)
 
 
@@ -83,17 +83,14 @@ def up(repo: Repo = HERE) -> None:
     _run(None, repo, once=False, watch=True)
 
 
-def status(*, as_json: Json = False, repo: Repo = HERE) -> None:
-    """Show every convoy and its tasks."""
-    from brat import commands
+@task.command("show")
+def task_show(
+    number: Number, *, convoy: Convoy = None, as_json: Json = False, repo: Repo = HERE
+) -> None:
+    """Show one task whole."""
+    from brat.status import show
 
-    sys.exit(commands.status(repo, as_json=as_json))
-
-
-Number = Annotated[int, typer.Argument(help="The task's number in its convoy.")]
-Convoy = Annotated[
-    str | None, typer.Option("--convoy", help="Its convoy; the live one if left out.")
-]
+    sys.exit(show.task(repo, number, convoy, as_json=as_json))
 
 
 @task.command("retry")

@@ -9,6 +9,10 @@ Repo = Annotated[Path, typer.Option(help="A folder of the git repository.")]
 Once = Annotated[bool, typer.Option("--once", help="One tick, then end.")]
 Watch = Annotated[bool, typer.Option("--watch", help="Stay, and go on.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+Number = Annotated[int, typer.Argument(help="The task's number in its convoy.")]
+Convoy = Annotated[
+    str | None, typer.Option("--convoy", help="Its convoy; the live one if left out.")
+]
 HERE: Final = Path()
 
 

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from brat.tables import SHORT, worked_s
+from brat.status.screen import SHORT
+from brat.status.times import worked_s
 from convoy.state import Convoy, Task
 
 

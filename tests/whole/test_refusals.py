@@ -89,7 +89,7 @@ def test_an_engine_that_cannot_be_driven(tmp_path: Path, line: str) -> None:
 def test_a_repository_that_was_not_initialised(tmp_path: Path, line: str) -> None:
     terminal = project(tmp_path, SHELL)
 
-    assert "run `brat init` first" in refused(terminal, line)
+    assert "`brat init`" in refused(terminal, line)
 
 
 def test_a_git_that_is_too_old(tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""The words that look: status, why, queue, session, convoy."""
+
+import sys
+from typing import Annotated, Final
+
+import typer
+
+from brat.cli.options import HERE, Convoy, Json, Number, Repo, group
+
+convoy: Final = group("Convoys: what became of each issue.")
+session: Final = group("Sessions: agents at work.")
+
+Name = Annotated[str, typer.Argument(help="The convoy's name; see brat convoy list.")]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add all of these words to the command line."""
+    app.add_typer(convoy, name="convoy")
+    app.add_typer(session, name="session")
+    for command in (status, why, queue):
+        app.command()(command)
+
+
+def status(
+    *,
+    convoy: Convoy = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Stay, and show news.")
+    ] = False,
+    as_json: Json = False,
+    repo: Repo = HERE,
+) -> None:
+    """Show every convoy, its tasks, and what waits for you."""
+    from brat.status import show
+
+    sys.exit(show.status(repo, convoy, as_json=as_json, watch=watch))
+
+
+def why(
+    task: Number, *, convoy: Convoy = None, as_json: Json = False, repo: Repo = HERE
+) -> None:
+    """Say why a task is where it is, and what it waits for."""
+    from brat.status import show
+
+    sys.exit(show.why(repo, task, convoy, as_json=as_json))
+
+
+def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show the merge queues, in the order of landing."""
+    from brat.status import show
+
+    sys.exit(show.queue(repo, as_json=as_json))
+
+
+@session.command("list")
+def session_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show the sessions that have not ended."""
+    from brat.status import show
+
+    sys.exit(show.sessions(repo, as_json=as_json))
+
+
+@convoy.command("list")
+def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show every convoy, a line each."""
+    from brat.status import show
+
+    sys.exit(show.convoys(repo, as_json=as_json))
+
+
+@convoy.command("show")
+def convoy_show(name: Name, *, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show one convoy and its tasks."""
+    from brat.status import show
+
+    sys.exit(show.status(repo, name, as_json=as_json, watch=False))
+
+
+@convoy.command("pause")
+def convoy_pause(name: Name, repo: Repo = HERE) -> None:
+    """Start nothing new in a convoy."""
+    from brat import commands
+
+    sys.exit(commands.pause(repo, name))
+
+
+@convoy.command("resume")
+def convoy_resume(name: Name, repo: Repo = HERE) -> None:
+    """Let a paused convoy go on."""
+    from brat import commands
+
+    sys.exit(commands.resume(repo, name))

@@ -1,0 +1,1 @@
+"""Where everything stands, for people (screens) and for programs (documents)."""

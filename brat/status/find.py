@@ -1,0 +1,47 @@
+"""Which convoy and which task is meant."""
+
+from convoy.nearest import did_you_mean
+from convoy.state import Convoy, State, Task
+from grite.errors import BratError
+
+
+def convoy_named(state: State, name: str) -> Convoy:
+    """Return the convoy of that name.
+
+    Raises:
+        BratError: there is none; it says the nearest.
+    """
+    if name not in state.convoys:
+        near = did_you_mean(name, state.convoys)
+        raise BratError(f"there is no convoy {name}{near or '; see `brat status`'}")
+    return state.convoys[name]
+
+
+def live_or_named(state: State, name: str | None) -> Convoy:
+    """Return the named convoy; without a name the one that has not ended, or is last.
+
+    Raises:
+        BratError: there is none, or none was named and several have not ended.
+    """
+    if name is not None:
+        return convoy_named(state, name)
+    live = tuple(state.live())
+    if len(live) > 1:
+        which = ", ".join(convoy.name for convoy in live)
+        raise BratError(f"say which convoy with --convoy; not ended are: {which}")
+    if not state.convoys:
+        raise BratError("there is no convoy yet")
+    return live[0] if live else [*state.convoys.values()][-1]
+
+
+def task_in(convoy: Convoy, number: int) -> Task:
+    """Return a task of the convoy.
+
+    Raises:
+        BratError: there is none of that number; it says which there are.
+    """
+    task = convoy.task(number)
+    if task is None:
+        there = ", ".join(str(each.number) for each in convoy.tasks) or "none yet"
+        raise BratError(f"{convoy.name} has no task {number}; its tasks: {there}")
+    return task

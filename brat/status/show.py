@@ -1,0 +1,161 @@
+"""What the words that only look print; all of them read refs and need no bot."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from rich.console import RenderableType
+from rich.live import Live
+
+from bot.desk import wall_clock
+from brat.console import out, say, write
+from brat.places import log_repository
+from brat.reading import Reader
+from brat.status import document, screen
+from brat.status.find import convoy_named, live_or_named, task_in
+from convoy.reasons import reasons
+from convoy.state import Convoy, State
+
+OK: Final = 0
+BLOCKED: Final = 1
+LOOK_S: Final = 0.5
+"""How often `--watch` looks for news."""
+NOTHING_YET: Final = 'no convoy yet; next: brat mayor start --task "..."'
+
+
+def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int:
+    """Print every convoy, or one; return 1 when something live is blocked.
+
+    Raises:
+        BratError: there is no log here, or no such convoy.
+    """
+    reader = Reader(log_repository(path))
+    if watch:
+        _watch(reader, convoy)
+    state = reader.read()
+    shown = _shown(state, convoy)
+    if as_json:
+        whole = document.state_document(state, wall_clock(), reader.faults)
+        whole["convoys"] = [document.convoy_document(each) for each in shown]
+        _write(whole)
+    elif shown:
+        out.print(screen.state_screen(shown, state, wall_clock(), reader.faults))
+    else:
+        say(NOTHING_YET)
+    live = (each for each in shown if not each.ended)
+    blocked = any(t.state == "blocked" for each in live for t in each.tasks)
+    return BLOCKED if blocked else OK
+
+
+def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:
+    if convoy is not None:
+        return (convoy_named(state, convoy),)
+    return tuple(state.convoys.values())
+
+
+def _watch(reader: Reader, convoy: str | None) -> None:
+    """Show the screen anew whenever the log has news, until interrupted."""
+
+    def now() -> RenderableType:
+        state = reader.read()
+        shown = _shown(state, convoy)
+        if not shown:
+            return NOTHING_YET
+        return screen.state_screen(shown, state, wall_clock(), reader.faults)
+
+    with Live(now(), console=out, auto_refresh=False, screen=out.is_terminal) as live:
+        while True:
+            time.sleep(LOOK_S)
+            live.update(now(), refresh=True)
+
+
+def why(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
+    """Print why a task is where it is, in order.
+
+    Raises:
+        BratError: there is no such convoy or task.
+    """
+    state = Reader(log_repository(path)).read()
+    found = live_or_named(state, convoy)
+    task, now = task_in(found, number), wall_clock()
+    if as_json:
+        _write(document.why_document(state, found, task, now))
+        return OK
+    write(f"{found.name}, task {number}: {screen.one_line(task.spec.title)}")
+    for reason in reasons(state, found, task, now):
+        write(f"- {screen.one_line(reason)}")
+    return OK
+
+
+def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
+    """Print one task whole.
+
+    Raises:
+        BratError: there is no such convoy or task.
+    """
+    state = Reader(log_repository(path)).read()
+    found = live_or_named(state, convoy)
+    told = document.task_document(found, task_in(found, number))
+    if as_json:
+        _write({"schema_version": document.SCHEMA_VERSION, "task": told})
+        return OK
+    for key, value in told.items():
+        write(f"{key.replace('_', ' '):14} {screen.one_line(_worded(value))}")
+    return OK
+
+
+def convoys(path: Path, *, as_json: bool) -> int:
+    """Print all convoys, a line each."""
+    return _table(
+        path,
+        as_json,
+        "convoys",
+        lambda state: [document.convoy_document(c) for c in state.convoys.values()],
+        screen.convoys_table,
+    )
+
+
+def sessions(path: Path, *, as_json: bool) -> int:
+    """Print the sessions that have not ended, a line each."""
+    return _table(
+        path,
+        as_json,
+        "sessions",
+        lambda state: [document.session_document(*each) for each in state.running()],
+        screen.sessions_table,
+    )
+
+
+def queue(path: Path, *, as_json: bool) -> int:
+    """Print the merge queues in the order of landing."""
+    return _table(path, as_json, "queue", document.queue_document, screen.queue_table)
+
+
+def _table(
+    path: Path,
+    as_json: bool,  # noqa: FBT001  private
+    name: str,
+    told: Callable[[State], list[dict[str, Any]]],
+    drawn: Callable[[State], RenderableType],
+) -> int:
+    state = Reader(log_repository(path)).read()
+    rows = told(state)
+    if as_json:
+        _write({"schema_version": document.SCHEMA_VERSION, name: rows})
+    elif rows:
+        out.print(drawn(state))
+    else:
+        say(f"no {name}")
+    return OK
+
+
+def _worded(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def _write(whole: dict[str, Any]) -> None:
+    write(json.dumps(whole, indent=2))

@@ -1,0 +1,138 @@
+"""The words that look, typed in a repository and in a clone of it, with no bot."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import time
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from convoy.interventions import Intervention
+from tests.world.terminal import BRAT, Terminal
+from tests.world.words import engine, project
+
+pytestmark = pytest.mark.timeout(120)
+
+BARE = ".git/brat/forge/repos/pat-person/project.git"
+LIST = "Say words\n\n- [ ] Say hi (paths: hi.txt)\n- [ ] Say ho (after: 1)\n"
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    """A convoy that was planned; nobody has run a session yet."""
+    terminal = project(tmp_path_factory.mktemp("seeing"), engine("echo hi > hi.txt"))
+    terminal.done("brat init")
+    said = terminal.type(f"brat mayor start --task '{LIST}'")
+    assert said.status == 0, said.err
+    return terminal
+
+
+def test_status_shows_tasks_and_what_they_wait_for(terminal: Terminal) -> None:
+    shown = terminal.done("brat status")
+
+    assert "say-words-1: active" in shown
+    assert "2 Say ho" in shown
+    assert "task 1" in shown
+
+
+def test_every_list_has_a_form_for_programs(terminal: Terminal) -> None:
+    whole = json.loads(terminal.done("brat status --json"))
+    lists = {
+        name: json.loads(terminal.done(f"brat {words} --json"))[name]
+        for words, name in (
+            ("convoy list", "convoys"),
+            ("session list", "sessions"),
+            ("queue", "queue"),
+        )
+    }
+
+    assert whole["schema_version"] == 1
+    assert {name: whole[name] for name in lists} == lists
+    assert lists["convoys"][0]["tasks"][1]["after"] == [1]
+    assert lists["sessions"] == lists["queue"] == []
+
+
+def test_why_gives_the_reasons_in_order(terminal: Terminal) -> None:
+    assert terminal.done("brat why 2").splitlines() == [
+        "say-words-1, task 2: Say ho",
+        "- it is queued, not tried yet",
+        "- task 1 must be merged first; it is queued",
+    ]
+
+
+def test_a_clone_that_has_the_refs_sees_the_same(terminal: Terminal) -> None:
+    clone = Terminal(terminal.cwd.parent / "clone", terminal.home)
+    terminal.done(f"git clone -q {terminal.cwd / BARE} {clone.cwd}")
+    clone.done("git fetch -q origin refs/grite/*:refs/grite/*")
+
+    assert clone.done("brat status --json") == terminal.done("brat status --json")
+    assert clone.done("brat task show 1") == terminal.done("brat task show 1")
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("brat convoy show say-word-1", "no convoy say-word-1; did you mean say-words"),
+        ("brat why 9", "say-words-1 has no task 9; its tasks: 1, 2"),
+        ("brat task show 1 --convoy nope", "there is no convoy nope"),
+    ],
+)
+def test_what_is_not_there_is_said(terminal: Terminal, line: str, said: str) -> None:
+    answer = terminal.type(line)
+
+    assert answer.status == 1
+    assert said in answer.err
+
+
+def test_a_convoy_is_paused_and_resumed(terminal: Terminal) -> None:
+    terminal.done("brat convoy pause say-words-1")
+    paused = terminal.done("brat why 1")
+    terminal.done("brat convoy resume say-words-1")
+
+    assert "- the convoy is paused" in paused
+    assert "paused" not in terminal.done("brat why 1")
+
+
+def test_a_screen_that_stays_shows_news(terminal: Terminal) -> None:
+    ours, theirs = pty.openpty()
+    env = {"PATH": os.environ["PATH"], "HOME": str(terminal.home), "TERM": "xterm"}
+    watching = subprocess.Popen(
+        [BRAT, "status", "--watch"],
+        cwd=terminal.cwd,
+        env=env,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    try:
+        _read_until(ours, b"active")
+        terminal.done("brat convoy pause say-words-1")
+        _read_until(ours, b"paused")
+    finally:
+        watching.terminate()
+        watching.wait(10)
+        os.close(ours)
+        terminal.done("brat convoy resume say-words-1")
+
+
+def _read_until(screen: int, wanted: bytes, within_s: float = 30) -> None:
+    seen, deadline = b"", time.monotonic() + within_s
+    while wanted not in seen:
+        ready, _, _ = select.select([screen], [], [], deadline - time.monotonic())
+        assert ready, seen
+        seen += os.read(screen, 65_536)
+
+
+def test_the_page_names_every_field(terminal: Terminal) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "status.md").read_text()
+    whole = json.loads(terminal.done("brat status --json"))
+    told = {*whole, *whole["convoys"][0], *whole["convoys"][0]["tasks"][0]}
+    told |= {field.name for field in msgspec.structs.fields(Intervention)}
+
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == told
