@@ -4,7 +4,7 @@ Writes are never repeated: one whose answer was lost is an announced action, and
 loop looks for it by its key before it is done again.
 """
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import datetime
 from http import HTTPStatus
 from typing import Final
@@ -53,6 +53,10 @@ class GitHub:
         self._rest = Rest(client, api_url=api_url, token=token, pace=pace)
         self._repo = f"/repos/{repository}"
         self._graphql = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
+
+    def guard(self, check: Callable[[], None]) -> None:
+        """Let `check` be called just before each write is sent; it may raise."""
+        self._rest.guard = check
 
     async def token(self) -> str:
         """Return a token that is good for minutes: git may show it too."""

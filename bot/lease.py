@@ -15,7 +15,7 @@ from typing import Final
 
 from bot.mirror import Mirror
 from grite import lease
-from grite.errors import BratError, Corrupt
+from grite.errors import BratError, Corrupt, Unavailable
 from grite.remote import RefUpdate
 from grite.resource import BOT as RESOURCE
 
@@ -24,6 +24,10 @@ SKEW_S: Final = 300
 """What two clocks may differ by, for a process that cannot watch for a whole TTL."""
 FRESH_S: Final = TTL_S / 3
 """A lease pushed longer ago is pushed anew before anything is done on its strength."""
+
+
+SPARE_S: Final = 10.0
+"""What one write may take: nothing is sent on a lease that ends sooner."""
 
 
 class NotHolder(BratError):
@@ -68,6 +72,17 @@ class BotLease:
     def age_s(self) -> float:
         """How long ago this process pushed it last."""
         return self.ticking() - self._pushed[1]
+
+    def check(self) -> None:
+        """Let a write go out on the lease's strength.
+
+        Raises:
+            Unavailable: it may end before the write arrives; nothing was sent.
+        """
+        if not self.sole and not (self.held and self.age_s < TTL_S - SPARE_S):
+            raise Unavailable(
+                f"{RESOURCE} has to be renewed before anything is written"
+            )
 
     def renewed(self, now: int) -> RefUpdate:
         """Return the move that takes or renews the lease in the next push.

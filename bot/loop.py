@@ -17,7 +17,7 @@ from bot.desk import Desk
 from bot.draft import Draft
 from bot.lease import BotLease, NotHolder
 from bot.observe import observe
-from bot.rest import Refused
+from bot.rest import Limited, Refused
 from bot.staging import owed, stage
 from bot.wake import ALL, Wake
 from convoy.actions import Effect, Show
@@ -50,7 +50,10 @@ class Loop:
     """Is told one line for each thing that goes wrong or waits."""
     pause: Callable[[float], Awaitable[None]] = asyncio.sleep
     """Waits so many seconds."""
+    resume_at: int = 0
+    """Unix ms; the forge wants to be left alone until then."""
     _noted: list[NoteDone] = field(default_factory=list)
+    _renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     # --- a tick ---------------------------------------------------------------------
 
@@ -63,11 +66,23 @@ class Loop:
             try:
                 await self._rounds(self.wake.take())
             except (Conflict, Unavailable, NotHolder, Refused, GitFailed) as error:
-                self._note_trouble("tick", str(error))
+                self._note_trouble("tick", error)
                 self.wake.suspect()
                 return True
             self.desk.troubles.pop("tick", None)
             return bool(self.desk.troubles)
+
+    @property
+    def retry_s(self) -> float:
+        """How long to wait before a tick that was cut short is done again.
+
+        Where the forge only wants no writes for a while, it is looked at meanwhile.
+        """
+        desk = self.desk
+        left_s = (self.resume_at - desk.clock()) / 1000
+        if "tick" not in desk.troubles:
+            left_s = min(left_s, desk.settings.sweep_s)
+        return max(RETRY_S, left_s)
 
     async def ask(self, command: Command) -> Refusal | None:
         """Put a person's command to the rules and push what it leads to.
@@ -222,27 +237,42 @@ class Loop:
             for action in owed(desk)
             if isinstance(action, Effect) and not effects.is_shown(desk, action)
         ]
-        if wanted and not self.lease.fresh:
-            await self._push(Draft(desk.mirror, desk.actor, desk.clock()))
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
-        async with asyncio.TaskGroup() as group:
-            for effect in wanted:
-                group.create_task(self._effect(effect, slots))
+        desk.github.guard(self.lease.check)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for effect in wanted:
+                    group.create_task(self._effect(effect, slots))
+        except* (Conflict, Unavailable, NotHolder, GitFailed) as lost:
+            raise lost.exceptions[0] from lost  # all tell of the same lease
+        finally:
+            desk.github.guard(lambda: None)
         return bool(self._noted)
+
+    async def _hold(self) -> None:
+        """Renew the lease if it is not fresh: a paced group may outlast it."""
+        async with self._renewing:
+            if not self.lease.fresh:
+                desk = self.desk
+                await self._push(Draft(desk.mirror, desk.actor, desk.clock()))
 
     async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
         async with slots:
+            await self._hold()
             name = repr(effect)
             try:
                 noted = await effects.perform(self.desk, effect)
             except (Refused, Unavailable) as error:
-                self._note_trouble(name, str(error))
+                self._note_trouble(name, error)
                 return
             self.desk.troubles.pop(name, None)
             if noted is not None:
                 self._noted.append(noted)
 
-    def _note_trouble(self, name: str, why: str) -> None:
+    def _note_trouble(self, name: str, error: BratError) -> None:
+        if isinstance(error, Limited):
+            self.resume_at = max(self.resume_at, error.retry_at)
+        why = str(error)
         if self.desk.troubles.get(name) != why:
             self.desk.troubles[name] = why
             self.tell(why)

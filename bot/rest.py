@@ -79,6 +79,8 @@ class Rest:
                 limits.
         """
         self.tokens = StaticToken(token) if isinstance(token, str) else token
+        self.guard: Callable[[], None] = lambda: None
+        """Is asked before each write is sent, when its turn has come; it may raise."""
         self._wire = Wire(client, api_url)
         self._pace = pace or Pace()
         self._retrying = AsyncRetrying(
@@ -176,6 +178,8 @@ class Rest:
         while True:
             token = await self.tokens.token()
             async with self._pace.turn(visit):
+                if not ask.reads:
+                    self.guard()
                 reply = await self._wire.send(ask, token)
             if self._pace.again(visit, reply):
                 continue

@@ -15,7 +15,7 @@ from bot.door import Door, Place
 from bot.github import GitHub
 from bot.inbox import Inbox
 from bot.lease import BotLease
-from bot.loop import RETRY_S, VERSION, Loop
+from bot.loop import VERSION, Loop
 from bot.mirror import Mirror
 from bot.pace import Pace, pacing
 from bot.rest import DEADLINE_S, Refused
@@ -85,7 +85,7 @@ class _WayIn:
 async def _let_in(
     client: httpx.AsyncClient, settings: Settings
 ) -> AsyncIterator[_WayIn]:
-    how = pacing(settings.write_gap_s)
+    how = pacing(settings.gap_s)
     if settings.app_id is None or settings.private_key_file is None:
         yield _WayIn(tokens=StaticToken(settings.token), pace=Pace(how))
         return
@@ -160,10 +160,11 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
         if not again and not loop.owes():
             await loop.release()
             return
-        cut_short = cut_short + 1 if again else 0
+        limited = loop.resume_at > loop.desk.clock()
+        cut_short = cut_short + 1 if again and not limited else 0
         if cut_short > PATIENCE:
             raise Unavailable("; ".join(loop.desk.troubles.values()))
-        await loop.wake.wait(RETRY_S if again else loop.desk.settings.sweep_s)
+        await loop.wake.wait(loop.retry_s if again else loop.desk.settings.sweep_s)
 
 
 async def forever(loop: Loop) -> None:
@@ -172,7 +173,7 @@ async def forever(loop: Loop) -> None:
         again = await tick(loop)
         if not again and not loop.owes():
             await loop.release()
-        await loop.wake.wait(RETRY_S if again else loop.desk.settings.sweep_s)
+        await loop.wake.wait(loop.retry_s if again else loop.desk.settings.sweep_s)
 
 
 async def tick(loop: Loop) -> bool:

@@ -1,7 +1,8 @@
 """What a bot process is told: one JSON file, readable by its owner alone."""
 
 from pathlib import Path
-from typing import Self
+from typing import Final, Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -9,6 +10,10 @@ from convoy.actions import Role
 from convoy.plan import Pace
 from grite.errors import BratError
 
+GITHUB: Final = "api.github.com"
+GITHUB_GAP_S: Final = 1.0
+"""https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+(pause between mutative requests)"""
 ROLES: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 
 
@@ -44,9 +49,9 @@ class Settings(BaseModel):
     """Read instead of the one on the default branch (local mode, uncommitted)."""
     ci_command: bool = True
     """Whether the forge is known to run CI."""
-    write_gap_s: float = Field(default=0.0, ge=0)
-    """From one write to the next: 0 for the local forge, 1 for GitHub, whose limits on
-    content then hold too."""
+    write_gap_s: float | None = Field(default=None, ge=0)
+    """From one write to the next; above 0 GitHub's limits on content hold, too. None:
+    1 on api.github.com, 0 elsewhere."""
     push_gap_s: float = Field(default=20.0, ge=0)
     """Between two pushes at least: what happens meanwhile shares the next one. GitHub
     asks for at most 6 a minute and repository."""
@@ -72,6 +77,13 @@ class Settings(BaseModel):
         if bool(self.token) == whole:
             raise ValueError("give either token, or app_id and private_key_file")
         return self
+
+    @property
+    def gap_s(self) -> float:
+        """From one write to the next."""
+        if self.write_gap_s is not None:
+            return self.write_gap_s
+        return GITHUB_GAP_S if urlsplit(self.api_url).hostname == GITHUB else 0.0
 
     @property
     def secrets(self) -> tuple[str, ...]:

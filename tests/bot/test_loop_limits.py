@@ -1,0 +1,167 @@
+"""The loop waits as long as the forge wants, and writes only while it may."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot import service
+from bot.lease import SPARE_S, TTL_S
+from bot.loop import RETRY_S, Loop
+from bot.pace import Limited
+from bot.settings import Settings
+from bot.wire import Ask, Reply, Wire
+from brat.forge import Forge
+from convoy.state import State
+from grite.errors import Unavailable
+from tests.world.forge import REPO, Town, make_source, settle_in, town
+
+SLOW_S = 15.0
+LABELLED = {"labels": ["brat"]}
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Town]:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path) as served:
+            yield served
+
+
+def settings(here: Town, **given: object) -> Settings:
+    told = {
+        "repository": REPO,
+        "api_url": f"{here.url}/api/v3",
+        "git_url": here.url,
+        "token": here.tokens["bot"],
+        "secret": "made-up-secret-of-the-webhook",
+        "folder": here.folder / "bot",
+        "push_gap_s": 0,
+        "roles": ("mayor",),
+        **given,
+    }
+    return Settings.model_validate(told)
+
+
+async def test_a_paced_group_of_writes_never_outlasts_the_lease(
+    here: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        issue = await here.issue(f"Fix {number}")
+        await here.post(f"issues/{issue}/labels", LABELLED, by="alice")
+    now, ages = [1000.0], list[float]()
+    async with service.opened(settings(here), lambda _: None) as loop:
+        loop.lease.ticking = lambda: now[0]
+        send = Wire.send
+
+        async def slow(wire: Wire, ask: Ask, token: str) -> Reply:
+            if not ask.reads and not ask.url.endswith("/graphql"):
+                ages.append(loop.lease.age_s)
+                now[0] += SLOW_S
+            return await send(wire, ask, token)
+
+        monkeypatch.setattr(Wire, "send", slow)
+        for _ in range(20):
+            await loop.tick()
+            if _all_shown(loop.desk.mirror.state):
+                break
+
+        assert _all_shown(loop.desk.mirror.state)
+    assert len(ages) >= 12
+    assert max(ages) < TTL_S - SPARE_S
+    for number in range(1, 5):
+        said = await here.get(f"issues/{number}/comments")
+        assert len(said) == 1
+
+
+def _all_shown(state: State) -> bool:
+    convoys = state.convoys.values()
+    return len(convoys) == 4 and all(convoy.comment for convoy in convoys)
+
+
+async def test_a_write_on_an_old_lease_is_not_sent(here: Town) -> None:
+    async with service.opened(settings(here), lambda _: None) as loop:
+        await loop.tick()
+        loop.desk.github.guard(loop.lease.check)
+        loop.lease.check()
+        loop.lease.ticking = lambda: 1e12
+
+        with pytest.raises(Unavailable, match="has to be renewed"):
+            await loop.desk.github.open_issue("Never", "sent")
+
+    assert await here.get("issues?state=all") == []
+
+
+async def limited(here: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -> Loop:
+    """Return a loop that has just met a limit for half an hour."""
+    issue = await here.issue()
+    await here.post(f"issues/{issue}/labels", LABELLED, by="alice")
+    send = Wire.send
+
+    async def busy(wire: Wire, ask: Ask, token: str) -> Reply:
+        if ask.reads is reads and "/issues" in ask.url:
+            return Reply(429, {"retry-after": "1800"}, b"{}")
+        return await send(wire, ask, token)
+
+    monkeypatch.setattr(Wire, "send", busy)
+    async with service.opened(settings(here), lambda _: None) as loop:
+        loop.desk.clock = lambda: 1_000_000
+        assert await loop.tick()
+        return loop
+
+
+async def test_it_asks_again_when_the_forge_said_and_not_before(
+    here: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = await limited(here, monkeypatch, reads=True)
+
+    now_ms = loop.resume_at - 1_700_000
+    loop.desk.clock = lambda: now_ms
+    assert loop.retry_s == pytest.approx(1700)
+    assert "it goes on at" in loop.desk.troubles["tick"]
+
+    loop.desk.clock = lambda: loop.resume_at
+    assert loop.retry_s == RETRY_S
+
+
+async def test_where_only_writes_are_limited_it_still_looks(
+    here: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = await limited(here, monkeypatch, reads=False)
+
+    now_ms = loop.resume_at - 1_700_000
+    loop.desk.clock = lambda: now_ms
+    assert "tick" not in loop.desk.troubles
+    assert loop.retry_s == loop.desk.settings.sweep_s
+
+
+def test_a_limit_is_told_with_its_end() -> None:
+    assert "00:30:00 UTC" in str(Limited("GET /x", "wait", 1_800_000))
+
+
+@pytest.mark.parametrize(
+    ("api_url", "given", "gap_s"),
+    [
+        ("https://api.github.com", {}, 1.0),
+        ("https://api.github.com", {"write_gap_s": 0.5}, 0.5),
+        ("https://api.github.com", {"write_gap_s": 0}, 0.0),
+        ("https://ghe.example.com/api/v3", {}, 0.0),
+        ("http://127.0.0.1:1/api/v3", {}, 0.0),
+    ],
+)
+def test_writes_are_a_second_apart_on_github(
+    api_url: str, given: dict[str, float], gap_s: float, tmp_path: Path
+) -> None:
+    told = Settings.model_validate(
+        {
+            "repository": REPO,
+            "api_url": api_url,
+            "git_url": "https://github.com",
+            "token": "x",
+            "secret": "made-up-secret-of-the-webhook",
+            "folder": tmp_path,
+            **given,
+        }
+    )
+
+    assert told.gap_s == gap_s
