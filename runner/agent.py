@@ -4,16 +4,21 @@ The environment is built from nothing: what is not named here or in the engine's
 does not reach the agent.
 """
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from convoy.events import TaskStarted
+from convoy.events import EngineSpec, TaskStarted
 from convoy.redaction import Redaction
 from grite.git import authorization
-from runner.engines import ENGINES
-from runner.engines.row import Call, Report, Row
+from runner import engines
+from runner.engines.events import Cost, Error, Said, Text, Usage
+from runner.engines.hearing import Hearing, Report
+from runner.engines.row import Call, Row, reached_by
+from runner.home import left_in, prepare
 from runner.inputs import Inputs
+from runner.keys import key_for, missing_key
 from runner.prompt import prompt
 from runner.stop import Stop
 from runner.supervise import Ending, Order, Stream, supervise
@@ -33,54 +38,74 @@ class Job:
     """Gets the redacted output as it comes."""
     running: Callable[[str], None]
     """Told the program's name just before it starts."""
-
-
-def row_of(started: TaskStarted) -> Row | None:
-    """Return the row of the engine that the task asks for; None: it is not known."""
-    return ENGINES.get(started.engine.type)
+    used: Callable[[Usage | Cost], None]
+    """Told what the engine says it used, as it says it."""
 
 
 def run(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
     """Run the task's engine in `folder`; all it started is gone when this returns."""
-    started = job.started
-    row = row_of(started)
-    if row is None:
-        known = ", ".join(sorted(ENGINES))
-        return _unstarted(
-            f"No engine is called {started.engine.type!r}; known: {known}."
-        )
-    call = _call(job)
     try:
+        row = engines.found(job.started.engine.type)
+        call = _call(job, row)
         argv = row.argv(call)
     except ValueError as error:
-        return _unstarted(str(error))
-    parser = row.parser()
-
-    def read(stream: Stream, text: str) -> None:
-        job.show(text)
-        if stream == "out":
-            parser.feed(text)
-
-    transcript = Transcript(
-        job.transcript, job.redaction, started.limits.output_bytes, read
-    )
-    job.running(argv[0])
-    order = Order(
-        argv, folder, environment_of(job, row, call), started.engine.timeout_s
-    )
-    try:
-        ending = supervise(order, transcript.write, stop)
-    finally:
-        transcript.close()
-    if ending.fault:
-        return ending, Report("missing_tool")
-    return ending, parser.report(ending.exit_code)
+        return Ending(fault=str(error)), Report("missing_tool")
+    if fault := missing_key(row, call):
+        return Ending(fault=fault), Report(None, trouble=_no_key(fault))
+    prepare(call.home, row.files(call))
+    return _Run(job, row, call).go(argv, folder, stop)
 
 
-def secrets_of(inputs: Inputs, row: Row | None) -> tuple[str, ...]:
+class _Run:
+    def __init__(self, job: Job, row: Row, call: Call) -> None:
+        self._job, self._row, self._call = job, row, call
+        self._hearing = Hearing(row, self._note)
+        limit = job.started.limits.output_bytes
+        self._transcript = Transcript(job.transcript, job.redaction, limit, self._take)
+
+    def go(
+        self, argv: tuple[str, ...], folder: Path, stop: Stop
+    ) -> tuple[Ending, Report]:
+        job, row, spec = self._job, self._row, self._job.started.engine
+        job.running(argv[0])
+        order = Order(
+            argv,
+            folder,
+            environment_of(job, row, self._call),
+            spec.timeout_s,
+            stdin=self._call.prompt if row.prompt == "stdin" else None,
+            silence_s=math.inf if row.is_quiet else spec.silence_s,
+        )
+        try:
+            ending = supervise(order, self._transcript.write, stop)
+            self._transcript.flush()
+            left = left_in(self._call.home, row.leaves) if row.leaves else ""
+            self._hearing.close(job.redaction(left))
+        finally:
+            self._transcript.close()
+        if ending.fault:
+            return ending, Report("missing_tool")
+        return ending, self._hearing.report(ending.exit_code)
+
+    def _take(self, stream: Stream, text: str) -> None:
+        self._job.show(text)
+        self._hearing.feed(stream, text)
+
+    def _note(self, said: Said) -> None:
+        if not isinstance(said, Text):  # the transcript has it as it was written
+            self._transcript.note(said)
+        if isinstance(said, Usage | Cost):
+            self._job.used(said)
+
+
+def _no_key(fault: str) -> Error:
+    return Error(kind="credentials", message=fault)
+
+
+def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
     """Return the values that the agent's output must not show."""
-    needs = row.needs if row else ()
-    keys = (inputs.offered.get(name, "") for name in needs)
+    names = (*engines.keys(), *((spec.secret,) if spec.secret else ()))
+    keys = (inputs.offered.get(name, "") for name in names)
     if inputs.token is None:
         return tuple(keys)
     # The header that git sends holds the token in another form.
@@ -90,7 +115,7 @@ def secrets_of(inputs: Inputs, row: Row | None) -> tuple[str, ...]:
 
 def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
     """Return all of the agent's environment."""
-    started, offered = job.started, job.inputs.offered
+    started = job.started
     return {
         "PATH": job.inputs.path,
         "HOME": str(call.home),
@@ -108,19 +133,16 @@ def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
         "BRAT_ATTEMPT": str(started.attempt),
         "BRAT_TITLE": started.title,
         "BRAT_MODEL": started.engine.model or "",
-        **{name: offered[name] for name in row.needs if name in offered},
+        **reached_by(row, call),
         **row.sets(call),
     }
 
 
-def _unstarted(fault: str) -> tuple[Ending, Report]:
-    return Ending(fault=fault), Report("missing_tool")
-
-
-def _call(job: Job) -> Call:
+def _call(job: Job, row: Row) -> Call:
     home, temp = job.scratch / "home", job.scratch / "tmp"
     home.mkdir()
     temp.mkdir()
     file = job.scratch / "prompt.md"
     file.write_text(prompt(job.started), encoding="utf-8")
-    return Call(spec=job.started.engine, prompt=file, home=home)
+    call = Call(job.started.engine, file, home, endpoint=job.inputs.endpoint)
+    return replace(call, key=key_for(row, call, job.inputs.offered))

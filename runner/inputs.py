@@ -17,6 +17,7 @@ TOKEN_LIMIT = 4096
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/(?!\.\.?$)[A-Za-z0-9_.-]+")
+_ENDPOINT = re.compile(r"https?://[^/@?#\s]+")
 _SERVER = re.compile(r"(?:https?://[^/@?#\s]+|file://)(?:/[^@?#\s]*)?")
 
 
@@ -48,6 +49,8 @@ class Inputs:
     """Whether the output is read as workflow commands."""
     output: Path | None
     summary: Path | None
+    endpoint: str
+    """Who stands in for the model's vendor, without a path; empty: nobody."""
     offered: Mapping[str, str] = field(repr=False)
     """The whole environment, of which an engine gets what its row asks for."""
 
@@ -89,6 +92,7 @@ def read(env: Mapping[str, str]) -> Inputs:
         on_actions=env.get("GITHUB_ACTIONS") == "true",
         output=_file(env, "GITHUB_OUTPUT"),
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
+        endpoint=_endpoint(env),
         offered=env,
     )
 
@@ -107,6 +111,12 @@ def _matching(
     if form.fullmatch(value) is None:
         raise BadInput(f"{name} is {value[:80]!r}; it should be such as {example}.")
     return value
+
+
+def _endpoint(env: Mapping[str, str]) -> str:
+    if not env.get("BRAT_MODEL_URL", "").strip():
+        return ""
+    return _matching(env, "BRAT_MODEL_URL", _ENDPOINT, "http://127.0.0.1:8000")
 
 
 def _folder(env: Mapping[str, str], name: str) -> Path:

@@ -6,6 +6,10 @@ _RULES = """\
 Work in the current folder, a checkout of the repository. What you leave there when you
 end is your work: you may commit it, you need not. Do not push, and do not touch:
 {protected}.
+
+End your last message with a line that says how it went: `BRAT: done` and what you did,
+in one sentence. Instead of `done` it may be `noop` (nothing is to be done), `blocked`,
+`missing_tool` or `missing_data`, and why.
 """
 
 

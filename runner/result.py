@@ -3,10 +3,9 @@
 Each file is whole or not there, and result.json comes last: a folder with it has all.
 """
 
-import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -14,10 +13,12 @@ import msgspec
 
 from convoy import codec, ids
 from convoy.events import Claim, TaskStarted, Verdict
+from convoy.outcome import Outcome
 from convoy.sentences import sentence
 from grite import chunk
 from grite.event import CommentAdded, Event
-from runner.engines.row import Status
+from runner.engines.events import Cost, Usage
+from runner.engines.hearing import Status
 
 RESULT, EVENTS, BUNDLE = "result.json", "events.bin", "work.bundle"
 TRANSCRIPT, USAGE = "transcript.jsonl", "usage.jsonl"
@@ -28,6 +29,8 @@ class EngineUsed(msgspec.Struct, frozen=True, kw_only=True):
 
     type: str
     model: str | None
+    session: str
+    """Its own name for the session; empty: it has none."""
 
 
 class Result(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +46,10 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """The agent's word."""
     conclusion: Verdict
     """The witness's."""
+    outcome: Outcome
+    """How the session ended, the witness's word, too."""
+    retry_after_s: float | None
+    """What the model's vendor asked for; None: it did not."""
     why: str
     """One sentence."""
     summary: str
@@ -88,11 +95,11 @@ class Folder:
         """Move the bundle here."""
         shutil.move(bundle, self.path / BUNDLE)
 
-    def note(self, usage: Iterable[Mapping[str, object]]) -> None:
-        """Write what the engine used; no file when it does not say."""
-        lines = "".join(json.dumps(each) + "\n" for each in usage)
-        if lines:
-            self._write(USAGE, lines.encode())
+    def note(self, used: Usage | Cost) -> None:
+        """Add a line on what the engine used; no file when it does not say."""
+        self.path.mkdir(parents=True, exist_ok=True)
+        with (self.path / USAGE).open("ab") as file:
+            file.write(msgspec.json.encode(used) + b"\n")
 
     def close(self, result: Result) -> None:
         """Write result.json; nothing may be added after it."""

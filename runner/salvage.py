@@ -38,6 +38,8 @@ class Work:
     """All commits from the base on; it may be moved away."""
     faults: tuple[str, ...] = ()
     """What could not be kept, a sentence each."""
+    leftover: bool = False
+    """Whether the witness had to commit some of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +58,12 @@ class Message:
 class Salvage:
     """The work of one workspace, once its agent has ended."""
 
-    def __init__(self, workspace: Workspace, budget_s: float) -> None:
+    def __init__(
+        self, workspace: Workspace, budget_s: float, litter: tuple[str, ...] = ()
+    ) -> None:
+        """Leave out new files that `litter` names, patterns as in .gitignore."""
         self._workspace = workspace
+        self._litter = litter
         self._deadline = time.monotonic() + budget_s
 
     def keep(self, message: Message) -> Work:
@@ -78,10 +84,13 @@ class Salvage:
     def _keep(self, message: Message) -> Work:
         workspace = self._workspace
         store.configure(workspace.store)
+        store.ignore(workspace.store, self._litter)
         head = self._agents_commit() or workspace.base
         store.point(workspace.store, workspace.ref, head)
+        own = head
         faults = self._commit_the_rest(message)
         head = store.value(workspace.store, workspace.ref)
+        leftover = head != own
         if head == workspace.base:
             return Work(faults=faults)
         changes = parse_raw(self._diff("--raw", "-z"))
@@ -92,8 +101,8 @@ class Salvage:
         size = bundle.stat().st_size
         if size > BUNDLE_LIMIT:
             fault = f"The commits have {size} bytes; {BUNDLE_LIMIT} can be kept."
-            return Work(None, changes, size, None, (*faults, fault))
-        return Work(head, changes, self._patch_bytes(), bundle, faults)
+            return Work(None, changes, size, None, (*faults, fault), leftover)
+        return Work(head, changes, self._patch_bytes(), bundle, faults, leftover)
 
     def _agents_commit(self) -> str | None:
         """Return the agent's HEAD if it is one to build on."""

@@ -6,6 +6,7 @@ works in the witness's own store, whose configuration is written anew first, so 
 nothing the agent left in a `.git` is obeyed.
 """
 
+from collections.abc import Iterable
 from pathlib import Path
 
 AUTHOR_NAME, AUTHOR_EMAIL = "brat", "brat@users.noreply.github.com"
@@ -55,6 +56,14 @@ def configure(path: Path) -> None:
     config = path / "config"
     config.unlink(missing_ok=True)  # it may have become a link
     config.write_text(_WITNESS_CONFIG)
+
+
+def ignore(path: Path, patterns: Iterable[str]) -> None:
+    """Let the witness's repository take no new files that these patterns name."""
+    exclude = path / "info/exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.unlink(missing_ok=True)  # it may have become a link
+    exclude.write_text("".join(f"{each}\n" for each in patterns))
 
 
 def hand_over(path: Path) -> None:

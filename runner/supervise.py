@@ -5,6 +5,7 @@ open after their parent has gone; so the end is when no descendant is left, not 
 pipe closes, and nothing here waits without a deadline.
 """
 
+import math
 import os
 import selectors
 import signal
@@ -40,6 +41,10 @@ class Order:
     env: Mapping[str, str]
     """All of it: nothing is inherited."""
     timeout_s: float
+    stdin: Path | None = None
+    """A file for its standard input; None: nothing."""
+    silence_s: float = math.inf
+    """How long it may write nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,8 @@ class Ending:
     exit_code: int | None = None
     signal: int | None = None
     timed_out: bool = False
+    silent: bool = False
+    """Ended by us, because it had written nothing for too long."""
     cancelled: bool = False
     seconds: float = 0.0
     fault: str = ""
@@ -67,21 +74,27 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
     descent.adopt_orphans()
     started = time.monotonic()
     try:
-        process = subprocess.Popen(
-            order.argv,
-            cwd=order.folder,
-            env=order.env,
-            stdin=subprocess.DEVNULL,  # some engines wait for a pipe to close
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,
-            start_new_session=True,
-        )
+        process = _started(order)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         return Ending(fault=f"Cannot start {order.argv[0]!r}: {reason}.")
     with selectors.DefaultSelector() as selector:
         return _Watch(process, selector, sink, stop).until_the_end(started, order)
+
+
+def _started(order: Order) -> subprocess.Popen[bytes]:
+    # Never a pipe: some engines wait for it to close.
+    with open(order.stdin or os.devnull, "rb") as stdin:  # noqa: PTH123  nor a Path
+        return subprocess.Popen(
+            order.argv,
+            cwd=order.folder,
+            env=order.env,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            start_new_session=True,
+        )
 
 
 class _Watch:
@@ -97,6 +110,7 @@ class _Watch:
         self._sink = sink
         self._stop = stop
         self._open: dict[int, tuple[Stream, IO[bytes]]] = {}
+        self._heard = time.monotonic()
         pipes: tuple[tuple[Stream, IO[bytes] | None], ...]
         pipes = ("out", process.stdout), ("err", process.stderr)
         for name, pipe in pipes:
@@ -107,9 +121,13 @@ class _Watch:
 
     def until_the_end(self, started: float, order: Order) -> Ending:
         deadline = started + order.timeout_s
-        while self._is_running() and not self._stop.wanted and _left(deadline) > 0:
-            self._pump(_left(deadline))
+        while self._is_running() and not self._stop.wanted:
+            left = min(_left(deadline), _left(self._heard + order.silence_s))
+            if left == 0:
+                break
+            self._pump(left)
         cut_off, cancelled = self._process.returncode is None, self._stop.wanted
+        is_late = _left(deadline) == 0
         seconds = time.monotonic() - started
         survivors = self._end_tree()
         self._drain()
@@ -117,7 +135,8 @@ class _Watch:
         return Ending(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
-            timed_out=cut_off and not cancelled,
+            timed_out=cut_off and not cancelled and is_late,
+            silent=cut_off and not cancelled and not is_late,
             cancelled=cut_off and cancelled,
             seconds=round(seconds, 3),
             survivors=survivors,
@@ -157,6 +176,7 @@ class _Watch:
             if key.fd not in self._open:
                 self._stop.drain()
             elif chunk := os.read(key.fd, CHUNK_BYTES):
+                self._heard = time.monotonic()
                 self._sink(self._open[key.fd][0], chunk)
             else:
                 self._close(key.fd)

@@ -1,4 +1,4 @@
-"""transcript.jsonl: what the engine wrote, redacted, its beginning and its end.
+"""transcript.jsonl: what the engine wrote and meant, redacted, beginning and end.
 
 The beginning is written as it comes, so that a kill leaves it; the end is kept in
 memory until it is sure to be the end.
@@ -10,7 +10,10 @@ from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from convoy.redaction import Redaction
+from runner.engines.events import Said
 from runner.redact import Redacted
 from runner.supervise import Stream
 
@@ -48,12 +51,16 @@ class Transcript:
         """Take a piece of output."""
         self._show(stream, self._streams[stream].feed(chunk))
 
-    def close(self) -> None:
-        """Write what was held back; safe to call twice."""
-        if self._file.closed:
-            return
+    def flush(self) -> None:
+        """Let go of what was held back, once no output comes any more."""
         for stream, redacted in self._streams.items():
             self._show(stream, redacted.close())
+
+    def close(self) -> None:
+        """Write the end; safe to call twice."""
+        if self._file.closed:
+            return
+        self.flush()
         if self.dropped:
             note = f"[brat left out {self.dropped} bytes here]\n"
             self._file.write(self._line("err", note))
@@ -64,7 +71,15 @@ class Transcript:
         if not text:
             return
         self._reader(stream, text)
-        line, size = self._line(stream, text), len(text.encode())
+        self._keep(self._line(stream, text), len(text.encode()))
+
+    def note(self, said: Said) -> None:
+        """Take what the output came to."""
+        event = msgspec.to_builtins(said)
+        line = json.dumps({"t": self._seconds(), "event": event}, ensure_ascii=False)
+        self._keep(line + "\n", len(line.encode()))
+
+    def _keep(self, line: str, size: int) -> None:
         if not self._tail and size <= self._head_left:
             self._head_left -= size
             self._file.write(line)
@@ -78,6 +93,8 @@ class Transcript:
             self.dropped += gone
 
     def _line(self, stream: Stream, text: str) -> str:
-        seconds = round(time.monotonic() - self._started, 3)
-        line = {"t": seconds, "stream": stream, "text": text}
+        line = {"t": self._seconds(), "stream": stream, "text": text}
         return json.dumps(line, ensure_ascii=False) + "\n"
+
+    def _seconds(self) -> float:
+        return round(time.monotonic() - self._started, 3)

@@ -10,15 +10,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from convoy.events import Verdict
-from runner.engines.row import Report
+from convoy.outcome import Outcome, Trouble
+from runner.engines.events import Error
+from runner.engines.hearing import Report
 from runner.salvage import Work
 from runner.supervise import Ending
 
 
 class Finding(NamedTuple):
-    """A conclusion and, in one sentence, its reason."""
+    """A conclusion, how the session ended and, in one sentence, the reason."""
 
     conclusion: Verdict
+    outcome: Outcome
     why: str
 
 
@@ -31,6 +34,16 @@ class Seen:
     work: Work
     refusals: tuple[str, ...]
     timeout_s: float
+    silence_s: float
+
+
+_MEANING: dict[Trouble, str] = {
+    "credentials": "The model's vendor does not take the key",
+    "budget": "The budget is spent",
+    "rate_limited": "The model's vendor limits the rate",
+    "vendor_down": "The model's vendor does not answer",
+    "failed": "The engine failed",
+}
 
 
 def conclude(seen: Seen) -> Finding:
@@ -38,51 +51,72 @@ def conclude(seen: Seen) -> Finding:
     for found in (_ended(seen), _said(seen), _left(seen)):
         for finding in found:
             return finding
-    return Finding("success", f"Changed {_files(seen.work)}.")
+    return Finding("success", _clean(seen), f"Changed {_files(seen.work)}.")
 
 
 def _ended(seen: Seen) -> Iterator[Finding]:
     ending = seen.ending
+    trouble = seen.report.trouble
     if ending.cancelled:
-        yield Finding("cancelled", "The job was cancelled.")
+        yield Finding("cancelled", "cancelled", "The job was cancelled.")
+    if trouble is not None:
+        late = ending.timed_out or ending.silent
+        yield _troubled(trouble, "timed_out" if late else "failure")
     if ending.timed_out:
-        yield Finding("timed_out", f"The agent was ended after {seen.timeout_s:g} s.")
+        why = f"The agent was ended after {seen.timeout_s:g} s."
+        yield Finding("timed_out", "deadline", why)
+    if ending.silent:
+        why = f"The agent was ended: it said nothing for {seen.silence_s:g} s."
+        yield Finding("timed_out", "hung", why)
     if ending.fault:
-        yield Finding("failure", ending.fault)
-    if seen.report.fault:
-        yield Finding("failure", seen.report.fault)
+        yield Finding("failure", "unstarted", ending.fault)
     if ending.signal is not None:
-        yield Finding("failure", f"The agent was ended by {_name(ending.signal)}.")
+        why = f"The agent was ended by {_name(ending.signal)}."
+        yield Finding("failure", "crashed", why)
     if ending.exit_code != 0:
-        yield Finding("failure", f"The agent exited with status {ending.exit_code}.")
+        why = f"The agent exited with status {ending.exit_code}."
+        yield Finding("failure", "crashed", why)
+
+
+def _troubled(trouble: Error, conclusion: Verdict) -> Finding:
+    why = f"{_MEANING[trouble.kind]}: {trouble.message.rstrip('.')}."
+    return Finding(conclusion, trouble.kind, why)
 
 
 def _said(seen: Seen) -> Iterator[Finding]:
+    ended = _clean(seen)
     match seen.report.status:
         case None:
-            yield Finding("failure", "The agent ended without saying that it is done.")
+            why = "The agent ended without saying that it is done."
+            yield Finding("failure", ended, why)
         case "blocked" | "missing_tool" | "missing_data" as status:
             what = status.replace("_", " ")
-            yield Finding(
-                "failure", f"The agent reported {what}: {seen.report.summary}"
-            )
+            why = f"The agent reported {what}: {seen.report.summary}"
+            yield Finding("failure", ended, why)
         case "done" if not seen.work.changes and not seen.work.faults:
-            yield Finding("failure", "The agent reported done but changed nothing.")
+            why = "The agent reported done but changed nothing."
+            yield Finding("failure", "nothing", why)
         case "noop" if seen.work.changes:
-            files = _files(seen.work)
-            yield Finding("failure", f"The agent reported noop but changed {files}.")
+            why = f"The agent reported noop but changed {_files(seen.work)}."
+            yield Finding("failure", ended, why)
         case "noop":
-            yield Finding("noop", "The agent reported that nothing is to be done.")
+            why = "The agent reported that nothing is to be done."
+            yield Finding("noop", ended, why)
         case _:
             return
 
 
 def _left(seen: Seen) -> Iterator[Finding]:
+    ended = _clean(seen)
     for why in (*seen.work.faults, *seen.refusals):
-        yield Finding("failure", why)
+        yield Finding("failure", ended, why)
     if seen.ending.survivors:
         left = f"{seen.ending.survivors} processes of the agent could not be ended."
-        yield Finding("failure", left)
+        yield Finding("failure", ended, left)
+
+
+def _clean(seen: Seen) -> Outcome:
+    return "uncommitted" if seen.work.leftover else "exited"
 
 
 def _files(work: Work) -> str:

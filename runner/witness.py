@@ -22,9 +22,10 @@ from convoy.events import (
 )
 from convoy.gate import printable, refusals
 from convoy.redaction import Redaction
-from runner import agent
+from runner import agent, engines
 from runner.annotate import LiveView
-from runner.engines.row import Report
+from runner.engines.events import RateLimit
+from runner.engines.hearing import Report
 from runner.inputs import Inputs
 from runner.result import TRANSCRIPT, EngineUsed, Folder, Result
 from runner.salvage import Message, Salvage, Work
@@ -82,13 +83,14 @@ class _Session:
         self._inputs = inputs
         self._started = started
         self._stop = stop
+        self._now_ms = now_ms
         self._who: _Who = {
             "convoy": started.convoy,
             "task": started.task,
             "attempt": started.attempt,
         }
         self._folder = Folder(inputs.result, started, now_ms)
-        secrets = agent.secrets_of(inputs, agent.row_of(started))
+        secrets = agent.secrets_of(inputs, started.engine)
         self._redaction = Redaction(secrets)
 
     def run(self, scratch: Path, folder: Path) -> Result:
@@ -112,6 +114,7 @@ class _Session:
                 redaction=self._redaction,
                 show=view.show,
                 running=self._note_running,
+                used=self._folder.note,
             )
             return agent.run(job, workspace.folder, self._stop)
 
@@ -123,7 +126,8 @@ class _Session:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
         branch = ids.task_branch(self._started.convoy, self._started.task)
         message = Message(self._started.title, f"Brat-Task: {branch}")
-        work = Salvage(workspace, budget_s).keep(message)
+        litter = engines.litter(self._started.engine.type)
+        work = Salvage(workspace, budget_s, litter).keep(message)
         if work.bundle:
             self._folder.keep(work.bundle)
         return work
@@ -142,23 +146,25 @@ class _Session:
             seconds=result.seconds,
         )
         self._folder.claim(exited)
-        self._folder.note(report.usage)
         self._folder.close(result)
         return result
 
     def _result(self, ending: Ending, report: Report, work: Work) -> Result:
         started = self._started
         refused = refusals(work.changes, work.patch_bytes, started.gate, started.limits)
-        seen = Seen(ending, report, work, refused, started.engine.timeout_s)
-        conclusion, why = conclude(seen)
+        spec = started.engine
+        seen = Seen(ending, report, work, refused, spec.timeout_s, spec.silence_s)
+        found = conclude(seen)
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         return Result(
             **self._who,
             session=ids.session_name(**self._who),
             nonce=started.nonce,
             status=report.status,
-            conclusion=conclusion,
-            why=self._redaction(why),
+            conclusion=found.conclusion,
+            outcome=found.outcome,
+            retry_after_s=self._asked(report),
+            why=self._redaction(found.why),
             summary=report.summary,
             base=started.base,
             commit=work.commit,
@@ -167,5 +173,17 @@ class _Session:
             files=tuple(files),
             refusals=refused,
             seconds=ending.seconds,
-            engine=EngineUsed(type=started.engine.type, model=started.engine.model),
+            engine=EngineUsed(
+                type=spec.type, model=spec.model, session=report.session[:100]
+            ),
         )
+
+    def _asked(self, report: Report) -> float | None:
+        """Return how long the vendor wants to be left alone from now on."""
+        match report.limit:
+            case RateLimit(wait_s=float() as wait_s):
+                return wait_s
+            case RateLimit(until=int() as until):
+                return max(0.0, until - self._now_ms() / 1000)
+            case _:
+                return None

@@ -1,14 +1,50 @@
 """What the witness must know about a kind of agent."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal
 
 from convoy.events import EngineSpec
+from runner.engines.events import Said
+from runner.supervise import Stream
 
-Status = Literal["done", "noop", "blocked", "missing_tool", "missing_data"]
-"""What an agent says of its task; a claim."""
+Dialect = Literal["anthropic", "chat", "responses", "gemini", "copilot"]
+"""What is spoken on the wire: Anthropic's messages, OpenAI's chat completions or
+responses, Gemini's generateContent; `copilot` is GitHub's own and cannot be stood in
+for."""
+
+SERVERS: Mapping[Dialect, str] = {
+    "anthropic": "https://api.anthropic.com",
+    "chat": "https://api.openai.com",
+    "responses": "https://api.openai.com",
+    "gemini": "https://generativelanguage.googleapis.com",
+}
+"""The vendors' own servers, by dialect."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """One way in which a kind of agent reaches models."""
+
+    dialect: Dialect
+    key: str
+    """The variable in which the engine looks for its key."""
+    url: str = ""
+    """The variable in which it looks for the server's address; empty: its row writes it
+    into an argument or a file."""
+    path: str = ""
+    """What comes after the server's address, such as `/v1`."""
+    models: tuple[str, ...] = ()
+    """Beginnings of the models that go this way; all others go the row's first way."""
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key for a model, and how its engine wants to be given it."""
+
+    variable: str
+    value: str = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,30 +55,15 @@ class Call:
     prompt: Path
     """The file with the whole prompt."""
     home: Path
-    """Its HOME, fresh and empty; an engine may write its configuration there first."""
+    """Its HOME, fresh: it holds what the row's `files` says, and nothing else."""
+    key: Key | None = None
+    endpoint: str = ""
+    """Who stands in for the vendor's server: an address without a path, such as
+    `http://127.0.0.1:8000`; empty: nobody."""
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
-    """What an engine's output says."""
-
-    status: Status | None
-    """None: it said nothing, or failed."""
-    summary: str = ""
-    fault: str = ""
-    """Why it failed, a sentence; empty: the exit status says it all."""
-    usage: tuple[Mapping[str, object], ...] = ()
-    """What it used, a JSON object for each model; empty: it does not say."""
-
-
-class Parser(Protocol):
-    """Understands the output of one run."""
-
-    def feed(self, text: str) -> None:
-        """Take the next piece of standard output, redacted, cut anywhere."""
-
-    def report(self, exit_code: int | None) -> Report:
-        """Return what it came to; `exit_code` is None when a signal ended it."""
+Reader = Callable[[Stream, str], Iterable[Said]]
+"""Understands one line of output, without its line break. Never raises."""
 
 
 def _nothing(_call: Call) -> Mapping[str, str]:
@@ -50,16 +71,92 @@ def _nothing(_call: Call) -> Mapping[str, str]:
 
 
 @dataclass(frozen=True, slots=True)
+class Abilities:
+    """What a kind of agent can do, in a few words for people; empty: nothing."""
+
+    resume: str = ""
+    """The arguments by which its own earlier session is taken up."""
+    usage: str = ""
+    """Where it says how many tokens it used."""
+    cost: str = ""
+    """Where it says what that cost."""
+    tools: str = ""
+    """The arguments that allow or forbid tools, in its own terms."""
+    limits: str = ""
+    """What one has to know: a sentence or two."""
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """How a kind of agent is started and understood."""
 
     name: str
+    """The `type` in the configuration."""
     argv: Callable[[Call], tuple[str, ...]]
-    """The argument vector. Raises ValueError with one sentence when the engine's
-    settings allow none."""
-    parser: Callable[[], Parser]
-    needs: tuple[str, ...] = ()
-    """Names of variables that it gets from the job's environment when they are set,
-    such as a model's key; their values are redacted."""
+    """The program, which is looked for on the PATH, and its arguments. Raises
+    ValueError with one sentence when the engine's settings allow none."""
+    read: Reader
+    prompt: Literal["stdin", "argument"] = "stdin"
+    """Whether the prompt is the program's input, or `argv` says where it is."""
+    vendors: tuple[Vendor, ...] = ()
+    """How it reaches models, the usual way first; none: it needs no key of ours."""
+    also: tuple[str, ...] = ()
+    """Other variables it takes a key in, such as one for a subscription."""
     sets: Callable[[Call], Mapping[str, str]] = field(default=_nothing)
-    """Variables it gets besides those that every engine gets."""
+    """Variables it gets beside those of all engines, its key and its server."""
+    files: Callable[[Call], Mapping[str, str]] = field(default=_nothing)
+    """Files to write into its HOME first, by their path in it."""
+    leaves: str = ""
+    """A file in its HOME, written at its end, that says what it used."""
+    recount: Callable[[str], Iterable[Said]] = field(default=lambda _text: ())
+    """Understands that file. Never raises."""
+    litter: tuple[str, ...] = ()
+    """Files it leaves in the checkout that are no work; patterns as in .gitignore."""
+    ends: Literal["says", "exits"] = "says"
+    """Whether it says that it is done, or only exits with 0."""
+    is_quiet: bool = False
+    """Whether it may well say nothing while it works, so that silence means nothing."""
+    can: Abilities = Abilities()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The variables in which it takes keys."""
+        return (*(vendor.key for vendor in self.vendors), *self.also)
+
+
+def vendor_of(row: Row, call: Call) -> Vendor | None:
+    """Return the way the engine's model is reached; None: the row needs none.
+
+    With somebody to stand in for the server it is a way in which that is possible.
+    """
+    ways = [each for each in row.vendors if _possible(each, call)]
+    model = call.spec.model or ""
+    meant = (each for each in ways if model.startswith(each.models or ("\0",)))
+    return next(meant, ways[0] if ways else None)
+
+
+def _possible(vendor: Vendor, call: Call) -> bool:
+    return not call.endpoint or vendor.dialect in SERVERS
+
+
+def server(vendor: Vendor, call: Call) -> str:
+    """Return the address that the engine must send to, its path included."""
+    return (call.endpoint or SERVERS.get(vendor.dialect, "")) + vendor.path
+
+
+def reached_by(row: Row, call: Call) -> dict[str, str]:
+    """Return the variables that tell the engine its key and its stand-in server."""
+    vendor = vendor_of(row, call)
+    told = {call.key.variable: call.key.value} if call.key else {}
+    if vendor and vendor.url and call.endpoint:
+        told[vendor.url] = server(vendor, call)
+    return told
+
+
+def plain_model(call: Call, vendor: Vendor) -> str:
+    """Return the model without the word before the `/` that chose the vendor."""
+    model = call.spec.model or ""
+    for beginning in vendor.models:
+        if beginning.endswith("/") and model.startswith(beginning):
+            return model.removeprefix(beginning)
+    return model

@@ -1,23 +1,16 @@
 """Any command: the prompt is a file, named by BRAT_PROMPT; exit status 0 means done."""
 
-from runner.engines.row import Call, Report, Row
+from collections.abc import Iterator
 
-SUMMARY_CHARS = 500
-_TAIL_CHARS = 8192
+from runner.engines.events import Said, Text
+from runner.engines.row import Abilities, Call, Row
+from runner.supervise import Stream
 
 
-class _Parser:
-    """Takes the last line for the summary."""
-
-    def __init__(self) -> None:
-        self._tail = ""
-
-    def feed(self, text: str) -> None:
-        self._tail = (self._tail + text)[-_TAIL_CHARS:]
-
-    def report(self, exit_code: int | None) -> Report:
-        last = self._tail.strip().rpartition("\n")[2].strip()
-        return Report("done" if exit_code == 0 else None, last[:SUMMARY_CHARS])
+def read(stream: Stream, line: str) -> Iterator[Said]:
+    """Take each line for what the agent says."""
+    if line.strip():
+        yield Text(text=line, by="agent" if stream == "out" else "program")
 
 
 def _argv(call: Call) -> tuple[str, ...]:
@@ -28,4 +21,14 @@ def _argv(call: Call) -> tuple[str, ...]:
     return call.spec.args
 
 
-ROW = Row(name="shell", argv=_argv, parser=_Parser)
+ROW = Row(
+    name="shell",
+    argv=_argv,
+    read=read,
+    prompt="argument",
+    ends="exits",
+    is_quiet=True,
+    can=Abilities(
+        limits="Exit status 0 means done; the last line of its output is the summary."
+    ),
+)

@@ -84,7 +84,7 @@ class Left:
     def said(self) -> str:
         """The transcript's text."""
         lines = (self.folder / "transcript.jsonl").read_text().splitlines()
-        return "".join(json.loads(line)["text"] for line in lines)
+        return "".join(json.loads(line).get("text", "") for line in lines)
 
 
 @dataclass

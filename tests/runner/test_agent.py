@@ -5,11 +5,14 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from msgspec.structs import replace as replace_in
+
 from convoy.redaction import Redaction
 from runner import inputs
 from runner.agent import Job, environment_of, secrets_of
 from runner.engines import ENGINES
-from runner.engines.row import Call
+from runner.engines.row import Call, Vendor
+from runner.keys import key_for
 from tests.runner.job import TOKEN, Forge
 
 HEAVY = {"pydantic", "pygit2", "git", "aiohttp", "rich", "httpx", "psutil", "asyncio"}
@@ -20,24 +23,28 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
 ) -> None:
     row = replace(
         ENGINES["shell"],
-        needs=("MODEL_KEY", "OTHER_KEY"),
+        vendors=(Vendor("chat", "MODEL_KEY", "MODEL_URL", "/v1"),),
         sets=lambda call: {"ENGINE_HOME": str(call.home / "engine")},
     )
     told = inputs.read(
-        forge.environment(
-            "0" * 40, MODEL_KEY="key-0123456789", AWS_KEY="aws-0123456789"
-        )
+        forge.environment("0" * 40, TEAM_KEY="key-0123456789", AWS_KEY="aws-0123456789")
     )
     started = forge.started("true")
-    call = Call(spec=started.engine, prompt=tmp_path / "p", home=tmp_path / "home")
-    job = Job(told, started, tmp_path, tmp_path / "t", Redaction(()), print, print)
+    spec = replace_in(started.engine, secret="TEAM_KEY")
+    call = Call(spec=spec, prompt=tmp_path / "p", home=tmp_path / "home")
+    call = replace(call, key=key_for(row, call, told.offered))
+    job = Job(
+        told, started, tmp_path, tmp_path / "t", Redaction(()), print, print, print
+    )
 
     env = environment_of(job, row, call)
 
     assert env["MODEL_KEY"] == "key-0123456789"
     assert env["ENGINE_HOME"] == str(tmp_path / "home/engine")
-    assert not {"OTHER_KEY", "AWS_KEY", "BRAT_TOKEN", "BRAT_LOG"} & env.keys()
-    hidden = Redaction(secrets_of(told, row))
+    assert (
+        not {"TEAM_KEY", "MODEL_URL", "AWS_KEY", "BRAT_TOKEN", "BRAT_LOG"} & env.keys()
+    )
+    hidden = Redaction(secrets_of(told, spec))
     assert hidden(f"{TOKEN} key-0123456789 aws-0123456789") == "*** *** aws-0123456789"
 
 

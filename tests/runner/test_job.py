@@ -27,6 +27,7 @@ class Who(TypedDict):
 
 
 X = "-c user.name=x -c user.email=x"
+KNOWN = "aider, claude-code, codex, continue, copilot, gemini, opencode, shell"
 WHO: Who = {"convoy": "fix-login-7", "task": 2, "attempt": 1}
 
 
@@ -54,6 +55,8 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
         "nonce": "n0nce",
         "status": "done",
         "conclusion": "success",
+        "outcome": "uncommitted",
+        "retry_after_s": None,
         "why": "Changed 1 file.",
         "summary": "All done.",
         "base": forge.base,
@@ -62,7 +65,7 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
         "signal": None,
         "files": ["greeting.txt"],
         "refusals": [],
-        "engine": {"type": "shell", "model": None},
+        "engine": {"type": "shell", "model": None, "session": ""},
     }
 
 
@@ -254,8 +257,8 @@ def test_any_title_makes_one_first_line(forge: Forge) -> None:
             'The engine has no command; give it args, such as ["sh", "agent.sh"].',
         ),
         (
-            EngineSpec(type="abacus"),
-            "No engine is called 'abacus'; known: shell.",
+            EngineSpec(type="codez"),
+            f"No engine is called 'codez'; known: {KNOWN}; did you mean codex?",
         ),
     ],
 )

@@ -3,13 +3,15 @@
 import pytest
 
 from convoy.gate import Change
-from runner.engines.row import Report
+from runner.engines.events import Error
+from runner.engines.hearing import Report
 from runner.salvage import Work
 from runner.supervise import Ending
 from runner.verdict import Seen, conclude
 
 WELL = Ending(exit_code=0, seconds=1.0)
 DONE, NOOP = Report("done"), Report("noop")
+SPENT = Error(kind="budget", message="Out of credit.")
 NOTHING = Work()
 ONE = Work("c" * 40, (Change("a", "000000", "100644"),))
 
@@ -20,7 +22,8 @@ def judged(
     work: Work = ONE,
     refusals: tuple[str, ...] = (),
 ) -> tuple[str, str]:
-    return conclude(Seen(ending, report, work, refusals, 5))
+    found = conclude(Seen(ending, report, work, refusals, 5, 3))
+    return found.conclusion, found.why
 
 
 @pytest.mark.parametrize(
@@ -53,9 +56,9 @@ def judged(
             "The agent ended without saying that it is done.",
         ),
         (
-            judged(report=Report("done", fault="Out of credit.")),
+            judged(report=Report("done", trouble=SPENT)),
             "failure",
-            "Out of credit.",
+            "The budget is spent: Out of credit.",
         ),
         (
             judged(ending=Ending(exit_code=1)),

@@ -1,0 +1,125 @@
+"""Aider: prose only, and exit status 0 whatever happened.
+
+https://aider.chat/docs/scripting.html
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from runner.engines.events import Cost, Error, Result, Said, ToolUse, Usage
+from runner.engines.line import agent, decoded
+from runner.engines.row import Abilities, Call, Row, Vendor
+from runner.engines.trouble import kind_of
+from runner.supervise import Stream
+
+_LOG = "analytics.jsonl"
+_ERROR = re.compile(r"litellm\.(\w+): (.*)")
+_APPLIED = re.compile(r"Applied edit to (.+)")
+_TOKENS = re.compile(r"Tokens: [0-9][0-9.,]*[kM]? sent\b")
+_STATUS = {
+    "AuthenticationError": 401,
+    "PermissionDeniedError": 403,
+    "NotFoundError": 404,
+    "RateLimitError": 429,
+    "InternalServerError": 500,
+    "BadGatewayError": 502,
+    "ServiceUnavailableError": 503,
+    "APIConnectionError": 503,
+    "APIError": 500,
+    "Timeout": 504,
+    "BadRequestError": 400,
+    "ContextWindowExceededError": 400,
+}
+
+
+class _Sent(Struct, frozen=True):
+    main_model: str = ""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost: float | None = None
+
+
+class _Logged(Struct, frozen=True):
+    event: str
+    properties: _Sent
+
+
+def read(stream: Stream, text: str) -> Iterator[Said]:
+    """Understand one line."""
+    if stream == "err":
+        yield from agent(text)
+    elif found := _ERROR.match(text):
+        status = _STATUS.get(found[1])
+        yield Error(kind=kind_of(status, text), message=text[:500], status=status)
+    elif found := _APPLIED.fullmatch(text):
+        yield ToolUse(name="edit", about=found[1][:200])
+    else:
+        yield from agent(text)
+        if _TOKENS.match(text):
+            yield Result(ok=True)
+
+
+def recount(text: str) -> Iterator[Said]:
+    """Understand the analytics log, which stays on this machine."""
+    for line in text.splitlines():
+        logged = decoded(line, _Logged)
+        if logged and logged.event == "message_send":
+            sent = logged.properties
+            yield Usage(
+                model=sent.main_model,
+                input_tokens=sent.prompt_tokens,
+                output_tokens=sent.completion_tokens,
+            )
+            if sent.cost:
+                yield Cost(usd=sent.cost)
+
+
+def _argv(call: Call) -> tuple[str, ...]:
+    home = call.home
+    model = ("--model", call.spec.model) if call.spec.model else ()
+    return (
+        *("aider", "--message-file", str(call.prompt)),
+        *("--yes-always", "--no-auto-commits", "--no-dirty-commits"),
+        *("--no-stream", "--no-pretty", "--edit-format", "diff"),
+        *("--no-check-update", "--no-show-release-notes", "--no-gitignore"),
+        *("--analytics-disable", "--analytics-log", str(home / _LOG)),
+        *("--chat-history-file", str(home / "chat.md")),
+        *("--input-history-file", str(home / "input")),
+        *("--timeout", "300"),
+        *model,
+        *call.spec.args,
+    )
+
+
+def _sets(_call: Call) -> Mapping[str, str]:
+    return {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONUNBUFFERED": "1"}
+
+
+ROW = Row(
+    name="aider",
+    argv=_argv,
+    read=read,
+    prompt="argument",
+    vendors=(
+        Vendor("chat", "OPENAI_API_KEY", "OPENAI_API_BASE", path="/v1"),
+        Vendor(
+            "anthropic",
+            "ANTHROPIC_API_KEY",
+            "ANTHROPIC_API_BASE",
+            models=("anthropic/", "claude", "sonnet", "opus", "haiku"),
+        ),
+        Vendor("gemini", "GEMINI_API_KEY", "GEMINI_API_BASE", models=("gemini",)),
+    ),
+    sets=_sets,
+    leaves=_LOG,
+    recount=recount,
+    litter=(".aider*",),
+    can=Abilities(
+        usage="log file",
+        cost="log file",
+        limits="Has no tools: it edits what it finds in its map of the repository. Its "
+        "exit status is 0 whatever happened.",
+    ),
+)

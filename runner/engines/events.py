@@ -1,0 +1,84 @@
+"""What an engine says while it works, in one vocabulary for all of them.
+
+An engine's reader turns each line of output into these; what is not understood is text.
+None of it is believed alone: the verdict also asks the exit status and git.
+"""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from convoy.outcome import Trouble
+
+
+class Event(Struct, frozen=True, kw_only=True, tag_field="type"):
+    """What all events share: the field `type` in their JSON form."""
+
+
+class Text(Event, frozen=True, kw_only=True, tag="text"):
+    """Something for people to read."""
+
+    text: str
+    by: Literal["agent", "program"] = "agent"
+    """The model, or the program around it: banners, warnings, what is no JSON."""
+
+
+class ToolUse(Event, frozen=True, kw_only=True, tag="tool"):
+    """The model uses a tool; `refused` says that it was not let."""
+
+    name: str
+    about: str = ""
+    """Its command or file, cut."""
+    refused: bool = False
+
+
+class Usage(Event, frozen=True, kw_only=True, tag="usage"):
+    """Tokens used since the last such event."""
+
+    model: str = ""
+    input_tokens: int = 0
+    """Without those read from the vendor's cache."""
+    cached_tokens: int = 0
+    output_tokens: int = 0
+
+
+class Cost(Event, frozen=True, kw_only=True, tag="cost"):
+    """Money used since the last such event, as the engine reckons it."""
+
+    usd: float
+
+
+class Error(Event, frozen=True, kw_only=True, tag="error"):
+    """Something went wrong; the engine may still get over it."""
+
+    kind: Trouble
+    message: str
+    status: int | None = None
+    """The HTTP status behind it, where it is known."""
+
+
+class RateLimit(Event, frozen=True, kw_only=True, tag="rate_limit"):
+    """The vendor says how long it will take no more."""
+
+    message: str = ""
+    wait_s: float | None = None
+    """From now on; None: it does not say."""
+    until: int | None = None
+    """Unix seconds; None: it does not say."""
+
+
+class Result(Event, frozen=True, kw_only=True, tag="result"):
+    """The engine's own word on its end."""
+
+    ok: bool
+    text: str = ""
+    """The model's last message, where the engine repeats it."""
+
+
+class Session(Event, frozen=True, kw_only=True, tag="session"):
+    """The engine's name for this session."""
+
+    id: str
+
+
+Said = Text | ToolUse | Usage | Cost | Error | RateLimit | Result | Session

@@ -1,0 +1,113 @@
+"""Hearing an engine out: its output, line by line, as events and at last a report."""
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from runner.engines.events import Error, RateLimit, Result, Said, Session, Text
+from runner.engines.row import Row
+from runner.supervise import Stream
+
+SUMMARY_CHARS = 500
+LINE_CHARS = 4_000_000
+"""A longer line is no event; it is cut into texts."""
+
+Status = Literal["done", "noop", "blocked", "missing_tool", "missing_data"]
+"""What an agent says of its task; a claim."""
+
+_LAST_WORD = re.compile(
+    r"^\W*BRAT: *(done|noop|blocked|missing_tool|missing_data)\b[:.,\s-]*(.*)$",
+    re.MULTILINE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What an engine's output says."""
+
+    status: Status | None
+    """None: it said nothing, or failed."""
+    summary: str = ""
+    trouble: Error | None = None
+    """What went wrong last, if it did not get over it."""
+    limit: RateLimit | None = None
+    """How long the vendor wants to be left alone, where it says so."""
+    session: str = ""
+    """The engine's own name for the session; empty: it has none."""
+
+
+class Hearing:
+    """Hears one run of an engine."""
+
+    def __init__(self, row: Row, note: Callable[[Said], None]) -> None:
+        """Tell `note` of each event as it comes."""
+        self._row = row
+        self._note = note
+        self._unfinished: dict[Stream, str] = {"out": "", "err": ""}
+        self._text = ""
+        self._session = ""
+        self._trouble: Error | None = None
+        self._limit: RateLimit | None = None
+        self._is_done = False
+
+    def feed(self, stream: Stream, text: str) -> None:
+        """Take the next piece of output, redacted, cut anywhere."""
+        *lines, rest = (self._unfinished[stream] + text).split("\n")
+        self._unfinished[stream] = rest
+        if len(rest) > LINE_CHARS:
+            self._unfinished[stream] = ""
+            lines.append(rest)
+        for line in lines:
+            self._take(self._row.read(stream, line.removesuffix("\r")))
+
+    def close(self, left: str) -> None:
+        """Take the unfinished lines and the file that the row says it leaves."""
+        for stream, line in self._unfinished.items():
+            self._take(self._row.read(stream, line))
+        self._unfinished = {"out": "", "err": ""}
+        self._take(self._row.recount(left))
+
+    def report(self, exit_code: int | None) -> Report:
+        """Return what it came to; `exit_code` is None when a signal ended it."""
+        says = self._is_done if self._row.ends == "says" else True
+        status, summary = self._last_words()
+        return Report(
+            status=status if says and exit_code == 0 else None,
+            summary=summary.strip()[:SUMMARY_CHARS],
+            trouble=self._trouble,
+            limit=self._limit,
+            session=self._session,
+        )
+
+    def _last_words(self) -> tuple[Status, str]:
+        found = _LAST_WORD.findall(self._text)
+        if not found:
+            return "done", self._text
+        word, summary = found[-1]
+        status = next(each for each in get_args(Status) if each == word)
+        return status, summary
+
+    def _take(self, said: Iterable[Said]) -> None:
+        for each in said:
+            self._note(each)
+            self._fold(each)
+
+    def _fold(self, said: Said) -> None:
+        match said:
+            case Text(by="agent"):
+                self._text = said.text
+            case Session():
+                self._session = said.id
+            case Error():
+                self._trouble = said
+                self._is_done = False
+            case RateLimit():
+                self._limit = said
+            case Result(ok=True):
+                self._is_done, self._trouble, self._limit = True, None, None
+                self._text = said.text or self._text
+            case Result():
+                self._is_done = False
+            case _:
+                return

@@ -1,0 +1,172 @@
+"""OpenCode: one JSON object a line, the best typed errors of all, no closing line.
+
+https://opencode.ai/docs/cli/#run
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from runner.engines.events import Cost, RateLimit, Result, Said, Session, Usage
+from runner.engines.line import agent, decoded, program, tool
+from runner.engines.row import (
+    Abilities,
+    Call,
+    Row,
+    Vendor,
+    plain_model,
+    server,
+    vendor_of,
+)
+from runner.engines.trouble import error
+from runner.supervise import Stream
+
+
+class _Cache(Struct, frozen=True):
+    read: int = 0
+    write: int = 0
+
+
+class _Tokens(Struct, frozen=True):
+    input: int = 0
+    output: int = 0
+    reasoning: int = 0
+    cache: _Cache = _Cache()
+
+
+class _ToolState(Struct, frozen=True):
+    status: str = ""
+    input: object = None
+    error: str | None = None
+
+
+class _Part(Struct, frozen=True):
+    text: str | None = None
+    tool: str = ""
+    state: _ToolState = _ToolState()
+    reason: str = ""
+    tokens: _Tokens = _Tokens()
+    cost: float = 0.0
+
+
+class _Data(Struct, frozen=True):
+    message: str | None = None
+    statusCode: int | None = None  # noqa: N815  theirs
+    responseHeaders: dict[str, str] = {}  # noqa: N815  theirs
+
+
+class _Error(Struct, frozen=True):
+    name: str = ""
+    data: _Data = _Data()
+
+
+class _Line(Struct, frozen=True):
+    type: str
+    sessionID: str = ""  # noqa: N815  theirs
+    part: _Part | None = None
+    error: _Error | None = None
+
+
+def read(stream: Stream, text: str) -> Iterator[Said]:
+    """Understand one line."""
+    line = decoded(text, _Line) if stream == "out" else None
+    match line:
+        case None:
+            yield from program(text)
+        case _Line(type="step_start"):
+            yield Session(id=line.sessionID)
+        case _Line(type="text", part=_Part() as part):
+            yield from agent(part.text)
+        case _Line(type="tool_use", part=_Part() as part):
+            refused = "rejected permission" in (part.state.error or "")
+            yield tool(part.tool, part.state.input, refused=refused)
+        case _Line(type="step_finish", part=_Part() as part):
+            yield from _step(part)
+        case _Line(type="error", error=_Error() as found):
+            yield from _failed(found)
+        case _:
+            return
+
+
+def _step(part: _Part) -> Iterator[Said]:
+    tokens = part.tokens
+    yield Usage(
+        input_tokens=tokens.input + tokens.cache.write,
+        cached_tokens=tokens.cache.read,
+        output_tokens=tokens.output + tokens.reasoning,
+    )
+    if part.cost:
+        yield Cost(usd=part.cost)
+    if part.reason == "stop":
+        yield Result(ok=True)
+
+
+def _failed(found: _Error) -> Iterator[Said]:
+    yield error(found.data.message or found.name, found.data.statusCode)
+    wait = found.data.responseHeaders.get("retry-after", "")
+    if wait.isascii() and wait.isdigit():
+        yield RateLimit(wait_s=float(wait[:9]))
+    yield Result(ok=False)
+
+
+def _argv(call: Call) -> tuple[str, ...]:
+    vendor = vendor_of(ROW, call)
+    model: tuple[str, ...] = ()
+    if call.spec.model and vendor:
+        name = plain_model(call, vendor)
+        model = ("-m", f"{_PROVIDERS[vendor.dialect]}/{name}")
+    return (
+        *("opencode", "run", "--format", "json", "--title", "brat"),
+        *model,
+        *call.spec.args,
+    )
+
+
+def _sets(call: Call) -> Mapping[str, str]:
+    return {
+        "OPENCODE_CONFIG_CONTENT": json.dumps(_configuration(call)),
+        "OPENCODE_DISABLE_PROJECT_CONFIG": "1",  # the repository's may run plugins
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    }
+
+
+def _configuration(call: Call) -> Mapping[str, object]:
+    common: dict[str, object] = {
+        "permission": {"*": "allow"},  # the box is the limit, not the question
+        "autoupdate": False,
+        "share": "disabled",
+    }
+    vendor = vendor_of(ROW, call)
+    if vendor is None or not call.endpoint:
+        return common
+    name = _PROVIDERS[vendor.dialect]
+    options = {"baseURL": server(vendor, call), "apiKey": f"{{env:{vendor.key}}}"}
+    provider: dict[str, object] = {"options": options}
+    if vendor.dialect == "chat":
+        provider["npm"] = "@ai-sdk/openai-compatible"
+        provider["models"] = {plain_model(call, vendor): {"tool_call": True}}
+    return {**common, "provider": {name: provider}, "enabled_providers": [name]}
+
+
+_PROVIDERS = {"anthropic": "anthropic", "responses": "openai", "chat": "compatible"}
+
+ROW = Row(
+    name="opencode",
+    argv=_argv,
+    read=read,
+    vendors=(
+        Vendor("anthropic", "ANTHROPIC_API_KEY", path="/v1", models=("anthropic/",)),
+        Vendor("responses", "OPENAI_API_KEY", path="/v1", models=("openai/",)),
+        Vendor("chat", "OPENAI_API_KEY", path="/v1", models=("compatible/",)),
+    ),
+    sets=_sets,
+    can=Abilities(
+        resume="-s ID",
+        usage="output",
+        cost="output",
+        limits="Retries by itself for over a minute, unseen. An upstream that answers "
+        "with a web page makes it ask again without end.",
+    ),
+)

@@ -1,0 +1,82 @@
+"""Which kind of trouble an error is: by its HTTP status, else by its words.
+
+The words are those that the engines of docs/engines.md were seen to print; what is not
+known is the engine's own failure, and costs an attempt like any other.
+"""
+
+import re
+from collections.abc import Iterator
+from http import HTTPStatus
+
+from convoy.outcome import Trouble
+from runner.engines.events import Error, RateLimit, Said
+
+MESSAGE_CHARS = 500
+_SERVER_ERRORS = 500
+
+_BUDGET = re.compile(
+    r"credit balance|insufficient[_ ]quota|plan and billing|payment required"
+    r"|max_budget|max_turns|maximum budget|turn limit",
+    re.IGNORECASE,
+)
+_LIMITED = re.compile(
+    r"rate.?limit|too many requests|usage limit|session limit|daily quota"
+    r"|quota exceeded|exhausted|\b429\b",
+    re.IGNORECASE,
+)
+_CREDENTIALS = re.compile(
+    r"authenticat|unauthori[sz]ed|api[ _]key|not logged in|permission denied"
+    r"|missing environment variable|\b40[13]\b",
+    re.IGNORECASE,
+)
+_DOWN = re.compile(
+    r"overloaded|high demand|connect|network|unavailable|timed? ?out|internal ?server"
+    r"|bad gateway|stream (?:ended|disconnected|closed)|fetch failed|\b5\d\d\b|ECONN"
+    r"|incomplete json|interrupted",
+    re.IGNORECASE,
+)
+_WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = (
+    ("budget", _BUDGET),
+    ("rate_limited", _LIMITED),
+    ("credentials", _CREDENTIALS),
+    ("vendor_down", _DOWN),
+)
+_STATUS = re.compile(r'(?:\bstatus:? |\bcode"?: ?|^\(?)([45]\d\d)\b')
+_WAIT = re.compile(r"try again in ([0-9]{1,6}(?:\.[0-9]+)?) ?(m?s|m|h)\b")
+_UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def kind_of(status: int | None, message: str) -> Trouble:
+    """Return which kind of trouble it is."""
+    match status:
+        case None:
+            return next((k for k, words in _WORDS if words.search(message)), "failed")
+        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+            return "credentials"
+        case HTTPStatus.PAYMENT_REQUIRED:
+            return "budget"
+        case _ if _BUDGET.search(message):
+            return "budget"
+        case HTTPStatus.TOO_MANY_REQUESTS:
+            return "rate_limited"
+        case HTTPStatus.REQUEST_TIMEOUT:
+            return "vendor_down"
+        case _:
+            return "vendor_down" if status >= _SERVER_ERRORS else "failed"
+
+
+def error(message: str, status: int | None = None) -> Error:
+    """Return an error by its status, or the one its message names, or its words."""
+    found = _STATUS.search(message) if status is None else None
+    status = int(found[1]) if found else status
+    shown = " ".join(message.split())[:MESSAGE_CHARS]
+    return Error(kind=kind_of(status, message), message=shown, status=status)
+
+
+def errors(message: str, status: int | None = None) -> Iterator[Said]:
+    """Yield the error, and how long to wait where its message says so."""
+    found = error(message, status)
+    yield found
+    wait = _WAIT.search(message)
+    if found.kind == "rate_limited" and wait:
+        yield RateLimit(wait_s=float(wait[1]) * _UNIT_S[wait[2]])
