@@ -1,0 +1,142 @@
+"""Anthropic's messages.
+
+https://docs.anthropic.com/en/api/messages-streaming
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from brat.demo.vendor.conversation import (
+    Asked,
+    Frames,
+    Say,
+    Tool,
+    Turn,
+    halves,
+    tokens,
+    tool,
+)
+from brat.demo.vendor.sse import event
+
+_KINDS: Final = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    403: "permission_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
+
+
+def read(body: Mapping[str, Any]) -> Asked:
+    """Read a request."""
+    messages = [*_all(body.get("messages"))]
+    texts = [*_texts(body.get("system"))]
+    said: list[str] = []
+    results = 0
+    for message in messages:
+        found = [*_texts(message.get("content"))]
+        texts += found
+        if message.get("role") == "assistant":
+            said += found
+        blocks = _all(message.get("content"))
+        results += sum(block.get("type") == "tool_result" for block in blocks)
+    return Asked(
+        model=str(body.get("model", "")),
+        text="\n".join(texts),
+        said="\n".join(said),
+        results=results,
+        tools=tuple(_tools(body)),
+        stream=body.get("stream") is True,
+    )
+
+
+def _tools(body: Mapping[str, Any]) -> Iterator[Tool]:
+    for each in _all(body.get("tools")):
+        yield tool(each.get("name"), each.get("input_schema"))
+
+
+def _all(value: object) -> Iterator[Mapping[str, Any]]:
+    if isinstance(value, list):
+        yield from (each for each in value if isinstance(each, dict))
+
+
+def _texts(content: object) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    for block in _all(content):
+        if block.get("type") == "tool_result":
+            yield from _texts(block.get("content"))
+        elif isinstance(block.get("text"), str):
+            yield block["text"]
+
+
+def whole(asked: Asked, turn: Turn) -> dict[str, Any]:
+    """Return an answer in one piece."""
+    used = tokens(asked, turn)
+    content: dict[str, Any]
+    match turn:
+        case Say(text):
+            content = {"type": "text", "text": text}
+        case _:
+            content = {
+                "type": "tool_use",
+                "id": f"toolu_{turn.id}",
+                "name": turn.name,
+                "input": dict(turn.arguments),
+            }
+    return {
+        "id": f"msg_{asked.results}",
+        "type": "message",
+        "role": "assistant",
+        "model": asked.model,
+        "content": [content],
+        "stop_reason": "end_turn" if isinstance(turn, Say) else "tool_use",
+        "stop_sequence": None,
+        "usage": {
+            "input_tokens": used.read,
+            "cache_creation_input_tokens": 0,
+            "cache_read_input_tokens": 0,
+            "output_tokens": used.written,
+        },
+    }
+
+
+def frames(asked: Asked, turn: Turn) -> Frames:
+    """Return an answer as events."""
+    message = whole(asked, turn)
+    (content,) = message["content"]
+    empty: dict[str, Any] = {"text": ""} if isinstance(turn, Say) else {"input": {}}
+    begun = message | {"content": [], "stop_reason": None}
+    ended = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    return Frames(
+        head=(
+            event({"type": "message_start", "message": begun}),
+            _block("start", content_block=content | empty),
+        ),
+        body=tuple(_block("delta", delta=delta) for delta in _deltas(turn)),
+        tail=(
+            _block("stop"),
+            event({"type": "message_delta", "delta": ended, "usage": message["usage"]}),
+            event({"type": "message_stop"}),
+        ),
+    )
+
+
+def _block(what: str, **more: object) -> bytes:
+    return event({"type": f"content_block_{what}", "index": 0, **more})
+
+
+def _deltas(turn: Turn) -> Iterator[dict[str, str]]:
+    if isinstance(turn, Say):
+        yield from ({"type": "text_delta", "text": part} for part in halves(turn.text))
+    else:
+        for part in halves(json.dumps(turn.arguments)):
+            yield {"type": "input_json_delta", "partial_json": part}
+
+
+def fault(status: int, text: str) -> dict[str, Any]:
+    """Return an error's body."""
+    kind = _KINDS.get(status, "api_error")
+    return {"type": "error", "error": {"type": kind, "message": text}}
