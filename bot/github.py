@@ -5,9 +5,9 @@ loop looks for it by its key before it is done again.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Final
+from typing import Final, Literal
 from urllib.parse import quote
 
 import httpx
@@ -22,6 +22,8 @@ from convoy.observed import Check, Run
 ARTIFACT_BYTES: Final = 100_000_000
 """A larger artifact is refused unread (design: 100 MB zipped)."""
 WORKFLOW: Final = "brat-task.yml"
+Right = Literal["read", "write", "maintain", "admin"]
+_RIGHTS: Final = ("read", "write", "maintain", "admin")
 JOB_LOGIN: Final = "github-actions[bot]"
 """Whom the token of a workflow run acts as."""
 
@@ -82,8 +84,13 @@ class GitHub:
         return (await self._rest.read(payloads.Repository, self._repo)).default_branch
 
     async def may_write(self, login: str) -> bool:
-        """Whether `login` has write access now.
+        """Whether `login` has write access now."""
+        return await self.may(login, "write")
 
+    async def may(self, login: str, right: Right) -> bool:
+        """Whether `login` has at least this right on the repository now.
+
+        A role that the forge's owner made up counts as the one it is built on.
         Source: https://docs.github.com/rest/collaborators/collaborators
         """
         url = f"{self._repo}/collaborators/{quote(login, safe='')}/permission"
@@ -93,7 +100,8 @@ class GitHub:
             if refused.status == HTTPStatus.NOT_FOUND:
                 return False
             raise
-        return answer.permission in ("admin", "write", "maintain")
+        enough = _RIGHTS[_RIGHTS.index(right) :]
+        return answer.permission in enough or answer.role_name in enough
 
     async def open_issue(self, title: str, body: str) -> int:
         """Open an issue and return its number; twice makes two."""
@@ -170,6 +178,16 @@ class GitHub:
             if own and key in ids.keys_in(comment.body or ""):
                 return comment
         return None
+
+    async def remarks_since(self, moment: datetime) -> list[payloads.Remarked]:
+        """Return what was said or edited from `moment` on, in the whole repository.
+
+        Source: https://docs.github.com/rest/issues/comments
+        """
+        since = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        asked = f"since={since}&sort=updated&direction=asc&per_page=100"
+        url = f"{self._repo}/issues/comments?{asked}"
+        return [one async for one in self._rest.each(payloads.Remarked, url)]
 
     async def comment(self, comment: int) -> str | None:
         """Return a comment's text; None when it is gone."""

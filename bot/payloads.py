@@ -79,6 +79,26 @@ class Comment(_Payload):
     user: Account | None = None
 
 
+class Remarked(Comment):
+    """A comment in the list of a whole repository's."""
+
+    created_at: datetime
+    updated_at: datetime
+    issue_url: str
+    html_url: str = ""
+
+    @property
+    def number(self) -> int:
+        """The issue or pull request that it stands on; 0 when that cannot be read."""
+        last = self.issue_url.rpartition("/")[2]
+        return int(last) if last.isdecimal() else 0
+
+    @property
+    def on_pull(self) -> bool:
+        """Whether it stands on a pull request."""
+        return "/pull/" in self.html_url
+
+
 class Numbered(_Payload):
     """An issue or a pull request that was just opened."""
 
@@ -95,6 +115,8 @@ class Permission(_Payload):
     """What somebody may do with the repository."""
 
     permission: str = ""
+    """GitHub knows maintainers as `write` here."""
+    role_name: str = ""
 
 
 class Dispatched(_Payload):

@@ -5,7 +5,7 @@ sentence that its author can act on; nothing is guessed.
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from convoy.checklist import Item, checklist
@@ -66,6 +66,29 @@ def plan(title: str, text: str, engines: Collection[str], limit: int) -> Plan:
     tasks = tuple(_task(item, issue) for item in todo)
     _check_circles({task.number: task.after for task in tasks})
     return tasks
+
+
+def addition(
+    title: str, text: str, known: Mapping[int, bool], engines: Collection[str]
+) -> TaskSpec:
+    """Return one more task of an issue, with the number after the last.
+
+    Args:
+        title: the issue's title.
+        text: what is to be done, as an item of a task list says it, without its box.
+        known: for each number there is, whether its work is merged.
+        engines: names that `engine:` may give.
+
+    Raises:
+        PlanError: it asks for what cannot be.
+    """
+    lines = clean(text).strip().split("\n")
+    items = checklist("- [ ] " + "\n  ".join(lines)).items
+    if len(items) != 1:
+        raise PlanError("the text does not begin with words that say what to do")
+    title = cut(" ".join(clean(title).split()), TITLE_CHARS)
+    issue = _Issue(title=title, around="", done=known, engines=engines)
+    return _task(replace(items[0], number=max(known) + 1), issue)
 
 
 @dataclass(frozen=True)
@@ -141,7 +164,7 @@ def _after(
     for other in wanted:
         if other not in done:
             raise ValueError(
-                f"it waits for task {other}, and the list has 1 to {len(done)}"
+                f"it waits for task {other}, and the list has 1 to {max(done)}"
             )
     return tuple(other for other in wanted if not done[other])
 

@@ -30,13 +30,8 @@ class Verb(Struct, frozen=True, kw_only=True):
     text: Text = "none"
     help: str
     """One sentence."""
-    make: Callable[..., Request] | None = None
-    """Takes what was said as keywords, the text as `text`. None: not built yet."""
-
-    @property
-    def built(self) -> bool:
-        """Whether this version can do it."""
-        return self.make is not None
+    make: Callable[..., Request]
+    """Takes what was said as keywords, the text as `text`."""
 
     @property
     def usage(self) -> str:
@@ -70,7 +65,7 @@ def _verb(word: str) -> str:
     """Read the name of a verb."""
     if word.lower() in BY_NAME:
         return word.lower()
-    raise ValueError(f"is no verb{did_you_mean(word, BUILT)}")
+    raise ValueError(f"is no verb{did_you_mean(word, BY_NAME)}")
 
 
 VERB: Final = Argument(name="verb", read=_verb, form="<verb>", needed=False)
@@ -78,6 +73,10 @@ VERB: Final = Argument(name="verb", read=_verb, form="<verb>", needed=False)
 
 def _lock(*, resource: str, ttl: int = args.LOCK_TTL_S) -> Request:
     return requests.Lock(resource=resource, ttl_s=ttl)
+
+
+def _depends(*, task: int, on: bool, other: int) -> Request:  # noqa: ARG001  the word `on`
+    return requests.Depends(task=task, on=other)
 
 
 VERBS: Final = (
@@ -104,7 +103,9 @@ VERBS: Final = (
     Verb(
         name="approve",
         words=(COMMIT,),
-        help="Approves the plan, or the work at exactly this commit.",
+        help="Lets a plan that waits be carried out; on a pull request, approves the "
+        "work at exactly this commit.",
+        make=requests.Approve,
     ),
     Verb(
         name="retry",
@@ -117,18 +118,22 @@ VERBS: Final = (
         name="revise",
         place="pull",
         text="must",
-        help="Sends the task back, to do as the text says.",
+        help="Sends the task back, to go on from its work and do as the text says; a "
+        "review that asks for changes does the same.",
+        make=requests.Revise,
     ),
     Verb(
         name="tell",
         words=(TASK,),
         text="must",
         help="Tells the task's next attempt what the text says.",
+        make=requests.Tell,
     ),
     Verb(
         name="cancel",
         words=(ANY_TASK,),
-        help="Ends a task and what runs for it; without a task, the whole convoy.",
+        help="Stops what runs for a task, which then waits for a person; without a "
+        "task, ends the whole convoy.",
         make=requests.Cancel,
     ),
     Verb(
@@ -147,43 +152,54 @@ VERBS: Final = (
     Verb(
         name="drop",
         words=(TASK,),
-        help="Leaves a task undone; what waits for it then waits for a person.",
+        help="Gives a task up for good; what waits for it then waits for a person.",
         make=requests.Drop,
     ),
-    Verb(name="add", text="must", help="Adds a task that does what the text says."),
+    Verb(
+        name="add",
+        text="must",
+        help="Adds a task that does what the text says, written as in a task list.",
+        make=requests.Add,
+    ),
     Verb(
         name="depends",
         words=(TASK, ON, OTHER),
         help="Lets a task wait until another is merged.",
+        make=_depends,
     ),
     Verb(
         name="engine",
         words=(ENGINE, ANY_TASK),
         help="Gives a task, or all that have not started, to another engine.",
+        make=requests.Engine,
     ),
     Verb(
         name="priority",
         place="issue",
         right="maintain",
         words=(PRIORITY,),
-        help="Puts the convoy before or behind others; `p0` is first.",
+        help="Puts the convoy before or behind others; `p0` is first, `p1` usual.",
+        make=requests.Priority,
     ),
     Verb(
         name="merge",
         place="pull",
         right="maintain",
-        help="Puts the pull request into the merge queue.",
+        help="Puts the pull request back into the merge queue.",
+        make=requests.Merge,
     ),
     Verb(
         name="unqueue",
         place="pull",
         right="maintain",
-        help="Takes the pull request out of the merge queue.",
+        help="Takes the pull request out of the merge queue, until `merge`.",
+        make=requests.Unqueue,
     ),
     Verb(
         name="rebase",
         place="pull",
         help="Puts the task's work on top of what has landed since.",
+        make=requests.Rebase,
     ),
     Verb(
         name="lock",
@@ -206,8 +222,17 @@ VERBS: Final = (
         help="Says what a task waits for, and why it is where it is.",
         make=requests.Why,
     ),
-    Verb(name="logs", words=(TASK,), help="Links what a task's session printed."),
-    Verb(name="cost", help="Says what the convoy has cost."),
+    Verb(
+        name="logs",
+        words=(TASK,),
+        help="Links what a task's sessions printed.",
+        make=requests.Logs,
+    ),
+    Verb(
+        name="cost",
+        help="Says what the convoy has cost, as far as that is known.",
+        make=requests.Cost,
+    ),
     Verb(
         name="ping",
         right="read",
@@ -215,8 +240,6 @@ VERBS: Final = (
         make=requests.Ping,
     ),
 )
-"""Every verb there is or will be, in the order of the help."""
+"""Every verb there is, in the order of the help."""
 
 BY_NAME: Final = {verb.name: verb for verb in VERBS}
-BUILT: Final = tuple(verb.name for verb in VERBS if verb.built)
-"""The names of those that this version can do."""

@@ -25,6 +25,13 @@ class Start(Struct, frozen=True, tag="start"):
     """Added to the issue's own; cleaned."""
 
 
+class Approve(Struct, frozen=True, tag="approve"):
+    """Approve the plan, or the work of a pull request."""
+
+    commit: str | None = None
+    """The commit of the work, or how it begins; None: the plan."""
+
+
 class Retry(Struct, frozen=True, tag="retry"):
     """Try again what is blocked."""
 
@@ -32,8 +39,21 @@ class Retry(Struct, frozen=True, tag="retry"):
     """None: all that is blocked, or the task whose pull request this is."""
 
 
+class Revise(Struct, frozen=True, tag="revise"):
+    """Send the work of the pull request back."""
+
+    text: str
+
+
+class Tell(Struct, frozen=True, tag="tell"):
+    """Have something to say to the task's next attempt."""
+
+    task: int
+    text: str
+
+
 class Cancel(Struct, frozen=True, tag="cancel"):
-    """End the convoy or a task."""
+    """Stop what runs for a task, or end the convoy."""
 
     task: int | None = None
     """None: the whole convoy."""
@@ -61,6 +81,46 @@ class Drop(Struct, frozen=True, tag="drop"):
     task: int
 
 
+class Add(Struct, frozen=True, tag="add"):
+    """Add a task."""
+
+    text: str
+
+
+class Depends(Struct, frozen=True, tag="depends"):
+    """Let a task wait for another one."""
+
+    task: int
+    on: int
+
+
+class Engine(Struct, frozen=True, tag="engine"):
+    """Give a task to another engine."""
+
+    engine: str
+    task: int | None = None
+    """None: all that have not started."""
+
+
+class Priority(Struct, frozen=True, tag="priority"):
+    """Put the convoy before or behind others."""
+
+    priority: int
+    """0 is first, 2 is last."""
+
+
+class Merge(Struct, frozen=True, tag="merge"):
+    """Put the pull request back into the merge queue."""
+
+
+class Unqueue(Struct, frozen=True, tag="unqueue"):
+    """Take the pull request out of the merge queue."""
+
+
+class Rebase(Struct, frozen=True, tag="rebase"):
+    """Put the task's work on top of what has landed since."""
+
+
 class Lock(Struct, frozen=True, tag="lock"):
     """Keep a resource for the person who asks."""
 
@@ -81,6 +141,16 @@ class Why(Struct, frozen=True, tag="why"):
     task: int
 
 
+class Logs(Struct, frozen=True, tag="logs"):
+    """Link what a task's sessions printed."""
+
+    task: int
+
+
+class Cost(Struct, frozen=True, tag="cost"):
+    """Say what the convoy has cost."""
+
+
 class Ping(Struct, frozen=True, tag="ping"):
     """Say that the bot is there, and which version."""
 
@@ -89,15 +159,27 @@ Request = (
     Help
     | Status
     | Start
+    | Approve
     | Retry
+    | Revise
+    | Tell
     | Cancel
     | Pause
     | PauseAll
     | Resume
     | ResumeAll
     | Drop
+    | Add
+    | Depends
+    | Engine
+    | Priority
+    | Merge
+    | Unqueue
+    | Rebase
     | Lock
     | Unlock
     | Why
+    | Logs
+    | Cost
     | Ping
 )

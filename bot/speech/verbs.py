@@ -13,7 +13,7 @@ from bot.speech.arguments import Reader
 from bot.speech.cleaning import clean
 from bot.speech.code_span import code_span
 from bot.speech.grammar import LINE_CHARS, MOST_COMMANDS, Misheard, Said
-from bot.speech.registry import BUILT, BY_NAME, VERBS, Place, Verb
+from bot.speech.registry import BY_NAME, VERBS, Place, Verb
 from bot.speech.requests import Request
 from convoy.nearest import did_you_mean
 from convoy.plaintext import cut
@@ -55,10 +55,8 @@ def verb_of(request: Request) -> Verb:
 def _request(said: Said, on: Place) -> Request:
     verb = BY_NAME.get(said.verb)
     if verb is None:
-        near = did_you_mean(said.verb, BUILT) or "; `/brat help` shows them all"
+        near = did_you_mean(said.verb, BY_NAME) or "; `/brat help` shows them all"
         raise ValueError(f"there is no verb {code_span(said.verb)}{near}")
-    if verb.make is None:
-        raise ValueError(f"{code_span(verb.name)} is not in this version yet")
     if {on, verb.place} == {"issue", "pull"}:
         where = {"issue": "an issue", "pull": "a pull request"}[verb.place]
         raise ValueError(f"say {code_span(verb.name)} on {where}")
@@ -127,19 +125,22 @@ def help_text(verb: str | None = None) -> str:
         )
     row = BY_NAME.get(verb)
     if row is None:
-        return f"There is no verb {code_span(verb)}{did_you_mean(verb, BUILT)}"
-    if not row.built:
-        return f"{code_span(verb)} is not in this version yet."
+        return f"There is no verb {code_span(verb)}{did_you_mean(verb, BY_NAME)}"
     where, who = _PLACES[row.place], _RIGHTS[row.right]
     return f"{_usage(row)}\n\n{row.help}\n\nOn: {where}. Who: {who}."
 
 
 def table() -> str:
-    """Return all verbs of this version as a Markdown table."""
+    """Return all verbs as a Markdown table."""
     rows = (
-        (_usage(verb), _PLACES[verb.place], _RIGHTS[verb.right], verb.help)
+        # A table's cell ends at a `|`, in code too.
+        (
+            _usage(verb).replace("|", r"\|"),
+            _PLACES[verb.place],
+            _RIGHTS[verb.right],
+            verb.help,
+        )
         for verb in VERBS
-        if verb.built
     )
     head = (("say", "on", "who", "what happens"), ("---",) * 4)
     return "".join(f"| {' | '.join(row)} |\n" for row in (*head, *rows))
