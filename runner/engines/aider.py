@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from runner.engines.events import Cost, Error, Result, Said, ToolUse, Usage
-from runner.engines.line import agent, decoded
+from runner.engines.line import agent, decoded, program
 from runner.engines.row import Abilities, Call, Row, Vendor
 from runner.engines.trouble import kind_of
 from runner.supervise import Stream
@@ -49,16 +49,17 @@ class _Logged(Struct, frozen=True):
 def read(stream: Stream, text: str) -> Iterator[Said]:
     """Understand one line."""
     if stream == "err":
-        yield from agent(text)
+        yield from program(text)
     elif found := _ERROR.match(text):
         status = _STATUS.get(found[1])
         yield Error(kind=kind_of(status, text), message=text[:500], status=status)
     elif found := _APPLIED.fullmatch(text):
         yield ToolUse(name="edit", about=found[1][:200])
+    elif _TOKENS.match(text):
+        yield from program(text)
+        yield Result(ok=True)
     else:
         yield from agent(text)
-        if _TOKENS.match(text):
-            yield Result(ok=True)
 
 
 def recount(text: str) -> Iterator[Said]:

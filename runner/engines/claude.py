@@ -78,7 +78,10 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
         case _Line(type="system", subtype="init"):
             yield Session(id=line.session_id)
         case _Line(type="system", subtype="api_retry"):
-            yield error(line.error or "", line.error_status)
+            # What never reached a server is called unknown.
+            is_net = line.error == "unknown" and line.error_status is None
+            said = "connection failed" if is_net else line.error or ""
+            yield error(said, line.error_status)
         case _Line(type="assistant", message=_Message() as message):
             yield from _spoken(message)
         case _Line(type="rate_limit_event", rate_limit_info=_Limit() as limit):
@@ -102,6 +105,7 @@ def _spoken(message: _Message) -> Iterator[Said]:
 
 
 def _ended(line: _Line) -> Iterator[Said]:
+    yield Session(id=line.session_id)
     for model, used in (line.modelUsage or {}).items():
         yield Usage(
             model=model,

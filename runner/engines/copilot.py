@@ -74,7 +74,7 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
         case _Line(
             type="tool.execution_complete", data=_Data(error=_Outcome("denied"))
         ):
-            yield tool(line.data.toolName, refused=True)
+            yield tool(line.data.toolName or "tool", refused=True)
         case _Line(type="model.call_failure"):
             down = "connection: " if line.data.failureKind == "transport" else ""
             yield error(down + (line.data.errorMessage or ""), line.data.statusCode)

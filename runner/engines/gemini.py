@@ -15,7 +15,7 @@ from runner.engines.row import Abilities, Call, Row, Vendor
 from runner.engines.trouble import error, kind_of
 from runner.supervise import Stream
 
-_RETRY = re.compile(r"Attempt [0-9]+ failed with status ([0-9]{3})\b")
+_RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")
 
 
 class _Tokens(Struct, frozen=True):
@@ -69,11 +69,11 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
 
 def _prose(text: str) -> Iterator[Said]:
     found = _RETRY.match(text)
-    if found:
-        status = int(found[1])
-        yield Error(kind=kind_of(status, text), message=found[0], status=status)
-    else:
+    if found is None:
         yield from program(text)
+        return
+    status = int(found[1]) if found[1] else None
+    yield Error(kind=kind_of(status, text), message=text[:200], status=status)
 
 
 def _ended(line: _Line) -> Iterator[Said]:

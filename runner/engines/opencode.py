@@ -84,6 +84,7 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
         case _Line(type="step_finish", part=_Part() as part):
             yield from _step(part)
         case _Line(type="error", error=_Error() as found):
+            yield Session(id=line.sessionID)
             yield from _failed(found)
         case _:
             return

@@ -31,8 +31,9 @@ _CREDENTIALS = re.compile(
 )
 _DOWN = re.compile(
     r"overloaded|high demand|connect|network|unavailable|timed? ?out|internal ?server"
-    r"|bad gateway|stream (?:ended|disconnected|closed)|fetch failed|\b5\d\d\b|ECONN"
-    r"|incomplete json|interrupted",
+    r"|server_error|bad gateway|stream (?:ended|disconnected|closed)|fetch failed"
+    r"|\b5\d\d\b|ECONN|incomplete json|malformed response|interrupted"
+    r"|failed to get response",
     re.IGNORECASE,
 )
 _WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = (

@@ -1,0 +1,73 @@
+"""Real outputs of real engines, heard as the witness hears them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from runner.engines import ENGINES
+from runner.engines.events import Cost, RateLimit, Said, Text, ToolUse, Usage
+from runner.engines.hearing import Hearing, Report
+from runner.engines.row import Row
+from runner.supervise import Stream
+
+SAMPLES = Path(__file__).parent / "samples"
+STREAMS: tuple[tuple[Stream, str], ...] = (("err", "stderr"), ("out", "stdout"))
+
+
+def row_of(sample: str) -> Row:
+    """Return the row of a sample's engine: its name up to `-` or `@`."""
+    name = sample.replace("@", "-").partition("-")[0]
+    return ENGINES["claude-code" if name == "claude" else name]
+
+
+def written(sample: str, stream: str) -> str:
+    """Return what the engine wrote there; empty when it wrote nothing."""
+    path = SAMPLES / f"{sample}.{stream}"
+    return path.read_text("utf-8") if path.exists() else ""
+
+
+@dataclass(frozen=True)
+class Heard:
+    """All that a sample came to."""
+
+    said: Sequence[Said]
+    report: Report
+
+    @property
+    def tokens(self) -> tuple[int, int]:
+        """Tokens that went in, from a cache or not, and that came out."""
+        used = [each for each in self.said if isinstance(each, Usage)]
+        into = sum(each.input_tokens + each.cached_tokens for each in used)
+        return into, sum(each.output_tokens for each in used)
+
+    @property
+    def usd(self) -> float:
+        """What it cost."""
+        return sum(each.usd for each in self.said if isinstance(each, Cost))
+
+    @property
+    def tools(self) -> list[str]:
+        """The tools that were used, `!` before those that were refused."""
+        used = (each for each in self.said if isinstance(each, ToolUse))
+        return [f"{'!' * each.refused}{each.name}" for each in used]
+
+    @property
+    def waits(self) -> list[RateLimit]:
+        """What the vendor asked for."""
+        return [each for each in self.said if isinstance(each, RateLimit)]
+
+    @property
+    def words(self) -> list[str]:
+        """What the model said."""
+        texts = (each for each in self.said if isinstance(each, Text))
+        return [each.text for each in texts if each.by == "agent"]
+
+
+def heard(sample: str, left: str = "", exit_code: int | None = 0) -> Heard:
+    """Hear a sample out."""
+    said: list[Said] = []
+    hearing = Hearing(row_of(sample), said.append)
+    for stream, name in STREAMS:
+        hearing.feed(stream, written(sample, name))
+    hearing.close(left)
+    return Heard(said, hearing.report(exit_code))

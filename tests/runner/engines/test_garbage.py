@@ -1,0 +1,108 @@
+"""No output makes a reader raise, and how it is cut does not matter."""
+
+import json
+from functools import cache
+
+from hypothesis import given, settings, strategies as st
+
+from runner.engines import ENGINES
+from runner.engines.events import Said, Text
+from runner.engines.hearing import LINE_CHARS, Hearing
+from runner.engines.row import Row
+from tests.runner.engines.hearing import SAMPLES, STREAMS, row_of, written
+
+ROWS = st.sampled_from(list(ENGINES.values()))
+STREAM = st.sampled_from([stream for stream, _ in STREAMS])
+
+
+@cache
+def lines() -> list[tuple[str, str]]:
+    """Return every line of every sample, with its sample."""
+    names = sorted({path.name.rpartition(".")[0] for path in SAMPLES.glob("*.std*")})
+    texts = ((name, written(name, end)) for name in names for _, end in STREAMS)
+    return [(name, line) for name, text in texts for line in text.splitlines()]
+
+
+def words(value: object) -> set[str]:
+    """Return the keys that a JSON value has, at any depth."""
+    if isinstance(value, dict):
+        return set(value).union(*(words(each) for each in value.values()))
+    return set().union(*map(words, value)) if isinstance(value, list) else set()
+
+
+def parsed(line: str) -> object:
+    """Return a line's JSON; None when it is none."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
+
+
+WORDS = st.sampled_from(sorted(words([parsed(line) for _, line in lines()])))
+ANY_JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(max_size=9) | st.integers(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner),
+    max_leaves=9,
+)
+
+
+def hear(row: Row, *pieces: str, left: str = "") -> list[Said]:
+    said: list[Said] = []
+    hearing = Hearing(row, said.append)
+    for piece in pieces:
+        hearing.feed("out", piece)
+    hearing.close(left)
+    hearing.report(0)
+    return said
+
+
+@settings(max_examples=200, deadline=None)
+@given(ROWS, STREAM, st.text(max_size=200))
+def test_any_text_is_survived(row: Row, stream: str, text: str) -> None:
+    list(row.read("err" if stream == "err" else "out", text))
+    hear(row, text, left=text)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_a_real_line_with_anything_in_it_is_survived(data: st.DataObject) -> None:
+    name, line = data.draw(st.sampled_from(lines()))
+    value = parsed(line)
+    if isinstance(value, dict) and value:
+        changed = dict(value)
+        key = data.draw(st.sampled_from(sorted(value)))
+        changed[key] = data.draw(ANY_JSON)
+        line = json.dumps(changed)
+
+    hear(row_of(name), line + "\n", left=line)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_output_may_be_cut_anywhere(data: st.DataObject) -> None:
+    sample = data.draw(st.sampled_from(["claude-ok", "opencode-429", "gemini-ok"]))
+    text = written(sample, "stdout")
+    cut = data.draw(st.integers(0, len(text)))
+
+    row = row_of(sample)
+    assert hear(row, text[:cut], text[cut:]) == hear(row, text)
+
+
+def test_json_of_any_depth_is_text() -> None:
+    for row in ENGINES.values():
+        hear(row, '{"type":' + "[" * 100_000 + "\n")
+
+
+def test_what_is_no_json_is_kept_as_text() -> None:
+    for name in ("claude-code", "codex", "opencode", "gemini", "copilot"):
+        assert hear(ENGINES[name], "Segmentation fault\n") == [
+            Text(text="Segmentation fault", by="program")
+        ]
+
+
+def test_a_line_without_end_does_not_fill_the_memory() -> None:
+    said = hear(ENGINES["claude-code"], *["x" * (LINE_CHARS // 2)] * 5)
+
+    assert [len(each.text) for each in said if isinstance(each, Text)] == [
+        *(3 * LINE_CHARS // 2, LINE_CHARS)
+    ]

@@ -1,0 +1,145 @@
+"""What an engine is started with: a vector, its key, its server, nothing else."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace as with_changes
+
+from convoy.events import EngineSpec
+from runner.engines import ENGINES
+from runner.engines.row import Call, Row, reached_by, server, vendor_of
+from runner.keys import key_for, missing_key
+
+SECRET = "made-up-key-0123456789"
+URL = "http://127.0.0.1:8000"
+MODELS = {
+    "claude-code": "claude-opus-5",
+    "aider": "openai/local",
+    "opencode": "compatible/local",
+    "codex": "gpt-5",
+    "continue": "openai/local",
+    "gemini": "gemini-2.5-flash",
+    "copilot": "openai/local",
+}
+SEVEN = [ENGINES[name] for name in MODELS]
+each_row = pytest.mark.parametrize("row", SEVEN, ids=lambda row: row.name)
+
+
+def call(row: Row, **given: object) -> Call:
+    spec = EngineSpec(type=row.name, model=MODELS[row.name], args=("--extra",))
+    spec = with_changes(spec, **{k: v for k, v in given.items() if k != "endpoint"})
+    endpoint = URL if given.get("endpoint", True) else ""
+    return Call(spec, Path("/p/prompt.md"), Path("/p/home"), endpoint=endpoint)
+
+
+def keyed(row: Row, one: Call, **offered: str) -> Call:
+    return replace(one, key=key_for(row, one, offered))
+
+
+def told(row: Row, one: Call) -> dict[str, str]:
+    """Return all that reaches the engine but its arguments."""
+    return {**reached_by(row, one), **row.sets(one), **row.files(one)}
+
+
+@each_row
+def test_the_model_and_what_is_configured_are_arguments(row: Row) -> None:
+    argv = row.argv(call(row))
+
+    assert "--extra" in argv
+    everything = " ".join([*argv, *told(row, call(row)).values()])
+    assert MODELS[row.name].rpartition("/")[2] in everything
+
+
+@each_row
+def test_a_key_is_in_no_argument(row: Row) -> None:
+    vendor = vendor_of(row, call(row))
+    assert vendor is not None
+    one = keyed(row, call(row), **{vendor.key: SECRET})
+
+    assert not any(SECRET in word for word in row.argv(one))
+    assert SECRET in reached_by(row, one)[vendor.key]
+
+
+@each_row
+def test_the_configured_variable_is_the_only_one_that_counts(row: Row) -> None:
+    vendor = vendor_of(row, call(row))
+    assert vendor is not None
+    one = keyed(row, call(row, secret="TEAM_KEY"), TEAM_KEY=SECRET, **{vendor.key: "x"})
+
+    assert reached_by(row, one)[vendor.key] == SECRET
+    assert "TEAM_KEY" not in told(row, one)
+
+
+@each_row
+def test_a_stand_in_for_the_vendor_is_told_and_needs_no_key(row: Row) -> None:
+    one = keyed(row, call(row))
+    vendor = vendor_of(row, one)
+    assert vendor is not None
+
+    everything = " ".join([*row.argv(one), *told(row, one).values()])
+    assert URL + vendor.path in everything
+    assert server(vendor, one) == URL + vendor.path
+    assert missing_key(row, one) == ""
+
+
+@each_row
+def test_without_a_stand_in_no_address_of_one_is_told(row: Row) -> None:
+    one = call(row, endpoint=False)
+
+    assert URL not in " ".join([*row.argv(one), *told(row, one).values()])
+
+
+@each_row
+def test_a_missing_key_is_said_by_the_variables_name(row: Row) -> None:
+    usual = keyed(row, call(row, endpoint=False))
+    named = keyed(row, call(row, endpoint=False, secret="TEAM_KEY"))
+
+    vendor = vendor_of(row, usual)
+    assert vendor is not None
+    assert f"in the variable {vendor.key}" in missing_key(row, usual)
+    assert "in the variable TEAM_KEY, which is not set" in missing_key(row, named)
+
+
+def test_a_subscriptions_token_keeps_its_own_name() -> None:
+    row = ENGINES["claude-code"]
+    token = "CLAUDE_CODE_OAUTH_TOKEN"
+
+    for secret in (None, token):
+        one = call(row, endpoint=False, secret=secret)
+        assert reached_by(row, keyed(row, one, **{token: SECRET})) == {token: SECRET}
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "key"),
+    [
+        ("aider", None, "OPENAI_API_KEY"),
+        ("aider", "sonnet", "ANTHROPIC_API_KEY"),
+        ("aider", "gemini/gemini-2.5-pro", "GEMINI_API_KEY"),
+        ("opencode", "anthropic/claude-opus-5", "ANTHROPIC_API_KEY"),
+        ("opencode", "openai/gpt-5", "OPENAI_API_KEY"),
+        ("continue", "anthropic/claude-opus-5", "ANTHROPIC_API_KEY"),
+        ("copilot", None, "COPILOT_GITHUB_TOKEN"),
+        ("copilot", "openai/gpt-5", "OPENAI_API_KEY"),
+    ],
+)
+def test_a_model_chooses_its_vendor(name: str, model: str | None, key: str) -> None:
+    row = ENGINES[name]
+    vendor = vendor_of(row, call(row, model=model, endpoint=False))
+
+    assert vendor is not None
+    assert vendor.key == key
+
+
+def test_an_engine_that_must_have_a_model_says_so() -> None:
+    for name in ("continue", "copilot"):
+        with pytest.raises(ValueError, match=r"needs a model.*openai/gpt-5"):
+            ENGINES[name].argv(call(ENGINES[name], model=None))
+
+
+def test_an_engine_with_no_vendor_gets_its_secret_under_its_name() -> None:
+    row, spec = ENGINES["shell"], EngineSpec(type="shell", secret="TEAM_KEY")
+    one = Call(spec, Path("/p"), Path("/h"))
+
+    assert reached_by(row, keyed(row, one, TEAM_KEY=SECRET)) == {"TEAM_KEY": SECRET}
+    assert "TEAM_KEY" in missing_key(row, one)

@@ -1,0 +1,174 @@
+"""Every engine's real output is understood: what it did, used and met."""
+
+import pytest
+
+from convoy.outcome import Trouble
+from tests.runner.engines.hearing import SAMPLES, heard
+
+ALL = sorted({path.name.rpartition(".")[0] for path in SAMPLES.glob("*.std*")})
+
+WELL = {
+    "aider-ok": (["edit"], (0, 0)),
+    "aider-sseerr": (["edit"], (0, 0)),
+    "claude-noperm": (["!Write"], (2400, 100)),
+    "claude-ok": (["Write"], (2400, 100)),
+    "claude-sseerr": (["Write"], (9600, 106)),
+    "claude@latest-ok": (["Write"], (2400, 100)),
+    "claude@latest-sigint": (["Bash"], (2400, 100)),
+    "claude@latest-sigterm": (["Bash"], (2400, 100)),
+    "codex@native-ok": (["command_execution"], (2000, 100)),
+    "continue-ok": ([], (0, 0)),
+    "copilot-noperm": (["create", "!tool"], (0, 0)),
+    "copilot-ok": (["create"], (0, 0)),
+    "copilot@anthropic-ok": (["create"], (0, 0)),
+    "copilot@native-ok": (["create"], (0, 0)),
+    "copilot@responses-ok": (["create"], (0, 0)),
+    "gemini-noperm": ([], (1000, 50)),
+    "gemini-ok": (["write_file"], (2000, 100)),
+    "opencode-ok": (["write"], (2000, 100)),
+}
+
+TROUBLED: dict[str, tuple[Trouble, int | None]] = {
+    "aider-401": ("credentials", 401),
+    "aider-429": ("rate_limited", 429),
+    "aider-500": ("vendor_down", 500),
+    "aider-garbage": ("vendor_down", 500),
+    "aider-refused": ("vendor_down", 500),
+    "claude-b401": ("credentials", 401),
+    "claude-b429": ("rate_limited", 429),
+    "claude-b500": ("vendor_down", 500),
+    "claude-budget": ("budget", None),
+    "claude-garbage": ("vendor_down", None),
+    "claude-refused": ("vendor_down", None),
+    "claude-rl429oauth": ("rate_limited", 429),
+    "claude-sigint": ("failed", None),
+    "claude-turns": ("budget", None),
+    "claude@latest-e401": ("credentials", 401),
+    "claude@latest-e429": ("rate_limited", 429),
+    "claude@latest-e500": ("vendor_down", 500),
+    "claude@latest-e529": ("vendor_down", 529),
+    "codex@default-400": ("failed", None),
+    "codex@default-401": ("credentials", 401),
+    "codex@default-429": ("rate_limited", 429),
+    "codex@default-500": ("vendor_down", None),
+    "codex@default-529": ("vendor_down", 529),
+    "codex@default-garbage": ("vendor_down", None),
+    "codex@default-refused": ("vendor_down", None),
+    "codex@default-sseerr": ("vendor_down", None),
+    "codex@native-ctx": ("failed", None),
+    "codex@native-quota": ("budget", None),
+    "codex@native-rl": ("rate_limited", None),
+    "codex@native-usage": ("rate_limited", None),
+    "continue-400": ("failed", 400),
+    "continue-401": ("credentials", 401),
+    "continue-500": ("vendor_down", 500),
+    "continue-529": ("vendor_down", 529),
+    "continue-refused": ("vendor_down", None),
+    "continue-sseerr": ("failed", None),
+    "copilot-401": ("credentials", 401),
+    "copilot-429": ("rate_limited", 429),
+    "copilot-500": ("vendor_down", 500),
+    "copilot-garbage": ("vendor_down", None),
+    "copilot-refused": ("vendor_down", None),
+    "copilot-sseerr": ("vendor_down", None),
+    "gemini-401": ("credentials", 401),
+    "gemini-429": ("rate_limited", 429),
+    "gemini-500": ("vendor_down", 500),
+    "gemini-garbage": ("vendor_down", None),
+    "gemini-refused": ("vendor_down", None),
+    "gemini-sseerr": ("vendor_down", None),
+    "gemini@bounded-b429": ("rate_limited", None),
+    "gemini@bounded-b500": ("vendor_down", 500),
+    "opencode-401": ("credentials", 401),
+    "opencode-429": ("rate_limited", 429),
+    "opencode-500": ("vendor_down", 500),
+    "opencode-529": ("vendor_down", 529),
+    "opencode-refused": ("vendor_down", None),
+    "opencode-sseerr": ("vendor_down", None),
+}
+
+CUT_OFF = {
+    "claude-sigterm",
+    "codex-sigint",
+    "codex-sigterm",
+    "copilot@native-sigint",
+    "copilot@native-sigterm",
+    "gemini-sigint",
+    "gemini-sigterm",
+    "opencode-deny",
+    "opencode-sigint",
+    "opencode-sigterm",
+}
+
+
+def test_every_sample_is_looked_at() -> None:
+    assert sorted({*WELL, *TROUBLED, *CUT_OFF}) == ALL
+
+
+@pytest.mark.parametrize("sample", WELL)
+def test_a_good_end_is_heard_with_its_tools_and_tokens(sample: str) -> None:
+    found = heard(sample)
+
+    assert (found.report.status, found.report.trouble) == ("done", None)
+    assert (found.tools, found.tokens) == WELL[sample]
+    assert found.report.summary
+
+
+@pytest.mark.parametrize("sample", TROUBLED)
+def test_trouble_is_told_by_its_kind_and_status(sample: str) -> None:
+    found = heard(sample).report
+
+    assert found.status is None
+    assert found.trouble is not None
+    assert (found.trouble.kind, found.trouble.status) == TROUBLED[sample]
+    assert found.trouble.message
+
+
+@pytest.mark.parametrize("sample", sorted(CUT_OFF))
+def test_an_engine_that_was_cut_off_has_not_said_that_it_is_done(sample: str) -> None:
+    found = heard(sample).report
+
+    assert (found.status, found.trouble) == (None, None)
+
+
+def test_a_session_is_known_by_the_name_its_engine_gave_it() -> None:
+    named = ("claude-ok", "codex@native-ok", "copilot-ok", "gemini-ok", "opencode-ok")
+
+    assert [heard(each).report.session for each in named] == [
+        "705deb7f-272c-4f51-bca1-d198bb7dc36d",
+        "01a1fbdb-9b23-7db1-a349-7725d8df5d9f",
+        "39fed864-4f5b-43d1-860a-327087356a70",
+        "00ecf8b8-9ec5-4384-a9d1-514d9782e688",
+        "ses_e043361caffe79TOHvqdm7Xfpe",
+    ]
+
+
+def test_money_is_counted_where_the_engine_counts_it() -> None:
+    assert heard("claude-ok").usd == pytest.approx(0.0127)
+    assert heard("opencode-ok").usd == pytest.approx(0.0021)
+
+
+def test_a_vendor_that_names_a_time_is_heard() -> None:
+    (rejected,) = heard("claude-rl429oauth").waits
+    (soon,) = heard("codex@native-rl").waits
+
+    assert (rejected.until, soon.wait_s) == (1_795_300_000, 3.5)
+
+
+def test_usage_that_stands_in_a_file_is_counted() -> None:
+    copilot = (SAMPLES / "copilot-usage-output-file.json").read_text()
+    aider = (
+        '{"event": "launched", "properties": {"python_version": "3.11"}}\n'
+        '{"event": "message_send", "properties": {"main_model": "gpt-5", '
+        '"prompt_tokens": 700, "completion_tokens": 40, "cost": 0.25}}\n'
+    )
+    cn = (
+        '{"sessionId": "brat", "usage": {"totalCost": 0.5, "promptTokens": 9,'
+        ' "completionTokens": 4}}'
+    )
+
+    assert heard("copilot-ok", copilot).tokens == (2000, 100)
+    assert heard("aider-ok", aider).tokens == (700, 40)
+    assert heard("aider-ok", aider).usd == 0.25
+    assert heard("continue-ok", cn).tokens == (9, 4)
+    assert heard("continue-ok", cn).usd == 0.5
