@@ -17,6 +17,7 @@ from convoy.events import (
     TaskStarted,
 )
 from runner import result as runner_result
+from runner.engines.events import Cost
 from tests.bot.parcels import (
     ACTOR,
     BUNDLE,
@@ -100,7 +101,7 @@ def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
     )
     for one in claims:
         folder.claim(one)
-    folder.note([{"tokens": 5}])
+    folder.note(Cost(usd=0.5))
     folder.close(
         runner_result.Result(
             **WHO,
@@ -108,6 +109,8 @@ def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
             nonce=NONCE,
             status=None,
             conclusion="failure",
+            outcome="crashed",
+            retry_after_s=None,
             why="It ended.",
             summary="",
             base="b" * 40,
@@ -117,7 +120,7 @@ def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
             files=(),
             refusals=(),
             seconds=0.5,
-            engine=runner_result.EngineUsed(type="shell", model=None),
+            engine=runner_result.EngineUsed(type="shell", model=None, session=""),
         )
     )
 
