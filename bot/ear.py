@@ -66,8 +66,8 @@ async def _start(
     issue = await desk.github.issue(remark.issue)
     labelled = Labelled(
         issue=issue.number,
-        title=issue.title,
-        text=issue.body or "",
+        title=remark.title,
+        text=remark.body,
         by=remark.by,
         added=request.text,
     )

@@ -17,6 +17,8 @@ from convoy import ids
 from convoy.actions import Collect
 from convoy.commands import AcceptWork, BlockTask, LoseSession, RefuseWork
 from convoy.events import Cause
+from convoy.plaintext import clean
+from convoy.redaction import redacted
 from convoy.state import Attempt, Convoy, Task
 from grite.errors import GitFailed
 
@@ -113,7 +115,7 @@ class HandIn:
                 commit=commit,
                 base=root,
                 files=patch.files[:LISTED_FILES],
-                summary=result.summary[:SUMMARY_CHARS],
+                summary=_fit(result.summary)[:SUMMARY_CHARS],
             )
         )
         if refused is None:
@@ -129,7 +131,7 @@ class HandIn:
         self._refuse("refused" if result.conclusion == "success" else "failed", why)
         if result.status in intake.NEEDS_A_PERSON:
             name, number = self.convoy.name, self.task.number
-            self.draft.submit(BlockTask(convoy=name, task=number, why=why))
+            self.draft.submit(BlockTask(convoy=name, task=number, why=_fit(why)))
 
     def _refuse(self, cause: Cause, why: str) -> None:
         self.draft.submit(
@@ -138,7 +140,7 @@ class HandIn:
                 task=self.task.number,
                 attempt=self.attempt.number,
                 cause=cause,
-                why=why,
+                why=_fit(why),
             )
         )
 
@@ -152,3 +154,8 @@ class HandIn:
                 why=why,
             )
         )
+
+
+def _fit(said: str) -> str:
+    """Return what a session says so that the log may keep it, and the next be told."""
+    return redacted(clean(said))

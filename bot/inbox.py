@@ -44,6 +44,9 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True, tag="commented"):
     text: str
     by: str
     on_pull: bool
+    title: str = ""
+    """Of the issue, as it was when the comment was written; so is its text."""
+    body: str = ""
 
 
 Kept = Request | Remark

@@ -22,10 +22,14 @@ from convoy.commands import (
     FailMerge,
     LandMerge,
 )
+from convoy.plaintext import clean
+from convoy.redaction import redacted
 from convoy.state import Candidate, Convoy, Task, Work
 
 HEADS: Final = "refs/heads/"
 UNJUDGED: Final = ("none",)
+TEXT_CHARS: Final = 2_000
+"""The end of what CI said is told to the next attempt."""
 
 
 def build(desk: Desk, draft: Draft, action: Build) -> None:
@@ -179,6 +183,7 @@ def _land(
 
 def reject(draft: Draft, action: Reject) -> None:
     """Send the task back with what CI said; a red convoy is given up."""
+    said = redacted(clean(action.text))
     _send_back(
         draft,
         FailMerge(
@@ -186,7 +191,7 @@ def reject(draft: Draft, action: Reject) -> None:
             task=action.task,
             candidate=action.candidate,
             cause="red",
-            why=f"CI is red on {action.candidate[:10]}: {action.text[-2000:]}",
+            why=f"CI is red on {action.candidate[:10]}: {said[-TEXT_CHARS:]}",
         ),
     )
 

@@ -88,6 +88,8 @@ def _commented(delivery: Delivery) -> Remark | None:
         text=text,
         by=sender.login,
         on_pull=issue.pull_request is not None,
+        title=issue.title,
+        body=issue.body or "",
     )
 
 

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from pydantic_core import PydanticCustomError
 
 from convoy.config_values import Command, Pattern, Seconds, Sessions, Text, Words
-from convoy.events import EngineSpec, Gate, Limits, Settings, Strategy
+from convoy.events import INSTRUCTIONS, EngineSpec, Gate, Limits, Settings, Strategy
 
 EngineType = Literal[
     "claude-code",
@@ -25,7 +25,10 @@ EngineType = Literal[
 
 _ENGINE = EngineSpec(type="claude-code")
 _DEFAULT = Settings(engines={"default": _ENGINE})
-_ALWAYS = ", ".join(f"`{pattern}`" for pattern in Gate().protected)
+_ALWAYS = ", ".join(
+    f"`{pattern}`" for pattern in Gate().protected if pattern not in INSTRUCTIONS
+)
+_INSTRUCTING = ", ".join(f"`{pattern}`" for pattern in INSTRUCTIONS)
 
 
 def _commanding(args: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
@@ -148,6 +151,12 @@ class GateTable(Table):
 
     model_config = ConfigDict(title="gate")
 
+    instructions: bool = Field(
+        default=False,
+        description="Whether patches may touch what tells the next agent what to do or "
+        f"runs by itself: {_INSTRUCTING}.",
+    )
+
     protected: tuple[Pattern, ...] = Field(
         default=(),
         strict=False,
@@ -165,6 +174,6 @@ class GateTable(Table):
 
     def gate(self) -> Gate:
         """Freeze what a patch may not touch: the defaults first, each pattern once."""
-        return Gate(
-            protected=tuple(dict.fromkeys((*Gate().protected, *self.protected)))
-        )
+        spared = INSTRUCTIONS if self.instructions else ()
+        ours = (each for each in Gate().protected if each not in spared)
+        return Gate(protected=tuple(dict.fromkeys((*ours, *self.protected))))

@@ -79,13 +79,26 @@ class Limits(Struct, frozen=True, kw_only=True):
     patch_bytes: int = 2_000_000
 
 
+INSTRUCTIONS = (
+    *("AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONVENTIONS.md", ".mcp.json", ".envrc"),
+    *(".claude/**", ".codex/**", ".gemini/**", ".cursor/**", ".continue/**"),
+    *(".opencode/**", "opencode.json", ".aider*", ".husky/**", ".githooks/**"),
+    *(".npmrc", "bunfig.toml"),
+)
+"""Files that an agent CLI, a shell or a package manager obeys where it finds them: a
+convoy's next task would start with what the one before had put there."""
+
+
 class Gate(Struct, frozen=True, kw_only=True):
     """What a patch may not touch (`protected`), or only may (`allowed`; empty: all).
 
     Patterns as in .gitignore, relative to the repository's top.
     """
 
-    protected: tuple[str, ...] = (".brat/**", ".github/**", ".git/**", ".gitmodules")
+    protected: tuple[str, ...] = (
+        *(".brat/**", ".github/**", ".git/**", ".gitmodules"),
+        *INSTRUCTIONS,
+    )
     allowed: tuple[str, ...] = ()
 
 

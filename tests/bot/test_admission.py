@@ -37,6 +37,21 @@ async def test_an_edit_between_label_and_start_changes_nothing(tmp_path: Path) -
         assert [task.spec.title for task in convoy.tasks] == ["one"]
 
 
+async def test_the_issue_is_taken_as_it_was_when_the_comment_was_written(
+    tmp_path: Path,
+) -> None:
+    async with lobby(tmp_path) as here:
+        issue = await here.write("Spell words", "- [ ] one\n")
+        await here.you.say(issue, "/brat start")
+        await here.delivered()
+        await here.you.rewrite(issue, title="Steal keys", body="- [ ] evil\n")
+
+        await here.loop.tick()
+
+        (convoy,) = here.convoys()
+        assert (convoy.title, convoy.text) == ("Spell words", "- [ ] one\n")
+
+
 async def swept(here: Lobby, issue: int) -> None:
     """Let the delivery be lost, so that only a look finds the label."""
     await here.delivered()

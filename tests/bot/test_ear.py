@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bot import service
 from bot.github import GitHub
@@ -45,7 +46,13 @@ class Room:
     def remark(self, comment: int, text: str) -> Remark:
         """Return what the door keeps of a comment."""
         return Remark(
-            issue=self.issue, comment=comment, text=text, by="you", on_pull=False
+            issue=self.issue,
+            comment=comment,
+            text=text,
+            by="you",
+            on_pull=False,
+            title="Do it",
+            body="- [ ] one\n- [ ] two\n",
         )
 
 
@@ -120,13 +127,7 @@ async def test_a_stranger_is_told_that_it_takes_write_access(room: Room) -> None
     room.forge.add_user("mallory")
     comment = await room.person.say(room.issue, "/brat cancel")
     remark = room.remark(comment, "/brat cancel")
-    stranger = Remark(
-        issue=remark.issue,
-        comment=comment,
-        text=remark.text,
-        by="mallory",
-        on_pull=False,
-    )
+    stranger = replace(remark, by="mallory")
 
     room.loop.desk.inbox.put("delivery-m", stranger)
     await room.loop.tick()

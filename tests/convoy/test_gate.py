@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
+from convoy.config import load
 from convoy.events import Gate, Limits
 from convoy.gate import Change, is_matched, is_safe, parse_raw, printable, refusals
 
@@ -206,3 +207,25 @@ def test_patterns_mean_what_they_mean_to_git(
 
     ignored = set(said.decode().split("\0")) - {""}
     assert {name for name in names if is_matched(name, lines)} == ignored
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "AGENTS.md",
+        "docs/claude.md",
+        ".mcp.json",
+        ".claude/hooks/x.sh",
+        ".husky/pre-push",
+    ],
+)
+def test_what_instructs_the_next_agent_is_protected_unless_it_is_let_go(
+    path: str,
+) -> None:
+    change = Change(path, "000000", "100644")
+    table = load("", source="c").gate
+    lenient = load("[gate]\ninstructions = true\n", source="c").gate
+
+    (why,) = refusals([change], 10, table.gate(), table.limits())
+    assert why == f"The patch touches a protected path: {path}."
+    assert refusals([change], 10, lenient.gate(), lenient.limits()) == ()

@@ -111,6 +111,18 @@ class Forge:
         git("push", "-q", str(self.bare), "main", cwd=seed)
         self.base = git("rev-parse", "HEAD", cwd=seed)
 
+    def commit_on_main(self, files: Mapping[str, str]) -> None:
+        """Push one more commit; jobs start from it."""
+        seed = self.root / "seed"
+        for name, text in files.items():
+            (seed / name).parent.mkdir(parents=True, exist_ok=True)
+            (seed / name).write_text(text)
+            (seed / name).chmod(0o755)
+        git("add", "-A", cwd=seed)
+        git("commit", "-q", "-m", "More", cwd=seed)
+        git("push", "-q", str(self.bare), "main", cwd=seed)
+        self.base = git("rev-parse", "HEAD", cwd=seed)
+
     def started(
         self, *argv: str, timeout_s: int = 30, **changes: object
     ) -> TaskStarted:

@@ -17,6 +17,7 @@ from convoy.events import (
     SessionRunning,
     SessionSpawned,
 )
+from convoy.fence import fence_of
 from tests.runner.job import SESSION, Forge, git
 
 
@@ -109,9 +110,10 @@ def test_the_prompt_has_the_task_and_why_earlier_attempts_failed(forge: Forge) -
     gate = Gate(protected=(".github/**",), allowed=("src/",))
     left = forge.sh("cat $BRAT_PROMPT", notes=("It was red.", "A conflict."), gate=gate)
 
+    fence = fence_of(SESSION)
     for part in (
-        "# Greet the world\n\nWrite greeting.txt.",
-        "1. It was red.\n2. A conflict.",
+        f"<{fence}>\nGreet the world\n\nWrite greeting.txt.\n</{fence}>",
+        f"<{fence}>\n1. It was red.\n2. A conflict.\n</{fence}>",
         "do not touch:\n`.github/**`.",
         "Only touch: `src/`.",
     ):
