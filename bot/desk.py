@@ -4,6 +4,7 @@ import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from bot.compose import Composer
@@ -43,6 +44,8 @@ class Desk:
     troubles: dict[str, str] = field(default_factory=dict)
     """What the forge refused, by what was tried; said by status and at the end."""
     observed: Observed = field(default_factory=Observed)
+    heard_until: datetime | None = None
+    """When the newest comment was written or edited that a look has found."""
     ended: dict[int, int] = field(default_factory=dict)
     """When each run was first seen to have ended, unix ms."""
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from filelock import FileLock
 
-from bot import ear, effects, mayor
+from bot import ear, effects, mayor, missed
 from bot.desk import Desk
 from bot.draft import Draft
 from bot.lease import BotLease, NotHolder
@@ -222,9 +222,14 @@ class Loop:
         waiting = await mayor.requests(self.desk, sweep=parts >= ALL)
         for request in waiting.values():
             await mayor.accept(self.desk, draft, request)
+        if parts >= ALL:
+            await missed.comments(self.desk, draft.state)
         remarks = self.desk.inbox.remarks()
         for remark in remarks.values():
-            await ear.attend(self.desk, draft, remark)
+            if remark.edited:
+                missed.ask_again(draft, remark)
+            else:
+                await ear.attend(self.desk, draft, remark)
         return [*waiting, *remarks]
 
     # --- effects --------------------------------------------------------------------
