@@ -53,7 +53,7 @@ async def ended(reader: Reader) -> Convoy:
 
 
 @pytest.mark.needs("act", "node")
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 def test_a_run_executed_by_act_ends_merged(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine(AGENT, "[witness]\nattempts = 1\n"))
     folder = tmp_path / "brat"

@@ -18,7 +18,7 @@ SPARE = 5
 """Timing lets a run have a few calls more than another."""
 STEP = 1 if os.environ.get("BRAT_STRICT") == "1" else 13
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from tests.whole.demo import TASKS, Story
 from tests.world.second_reader import git
 from tests.world.terminal import Terminal
 
-pytestmark = pytest.mark.timeout(120)  # the first test that asks waits for the run
+pytestmark = pytest.mark.timeout(600)  # the first test that asks waits for the run
 
 
 def pytest_of(story: Story, commit: str, folder: Path) -> int:

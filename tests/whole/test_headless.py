@@ -9,7 +9,7 @@ from tests.world.second_reader import rows
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 
 FAILING = engine("echo I give up >&2; exit 3", "[witness]\nattempts = 1\n")
 

@@ -8,7 +8,7 @@ import pytest
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 
 BARE = ".git/brat/forge/repos/pat-person/project.git"
 

@@ -16,7 +16,7 @@ from convoy.interventions import Intervention
 from tests.world.terminal import BRAT, Terminal
 from tests.world.words import engine, project
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(600)
 
 BARE = ".git/brat/forge/repos/pat-person/project.git"
 LIST = "Say words\n\n- [ ] Say hi (paths: hi.txt)\n- [ ] Say ho (after: 1)\n"

@@ -28,7 +28,7 @@ COMMITS = {"rebase": 6, "squash": 3, "merge": 9}
 """Of three tasks with two commits each."""
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("strategy", sorted(COMMITS))
 def test_all_that_lands_was_judged_and_every_pull_request_is_merged(
     tmp_path: Path, strategy: str

@@ -12,7 +12,7 @@ import psutil
 from msgspec import Struct
 
 BRAT = Path(sys.executable).with_name("brat")
-DEADLINE_S = 90.0
+DEADLINE_S = 300.0
 
 
 class Said(Struct, frozen=True):
