@@ -44,14 +44,11 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True, tag="commented"):
     text: str
     by: str
     on_pull: bool
-<<<<<<< /tmp/two/ours
-    edited: bool = False
-    """Found by a look and not by a delivery, and edited since it was written."""
-=======
     title: str = ""
     """Of the issue, as it was when the comment was written; so is its text."""
     body: str = ""
->>>>>>> /tmp/two/theirs
+    edited: bool = False
+    """Found by a look and not by a delivery, and edited since it was written."""
 
 
 Kept = Request | Remark
