@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Self, TextIO
 
 from runner.inputs import Inputs
-from runner.result import RESULT, Result
+from runner.outputs import outputs
+from runner.result import Result
 
 LIVE_CHARS = 1_000_000
 """A job's log is for a first look; the transcript has the rest."""
@@ -71,13 +72,8 @@ def annotate(inputs: Inputs, result: Result, out: TextIO) -> None:
         line = error(result.why, f"brat {result.session}: {result.conclusion}")
     out.write(escaped(line) + "\n" if is_good else line + "\n")
     if inputs.output:
-        values = {
-            "conclusion": result.conclusion,
-            "head-sha": result.commit or "",
-            "result-file": str(inputs.result / RESULT),
-            "summary": result.summary,
-        }
-        _append(inputs.output, "".join(output(*each) for each in values.items()))
+        values = outputs(inputs.result, result).items()
+        _append(inputs.output, "".join(output(*each) for each in values))
     if inputs.summary:
         _append(inputs.summary, summary(result))
 

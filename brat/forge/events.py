@@ -156,3 +156,4 @@ class Events:
         if action is not None:
             common["action"] = action
         self._service.postman.post(repo, kind, body | common)
+        self._service.triggers.consider(repo, actor, kind, body | common)

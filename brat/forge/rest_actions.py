@@ -14,10 +14,8 @@ from brat.forge.moments import parse
 from brat.forge.records import Run
 from brat.forge.refusals import Refused, not_found
 from brat.forge.views import runs as views
+from brat.forge.workflows import LOOP_WORKFLOW, inputs_of
 
-INPUTS = ("session", "log", "nonce")
-"""What brat-task.yml takes; all of them must be given."""
-MOST_INPUT_CHARS = 65535
 _FOLDER = ".github/workflows"
 _SIGNS = ((">=", ge), ("<=", le), (">", gt), ("<", lt))
 
@@ -64,24 +62,19 @@ async def get_workflow(call: Call) -> Answer:
 
 
 async def dispatch(call: Call) -> Answer:
-    """`POST dispatches`: starts a run of brat-task.yml; the forge runs no other."""
+    """`POST dispatches`: starts a run of brat-task.yml, or brat.yml where it can."""
     path, asked = _workflow(call), call.body(Dispatch)
     branch = asked.ref.removeprefix("refs/heads/")
     if call.bare.tip(branch) is None:
         raise Refused(422, f"No ref found for: {asked.ref}")
-    if path != views.TASK_WORKFLOW:
+    loops = path == LOOP_WORKFLOW and call.service.triggers.runs(call.repo)
+    if path != views.TASK_WORKFLOW and not loops:
         said = f"Workflow does not have 'workflow_dispatch' trigger: {path}"
         raise Refused(422, said + " (this forge runs brat-task.yml only)")
-    unknown = sorted(asked.inputs.keys() - set(INPUTS))
-    if unknown:
-        raise Refused(422, f"Unexpected inputs provided: {unknown}")
-    missing = [name for name in INPUTS if not asked.inputs.get(name)]
-    if missing:
-        raise Refused(422, f"Required input '{missing[0]}' not provided")
-    inputs = {name: str(value) for name, value in asked.inputs.items()}
-    if sum(map(len, inputs.values())) > MOST_INPUT_CHARS:
-        raise Refused(422, f"inputs are too large (maximum {MOST_INPUT_CHARS})")
-    run = call.service.starter.dispatch(call.repo, call.user, branch, inputs)
+    inputs = inputs_of(path, asked.inputs)
+    run = call.service.starter.begin(
+        call.repo, call.user, path=path, branch=branch, inputs=inputs
+    )
     if not asked.return_run_details:
         return Answer(status=204)
     face = call.service.faces.run(call.repo, run)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from msgspec import json
+from msgspec import Raw, json
 
 from brat.forge.processes import plain_environment
 from brat.forge.records import Repository, Run
@@ -51,7 +51,7 @@ class Place:
         """The zip of an artifact."""
         return self.folder / "artifacts" / f"{name}.zip"
 
-    def prepare(self, event: dict[str, Any]) -> None:
+    def prepare(self, event: dict[str, Any] | Raw) -> None:
         """Make the folders, the empty files and event.json; safe to call twice."""
         for name in ("workspace", "home", "temp", "tools", "artifacts"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)

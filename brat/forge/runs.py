@@ -10,23 +10,34 @@ import signal
 import subprocess
 import sys
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
+from msgspec import Raw
 from msgspec.structs import replace
 
 from brat.forge import artifacts, processes
 from brat.forge.callers import digest
 from brat.forge.launch import find, launch, reap
-from brat.forge.records import Artifact, Conclusion, Repository, Run, User
+from brat.forge.moments import iso
+from brat.forge.records import (
+    Access,
+    Artifact,
+    Conclusion,
+    Repository,
+    Run,
+    Scope,
+    User,
+)
 from brat.forge.run_environment import Place, environment
-from brat.forge.views.runs import TASK_WORKFLOW
+from brat.forge.workflows import JOB_LOGIN, permissions_of, title_of
 
 if TYPE_CHECKING:
     from brat.forge.service import Service
 
-READER: Final = "github-actions[bot]"
-"""The account whose read token a run gets."""
+TOKEN_LASTS: Final = timedelta(hours=6)
+"""As long as a job may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +84,24 @@ class Starter:
         """Return the folder of a run."""
         return Place(self._forge.folder / "runs" / str(run.id))
 
-    def dispatch(
-        self, repo: Repository, actor: User, branch: str, inputs: dict[str, str]
+    @property
+    def executes_files(self) -> bool:
+        """Whether whole workflow files can be run, not only a session."""
+        return bool(self._how.executor)
+
+    def begin(  # noqa: PLR0913  what a run is
+        self,
+        repo: Repository,
+        actor: User,
+        *,
+        path: str,
+        branch: str,
+        inputs: dict[str, str] | None = None,
+        event: str = "workflow_dispatch",
+        payload: str | None = None,
     ) -> Run:
-        """Accept a run of brat-task.yml on the tip of `branch`, and start it soon."""
+        """Accept a run of a workflow file on the tip of `branch`; it starts soon."""
+        given = inputs or {}
         tip = self._forge.bare(repo).tip(branch)
         assert tip is not None  # noqa: S101  the endpoint looked
         now = self._forge.now()
@@ -85,14 +110,16 @@ class Starter:
                 id=self._store.next_id(),
                 repo=repo.id,
                 number=len(self._store.runs.of(repo.id)) + 1,
-                path=TASK_WORKFLOW,
-                title=f"brat {inputs['session']} {inputs['nonce']}",
+                path=path,
+                title=title_of(path, given),
                 branch=branch,
                 head_sha=tip,
                 actor=actor.id,
-                inputs=inputs,
+                inputs=given,
                 created_at=now,
                 updated_at=now,
+                event=event,
+                payload=payload,
             )
             self._store.runs.put(run)
             self._service.events.run(repo, actor, "requested", run)
@@ -184,7 +211,9 @@ class Starter:
     ) -> subprocess.Popen[bytes]:
         who = self._service.faces.who(run.actor)
         place.prepare(
-            {
+            Raw(run.payload.encode())
+            if run.payload is not None
+            else {
                 "inputs": run.inputs,
                 "ref": f"refs/heads/{run.branch}",
                 "repository": self._service.faces.repository(repo),
@@ -210,12 +239,22 @@ class Starter:
         }
 
     def _token(self, repo: Repository, run: Run) -> str:
-        """Make the read token of a run."""
+        """Make the token of a run."""
+        allowed = permissions_of(run)
+        role: Scope = "read" if allowed is None else "write"
         with self._store.change():
-            reader = self._forge.add_user(READER, kind="Bot")
-            if self._forge.role(repo, reader) == "none":
-                self._forge.grant(repo.full_name, READER, "read")
-            secret = self._forge.add_token(READER, scope="read", repo=repo.id)
+            holder = self._forge.add_user(JOB_LOGIN, kind="Bot")
+            if not self._forge.may(repo, holder, role):
+                self._forge.grant(repo.full_name, JOB_LOGIN, role)
+            access = allowed and Access(
+                installation=0,
+                repos=(repo.id,),
+                permissions=allowed,
+                expires_at=iso(self._forge.clock() + TOKEN_LASTS),
+            )
+            secret = self._forge.keys.add(
+                holder, scope=role, repo=repo.id, access=access or None
+            )
             caller = self._forge.caller(secret)
             newest = self._store.runs.get(run.id) or run
             number = caller.token.id if caller is not None else None

@@ -19,6 +19,7 @@ from brat.forge.records import Repository
 from brat.forge.runs import LIKE_GITHUB, How, Starter
 from brat.forge.state import Forge
 from brat.forge.urls import Site
+from brat.forge.workflows import Triggers
 
 
 class Service:
@@ -40,6 +41,7 @@ class Service:
         self.judge = Judge(self)
         self.pushes = Pushes(self)
         self.starter = Starter(self, how)
+        self.triggers = Triggers(self)
         self._locks: dict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     def lock(self, repo: Repository) -> asyncio.Lock:

@@ -1,28 +1,33 @@
-"""Runs workflows/brat-task.yml with act, in the place of the forge's own starter.
+"""Runs workflow files with act, in the place of the forge's own starter.
 
 The forge starts it with a run's environment and leaves it: this process becomes act.
+brat-task.yml is ours; brat.yml is the one that the repository holds.
 Only the upload is not GitHub's: tests/act/upload stands in for actions/upload-artifact.
 """
 
 import os
 import re
+import subprocess
 import sys
+from base64 import b64encode
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-WORKFLOW = HERE.parents[1] / "workflows/brat-task.yml"
+TASK = HERE.parents[1] / "workflows/brat-task.yml"
 ACT = Path(sys.executable).with_name("act")
-HANDED_ON = ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID")
+HANDED_ON = (
+    *("GITHUB_SERVER_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"),
+)
 ARTIFACTS = ("ACTIONS_RUNTIME_TOKEN", "ACTIONS_RESULTS_URL")
 
 
-def arguments(folder: Path) -> list[str]:
+def arguments(folder: Path, workflow: Path) -> list[str]:
     """Return act's command line for the run in `folder`."""
-    pin = re.search(r"actions/upload-artifact@[0-9a-f]{40}", WORKFLOW.read_text())
+    pin = re.search(r"actions/upload-artifact@[0-9a-f]{40}", TASK.read_text())
     assert pin
     url = os.environ["GITHUB_SERVER_URL"]
     return [
-        *(str(ACT), "workflow_dispatch", "--workflows", str(WORKFLOW)),
+        *(str(ACT), os.environ["GITHUB_EVENT_NAME"], "--workflows", str(workflow)),
         *("--eventpath", str(folder / "event.json")),
         *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
         *("--no-cache-server", "--action-cache-path", str(folder / "actions")),
@@ -31,6 +36,28 @@ def arguments(folder: Path) -> list[str]:
         *("--env-file", str(folder / "act.env")),
         *("--secret", "GITHUB_TOKEN"),
     ]
+
+
+def checked_out(token: str) -> Path:
+    """Clone the repository at the run's branch, and stand in it."""
+    host, name = os.environ["GITHUB_SERVER_URL"], os.environ["GITHUB_REPOSITORY"]
+    given = b64encode(f"x-access-token:{token}".encode()).decode()
+    told = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "http.extraHeader",
+        "GIT_CONFIG_VALUE_0": f"Authorization: Basic {given}",
+    }
+    branch = os.environ["GITHUB_REF_NAME"]
+    subprocess.run(
+        [
+            *("git", "clone", "--quiet", "--depth=1", f"--branch={branch}"),
+            *(f"{host}/{name}.git", "checkout"),
+        ],
+        env=os.environ | told,
+        check=True,
+    )
+    os.chdir("checkout")
+    return Path.cwd() / ".github/workflows"
 
 
 def stated(name: str, prefix: str = "") -> str:
@@ -50,7 +77,9 @@ def main() -> None:
         token = pipe.read()
     env = {name: os.environ[name] for name in ("PATH", "HOME", "LANG")}
     env["GITHUB_TOKEN"] = token
-    os.execve(ACT, arguments(folder), env)  # noqa: S606  a signal must reach act itself
+    ours = os.environ["GITHUB_WORKFLOW"] == TASK.stem
+    workflow = TASK if ours else checked_out(token) / "brat.yml"
+    os.execve(ACT, arguments(folder, workflow), env)  # noqa: S606  a signal must reach act itself
 
 
 if __name__ == "__main__":

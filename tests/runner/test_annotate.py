@@ -41,10 +41,15 @@ def test_outputs_and_summary_are_added_to_what_is_there(forge: Forge) -> None:
     text = outputs.read_text()
     found = re.findall(r"(?ms)^(\S+)<<(\S+)\n(.*?)\n\2$", text)
     assert text.startswith("a=b\n")
-    assert {name: value for name, _, value in found} == {
+    assert {name: value for name, _, value in found if value} == {
         "conclusion": "success",
+        "session-id": "fix-login-7/2/1",
+        "attempt": "1",
+        "branch": "convoy/fix-login-7/task-2",
         "head-sha": left.result["commit"],
         "result-file": str(left.folder / "result.json"),
+        "transcript-file": str(left.folder / "transcript.jsonl"),
+        "duration-seconds": "0",
         "summary": "### `x` ````",
     }
     assert page.read_text() == (

@@ -14,6 +14,7 @@ from tests.runner.job import TOKEN, Forge, git
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "workflows/brat-task.yml"
+WORKFLOWS = sorted((ROOT / "workflows").glob("*.yml"))
 ACT = Path(sys.executable).with_name("act")
 # act cannot fetch actions here; what the real one does with the folder is GitHub's.
 UPLOAD = """
@@ -33,22 +34,26 @@ def test_the_copy_that_github_runs_is_identical() -> None:
     assert copy.read_bytes() == SOURCE.read_bytes()
 
 
-def test_it_installs_the_version_it_belongs_to() -> None:
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)
+def test_it_installs_the_version_it_belongs_to(workflow: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
-    assert f"brat-bot=={project['version']}\n" in SOURCE.read_text()
+    assert f"brat-bot=={project['version']}\n" in workflow.read_text()
 
 
-def test_actions_are_pinned_and_commands_hold_no_expression() -> None:
-    lines = SOURCE.read_text().splitlines()
-    uses = [line for line in lines if "uses:" in line]
-    with_expression = [line.strip() for line in lines if "${{" in line]
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)
+def test_actions_are_pinned_and_commands_hold_no_expression(workflow: Path) -> None:
+    lines = workflow.read_text().splitlines()
+    used = [line.partition("uses: ")[2] for line in lines if "uses:" in line]
+    expressions = [line.strip() for line in lines if "${{" in line]
 
-    assert uses
-    for line in uses:
-        assert re.search(r"uses: [\w/-]+@[0-9a-f]{40} # v\d", line)
-    for line in with_expression:
-        assert re.match(r"run-name|group|path|BRAT_[A-Z]+: ", line)
+    for use in used:
+        assert re.match(r"[\w/-]+@[0-9a-f]{40} # v\d|\./", use)
+    for line in expressions:
+        name, _, value = line.partition(": ")
+        assert re.fullmatch(r"[\w-]+", name), line
+        assert name != "run", line
+        assert value.startswith("${{") or name in {"group", "run-name"}, line
 
 
 @pytest.mark.needs("act")

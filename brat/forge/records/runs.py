@@ -26,8 +26,10 @@ class Run(Record, frozen=True, kw_only=True):
     pid: int | None = None
     born: float | None = None
     """When it was created: with the pid this names one process for good."""
+    payload: str | None = None
+    """The event that started it, as JSON; None: a dispatch, made of its inputs."""
     token: int | None = None
-    """The read token it was given, which dies with it."""
+    """The token it was given, which dies with it."""
     cancelling: bool = False
     artifact_digest: str | None = None
     """SHA-256 of the token with which another starter may hand over artifacts."""

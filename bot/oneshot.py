@@ -1,0 +1,125 @@
+"""`python -I -m bot.oneshot`: the loop once, as a job of the repository's own workflow.
+
+It does what can be done now, starts no engine, and ends; what others have to do first
+(sessions, CI) wakes the next one. Two at once take turns by the bot's lease. Ends with
+0 when all that could be done was done, 75 when the forge does not answer (the next run
+goes on), 1 when something is not as it must be.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from bot import service
+from bot.comment import convoy_table
+from bot.github import GitHub
+from bot.loop import Loop
+from bot.once import Left, run_once
+from bot.oneshot_inputs import Inputs, actor_of, environment, read
+from bot.payloads import Delivery
+from bot.triage import meaning
+from convoy.state import State
+from grite.errors import BratError, Unavailable
+
+DONE, FAULT, TRY_LATER = 0, 1, 75
+
+
+async def _job(inputs: Inputs) -> Left:
+    _prepare(inputs)
+    async with service.opened(inputs.settings, _tell) as loop:
+        if inputs.key:  # what was made of it is a secret too
+            sys.stdout.write(f"::add-mask::{await loop.desk.github.token()}\n")
+            sys.stdout.flush()
+        _freeze(loop, inputs)
+        left = await run_once(loop, after=inputs.after, ci_wait_s=inputs.ci_wait_s)
+        if left.again:
+            await _continue(loop.desk.github, loop.desk.mirror.default_branch)
+        _report(inputs, left, loop.desk.mirror.state)
+    return left
+
+
+def _prepare(inputs: Inputs) -> None:
+    """Make the bot's folder, with who it is and the App's key."""
+    folder = inputs.settings.folder
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    (folder / "actor").write_text(actor_of(inputs.settings.repository))
+    if inputs.key:
+        handle = os.open(folder / "app.pem", os.O_WRONLY | os.O_CREAT, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(inputs.key + "\n")
+
+
+def _freeze(loop: Loop, inputs: Inputs) -> None:
+    """Keep what the event asks for, as a delivery of it would be."""
+    if inputs.payload is None or not inputs.payload.is_file():
+        return
+    try:
+        delivery = Delivery.model_validate_json(inputs.payload.read_bytes())
+    except ValidationError:
+        return  # a schedule has another form; it asks for nothing
+    kept = meaning(inputs.event, delivery, inputs.settings.label).kept
+    if kept is not None:
+        loop.desk.inbox.put(f"run-{inputs.run}", kept)
+
+
+async def _continue(github: GitHub, branch: str) -> None:
+    """Ask for another run of the loop; twice is harmless."""
+    try:
+        await github.dispatch(branch, {})
+    except BratError as error:
+        _tell(f"the next run comes by schedule: {error}")
+
+
+def _report(inputs: Inputs, left: Left, state: State) -> None:
+    if inputs.output is not None:
+        with inputs.output.open("a", encoding="utf-8") as file:
+            file.write(f"convoys={left.convoys}\nrunning={left.running}\n")
+            file.write(f"blocked={left.blocked}\nagain={str(left.again).lower()}\n")
+    if inputs.summary is not None:
+        said = (convoy_table(convoy) for convoy in state.live())
+        _append(inputs.summary, "\n\n".join(said))
+
+
+def _append(file: Path, text: str) -> None:
+    with file.open("a", encoding="utf-8", newline="\n") as open_file:
+        open_file.write(text + "\n")
+
+
+def _tell(line: str) -> None:
+    sys.stderr.write(line + "\n")
+    sys.stderr.flush()
+
+
+async def _until_stopped(inputs: Inputs) -> Left:
+    running = asyncio.current_task()
+    assert running is not None  # noqa: S101  asyncio.run makes one
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
+    return await _job(inputs)
+
+
+def main() -> int:
+    """Run the loop once and return the exit status."""
+    try:
+        left = asyncio.run(_until_stopped(read(environment())))
+    except (asyncio.CancelledError, KeyboardInterrupt):
+        _tell("brat: cancelled; the next run goes on")
+        return FAULT
+    except Unavailable as error:
+        _tell(f"brat: the forge does not answer: {error}")
+        return TRY_LATER
+    except BratError as error:
+        _tell(f"brat: {error}")
+        return FAULT
+    _tell(
+        f"brat: {left.convoys} convoys, {left.running} sessions, "
+        f"{left.blocked} tasks blocked"
+    )
+    return DONE
+
+
+if __name__ == "__main__":
+    sys.exit(main())

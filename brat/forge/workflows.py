@@ -1,0 +1,102 @@
+"""Which workflow files this forge runs, what starts them, and what their tokens may do.
+
+brat-task.yml is always there. brat.yml runs where a repository has it and another
+starter executes whole workflow files: by dispatch, and by what people do. As on GitHub
+nothing that a job's own token does starts a run, but a dispatch.
+https://docs.github.com/actions/concepts/security/github_token
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import json
+
+from brat.forge.records import Permissions, Repository, Run, User
+from brat.forge.refusals import Refused
+from brat.forge.views.runs import TASK_WORKFLOW
+
+if TYPE_CHECKING:
+    from brat.forge.service import Service
+
+LOOP_WORKFLOW: Final = ".github/workflows/brat.yml"
+JOB_LOGIN: Final = "github-actions[bot]"
+"""The account whose token a run gets."""
+TASK_INPUTS: Final = ("session", "log", "nonce")
+MOST_INPUT_CHARS: Final = 65535
+_STARTS: Final = frozenset({("issues", "labeled"), ("issue_comment", "created")})
+_LOOP_MAY: Final[Permissions] = tuple(
+    (name, "write") for name in ("actions", "contents", "issues", "pull_requests")
+)
+_TASK_MAY: Final[Permissions] = (("actions", "write"), ("contents", "read"))
+"""What the two jobs of such a run may together: an executor has one token for both."""
+
+
+def inputs_of(path: str, asked: Mapping[str, Any]) -> dict[str, str]:
+    """Return the inputs of a dispatch as text.
+
+    Raises:
+        Refused: 422: they are not those that the workflow takes.
+    """
+    known = (*TASK_INPUTS, "after") if path == LOOP_WORKFLOW else TASK_INPUTS
+    needed = TASK_INPUTS if path == TASK_WORKFLOW else ()
+    unknown = sorted(asked.keys() - set(known))
+    if unknown:
+        raise Refused(422, f"Unexpected inputs provided: {unknown}")
+    missing = [name for name in needed if not asked.get(name)]
+    if missing:
+        raise Refused(422, f"Required input '{missing[0]}' not provided")
+    inputs = {name: str(value) for name, value in asked.items()}
+    if sum(map(len, inputs.values())) > MOST_INPUT_CHARS:
+        raise Refused(422, f"inputs are too large (maximum {MOST_INPUT_CHARS})")
+    return inputs
+
+
+def title_of(path: str, inputs: Mapping[str, str]) -> str:
+    """Return what `run-name` makes of the inputs."""
+    if path == LOOP_WORKFLOW and not inputs.get("session"):
+        return "brat"
+    return f"brat {inputs['session']} {inputs['nonce']}"
+
+
+def permissions_of(run: Run) -> Permissions | None:
+    """Return what a run's token may do; None: read, and nothing else."""
+    if run.path != LOOP_WORKFLOW:
+        return None
+    return _TASK_MAY if run.inputs.get("session") else _LOOP_MAY
+
+
+class Triggers:
+    """Starts brat.yml for what happens to a repository that has it."""
+
+    def __init__(self, service: "Service") -> None:
+        """Start runs of `service`."""
+        self._service = service
+
+    def consider(
+        self,
+        repo: Repository,
+        actor: User,
+        kind: tuple[str, str | None],
+        payload: dict[str, Any],
+    ) -> None:
+        """Start a run if the event does so; only inside `Store.change`."""
+        if kind not in _STARTS or actor.login == JOB_LOGIN or not self.runs(repo):
+            return
+        self._service.starter.begin(
+            repo,
+            actor,
+            path=LOOP_WORKFLOW,
+            branch=repo.default_branch,
+            event=kind[0],
+            payload=json.encode(payload).decode(),
+        )
+
+    def runs(self, repo: Repository) -> bool:
+        """Say whether brat.yml is there and can be run."""
+        bare = self._service.forge.bare(repo)
+        tip = bare.tip(repo.default_branch)
+        return (
+            self._service.starter.executes_files
+            and tip is not None
+            and bare.file(tip, LOOP_WORKFLOW) is not None
+        )

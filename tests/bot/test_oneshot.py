@@ -1,0 +1,71 @@
+"""The loop that runs once as a job: what it is told, and when it stays."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.oneshot_inputs import actor_of, read
+from grite.errors import BratError
+
+TOLD = {
+    "RUNNER_TEMP": "/nowhere",
+    "GITHUB_SERVER_URL": "https://github.com",
+    "GITHUB_API_URL": "https://api.github.com",
+    "GITHUB_REPOSITORY": "octo/hello",
+    "BRAT_TOKEN": "t0ken",
+}
+
+
+def test_a_job_of_github_is_paced_as_github_asks() -> None:
+    settings = read(TOLD).settings
+
+    assert (settings.token, settings.workflow, settings.label) == (
+        *("t0ken", "brat.yml", "brat"),
+    )
+    assert (settings.push_gap_s, settings.write_gap_s) == (20, 1)
+
+
+@pytest.mark.parametrize("server", ["http://127.0.0.1:8080", "http://localhost:1"])
+def test_a_forge_on_this_machine_has_no_limits(server: str) -> None:
+    settings = read(TOLD | {"GITHUB_SERVER_URL": server}).settings
+
+    assert (settings.push_gap_s, settings.write_gap_s) == (0, 0)
+
+
+def test_an_app_goes_before_the_jobs_own_token() -> None:
+    inputs = read(TOLD | {"BRAT_APP_ID": "12", "BRAT_APP_KEY": "-----BEGIN"})
+
+    assert (inputs.settings.app_id, inputs.settings.token) == ("12", "")
+    assert inputs.settings.private_key_file == Path("/nowhere/brat-loop/app.pem")
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"BRAT_TOKEN": ""}, "there is no token"),
+        ({"BRAT_APP_ID": "1"}, "the App's id and its private key"),
+        ({"GITHUB_REPOSITORY": ""}, "GITHUB_REPOSITORY is not set"),
+        ({"GITHUB_REPOSITORY": "a b"}, "repository"),
+        ({"BRAT_WORKFLOW": "../x.yml"}, "workflow"),
+        ({"BRAT_AFTER": "1; rm"}, "BRAT_AFTER is '1; rm'"),
+    ],
+)
+def test_what_makes_no_sense_is_said_in_a_sentence(
+    change: dict[str, str], said: str
+) -> None:
+    with pytest.raises(BratError, match=said) as raised:
+        read(TOLD | change)
+
+    assert "\n" not in str(raised.value)
+
+
+def test_no_secret_is_in_what_an_error_or_a_log_may_show() -> None:
+    inputs = read(TOLD | {"BRAT_APP_ID": "12", "BRAT_APP_KEY": "s3cret"})
+
+    assert "s3cret" not in repr(inputs)
+    assert "t0ken" not in repr(read(TOLD))
+
+
+def test_all_loops_of_a_repository_are_one_actor() -> None:
+    assert actor_of("Octo/Hello") == actor_of("octo/hello") != actor_of("octo/other")
+    assert len(bytes.fromhex(actor_of("octo/hello"))) == 16

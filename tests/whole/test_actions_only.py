@@ -1,0 +1,113 @@
+"""The mode without a server: workflow runs under act, and nothing between them."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+from msgspec import json
+
+from brat import local, processes, registration as registrations
+from brat.forge.records import Ci
+from brat.reading import Reader
+from brat.registration import FORGE_FOLDER, Registration, Source
+from convoy.state import Convoy
+from tests.world.seen import Seen, look
+from tests.world.terminal import left_running
+from tests.world.words import engine, project
+
+ROOT = Path(__file__).parents[2]
+STARTER = ROOT / "tests/act/starter.py"
+CI = "python -m pytest -q -p no:cacheprovider"
+DEADLINE_S = 110.0
+LOOK_S = 0.1
+AGENT = 'sleep 1; echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
+TITLE = "Say $(touch /tmp/brat-was-here) `touch /tmp/brat-was-here` ${{ github.token }}"
+TASKS = "- [ ] Say one paths: words/said_1.py\n- [ ] Say two paths: words/said_2.py\n"
+
+
+def adopted(folder: Path) -> Registration:
+    """Make a project that has taken the workflow files, and put it on a forge."""
+    terminal = project(folder, engine(AGENT, "[witness]\nattempts = 1\n"))
+    names = ("brat.yml", "brat-task.yml")
+    files = {
+        f".github/workflows/{name}": (ROOT / "workflows" / name).read_text()
+        for name in names
+    }
+    terminal.commit("Let brat work here", files)
+    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
+    known = registrations.register(folder / "brat", source)
+    registrations.set_ci(folder / "brat", known, Ci(command=CI))
+    return known
+
+
+async def worked_off(folder: Path, known: Registration) -> tuple[Convoy, list[str]]:
+    """Label an issue, disturb; return its convoy at its end, and all runs' titles."""
+    executor = json.encode([sys.executable, "-I", str(STARTER)]).decode()
+    options = ("--executor", executor)
+    log = folder / "forge.log"
+    with processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
+        async with local.person(url, known) as github:
+            issue = await github.open_issue(TITLE, TASKS)
+            await github.relabel(issue, {"brat"}, set())
+        async with httpx.AsyncClient(
+            base_url=f"{url}/api/v3/repos/{known.repository}/actions",
+            headers={"Authorization": f"Bearer {known.person_token}"},
+            trust_env=False,
+        ) as client:
+            for _ in range(2):  # with the one of the label, three loops at once
+                again = await client.post(
+                    "workflows/brat.yml/dispatches", json={"ref": "main"}
+                )
+                assert again.status_code == 204, again.text
+            convoy = await ended(Reader(registrations.bare_path(folder, known)))
+            return convoy, await titles(client)
+
+
+async def ended(reader: Reader) -> Convoy:
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            for convoy in reader.read().convoys.values():
+                if convoy.ended or any(t.state == "blocked" for t in convoy.tasks):
+                    return convoy
+            await asyncio.sleep(LOOK_S)
+
+
+async def titles(client: httpx.AsyncClient) -> list[str]:
+    """Wait until every run has ended, and return their titles."""
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            runs = (await client.get("runs")).json()["workflow_runs"]
+            if all(run["status"] == "completed" for run in runs):
+                return [run["display_title"] for run in reversed(runs)]
+            await asyncio.sleep(LOOK_S)
+
+
+@pytest.mark.needs("act", "node")
+@pytest.mark.timeout(240)
+def test_an_issue_is_merged_by_workflow_runs_alone(tmp_path: Path) -> None:
+    known = adopted(tmp_path)
+    folder = tmp_path / "brat"
+
+    convoy, runs = asyncio.run(worked_off(folder, known))
+
+    logs = sorted(folder.glob("forge/runs/*/log.txt"), key=lambda f: int(f.parent.name))
+    said = "\n".join(log.read_text() for log in logs)
+    assert convoy.state == "complete", said
+    assert [(task.state, task.started) for task in convoy.tasks] == [("merged", 1)] * 2
+    sessions = [run for run in runs if run != "brat"]
+    assert len(sessions) == 2
+    assert runs.count("brat") >= 3 + len(sessions)
+    assert left_running(tmp_path) == []
+    nothing_twice(look(folder))
+    assert not Path("/tmp/brat-was-here").exists()  # noqa: S108  see TITLE
+
+
+def nothing_twice(seen: Seen) -> None:
+    """Hold that loops which ran at once did not do the same thing."""
+    assert [pull["merged"] for pull in seen.pulls] == [True] * 3
+    (comment,) = seen.comments[str(seen.issue["number"])]
+    assert comment["user"]["login"] == "github-actions[bot]"
+    assert seen.issue["state"] == "closed"
+    assert not seen.faults
