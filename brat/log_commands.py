@@ -23,7 +23,7 @@ DONE: Final = {"acquire": "yours", "renew": "yours for longer", "release": "free
 
 def show(path: Path, number: int) -> None:
     """Print the newest `number` lines."""
-    for line in list(logbook.lines(logbook.entries(log_repository(path))))[-number:]:
+    for line in logbook.newest(log_repository(path), number):
         write(line)
 
 

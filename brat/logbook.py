@@ -9,8 +9,11 @@ from typing import Any, Final
 
 import msgspec
 
+from convoy import timeline
 from convoy.codec import fact_of
 from convoy.events import Claim, Event as Fact
+from convoy.plaintext import clean
+from convoy.timeline import Line
 from grite.event import CommentAdded, Event
 from grite.wal import Entry, Log
 
@@ -29,14 +32,22 @@ def entries(path: Path, *, since: str | None = None) -> list[Entry]:
     return [] if head is None or head == since else log.entries(head, since=since)
 
 
+def newest(path: Path, number: int) -> list[str]:
+    """Return the last `number` lines, oldest first, without reading all of the log."""
+    log = Log(path)
+    head = log.head()
+    if head is None:
+        return []
+    return [*map(_shown, timeline.last(log.newest(head), number))]
+
+
 def lines(some: list[Entry]) -> Iterator[str]:
     """Give a line for each brat event and each fault."""
-    for entry in some:
-        for event in entry.events:
-            if said := sentence_of(event):
-                yield f"{_time(event.ts)} {event.actor.hex()[:8]} {said}"
-        for fault in entry.faults:
-            yield f"{_time(entry.at_ms)} -------- fault in {entry.commit[:10]}: {fault}"
+    return map(_shown, timeline.lines(some))
+
+
+def _shown(line: Line) -> str:
+    return f"{_time(line.at)} {line.actor[:8] or '--------'} {clean(line.text)}"
 
 
 def follow(path: Path) -> Iterator[str]:
@@ -47,16 +58,6 @@ def follow(path: Path) -> Iterator[str]:
         yield from lines(new)
         since = new[-1].commit if new else since
         time.sleep(FOLLOW_S)
-
-
-def sentence_of(event: Event) -> str | None:
-    """Return what a brat event says to people; None for any other event."""
-    if not isinstance(event.kind, CommentAdded):
-        return None
-    fact = fact_of(event.kind.body)
-    if not isinstance(fact, Fact | Claim):
-        return None
-    return event.kind.body.partition("\n")[0]
 
 
 def as_markdown(some: list[Entry]) -> str:

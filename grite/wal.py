@@ -5,6 +5,7 @@ of the log is the chain's: commit by commit, then the order inside the chunk.
 https://github.com/neul-labs/grite/blob/main/docs/git-wal.md
 """
 
+import contextlib
 import json
 import re
 from collections.abc import Iterator, Sequence
@@ -183,6 +184,15 @@ class Log:
                 f"log's head {head} descends from {since}"
             )
         return (entry.read(self._repo, commit) for commit in reversed(chain))
+
+    def newest(self, head: str) -> Iterator[Entry]:
+        """Give what was logged up to `head` one by one, newest first.
+
+        It ends before a commit that is not here, so a shallow clone shows what it has.
+        """
+        with contextlib.suppress(Missing):
+            for commit in self._walk(head):
+                yield entry.read(self._repo, commit)
 
     def missing(self, head: str, *, since: str | None = None) -> str | None:
         """Return the commit between `since` and `head` that is not here.

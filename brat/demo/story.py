@@ -33,8 +33,8 @@ from brat.demo.summary import lines
 from brat.forge.records import Ci
 from brat.reading import Reader
 from brat.registration import FORGE_FOLDER, Registration, Source
-from brat.status.document import convoy_document
 from brat.status.screen import convoy_table
+from convoy.document import convoy_document
 from convoy.state import Convoy
 from grite import git
 from grite.errors import BratError, Unavailable

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from brat.status.screen import SHORT
-from brat.status.times import worked_s
 from convoy.state import Convoy, Task
+from convoy.times import worked_s
 
 
 def lines(bare: Path, convoy: Convoy, wall_s: float, kills: int) -> list[str]:

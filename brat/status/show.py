@@ -13,8 +13,9 @@ from bot.desk import wall_clock
 from brat.console import out, say, write
 from brat.places import log_repository
 from brat.reading import Reader
-from brat.status import document, screen
+from brat.status import screen
 from brat.status.find import convoy_named, live_or_named, task_in
+from convoy import document
 from convoy.reasons import reasons
 from convoy.state import Convoy, State
 

@@ -8,12 +8,12 @@ from typing import Any, Final
 
 import msgspec
 
-from brat.status.times import saved_s, worked_s
 from convoy import ids
 from convoy.interventions import interventions
 from convoy.queue import waiting_to_merge
 from convoy.reasons import reasons, waits_for
 from convoy.state import Convoy, State, Task
+from convoy.times import saved_s, worked_s
 
 SCHEMA_VERSION: Final = 1
 

@@ -1,0 +1,69 @@
+"""What a button does: the command it puts to the rules. Pure."""
+
+from typing import Final
+
+from convoy.commands import (
+    Command,
+    DropTask,
+    FailConvoy,
+    PauseConvoy,
+    ResumeConvoy,
+    RetryTask,
+)
+from convoy.state import Convoy, Task
+
+BY: Final = "somebody at the dashboard"
+OF_TASKS: Final = ("retry", "drop")
+OF_CONVOYS: Final = ("pause", "resume", "cancel")
+
+
+def of_task(verb: str, convoy: str, task: int) -> Command:
+    """Return what the button `verb` on a task asks for.
+
+    Raises:
+        ValueError: there is no such button.
+    """
+    match verb:
+        case "retry":
+            return RetryTask(convoy=convoy, task=task, by=BY)
+        case "drop":
+            return DropTask(convoy=convoy, task=task, why=f"dropped by {BY}")
+        case _:
+            raise ValueError(f"there is no {verb}; there are {', '.join(OF_TASKS)}")
+
+
+def of_convoy(verb: str, convoy: str) -> Command:
+    """Return what the button `verb` on a convoy asks for.
+
+    Raises:
+        ValueError: there is no such button.
+    """
+    match verb:
+        case "pause":
+            return PauseConvoy(convoy=convoy, by=BY)
+        case "resume":
+            return ResumeConvoy(convoy=convoy, by=BY)
+        case "cancel":
+            return FailConvoy(convoy=convoy, why=f"cancelled by {BY}")
+        case _:
+            raise ValueError(f"there is no {verb}; there are {', '.join(OF_CONVOYS)}")
+
+
+def offered_of_task(task: Task) -> tuple[str, ...]:
+    """Return the buttons that a task shows now."""
+    if task.state == "blocked":
+        return ("retry", "drop")
+    return () if task.settled else ("drop",)
+
+
+def offered_of_convoy(convoy: Convoy) -> tuple[str, ...]:
+    """Return the buttons that a convoy shows now."""
+    match convoy.state:
+        case "active":
+            return ("pause", "cancel")
+        case "paused":
+            return ("resume", "cancel")
+        case "planning":
+            return ("cancel",)
+        case _:
+            return ()

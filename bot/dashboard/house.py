@@ -1,0 +1,31 @@
+"""What a dashboard is of: where it reads, and where its buttons go."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from convoy.commands import Command
+from convoy.decide import Refusal
+from convoy.following import Reading
+from convoy.timeline import Line
+
+Ask = Callable[[Command], Awaitable[Refusal | None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class House:
+    """One repository, as the dashboard sees it."""
+
+    repository: str
+    """Its full name, or what people call it."""
+    read: Callable[[], Reading]
+    """Gives what the log says now; may block."""
+    log: Callable[[int], tuple[Line, ...]]
+    """Gives the log's last so many lines; may block."""
+    clock: Callable[[], int]
+    """Now, unix ms."""
+    web: str = ""
+    """Where the forge shows the repository to people; empty: nowhere."""
+    ask: Ask | None = None
+    """Puts a command to the rules; None: this dashboard only shows."""
+    token: str = ""
+    """What a person must show to press a button."""

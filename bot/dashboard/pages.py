@@ -1,0 +1,88 @@
+"""The pages: state in, HTML out."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from bot.dashboard import deeds
+from bot.dashboard.graph import BOX, draw
+from bot.dashboard.house import House
+from convoy import ids
+from convoy.interventions import interventions
+from convoy.queue import waiting_to_merge
+from convoy.reasons import clock, reasons, waits_for
+from convoy.state import Convoy, State, Task
+from convoy.times import saved_s, worked_s
+
+LANES: Final = ("queued", "running", "blocked", "needs-review", "merged")
+LANE_CARDS: Final = 100
+"""Cards that a lane shows; the newest convoys' come first."""
+
+_pages: Final = Environment(
+    loader=PackageLoader("bot.dashboard", "pages"),
+    autoescape=select_autoescape(default=True),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_pages.filters["clock"] = clock
+_pages.globals["waits_for"] = waits_for
+_pages.globals["offered_of_task"] = deeds.offered_of_task
+
+
+def page(name: str, house: House, path: str, may_write: bool, **given: Any) -> str:  # noqa: ANN401, FBT001  a page's own values
+    """Return a page as HTML.
+
+    Args:
+        name: the template's, without its ending.
+        house: what it is of.
+        path: where it stands; it asks there for itself when there is news.
+        may_write: whether it shows buttons.
+        given: what the template needs.
+    """
+    return _pages.get_template(f"{name}.html").render(
+        house=house, path=path, may_write=may_write and house.ask is not None, **given
+    )
+
+
+def overview(state: State, faults: tuple[str, ...], now: int) -> Mapping[str, Any]:
+    """Return what the first page shows."""
+    lanes: dict[str, list[tuple[Convoy, Task]]] = defaultdict(list)
+    for convoy in reversed(state.convoys.values()):
+        for task in convoy.tasks:
+            lanes[task.state].append((convoy, task))
+    return {
+        "interventions": interventions(state, now, faults),
+        "lanes": [(name, len(lanes[name]), lanes[name][:LANE_CARDS]) for name in LANES],
+        "convoys": [*reversed(state.convoys.values())],
+        "sessions": [*state.running()],
+        "saved_s": sum(map(saved_s, state.convoys.values())),
+    }
+
+
+def of_convoy(state: State, convoy: Convoy, now: int) -> Mapping[str, Any]:
+    """Return what a convoy's page shows."""
+    found = (each for each in interventions(state, now) if each.convoy == convoy.name)
+    return {
+        "convoy": convoy,
+        "base": ids.base_branch(convoy.name),
+        "drawing": draw(convoy),
+        "box": BOX,
+        "queue": waiting_to_merge(convoy),
+        "buttons": deeds.offered_of_convoy(convoy),
+        "interventions": tuple(found),
+        "worked_s": worked_s(convoy),
+        "saved_s": saved_s(convoy),
+    }
+
+
+def of_task(state: State, convoy: Convoy, task: Task, now: int) -> Mapping[str, Any]:
+    """Return what a task's page shows."""
+    return {
+        "convoy": convoy,
+        "task": task,
+        "branch": ids.task_branch(convoy.name, task.number),
+        "reasons": reasons(state, convoy, task, now),
+    }

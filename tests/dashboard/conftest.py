@@ -1,0 +1,65 @@
+"""A dashboard over rules in memory, served for real."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+import httpx
+import pytest
+
+from bot.dashboard.application import serving
+from bot.dashboard.house import House
+from convoy.commands import Command
+from convoy.decide import Refusal
+from convoy.following import Reading
+from convoy.timeline import Line
+from tests.world.rules import NAME, Rules
+
+TOKEN = "0123456789abcdef"
+
+
+@dataclass
+class Visit:
+    """Somebody's browser, as far as HTTP goes, and the rules behind the pages."""
+
+    http: httpx.AsyncClient
+    rules: Rules
+
+    async def text(self, path: str) -> str:
+        answer = await self.http.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+
+Opens = Callable[..., AbstractAsyncContextManager[Visit]]
+
+
+@pytest.fixture
+def opens() -> Opens:
+    @asynccontextmanager
+    async def opened(rules: Rules, *, writes: bool = True) -> AsyncIterator[Visit]:
+        async def ask(command: Command) -> Refusal | None:
+            return rules.ask(command)
+
+        house = House(
+            repository="pat/project",
+            read=lambda: Reading(rules.state),
+            log=lambda number: _lines(rules)[-number:],
+            clock=lambda: rules.now,
+            ask=ask if writes else None,
+            token=TOKEN,
+        )
+        async with (
+            serving(house, port=0) as url,
+            httpx.AsyncClient(base_url=url, trust_env=False) as http,
+        ):
+            yield Visit(http, rules)
+
+    return opened
+
+
+def _lines(rules: Rules) -> tuple[Line, ...]:
+    return tuple(
+        Line(1000 * at, "ab" * 16, NAME, str(type(fact).__name__))
+        for at, fact in enumerate(rules.facts)
+    )

@@ -1,0 +1,90 @@
+"""Who may look and who may press a button."""
+
+import pytest
+
+from convoy.commands import BlockTask
+from tests.dashboard.conftest import TOKEN, Opens
+from tests.world.rules import NAME, Rules, spec
+
+RETRY = f"/convoys/{NAME}/tasks/1/retry"
+SHOWS = {"Authorization": f"Bearer {TOKEN}"}
+
+
+def blocked() -> Rules:
+    rules = Rules().planned(spec(1), spec(2))
+    return rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
+
+
+async def test_the_printed_address_becomes_a_cookie_and_buttons(opens: Opens) -> None:
+    async with opens(blocked()) as visit:
+        before = await visit.text("/")
+        answer = await visit.http.get("/", params={"token": TOKEN})
+        after = await visit.text("/")
+        pressed = await visit.http.post(
+            RETRY, headers={"Origin": str(visit.http.base_url).rstrip("/")}
+        )
+
+    cookie = answer.headers["Set-Cookie"]
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/")
+    assert "HttpOnly" in cookie
+    assert "SameSite=Strict" in cookie
+    assert ("<button" in before, "<button" in after) == (False, True)
+    assert pressed.status_code == 303
+    assert visit.rules.task(1).state == "queued"
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {},
+        {"Authorization": "Bearer wrong"},
+        SHOWS | {"Origin": "http://evil.example"},
+        SHOWS | {"Origin": "null"},
+        SHOWS | {"Sec-Fetch-Site": "cross-site"},
+    ],
+)
+async def test_who_may_not_changes_nothing(
+    opens: Opens, headers: dict[str, str]
+) -> None:
+    async with opens(blocked()) as visit:
+        answer = await visit.http.post(RETRY, headers=headers)
+
+    assert answer.status_code == 403
+    assert visit.rules.task(1).state == "blocked"
+
+
+async def test_a_wrong_token_in_the_address_is_refused(opens: Opens) -> None:
+    async with opens(blocked()) as visit:
+        answer = await visit.http.get("/", params={"token": "guess"})
+
+    assert answer.status_code == 403
+    assert "Set-Cookie" not in answer.headers
+
+
+async def test_another_name_for_this_machine_is_refused(opens: Opens) -> None:
+    async with opens(blocked()) as visit:
+        answer = await visit.http.get("/", headers={"Host": "evil.example"})
+
+    assert answer.status_code == 421
+    assert NAME not in answer.text
+
+
+async def test_a_dashboard_that_only_shows_has_no_buttons(opens: Opens) -> None:
+    async with opens(blocked(), writes=False) as visit:
+        page = await visit.http.get("/", headers=SHOWS)
+        answer = await visit.http.post(RETRY, headers=SHOWS)
+
+    assert "<button" not in page.text
+    assert answer.text == "This dashboard only shows.\n"
+
+
+async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:
+    async with opens(blocked()) as visit:
+        twice = f"/convoys/{NAME}/resume"
+        answer = await visit.http.post(twice, headers=SHOWS)
+        unknown = await visit.http.post(f"/convoys/{NAME}/explode", headers=SHOWS)
+
+    assert answer.status_code == 409
+    assert answer.text.startswith("That cannot be done: ")
+    assert unknown.status_code == 404
+    assert unknown.text == "there is no explode; there are pause, resume, cancel.\n"

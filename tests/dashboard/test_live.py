@@ -1,0 +1,42 @@
+"""News reaches whoever watches, and programs read the same as `brat status --json`."""
+
+import asyncio
+
+from convoy import document
+from convoy.commands import PauseConvoy
+from tests.dashboard.conftest import TOKEN, Opens
+from tests.world.rules import NAME, Rules, spec
+
+
+async def test_a_change_is_told_to_all_who_watch(opens: Opens) -> None:
+    rules = Rules().planned(spec(1))
+    async with opens(rules) as visit, asyncio.timeout(20):
+        async with (
+            visit.http.stream("GET", "/events") as one,
+            visit.http.stream("GET", "/events") as two,
+        ):
+            rules.do(PauseConvoy(convoy=NAME, by="ann"))
+            told = [await anext(each.aiter_lines()) for each in (one, two)]
+        page = await visit.text(f"/convoys/{NAME}")
+
+    assert told == ["event: changed", "event: changed"]
+    assert "paused" in page
+
+
+async def test_programs_get_what_the_command_prints(opens: Opens) -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)))
+    async with opens(rules) as visit:
+        whole = (await visit.http.get("/api/v1/status")).json()
+        convoy = (await visit.http.get(f"/api/v1/convoys/{NAME}")).json()
+        task = (await visit.http.get(f"/api/v1/convoys/{NAME}/tasks/2")).json()
+        paused = await visit.http.post(
+            f"/api/v1/convoys/{NAME}/pause",
+            headers={"Authorization": f"Bearer {TOKEN}"},
+        )
+
+    assert whole["convoys"] == [convoy]
+    assert convoy["tasks"][1]["waits_for"] == "task 1"
+    assert task["reasons"][1] == "task 1 must be merged first; it is queued"
+    assert whole["schema_version"] == document.SCHEMA_VERSION
+    assert paused.json() == {"done": True}
+    assert rules.convoy.state == "paused"

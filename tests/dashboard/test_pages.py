@@ -1,0 +1,113 @@
+"""What the pages show, and that nobody's text can do anything on them."""
+
+import pytest
+
+from convoy.commands import BlockTask, LoseSession
+from tests.dashboard.conftest import Opens
+from tests.world.rules import NAME, Rules, sha, spec
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 * 7 }}"
+
+
+def house_of_all() -> Rules:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3), spec(4), spec(5))
+    rules.landed(1, sha("a")).started(3).started(4).accepted(4, sha("b"))
+    return rules.do(BlockTask(convoy=NAME, task=5, why="no CI here"))
+
+
+async def test_the_overview_has_every_task_in_its_lane(opens: Opens) -> None:
+    async with opens(house_of_all()) as visit:
+        page = await visit.text("/")
+
+    lanes = {
+        lane.split('"', 1)[0]: lane
+        for lane in page.split('<section class="lane" aria-label="')[1:]
+    }
+    where = {
+        number: name
+        for name, lane in lanes.items()
+        for number in range(1, 6)
+        if f'id="card-{NAME}-{number}"' in lane
+    }
+    assert where == {
+        1: "merged",
+        2: "queued",
+        3: "running",
+        4: "needs-review",
+        5: "blocked",
+    }
+    assert "no CI here" in page
+    assert "brat task retry 5 --convoy fix-7" in page
+
+
+async def test_a_convoys_page_has_graph_table_and_queue(opens: Opens) -> None:
+    async with opens(house_of_all()) as visit:
+        page = await visit.text(f"/convoys/{NAME}")
+
+    assert page.count("<rect") == 5
+    assert page.count('<path class="arrow') == 1
+    assert "Merge queue" in page
+    assert "waits for the merge queue" in page
+
+
+async def test_a_tasks_page_gives_the_reasons(opens: Opens) -> None:
+    async with opens(house_of_all()) as visit:
+        page = await visit.text(f"/convoys/{NAME}/tasks/5")
+
+    assert "<li>it is blocked, not tried yet</li>" in page
+    assert "<li>no CI here</li>" in page
+
+
+async def test_the_log_is_filtered(opens: Opens) -> None:
+    async with opens(house_of_all()) as visit:
+        everything = await visit.text("/log")
+        some = await visit.text("/log?words=landed")
+        none = await visit.text("/log?convoy=other")
+
+    assert "ConvoyPlanned" in everything
+    assert ("MergeLanded" in some, "ConvoyPlanned" in some) == (True, False)
+    assert "Nothing that fits" in none
+
+
+@pytest.mark.parametrize(
+    "path", ["/", f"/convoys/{NAME}", f"/convoys/{NAME}/tasks/1", "/log"]
+)
+async def test_hostile_text_stays_text(opens: Opens, path: str) -> None:
+    task = spec(1, title=HOSTILE, instructions=HOSTILE, paths=(HOSTILE,))
+    rules = Rules().planned(task, spec(2)).started(1)
+    lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why=HOSTILE)
+    rules.do(lost, BlockTask(convoy=NAME, task=2, why=HOSTILE))
+    async with opens(rules) as visit:
+        page = await visit.text(path)
+
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "{{ 7 * 7 }}" in page or path == "/log"
+
+
+async def test_an_empty_house_says_how_to_begin(opens: Opens) -> None:
+    async with opens(Rules()) as visit:
+        assert "No convoy yet." in await visit.text("/")
+
+
+async def test_what_is_not_there_is_said(opens: Opens) -> None:
+    async with opens(house_of_all()) as visit:
+        answers = [
+            await visit.http.get(path)
+            for path in ("/convoys/nope", f"/convoys/{NAME}/tasks/9", "/nope")
+        ]
+
+    assert [answer.status_code for answer in answers] == [404, 404, 404]
+    assert answers[0].text == "There is no convoy nope.\n"
+
+
+async def test_every_answer_forbids_what_pages_do_not_need(opens: Opens) -> None:
+    async with opens(house_of_all()) as visit:
+        answers = [
+            await visit.http.get(path) for path in ("/", "/nope", "/static/brat.css")
+        ]
+
+    for answer in answers:
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
