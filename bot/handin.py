@@ -17,6 +17,7 @@ from convoy import ids
 from convoy.actions import Collect
 from convoy.commands import AcceptWork, BlockTask, LoseSession, RefuseWork
 from convoy.events import Cause
+from convoy.outcome import FOR_A_PERSON, OUTAGES
 from convoy.plaintext import clean
 from convoy.redaction import redacted
 from convoy.state import Attempt, Convoy, Task
@@ -128,12 +129,13 @@ class HandIn:
 
     def _turn_down(self, result: Result, why: str) -> None:
         """Refuse the attempt; where only a person can help, ask for one at once."""
-        self._refuse("refused" if result.conclusion == "success" else "failed", why)
-        if result.status in intake.NEEDS_A_PERSON:
+        self._refuse(_cause(result), why, result.retry_after_s or 0.0)
+        is_for_a_person = result.outcome in FOR_A_PERSON
+        if result.status in intake.NEEDS_A_PERSON or is_for_a_person:
             name, number = self.convoy.name, self.task.number
             self.draft.submit(BlockTask(convoy=name, task=number, why=_fit(why)))
 
-    def _refuse(self, cause: Cause, why: str) -> None:
+    def _refuse(self, cause: Cause, why: str, asked_s: float = 0.0) -> None:
         self.draft.submit(
             RefuseWork(
                 convoy=self.convoy.name,
@@ -141,6 +143,8 @@ class HandIn:
                 attempt=self.attempt.number,
                 cause=cause,
                 why=_fit(why),
+                now=self.draft.now,
+                asked_s=asked_s,
             )
         )
 
@@ -154,6 +158,12 @@ class HandIn:
                 why=why,
             )
         )
+
+
+def _cause(result: Result) -> Cause:
+    if result.conclusion == "success":
+        return "refused"
+    return "outage" if result.outcome in OUTAGES else "failed"
 
 
 def _fit(said: str) -> str:

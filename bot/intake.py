@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from convoy import ids
 from convoy.codec import UnknownFact, fact_of
 from convoy.events import Claim, Verdict
+from convoy.outcome import Outcome
 from convoy.record import issue_of
 from grite import chunk
 from grite.errors import BratError, Corrupt
@@ -72,6 +73,8 @@ class Result(BaseModel):
     status: Status | None = None
     """The agent's word; only that it needs a person is taken from it."""
     conclusion: Verdict
+    outcome: Outcome = "exited"
+    retry_after_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     why: str = Field(default="", max_length=2_000)
     summary: str = Field(default="", max_length=10_000)
     base: str

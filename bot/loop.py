@@ -23,6 +23,7 @@ from bot.wake import ALL, Wake
 from convoy.actions import Effect, Show
 from convoy.commands import Command, NoteDone, StartBot
 from convoy.decide import Refusal
+from convoy.queue import startable
 from grite.errors import BratError, Conflict, GitFailed, Unavailable
 from grite.remote import RefUpdate
 
@@ -133,8 +134,13 @@ class Loop:
         landing = "refinery" in roles and any(
             convoy.candidate for convoy in state.live()
         )
+        waiting = "witness" in roles and any(
+            task.not_before and startable(convoy, task)
+            for convoy in state.live()
+            for task in convoy.tasks
+        )
         more = any(not isinstance(action, Show) for action in owed(self.desk))
-        return sessions or judging or landing or more
+        return sessions or judging or landing or waiting or more
 
     async def release(self) -> None:
         """Give the bot's lease back; call when nothing is owed."""

@@ -236,6 +236,10 @@ class RefuseWork(Struct, frozen=True, kw_only=True):
     attempt: int
     cause: Cause
     why: str
+    now: int = 0
+    """Of an outage."""
+    asked_s: float = 0.0
+    """Of an outage: how long the model's vendor wants to be left alone."""
 
 
 class LoseSession(Struct, frozen=True, kw_only=True):

@@ -213,6 +213,8 @@ class TaskQueued(Fact, frozen=True, kw_only=True, tag="task.queued"):
     task: int
     cause: Cause
     why: str = ""
+    not_before: int = 0
+    """It does not start earlier (unix ms): the model's vendor wants some rest."""
 
 
 class TaskStarted(Fact, frozen=True, kw_only=True, tag="task.started"):

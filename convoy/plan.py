@@ -111,7 +111,9 @@ def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
         convoy.name: deque(
             task
             for task in convoy.tasks
-            if startable(convoy, task) and not must_wait(state, convoy, task, now)
+            if startable(convoy, task)
+            and task.not_before <= now
+            and not must_wait(state, convoy, task, now)
         )
         for convoy in state.live()
         if HEADS + ids.base_branch(convoy.name) in observed.refs

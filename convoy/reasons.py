@@ -92,10 +92,15 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *((f"the label {convoy.held} holds the convoy",) if convoy.held else ()),
         *(_needed(convoy, number) for number in unmet(convoy, task)),
         *(("its last session has not ended yet",) if task.attempt else ()),
+        *(_outage(task) if task.not_before > now else ()),
         *held,
         *_slots(state, convoy, task),
     )
     yield from found or ("it starts with the bot's next look",)
+
+
+def _outage(task: Task) -> Iterator[str]:
+    yield f"{task.why.rstrip('.')}: it waits until {clock(task.not_before)}"
 
 
 def _needed(convoy: Convoy, number: int) -> str:

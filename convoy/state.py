@@ -73,6 +73,10 @@ class Task(Struct, frozen=True, kw_only=True):
     """Attempts ever started: the number of the newest."""
     spent: int = 0
     """Attempts that count against the limit."""
+    outages: int = 0
+    """How often in a row the model's vendor kept an attempt from its work."""
+    not_before: int = 0
+    """It does not start earlier, unix ms."""
     notes: tuple[str, ...] = ()
     """Why earlier attempts did not land, oldest first."""
     attempt: Attempt | None = None

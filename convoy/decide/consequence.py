@@ -14,6 +14,7 @@ from convoy.events import (
     TaskQueued,
 )
 from convoy.evolve import FREE
+from convoy.outcome import OUTAGES_MOST, wait_ms
 from convoy.state import Convoy, State, Task
 
 
@@ -38,15 +39,29 @@ def again(
         return ()
     limit = state.convoys[command.convoy].settings.attempts
     cause: Cause = command.cause
+    why = ""
     if cause not in FREE and task.spent >= limit:
         tries = "1 attempt" if task.spent == 1 else f"{task.spent} attempts"
         why = f"{tries} did not land; the last: {command.why}"
+    elif cause == "outage" and task.outages >= OUTAGES_MOST:
+        why = f"{task.outages + 1} attempts found no model; the last: {command.why}"
+    if why:
         return (TaskBlocked(convoy=command.convoy, task=task.number, why=why),)
-    return (
-        TaskQueued(
-            convoy=command.convoy, task=task.number, cause=cause, why=command.why
-        ),
+    queued = TaskQueued(
+        convoy=command.convoy,
+        task=task.number,
+        cause=cause,
+        why=command.why,
+        not_before=_not_before(command, task),
     )
+    return (queued,)
+
+
+def _not_before(command: RefuseWork | LoseSession | FailMerge, task: Task) -> int:
+    if not isinstance(command, RefuseWork) or command.cause != "outage":
+        return 0
+    session = task.attempt.session if task.attempt else ""
+    return command.now + wait_ms(session, task.outages + 1, command.asked_s)
 
 
 def convoy_next(convoy: Convoy, settled: Task) -> Events:

@@ -32,6 +32,8 @@ def start(state: State, command: StartTask) -> Decision:
     task = convoy.task(command.task)
     if task is None or not startable(convoy, task):
         return Refusal(f"task {command.task} of {convoy.name} cannot start now")
+    if task.not_before > command.now:
+        return Refusal(f"task {task.number} waits for the model's vendor")
     if task.earlier is not None and command.base != task.earlier.commit:
         return Refusal(f"task {task.number} goes on from {task.earlier.commit}")
     held = conflicting_leases(state, task, command.now)

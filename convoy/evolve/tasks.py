@@ -66,15 +66,20 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
 
 def _queued(task: Task, event: TaskQueued) -> Task:
     spent = 0 if event.cause == "retry" else task.spent
+    outages = 0
     if event.cause == "outage":
         spent -= 1
-    notes = task.notes if not event.why else (*task.notes, event.why)
+        outages = task.outages + 1
+    is_news = event.why and event.cause != "outage"  # of the vendor, not of the work
+    notes = (*task.notes, event.why) if is_news else task.notes
     return replace(
         task,
         state="queued",
         cause=event.cause,
         why=event.why,
         spent=spent,
+        outages=outages,
+        not_before=event.not_before,
         notes=notes,
         work=None,
         candidate=None,

@@ -1,0 +1,118 @@
+"""An outage of the model's vendor costs a task time, and nothing else."""
+
+from hypothesis import given, strategies as st
+
+from convoy.commands import RefuseWork, RetryTask, StartTask
+from convoy.decide import Refusal
+from convoy.ids import base_branch
+from convoy.observed import Observed
+from convoy.outcome import LONGEST_ASKED_S, LONGEST_WAIT_S, OUTAGES_MOST, wait_ms
+from convoy.plan import Pace, plan
+from convoy.reasons import reasons
+from tests.world.rules import NAME, Rules, sha, spec
+
+WHY = "The model's vendor limits the rate: too many requests."
+
+
+def outage(rules: Rules, attempt: int, asked_s: float = 0.0) -> Rules:
+    """End attempt `attempt` of task 1 by an outage."""
+    return rules.do(
+        RefuseWork(
+            convoy=NAME,
+            task=1,
+            attempt=attempt,
+            cause="outage",
+            why=WHY,
+            now=rules.now,
+            asked_s=asked_s,
+        )
+    )
+
+
+def limited(asked_s: float = 0.0) -> Rules:
+    return outage(Rules().planned(spec(1)).started(1), 1, asked_s)
+
+
+def start(now: int) -> StartTask:
+    return StartTask(
+        convoy=NAME, task=1, base=sha("0"), session="5" * 32, nonce="n", now=now
+    )
+
+
+def starts(rules: Rules, now: int) -> bool:
+    """Whether the plan starts anything then."""
+    seen = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
+    owed = plan(rules.state, seen, Pace(), now)
+    return any(type(action).__name__ == "Begin" for action in owed)
+
+
+def test_it_spends_no_attempt_and_tells_the_next_one_nothing() -> None:
+    task = limited().task(1)
+
+    assert (task.state, task.cause, task.spent, task.notes) == (
+        *("queued", "outage", 0),
+        (),
+    )
+    assert (task.started, task.why) == (1, WHY)
+
+
+def test_the_task_waits_its_time_in_the_plan_and_in_the_rules() -> None:
+    rules = limited(asked_s=60)
+    until = rules.task(1).not_before
+
+    assert until >= rules.now - 1_000 + 60_000
+    assert not starts(rules, until - 1)
+    assert starts(rules, until)
+    assert isinstance(rules.ask(start(until - 1)), Refusal)
+    assert rules.ask(start(until)) is None
+
+
+def test_people_are_told_until_when() -> None:
+    rules = limited(asked_s=60)
+
+    said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
+
+    assert said[1].startswith(f"{WHY[:-1]}: it waits until 1970-01-01 00:1")
+
+
+def test_outages_without_end_come_to_a_person_who_may_try_again() -> None:
+    rules = limited()
+    for attempt in range(2, OUTAGES_MOST + 2):
+        rules.now = max(rules.now, rules.task(1).not_before)
+        outage(rules.started(1), attempt)
+
+    task = rules.task(1)
+    assert (task.state, task.started) == ("blocked", OUTAGES_MOST + 1)
+    assert task.why == f"{OUTAGES_MOST + 1} attempts found no model; the last: {WHY}"
+
+    again = rules.do(RetryTask(convoy=NAME, task=1, by="ann")).task(1)
+    assert (again.outages, again.not_before) == (0, 0)
+
+
+def test_another_end_forgets_the_outages() -> None:
+    rules = limited()
+    rules.now = rules.task(1).not_before
+    rules.started(1).do(
+        RefuseWork(convoy=NAME, task=1, attempt=2, cause="failed", why="It crashed.")
+    )
+
+    task = rules.task(1)
+    assert (task.outages, task.not_before, task.spent) == (0, 0, 1)
+
+
+@given(st.text(max_size=40), st.integers(1, 10_000), st.floats())
+def test_a_wait_is_bounded_and_always_the_same(
+    session: str, outages: int, asked_s: float
+) -> None:
+    wait = wait_ms(session, outages, asked_s)
+
+    assert 0 <= wait <= 1000 * (LONGEST_ASKED_S + LONGEST_WAIT_S)
+    assert wait == wait_ms(session, outages, asked_s)
+
+
+def test_waits_of_many_sessions_spread_over_the_whole_of_their_time() -> None:
+    waits = sorted(wait_ms(f"{n:032x}", 3, 0) for n in range(1000))
+
+    assert waits[100] < 20_000
+    assert 55_000 < waits[500] < 65_000
+    assert 100_000 < waits[900] < waits[-1] < 120_000
