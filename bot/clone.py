@@ -34,6 +34,7 @@ class Clone:
     def __init__(self, path: Path, remote: Remote) -> None:
         self.path = path
         self.remote = remote
+        self._anchored: tuple[str, Reading | None] = ("", None)
         self._open()
 
     def _open(self) -> None:
@@ -97,14 +98,20 @@ class Clone:
         except GitFailed:
             return  # the remote does not have it, or does not give it: bring all
 
-    def kept(self, refs: Mapping[str, str]) -> Iterator[tuple[str, Reading | str]]:
-        """Give the remote's checkpoints, newest first: what each holds, or its fault.
+    def anchor_at_kept(self, refs: Mapping[str, str]) -> None:
+        """Let it end where the newest checkpoint that can be read was made."""
+        for ref, reading in self.kept(refs):
+            if isinstance(reading, Reading):
+                self._anchored = (ref, reading)
+                return
 
-        A new clone takes the first that can be read as the place where history ends.
-        """
+    def kept(self, refs: Mapping[str, str]) -> Iterator[tuple[str, Reading | str]]:
+        """Give the checkpoints, newest first: what each holds, or what is wrong."""
+        anchored, self._anchored = self._anchored, ("", None)
         for ref in checkpoint.newest_first(refs)[: checkpoint.KEPT]:
             try:
-                yield ref, self._load(ref, refs[ref])
+                known = anchored[1] if ref == anchored[0] else None
+                yield ref, known or self._load(ref, refs[ref])
             except (Corrupt, GitFailed) as error:
                 yield ref, str(error)
 

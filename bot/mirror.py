@@ -134,9 +134,7 @@ class Mirror:
         if self.head is not None:
             self.clone.anchor(self.head)
         elif WAL_REF in refs:
-            for _, kept in self.clone.kept(refs):
-                if isinstance(kept, Reading):
-                    return
+            self.clone.anchor_at_kept(refs)
 
     def _read(self, head: str, refs: Mapping[str, str]) -> Reading:
         """Return what the log says at `head`, which descends from what is known."""
