@@ -1,12 +1,13 @@
-"""One commit of the log, read and verified; what is wrong with it is said, not raised.
+"""One commit of the log: its files, and what is read back from them and verified.
 
-A commit holds `meta.json` and `events/YYYY/MM/DD/<hash>.bin`. Any other program may
+What is wrong with it is said, not raised. A commit holds `meta.json` and `events/YYYY/MM/DD/<hash>.bin`. Any other program may
 have written to the ref, so nothing here is taken for granted.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import pygit2
@@ -20,6 +21,8 @@ EVENTS: Final = "events"
 SCHEMA_VERSION: Final = 1
 _DEPTH: Final = 8
 """How deep `events` is searched; grite writes three folders."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LAST_DAY_MS: Final = 253_402_300_799_999  # of the year 9999, the last with four digits
 _UNREADABLE: Final = (Corrupt, KeyError, ValueError, OSError, pygit2.GitError)
 
 
@@ -36,6 +39,29 @@ class Entry:
     """Those that verify, in the chunk's order."""
     faults: tuple[str, ...] = ()
     """One sentence for each thing that could not be read or does not verify."""
+
+
+def files(
+    events: Sequence[Event], parent: str | None, actor: bytes
+) -> dict[str, bytes]:
+    """Return the files of the commit that holds `events` after `parent`, by path.
+
+    Raises:
+        ValueError: text that is not valid Unicode.
+    """
+    data = chunk.encode(events)
+    day = _EPOCH + timedelta(milliseconds=min(events[0].ts, _LAST_DAY_MS))
+    # The same bytes as Rust's pretty printer makes: key order, two spaces, no end.
+    meta = {
+        "schema_version": SCHEMA_VERSION,
+        "actor_id": actor.hex(),
+        "chunk_hash": chunk.chunk_hash(data).hex(),
+        "prev_wal": parent,
+    }
+    return {
+        f"{EVENTS}/{day:%Y/%m/%d}/{chunk.file_name(data)}": data,
+        META: json.dumps(meta, indent=2).encode(),
+    }
 
 
 def read(repo: pygit2.Repository, commit_id: str) -> Entry:

@@ -6,17 +6,15 @@ https://github.com/neul-labs/grite/blob/main/docs/git-wal.md
 """
 
 import contextlib
-import json
 import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
 from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
 import pygit2
 
-from grite import chunk, entry, git, objects
+from grite import entry, git, objects
 from grite.entry import Entry
 from grite.errors import (
     BratError,
@@ -38,8 +36,6 @@ _LOST_RACE: Final = re.compile(
 )
 _PARENT: Final = b"\nparent "
 _NOWHERE: Final = "0" * 40
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_LAST_DAY_MS: Final = 253_402_300_799_999  # of the year 9999, the last with four digits
 
 
 class Log:
@@ -101,7 +97,7 @@ class Log:
         else:
             date = objects.date_after(self._repo, parent, at_ms)
         note = Note(message, date, parents)
-        new = objects.write(self._repo, _files(events, parent, actor), note)
+        new = objects.write(self._repo, entry.files(events, parent, actor), note)
         self._newest = (new, date)
         return new
 
@@ -283,21 +279,3 @@ class Log:
 
 def _target(ref: pygit2.Reference | None) -> str | None:
     return None if ref is None else str(ref.target)
-
-
-def _files(
-    events: Sequence[Event], parent: str | None, actor: bytes
-) -> dict[str, bytes]:
-    data = chunk.encode(events)
-    day = _EPOCH + timedelta(milliseconds=min(events[0].ts, _LAST_DAY_MS))
-    # The same bytes as Rust's pretty printer makes: key order, two spaces, no end.
-    meta = {
-        "schema_version": entry.SCHEMA_VERSION,
-        "actor_id": actor.hex(),
-        "chunk_hash": chunk.chunk_hash(data).hex(),
-        "prev_wal": parent,
-    }
-    return {
-        f"{entry.EVENTS}/{day:%Y/%m/%d}/{chunk.file_name(data)}": data,
-        entry.META: json.dumps(meta, indent=2).encode(),
-    }
