@@ -1,14 +1,22 @@
 """What each word of the command line does."""
 
 import asyncio
+from contextlib import AbstractAsyncContextManager, nullcontext
 from pathlib import Path
 from typing import Final
 
 from bot.settings import ROLES
-from brat import checkout as checkouts, local, registration as registrations, roles
+from brat import (
+    checkout as checkouts,
+    dashboard as dashboards,
+    local,
+    registration as registrations,
+    roles,
+)
 from brat.checkout import Checkout
 from brat.console import out, say
 from brat.local import Local, serving
+from brat.places import log_repository
 from brat.reading import Reader
 from brat.registration import Source
 from brat.status.find import live_or_named
@@ -129,11 +137,28 @@ async def _stop_sessions(here: Local) -> None:
             await here.loop.desk.github.cancel_run(task.attempt.run)
 
 
-def run(role: str | None, path: Path, *, once: bool, watch: bool) -> int:
-    """Run one role, or all of them; return the exit status."""
+def up(path: Path, port: int | None) -> int:
+    """Run all roles until interrupted, with the dashboard where a port is given."""
     checkout = checkouts.find(path)
     _checked(checkout)
-    wanted = (_BY_NAME[role],) if role else ROLES
+
+    def beside(here: Local) -> AbstractAsyncContextManager[None]:
+        return nullcontext() if port is None else dashboards.beside(here, port, say)
+
+    asyncio.run(roles.watch(checkout, ROLES, say, beside=beside))
+    return roles.OK
+
+
+def dashboard(path: Path, port: int) -> None:
+    """Show the log of the repository at `path` in a browser until interrupted."""
+    asyncio.run(dashboards.alone(log_repository(path), path.resolve().name, port, say))
+
+
+def run(role: str, path: Path, *, once: bool, watch: bool) -> int:
+    """Run one role; return the exit status."""
+    checkout = checkouts.find(path)
+    _checked(checkout)
+    wanted = (_BY_NAME[role],)
     if watch:
         asyncio.run(roles.watch(checkout, wanted, say))
         return roles.OK

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
 from msgspec.structs import replace
@@ -37,9 +38,24 @@ async def run(
         return report(local)
 
 
-async def watch(checkout: Checkout, roles: tuple[Role, ...], tell: Tell) -> None:
-    """Run the roles until interrupted; new commits and issues are taken up."""
-    async with serving(checkout, roles, tell) as local:
+async def watch(
+    checkout: Checkout,
+    roles: tuple[Role, ...],
+    tell: Tell,
+    *,
+    beside: Callable[[Local], AbstractAsyncContextManager[None]] = lambda _: (
+        nullcontext()
+    ),
+) -> None:
+    """Run the roles until interrupted; new commits and issues are taken up.
+
+    Args:
+        checkout: the repository.
+        roles: what the loop does.
+        tell: is told each change.
+        beside: what is open as long as the loop runs.
+    """
+    async with serving(checkout, roles, tell) as local, beside(local):
         tell(f"watching {checkout.top}; stop with Ctrl-C")
         while True:
             await until_done(local)

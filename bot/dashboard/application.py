@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import errno
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -206,10 +207,11 @@ async def _healthy(_request: web.Request) -> web.Response:
 
 @asynccontextmanager
 async def serving(house: House, port: int = PORT) -> AsyncIterator[str]:
-    """Serve a dashboard on loopback and give its address (port 0 chooses one).
+    """Serve a dashboard on loopback and give its address.
 
-    Raises:
-        OSError: the port is taken.
+    Args:
+        house: what it is of.
+        port: where; when it is taken, and for 0, the system chooses another one.
     """
     news = News(house.read)
     await news.look()
@@ -220,9 +222,17 @@ async def serving(house: House, port: int = PORT) -> AsyncIterator[str]:
     async with asyncio.TaskGroup() as group:
         looking = group.create_task(news.keep_looking(), name="dashboard news")
         try:
-            site = web.TCPSite(runner, "127.0.0.1", port)
-            await site.start()
+            await _listen(runner, port)
             yield f"http://localhost:{runner.addresses[0][1]}"
         finally:
             looking.cancel()
             await runner.cleanup()
+
+
+async def _listen(runner: web.AppRunner, port: int) -> None:
+    try:
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        await web.TCPSite(runner, "127.0.0.1", 0).start()

@@ -6,7 +6,17 @@ from typing import Annotated, Final
 
 import typer
 
-from brat.cli.options import HERE, Convoy, Json, Number, Once, Repo, Watch, group
+from brat.cli.options import (
+    HERE,
+    Convoy,
+    Json,
+    Number,
+    Once,
+    Port,
+    Repo,
+    Watch,
+    group,
+)
 
 mayor: Final = group("Plan: one issue, one convoy.")
 witness: Final = group("Run agents on ready tasks.")
@@ -78,9 +88,16 @@ def deacon_run(*, once: Once = False, watch: Watch = False, repo: Repo = HERE) -
     _run("deacon", repo, once=once, watch=watch)
 
 
-def up(repo: Repo = HERE) -> None:
-    """Run all roles until interrupted."""
-    _run(None, repo, once=False, watch=True)
+def up(
+    *,
+    dashboard: Annotated[bool, typer.Option(help="Show it in a browser, too.")] = True,
+    port: Port = 5173,
+    repo: Repo = HERE,
+) -> None:
+    """Run all roles until interrupted, with the dashboard."""
+    from brat import commands
+
+    sys.exit(commands.up(repo, port if dashboard else None))
 
 
 @task.command("show")
@@ -132,7 +149,7 @@ def demo(
     sys.exit(story.tell(directory, as_json=as_json, chaos=chaos, seed=seed))
 
 
-def _run(role: str | None, repo: Path, *, once: bool, watch: bool) -> None:
+def _run(role: str, repo: Path, *, once: bool, watch: bool) -> None:
     from brat import commands
 
     sys.exit(commands.run(role, repo, once=once, watch=watch))

@@ -13,6 +13,9 @@ Number = Annotated[int, typer.Argument(help="The task's number in its convoy.")]
 Convoy = Annotated[
     str | None, typer.Option("--convoy", help="Its convoy; the live one if left out.")
 ]
+Port = Annotated[
+    int, typer.Option(min=0, max=65_535, help="Of the dashboard; 0: any free one.")
+]
 HERE: Final = Path()
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from brat.cli.options import HERE, Convoy, Json, Number, Repo, group
+from brat.cli.options import HERE, Convoy, Json, Number, Port, Repo, group
 
 convoy: Final = group("Convoys: what became of each issue.")
 session: Final = group("Sessions: agents at work.")
@@ -17,7 +17,7 @@ def add_to(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
     app.add_typer(convoy, name="convoy")
     app.add_typer(session, name="session")
-    for command in (status, why, queue):
+    for command in (status, why, queue, dashboard):
         app.command()(command)
 
 
@@ -50,6 +50,13 @@ def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
     from brat.status import show
 
     sys.exit(show.queue(repo, as_json=as_json))
+
+
+def dashboard(*, port: Port = 5173, repo: Repo = HERE) -> None:
+    """Show the log in a browser, live; it needs no bot and changes nothing."""
+    from brat import commands
+
+    commands.dashboard(repo, port)
 
 
 @session.command("list")

@@ -49,7 +49,7 @@ class Terminal:
         done = subprocess.run(
             shlex.split(line),
             cwd=self.cwd,
-            env=self._environment(),
+            env=self.environment(),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -84,7 +84,7 @@ class Terminal:
         self.done(f"git commit --quiet --message={shlex.quote(message)}")
         return self.done("git rev-parse HEAD")
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
         """Return what a person's shell would hand on, and nothing of this one's."""
         folders = [str(self.programs), str(BRAT.parent), *os.get_exec_path()]
         return {

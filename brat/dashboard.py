@@ -1,0 +1,84 @@
+"""The dashboard of a repository: beside a running loop, or of any clone's log."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from bot.dashboard.application import PORT, serving
+from bot.dashboard.house import Ask, House
+from bot.desk import wall_clock
+from brat.console import Tell
+from brat.local import Local
+from brat.reading import Reader
+from brat.registration import bare_path
+from convoy import timeline
+from convoy.commands import Command
+from convoy.decide import Refusal
+from convoy.following import Reading
+from convoy.timeline import Line
+from grite.wal import Log
+
+__all__ = ["PORT", "alone", "beside"]
+
+TOKEN_BYTES: Final = 16
+
+
+@asynccontextmanager
+async def beside(local: Local, port: int, tell: Tell) -> AsyncIterator[None]:
+    """Serve it beside a loop, whose rules its buttons ask; say where it is.
+
+    Where the port is taken, another one is used.
+    """
+
+    async def ask(command: Command) -> Refusal | None:
+        refused = await local.loop.ask(command)
+        local.loop.wake.all()
+        return refused
+
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    path = bare_path(local.checkout.folder, local.known)
+    house = _house(path, local.known.repository, ask=ask, token=token)
+    async with serving(house, port) as url:
+        tell(f"dashboard: {url}/?token={token}")
+        yield
+
+
+async def alone(log: Path, name: str, port: int, tell: Tell) -> None:
+    """Serve it over a log, to look only, until stopped.
+
+    Args:
+        log: the repository that holds the log.
+        name: what people call the repository.
+        port: where.
+        tell: is told the address.
+    """
+    async with serving(_house(log, name), port) as url:
+        tell(f"dashboard: {url} (it only shows; stop with Ctrl-C)")
+        await asyncio.Event().wait()
+
+
+def _house(
+    path: Path, repository: str, *, ask: Ask | None = None, token: str = ""
+) -> House:
+    reader = Reader(path)
+
+    def read() -> Reading:
+        reader.read()
+        return reader.reading
+
+    def log(number: int) -> tuple[Line, ...]:
+        here = Log(path)
+        head = here.head()
+        return timeline.last(here.newest(head), number) if head else ()
+
+    return House(
+        repository=repository,
+        read=read,
+        log=log,
+        clock=wall_clock,
+        ask=ask,
+        token=token,
+    )
