@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STRICT ?= 0
+WORKFLOWS = $(wildcard workflows/*.yml)
 
 .DEFAULT_GOAL := help
 
@@ -42,6 +43,11 @@ fmt: $(VENV)/.dev ## format the code
 lint: $(VENV)/.dev
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
+	@$(BIN)/actionlint -shellcheck $(BIN)/shellcheck -ignore 'cache access limit' $(WORKFLOWS)
+	@said=$$($(BIN)/zizmor --offline --quiet --no-progress --min-severity low $(WORKFLOWS) action.yml) || { echo "$$said"; exit 1; }
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows $(WORKFLOWS)
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions action.yml
+	@$(BIN)/shellcheck .ci/run
 
 types: $(VENV)/.dev
 	@$(BIN)/mypy --no-error-summary

@@ -1,0 +1,162 @@
+"""The action: its page, its code, and a task that it runs under act."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from bot import oneshot_inputs
+from bot.once import Left
+from runner import inputs as runner_inputs
+from tests.runner.job import TOKEN, Forge, git
+
+ROOT = Path(__file__).parents[2]
+ACTION = ROOT / "action.yml"
+PAGE = ROOT / "docs/actions.md"
+ACT = Path(sys.executable).with_name("act")
+WORKFLOW = """
+on: workflow_dispatch
+jobs:
+  task:
+    runs-on: ubuntu-latest
+    steps:
+      - id: brat
+        uses: octo/brat@v1
+        with: {given}
+      - env: {{SAID: "${{{{ toJSON(steps.brat.outputs) }}}}"}}
+        run: echo "$SAID" > {said}
+"""
+
+
+def action() -> dict[str, Any]:
+    return dict(YAML(typ="safe").load(ACTION.read_text()))
+
+
+def step(name: str) -> dict[str, Any]:
+    found = (each for each in action()["runs"]["steps"] if each["name"] == name)
+    return dict(next(found))
+
+
+def read_by(module: Any) -> set[str]:  # noqa: ANN401  a module
+    source = Path(module.__file__).read_text()
+    return set(re.findall(r'"(BRAT_[A-Z_]+)"', source))
+
+
+def test_its_page_lists_exactly_its_inputs_and_outputs() -> None:
+    ours = action()
+    rows = re.findall(r"^\| `([a-z-]+)` \| (.+?) \|", PAGE.read_text(), re.MULTILINE)
+
+    assert rows == [
+        (name, each["description"])
+        for name, each in (*ours["inputs"].items(), *ours["outputs"].items())
+    ]
+    assert all(re.fullmatch("[a-z]+(-[a-z]+)*", name) for name, _ in rows)
+
+
+def test_each_input_reaches_code_that_reads_it() -> None:
+    used = ACTION.read_text().partition("\nruns:")[2]
+    task = {name for name in step("Run the session")["env"] if name[:5] == "BRAT_"}
+    loop = {name for name in step("Run the loop once")["env"] if name[:5] == "BRAT_"}
+
+    assert task <= read_by(runner_inputs)
+    assert loop == read_by(oneshot_inputs)
+    for name in action()["inputs"]:
+        assert f"inputs.{name}" in used
+
+
+def test_each_output_is_one_that_the_code_sets(forge: Forge) -> None:
+    told = forge.root / "outputs"
+    forge.run(forge.started("sh", "-c", "echo 1 > a"), GITHUB_OUTPUT=str(told))
+    of_task = set(re.findall(r"(?m)^([\w-]+)<<", told.read_text()))
+    of_loop = set(Left.__struct_fields__)
+    sources = [each["value"] for each in action()["outputs"].values()]
+
+    assert {f"${{{{ steps.task.outputs.{name} }}}}" for name in of_task} | {
+        f"${{{{ steps.loop.outputs.{name} }}}}" for name in of_loop
+    } | {"${{ steps.place.outputs.result-folder }}"} == set(sources)
+
+
+def run(forge: Forge, **given: str) -> subprocess.CompletedProcess[str]:
+    """Run a workflow of somebody's own that uses the action."""
+    ours, checkout = forge.root / "action", forge.root / "checkout"
+    ours.mkdir()
+    shutil.copy(ACTION, ours)
+    git("clone", "-q", str(forge.bare), str(checkout), cwd=forge.root)
+    file = forge.root / "own.yml"
+    said = forge.root / "said.json"
+    with_inputs = {name.replace("_", "-"): value for name, value in given.items()}
+    file.write_text(WORKFLOW.format(given=json.dumps(with_inputs), said=said))
+    return subprocess.run(
+        [
+            *(str(ACT), "workflow_dispatch", "--workflows", str(file)),
+            *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
+            *("--no-cache-server", "--action-cache-path", str(forge.root / "actions")),
+            *("--local-repository", f"file://{forge.root}/octo/brat@v1={ours}"),
+            *("--env", f"GITHUB_SERVER_URL=file://{forge.root}"),
+            *("--env", "GITHUB_REPOSITORY=octo/hello", "--secret", "GITHUB_TOKEN"),
+        ],
+        cwd=checkout,
+        env={
+            "PATH": f"{ACT.parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(forge.root),
+            "GITHUB_TOKEN": TOKEN,
+        },
+        capture_output=True,
+        text=True,
+        timeout=55,
+        check=False,
+    )
+
+
+@pytest.mark.needs("act")
+def test_it_runs_a_task_and_pushes_nothing(forge: Forge) -> None:
+    log = forge.hand_off(forge.started("sh", "-c", "echo hi > greeting.txt"))
+    before = git("for-each-ref", cwd=forge.bare)
+
+    left = forge.root / "left"
+    done = run(
+        forge,
+        role="task",
+        session="fix-login-7/2/1",
+        log=log,
+        allow_host="true",
+        result_folder=str(left),
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = json.loads((forge.root / "said.json").read_text())
+    assert (said["conclusion"], said["branch"]) == (
+        *("success", "convoy/fix-login-7/task-2"),
+    )
+    assert said["result-folder"] == str(left)
+    assert said["result-file"] == str(left / "result.json")
+    assert json.loads((left / "result.json").read_text())["files"] == ["greeting.txt"]
+    assert git("for-each-ref", cwd=forge.bare) == before
+    assert TOKEN not in done.stdout
+
+
+@pytest.mark.needs("act")
+def test_it_runs_an_agent_in_a_container_only(forge: Forge) -> None:
+    marks = ("/.dockerenv", "/run/.containerenv")
+    is_inside = any(Path(mark).exists() for mark in marks)
+
+    done = run(forge, role="task", session="fix-login-7/2/1", log="a" * 40)
+
+    assert done.returncode == 1
+    is_refused = "An agent runs in a container: give the job a container" in done.stdout
+    assert is_refused is not is_inside
+
+
+@pytest.mark.needs("act")
+def test_it_knows_no_third_role(forge: Forge) -> None:
+    done = run(forge, role="mayor")
+
+    assert done.returncode == 1
+    assert "The input role is task or loop." in done.stdout
