@@ -4,11 +4,12 @@ Done once, when a convoy is accepted: from then on the text in the log is the on
 """
 
 import asyncio
+from datetime import datetime
 from typing import Final, NamedTuple
 
 from bot.desk import Desk
 from bot.inbox import Request
-from bot.payloads import Issue, IssueEvent
+from bot.payloads import Issue
 from bot.rest import Refused
 from bot.speech.cleaning import clean
 from convoy import plaintext
@@ -26,6 +27,10 @@ OUTSIDER: Final = (
 EDITED: Final = (
     "The issue was edited after it was labelled, or may have been: read it again, and "
     "set the label again."
+)
+EDITED_SINCE_SAID: Final = (
+    "the issue was edited after the comment was written, or may have been: read it "
+    "again, and say it again"
 )
 
 
@@ -73,16 +78,15 @@ def fit(title: str, text: str) -> Words:
     return Words(plaintext.cut(line, TITLE_CHARS), whole)
 
 
-async def edited_since(desk: Desk, issue: Issue, labelling: IssueEvent) -> bool:
-    """Whether an issue may say something else than when it was labelled.
+async def edited_since(desk: Desk, issue: Issue, moment: datetime | None) -> bool:
+    """Whether an issue may say something else than when it was asked for.
 
     A forge that does not say when a text was edited says when anything last happened.
     """
-    labelled = labelling.created_at
-    if labelled is None:
+    if moment is None:
         return True
     try:
         edited = await desk.github.text_edited_at(issue.number)
     except (Refused, Unavailable):
-        return issue.updated_at is None or issue.updated_at > labelled
-    return edited is not None and edited >= labelled
+        return issue.updated_at is None or issue.updated_at > moment
+    return edited is not None and edited >= moment

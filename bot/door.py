@@ -45,6 +45,8 @@ class Place:
 
     label: str
     """The one that asks for a convoy."""
+    login: str
+    """Who the bot is there."""
     inbox: Inbox
     wake: Wake
 
@@ -179,7 +181,7 @@ class Door:
         place = self.place_of(name)
         if place is None:
             return _answer(HTTPStatus.ACCEPTED, "not about a repository of this bot")
-        meant = meaning(event, delivery, place.label)
+        meant = meaning(event, delivery, place.label, place.login)
         if meant.kept is not None:
             await self._keep(place.inbox, guid, meant.kept)
         if meant.part is not None:

@@ -9,13 +9,15 @@ import asyncio
 from typing import Final
 
 from bot import mayor, orders, replies
+from bot.admission import EDITED_SINCE_SAID, edited_since
 from bot.asker import Asker
 from bot.desk import Desk
 from bot.draft import Draft
 from bot.inbox import Remark, Request as Labelled
 from bot.replies import Reply
 from bot.speech import requests as asked
-from bot.speech.grammar import Misheard, Said, heard
+from bot.speech.grammar import Heard, Misheard, Said, heard
+from bot.speech.mention import mentioned
 from bot.speech.verbs import checked, verb_of
 from convoy import ids
 from convoy.commands import Answer
@@ -30,6 +32,8 @@ async def attend(desk: Desk, draft: Draft, remark: Remark) -> None:
         return
     said = await asyncio.to_thread(heard, remark.text)  # hostile text takes seconds
     if not said:
+        said = await _called(desk, draft, remark)
+    if not said:
         return
     await desk.github.react(remark.comment, EYES)
     given = [await _one(desk, draft, remark, each) for each in said]
@@ -41,6 +45,16 @@ async def attend(desk: Desk, draft: Draft, remark: Remark) -> None:
             text=replies.text(remark.by, given),
         )
     )
+
+
+async def _called(desk: Desk, draft: Draft, remark: Remark) -> tuple[Heard, ...]:
+    """Take a mention of the bot for `/brat start`, on an issue that had no convoy."""
+    if remark.on_pull or orders.convoy_of(draft.state, remark.issue) is not None:
+        return ()
+    text = await asyncio.to_thread(mentioned, remark.text, desk.login)
+    if text is None or not mayor.heeds_mentions(desk):
+        return ()
+    return (Said(verb="start", text=text),)
 
 
 async def _one(
@@ -64,12 +78,13 @@ async def _start(
     desk: Desk, draft: Draft, remark: Remark, request: asked.Start
 ) -> Reply:
     issue = await desk.github.issue(remark.issue)
+    title, text = remark.title, remark.body
+    if remark.at is not None:  # found by a look: nobody froze the issue
+        if await edited_since(desk, issue, remark.at):
+            return replies.refused(EDITED_SINCE_SAID)
+        title, text = issue.title, issue.body or ""
     labelled = Labelled(
-        issue=issue.number,
-        title=remark.title,
-        text=remark.body,
-        by=remark.by,
-        added=request.text,
+        issue=issue.number, title=title, text=text, by=remark.by, added=request.text
     )
     why = await mayor.begin(desk, draft, labelled, issue)
     return replies.refused(why) if why else replies.done("The convoy is being planned.")

@@ -8,10 +8,11 @@ A folder, not a queue: the loop reads all of it each tick, and twice is once.
 import os
 import re
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from tempfile import mkstemp
 from time import time_ns
-from typing import Final
+from typing import Final, Literal
 
 import msgspec
 
@@ -20,15 +21,22 @@ _STALE_NS: Final = 3_600 * 10**9
 """What is unfinished for so long was left by a process that died."""
 
 
+Trigger = Literal["label", "mention", "assignee"]
+"""What was done to the issue: it got the label, it names the bot, or the bot got it."""
+
+
 class Request(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="labelled"
 ):
-    """Somebody labelled an issue; the text is as it was at that moment."""
+    """Somebody asks for a convoy; the issue's text is as it was at that moment."""
 
     issue: int
     title: str
     text: str
     by: str
+    trigger: Trigger = "label"
+    bot: int = 0
+    """The id of who asks on the forge, when that is no person."""
     added: str = ""
     """What who asks says beside the issue."""
     edited: bool = False
@@ -47,8 +55,10 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True, tag="commented"):
     title: str = ""
     """Of the issue, as it was when the comment was written; so is its text."""
     body: str = ""
+    at: datetime | None = None
+    """When it was written, of one that was found by a look and not by a delivery."""
     edited: bool = False
-    """Found by a look and not by a delivery, and edited since it was written."""
+    """So found, and edited since it was written."""
 
 
 Kept = Request | Remark

@@ -8,6 +8,7 @@ from bot.desk import Desk
 from bot.draft import Draft
 from bot.inbox import Request
 from bot.payloads import Issue
+from bot.speech.mention import mentioned
 from convoy import ids, tasklist
 from convoy.actions import CreateBase, MakePlan
 from convoy.commands import FailConvoy, PlanConvoy, RequestConvoy
@@ -47,20 +48,22 @@ async def _found(desk: Desk, issue: Issue) -> Request | None:
         title=issue.title,
         text=issue.body or "",
         by=labelling.actor.login,
-        edited=await edited_since(desk, issue, labelling),
+        bot=labelling.actor.id if labelling.actor.type == "Bot" else 0,
+        edited=await edited_since(desk, issue, labelling.created_at),
     )
 
 
 async def accept(desk: Desk, draft: Draft, request: Request) -> None:
-    """Turn a labelled issue into a convoy, or say why not. Safe to call twice.
+    """Turn an issue into a convoy, or say why not. Safe to call twice.
 
     The label goes when the request is accepted, so that a delivery which comes again
-    after the convoy has ended finds none and asks for nothing.
+    after the convoy has ended finds none and asks for nothing. A mention or assignment
+    starts an issue's first convoy only.
     """
-    if _busy(draft.state, request.issue):
+    if _busy(draft.state, request.issue) or not _heeded(desk, draft, request):
         return
     issue = await desk.github.issue(request.issue)
-    if desk.settings.label not in issue.label_names:
+    if request.trigger == "label" and desk.settings.label not in issue.label_names:
         return
     refused = EDITED if request.edited else await begin(desk, draft, request, issue)
     if refused is not None:
@@ -97,6 +100,32 @@ async def begin(desk: Desk, draft: Draft, request: Request, issue: Issue) -> str
     )
     forbidden = draft.submit(command)
     return forbidden.why if forbidden else None
+
+
+def _heeded(desk: Desk, draft: Draft, request: Request) -> bool:
+    """Whether such a request counts here; one that does not is not answered."""
+    try:
+        config = configuration(desk)
+    except (ConfigError, KeyError):
+        return request.trigger == "label" and not request.bot  # and then told of it
+    if request.bot and request.bot not in config.trust.bots:
+        return False
+    if request.trigger == "label":
+        return True
+    if any(c.issue == request.issue for c in draft.state.convoys.values()):
+        return False
+    if request.trigger == "assignee":
+        return config.triggers.assignee
+    named = mentioned(request.text, desk.login) is not None
+    return named and config.triggers.mention
+
+
+def heeds_mentions(desk: Desk) -> bool:
+    """Whether to name the bot is to ask for a convoy."""
+    try:
+        return configuration(desk).triggers.mention
+    except (ConfigError, KeyError):
+        return False
 
 
 def _busy(state: State, issue: int) -> bool:

@@ -11,7 +11,7 @@ from bot.desk import Desk
 from bot.draft import Draft
 from bot.inbox import Remark
 from bot.payloads import Remarked
-from bot.triage import may_command
+from bot.triage import may_ask
 from convoy import ids
 from convoy.commands import Answer
 from convoy.state import State
@@ -41,7 +41,7 @@ async def comments(desk: Desk, state: State) -> None:
     known = {remark.comment for remark in desk.inbox.remarks().values()}
     known |= state.answered | {intent.comment for intent in state.intents.values()}
     for found in await desk.github.remarks_since(since):
-        if found.id not in known and _asks(found, since):
+        if found.id not in known and _asks(found, since, desk.login):
             desk.inbox.put(f"sweep-comment-{found.id}", _remark(found))
         since = max(since, found.updated_at)
     desk.heard_until = since
@@ -61,11 +61,11 @@ def _moment(ms: int) -> datetime:
     return datetime.fromtimestamp(ms // 1000, UTC)
 
 
-def _asks(found: Remarked, since: datetime) -> bool:
-    """Whether it may hold commands; an edit of an older comment never does."""
+def _asks(found: Remarked, since: datetime, login: str) -> bool:
+    """Whether it may ask for something; an edit of an older comment never does."""
     by_person = found.user is not None and found.user.type != "Bot"
     new = found.created_at >= since and found.number > 0
-    return by_person and new and may_command(found.body or "")
+    return by_person and new and may_ask(found.body or "", login)
 
 
 def _remark(found: Remarked) -> Remark:
@@ -75,6 +75,7 @@ def _remark(found: Remarked) -> Remark:
         text=found.body or "",
         by=found.user.login if found.user else "",
         on_pull=found.on_pull,
+        at=found.created_at,
         edited=found.updated_at > found.created_at,
     )
 

@@ -61,7 +61,8 @@ def _freeze(loop: Loop, inputs: Inputs) -> None:
         delivery = Delivery.model_validate_json(inputs.payload.read_bytes())
     except ValidationError:
         return  # a schedule has another form; it asks for nothing
-    kept = meaning(inputs.event, delivery, inputs.settings.label).kept
+    label, login = inputs.settings.label, loop.desk.login
+    kept = meaning(inputs.event, delivery, label, login).kept
     if kept is not None:
         loop.desk.inbox.put(f"run-{inputs.run}", kept)
 

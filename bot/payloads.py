@@ -18,6 +18,7 @@ class Account(_Payload):
 
     login: str
     type: str = "User"
+    id: int = 0
 
 
 class Label(_Payload):
@@ -207,4 +208,5 @@ class Delivery(Envelope):
 
     issue: Told | None = None
     label: Label | None = None
+    assignee: Account | None = None
     comment: Comment | None = None

@@ -113,7 +113,10 @@ async def door(loop: Loop, port: int) -> AsyncIterator[int]:
     settings = loop.desk.settings
     places = {
         settings.repository.casefold(): Place(
-            label=settings.label, inbox=loop.desk.inbox, wake=loop.wake
+            label=settings.label,
+            login=loop.desk.login,
+            inbox=loop.desk.inbox,
+            wake=loop.wake,
         )
     }
     app = Door(

@@ -7,8 +7,9 @@ https://docs.github.com/webhooks/webhook-events-and-payloads
 from dataclasses import dataclass
 from typing import Final
 
-from bot.inbox import Kept, Remark, Request
+from bot.inbox import Kept, Remark, Request, Trigger
 from bot.payloads import Delivery, Envelope
+from bot.speech.mention import may_mention
 from bot.wake import Part
 
 LOOK_AT: Final[dict[str, Part]] = {
@@ -47,40 +48,64 @@ def read(event: str, body: bytes) -> Envelope:
     return model.model_validate_json(body)
 
 
-def meaning(event: str, delivery: Envelope, label: str) -> Meaning:
+def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
     """Return what a delivery about one of our repositories means.
 
     Args:
         event: the header X-GitHub-Event, whatever it holds.
         delivery: what `read` made of the body.
         label: the one that asks for a convoy.
+        login: who the bot is; what it does itself asks for nothing.
     """
     kept: Kept | None = None
-    if isinstance(delivery, Delivery):
-        if event == "issues" and delivery.action == "labeled":
-            kept = _labelled(delivery, label)
+    sender = delivery.sender
+    own = sender is not None and sender.login == login
+    if isinstance(delivery, Delivery) and not own:
+        if event == "issues":
+            kept = _asked(delivery, label, login)
         elif event == "issue_comment" and delivery.action == "created":
-            kept = _commented(delivery)  # an edit of a comment asks for nothing
+            kept = _commented(delivery, login)  # an edit of a comment asks for nothing
     return Meaning(part=LOOK_AT.get(event), kept=kept)
 
 
-def _labelled(delivery: Delivery, wanted: str) -> Request | None:
-    issue, label, sender = delivery.issue, delivery.label, delivery.sender
-    if issue is None or label is None or sender is None:
+def _asked(delivery: Delivery, label: str, login: str) -> Request | None:
+    """Return what was done to an issue, if it may ask for a convoy."""
+    issue, sender = delivery.issue, delivery.sender
+    trigger = _trigger(delivery, label, login)
+    if trigger is None or issue is None or sender is None:
         return None
-    if label.name != wanted or issue.pull_request is not None:
-        return None
-    text = issue.body or ""
-    return Request(issue=issue.number, title=issue.title, text=text, by=sender.login)
+    return Request(
+        issue=issue.number,
+        title=issue.title,
+        text=issue.body or "",
+        by=sender.login,
+        bot=sender.id if sender.type == "Bot" else 0,
+        trigger=trigger,
+    )
 
 
-def _commented(delivery: Delivery) -> Remark | None:
-    """Return a comment that may hold commands; what a bot says is never one."""
+def _trigger(delivery: Delivery, label: str, login: str) -> Trigger | None:
+    issue, named, assignee = delivery.issue, delivery.label, delivery.assignee
+    if issue is None or issue.pull_request is not None:
+        return None
+    match delivery.action:
+        case "labeled" if named is not None and named.name == label:
+            return "label"
+        case "opened" if may_mention(issue.body or "", login):
+            return "mention"
+        case "assigned" if assignee is not None and assignee.login == login:
+            return "assignee"
+        case _:
+            return None
+
+
+def _commented(delivery: Delivery, login: str) -> Remark | None:
+    """Return a comment that may ask for something; what a bot says never does."""
     issue, comment, sender = delivery.issue, delivery.comment, delivery.sender
     if issue is None or comment is None or sender is None or sender.type == "Bot":
         return None
     text = comment.body or ""
-    if not may_command(text):
+    if not may_ask(text, login):
         return None
     return Remark(
         issue=issue.number,
@@ -93,6 +118,6 @@ def _commented(delivery: Delivery) -> Remark | None:
     )
 
 
-def may_command(text: str) -> bool:
-    """Whether it is worth while to look for commands in a text."""
-    return "/brat" in text.casefold()
+def may_ask(text: str, login: str) -> bool:
+    """Whether it is worth while to look for commands or a mention in a comment."""
+    return "/brat" in text.casefold() or may_mention(text, login)

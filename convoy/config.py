@@ -19,6 +19,7 @@ from convoy.config_tables import (
     MayorTable,
     RefineryTable,
     Table,
+    TriggersTable,
     TrustTable,
     WitnessTable,
 )
@@ -50,6 +51,7 @@ class Config(Table):
     witness: WitnessTable = WitnessTable()
     mayor: MayorTable = MayorTable()
     ci: CiTable = CiTable()
+    triggers: TriggersTable = TriggersTable()
     locks: LocksTable = LocksTable()
     gate: GateTable = GateTable()
     trust: TrustTable = TrustTable()

@@ -115,6 +115,18 @@ class MayorTable(Table):
     """The most tasks that one convoy may have."""
 
 
+class TriggersTable(Table):
+    """What asks for a convoy, beside the label and `/brat start`."""
+
+    model_config = ConfigDict(title="triggers")
+
+    mention: bool = True
+    """Whether naming the bot, in a new issue or a comment on one that had no convoy
+    yet, asks for one."""
+    assignee: bool = False
+    """Whether assigning the bot to an issue that had no convoy yet asks for one."""
+
+
 class LocksTable(Table):
     """What tasks declare (`paths:`, `needs:`) and people lock."""
 
@@ -144,6 +156,12 @@ class TrustTable(Table):
     outsiders: bool = False
     """Whether, in a public repository, text of people without write access may enter a
     prompt, once somebody with write access asks for it."""
+    bots: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        default=(),
+        strict=False,
+        description="Accounts of bots, by their number on the forge, whose labels "
+        "count too; they need write access like everybody.",
+    )
 
 
 class GateTable(Table):

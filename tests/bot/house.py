@@ -87,7 +87,7 @@ async def built(folder: Path) -> AsyncIterator[House]:
     inbox, wake = Inbox(folder / "inbox"), Wake()
     wake.take()
     roster, trouble = list[str](), list[str]()
-    place = Place(label="brat", inbox=inbox, wake=wake)
+    place = Place(label="brat", login="brat[bot]", inbox=inbox, wake=wake)
     door = Door(
         secrets=(SECRET, PREVIOUS),
         place_of={"octo/project": place}.get,

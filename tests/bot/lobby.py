@@ -3,16 +3,19 @@
 `you` own the repository, mallory may only read it.
 """
 
-from collections.abc import AsyncIterator
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from uuid import uuid4
 
 import httpx
 from msgspec.structs import replace
 
 from bot import service
+from bot.door import PATH
 from bot.github import GitHub
 from bot.loop import Loop
 from brat import local, registration as registrations
@@ -23,6 +26,7 @@ from brat.registration import FORGE_FOLDER, Source
 from convoy.actions import Role
 from convoy.state import Convoy
 from grite import git
+from tests.bot.house import signature
 from tests.world.forge import AUTHOR, make_source, until
 
 CONFIG = """\
@@ -62,6 +66,8 @@ class Lobby:
     forge: Forge
     people: dict[str, Person]
     clock: Clock
+    knock: Callable[[str, object], Awaitable[None]]
+    """Delivers an event with this payload, signed."""
 
     @property
     def you(self) -> Person:
@@ -151,4 +157,17 @@ async def lobby(
                 service.door(loop, 0) as port,
             ):
                 await local.point_hook(url, known, port)
-                yield Lobby(loop, forge, people, clock)
+
+                async def knock(event: str, payload: object) -> None:
+                    body = json.dumps(payload).encode()
+                    headers = {
+                        "X-Hub-Signature-256": signature(body, known.secret),
+                        "X-GitHub-Event": event,
+                        "X-GitHub-Delivery": str(uuid4()),
+                        "Content-Type": "application/json",
+                    }
+                    door = f"http://127.0.0.1:{port}{PATH}"
+                    answer = await client.post(door, content=body, headers=headers)
+                    assert answer.status_code == 202, answer.text
+
+                yield Lobby(loop, forge, people, clock, knock)

@@ -1,0 +1,171 @@
+"""What asks for a convoy beside a label: naming the bot, assigning it."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bot.speech.mention import mentioned
+from tests.bot.lobby import CONFIG, Lobby, lobby
+
+LIST = "- [ ] one\n"
+ASSIGNABLE = CONFIG + "[triggers]\nassignee = true\n"
+DEAF = CONFIG + "[triggers]\nmention = false\n"
+
+
+async def settled(here: Lobby, count: int = 1) -> None:
+    await here.delivered(count)
+    await here.loop.tick()
+
+
+# --- a mention ------------------------------------------------------------------------
+
+
+async def test_an_issue_that_names_the_bot_becomes_a_convoy(tmp_path: Path) -> None:
+    async with lobby(tmp_path) as here:
+        issue = await here.write("Spell words", f"@brat, please:\n\n{LIST}")
+        await settled(here)
+
+        (convoy,) = here.convoys()
+        assert (convoy.issue, convoy.by, len(convoy.tasks)) == (issue, "you", 1)
+        assert here.labels(issue) == {"brat:active"}
+
+
+async def test_a_comment_that_names_the_bot_starts_the_first_convoy_only(
+    tmp_path: Path,
+) -> None:
+    async with lobby(tmp_path) as here:
+        issue = await here.write("Spell words", LIST)
+        await here.you.say(issue, "Hello @BRAT, the first one only.")
+        await settled(here)
+
+        (convoy,) = here.convoys()
+        assert convoy.text == f"Hello , the first one only.\n\n{LIST}"
+        said = len(here.said())
+
+        await here.you.say(issue, "Thank you @brat!")
+        await settled(here)
+        assert len(here.convoys()) == 1
+        assert len(here.said()) == said + 1  # the thanks; nobody answers
+
+
+async def test_a_stranger_who_names_the_bot_is_told_once(tmp_path: Path) -> None:
+    async with lobby(tmp_path) as here:
+        issue = await here.write("Idea", f"@brat do\n\n{LIST}", by="mallory")
+        await settled(here)
+        await here.people["mallory"].say(issue, "@brat please")
+        await settled(here)
+
+        assert not here.convoys()
+        denied, _, answer = here.said()
+        assert "@mallory may not start a convoy" in denied
+        assert "takes write access" in answer
+
+
+async def test_a_mention_counts_for_nothing_where_that_is_configured(
+    tmp_path: Path,
+) -> None:
+    async with lobby(tmp_path, config=DEAF) as here:
+        issue = await here.write("Spell words", f"@brat do\n\n{LIST}")
+        await here.you.say(issue, "@brat please")
+        await settled(here, 2)
+
+        assert not here.convoys()
+        assert len(here.said()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("@brat do it", "do it"),
+        ("Do it, @brat.", "Do it, ."),
+        ("a\n\n@Brat[bot]: do it", "a\n\n: do it"),
+        ("`@brat` is a bot", None),
+        ("> @brat do it", None),
+        ("```\n@brat\n```", None),
+        ("[@brat](https://example.org)", None),
+        ("ann@brat.org @brat-two @bratwurst @@brat x/@brat", None),
+        ("# @brat", None),
+        ("<!-- @brat -->", None),
+    ],
+)
+def test_a_name_counts_in_plain_words_only(text: str, rest: str | None) -> None:
+    assert mentioned(text, "brat[bot]") == rest
+
+
+@given(st.text())
+def test_any_text_names_the_bot_or_not(text: str) -> None:
+    mentioned(text, "brat[bot]")
+    assert mentioned("", "brat[bot]") is None
+    assert mentioned(text, "") is None
+
+
+# --- an assignment --------------------------------------------------------------------
+
+
+async def assign(here: Lobby, issue: int, title: str, body: str) -> None:
+    """Deliver what GitHub does when somebody assigns the bot."""
+    payload = {
+        "action": "assigned",
+        "issue": {"number": issue, "title": title, "body": body, "state": "open"},
+        "assignee": {"login": "brat[bot]", "type": "Bot"},
+        "sender": {"login": "you"},
+        "repository": {"full_name": here.loop.desk.settings.repository},
+    }
+    await here.knock("issues", payload)
+
+
+@pytest.mark.parametrize("config", [CONFIG, ASSIGNABLE], ids=["off", "on"])
+async def test_assigning_the_bot_starts_the_first_convoy_where_configured(
+    tmp_path: Path, config: str
+) -> None:
+    async with lobby(tmp_path, config=config) as here:
+        issue = await here.write("Spell words", LIST)
+        for _ in range(2):
+            await assign(here, issue, "Spell words", LIST)
+            await here.loop.tick()
+
+        assert len(here.convoys()) == (config == ASSIGNABLE)
+
+
+# --- whose ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("known", [False, True])
+async def test_another_bots_label_counts_only_by_its_number(
+    tmp_path: Path, *, known: bool
+) -> None:
+    config = CONFIG + ("[trust]\nbots = [4711]\n" if known else "")
+    async with lobby(tmp_path, config=config) as here:
+        here.forge.add_user("helper[bot]", kind="Bot")
+        here.forge.grant("you/app", "helper[bot]", "write")
+        issue = await here.write("Spell words", LIST)
+        await here.you.relabel(issue, {"brat"}, set())
+        await here.delivered()
+        for delivery in here.loop.desk.inbox.requests():
+            here.loop.desk.inbox.done(delivery)
+        payload = {
+            "action": "labeled",
+            "issue": {"number": issue, "title": "Spell words", "body": LIST},
+            "label": {"name": "brat"},
+            "sender": {"login": "helper[bot]", "type": "Bot", "id": 4711},
+            "repository": {"full_name": "you/app"},
+        }
+        here.loop.wake.take()  # no look at everything, only at what is delivered
+        await here.knock("issues", payload)
+        await here.loop.tick()
+
+        assert len(here.convoys()) == known
+
+
+async def test_what_the_bot_does_itself_asks_for_nothing(tmp_path: Path) -> None:
+    async with lobby(tmp_path) as here:
+        payload = {
+            "action": "opened",
+            "issue": {"number": 1, "title": "x", "body": "@brat do it"},
+            "sender": {"login": "brat[bot]", "type": "Bot", "id": 1},
+            "repository": {"full_name": "you/app"},
+        }
+        await here.knock("issues", payload)
+
+        assert not here.loop.desk.inbox.requests()
