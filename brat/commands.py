@@ -12,6 +12,7 @@ from brat import (
     local,
     registration as registrations,
     roles,
+    workflow_files,
 )
 from brat.checkout import Checkout
 from brat.console import out, say
@@ -67,6 +68,13 @@ def init(path: Path) -> None:
     if not checkout.config.exists():
         say(f"no {checkouts.CONFIG}: all defaults; see docs/configuration.md")
     say('next: brat mayor start --task "..."')
+
+
+def init_actions(path: Path) -> int:
+    """Write the workflow files of the mode without a server; return the exit status."""
+    checkout = checkouts.find(path)
+    local.configuration(checkout)
+    return workflow_files.adopt(checkout)
 
 
 def mayor_start(path: Path, text: str, *, headless: bool, timeout: str) -> int:

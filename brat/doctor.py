@@ -7,7 +7,12 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from bot.desk import wall_clock
-from brat import checkout as checkouts, local, registration as registrations
+from brat import (
+    checkout as checkouts,
+    local,
+    registration as registrations,
+    workflow_files,
+)
 from brat.checkout import Checkout
 from brat.console import say
 from brat.reading import Reader, verify
@@ -52,11 +57,15 @@ def _findings(path: Path) -> Iterator[Finding]:
         yield Finding("fault", str(error))
         return
     yield Finding("ok", f"git {'.'.join(map(str, git.version()))}")
+    without_server: list[Finding] = []
     try:
         checkout = checkouts.find(path)
+        without_server = list(_workflows(checkout))
+        yield from without_server
         known = registrations.read(checkout.folder)
     except BratError as error:
-        yield Finding("fault", str(error))
+        if not without_server:
+            yield Finding("fault", str(error))
         return
     yield Finding("ok", f"{checkout.top} is {known.repository}")
     yield from _configuration(checkout)
@@ -74,6 +83,26 @@ def _configuration(checkout: Checkout) -> Iterator[Finding]:
     known = registrations.read(checkout.folder)
     if config.refinery.require_ci and local.ci_of(config, known).command is None:
         yield Finding("note", "nothing will land: there is no CI", "set [ci] command")
+
+
+def _workflows(checkout: Checkout) -> Iterator[Finding]:
+    """Look at the files of the mode without a server, where there are any."""
+    found = workflow_files.compare(checkout)
+    if not any(each.is_there for each in found):
+        return
+    for each in found:
+        name = f"{workflow_files.FOLDER}/{each.name}"
+        if not each.is_there:
+            yield Finding("fault", f"{name} is missing", "brat init --actions")
+        elif each.is_ours:
+            yield Finding("ok", f"{name} is this version's")
+        else:
+            yield Finding("note", f"{name} is not this version's")
+    line = workflow_files.awaited(checkout) or ""
+    for ci in workflow_files.ci_names(checkout):
+        if ci not in line:
+            said = f"brat.yml does not wait for the workflow {ci}"
+            yield Finding("note", said, f'add "{ci}" to its workflows, if it is CI')
 
 
 def _log(bare: Path) -> Iterator[Finding]:

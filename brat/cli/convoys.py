@@ -41,10 +41,18 @@ def add_to(app: typer.Typer) -> None:
         app.command()(command)
 
 
-def init(repo: Repo = HERE) -> None:
+def init(
+    *,
+    actions: Annotated[
+        bool, typer.Option(help="Write the workflow files: no server, no local forge.")
+    ] = False,
+    repo: Repo = HERE,
+) -> None:
     """Let brat know this repository; nothing in your checkout changes."""
     from brat import commands
 
+    if actions:
+        sys.exit(commands.init_actions(repo))
     commands.init(repo)
 
 

@@ -1,0 +1,105 @@
+"""The workflow files that an adopter's repository holds: written, and compared.
+
+They are the repository's once they are there: what a person changed in them is theirs.
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from brat.checkout import Checkout
+from brat.console import say
+from grite.errors import BratError
+
+NAMES: Final = ("brat.yml", "brat-task.yml")
+FOLDER: Final = ".github/workflows"
+_OURS: Final = (
+    Path(__file__).parent / "workflows",  # installed
+    Path(__file__).parents[1] / "workflows",  # a checkout of brat
+)
+_CI: Final = re.compile(r"(?m)^(    workflows: )\[.*\]")
+_NAME: Final = re.compile(r"(?m)^name: *(['\"]?)(.+?)\1 *(?:#.*)?$")
+_NO_LIST: Final = re.compile(r"[\[\]{},\"'\n]")
+
+
+class Differs(Struct, frozen=True):
+    """How one file stands to this version's."""
+
+    name: str
+    is_there: bool
+    is_ours: bool
+    """But for the names of CI workflows, it is what this version writes."""
+
+
+def adopt(checkout: Checkout) -> int:
+    """Write the files and say what comes next; safe to call again.
+
+    Returns the exit status: 1 when a file is there that is not this version's.
+    """
+    folder = checkout.top / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    found = compare(checkout)
+    for each in found:
+        if not each.is_there:
+            text = _with_ci(text_of(each.name), ci_names(checkout))
+            (folder / each.name).write_text(text, encoding="utf-8")
+            say(f"wrote {FOLDER}/{each.name}")
+        elif each.is_ours:
+            say(f"{FOLDER}/{each.name} is there already")
+        else:
+            say(
+                f"{FOLDER}/{each.name} is there and not this version's: it is left "
+                "alone; remove it and try again to take the new one"
+            )
+    say(
+        f'next: git add {FOLDER} && git commit -m "Let brat work here" && git push; '
+        "then label an issue brat"
+    )
+    return 1 if any(each.is_there and not each.is_ours for each in found) else 0
+
+
+def compare(checkout: Checkout) -> tuple[Differs, ...]:
+    """Return how the files in a checkout stand to this version's."""
+    found = []
+    for name in NAMES:
+        file = checkout.top / FOLDER / name
+        text = file.read_text(errors="replace") if file.is_file() else ""
+        same = _with_ci(text, ()) == _with_ci(text_of(name), ())
+        found.append(Differs(name, file.is_file(), same))
+    return tuple(found)
+
+
+def ci_names(checkout: Checkout) -> tuple[str, ...]:
+    """Return the names of the repository's own workflows, which are taken for CI."""
+    names = []
+    for file in sorted((checkout.top / FOLDER).glob("*.y*ml")):
+        if file.name not in NAMES:
+            named = _NAME.search(file.read_text(errors="replace"))
+            names.append(named[2] if named else f"{FOLDER}/{file.name}")
+    return tuple(name for name in names if not _NO_LIST.search(name))
+
+
+def awaited(checkout: Checkout) -> str | None:
+    """Return the line of brat.yml that names CI workflows; None: there is none."""
+    file = checkout.top / FOLDER / NAMES[0]
+    found = _CI.search(file.read_text(errors="replace")) if file.is_file() else None
+    return found[0].strip() if found else None
+
+
+def text_of(name: str) -> str:
+    """Return this version's text of a file.
+
+    Raises:
+        BratError: this installation lacks it.
+    """
+    for folder in _OURS:
+        if (folder / name).is_file():
+            return (folder / name).read_text(encoding="utf-8")
+    raise BratError(f"this installation of brat lacks {name}: install it anew")
+
+
+def _with_ci(text: str, names: tuple[str, ...]) -> str:
+    listed = ", ".join(f'"{name}"' for name in names) or "CI"
+    return _CI.sub(lambda found: f"{found[1]}[{listed}]", text)

@@ -1,0 +1,75 @@
+"""`brat init --actions`: the files that a repository without a server needs."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.world.terminal import Terminal
+from tests.world.words import engine, project
+
+ROOT = Path(__file__).parents[2]
+CI = 'name: "Tests, all"\non: push\n'
+NIGHTLY = "name: nightly # long\non: push\n"
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    return project(tmp_path, engine("true"))
+
+
+def written(terminal: Terminal, name: str) -> str:
+    return (terminal.cwd / ".github/workflows" / name).read_text()
+
+
+def test_it_writes_this_versions_files_and_says_what_comes_next(
+    terminal: Terminal,
+) -> None:
+    said = terminal.type("brat init --actions")
+
+    assert said.status == 0, said.err
+    for name in ("brat.yml", "brat-task.yml"):
+        assert written(terminal, name) == (ROOT / "workflows" / name).read_text()
+    assert said.lines[-1].startswith("next: git add .github/workflows && git commit")
+    assert not (terminal.cwd / ".git/brat").exists()
+
+
+def test_it_waits_for_the_repositorys_own_workflows(terminal: Terminal) -> None:
+    terminal.write({".github/workflows/nightly.yml": NIGHTLY})
+    terminal.write({".github/workflows/unnamed.yaml": "on: push\n"})
+
+    terminal.done("brat init --actions")
+
+    line = '    workflows: ["nightly", ".github/workflows/unnamed.yaml"] # the name of'
+    assert line in written(terminal, "brat.yml")
+
+
+def test_a_name_that_yaml_would_read_otherwise_is_left_out(terminal: Terminal) -> None:
+    terminal.write({".github/workflows/ci.yml": CI})
+
+    terminal.done("brat init --actions")
+
+    assert "    workflows: [CI] #" in written(terminal, "brat.yml")
+
+
+def test_what_a_person_changed_is_left_alone(terminal: Terminal) -> None:
+    terminal.write({".github/workflows/brat.yml": "name: mine\n"})
+
+    said = terminal.type("brat init --actions")
+
+    assert said.status == 1
+    assert written(terminal, "brat.yml") == "name: mine\n"
+    assert "brat.yml is there and not this version's: it is left alone" in said.err
+    assert "wrote .github/workflows/brat-task.yml" in said.lines
+
+
+def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
+    terminal.done("brat init --actions")
+    assert terminal.type("brat doctor").status == 0
+
+    terminal.write({".github/workflows/nightly.yml": NIGHTLY})
+    (terminal.cwd / ".github/workflows/brat-task.yml").unlink()
+    said = terminal.type("brat doctor")
+
+    assert said.status == 1
+    assert "FAULT .github/workflows/brat-task.yml is missing" in said.err
+    assert "brat.yml does not wait for the workflow nightly" in said.err
