@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -44,6 +44,8 @@ class Desk:
     troubles: dict[str, str] = field(default_factory=dict)
     """What the forge refused, by what was tried; said by status and at the end."""
     observed: Observed = field(default_factory=Observed)
+    elsewhere: Callable[[], Iterable[int]] = tuple
+    """Gives when convoys of the installation's other repositories were started."""
     heard_until: datetime | None = None
     """When the newest comment was written or edited that a look has found."""
     ended: dict[int, int] = field(default_factory=dict)

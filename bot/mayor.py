@@ -2,17 +2,21 @@
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from bot.admission import EDITED, admitted, edited_since
 from bot.configuration import configuration
 from bot.desk import Desk
 from bot.draft import Draft
 from bot.inbox import Request
 from bot.payloads import Issue
+from bot.quota import refusal
 from bot.speech.mention import mentioned
 from convoy import ids, tasklist
 from convoy.actions import CreateBase, MakePlan
 from convoy.commands import FailConvoy, PlanConvoy, RequestConvoy
 from convoy.config import ConfigError
+from convoy.events import Settings
 from convoy.names import convoy_name
 from convoy.state import State
 
@@ -75,7 +79,7 @@ async def begin(desk: Desk, draft: Draft, request: Request, issue: Issue) -> str
 
     Of the issue as it is now only its author is taken, who does not change.
     """
-    refused = await _refusal(desk, request)
+    refused = await _refusal(desk, draft.state, request)
     if refused is not None:
         return refused
     try:
@@ -96,10 +100,17 @@ async def begin(desk: Desk, draft: Draft, request: Request, issue: Issue) -> str
         by=request.by,
         target=target,
         base=draft.refs[HEADS + target],
-        settings=config.settings(),
+        settings=_capped(desk, config.settings()),
     )
     forbidden = draft.submit(command)
     return forbidden.why if forbidden else None
+
+
+def _capped(desk: Desk, settings: Settings) -> Settings:
+    """Return what a convoy is frozen with, within what the bot allows."""
+    if desk.settings.quota is None:
+        return settings
+    return replace(settings, tasks=min(settings.tasks, desk.settings.quota.tasks))
 
 
 def _heeded(desk: Desk, draft: Draft, request: Request) -> bool:
@@ -132,7 +143,7 @@ def _busy(state: State, issue: int) -> bool:
     return any(convoy.issue == issue for convoy in state.live())
 
 
-async def _refusal(desk: Desk, request: Request) -> str | None:
+async def _refusal(desk: Desk, state: State, request: Request) -> str | None:
     if HEADS + desk.mirror.default_branch not in desk.mirror.refs:
         return "The repository is empty: push a first commit, then set the label again."
     if not await desk.github.may_write(request.by):
@@ -140,7 +151,17 @@ async def _refusal(desk: Desk, request: Request) -> str | None:
             f"@{request.by} may not start a convoy: it takes write access to this "
             "repository."
         )
-    return None
+    return _too_much(desk, state, request.by)
+
+
+def _too_much(desk: Desk, state: State, by: str) -> str | None:
+    """Return why nothing may start now, by what whoever runs the bot allows."""
+    if desk.settings.stopped:
+        return "Whoever runs this bot has stopped it: set the label again later."
+    if desk.settings.quota is None:
+        return None
+    quota, now = desk.settings.quota, desk.clock()
+    return refusal(quota, state, by, desk.elsewhere(), now)
 
 
 async def _deny(desk: Desk, request: Request, why: str) -> None:

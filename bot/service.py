@@ -31,8 +31,20 @@ PATIENCE: Final = 120
 
 
 @asynccontextmanager
-async def opened(settings: Settings, tell: Tell) -> AsyncIterator[Loop]:
+async def opened(
+    settings: Settings,
+    tell: Tell,
+    *,
+    wake: Wake | None = None,
+    pace: Pace | None = None,
+) -> AsyncIterator[Loop]:
     """Give the loop of a bot, with what it works on; nothing is sent before a tick.
+
+    Args:
+        settings: of the bot.
+        tell: is told what goes wrong or waits, a line each.
+        wake: what wakes the loop; None: one of its own.
+        pace: what it shares with the installation's other repositories, if anything.
 
     Raises:
         Unavailable: the forge does not answer.
@@ -44,7 +56,7 @@ async def opened(settings: Settings, tell: Tell) -> AsyncIterator[Loop]:
         limits = httpx.Limits(max_connections=16)
         client = httpx.AsyncClient(timeout=DEADLINE_S, limits=limits, trust_env=False)
         await stack.enter_async_context(client)
-        way_in = await stack.enter_async_context(_let_in(client, settings))
+        way_in = await stack.enter_async_context(_let_in(client, settings, pace))
         github = GitHub(
             client,
             api_url=settings.api_url,
@@ -68,7 +80,7 @@ async def opened(settings: Settings, tell: Tell) -> AsyncIterator[Loop]:
             login=way_in.login or await github.login(),
         )
         lease = BotLease(mirror, actor, sole=settings.sole, once=settings.once)
-        yield Loop(desk=desk, wake=Wake(), lease=lease, tell=tell)
+        yield Loop(desk=desk, wake=wake or Wake(), lease=lease, tell=tell)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,28 +95,24 @@ class _WayIn:
 
 @asynccontextmanager
 async def _let_in(
-    client: httpx.AsyncClient, settings: Settings
+    client: httpx.AsyncClient, settings: Settings, pace: Pace | None
 ) -> AsyncIterator[_WayIn]:
     how = pacing(settings.gap_s)
     if settings.app_id is None or settings.private_key_file is None:
-        yield _WayIn(tokens=StaticToken(settings.token), pace=Pace(how))
+        yield _WayIn(tokens=StaticToken(settings.token), pace=pace or Pace(how))
         return
     # Cryptography is slow to load, and a bot with a token does not need it.
     from bot.app_auth import AppTokens, Grant
-    from bot.app_key import AppKey
+    from bot.roster import key_of
 
-    try:
-        pem = settings.private_key_file.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise BratError(f"the App's private key cannot be read: {error}") from error
     async with AppTokens(
         client,
         api_url=settings.api_url,
-        app=AppKey.from_pem(settings.app_id, pem),
+        app=key_of(settings.app_id, settings.private_key_file),
         grant=Grant(repository=settings.repository, installation=settings.installation),
     ) as tokens:
-        pace = Pace(how, clock=tokens.clock)
-        yield _WayIn(tokens=tokens, pace=pace, login=await tokens.login())
+        own = pace or Pace(how, clock=tokens.clock)
+        yield _WayIn(tokens=tokens, pace=own, login=await tokens.login())
 
 
 @asynccontextmanager
@@ -170,10 +178,18 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
         await loop.wake.wait(loop.retry_s if again else loop.desk.settings.sweep_s)
 
 
-async def forever(loop: Loop) -> None:
-    """Tick until cancelled; the lease is freed whenever nothing is owed."""
+async def forever(
+    loop: Loop, *, seen: Callable[[bool], None] = lambda _: None
+) -> None:
+    """Tick until cancelled; the lease is freed whenever nothing is owed.
+
+    Args:
+        loop: an opened one.
+        seen: is told after each tick whether it was cut short.
+    """
     while True:
         again = await tick(loop)
+        seen(again)
         if not again and not loop.owes():
             await loop.release()
         await loop.wake.wait(loop.retry_s if again else loop.desk.settings.sweep_s)

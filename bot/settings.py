@@ -1,11 +1,12 @@
 """What a bot process is told: one JSON file, readable by its owner alone."""
 
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, Self, TypeVar
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from bot.quota import Quota
 from convoy.actions import Role
 from convoy.plan import Pace
 from grite.errors import BratError
@@ -14,15 +15,17 @@ GITHUB: Final = "api.github.com"
 GITHUB_GAP_S: Final = 1.0
 """https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 (pause between mutative requests)"""
+REPOSITORY: Final = r"^[\w.-]+/[\w.-]+$"
 ROLES: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 
+Kind = TypeVar("Kind", bound=BaseModel)
 
-class Settings(BaseModel):
+
+class Common(BaseModel):
     """Where the forge is, who the bot is there, and how it behaves."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    repository: str = Field(pattern=r"^[\w.-]+/[\w.-]+$")
     api_url: str
     git_url: str
     token: str = Field(default="", repr=False)
@@ -31,12 +34,8 @@ class Settings(BaseModel):
     """The App's id or client id."""
     private_key_file: Path | None = None
     """The App's, as GitHub gave it (.pem)."""
-    installation: int | None = None
-    """Of the App on the repository; looked up when None."""
-    secret: str = Field(repr=False, min_length=16)
-    """Of the webhook."""
     previous_secret: str = Field(default="", repr=False)
-    """The one before, taken too while it is being changed on the forge."""
+    """The webhook's one before, taken too while it is being changed on the forge."""
     folder: Path
     """The bot's own: mirror, inbox, identity. A cache but for the inbox."""
     workflow: str = Field(default="brat-task.yml", pattern=r"^[\w.-]+\.ya?ml$")
@@ -44,29 +43,18 @@ class Settings(BaseModel):
     label: str = "brat"
     app: str = "brat"
     """The slug of the App whose checks never count."""
-    roles: tuple[Role, ...] = ROLES
-    config_file: Path | None = None
-    """Read instead of the one on the default branch (local mode, uncommitted)."""
-    ci_command: bool = True
-    """Whether the forge is known to run CI."""
     write_gap_s: float | None = Field(default=None, ge=0)
     """From one write to the next; above 0 GitHub's limits on content hold, too. None:
     1 on api.github.com, 0 elsewhere."""
     push_gap_s: float = Field(default=20.0, ge=0)
     """Between two pushes at least: what happens meanwhile shares the next one. GitHub
     asks for at most 6 a minute and repository."""
-    sweep_s: float = 60.0
+    sweep_s: float = Field(default=60.0, gt=0)
     """Look at everything this often, whatever the webhooks say."""
     session_slack_s: int = 120
     check_start_s: int = 600
     artifact_grace_s: float = 120.0
     """How long a result may come after its run's end."""
-    once: bool = False
-    """The process does one tick and ends."""
-    ends_with_stdin: bool = False
-    """The process ends when its standard input does: whoever started it is gone."""
-    sole: bool = False
-    """A file lock on the folder says that no other bot acts (local mode)."""
 
     @model_validator(mode="after")
     def _one_way_in(self) -> Self:
@@ -85,6 +73,36 @@ class Settings(BaseModel):
             return self.write_gap_s
         return GITHUB_GAP_S if urlsplit(self.api_url).hostname == GITHUB else 0.0
 
+
+class Settings(Common):
+    """One bot in one repository."""
+
+    repository: str = Field(pattern=REPOSITORY)
+    secret: str = Field(repr=False, min_length=16)
+    """Of the webhook."""
+    installation: int | None = None
+    """Of the App on the repository; looked up when None."""
+    roles: tuple[Role, ...] = ROLES
+    config_file: Path | None = None
+    """Read instead of the one on the default branch (local mode, uncommitted)."""
+    ci_command: bool = True
+    """Whether the forge is known to run CI."""
+    quota: Quota | None = None
+    """None: as much as anybody likes (local mode)."""
+    stop_file: Path | None = None
+    """While it is there, nothing starts and nothing lands."""
+    once: bool = False
+    """The process does one tick and ends."""
+    ends_with_stdin: bool = False
+    """The process ends when its standard input does: whoever started it is gone."""
+    sole: bool = False
+    """A file lock on the folder says that no other bot acts (local mode)."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether whoever runs the bot has stopped it."""
+        return self.stop_file is not None and self.stop_file.exists()
+
     @property
     def secrets(self) -> tuple[str, ...]:
         """The secrets that a delivery may be signed by."""
@@ -99,13 +117,18 @@ class Settings(BaseModel):
 
 
 def read(file: Path) -> Settings:
-    """Return the settings in a JSON file.
+    """Return the settings in a JSON file; see `read_as`."""
+    return read_as(Settings, file)
+
+
+def read_as(kind: type[Kind], file: Path) -> Kind:
+    """Return the settings of one kind in a JSON file.
 
     Raises:
         BratError: it is not there or not valid; one line names what and where.
     """
     try:
-        return Settings.model_validate_json(file.read_bytes())
+        return kind.model_validate_json(file.read_bytes())
     except OSError as error:
         raise BratError(f"{file}: {error.strerror}") from error
     except ValidationError as error:

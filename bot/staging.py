@@ -37,7 +37,11 @@ PASSES: Final = 20
 
 
 def owed(desk: Desk, draft: Draft | None = None) -> tuple[Action, ...]:
-    """Return what these roles owe, seen from a draft or from what is true now."""
+    """Return what these roles owe, seen from a draft or from what is true now.
+
+    A bot that was stopped owes only what people are told.
+    """
+    roles = () if desk.settings.stopped else desk.settings.roles
     state = draft.state if draft is not None else desk.mirror.state
     refs = draft.refs if draft is not None else desk.mirror.refs
     now = draft.now if draft is not None else desk.clock()
@@ -45,7 +49,7 @@ def owed(desk: Desk, draft: Draft | None = None) -> tuple[Action, ...]:
     return tuple(
         action
         for action in plan(state, observed, desk.settings.pace, now)
-        if (role := role_of(action)) is None or role in desk.settings.roles
+        if (role := role_of(action)) is None or role in roles
     )
 
 

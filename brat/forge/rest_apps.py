@@ -1,6 +1,6 @@
 """REST: what an App asks for itself: who it is, where it is, tokens, deliveries.
 
-All but `DELETE /installation/token` take the App's own signed token and no other.
+All but those of `/installation/` take the App's own signed token and no other.
 https://docs.github.com/rest/apps
 """
 
@@ -50,6 +50,26 @@ async def get_repo_installation(call: Call) -> Answer:
     one = found(call.service.forge.apps.installed_in(app, call.repo.id))
     owner = call.service.faces.who(one.owner)
     return Answer(views.installation(call.site, one, app, owner))
+
+
+async def list_installations(call: Call) -> Answer:
+    """`GET /app/installations`."""
+    app = _app(call)
+
+    def shown(one: Installation) -> dict[str, object]:
+        owner = call.service.faces.who(one.owner)
+        return views.installation(call.site, one, app, owner)
+
+    return call.page(call.store.installations.of(app.id), shown)
+
+
+async def list_repositories(call: Call) -> Answer:
+    """`GET /installation/repositories`: what the token that is shown opens."""
+    if call.token.access is None:
+        raise Refused(403, "This endpoint takes the token of an installation.")
+    opened = map(call.store.repositories.get, call.token.access.repos)
+    repos = [repo for repo in opened if repo is not None]
+    return call.page(repos, call.service.faces.repository, "repositories")
 
 
 async def create_token(call: Call) -> Answer:
@@ -174,6 +194,8 @@ _HOOK = "/app/hook/deliveries"
 _ONE = _HOOK + r"/{delivery:\d+}"
 ROUTES = (
     Route("GET", "/app", get_app, by="app"),
+    Route("GET", "/app/installations", list_installations, by="app"),
+    Route("GET", "/installation/repositories", list_repositories),
     Route("GET", "/repos/{owner}/{repo}/installation", get_repo_installation, by="app"),
     Route(
         "POST",

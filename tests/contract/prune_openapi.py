@@ -21,6 +21,9 @@ PROSE = {"description", "summary", "example", "examples", "externalDocs", "tags"
 SAME = {"/actions/artifacts/{}/zip": "/actions/artifacts/{}/{}"}
 """Where a word of the forge's is a parameter of GitHub's."""
 
+EITHER = ["Simple User", "Enterprise"]
+"""An account is one of them; one list of GitHub's says that it is both."""
+
 Json = Any
 
 
@@ -43,6 +46,9 @@ def plain(node: Json, *, names: bool = False) -> Json:
         return [plain(each) for each in node]
     if not isinstance(node, dict):
         return node
+    if [each.get("title") for each in node.get("allOf", ())] == EITHER:
+        node = {**node, "anyOf": node["allOf"]}
+        del node["allOf"]
     return {
         key: plain(value, names=key in {"properties", "headers"} and not names)
         for key, value in node.items()
