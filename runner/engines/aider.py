@@ -98,6 +98,11 @@ def _sets(_call: Call) -> Mapping[str, str]:
     return {"LITELLM_LOCAL_MODEL_COST_MAP": "True", "PYTHONUNBUFFERED": "1"}
 
 
+def _files(_call: Call) -> Mapping[str, str]:
+    """Give it a price list to find, or it waits for one from the network."""
+    return {".aider/caches/model_prices_and_context_window.json": '{"none": {}}'}
+
+
 ROW = Row(
     name="aider",
     argv=_argv,
@@ -114,6 +119,7 @@ ROW = Row(
         Vendor("gemini", "GEMINI_API_KEY", "GEMINI_API_BASE", models=("gemini",)),
     ),
     sets=_sets,
+    files=_files,
     leaves=_LOG,
     recount=recount,
     litter=(".aider*",),

@@ -21,6 +21,8 @@ class Text(Event, frozen=True, kw_only=True, tag="text"):
     text: str
     by: Literal["agent", "program"] = "agent"
     """The model, or the program around it: banners, warnings, what is no JSON."""
+    goes_on: bool = False
+    """It is a piece, and belongs right behind the piece before it, if there is one."""
 
 
 class ToolUse(Event, frozen=True, kw_only=True, tag="tool"):

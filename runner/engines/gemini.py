@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from runner.engines.events import Error, Result, Said, Session, Usage
-from runner.engines.line import agent, decoded, program, tool
+from runner.engines.events import Error, Result, Said, Session, Text, Usage
+from runner.engines.line import decoded, program, tool
 from runner.engines.row import Abilities, Call, Row, Vendor
 from runner.engines.trouble import error, kind_of
 from runner.supervise import Stream
@@ -56,7 +56,7 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
         case _Line(type="init"):
             yield Session(id=line.session_id)
         case _Line(type="message", role="assistant"):
-            yield from agent(line.content)
+            yield from _piece(line.content)
         case _Line(type="tool_use"):
             yield tool(line.tool_name, line.parameters)
         case _Line(type="error", severity="error"):
@@ -65,6 +65,11 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
             yield from _ended(line)
         case _:
             return
+
+
+def _piece(text: str | None) -> Iterator[Said]:
+    if text:
+        yield Text(text=text, goes_on=True)
 
 
 def _prose(text: str) -> Iterator[Said]:

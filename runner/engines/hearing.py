@@ -5,13 +5,15 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from runner.engines.events import Error, RateLimit, Result, Said, Session, Text
+from runner.engines.events import Error, RateLimit, Result, Said, Session, Text, ToolUse
 from runner.engines.row import Row
 from runner.supervise import Stream
 
 SUMMARY_CHARS = 500
 LINE_CHARS = 4_000_000
 """A longer line is no event; it is cut into texts."""
+TEXT_CHARS = 100_000
+"""Of a message that comes in pieces, its end counts."""
 
 Status = Literal["done", "noop", "blocked", "missing_tool", "missing_data"]
 """What an agent says of its task; a claim."""
@@ -46,6 +48,8 @@ class Hearing:
         self._note = note
         self._unfinished: dict[Stream, str] = {"out": "", "err": ""}
         self._text = ""
+        self._is_speaking = False
+        self._words: list[tuple[str, str]] = []
         self._session = ""
         self._trouble: Error | None = None
         self._limit: RateLimit | None = None
@@ -81,12 +85,23 @@ class Hearing:
         )
 
     def _last_words(self) -> tuple[Status, str]:
-        found = _LAST_WORD.findall(self._text)
-        if not found:
+        self._keep_words()
+        if not self._words:
             return "done", self._text
-        word, summary = found[-1]
+        word, summary = self._words[-1]
         status = next(each for each in get_args(Status) if each == word)
         return status, summary
+
+    def _hear(self, said: Text) -> None:
+        """Take what the model said; what is said after its last word is not it."""
+        if said.goes_on and self._is_speaking:
+            self._text = (self._text + said.text)[-TEXT_CHARS:]
+            return
+        self._keep_words()
+        self._text, self._is_speaking = said.text, True
+
+    def _keep_words(self) -> None:
+        self._words = _LAST_WORD.findall(self._text) or self._words
 
     def _take(self, said: Iterable[Said]) -> None:
         for each in said:
@@ -96,7 +111,9 @@ class Hearing:
     def _fold(self, said: Said) -> None:
         match said:
             case Text(by="agent"):
-                self._text = said.text
+                self._hear(said)
+            case ToolUse():
+                self._is_speaking = False
             case Session():
                 self._session = said.id
             case Error():

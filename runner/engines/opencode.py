@@ -133,6 +133,15 @@ def _sets(call: Call) -> Mapping[str, str]:
     }
 
 
+def _files(_call: Call) -> Mapping[str, str]:
+    """Say that its plugin library is installed, or it fetches it from npm each time."""
+    lock = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
+    return {
+        ".config/opencode/package-lock.json": json.dumps(lock),
+        ".config/opencode/node_modules/.keep": "",
+    }
+
+
 def _configuration(call: Call) -> Mapping[str, object]:
     common: dict[str, object] = {
         "permission": {"*": "allow"},  # the box is the limit, not the question
@@ -163,6 +172,7 @@ ROW = Row(
         Vendor("chat", "OPENAI_API_KEY", path="/v1", models=("compatible/",)),
     ),
     sets=_sets,
+    files=_files,
     can=Abilities(
         resume="-s ID",
         usage="output",
