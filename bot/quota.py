@@ -59,9 +59,10 @@ def refusal(
     ):
         free = _free_at(moments, most, now)
         if free is not None:
+            many = "1 convoy" if most == 1 else f"{most} convoys"
             return (
-                f"{whose} started {most} convoys within an hour, which is the most: "
-                f"set the label again {free}."
+                f"{whose} started {many} within an hour, which is the most: set the "
+                f"label again {free}."
             )
     return None
 
