@@ -70,6 +70,8 @@ class Config(Table):
             checks=self.refinery.checks,
             attempts=self.witness.attempts,
             tasks=self.mayor.tasks,
+            approve=self.mayor.approve,
+            approvals=self.refinery.approvals,
             max_sessions=self.witness.max_sessions,
             locks=self.locks.policy,
             limits=self.gate.limits(),

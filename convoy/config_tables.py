@@ -10,7 +10,15 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from pydantic_core import PydanticCustomError
 
 from convoy.config_values import Command, Pattern, Seconds, Sessions, Text, Words
-from convoy.events import INSTRUCTIONS, EngineSpec, Gate, Limits, Settings, Strategy
+from convoy.events import (
+    INSTRUCTIONS,
+    Approve,
+    EngineSpec,
+    Gate,
+    Limits,
+    Settings,
+    Strategy,
+)
 
 EngineType = Literal[
     "claude-code",
@@ -91,6 +99,9 @@ class RefineryTable(Table):
     """Whether a commit must be judged green before it lands."""
     checks: Words = _DEFAULT.checks
     """Names of the checks that must be green; none: all there are, at least one."""
+    approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
+    """How many people who may write must approve a task's work before it merges
+    (`/brat approve <commit>`); who asked for the convoy is not one of them."""
 
 
 class WitnessTable(Table):
@@ -113,6 +124,8 @@ class MayorTable(Table):
 
     tasks: Annotated[int, Field(ge=1, le=500)] = _DEFAULT.tasks
     """The most tasks that one convoy may have."""
+    approve: Approve = _DEFAULT.approve
+    """`auto`: a plan is carried out at once; `plan`: it waits for `/brat approve`."""
 
 
 class TriggersTable(Table):

@@ -1,0 +1,221 @@
+"""An issue with a convoy on the local forge, a bot that listens, and people."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pygit2
+
+from bot import service
+from bot.draft import Draft
+from bot.github import GitHub
+from bot.inbox import Remark
+from bot.loop import Loop
+from brat import local, registration as registrations
+from brat.forge.records import Ci, Role
+from brat.forge.server import serving
+from brat.forge.state import Forge
+from brat.registration import FORGE_FOLDER, Source
+from convoy import ids
+from convoy.actions import Role as Job
+from convoy.commands import AcceptWork, Command, NoteDone, StartTask
+from convoy.state import Convoy, Task
+from grite import git
+from tests.bot.history import History
+from tests.world.forge import AUTHOR, make_source
+
+NAME = "do-it-1"
+REPO = "you/app"
+LIST = "- [ ] one\n- [ ] two\n"
+HEADS = "refs/heads/"
+
+
+@dataclass
+class Room:
+    """An issue with a convoy, a bot that listens, and the person who owns it all."""
+
+    loop: Loop
+    person: GitHub
+    forge: Forge
+    issue: int
+
+    # --- saying ---------------------------------------------------------------------
+
+    async def said(
+        self, text: str, times: int = 1, *, by: str = "you", on: int | None = None
+    ) -> tuple[str, list[str]]:
+        """Let a person comment; return the bot's newest replies and the reactions.
+
+        Args:
+            text: the comment.
+            times: how often it is delivered.
+            by: who says it.
+            on: the pull request it is said on; None: the issue.
+        """
+        before = len(self.forge.store.comments.all())
+        comment = await self.person.say(on or self.issue, text)
+        remark = Remark(
+            issue=on or self.issue,
+            comment=comment,
+            text=text,
+            by=by,
+            on_pull=on is not None,
+            title="Do it",
+            body=LIST,
+        )
+        for _ in range(times):
+            self.loop.desk.inbox.put(f"delivery-{comment}", remark)
+            await self.loop.tick()
+        replies = [each.body for each in self.forge.store.comments.all()[before + 1 :]]
+        reactions = self.forge.store.reactions.of(comment)
+        return "\n".join(replies), [each.content for each in reactions]
+
+    async def answer(self, text: str, *, by: str = "you", on: int | None = None) -> str:
+        """Let a person comment; return what the bot replies."""
+        return (await self.said(text, by=by, on=on))[0]
+
+    def let_in(self, login: str, role: Role = "write") -> str:
+        """Let somebody work here."""
+        self.forge.add_user(login)
+        self.forge.grant(REPO, login, role)
+        return login
+
+    # --- working --------------------------------------------------------------------
+
+    async def do(self, *commands: Command) -> None:
+        """Put commands to the rules, which must allow them."""
+        for command in commands:
+            assert await self.loop.ask(command) is None, command
+
+    async def started(self, number: int, run: int = 7) -> str:
+        """Start the task's next attempt, as the witness does; return its base."""
+        task = self.task(number)
+        tip = self.loop.desk.mirror.refs[HEADS + ids.base_branch(NAME)]
+        base = task.earlier.commit if task.earlier else tip
+        await self.do(
+            StartTask(
+                convoy=NAME,
+                task=number,
+                base=base,
+                session="a" * 32,
+                nonce=f"nonce{number}",
+                now=self.loop.desk.clock(),
+            )
+        )
+        session = ids.session_name(NAME, number, task.started + 1)
+        await self.do(NoteDone(key=ids.dispatch_key(session), number=run))
+        return base
+
+    async def worked(self, number: int, files: dict[str, bytes]) -> str:
+        """Let an attempt hand in a commit with these files; return its id."""
+        base = await self.started(number)
+        mirror = self.loop.desk.mirror
+        made = self.history().commit(files, base)
+        attempt = self.task(number).attempt
+        assert attempt is not None
+        draft = Draft(mirror, self.loop.desk.actor, self.loop.desk.clock())
+        refused = draft.submit(
+            AcceptWork(
+                convoy=NAME,
+                task=number,
+                attempt=attempt.number,
+                commit=made,
+                base=attempt.root or attempt.base,
+                files=tuple(files),
+            )
+        )
+        assert refused is None
+        draft.move(HEADS + ids.task_branch(NAME, number), made)
+        await self._push(draft)
+        await self.loop.tick()
+        return made
+
+    async def landed_on_base(self, files: dict[str, bytes]) -> str:
+        """Let something else land on the convoy's branch; return its commit."""
+        ref = HEADS + ids.base_branch(NAME)
+        mirror = self.loop.desk.mirror
+        made = self.history().commit(files, mirror.refs[ref])
+        draft = Draft(mirror, self.loop.desk.actor, self.loop.desk.clock())
+        draft.move(ref, made)
+        await self._push(draft)
+        return made
+
+    async def _push(self, draft: Draft) -> None:
+        update = await asyncio.to_thread(self.loop.lease.renewed, draft.now)
+        await asyncio.to_thread(draft.push, update)
+        self.loop.lease.pushed(update)
+
+    def history(self) -> History:
+        """Return the mirror, to commit in."""
+        return History(self.loop.desk.mirror.path)
+
+    # --- looking --------------------------------------------------------------------
+
+    @property
+    def convoy(self) -> Convoy:
+        """The issue's convoy."""
+        return self.loop.desk.mirror.state.convoys[NAME]
+
+    def convoy_state(self) -> str:
+        """Return the state of the issue's convoy."""
+        return self.convoy.state
+
+    def task(self, number: int) -> Task:
+        """Return one of its tasks."""
+        task = self.convoy.task(number)
+        assert task is not None
+        return task
+
+    def pull(self, number: int) -> int:
+        """Return the number of a task's pull request."""
+        pull = self.task(number).pull
+        assert pull is not None
+        return pull
+
+    def tip(self, branch: str) -> str:
+        """Return where a branch of the forge stands."""
+        repo = self.forge.repository(REPO)
+        assert repo is not None
+        path = self.forge.bare(repo).path
+        return str(pygit2.Repository(str(path)).references[HEADS + branch].target)
+
+    def labels(self, number: int | None = None) -> set[str]:
+        """Return the labels of the issue, or of another one."""
+        repo = self.forge.repository(REPO)
+        assert repo is not None
+        for issue in self.forge.store.issues.of(repo.id):
+            if issue.number == (number or self.issue):
+                labels = (self.forge.store.labels.get(each) for each in issue.labels)
+                return {label.name for label in labels if label is not None}
+        raise AssertionError(f"there is no #{number}")
+
+
+@asynccontextmanager
+async def room(
+    folder: Path,
+    config: str = "",
+    *,
+    text: str = LIST,
+    roles: tuple[Job, ...] = ("mayor", "refinery", "deacon"),
+) -> AsyncIterator[Room]:
+    """Serve a forge with an issue whose convoy the bot has just begun."""
+    source = make_source(folder / "source")
+    if config:
+        (source / ".brat").mkdir()
+        (source / ".brat" / "config.toml").write_text(config)
+        git.run(["add", "."], cwd=source)
+        git.run(["commit", "--quiet", "-m", "Configure"], cwd=source, env=AUTHOR)
+    known = registrations.register(
+        folder, Source(path=source, branch="main", name="app", person="you")
+    )
+    registrations.set_ci(folder, known, Ci())
+    with Forge(folder / FORGE_FOLDER) as forge:
+        async with serving(forge) as url, local.person(url, known) as person:
+            settings = local.bot_settings(folder, known, url, roles=roles)
+            async with service.opened(settings, lambda _: None) as loop:
+                issue = await person.open_issue("Do it", text)
+                await person.relabel(issue, {"brat"}, set())
+                await loop.tick()
+                yield Room(loop, person, forge, issue)
