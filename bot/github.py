@@ -325,9 +325,27 @@ class GitHub:
                     status=check.status,
                     conclusion=check.conclusion,
                     text=text,
+                    external=check.external_id or "",
                 )
             )
         return found
+
+    async def is_judging(self, commit: str) -> bool:
+        """Whether a workflow run on a commit has not ended; ours do not count.
+
+        False also where nobody may see the runs, or there are none at all.
+        Source: https://docs.github.com/rest/actions/workflow-runs (head_sha)
+        """
+        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
+        try:
+            async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
+                ours = run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow)
+                if run.status != "completed" and not ours:
+                    return True
+        except Refused as refused:
+            if refused.status not in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
+                raise
+        return False
 
     def _runs(self) -> AsyncIterator[payloads.Run]:
         url = (

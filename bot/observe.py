@@ -23,7 +23,8 @@ async def observe(desk: Desk, parts: frozenset[str]) -> Observed:
         asked = awaited - ended.keys()
         new = await desk.github.runs(asked) if asked else {}
         seen = replace(seen, runs={**ended, **new})
-    if "checks" in parts:
+    awaits_runs = any(known.more for known in seen.checks.values())
+    if "checks" in parts or ("runs" in parts and awaits_runs):
         seen = replace(seen, checks=await _checks(desk))
     return replace(seen, refs=desk.mirror.refs)
 
@@ -37,7 +38,16 @@ async def _checks(desk: Desk) -> dict[str, Checks]:
             if known is not None and known.verdict in ("green", "red"):
                 found[candidate.commit] = known
                 continue
-            reported = await desk.github.checks(candidate.commit)
             required = convoy.settings.checks
-            found[candidate.commit] = judge(reported, required, desk.settings.app)
+            found[candidate.commit] = await _judged(desk, candidate.commit, required)
     return found
+
+
+async def _judged(desk: Desk, commit: str, required: tuple[str, ...]) -> Checks:
+    """Return the verdict over a commit.
+
+    Its runs come before its checks: when none is under way, every check is there.
+    """
+    running = not required and await desk.github.is_judging(commit)
+    reported = await desk.github.checks(commit)
+    return judge(reported, required, desk.settings.app, running=running)

@@ -174,6 +174,7 @@ class CheckRun(_Payload):
     name: str
     status: str
     conclusion: str | None = None
+    external_id: str | None = None
     app: App | None = None
     output: CheckOutput = Field(default_factory=CheckOutput)
 

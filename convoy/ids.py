@@ -10,6 +10,7 @@ import re
 _SESSION = re.compile(
     r"([a-z0-9][a-z0-9-]{0,39})/(0|[1-9][0-9]{0,8})/([1-9][0-9]{0,8})"
 )
+_CHECK = "brat:check:"
 _MARKER = re.compile(r"<!-- brat:key=([a-z0-9:/-]+) -->")
 
 
@@ -95,6 +96,16 @@ def finish_key(convoy: str) -> str:
 def answer_key(comment: int) -> str:
     """Return the key under which a comment is answered."""
     return f"answer:{comment}"
+
+
+def check_key(convoy: str, task: int, attempt: int) -> str:
+    """Return the key of the check that shows accepted work; task 0 is the convoy's."""
+    return f"{_CHECK}{convoy}/{task}/{attempt}"
+
+
+def is_check_key(text: str) -> bool:
+    """Whether what a check is called by its maker says that a bot made it."""
+    return text.startswith(_CHECK)
 
 
 def marker(key: str) -> str:

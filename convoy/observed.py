@@ -5,6 +5,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from convoy import ids
+
 Verdict = Literal["none", "pending", "green", "red"]
 
 
@@ -25,6 +27,8 @@ class Check(Struct, frozen=True, kw_only=True):
     status: str
     conclusion: str | None
     text: str = ""
+    external: str = ""
+    """What its maker calls it: a key, if that is the bot."""
 
 
 class Checks(Struct, frozen=True, kw_only=True):
@@ -35,6 +39,8 @@ class Checks(Struct, frozen=True, kw_only=True):
     """The checks that spoke, sorted."""
     text: str = ""
     """What the red ones said, for the next attempt."""
+    more: bool = False
+    """Nothing is red, and a workflow that runs on the commit may bring another."""
 
 
 class Observed(Struct, frozen=True, kw_only=True):
@@ -47,28 +53,39 @@ class Observed(Struct, frozen=True, kw_only=True):
     """By commit id."""
 
 
-def judge(reported: Iterable[Check], required: tuple[str, ...], own_app: str) -> Checks:
+def judge(
+    reported: Iterable[Check],
+    required: tuple[str, ...],
+    own_app: str,
+    *,
+    running: bool = False,
+) -> Checks:
     """Return the verdict over a commit's checks.
 
     Of two runs of one check the one with the larger id counts. Only `success` passes:
     a skipped or neutral check has tested nothing. The bot's own checks never count.
-    With `required` names, all of them must be there; without, all there are must pass.
+    With `required` names, all of them must be there; without, all there are must pass,
+    and while a workflow is `running` on the commit not all are there: a job that needs
+    another one shows no check before that has passed.
 
     Source: https://docs.github.com/rest/checks/runs
     """
     newest: dict[tuple[str, str], Check] = {}
     for check in sorted(reported, key=lambda c: c.id):
-        if check.app != own_app and (not required or check.name in required):
+        own = check.app == own_app or ids.is_check_key(check.external)
+        if not own and (not required or check.name in required):
             newest[check.app, check.name] = check
     names = tuple(sorted({check.name for check in newest.values()}))
     red = [c for c in newest.values() if c.status == "completed" and not _passed(c)]
     if red:
         text = "\n".join(f"{c.name}: {c.conclusion}\n{c.text}".strip() for c in red)
         return Checks(verdict="red", names=names, text=text)
+    more = running and not required
     if not newest:
-        return Checks(verdict="none")
-    if set(required) - set(names) or any(not _passed(c) for c in newest.values()):
-        return Checks(verdict="pending", names=names)
+        return Checks(verdict="pending" if more else "none", more=more)
+    waits = set(required) - set(names) or any(not _passed(c) for c in newest.values())
+    if waits or more:
+        return Checks(verdict="pending", names=names, more=more)
     return Checks(verdict="green", names=names)
 
 

@@ -262,3 +262,39 @@ async def test_a_jobs_own_token_cannot_ask_who_it_is(
     forge.get(f"{API}/user").respond(403, json=said)
 
     assert await github.login() == "github-actions[bot]"
+
+
+@pytest.mark.parametrize(
+    ("runs", "judging"),
+    [
+        ([], False),
+        ([("ci.yml", "completed")], False),
+        ([("ci.yml", "completed"), ("e2e.yml", "queued")], True),
+        ([("brat-task.yml@refs/heads/main", "in_progress")], False),
+    ],
+)
+async def test_a_commit_is_judged_while_a_workflow_runs_on_it(
+    github: GitHub,
+    forge: respx.MockRouter,
+    runs: list[tuple[str, str]],
+    *,
+    judging: bool,
+) -> None:
+    listed = [
+        {"id": n, "status": status, "path": f".github/workflows/{path}"}
+        for n, (path, status) in enumerate(runs, 1)
+    ]
+    asked = {"head_sha": "c0ffee", "per_page": "100"}
+    forge.get(f"{REPO}/actions/runs", params=asked).respond(
+        json={"total_count": len(listed), "workflow_runs": listed}
+    )
+
+    assert await github.is_judging("c0ffee") is judging
+
+
+async def test_where_nobody_may_see_the_runs_none_are_waited_for(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{REPO}/actions/runs").respond(403, json={"message": "no"})
+
+    assert await github.is_judging("c0ffee") is False

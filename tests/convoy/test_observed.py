@@ -5,6 +5,7 @@ from itertools import permutations
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from convoy import ids
 from convoy.observed import Check, Checks, Verdict, judge
 
 OWN = "brat"
@@ -161,3 +162,26 @@ def test_green_means_that_each_required_check_passed_when_it_ran_last(
     assert (seen.verdict == "red") == any(
         c.conclusion == "failure" for c in last.values()
     )
+
+
+def test_a_workflow_that_still_runs_may_bring_another_check() -> None:
+    seen = judge([check(1)], (), OWN, running=True)
+
+    assert seen == Checks(verdict="pending", names=("test",), more=True)
+    assert judge([], (), OWN, running=True).verdict == "pending"
+    assert judge([check(1, said="failure")], (), OWN, running=True).verdict == "red"
+    assert judge([check(1)], ("test",), OWN, running=True).verdict == "green"
+
+
+def test_the_bots_own_checks_never_count_whoever_made_them() -> None:
+    own = Check(
+        id=2,
+        app="github-actions",
+        name="brat (task-1)",
+        status="in_progress",
+        conclusion=None,
+        external=ids.check_key("fix-7", 1, 1),
+    )
+
+    assert judge([check(1), own], (), OWN) == Checks(verdict="green", names=("test",))
+    assert judge([own], (), OWN) == Checks(verdict="none")
