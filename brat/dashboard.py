@@ -4,12 +4,14 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from bot.dashboard.application import PORT, serving
-from bot.dashboard.house import Ask, House
+from bot.dashboard.house import House
 from bot.desk import wall_clock
+from brat import output
 from brat.console import Tell
 from brat.local import Local
 from brat.reading import Reader
@@ -39,8 +41,13 @@ async def beside(local: Local, port: int, tell: Tell) -> AsyncIterator[None]:
         return refused
 
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    path = bare_path(local.checkout.folder, local.known)
-    house = _house(path, local.known.repository, ask=ask, token=token)
+    folder = local.checkout.folder
+    house = replace(
+        _house(bare_path(folder, local.known), local.known.repository),
+        ask=ask,
+        token=token,
+        output=lambda run: output.last(output.file_of(folder, run)),
+    )
     async with serving(house, port) as url:
         tell(f"dashboard: {url}/?token={token}")
         yield
@@ -60,9 +67,7 @@ async def alone(log: Path, name: str, port: int, tell: Tell) -> None:
         await asyncio.Event().wait()
 
 
-def _house(
-    path: Path, repository: str, *, ask: Ask | None = None, token: str = ""
-) -> House:
+def _house(path: Path, repository: str) -> House:
     reader = Reader(path)
 
     def read() -> Reading:
@@ -74,11 +79,4 @@ def _house(
         head = here.head()
         return timeline.last(here.newest(head), number) if head else ()
 
-    return House(
-        repository=repository,
-        read=read,
-        log=log,
-        clock=wall_clock,
-        ask=ask,
-        token=token,
-    )
+    return House(repository=repository, read=read, log=log, clock=wall_clock)

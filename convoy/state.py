@@ -106,6 +106,13 @@ class Task(Struct, frozen=True, kw_only=True):
         return self.spec.number
 
     @property
+    def newest_run(self) -> int | None:
+        """The workflow run of its newest session; None: none, or not known yet."""
+        if self.attempt is not None:
+            return self.attempt.run
+        return self.runs[-1] if self.runs else None
+
+    @property
     def settled(self) -> bool:
         """Whether nothing more will happen to it by itself or by anybody."""
         return self.state in ("merged", "dropped")

@@ -15,6 +15,7 @@ from bot.dashboard.house import House
 from bot.dashboard.news import News
 from convoy import document
 from convoy.commands import Command
+from convoy.state import Task
 
 PORT: Final = 5173
 STATIC: Final = Path(__file__).with_name("static")
@@ -44,6 +45,7 @@ class Dashboard:
                 web.get("/log", self._log),
                 web.get("/convoys/{convoy}", self._convoy),
                 web.get(task, self._task),
+                web.get(task + "/output", self._output),
                 web.post("/convoys/{convoy}/{verb}", self._press_convoy),
                 web.post(task + "/{verb}", self._press_task),
                 web.get("/events", self._events),
@@ -110,8 +112,25 @@ class Dashboard:
         convoy = api.convoy_of(self._news, request)
         task = api.task_of(convoy, request)
         state = self._news.reading.state
-        shown = pages.of_task(state, convoy, task, self._house.clock())
+        output = await self._printed(task)
+        shown = pages.of_task(state, convoy, task, self._house.clock(), output)
         return self._page(request, "task", shown)
+
+    async def _output(self, request: web.Request) -> web.Response:
+        """Give what a session printed; 286 tells htmx that it asks for the last time.
+
+        https://htmx.org/docs/#polling
+        """
+        task = api.task_of(api.convoy_of(self._news, request), request)
+        text = pages.escaped(await self._printed(task))
+        status = 200 if task.attempt else 286
+        return web.Response(text=text, content_type="text/html", status=status)
+
+    async def _printed(self, task: Task) -> str:
+        run, output = task.newest_run, self._house.output
+        if run is None or output is None:
+            return ""
+        return await asyncio.to_thread(output, run)
 
     async def _log(self, request: web.Request) -> web.Response:
         wanted = request.query.get("convoy", "")

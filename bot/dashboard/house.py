@@ -23,6 +23,9 @@ class House:
     """Gives the log's last so many lines; may block."""
     clock: Callable[[], int]
     """Now, unix ms."""
+    output: Callable[[int], str] | None = None
+    """Gives the end of what a workflow run printed so far; may block. None: only the
+    forge's own page shows it."""
     web: str = ""
     """Where the forge shows the repository to people; empty: nowhere."""
     ask: Ask | None = None

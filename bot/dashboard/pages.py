@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import escape
 
 from bot.dashboard import deeds
 from bot.dashboard.graph import BOX, draw
@@ -47,6 +48,11 @@ def page(name: str, house: House, path: str, may_write: bool, **given: Any) -> s
     )
 
 
+def escaped(text: str) -> str:
+    """Return anybody's text as HTML that shows it."""
+    return str(escape(text))
+
+
 def overview(state: State, faults: tuple[str, ...], now: int) -> Mapping[str, Any]:
     """Return what the first page shows."""
     lanes: dict[str, list[tuple[Convoy, Task]]] = defaultdict(list)
@@ -78,11 +84,15 @@ def of_convoy(state: State, convoy: Convoy, now: int) -> Mapping[str, Any]:
     }
 
 
-def of_task(state: State, convoy: Convoy, task: Task, now: int) -> Mapping[str, Any]:
-    """Return what a task's page shows."""
+def of_task(
+    state: State, convoy: Convoy, task: Task, now: int, output: str
+) -> Mapping[str, Any]:
+    """Return what a task's page shows; `output` is what its session printed."""
     return {
         "convoy": convoy,
         "task": task,
         "branch": ids.task_branch(convoy.name, task.number),
         "reasons": reasons(state, convoy, task, now),
+        "run": task.newest_run,
+        "output": output,
     }

@@ -67,6 +67,20 @@ def session_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
     sys.exit(show.sessions(repo, as_json=as_json))
 
 
+@session.command("tail")
+def session_tail(
+    task: Number,
+    *,
+    following: Annotated[bool, typer.Option("-f", help="Until it has ended.")] = False,
+    convoy: Convoy = None,
+    repo: Repo = HERE,
+) -> None:
+    """Show what a task's newest session prints, on this machine's forge."""
+    from brat.status import show
+
+    sys.exit(show.tail(repo, task, convoy, following=following))
+
+
 @convoy.command("list")
 def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
     """Show every convoy, a line each."""

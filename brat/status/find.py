@@ -45,3 +45,14 @@ def task_in(convoy: Convoy, number: int) -> Task:
         there = ", ".join(str(each.number) for each in convoy.tasks) or "none yet"
         raise BratError(f"{convoy.name} has no task {number}; its tasks: {there}")
     return task
+
+
+def run_of(task: Task) -> int:
+    """Return the workflow run of the task's newest session.
+
+    Raises:
+        BratError: it has had none.
+    """
+    if task.newest_run is None:
+        raise BratError(f"task {task.number} has had no session yet")
+    return task.newest_run

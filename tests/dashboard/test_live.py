@@ -5,7 +5,7 @@ import asyncio
 from convoy import document
 from convoy.commands import PauseConvoy
 from tests.dashboard.conftest import TOKEN, Opens
-from tests.world.rules import NAME, Rules, spec
+from tests.world.rules import NAME, Rules, sha, spec
 
 
 async def test_a_change_is_told_to_all_who_watch(opens: Opens) -> None:
@@ -40,3 +40,25 @@ async def test_programs_get_what_the_command_prints(opens: Opens) -> None:
     assert whole["schema_version"] == document.SCHEMA_VERSION
     assert paused.json() == {"done": True}
     assert rules.convoy.state == "paused"
+
+
+async def test_a_sessions_output_is_shown_and_asked_for_until_it_ends(
+    opens: Opens,
+) -> None:
+    rules = Rules().planned(spec(1)).started(1)
+    task = f"/convoys/{NAME}/tasks/1"
+    async with opens(rules) as visit:
+        page = await visit.text(task)
+        during = await visit.http.get(f"{task}/output")
+        async with visit.http.stream("GET", "/events") as events:
+            rules.accepted(1, sha("a"))
+            await anext(events.aiter_lines())
+        after = await visit.text(task)
+        last = await visit.http.get(f"{task}/output")
+
+    assert "run 101 says &lt;b&gt;hi&lt;/b&gt;" in page
+    assert f'hx-get="{task}/output"' in page
+    assert (during.status_code, last.status_code) == (200, 286)
+    assert during.text == last.text == "run 101 says &lt;b&gt;hi&lt;/b&gt;"
+    assert "run 101 says" in after
+    assert f'hx-get="{task}/output"' not in after

@@ -25,7 +25,12 @@ LIST = "Say words\n\n- [ ] Say hi (paths: hi.txt)\n- [ ] Say ho (after: 1)\n"
 @pytest.fixture(scope="module")
 def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
     """A convoy that was planned; nobody has run a session yet."""
-    terminal = project(tmp_path_factory.mktemp("seeing"), engine("echo hi > hi.txt"))
+    terminal = project(
+        tmp_path_factory.mktemp("seeing"),
+        engine(
+            "echo task $BRAT_TASK says hi; echo $BRAT_TASK > hi.txt"
+        ),
+    )
     terminal.done("brat init")
     said = terminal.type(f"brat mayor start --task '{LIST}'")
     assert said.status == 0, said.err
@@ -127,6 +132,17 @@ def _read_until(screen: int, wanted: bytes, within_s: float = 30) -> None:
         ready, _, _ = select.select([screen], [], [], deadline - time.monotonic())
         assert ready, seen
         seen += os.read(screen, 65_536)
+
+
+def test_what_a_session_prints_is_shown(terminal: Terminal) -> None:
+    early = terminal.type("brat session tail 1")
+    terminal.done("brat witness run")
+
+    assert "task 1 has had no session yet" in early.err
+    assert "task 1 says hi" in terminal.done("brat session tail 1")
+    assert terminal.done("brat session tail -f 1") == terminal.done(
+        "brat session tail 1"
+    )
 
 
 def test_the_page_names_every_field(terminal: Terminal) -> None:
