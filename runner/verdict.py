@@ -59,6 +59,9 @@ def _ended(seen: Seen) -> Iterator[Finding]:
     trouble = seen.report.trouble
     if ending.cancelled:
         yield Finding("cancelled", "cancelled", "The job was cancelled.")
+    if ending.fault:
+        outcome = trouble.kind if trouble else "unstarted"
+        yield Finding("failure", outcome, ending.fault)
     if trouble is not None:
         late = ending.timed_out or ending.silent
         yield _troubled(trouble, "timed_out" if late else "failure")
@@ -68,8 +71,6 @@ def _ended(seen: Seen) -> Iterator[Finding]:
     if ending.silent:
         why = f"The agent was ended: it said nothing for {seen.silence_s:g} s."
         yield Finding("timed_out", "hung", why)
-    if ending.fault:
-        yield Finding("failure", "unstarted", ending.fault)
     if ending.signal is not None:
         why = f"The agent was ended by {_name(ending.signal)}."
         yield Finding("failure", "crashed", why)

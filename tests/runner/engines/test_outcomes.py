@@ -1,0 +1,175 @@
+"""Each way a session can end, made by a program that writes what the real one wrote."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from convoy.events import EngineSpec
+from tests.runner.engines.hearing import SAMPLES
+from tests.runner.job import Forge, Left, git
+
+KEY = "made-up-key-0123456789"
+WORK = "echo hi > greeting.txt"
+COMMIT = f"{WORK}; git add -A; git commit -qm Greet"
+
+
+def said(sample: str) -> str:
+    """Return the shell command that writes a sample."""
+    out, err = (SAMPLES / f"{sample}.{name}" for name in ("stdout", "stderr"))
+    return f"cat '{out}'" + (f"; cat '{err}' >&2" if err.exists() else "")
+
+
+def driven(
+    forge: Forge, script: str, name: str = "claude-code", **given: object
+) -> Left:
+    """Run a session whose engine's program is this shell script."""
+    programs = forge.root / "programs"
+    programs.mkdir()
+    for program in ("claude", "aider", "gemini", "codex", "cn", "opencode"):
+        (programs / program).write_text(f"#!/bin/sh\n{script}\n")
+        (programs / program).chmod(0o755)
+    spec = replace(EngineSpec(type=name, timeout_s=30), **given)
+    path = f"{programs}:{os.environ['PATH']}"
+    keys = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY"), KEY)
+    return forge.run(forge.started(engine=spec), PATH=path, GEMINI_API_KEY=KEY, **keys)
+
+
+def judged(left: Left) -> tuple[str, str]:
+    return left.result["outcome"], left.result["conclusion"]
+
+
+def events(left: Left) -> list[dict[str, Any]]:
+    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
+    return [each["event"] for line in lines if "event" in (each := json.loads(line))]
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome", "conclusion"),
+    [
+        (f"{COMMIT}; {said('claude-ok')}", "exited", "success"),
+        (f"{WORK}; {said('claude-ok')}", "uncommitted", "success"),
+        (said("claude-ok"), "nothing", "failure"),
+        (f"{WORK}; echo Bye.", "uncommitted", "failure"),
+        (f"{WORK}; kill -SEGV $$", "crashed", "failure"),
+        (f"{said('claude-ok')}; exit 7", "crashed", "failure"),
+        (f"{said('claude-budget')}; exit 1", "budget", "failure"),
+        (f"{said('claude-turns')}; exit 1", "budget", "failure"),
+        (f"{said('claude-b429')}; exit 1", "rate_limited", "failure"),
+        (f"{said('claude-b500')}; exit 1", "vendor_down", "failure"),
+        (f"{said('claude-b401')}; exit 1", "credentials", "failure"),
+        (said("claude-sigint"), "failed", "failure"),
+        ("exec no-such-program", "crashed", "failure"),
+    ],
+)
+def test_a_session_ends_as(
+    forge: Forge, script: str, outcome: str, conclusion: str
+) -> None:
+    assert judged(driven(forge, script)) == (outcome, conclusion)
+
+
+def test_work_before_an_outage_is_kept(forge: Forge) -> None:
+    left = driven(forge, f"{WORK}; {said('claude-b500')}; exit 1")
+
+    assert judged(left) == ("vendor_down", "failure")
+    assert left.result["files"] == ["greeting.txt"]
+    assert left.result["why"].startswith("The model's vendor does not answer: API Err")
+
+
+def test_an_agent_that_works_too_long_is_ended_at_its_deadline(forge: Forge) -> None:
+    left = driven(forge, "while :; do echo '{}'; sleep 0.1; done", timeout_s=1)
+
+    assert judged(left) == ("deadline", "timed_out")
+    assert left.result["why"] == "The agent was ended after 1 s."
+
+
+def test_one_that_meets_a_rate_limit_until_its_deadline_is_limited(
+    forge: Forge,
+) -> None:
+    left = driven(forge, f"{said('gemini-429')}; sleep 60", "gemini", timeout_s=1)
+
+    assert judged(left) == ("rate_limited", "timed_out")
+
+
+def test_an_engine_that_says_nothing_is_hung(forge: Forge) -> None:
+    left = driven(forge, "echo Up.; sleep 60", silence_s=1)
+
+    assert judged(left) == ("hung", "timed_out")
+    assert left.result["why"] == "The agent was ended: it said nothing for 1 s."
+    assert left.result["seconds"] < 5
+
+
+def test_an_exit_status_of_zero_hides_no_trouble(forge: Forge) -> None:
+    left = driven(forge, f"{WORK}; {said('aider-401')}", "aider")
+
+    assert left.result["exit_code"] == 0
+    assert judged(left) == ("credentials", "failure")
+
+
+def test_a_vendors_time_reaches_the_bot(forge: Forge) -> None:
+    left = driven(forge, said("codex@native-rl") + "; exit 1", "codex")
+
+    assert judged(left) == ("rate_limited", "failure")
+    assert left.result["retry_after_s"] == 3.5
+
+
+def test_a_key_that_is_not_there_is_said_before_anything_runs(forge: Forge) -> None:
+    left = driven(forge, WORK, secret="TEAM_KEY")
+
+    assert judged(left) == ("credentials", "failure")
+    assert left.result["why"] == (
+        "The engine claude-code needs its key in the variable TEAM_KEY, which is not "
+        "set in the job's environment."
+    )
+    assert left.result["files"] == []
+
+
+def test_a_program_that_is_not_there_is_said(forge: Forge) -> None:
+    spec = EngineSpec(type="codex", model="m")
+    left = forge.run(forge.started(engine=spec), PATH="/usr/bin", OPENAI_API_KEY=KEY)
+
+    assert judged(left) == ("unstarted", "failure")
+    assert left.result["why"] == "Cannot start 'codex': No such file or directory."
+
+
+def test_the_prompt_is_the_programs_input_and_the_key_its_own(forge: Forge) -> None:
+    script = f"cat > prompt.txt; env > env.txt; {said('claude-ok')}"
+    left = driven(forge, script)
+
+    clone = forge.unpacked(left)
+    shown = {name: _work(clone, name) for name in ("prompt.txt", "env.txt")}
+    assert "Greet the world" in shown["prompt.txt"]
+    assert f"ANTHROPIC_API_KEY={KEY}" in shown["env.txt"]
+    assert "OPENAI_API_KEY" not in shown["env.txt"]
+
+
+def test_what_was_meant_is_in_the_transcript_and_what_was_used_beside_it(
+    forge: Forge,
+) -> None:
+    left = driven(forge, f"{WORK}; {said('claude-ok')}")
+
+    kinds = [each["type"] for each in events(left)]
+    assert kinds == ["session", "tool", "session", "usage", "cost", "result"]
+    used = (left.folder / "usage.jsonl").read_text().splitlines()
+    assert [json.loads(line)["type"] for line in used] == ["usage", "cost"]
+    assert left.result["engine"]["session"] == "705deb7f-272c-4f51-bca1-d198bb7dc36d"
+
+
+def test_what_an_engine_litters_is_no_work(forge: Forge) -> None:
+    script = f"{WORK}; mkdir .aider.tags.cache.v4; echo x > .aider.tags.cache.v4/cache"
+    left = driven(forge, f"{script}; {said('aider-ok')}", "aider")
+
+    assert left.result["files"] == ["greeting.txt"]
+
+
+def test_a_link_in_place_of_what_it_used_is_not_read(forge: Forge) -> None:
+    script = f"{WORK}; ln -s /etc/passwd $HOME/analytics.jsonl; {said('aider-ok')}"
+
+    assert judged(driven(forge, script, "aider")) == ("uncommitted", "success")
+
+
+def _work(clone: Path, name: str) -> str:
+    return git("show", f"work:{name}", cwd=clone)
