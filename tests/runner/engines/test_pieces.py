@@ -18,7 +18,7 @@ def piece(text: str) -> dict[str, object]:
     return {"type": "message", "role": "assistant", "content": text, "delta": True}
 
 
-TOOL = {"type": "tool_use", "tool_name": "write_file"}
+TOOL: dict[str, object] = {"type": "tool_use", "tool_name": "write_file"}
 
 
 def test_its_last_word_is_found_wherever_it_was_cut() -> None:
