@@ -10,7 +10,7 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
@@ -145,7 +145,9 @@ class Host:
         how = pacing(settings.gap_s)
         pace = self._paces.setdefault(installation, Pace(how))
         inbox = Inbox(settings.folder / "inbox")
-        place = Place(label=settings.label, inbox=inbox, wake=Wake())
+        # An App's name is sure; an account's is asked for when the loop is opened.
+        login = f"{settings.app}[bot]"
+        place = Place(label=settings.label, login=login, inbox=inbox, wake=Wake())
         return Served(settings=settings, place=place, pace=pace)
 
     def tasks(self) -> list[asyncio.Task[None]]:
@@ -180,6 +182,7 @@ class Host:
         ) as loop:
             loop.desk.elsewhere = lambda: self._starts_beside(one)
             one.loop, one.trouble = loop, ""
+            one.place = replace(one.place, login=loop.desk.login)
             loop.wake.all()
             try:
                 await service.forever(loop, seen=lambda cut: self._count(name, cut))

@@ -37,14 +37,14 @@ async def comments(desk: Desk, state: State) -> None:
         Unavailable: the forge did not answer.
         Refused: it does not show its comments.
     """
-    since = desk.heard_until or _first(desk, state)
+    newest = since = desk.heard_until or _first(desk, state)
     known = {remark.comment for remark in desk.inbox.remarks().values()}
     known |= state.answered | {intent.comment for intent in state.intents.values()}
     for found in await desk.github.remarks_since(since):
         if found.id not in known and _asks(found, since, desk.login):
             desk.inbox.put(f"sweep-comment-{found.id}", _remark(found))
-        since = max(since, found.updated_at)
-    desk.heard_until = since
+        newest = max(newest, found.updated_at)
+    desk.heard_until = newest
 
 
 def _first(desk: Desk, state: State) -> datetime:
