@@ -67,7 +67,8 @@ def _sentence(fault: ErrorDetails, place: Place, node: Node, schema: Node) -> st
             above = node_at(schema, place[:-1])
             return f"this name is not allowed; allowed: {allowed(above)}"
         case _:
-            meant = did_you_mean(str(fault["input"])[:99], node.get("enum", ()))
+            names = node.get("x-names", node.get("enum", ()))
+            meant = did_you_mean(str(fault["input"])[:99], names)
             return (
                 f"{_shown(fault['input'])} is not allowed; "
                 f"allowed: {allowed(node)}{meant}"

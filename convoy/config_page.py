@@ -26,7 +26,8 @@ def schema_text() -> str:
 def keys_table() -> str:
     """Return all keys as a Markdown table: default, what is allowed, meaning."""
     rows = [
-        f"| `{key}` | {_default(node)} | {allowed(node)} | {node['description']} |\n"
+        f"| `{key}` | {_default(node)} | {allowed(node)} "
+        f"| {' '.join(node['description'].split())} |\n"
         for key, node in keys(schema())
     ]
     return "| key | default | allowed | meaning |\n|---|---|---|---|\n" + "".join(rows)

@@ -9,7 +9,16 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
-from convoy.config_values import Command, Pattern, Seconds, Sessions, Text, Words
+from convoy.config_values import (
+    Command,
+    EngineType,
+    Pattern,
+    Seconds,
+    Sessions,
+    Text,
+    Variable,
+    Words,
+)
 from convoy.events import (
     INSTRUCTIONS,
     Approve,
@@ -19,17 +28,6 @@ from convoy.events import (
     Settings,
     Strategy,
 )
-
-EngineType = Literal[
-    "claude-code",
-    "aider",
-    "opencode",
-    "codex",
-    "continue",
-    "gemini",
-    "copilot",
-    "shell",
-]
 
 _ENGINE = EngineSpec(type="claude-code")
 _DEFAULT = Settings(engines={"default": _ENGINE})
@@ -67,13 +65,20 @@ class EngineTable(Table):
     )
 
     type: EngineType
-    """Which program it is (must be given). `shell` runs `args` and needs no account."""
+    """Which program it is (must be given). `shell` runs `args` and needs no account;
+    `plugin:NAME` is one that a package installed beside brat adds."""
     model: Text | None = None
     """The model, in the engine's own words; when not given, the engine chooses."""
     args: _Args = _ENGINE.args
     """Arguments added to the engine's own; for `shell` the whole command."""
     timeout: Seconds | None = None
     """How long one attempt may take; when not given, `witness.timeout`."""
+    silence: Seconds = _ENGINE.silence_s
+    """How long it may say nothing before it counts as hung; not for `shell`, `continue`
+    and plugins, which may be silent while they work."""
+    secret: Variable | None = None
+    """The variable in the job's environment that holds the model's key; when not given,
+    the one that is usual for the engine."""
     max_sessions: Sessions = _ENGINE.max_sessions
     """How many sessions of this engine may run at once, over all convoys."""
 
@@ -84,6 +89,8 @@ class EngineTable(Table):
             model=self.model,
             args=self.args,
             timeout_s=self.timeout or timeout_s,
+            silence_s=self.silence,
+            secret=self.secret,
             max_sessions=self.max_sessions,
         )
 

@@ -4,6 +4,7 @@
 `convoy.config_faults.allowed` finds words from the schema itself.
 """
 
+import re
 from typing import Annotated
 
 from pydantic import (
@@ -25,6 +26,10 @@ LONGEST_S = 5 * 24 * 3600
 SECONDS = 'seconds, or a string such as "90s", "30m" or "1h30m", up to 120h'
 COMMAND = 'a command line such as "make test", or a list of its words'
 PATTERN = "a pattern as in .gitignore that does not start with ! or #"
+VARIABLE = (
+    'a name such as "TEAM_KEY", none that begins with GITHUB_, ACTIONS_, RUNNER_, '
+    "BRAT_ or GIT_"
+)
 ENGINES = "tables [engine.NAME], with at most 40 letters, digits, - and _ as the name"
 
 
@@ -59,12 +64,60 @@ def _startable(value: str) -> str:
     return value
 
 
+_TYPES = (
+    *("claude-code", "aider", "opencode", "codex"),
+    *("continue", "gemini", "copilot", "shell"),
+)
+_PLUGIN = r"plugin:[A-Za-z0-9][A-Za-z0-9_-]*"
+_VARIABLE = "(?!(?:GITHUB|ACTIONS|RUNNER|BRAT|GIT)_)[A-Z_][A-Z0-9_]{0,99}"
+"""Not one of those that no agent may have."""
+
+
+def _engine_type(value: str) -> str:
+    if value not in _TYPES and not re.fullmatch(_PLUGIN, value):
+        raise ValueError(value)
+    return value
+
+
+def _variable(value: str) -> str:
+    if not re.fullmatch(_VARIABLE, value):
+        raise ValueError(value)
+    return value
+
+
 Text = Annotated[str, StringConstraints(min_length=1), AfterValidator(_startable)]
 
 Words = Annotated[tuple[Text, ...], Field(strict=False)]
 
 EngineName = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
+]
+
+EngineType = Annotated[
+    str,
+    AfterValidator(_engine_type),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "enum": [*_TYPES]},
+                {"type": "string", "pattern": f"^{_PLUGIN}$"},
+            ],
+            "x-allowed": f"{', '.join(_TYPES)}, plugin:NAME",
+            "x-names": [*_TYPES],
+        }
+    ),
+]
+
+Variable = Annotated[
+    str,
+    AfterValidator(_variable),
+    WithJsonSchema(
+        {
+            "type": "string",
+            "pattern": f"^{_VARIABLE}$",
+            "x-allowed": VARIABLE,
+        }
+    ),
 ]
 
 Sessions = Annotated[int, Field(ge=1, le=1000)]

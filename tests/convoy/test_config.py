@@ -150,7 +150,7 @@ zzz = 1
 """
 
     assert faults(text) == snapshot("""\
-.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, max_sessions; did you mean model?
+.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions; did you mean model?
 .brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks, approvals; did you mean strategy?
 .brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, approvals; did you mean witness.attempts?
 .brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, approvals
@@ -198,12 +198,12 @@ max_files = 2026-01-01
 .brat/config.toml: engine.default: 3 is not allowed; allowed: a table, such as [engine.default]
 .brat/config.toml: engine."my tests": this name is not allowed; allowed: tables [engine.NAME], with at most 40 letters, digits, - and _ as the name
 .brat/config.toml: engine.shell.args: missing; a shell engine needs its command: args = ["make"]
-.brat/config.toml: engine.docs.type: "Codx" is not allowed; allowed: claude-code, aider, opencode, codex, continue, gemini, copilot, shell; did you mean codex?
+.brat/config.toml: engine.docs.type: "Codx" is not allowed; allowed: claude-code, aider, opencode, codex, continue, gemini, copilot, shell, plugin:NAME; did you mean codex?
 .brat/config.toml: engine.docs.model: "" is not allowed; allowed: a string that is not empty
 .brat/config.toml: engine.docs.args[1]: 1 is not allowed; allowed: a string that is not empty
 .brat/config.toml: engine.docs.timeout: "30" is not allowed; allowed: seconds, or a string such as "90s", "30m" or "1h30m", up to 120h
 .brat/config.toml: engine.docs.max_sessions: 0 is not allowed; allowed: a whole number from 1 to 1000
-.brat/config.toml: engine.empty.type: missing; allowed: claude-code, aider, opencode, codex, continue, gemini, copilot, shell
+.brat/config.toml: engine.empty.type: missing; allowed: claude-code, aider, opencode, codex, continue, gemini, copilot, shell, plugin:NAME
 .brat/config.toml: refinery.strategy: "fast-forward" is not allowed; allowed: rebase, squash, merge
 .brat/config.toml: refinery.require_ci: "yes" is not allowed; allowed: true or false
 .brat/config.toml: refinery.checks: "build" is not allowed; allowed: a list of strings
@@ -439,3 +439,20 @@ def test_a_length_of_time_is_written_as_it_is_read(length_s: int) -> None:
 )
 def test_the_nearest_name_is_found(name: str, meant: str | None) -> None:
     assert nearest(name, ["engine", "strategy", "checks"]) == meant
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["GITHUB_TOKEN", "ACTIONS_ID_TOKEN", "BRAT_TOKEN", "GIT_ASKPASS", "x", "A=B"],
+)
+def test_no_secret_may_be_a_variable_of_the_job_itself(name: str) -> None:
+    said = faults(f'[engine.default]\ntype = "codex"\nsecret = "{name}"')
+
+    assert said.startswith(f'.brat/config.toml: engine.default.secret: "{name}" is not')
+
+
+def test_an_engine_may_be_a_plugin_and_name_its_secret() -> None:
+    text = '[engine.default]\ntype = "plugin:echo"\nsecret = "TEAM_KEY"\nsilence = "2m"'
+    spec = load(text, source="x").settings().engines["default"]
+
+    assert (spec.type, spec.secret, spec.silence_s) == ("plugin:echo", "TEAM_KEY", 120)
