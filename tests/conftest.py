@@ -6,19 +6,29 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 
 pytest_plugins = ["pytester"]
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("deep", max_examples=2000, deadline=None)
+settings.register_profile(
+    "mutants",  # a failure is enough, the smallest is not asked for
+    derandomize=True,
+    deadline=None,
+    phases=(Phase.explicit, Phase.generate),
+)
 settings.load_profile("ci")  # `--hypothesis-profile=deep` looks further, at random
 
 
+ENGINES = Path(__file__).parents[1] / ".engines/bin"
+"""Where `make engines` puts them."""
+
+
 def where_is(tool: str) -> str | None:
-    """Return the path of a program, looked for beside this Python first."""
-    beside = str(Path(sys.executable).parent)
-    return shutil.which(tool, path=os.pathsep.join((beside, *os.get_exec_path())))
+    """Return the path of a program: beside this Python, an engine's, or any."""
+    own = str(Path(sys.executable).parent), str(ENGINES)
+    return shutil.which(tool, path=os.pathsep.join((*own, *os.get_exec_path())))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -21,6 +21,7 @@ from grite.wal import Log
 TOKEN = "made-up-secret-0123456789"
 SESSION = "0123456789abcdef" * 2
 CONVOY, TASK, ATTEMPT = "fix-login-7", 2, 1
+WAIT_S = 45
 BASE_FILES = {"README.md": "hello\n", "src/a.py": "A = 1\n", ".gitignore": "*.log\n"}
 
 CLEAN = {
@@ -196,7 +197,7 @@ class Forge:
         """Wait for a job's end."""
         with job:
             try:
-                out, err = job.communicate(timeout=30)
+                out, err = job.communicate(timeout=WAIT_S)
             finally:
                 job.kill()
         return Left(job.returncode, out, err, self.root / "result")

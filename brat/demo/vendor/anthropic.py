@@ -19,14 +19,12 @@ from brat.demo.vendor.conversation import (
 )
 from brat.demo.vendor.sse import event
 
-_KINDS: Final = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    403: "permission_error",
-    404: "not_found_error",
-    429: "rate_limit_error",
-    529: "overloaded_error",
+_FAULTS: Final = {
+    401: ("authentication_error", "invalid x-api-key"),
+    429: ("rate_limit_error", "This request would exceed your account's rate limit."),
+    529: ("overloaded_error", "Overloaded"),
 }
+_FAULT: Final = ("api_error", "Internal server error")
 
 
 def read(body: Mapping[str, Any]) -> Asked:
@@ -136,7 +134,7 @@ def _deltas(turn: Turn) -> Iterator[dict[str, str]]:
             yield {"type": "input_json_delta", "partial_json": part}
 
 
-def fault(status: int, text: str) -> dict[str, Any]:
-    """Return an error's body."""
-    kind = _KINDS.get(status, "api_error")
+def fault(status: int, _wait_s: int | None) -> dict[str, Any]:
+    """Return an error's body. https://docs.anthropic.com/en/api/errors ."""
+    kind, text = _FAULTS.get(status, _FAULT)
     return {"type": "error", "error": {"type": kind, "message": text}}

@@ -20,11 +20,15 @@ from brat.demo.vendor.conversation import (
 from brat.demo.vendor.sse import data
 
 _DONE: Final = b"data: [DONE]\n\n"
-_KINDS: Final = {
-    401: ("invalid_request_error", "invalid_api_key"),
-    429: ("requests", "rate_limit_exceeded"),
-    500: ("server_error", None),
+_FAULTS: Final = {
+    401: ("invalid_request_error", "invalid_api_key", "Incorrect API key provided."),
+    429: ("requests", "rate_limit_exceeded", "Rate limit reached for requests."),
 }
+_FAULT: Final = (
+    "server_error",
+    None,
+    "The server had an error while processing your request. Sorry about that!",
+)
 
 
 def read(body: Mapping[str, Any]) -> Asked:
@@ -128,7 +132,9 @@ def _usage(asked: Asked, turn: Turn) -> dict[str, Any]:
     }
 
 
-def fault(status: int, text: str) -> dict[str, Any]:
+def fault(status: int, wait_s: int | None) -> dict[str, Any]:
     """Return an error's body; OpenAI's responses have the same."""
-    kind, code = _KINDS.get(status, ("invalid_request_error", None))
+    kind, code, text = _FAULTS.get(status, _FAULT)
+    if wait_s is not None:
+        text += f" Please try again in {wait_s}s."
     return {"error": {"message": text, "type": kind, "param": None, "code": code}}

@@ -18,14 +18,12 @@ from brat.demo.vendor.conversation import (
 )
 from brat.demo.vendor.sse import data
 
-_KINDS: Final = {
-    400: "INVALID_ARGUMENT",
-    401: "UNAUTHENTICATED",
-    403: "PERMISSION_DENIED",
-    429: "RESOURCE_EXHAUSTED",
-    500: "INTERNAL",
-    503: "UNAVAILABLE",
+_FAULTS: Final = {
+    401: ("UNAUTHENTICATED", "Request had invalid authentication credentials."),
+    429: ("RESOURCE_EXHAUSTED", "Resource has been exhausted (e.g. check quota)."),
 }
+_FAULT: Final = ("INTERNAL", "An internal error has occurred. Please retry.")
+_RETRY: Final = "type.googleapis.com/google.rpc.RetryInfo"
 
 
 def read(body: Mapping[str, Any]) -> Asked:
@@ -108,7 +106,10 @@ def _piece(asked: Asked, part: object, ended: Turn | None) -> dict[str, Any]:
     }
 
 
-def fault(status: int, text: str) -> dict[str, Any]:
+def fault(status: int, wait_s: int | None) -> dict[str, Any]:
     """Return an error's body."""
-    kind = _KINDS.get(status, "UNKNOWN")
-    return {"error": {"code": status, "message": text, "status": kind}}
+    kind, text = _FAULTS.get(status, _FAULT)
+    error: dict[str, Any] = {"code": status, "message": text, "status": kind}
+    if wait_s is not None:
+        error["details"] = [{"@type": _RETRY, "retryDelay": f"{wait_s}s"}]
+    return {"error": error}

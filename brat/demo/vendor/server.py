@@ -20,11 +20,6 @@ BODY_BYTES: Final = 64 * 1024 * 1024
 FLOOD: Final = "There is always more to say. " * 100
 FLOOD_GAP_S: Final = 0.01
 """Between two pieces, so that a flood leaves the processor to others."""
-_TEXTS: Final = {
-    401: "The key is not valid.",
-    429: "Too many requests: slow down.",
-    500: "The vendor has a fault.",
-}
 
 Note = Callable[[dict[str, object]], None]
 """Told of every call of the model."""
@@ -37,7 +32,8 @@ class Dialect:
     read: Callable[[Mapping[str, Any]], Asked]
     whole: Callable[[Asked, Turn], dict[str, Any]]
     frames: Callable[[Asked, Turn], Frames]
-    fault: Callable[[int, str], dict[str, Any]]
+    fault: Callable[[int, int | None], dict[str, Any]]
+    """The body of an HTTP error, by its status and the seconds to wait."""
 
 
 ANTHROPIC, CHAT, RESPONSES, GEMINI = (
@@ -71,7 +67,7 @@ class Vendor:
 
     def _called(self, dialect: Dialect) -> Callable[[web.Request], Any]:
         async def handle(request: web.Request) -> web.StreamResponse:
-            asked = _asked(dialect, request, await request.json())
+            asked = _asked(dialect, request, await _body(request))
             case = self._script.case(asked.text)
             fault = self._fault(case)
             self._note(_record(request, asked, fault))
@@ -97,6 +93,13 @@ class _Call:
 
 async def _alive(_: web.Request) -> web.Response:
     return web.Response(text="a scripted vendor")
+
+
+async def _body(request: web.Request) -> object:
+    try:
+        return await request.json()
+    except ValueError:
+        raise web.HTTPBadRequest(text="The body is no JSON.") from None
 
 
 def _asked(dialect: Dialect, request: web.Request, body: object) -> Asked:
@@ -140,10 +143,9 @@ async def _answer(call: _Call) -> web.StreamResponse:
 
 
 def _refused(call: _Call, fault: Status) -> web.Response:
-    text = _TEXTS.get(fault.code, f"The vendor answers {fault.code}.")
     wait = fault.retry_after
     headers = {} if wait is None else {"Retry-After": str(wait)}
-    body = call.dialect.fault(fault.code, text)
+    body = call.dialect.fault(fault.code, wait)
     return web.json_response(body, status=fault.code, headers=headers)
 
 

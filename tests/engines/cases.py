@@ -1,0 +1,100 @@
+"""What the vendor does in each column of the matrix, and how the session must end."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from brat.demo.vendor.script import (
+    Case,
+    Cut,
+    Fault,
+    Flood,
+    Hang,
+    Loop,
+    Run,
+    Script,
+    Status,
+    Write,
+)
+from convoy.outcome import Outcome
+
+PROMPT: Final = "Greet the world"
+GREETING: Final = "hello from a model\n"
+CAP_S: Final = 30
+"""No run may last longer."""
+
+
+@dataclass(frozen=True)
+class Engine:
+    """One row of the matrix."""
+
+    type: str
+    program: str
+    model: str
+    hides_retries: bool = False
+    """It tries for longer than our deadline and says nothing of why."""
+    has_tools: bool = True
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of the matrix."""
+
+    name: str
+    fault: Fault | None
+    outcomes: frozenset[Outcome]
+    """Each of these is right."""
+    first: int | None = None
+    timeout_s: int = CAP_S
+
+    def script(self) -> Script:
+        """Return what the vendor plays."""
+        steps = (
+            Write(path="hello.txt", content=GREETING),
+            Run(command="echo ran > ran.txt"),
+        )
+        case = Case(
+            when=(PROMPT,),
+            steps=steps,
+            closing="I wrote the greeting.\n\nBRAT: done. Wrote hello.txt.",
+            fault=self.fault,
+            first=self.first,
+        )
+        return Script(cases=(case,))
+
+
+ENGINES: Final = {
+    engine.type: engine
+    for engine in (
+        Engine("claude-code", "claude", "claude-sonnet-4-5"),
+        Engine("codex", "codex", "gpt-5"),
+        Engine("opencode", "opencode", "openai/gpt-4o", hides_retries=True),
+        Engine("gemini", "gemini", "gemini-2.5-flash"),
+        Engine("continue", "cn", "openai/gpt-4o", hides_retries=True),
+        Engine("copilot", "copilot", "openai/gpt-4o"),
+        Engine("aider", "aider", "openai/gpt-4o", has_tools=False),
+    )
+}
+
+_WELL: Final = frozenset[Outcome]({"uncommitted"})
+_LIMITED: Final = frozenset[Outcome]({"rate_limited"})
+_DOWN: Final = frozenset[Outcome]({"vendor_down"})
+_ENDED: Final = frozenset[Outcome]({"deadline", "hung"})
+_GIVEN_UP: Final = _ENDED | frozenset[Outcome]({"nothing"})
+"""By us, or by an engine that saw it itself."""
+
+COLUMNS: Final = {
+    column.name: column
+    for column in (
+        Column("ok", None, _WELL),
+        Column("401", Status(code=401), frozenset({"credentials"})),
+        Column("hang", Hang(), _ENDED, timeout_s=20),
+        Column("429", Status(code=429), _LIMITED),
+        Column("429 for 2 s", Status(code=429, retry_after=2), _WELL, first=1),
+        Column("500", Status(code=500), _DOWN),
+        Column("cut", Cut(), _DOWN),
+        Column("flood", Flood(), _GIVEN_UP),
+        Column("loop", Loop(), _GIVEN_UP),
+    )
+}
+QUICK: Final = ("ok", "401", "hang")
+"""The columns that each run of all tests holds; `make engines` holds all."""
