@@ -20,7 +20,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test deep check fmt lint types layers dead bench lock clean
+.PHONY: help demo test deep check fmt lint types layers dead bench image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
@@ -47,7 +47,8 @@ lint: $(VENV)/.dev
 	@said=$$($(BIN)/zizmor --offline --quiet --no-progress --min-severity low $(WORKFLOWS) action.yml) || { echo "$$said"; exit 1; }
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows $(WORKFLOWS)
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions action.yml
-	@$(BIN)/shellcheck .ci/run
+	@$(BIN)/shellcheck .ci/*
+	@$(BIN)/hadolint --no-color Dockerfile
 
 types: $(VENV)/.dev
 	@$(BIN)/mypy --no-error-summary
@@ -60,6 +61,9 @@ dead: $(VENV)/.dev
 
 bench: $(VENV)/.dev ## the figures of docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.run $(ARGS)
+
+image: $(VENV)/.dev ## build the containers and test them; ARGS="bot runner runner-codex"
+	@.ci/image $(ARGS)
 
 lock: $(VENV)/bin/uv ## pin what pyproject.toml asks for
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock

@@ -1,0 +1,172 @@
+"""What is in the images works: run by `make image`, which builds them first."""
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bot.settings import Settings
+from brat import local, processes, registration as registrations
+from brat.demo.vendor.script import Case, Run, Script, Write, dump
+from brat.forge.records import Ci
+from brat.processes import Process
+from brat.reading import Reader
+from brat.registration import FORGE_FOLDER, Registration, Source
+from convoy.events import EngineSpec, TaskStarted
+from convoy.state import Convoy
+from tests.image.containers import BUILT, client, docker, given, options, running
+from tests.runner.job import TOKEN, Forge
+from tests.world.words import engine, project
+
+DEADLINE_S = 100.0
+AGENT = (
+    "env > env.txt; id -u > uid.txt; tr '\\0' '\\n' < /proc/1/environ > init.txt || :"
+)
+PROMPT = "Greet the world"
+MODELS = {
+    "aider": "openai/gpt-4o",
+    "claude-code": "claude-sonnet-4-5",
+    "codex": "gpt-5",
+    "continue": "openai/gpt-4o",
+    "copilot": "openai/gpt-4o",
+    "gemini": "gemini-2.5-flash",
+    "opencode": "openai/gpt-4o",
+}
+ENGINE_IMAGES = [target for target in BUILT if target.startswith("runner-")]
+pytestmark = pytest.mark.timeout(240)
+
+
+def run(forge: Forge, started: TaskStarted, image: str, **more: str) -> dict[str, Any]:
+    """Run a session in a container and return its result.json."""
+    env = forge.environment(forge.hand_off(started), PATH=None, **more)
+    given(forge.root)
+    docker("run", "--rm", *options(forge.root, env), image, env=env)
+    left = json.loads((forge.root / "result/result.json").read_text())
+    assert isinstance(left, dict)
+    return left
+
+
+def of(image: str) -> dict[str, Any]:
+    """Return the configuration of an image."""
+    (told,) = json.loads(docker("image", "inspect", image))
+    return dict(told["Config"])
+
+
+@pytest.mark.parametrize("target", BUILT)
+def test_an_image_says_what_it_is_and_runs_as_nobody_special(target: str) -> None:
+    config = of(f"brat-{target}")
+
+    assert config["User"] == "1001"
+    assert config["Entrypoint"] == ["tini", "--"]
+    assert config["Labels"]["org.opencontainers.image.licenses"] == "MIT"
+    assert len(config["Labels"]["org.opencontainers.image.revision"]) >= 7
+    assert not [each for each in config["Env"] if "KEY" in each or "TOKEN" in each]
+
+
+def test_a_session_runs_in_the_container(tmp_path: Path) -> None:
+    forge = Forge(tmp_path)
+
+    result = run(forge, forge.started("sh", "-c", AGENT), "brat-runner")
+
+    assert result["conclusion"] == "success", result
+    assert {"env.txt", "uid.txt"} <= set(result["files"])
+    bundle = forge.root / "result/work.bundle"
+    assert TOKEN.encode() not in bundle.read_bytes()
+    assert TOKEN not in (forge.root / "result/transcript.jsonl").read_text()
+
+
+@contextmanager
+def vendor(folder: Path) -> Iterator[str]:
+    """Serve models that have the greeting written."""
+    steps = (Write(path="hello.txt", content="hello\n"), Run(command="echo 1 > ran"))
+    closing = "I wrote it.\n\nBRAT: done. Wrote hello.txt."
+    case = Case(when=(PROMPT,), steps=steps, closing=closing)
+    script, log = folder / "script.json", folder / "calls.jsonl"
+    script.write_bytes(dump(Script(cases=(case,))))
+    told = ("--script", str(script), "--log", str(log))
+    process = Process("brat.demo.vendor", *told, log=folder / "vendor.log")
+    try:
+        yield str(json.loads(process.ready())["url"])
+    finally:
+        process.stop()
+
+
+@pytest.mark.parametrize("target", ENGINE_IMAGES)
+def test_an_engine_works_off_a_scripted_task(tmp_path: Path, target: str) -> None:
+    name, forge = target.removeprefix("runner-"), Forge(tmp_path)
+    spec = EngineSpec(type=name, model=MODELS[name], timeout_s=90)
+
+    with vendor(tmp_path) as url:
+        started = forge.started(title=PROMPT, engine=spec)
+        result = run(forge, started, f"brat-{target}", BRAT_MODEL_URL=url)
+
+    assert result["conclusion"] == "success", result
+    assert "hello.txt" in result["files"]
+    assert (tmp_path / "calls.jsonl").stat().st_size > 0
+
+
+async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
+    """Let a container be the bot of a local forge; return the convoy of an issue."""
+    log = folder / "forge.log"
+    with processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
+        port, home = await free_port(), folder / "bot-home"
+        home.mkdir()
+        settings = local.bot_settings(home, known, url)
+        given_to(home, settings)
+        file = str(home / "bot.json")
+        with running(image, home, "python", "-I", "-m", "bot", file, str(port)):
+            await answers(port)
+            await local.point_hook(url, known, port)
+            async with local.person(url, known) as github:
+                issue = await github.open_issue("Say it", "Once.")
+                await github.relabel(issue, {"brat"}, set())
+            return await ended(Reader(registrations.bare_path(folder, known)))
+
+
+def given_to(home: Path, settings: Settings) -> None:
+    (home / "bot.json").write_text(settings.model_dump_json())
+    given(home)
+
+
+async def free_port() -> int:
+    server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
+    async with server:
+        return int(server.sockets[0].getsockname()[1])
+
+
+async def answers(port: int) -> None:
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection("127.0.0.1", port)
+                writer.close()
+                return
+            await asyncio.sleep(0.1)
+
+
+async def ended(reader: Reader) -> Convoy:
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            for convoy in reader.read().convoys.values():
+                if convoy.ended or any(t.state == "blocked" for t in convoy.tasks):
+                    return convoy
+            await asyncio.sleep(0.1)
+
+
+def test_the_bot_serves_a_forge_from_its_container(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("echo said = 1 > words/said.py"))
+    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
+    folder = tmp_path / "brat"
+    known = registrations.register(folder, source)
+    registrations.set_ci(folder, known, Ci(command="python -m pytest -q"))
+
+    convoy = asyncio.run(served_by("brat-bot", folder, known))
+
+    assert convoy.state == "complete", convoy
+    health = of("brat-bot")["Healthcheck"]["Test"]
+    assert health[:4] == ["CMD", "python", "-I", "-c"]
+    assert client().endswith("docker")

@@ -1,0 +1,64 @@
+"""Docker's command line, for tests that run what is in the images."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+USER = 1001
+"""Whom the images' programs run as."""
+WAIT_S = 120
+BUILT = tuple(os.environ.get("BRAT_IMAGES", "").split())
+"""The targets that `make image` has built."""
+
+
+def docker(*args: str, env: Mapping[str, str] | None = None) -> str:
+    """Run Docker's newest client here and return what it says."""
+    done = subprocess.run(
+        [client(), *args],
+        env=os.environ | (env or {}),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
+
+
+def client() -> str:
+    """Return the client that .ci/image uses, too."""
+    own = Path("/usr/bin/docker")
+    return str(own) if own.exists() else "docker"
+
+
+def given(folder: Path) -> Path:
+    """Let the user of the images have a folder."""
+    for each in (folder, *folder.rglob("*")):
+        if not each.is_symlink():
+            shutil.chown(each, USER, USER)
+    return folder
+
+
+def options(folder: Path, env: Mapping[str, str]) -> list[str]:
+    """Return the options of a container that sees `folder` and is told `env`.
+
+    Values travel through the client's environment: none is on a command line.
+    """
+    told = [word for name in env for word in ("--env", name)]
+    return ["--network=host", f"--volume={folder}:{folder}", *told]
+
+
+@contextmanager
+def running(image: str, folder: Path, *command: str) -> Iterator[str]:
+    """Run a container in the background; give its name, and end it."""
+    name = f"brat-{os.getpid()}-{folder.name}"[:60]
+    detached = ("run", "--detach", "--rm", f"--name={name}")
+    docker(*detached, *options(folder, {}), image, *command)
+    try:
+        yield name
+    finally:
+        docker("stop", "--time=5", name)
