@@ -20,16 +20,27 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test deep check fmt lint types layers dead bench image lock clean
+.PHONY: help demo test engines engines-install deep check fmt lint types layers dead bench image lock clean
 
 help: ## what can be made
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
 
 demo: $(VENV)/.run ## the whole loop on a sample project, on this machine
 	@$(BIN)/brat demo $(ARGS)
 
 test: $(VENV)/.dev ## all tests; STRICT=1 forbids skips
 	@BRAT_STRICT=$(STRICT) PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal $(ARGS)
+
+ifeq ($(STRICT),1)
+test: engines-install
+endif
+
+engines-install: $(VENV)/.dev ## the pinned agent CLIs, into .engines/
+	@$(BIN)/python -m tests.engines.install $(ENGINES_ARGS)
+
+engines: ENGINES_ARGS = --versions
+engines: engines-install ## every agent CLI against every fault of a model's vendor
+	@BRAT_ENGINES=all BRAT_STRICT=1 PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/engines $(ARGS)
 
 deep: $(VENV)/.dev ## the rules' state machine for long, at random
 	@$(BIN)/python -m pytest -q tests/convoy/test_machine.py --hypothesis-profile=deep $(ARGS)
@@ -68,6 +79,8 @@ image: $(VENV)/.dev ## build the containers and test them; ARGS="bot runner runn
 lock: $(VENV)/bin/uv ## pin what pyproject.toml asks for
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --extra dev pyproject.toml -o requirements-dev.lock
+	@for each in aider node; do $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 tests/engines/$$each/requirements.in -o tests/engines/$$each/requirements.lock; done
+	@cd tests/engines/npm && npm install --silent --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts
 
 clean: ## remove what was made here
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) .engines tests/engines/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

@@ -5,12 +5,13 @@ pinned anew is installed; killed at any moment, the next run puts it right.
 """
 
 import hashlib
+import os
 import re
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
@@ -26,6 +27,7 @@ PROGRAMS: Final = FOLDER / "bin"
 NODE: Final = 20
 """The oldest major version of Node.js that all of them run on."""
 PIP_S: Final = 600
+ASK_S: Final = 60
 
 # Not the npm packages' start scripts: a signal does not reach the agent behind one. And
 # so no package has to run anything when it is installed.
@@ -109,8 +111,23 @@ def install() -> Iterator[str]:
             yield name
 
 
+def versions(names: Iterable[str]) -> Iterator[str]:
+    """Ask each program for its version."""
+    for name in names:
+        done = subprocess.run(
+            [PROGRAMS / name, "--version"],
+            env={"PATH": os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=ASK_S,
+            check=True,
+        )
+        yield f"  {name}: {done.stdout.strip()}"
+
+
 def main() -> int:
-    """Install; 1 when something could not be."""
+    """Install; 1 when something could not be. `--versions` shows what is there."""
     begun = time.monotonic()
     try:
         names = sorted(install())
@@ -119,6 +136,8 @@ def main() -> int:
         return 1
     took = time.monotonic() - begun
     print(f"engines: {', '.join(names)} ({took:.0f} s)")  # noqa: T201  likewise
+    if "--versions" in sys.argv[1:]:
+        print(*versions(names), sep="\n")  # noqa: T201  likewise
     return 0
 
 
