@@ -6,7 +6,13 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks import bare_loop, fleet
+from benchmarks import (
+    bare_loop,
+    fleet,
+    log_append,
+    log_intake,
+    log_reading,
+)
 from benchmarks.fleet import Load
 from benchmarks.forge_cost import forge_cost
 
@@ -59,6 +65,11 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "whole-loop": whole_loop,
     "three-jobs": three_jobs,
     "forge-cost": forge_cost,
+    "log-append": log_append.one_writer,
+    "log-race": log_append.many_writers,
+    "log-intake": log_intake.results,
+    "log-read": log_reading.reading,
+    "log-start": log_reading.starting,
 }
 
 
