@@ -1,0 +1,120 @@
+"""What the words for a bot on a forge do."""
+
+import asyncio
+import signal
+from pathlib import Path
+from typing import Final
+
+import httpx
+
+from bot.door import PATH
+from bot.host import hosted
+from bot.hosting import Hosting
+from bot.manifest import SETTINGS_FILE, Maker, Wish, check_free
+from bot.rest import DEADLINE_S
+from bot.service import listening
+from bot.settings import read_as
+from bot.simulate import Recorded, World, told
+from brat import checkout as checkouts, local
+from brat.console import say, write
+from brat.places import log_repository
+from brat.reading import Reader
+from convoy.config import Config
+from convoy.state import State
+from grite.errors import BratError
+
+GITHUB: Final = "github.com"
+
+
+def serve(file: Path, *, poll: bool) -> None:
+    """Serve until SIGTERM or Ctrl-C.
+
+    Raises:
+        BratError: the settings are not as they must be, or a port is taken.
+    """
+    hosting = read_as(Hosting, file)
+    asyncio.run(_serve(hosting, poll=poll))
+
+
+async def _serve(hosting: Hosting, *, poll: bool) -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    async with hosted(hosting, say, poll=poll) as host:
+        if host.port:
+            say(f"deliveries: http://{hosting.address}:{host.port}{PATH}")
+        if host.metrics_port:
+            say(f"figures: http://{hosting.address}:{host.metrics_port}/metrics")
+        say(f"to stop everything at once: touch {hosting.stop_file}")
+        await ended.wait()
+    say("stopped; whatever is unfinished goes on at the next start")
+
+
+def manifest(
+    folder: Path, *, name: str, org: str, url: str, host: str, port: int
+) -> None:
+    """Serve the page, and end when the App is made and kept.
+
+    Raises:
+        BratError: there is an App in the folder already, or a port is taken.
+    """
+    check_free(folder)
+    api_url = f"https://api.{GITHUB}" if host == GITHUB else f"https://{host}/api/v3"
+    wish = Wish(
+        folder=folder,
+        name=name,
+        organisation=org,
+        public_url=url,
+        web_url=f"https://{host}",
+        api_url=api_url,
+    )
+    asyncio.run(_manifest(wish, port))
+
+
+async def _manifest(wish: Wish, port: int) -> None:
+    bound = 0
+    async with httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client:
+        maker = Maker(
+            wish=wish, client=client, address=lambda: f"http://127.0.0.1:{bound}"
+        )
+        async with listening(maker.application(), "127.0.0.1", port) as bound:
+            say("open this in a browser; it works once:")
+            write(maker.url)
+            made = await maker.made
+    poll = "" if wish.public_url else " --poll"
+    say(f"{made.slug} is made; its key is in {wish.folder}, for you alone")
+    say(f"next: install it, then brat bot serve {wish.folder / SETTINGS_FILE}{poll}")
+
+
+def simulate(file: Path, *, event: str, label: str, app: str, repo: Path) -> int:
+    """Print what a delivery would lead to.
+
+    Raises:
+        BratError: the file cannot be read, or is no delivery.
+    """
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise BratError(f"{file}: {error.strerror}") from error
+    world = World(
+        state=_state(repo), config=_config(repo), label=label, login=f"{app}[bot]"
+    )
+    for line in told(Recorded.parse(text, event), world):
+        write(line)
+    return 0
+
+
+def _state(repo: Path) -> State:
+    try:
+        return Reader(log_repository(repo)).read()
+    except BratError as error:
+        say(f"without a log: {error}")
+        return State()
+
+
+def _config(repo: Path) -> Config:
+    try:
+        checkout = checkouts.find(repo)
+    except BratError:
+        return Config()
+    return local.configuration(checkout)

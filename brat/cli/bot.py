@@ -1,0 +1,71 @@
+"""The words for a bot on a forge: serve, manifest, simulate."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from brat.cli.options import HERE, Repo, group
+
+bot: Final = group("The bot on GitHub: make its App, serve it, try a delivery.")
+
+SettingsFile = Annotated[
+    Path, typer.Argument(help="JSON, as brat bot manifest writes it.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add these words to the command line."""
+    app.add_typer(bot, name="bot")
+
+
+@bot.command("serve")
+def serve(
+    settings: SettingsFile = Path("bot.json"),
+    *,
+    poll: Annotated[
+        bool, typer.Option("--poll", help="No public address: look, and hear nothing.")
+    ] = False,
+) -> None:
+    """Serve every repository that the settings name, until stopped."""
+    from brat import bot_commands
+
+    bot_commands.serve(settings, poll=poll)
+
+
+@bot.command("manifest")
+def manifest(
+    folder: Annotated[Path, typer.Option(help="Where key and settings go.")] = HERE,
+    *,
+    name: Annotated[str, typer.Option(help="Of the App.")] = "brat",
+    org: Annotated[str, typer.Option(help="Whose it is; you if left out.")] = "",
+    url: Annotated[
+        str, typer.Option(help="Where GitHub can reach the bot; none: it polls.")
+    ] = "",
+    host: Annotated[
+        str, typer.Option(help="Of GitHub Enterprise Server.")
+    ] = "github.com",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="Of the page.")] = 0,
+) -> None:
+    """Make a GitHub App by one click on a page of this machine."""
+    from brat import bot_commands
+
+    bot_commands.manifest(folder, name=name, org=org, url=url, host=host, port=port)
+
+
+@bot.command("simulate")
+def simulate(
+    delivery: Annotated[Path, typer.Argument(help="A payload, as JSON.")],
+    *,
+    event: Annotated[str, typer.Option(help="What X-GitHub-Event said.")] = "",
+    label: Annotated[str, typer.Option(help="The one that starts.")] = "brat",
+    app: Annotated[str, typer.Option(help="The App's name.")] = "brat",
+    repo: Repo = HERE,
+) -> None:
+    """Say what a delivery would lead to; nothing is asked or done."""
+    from brat import bot_commands
+
+    sys.exit(
+        bot_commands.simulate(delivery, event=event, label=label, app=app, repo=repo)
+    )

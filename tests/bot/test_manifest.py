@@ -1,0 +1,198 @@
+"""An App is made by one click, and its key is kept for its owner alone."""
+
+import json
+import stat
+from collections.abc import AsyncIterator
+from html import unescape
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+import respx
+
+from bot.hosting import Hosting
+from bot.manifest import EVENTS, Maker, Wish, check_free
+from bot.service import listening
+from bot.settings import read_as
+from grite.errors import BratError
+from tests.world.app_key import pair
+
+CODE = "a-code-that-is-good-once"
+CONVERSION = f"https://api.github.com/app-manifests/{CODE}/conversions"
+MADE = {
+    "id": 7,
+    "slug": "brat-of-alice",
+    "html_url": "https://github.com/apps/brat-of-alice",
+    "owner": {"login": "alice"},
+    "client_id": "Iv1.x",
+    "client_secret": "not-needed",
+    "webhook_secret": "made-up-webhook-secret",
+}
+
+
+@pytest.fixture
+def wish(tmp_path: Path) -> Wish:
+    return Wish(
+        folder=tmp_path / "app",
+        name="brat of alice",
+        public_url="https://brat.example.com/",
+    )
+
+
+@pytest.fixture
+async def maker(wish: Wish) -> AsyncIterator[Maker]:
+    port = 0
+    async with httpx.AsyncClient(trust_env=False) as client:
+        made = Maker(
+            wish=wish, client=client, address=lambda: f"http://127.0.0.1:{port}"
+        )
+        async with listening(made.application(), "127.0.0.1", 0) as port:
+            yield made
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        yield client
+
+
+@pytest.fixture
+def github() -> respx.MockRouter:
+    router = respx.MockRouter(assert_all_called=False)
+    router.route(host="127.0.0.1").pass_through()
+    router.post(CONVERSION).respond(201, json={**MADE, "pem": pair()[0]})
+    return router
+
+
+def back(maker: Maker, **given: str) -> str:
+    asked = {"code": CODE, "state": maker.state, **given}
+    return f"{maker.address()}/made?{httpx.QueryParams(asked)}"
+
+
+async def test_the_form_asks_github_for_what_the_bot_needs(
+    maker: Maker, browser: httpx.AsyncClient
+) -> None:
+    page = await browser.get(maker.url)
+
+    action = unescape(page.text.split("action='")[1].split("'")[0])
+    told = json.loads(unescape(page.text.split("value='")[1].split("'")[0]))
+    assert action.startswith("https://github.com/settings/apps/new?")
+    assert parse_qs(urlsplit(action).query) == {"state": [maker.state]}
+    assert told["hook_attributes"] == {
+        "url": "https://brat.example.com/webhooks/github",
+        "active": True,
+    }
+    assert told["redirect_url"] == f"{maker.address()}/made"
+    assert told["default_permissions"]["contents"] == "write"
+    assert "workflows" not in told["default_permissions"]
+    assert told["default_events"] == list(EVENTS)
+    assert not any(event.startswith("installation") for event in EVENTS)
+    assert page.headers["cache-control"] == "no-store"
+
+
+async def test_the_app_is_kept_for_its_owner_alone(
+    maker: Maker, wish: Wish, browser: httpx.AsyncClient, github: respx.MockRouter
+) -> None:
+    with github:
+        page = await browser.get(back(maker))
+
+    assert page.status_code == 200
+    assert "brat-of-alice/installations/new" in page.text
+    assert maker.made.result().id == 7
+    for name in ("app.pem", "bot.json"):
+        assert stat.S_IMODE((wish.folder / name).stat().st_mode) == 0o600
+    told = read_as(Hosting, wish.folder / "bot.json")
+    assert told.private_key_file == wish.folder / "app.pem"
+    assert (told.app, told.allowed_owners) == ("brat-of-alice", ("alice",))
+    assert told.secret == "made-up-webhook-secret"
+    assert (wish.folder / "app.pem").read_text() == pair()[0]
+    assert "PRIVATE" not in page.text
+
+
+async def test_it_works_once(
+    maker: Maker, browser: httpx.AsyncClient, github: respx.MockRouter
+) -> None:
+    with github:
+        await browser.get(back(maker))
+        again = await browser.get(back(maker))
+        form = await browser.get(maker.url)
+
+    assert (again.status_code, form.status_code) == (403, 403)
+
+
+@pytest.mark.parametrize("token", ["", "x", "é"])
+async def test_without_the_token_there_is_no_form(
+    maker: Maker, browser: httpx.AsyncClient, token: str
+) -> None:
+    page = await browser.get(f"{maker.address()}/", params={"token": token})
+
+    assert page.status_code == 403
+    assert "form" not in page.text
+
+
+async def test_an_app_that_somebody_else_began_is_refused(
+    maker: Maker, wish: Wish, browser: httpx.AsyncClient, github: respx.MockRouter
+) -> None:
+    with github:
+        page = await browser.get(back(maker, state="another"))
+
+    assert page.status_code == 403
+    assert not wish.folder.exists()
+
+
+@pytest.mark.parametrize("code", ["", "../user", "a/b", "x" * 201])
+async def test_a_code_that_is_none_is_not_sent(
+    maker: Maker, browser: httpx.AsyncClient, code: str
+) -> None:
+    page = await browser.get(back(maker, code=code))
+
+    assert page.status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("status", "body"), [(404, {}), (201, {"id": "x"}), (500, {}), (201, [])]
+)
+async def test_what_github_does_not_hand_over_is_said_and_can_be_tried_again(
+    maker: Maker,
+    wish: Wish,
+    browser: httpx.AsyncClient,
+    status: int,
+    body: object,
+) -> None:
+    router = respx.MockRouter()
+    router.route(host="127.0.0.1").pass_through()
+    router.post(CONVERSION).respond(status, json=body)
+    with router:
+        page = await browser.get(back(maker))
+
+    assert page.status_code == 502
+    assert "GitHub" in page.text
+    assert not maker.made.done()
+    assert not wish.folder.exists()
+
+
+async def test_an_app_that_is_there_is_not_overwritten(
+    maker: Maker, wish: Wish, browser: httpx.AsyncClient, github: respx.MockRouter
+) -> None:
+    wish.folder.mkdir()
+    (wish.folder / "app.pem").write_text("mine")
+
+    with pytest.raises(BratError, match="is there already"):
+        check_free(wish.folder)
+    with github:
+        page = await browser.get(back(maker))
+
+    assert page.status_code == 502
+    assert (wish.folder / "app.pem").read_text() == "mine"
+
+
+def test_an_app_of_an_organisation_that_polls(tmp_path: Path) -> None:
+    wish = Wish(folder=tmp_path, name="brat", organisation="octo org")
+
+    assert wish.form_url == (
+        "https://github.com/organizations/octo%20org/settings/apps/new"
+    )
+    told = wish.manifest("http://127.0.0.1:1/made")
+    assert "hook_attributes" not in told
+    assert "default_events" not in told

@@ -1,0 +1,104 @@
+"""`brat bot`, typed: it serves until it is stopped, and simulates."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from brat.forge import Forge
+from tests.bot.house import labelled
+from tests.world.forge import REPO, make_source, settle_in, town, until
+
+BRAT = Path(sys.executable).with_name("brat")
+SECRET = "made-up-secret-of-the-webhook"
+pytestmark = pytest.mark.timeout(120)
+
+
+def typed(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BRAT, "bot", *args],
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
+async def test_it_polls_until_it_is_stopped(
+    tmp_path: Path, signal_number: signal.Signals
+) -> None:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path) as here:
+            issue = await here.issue()
+            label = {"labels": ["brat"]}
+            await here.post(f"issues/{issue}/labels", label, by="alice")
+            file = tmp_path / "bot.json"
+            told = {
+                "api_url": f"{here.url}/api/v3",
+                "git_url": here.url,
+                "token": tokens["bot"],
+                "repositories": [REPO],
+                "folder": str(tmp_path / "bot"),
+                "push_gap_s": 0,
+                "sweep_s": 0.2,
+            }
+            file.write_text(json.dumps(told))
+            child = await asyncio.create_subprocess_exec(
+                BRAT,
+                *("bot", "serve", str(file), "--poll"),
+                stderr=asyncio.subprocess.PIPE,
+            )
+            try:
+
+                async def accepted() -> bool:
+                    found = await here.get(f"issues/{issue}")
+                    names = {one["name"] for one in found["labels"]}
+                    return "brat:active" in names
+
+                await until(accepted, deadline_s=60)
+            finally:
+                child.send_signal(signal_number)
+                async with asyncio.timeout(30):
+                    _, said = await child.communicate()
+
+    assert child.returncode == 0
+    assert b"stopped; whatever is unfinished goes on" in said
+    assert b"Traceback" not in said
+
+
+def test_without_a_secret_it_serves_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "bot.json"
+    told = {"token": "x", "repositories": [REPO], "folder": str(tmp_path / "bot")}
+    file.write_text(json.dumps(told))
+
+    done = typed("serve", str(file), cwd=tmp_path)
+
+    assert done.returncode == 1
+    assert "anybody could send deliveries" in done.stderr
+
+
+def test_settings_that_are_wrong_are_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "bot.json").write_text('{"folder": "x", "token": "y", "prot": 1}')
+
+    wrong = typed("serve", cwd=tmp_path)
+    missing = typed("serve", "no.json", cwd=tmp_path)
+
+    assert wrong.returncode == missing.returncode == 1
+    assert wrong.stderr == "brat: bot.json: prot: Extra inputs are not permitted\n"
+    assert missing.stderr == "brat: no.json: No such file or directory\n"
+
+
+def test_a_delivery_is_simulated_anywhere(tmp_path: Path) -> None:
+    (tmp_path / "delivery.json").write_text(json.dumps(labelled()))
+
+    done = typed("simulate", "delivery.json", cwd=tmp_path)
+
+    assert done.returncode == 0
+    assert "convoy fix-it-7 on branch convoy/fix-it-7/base:" in done.stdout
