@@ -34,7 +34,7 @@ from convoy.config import Config
 from convoy.duration import seconds
 from convoy.plaintext import shortened
 from convoy.state import Convoy
-from runner.engines import ENGINES
+from runner import engines
 
 TITLE_CHARS: Final = 72
 _BY_NAME: Final[dict[str, Role]] = {role: role for role in ROLES}
@@ -226,14 +226,14 @@ def config_check(path: Path) -> None:
     config = local.configuration(checkout)
     say(f"{checkout.config}: valid" if checkout.config.exists() else "all defaults")
     for name, engine in config.engine.items():
-        if engine.type not in ENGINES:
+        if engine.type not in engines.known():
             say(f"note: this version cannot drive {engine.type} ([engine.{name}]) yet")
 
 
 def _checked(checkout: Checkout) -> Config:
     config = local.configuration(checkout)
     settings = config.settings()
-    roles.require_engines(settings.engines, frozenset(ENGINES))
+    roles.require_engines(settings.engines, engines.known())
     checkouts.require_programs(checkout, settings.engines)
     return config
 

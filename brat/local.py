@@ -25,6 +25,7 @@ from brat.checkout import Checkout
 from brat.console import Tell
 from brat.forge.records import Ci
 from brat.intake import Intake, pull_line
+from brat.model_keys import model_keys
 from brat.reading import Reader
 from brat.registration import BOT_FOLDER, Registration
 from brat.served import served
@@ -141,7 +142,8 @@ async def serving(
     folder = checkout.folder
     known = registrations.read(folder)
     config = configuration(checkout)
-    async with served(folder, known, ci_of(config, known)) as forge:
+    ci, keys = ci_of(config, known), model_keys(config)
+    async with served(folder, known, ci, keys) as forge:
         url, known = forge.url, registrations.read(folder)
         settings = bot_settings(folder, known, url, roles)
         intake = Intake(checkout=checkout, known=known, url=url, tell=tell)

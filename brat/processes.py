@@ -7,27 +7,32 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from brat.forge.run_environment import SECRET
 from grite.errors import Unavailable
 
 START_S: Final = 20.0
 STOP_S: Final = 5.0
+NONE: Final[Mapping[str, str]] = {}
 
 
-def _environment() -> dict[str, str]:
-    """Return what a process of ours inherits: where programs are, and nothing else."""
+def _environment(secrets: Mapping[str, str]) -> dict[str, str]:
+    """Return what a process of ours gets: where programs are, and its secrets."""
     path = os.pathsep.join((str(Path(sys.executable).parent), *os.get_exec_path()))
-    return {"PATH": path, "HOME": str(Path.home()), "LANG": "C.UTF-8"}
+    own = {"PATH": path, "HOME": str(Path.home()), "LANG": "C.UTF-8"}
+    return own | {SECRET + name: value for name, value in secrets.items()}
 
 
 class Process:
     """A child that says one line when it is ready and ends when its stdin closes."""
 
-    def __init__(self, module: str, *args: str, log: Path) -> None:
+    def __init__(
+        self, module: str, *args: str, log: Path, secrets: Mapping[str, str] = NONE
+    ) -> None:
         """Start `python -I -m MODULE ARGS`; its stderr is appended to `log`."""
         self._log = log
         with log.open("ab") as sink:
@@ -36,7 +41,7 @@ class Process:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=sink,
-                env=_environment(),
+                env=_environment(secrets),
                 start_new_session=True,
             )
 
@@ -88,15 +93,26 @@ class Process:
 
 
 @contextmanager
-def forge(folder: Path, port: int, *options: str, log: Path) -> Iterator[str]:
+def forge(
+    folder: Path,
+    port: int,
+    *options: str,
+    log: Path,
+    secrets: Mapping[str, str] = NONE,
+) -> Iterator[str]:
     """Serve the forge in `folder` and give its address; see `forge_process`."""
-    with forge_process(folder, port, *options, log=log) as (url, _):
+    served = forge_process(folder, port, *options, log=log, secrets=secrets)
+    with served as (url, _):
         yield url
 
 
 @contextmanager
 def forge_process(
-    folder: Path, port: int, *options: str, log: Path
+    folder: Path,
+    port: int,
+    *options: str,
+    log: Path,
+    secrets: Mapping[str, str] = NONE,
 ) -> Iterator[tuple[str, Process]]:
     """Serve the forge in `folder` and give its address and process.
 
@@ -105,18 +121,20 @@ def forge_process(
         port: tried first; another one is taken when somebody else has it.
         options: more arguments for it.
         log: where its stderr goes.
+        secrets: variables that its runs get, by their name.
 
     Raises:
         Unavailable: it did not start.
     """
     args = ("--dir", str(folder), *options)
-    process = Process("brat.forge", *args, "--port", str(port), log=log)
+    first, any_port = ("--port", str(port)), ("--port", "0")
+    process = Process("brat.forge", *args, *first, log=log, secrets=secrets)
     try:
         said = process.ready()
     except Unavailable:
         if not port:
             raise
-        process = Process("brat.forge", *args, "--port", "0", log=log)
+        process = Process("brat.forge", *args, *any_port, log=log, secrets=secrets)
         said = process.ready()
     try:
         yield str(json.loads(said)["url"]), process

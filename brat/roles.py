@@ -14,6 +14,7 @@ from brat.console import Tell
 from brat.local import Local, serving
 from convoy.actions import Role, Show, role_of
 from convoy.events import EngineSpec
+from convoy.nearest import did_you_mean
 from convoy.plan import plan
 from convoy.queue import startable
 from convoy.state import Convoy, State
@@ -182,6 +183,6 @@ def require_engines(engines: Mapping[str, EngineSpec], known: frozenset[str]) ->
     for name, engine in engines.items():
         if engine.type not in known:
             raise BratError(
-                f'[engine.{name}] type = "{engine.type}" cannot be driven by this '
-                f"version; it drives {', '.join(sorted(known))}"
+                f'[engine.{name}] type = "{engine.type}" cannot be driven here; known: '
+                f"{', '.join(sorted(known))}{did_you_mean(engine.type, known)}"
             )

@@ -6,7 +6,7 @@ when the first one ends. The operating system's lock on the forge's folder says 
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,27 +46,38 @@ class Served:
 
 
 @asynccontextmanager
-async def served(folder: Path, known: Registration, ci: Ci) -> AsyncIterator[Served]:
+async def served(
+    folder: Path, known: Registration, ci: Ci, secrets: Mapping[str, str]
+) -> AsyncIterator[Served]:
     """Give the forge in brat's folder.
+
+    Args:
+        folder: brat's.
+        known: its registration.
+        ci: how candidates are judged.
+        secrets: what its runs get, by name; a forge of another process has its own.
 
     Raises:
         Unavailable: it did not start.
     """
     if in_use(folder) and known.port:
-        async with _attached(folder, known, ci):
+        async with _attached(folder, known, ci, secrets):
             yield Served(f"http://127.0.0.1:{known.port}", lambda: True)
         return
     with contextlib.ExitStack() as stack:
-        yield _start(stack, folder, known, ci)
+        yield _start(stack, folder, known, ci, secrets)
 
 
 @asynccontextmanager
-async def _attached(folder: Path, known: Registration, ci: Ci) -> AsyncIterator[None]:
+async def _attached(
+    folder: Path, known: Registration, ci: Ci, secrets: Mapping[str, str]
+) -> AsyncIterator[None]:
     """Watch the forge of another process, and serve it when that one ends."""
     with contextlib.ExitStack() as stack:
         async with asyncio.TaskGroup() as group:
             watch = group.create_task(
-                _take_over(stack, folder, known, ci), name="take over the forge"
+                _take_over(stack, folder, known, ci, secrets),
+                name="take over the forge",
             )
             try:
                 yield
@@ -75,7 +86,11 @@ async def _attached(folder: Path, known: Registration, ci: Ci) -> AsyncIterator[
 
 
 async def _take_over(
-    stack: contextlib.ExitStack, folder: Path, known: Registration, ci: Ci
+    stack: contextlib.ExitStack,
+    folder: Path,
+    known: Registration,
+    ci: Ci,
+    secrets: Mapping[str, str],
 ) -> None:
     while True:
         await asyncio.sleep(LOOK_S)
@@ -83,16 +98,20 @@ async def _take_over(
             continue
         # Another terminal may be quicker; then this one goes on watching.
         with contextlib.suppress(Unavailable):
-            await asyncio.to_thread(_start, stack, folder, known, ci)
+            await asyncio.to_thread(_start, stack, folder, known, ci, secrets)
             return
 
 
 def _start(
-    stack: contextlib.ExitStack, folder: Path, known: Registration, ci: Ci
+    stack: contextlib.ExitStack,
+    folder: Path,
+    known: Registration,
+    ci: Ci,
+    secrets: Mapping[str, str],
 ) -> Served:
     registrations.set_ci(folder, known, ci)
     forge = processes.forge_process(
-        folder / FORGE_FOLDER, known.port, log=folder / _LOG
+        folder / FORGE_FOLDER, known.port, log=folder / _LOG, secrets=secrets
     )
     url, process = stack.enter_context(forge)
     registrations.write(folder, replace(known, port=urlsplit(url).port or 0))

@@ -4,6 +4,7 @@ The names and meanings are those of an Actions job; nothing of the forge's own
 environment is in it. https://docs.github.com/en/actions/reference/workflows-and-actions/variables
 """
 
+import os
 import platform
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from brat.forge.records import Repository, Run
 from brat.forge.urls import Site
 from brat.forge.views.runs import JOB_NAME
 
+SECRET: Final = "BRAT_SECRET_"  # noqa: S105  the beginning of a name
+"""How a variable of the forge begins whose rest a run gets as a secret."""
 _FILES: Final = {
     "GITHUB_OUTPUT": "output",
     "GITHUB_ENV": "env",
@@ -87,7 +90,18 @@ def environment(
             "BRAT_LOG": run.inputs.get("log", ""),
             "BRAT_RESULT": str(place.result),
         }
+        | _secrets()
     )
+
+
+def _secrets() -> dict[str, str]:
+    """Return the secrets of the runs, which the forge was started with."""
+    ours = os.environ  # noqa: TID251  they are settings of the forge
+    return {
+        name.removeprefix(SECRET): value
+        for name, value in ours.items()
+        if name.startswith(SECRET)
+    }
 
 
 def _facts(site: Site, repo: Repository, run: Run, actor: str) -> dict[str, str]:

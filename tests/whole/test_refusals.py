@@ -77,12 +77,12 @@ def test_a_key_that_nobody_knows_names_the_nearest(tmp_path: Path, line: str) ->
 
 @pytest.mark.parametrize("line", [START, "brat witness run"])
 def test_an_engine_that_cannot_be_driven(tmp_path: Path, line: str) -> None:
-    terminal = project(tmp_path, '[engine.default]\ntype = "codex"\n')
+    terminal = project(tmp_path, '[engine.default]\ntype = "plugin:abacus"\n')
 
     sentence = refused(terminal, line)
 
-    assert '[engine.default] type = "codex" cannot be driven' in sentence
-    assert "it drives shell" in sentence
+    assert '[engine.default] type = "plugin:abacus" cannot be driven' in sentence
+    assert "known: aider, claude-code, codex," in sentence
 
 
 @pytest.mark.parametrize("line", ["brat status", "brat witness run", "brat deacon run"])

@@ -1,0 +1,69 @@
+"""What the model's vendor does to a convoy: nothing of it is the task's fault."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runner.engines.hearing import SAMPLES
+from tests.world.second_reader import rows
+from tests.world.terminal import Terminal, left_running
+from tests.world.words import project
+
+pytestmark = pytest.mark.timeout(600)
+
+CONFIG = '[engine.default]\ntype = "claude-code"\n\n[witness]\nattempts = 1\n'
+HEADLESS = "brat mayor start --task 'Spell words' --headless"
+KEYED = f"env ANTHROPIC_API_KEY=made-up-key-0123456789 {HEADLESS}"
+LIMITED_ONCE = """\
+if mkdir '{met}' 2> /dev/null; then cat '{limited}'; exit 1; fi
+my-agent
+cat '{done}'
+"""
+
+
+def claude(terminal: Terminal) -> None:
+    """Install a program that meets a rate limit once, and works then."""
+    script = LIMITED_ONCE.format(
+        met=terminal.home / "met",
+        limited=SAMPLES / "claude-b429.stdout",
+        done=SAMPLES / "claude-ok.stdout",
+    )
+    terminal.install("claude", script)
+
+
+def facts(terminal: Terminal, kind: str) -> list[dict[str, Any]]:
+    bare = terminal.cwd / ".git/brat/forge/repos/pat-person/project.git"
+    return [row.fact for row in rows(bare) if row.fact and row.fact["type"] == kind]
+
+
+def test_a_rate_limit_costs_the_task_some_time_and_not_its_only_attempt(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, CONFIG)
+    claude(terminal)
+
+    said = terminal.type(KEYED)
+
+    assert said.status == 0, said.err
+    (again,) = [f for f in facts(terminal, "task.queued") if f["cause"] != "planned"]
+    (refused,) = facts(terminal, "work.refused")
+    first, second = facts(terminal, "task.started")
+    assert (again["cause"], again["why"]) == ("outage", refused["why"])
+    assert again["why"].startswith("The model's vendor limits the rate: API Error")
+    assert (first["attempt"], second["attempt"]) == (1, 2)
+    assert second.get("notes", []) == []
+    assert again["not_before"] > 0
+    assert left_running(tmp_path) == []
+
+
+def test_a_missing_key_is_a_persons_to_give_and_is_said_at_once(tmp_path: Path) -> None:
+    terminal = project(tmp_path, CONFIG)
+    claude(terminal)
+
+    said = terminal.type(HEADLESS)
+
+    assert said.status == 1
+    needs = "The engine claude-code needs its key in the variable ANTHROPIC_API_KEY"
+    assert any(needs in line for line in said.lines)
+    assert len(facts(terminal, "task.started")) == 1
