@@ -1,7 +1,8 @@
 """One commit of the log: its files, and what is read back from them and verified.
 
-What is wrong with it is said, not raised. A commit holds `meta.json` and `events/YYYY/MM/DD/<hash>.bin`. Any other program may
-have written to the ref, so nothing here is taken for granted.
+What is wrong with it is said, not raised. A commit holds `meta.json` and
+`events/YYYY/MM/DD/<hash>.bin`. Any other program may have written to the ref, so
+nothing here is taken for granted.
 """
 
 import json
