@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STRICT ?= 0
-WORKFLOWS = $(wildcard workflows/*.yml)
+WORKFLOWS = $(wildcard workflows/*.yml examples/*.yml)
 
 .DEFAULT_GOAL := help
 
@@ -58,6 +58,7 @@ lint: $(VENV)/.dev
 	@said=$$($(BIN)/zizmor --offline --quiet --no-progress --min-severity low $(WORKFLOWS) action.yml) || { echo "$$said"; exit 1; }
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows $(WORKFLOWS)
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions action.yml
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms examples/forms/*.yml
 	@$(BIN)/shellcheck .ci/*
 	@$(BIN)/hadolint --no-color Dockerfile
 

@@ -1,0 +1,127 @@
+"""The examples: all of them are read as brat reads them, and one is run."""
+
+import asyncio
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+from brat import local, processes, registration as registrations
+from brat.demo.bot_process import BotProcess
+from brat.forge.records import Ci
+from brat.reading import Reader
+from brat.registration import FORGE_FOLDER, Registration, Source
+from convoy import tasklist
+from convoy.config import load
+from convoy.state import Convoy
+from tests.world.words import engine, project
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NIGHTLY = EXAMPLES / "nightly-convoy.yml"
+CI = "python -m pytest -q -p no:cacheprovider"
+AGENT = 'echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
+DEADLINE_S = 60.0
+LOOK_S = 0.1
+ACT = Path(sys.executable).with_name("act")
+
+
+def yaml(file: Path) -> Any:  # noqa: ANN401  YAML
+    return YAML(typ="safe").load(file.read_text())
+
+
+def test_the_list_names_every_example() -> None:
+    listed = re.findall(r"\]\((.+?)\)", (EXAMPLES / "README.md").read_text())
+    there = {
+        str(file.relative_to(EXAMPLES))
+        for file in EXAMPLES.rglob("*.*")
+        if file.name != "README.md"
+    }
+
+    assert set(listed) == there
+
+
+def test_the_task_lists_become_the_tasks_they_show() -> None:
+    form = yaml(EXAMPLES / "forms/convoy.yml")["body"][0]["attributes"]["value"]
+    review = (EXAMPLES / "second-engine-reviews.toml").read_text()
+    settings = load(review, source="example").settings()
+    body = "\n".join(re.findall(r"(?m)^# +(- \[ \] .*)$", review))
+
+    planned = tasklist.plan("Work", form, settings.engines, 20)
+    reviewed = tasklist.plan("Work", body, settings.engines, 20)
+
+    assert [task.after for task in planned] == [(), (1,)]
+    assert [task.engine for task in reviewed] == ["default", "reviewer"]
+
+
+def opened_by_the_example(folder: Path, url: str, known: Registration) -> None:
+    """Run the nightly workflow under act, with a person's token as its secret."""
+    checkout = folder / "elsewhere"
+    checkout.mkdir()
+    subprocess.run(["git", "init", "--quiet"], cwd=checkout, check=True)
+    token = known.person_token
+    done = subprocess.run(
+        [
+            *(str(ACT), "workflow_dispatch", "--workflows", str(NIGHTLY)),
+            *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
+            *("--no-cache-server", "--action-cache-path", str(folder / "actions")),
+            *("--env", f"GITHUB_API_URL={url}/api/v3"),
+            *("--env", f"GITHUB_REPOSITORY={known.repository}"),
+            *("--secret", "BRAT_STARTER_TOKEN"),
+        ],
+        cwd=checkout,
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "BRAT_STARTER_TOKEN": token,
+        },
+        capture_output=True,
+        text=True,
+        timeout=DEADLINE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert token not in done.stdout
+
+
+async def night(folder: Path, known: Registration) -> Convoy:
+    """Let a bot serve a forge, run the example, and return what became of it."""
+    log = folder / "forge.log"
+    with processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
+        bot = BotProcess(folder, known, url)
+        bot.start()
+        try:
+            await local.point_hook(url, known, bot.port)
+            await asyncio.to_thread(opened_by_the_example, folder, url, known)
+            reader = Reader(registrations.bare_path(folder, known))
+            async with asyncio.timeout(DEADLINE_S):
+                while True:
+                    for convoy in reader.read().convoys.values():
+                        if convoy.ended or any(
+                            task.state == "blocked" for task in convoy.tasks
+                        ):
+                            return convoy
+                    await asyncio.sleep(LOOK_S)
+        finally:
+            bot.stop()
+
+
+@pytest.mark.needs("act", "curl")
+@pytest.mark.timeout(150)
+def test_the_nightly_convoy_ends_merged(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine(AGENT))
+    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
+    folder = tmp_path / "brat"
+    known = registrations.register(folder, source)
+    registrations.set_ci(folder, known, Ci(command=CI))
+    issue = json.loads(yaml(NIGHTLY)["jobs"]["open"]["steps"][0]["env"]["ISSUE"])
+
+    convoy = asyncio.run(night(folder, known))
+
+    assert (convoy.state, convoy.title) == ("complete", issue["title"])
+    assert [task.state for task in convoy.tasks] == ["merged"] * 2
