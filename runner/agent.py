@@ -85,7 +85,8 @@ class _Run:
             self._transcript.close()
         if ending.fault:
             return ending, Report("missing_tool")
-        return ending, self._hearing.report(ending.exit_code)
+        by_us = ending.timed_out or ending.silent
+        return ending, self._hearing.report(None if by_us else ending.exit_code)
 
     def _take(self, stream: Stream, text: str) -> None:
         self._job.show(text)

@@ -73,14 +73,19 @@ class Hearing:
         self._take(self._row.recount(left))
 
     def report(self, exit_code: int | None) -> Report:
-        """Return what it came to; `exit_code` is None when a signal ended it."""
+        """Return what it came to; `exit_code` is None when a signal or we ended it.
+
+        Then what it said last of its success counts for nothing: one engine says so
+        whenever it is told to end.
+        """
+        got_over = self._is_done and exit_code is not None
         says = self._is_done if self._row.ends == "says" else True
         status, summary = self._last_words()
         return Report(
             status=status if says and exit_code == 0 else None,
             summary=summary.strip()[:SUMMARY_CHARS],
-            trouble=self._trouble,
-            limit=self._limit,
+            trouble=None if got_over else self._trouble,
+            limit=None if got_over else self._limit,
             session=self._session,
         )
 
@@ -112,8 +117,8 @@ class Hearing:
         match said:
             case Text(by="agent"):
                 self._hear(said)
-            case ToolUse():
-                self._is_speaking = False
+            case ToolUse():  # so the model answers again
+                self._is_speaking, self._trouble, self._limit = False, None, None
             case Session():
                 self._session = said.id
             case Error():
@@ -122,7 +127,7 @@ class Hearing:
             case RateLimit():
                 self._limit = said
             case Result(ok=True):
-                self._is_done, self._trouble, self._limit = True, None, None
+                self._is_done = True
                 self._text = said.text or self._text
             case Result():
                 self._is_done = False
