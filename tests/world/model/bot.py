@@ -38,6 +38,8 @@ ONCE: Final = (
     *(commands.PlanConvoy, commands.RefuseWork, commands.RequestConvoy),
     commands.StartBot,
 )
+TOLD: Final = commands.TellTask
+"""May be said twice."""
 _SETTINGS: Final = Settings(
     repository="octo/app",
     api_url="http://127.0.0.1",
@@ -116,7 +118,8 @@ class TwiceDraft(Draft):
         """Decide; what was allowed must not be allowed again."""
         refused = super().submit(command)
         if refused is None:
-            assert super().submit(command) is not None, f"twice: {command}"
+            again = super().submit(command) if not isinstance(command, TOLD) else ""
+            assert again is not None, f"twice: {command}"
             self.commands.append(command)
         return refused
 
@@ -146,11 +149,18 @@ class Bot:
         self._noted: list[commands.NoteDone] = []
         self._lease_is_fresh = False
 
-    def ask(self, command: Command) -> Refusal | None:
-        """Put a person's command to the rules and push what it leads to."""
+    def ask(self, command: Command, moves: Mapping[str, str] = {}) -> Refusal | None:
+        """Put a person's command to the rules and push what it leads to.
+
+        Args:
+            command: what is asked.
+            moves: refs that move with it when it is allowed.
+        """
         self.mirror.look()
         draft = self._draft()
         refused = draft.submit(command)
+        for ref, commit in moves.items() if refused is None else ():
+            draft.move(ref, commit)
         if draft:
             self._push(draft)
         return refused
@@ -232,7 +242,7 @@ class Bot:
         names = (action.convoy, action.task, attempt.number)
         if result.commit:
             draft.move(ids.attempt_ref(*names), result.commit)
-        command = result.command(*names, base=attempt.base)
+        command = result.command(*names, base=attempt.root or attempt.base)
         if draft.submit(command) is None and isinstance(command, commands.AcceptWork):
             draft.move(HEADS + ids.task_branch(*names[:2]), command.commit)
 

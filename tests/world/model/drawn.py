@@ -59,4 +59,6 @@ configurations = st.builds(
     attempts=st.sampled_from([1, 1, 2, 3]),
     max_sessions=st.sampled_from([1, 3, 6]),
     locks=st.sampled_from(["require", "require", "warn", "off"]),
+    approve=st.sampled_from(["auto", "auto", "auto", "plan"]),
+    approvals=st.sampled_from([0, 0, 0, 2]),
 )

@@ -34,6 +34,10 @@ class ModelGitHub(GitHub):
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
 
+    @property
+    def _repo(self) -> str:  # type: ignore[override]  # the real one keeps it
+        raise AssertionError("the bot asks GitHub for what this model does not answer")
+
     # --- issues ---------------------------------------------------------------------
 
     async def issue(self, number: int) -> payloads.Issue:
@@ -145,6 +149,10 @@ class ModelGitHub(GitHub):
         self.forge.write("cancel")
         self.forge.runs[run].completed = True
         self.forge.moment("after cancel")
+
+    async def is_judging(self, commit: str) -> bool:
+        newest = self.forge.checks.get(commit, ())[-1:]
+        return any(check.status != "completed" for check in newest)
 
     async def checks(self, commit: str) -> list[Check]:
         return list(self.forge.checks.get(commit, ()))

@@ -24,7 +24,7 @@ from tests.world.model.story import Story
 RESOURCES: Final = ("path:src/", "path:src/a.py", "port:80", "repo:global")
 CONVOYS: Final = 4
 DROPPED: Final = ("needs-review", "running", "blocked", "queued")
-COMMANDS: Final = ("pauses_or_resumes", "cancels", "locks", "unlocks")
+COMMANDS: Final = ("pauses_or_resumes", "cancels", "cancels", "locks", "unlocks")
 DEEDS: Final = (
     *("pushes_to_a_base", "pushes_to_the_target", "pushes_to_the_target"),
     *("merges_by_hand", "merges_by_hand", "deletes_a_base", "deletes_a_run"),
@@ -48,6 +48,11 @@ class People(Story):
     @precondition(lambda self: "deeds" in self.season)
     def somebody_does_it_by_hand(self, what: str, number: int) -> None:
         getattr(self, what)(number)
+
+    @rule(number=which)
+    @precondition(lambda self: any(c.candidate for c in self.forge.state.live()))
+    def the_target_moves_before_a_convoy_lands(self, number: int) -> None:
+        self.pushes_to_the_target(number)
 
     # --- commands -------------------------------------------------------------------
 

@@ -11,10 +11,13 @@ from typing import Final
 
 from convoy import ids
 from convoy.events import (
+    ApprovalVoided,
+    ConvoyApproved,
     ConvoyFailed,
     Event,
     LeaseTaken,
     MergeLanded,
+    TaskApproved,
     TaskBlocked,
     TaskDropped,
     TaskMerged,
@@ -41,12 +44,19 @@ class Promises:
         self.by_hand: set[str] = set()
         """Lines that a person brought in, whosever they are."""
         self.landed: set[tuple[str, int]] = set()
+        self._approved: dict[tuple[str, int, str], str] = {}
+        """The work that somebody approves, by convoy, task and name."""
+        self._planned: set[str] = set()
+        """Convoys whose plan somebody approved."""
         self._landing: list[MergeLanded] = []
-        self._handed_in: set[str] = set()
+        self._handed_in: dict[str, str] = {}
+        """What sessions left, with the commit it was made on."""
 
     # --- as it is written -----------------------------------------------------------
 
-    def fact(self, before: State, after: State, fact: Event) -> None:
+    def fact(  # noqa: C901  one arm a kind
+        self, before: State, after: State, fact: Event
+    ) -> None:
         """Check one fact against the state it was decided in."""
         self.forge.seen.update(names_of(before, fact))
         match fact:
@@ -63,22 +73,40 @@ class Promises:
             case TaskMerged():
                 convoy = before.convoys[fact.convoy]
                 assert unmet(convoy, fact.task) == [], "merged before what it needs"
+            case ConvoyApproved() | TaskApproved() | ApprovalVoided():
+                self._vouched(before, fact)
             case TaskBlocked() | ConvoyFailed() | TaskDropped():
                 assert fact.why, "stopped without a reason"
             case _:
                 pass
+
+    def _vouched(
+        self, before: State, fact: ConvoyApproved | TaskApproved | ApprovalVoided
+    ) -> None:
+        if isinstance(fact, ConvoyApproved):
+            self._planned.add(fact.convoy)
+            return
+        task = before.convoys[fact.convoy].task(fact.task)
+        assert task is not None
+        assert task.work is not None
+        key = (fact.convoy, fact.task, fact.by)
+        counts = isinstance(fact, TaskApproved)
+        self._approved[key] = task.work.commit if counts else ""
 
     def _started(self, before: State, after: State, fact: TaskStarted) -> None:
         convoy = before.convoys[fact.convoy]
         task = convoy.task(fact.task)
         assert task is not None
         assert convoy.state == "active", "started while the convoy is not active"
+        assert not convoy.held, "started while a label holds it"
+        approved = convoy.settings.approve == "auto" or convoy.name in self._planned
+        assert approved, "started on a plan that nobody approved"
         assert unmet(convoy, fact.task) == [], "started before what it needs"
         assert task.attempt is None, "two sessions of one task"
         for number in task.spec.after:
             needed = convoy.task(number)
             assert needed is not None
-            if needed.landed:
+            if needed.landed and task.earlier is None:
                 assert self.forge.commits.contains(fact.base, needed.landed)
         sessions = [t.spec.engine for _, t in after.running()]
         assert len(sessions) <= convoy.settings.max_sessions, "slots overshot"
@@ -95,13 +123,13 @@ class Promises:
         assert task is not None
         assert task.attempt is not None
         assert task.attempt.number == fact.attempt == task.started, "superseded"
-        self._handed_in.add(fact.commit)
+        self._handed_in[fact.commit] = fact.base
 
     def _refused(self, fact: WorkRefused) -> None:
         session = ids.session_name(fact.convoy, fact.task, fact.attempt)
         for run in self.forge.runs.values():
             if run.session == session and run.result.commit:
-                self._handed_in.add(run.result.commit)
+                self._handed_in[run.result.commit] = run.started.base
 
     def _landed(self, before: State, fact: MergeLanded) -> None:
         convoy = before.convoys[fact.convoy]
@@ -118,8 +146,17 @@ class Promises:
             assert fact.candidate in self.green, "landed and never green"
         else:
             assert fact.judged == UNJUDGED
+        part = task or convoy
+        assert not convoy.held, "landed and held"
+        assert not part.held, "landed and held"
+        assert not part.withdrawn, "landed and withdrawn"
         if task is not None:
             assert task.work is not None
+            approved = [
+                self._approved.get((fact.convoy, fact.task, by)) == task.work.commit
+                for by in task.approved_by
+            ]
+            assert sum(approved) >= convoy.settings.approvals, "landed unapproved"
             assert candidate.work == task.work.commit
             assert task.work.attempt == task.started, "a superseded attempt landed"
         self._landing.append(fact)
@@ -179,14 +216,15 @@ class Promises:
             name, _, session = line.partition(":")
             if name != "work":
                 continue
-            owner, number, attempt = ids.parse_session(session)
+            owner, number, _ = ids.parse_session(session)
             task = self.forge.state.convoys[owner].task(number)
             whole = self.forge.state.convoys[owner].state == "complete"
             assert whole or owner == convoy.name, f"{line} is of another convoy"
             assert task is not None
             assert task.state == "merged", f"{line} is not merged, and landed"
             assert task.work is not None
-            assert task.work.attempt == attempt, f"{line} was superseded, and landed"
+            current = self.forge.commits[task.work.commit].lines
+            assert line in current, f"{line} was superseded, and landed"
 
     def _kept(self) -> None:
         """Check that no work that was handed in has become unreachable."""
@@ -196,8 +234,11 @@ class Promises:
             for ref, commit in refs.items()
             if commit in commits.known and not ref.startswith(QUEUE)
         ]
-        for commit in self._handed_in:
-            assert any(commit in tip for tip in tips), f"{commit} is lost"
+        reachable = frozenset().union(*tips)
+        for commit in self._handed_in.keys() - reachable:  # rebased since, or lost
+            work = commits[commit].lines - commits[self._handed_in[commit]].lines
+            kept = any(work <= commits[other].lines for other in reachable)
+            assert kept, f"{commit} is lost"
 
     # --- after each step ------------------------------------------------------------
 
