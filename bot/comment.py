@@ -5,6 +5,7 @@ Pure: text from state. All of it says the same as the log, which is the truth.
 
 from typing import Final
 
+from bot import boxes
 from convoy import ids
 from convoy.plaintext import clean
 from convoy.reasons import waits_for
@@ -17,6 +18,10 @@ LABELS: Final = (
     "brat:complete",
     "brat:failed",
 )
+HOLD: Final = "brat:hold"
+"""Nothing of the issue's convoy, or of the pull request's task, starts or merges."""
+NO: Final = "brat:no"
+"""The bot never acts on this issue or pull request."""
 _WHY_CHARS: Final = 160
 _TITLE_CHARS: Final = 256
 """The longest title GitHub takes."""
@@ -36,9 +41,17 @@ def labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]:
     return have, ({*LABELS, start_label} - have)
 
 
-def convoy_comment(convoy: Convoy) -> str:
-    """Return the one comment that shows a convoy, as Markdown."""
-    return f"{ids.marker(ids.comment_key(convoy.name))}\n{convoy_table(convoy)}"
+def convoy_comment(convoy: Convoy, ticked: frozenset[str] = frozenset()) -> str:
+    """Return the one comment that shows a convoy, as Markdown.
+
+    Args:
+        convoy: as it is.
+        ticked: boxes that a person has ticked and the bot has not heard of yet.
+    """
+    lines = boxes.lines(convoy, ticked)
+    surface = ("", *lines) if lines else ()
+    marker = ids.marker(ids.comment_key(convoy.name))
+    return "\n".join((marker, convoy_table(convoy), *surface))
 
 
 def convoy_table(convoy: Convoy) -> str:
@@ -54,6 +67,10 @@ def convoy_table(convoy: Convoy) -> str:
             *_fitting([_row(convoy, task) for task in convoy.tasks], "| | {} |"),
             "",
         ]
+    if convoy.state == "planning" and convoy.tasks:
+        lines += ["**The plan waits for a person:** say `/brat approve`.", ""]
+    if convoy.held:
+        lines += [f"**Held** by the label {inline(convoy.held)}.", ""]
     if convoy.why:
         lines += [f"**Why:** {inline(convoy.why)}", ""]
     if convoy.pull is not None:

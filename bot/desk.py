@@ -41,6 +41,10 @@ class Desk:
     are done without a look whether they were done before."""
     shown: dict[str, object] = field(default_factory=dict)
     """What the forge was last seen to show, so that nothing is written twice."""
+    unticked: dict[int, set[str]] = field(default_factory=dict)
+    """By comment, the boxes whose ticks were heard: they are shown empty again."""
+    ticks: dict[tuple[int, str], int] = field(default_factory=dict)
+    """When a tick, by comment and box, was first seen before it was heard; unix ms."""
     troubles: dict[str, str] = field(default_factory=dict)
     """What the forge refused, by what was tried; said by status and at the end."""
     observed: Observed = field(default_factory=Observed)

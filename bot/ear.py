@@ -8,7 +8,7 @@ announced or given, and changes nothing.
 import asyncio
 from typing import Final
 
-from bot import mayor, orders, replies
+from bot import labels, mayor, orders, replies
 from bot.admission import EDITED_SINCE_SAID, edited_since
 from bot.asker import Asker
 from bot.desk import Desk
@@ -33,7 +33,7 @@ async def attend(desk: Desk, draft: Draft, remark: Remark) -> None:
     said = await asyncio.to_thread(heard, remark.text)  # hostile text takes seconds
     if not said:
         said = await _called(desk, draft, remark)
-    if not said:
+    if not said or await labels.is_off_limits(desk, remark.issue):
         return
     await desk.github.react(remark.comment, EYES)
     given = [await _one(desk, draft, remark, each) for each in said]

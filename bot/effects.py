@@ -4,9 +4,9 @@ An announced action (an intent) that this process did not announce itself, or ha
 before, is looked for by its key first: the earlier try's answer may have been lost.
 """
 
-from typing import assert_never
+from typing import Final, assert_never
 
-from bot import comment
+from bot import boxes, comment
 from bot.desk import Desk
 from bot.rest import Refused
 from convoy import ids
@@ -14,19 +14,26 @@ from convoy.actions import CancelRun, Do, Effect, Show
 from convoy.commands import NoteDone
 from convoy.state import Convoy, Intent
 
+TICK_MS: Final = 600_000
+"""How long a tick is kept that no delivery tells of; then it can be set again."""
+
 
 def is_shown(desk: Desk, effect: Effect) -> bool:
     """Whether the effect only shows what the forge was last seen to show."""
     if not isinstance(effect, Show):
         return False
     convoy = desk.mirror.state.convoys[effect.convoy]
+    if convoy.held == comment.NO:
+        return True
     have, _ = comment.labels(convoy, desk.settings.label)
-    if desk.shown.get(_labels_of(convoy)) != have:
+    if desk.shown.get(labels_key(convoy)) != have:
         return False
     if convoy.comment is None:
         return True
     seen = desk.shown.get(_comment_of(convoy), "")
-    return seen is None or seen == comment.convoy_comment(convoy)
+    if not isinstance(seen, str) or convoy.comment in desk.unticked:
+        return seen is None
+    return boxes.unticked(seen) == comment.convoy_comment(convoy)
 
 
 async def perform(desk: Desk, effect: Effect) -> NoteDone | None:
@@ -115,7 +122,7 @@ async def _comment(desk: Desk, convoy: Convoy, *, look: bool) -> int:
 
 async def _answer(desk: Desk, intent: Intent, *, look: bool) -> int:
     """React to a comment and say what is to be said; a comment that is gone is fine."""
-    if intent.reaction:
+    if intent.reaction and intent.comment:
         await desk.github.react(intent.comment, intent.reaction)
     if not intent.text:
         return intent.comment
@@ -137,19 +144,41 @@ async def show(desk: Desk, convoy: Convoy) -> None:
 
     Writes only what differs from what the forge was last seen to show.
     """
-    await _show_labels(desk, convoy)
-    if convoy.comment is None:
+    if convoy.held == comment.NO:
         return
-    key, body = _comment_of(convoy), comment.convoy_comment(convoy)
-    if key not in desk.shown:
-        desk.shown[key] = await desk.github.comment(convoy.comment)
-    if desk.shown[key] not in (body, None):  # None: a person deleted it
-        await desk.github.edit_comment(convoy.comment, body)
-        desk.shown[key] = body
+    await _show_labels(desk, convoy)
+    if convoy.comment is not None:
+        await _show_comment(desk, convoy, convoy.comment)
+
+
+async def _show_comment(desk: Desk, convoy: Convoy, number: int) -> None:
+    """Edit the comment, but never over a tick that nobody has heard of yet."""
+    key = _comment_of(convoy)
+    if desk.shown.get(key, "") is None:
+        return  # a person deleted it
+    stands = await desk.github.comment(number)
+    if stands is not None:
+        body = comment.convoy_comment(convoy, _unheard(desk, number, stands))
+        if stands != body:
+            await desk.github.edit_comment(number, body)
+        stands = body
+    desk.shown[key] = stands
+    for box in desk.unticked.pop(number, set()):
+        desk.ticks.pop((number, box), None)
+
+
+def _unheard(desk: Desk, number: int, text: str) -> frozenset[str]:
+    """Return the ticks whose delivery, which says whose they are, is under way."""
+    now, heard = desk.clock(), desk.unticked.get(number, set())
+    return frozenset(
+        box
+        for box in boxes.ticked_in(text) - heard
+        if now - desk.ticks.setdefault((number, box), now) < TICK_MS
+    )
 
 
 async def _show_labels(desk: Desk, convoy: Convoy) -> None:
-    key = _labels_of(convoy)
+    key = labels_key(convoy)
     have, have_not = comment.labels(convoy, desk.settings.label)
     if desk.shown.get(key) == have:
         return
@@ -158,7 +187,8 @@ async def _show_labels(desk: Desk, convoy: Convoy) -> None:
     desk.shown[key] = have
 
 
-def _labels_of(convoy: Convoy) -> str:
+def labels_key(convoy: Convoy) -> str:
+    """Return under what name the desk keeps which labels the issue was seen to have."""
     return f"labels:{convoy.name}"
 
 

@@ -120,6 +120,12 @@ class GitHub:
         found = self._rest.each(payloads.Issue, url)
         return [issue async for issue in found if issue.pull_request is None]
 
+    async def labelled(self, label: str) -> list[int]:
+        """Return the issues and pull requests, open or not, that carry `label`."""
+        named = quote(label, safe="")
+        url = f"{self._repo}/issues?state=all&per_page=100&labels={named}"
+        return [found.number async for found in self._rest.each(payloads.Issue, url)]
+
     async def labelling(self, number: int, label: str) -> payloads.IssueEvent | None:
         """Return how `label` was put on the issue last; None when nobody is known."""
         last = None

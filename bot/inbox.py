@@ -61,7 +61,32 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True, tag="commented"):
     """So found, and edited since it was written."""
 
 
-Kept = Request | Remark
+Verdict = Literal["approved", "changes_requested"]
+
+
+class Review(msgspec.Struct, frozen=True, kw_only=True, tag="reviewed"):
+    """Somebody approved a pull request's head, or asked for changes."""
+
+    pull: int
+    review: int
+    verdict: Verdict
+    commit: str
+    """The head that was reviewed."""
+    text: str
+    by: str
+
+
+class Ticked(msgspec.Struct, frozen=True, kw_only=True, tag="ticked"):
+    """Somebody ticked boxes in a comment of the bot."""
+
+    issue: int
+    comment: int
+    boxes: tuple[str, ...]
+    """The keys of those that were not ticked before."""
+    by: str
+
+
+Kept = Request | Remark | Review | Ticked
 
 
 class Inbox:
@@ -109,6 +134,11 @@ class Inbox:
         """Return the comments that wait, by delivery id, oldest first."""
         kept = self._kept().items()
         return {name: each for name, each in kept if isinstance(each, Remark)}
+
+    def signs(self) -> dict[str, Review | Ticked]:
+        """Return the reviews and ticks that wait, by delivery id, oldest first."""
+        kept = self._kept().items()
+        return {name: each for name, each in kept if isinstance(each, Review | Ticked)}
 
     def _settle(self) -> None:
         """Bring the folder's own list of names to the disk."""

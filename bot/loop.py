@@ -12,14 +12,14 @@ from typing import Final
 
 from filelock import FileLock
 
-from bot import ear, effects, mayor, missed
+from bot import effects, listening
 from bot.desk import Desk
 from bot.draft import Draft
 from bot.lease import BotLease, NotHolder
 from bot.observe import observe
 from bot.rest import Limited, Refused
 from bot.staging import owed, stage
-from bot.wake import ALL, Wake
+from bot.wake import Wake
 from convoy.actions import Effect, Show
 from convoy.commands import Command, NoteDone, StartBot
 from convoy.decide import Refusal
@@ -225,18 +225,7 @@ class Loop:
             draft.submit(StartBot(actor=draft.actor.hex(), version=VERSION))
         if "mayor" not in self.desk.settings.roles:
             return []
-        waiting = await mayor.requests(self.desk, sweep=parts >= ALL)
-        for request in waiting.values():
-            await mayor.accept(self.desk, draft, request)
-        if parts >= ALL:
-            await missed.comments(self.desk, draft.state)
-        remarks = self.desk.inbox.remarks()
-        for remark in remarks.values():
-            if remark.edited:
-                missed.ask_again(draft, remark)
-            else:
-                await ear.attend(self.desk, draft, remark)
-        return [*waiting, *remarks]
+        return await listening.listen(self.desk, draft, parts)
 
     # --- effects --------------------------------------------------------------------
 

@@ -5,6 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from bot.admission import EDITED, admitted, edited_since
+from bot.comment import NO
 from bot.configuration import configuration
 from bot.desk import Desk
 from bot.draft import Draft
@@ -67,6 +68,8 @@ async def accept(desk: Desk, draft: Draft, request: Request) -> None:
     if _busy(draft.state, request.issue) or not _heeded(desk, draft, request):
         return
     issue = await desk.github.issue(request.issue)
+    if NO in issue.label_names:
+        return
     if request.trigger == "label" and desk.settings.label not in issue.label_names:
         return
     refused = EDITED if request.edited else await begin(desk, draft, request, issue)

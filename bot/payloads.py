@@ -204,6 +204,16 @@ class Told(_Payload):
     pull_request: object | None = None
 
 
+class _Was(_Payload):
+    was: str = Field(default="", alias="from")
+
+
+class Changes(_Payload):
+    """What an edit replaced."""
+
+    body: _Was = Field(default_factory=_Was)
+
+
 class Delivery(Envelope):
     """What is kept of one about issues: who did what to which one."""
 
@@ -211,3 +221,20 @@ class Delivery(Envelope):
     label: Label | None = None
     assignee: Account | None = None
     comment: Comment | None = None
+    changes: Changes | None = None
+
+
+class Reviewed(_Payload):
+    """A review that was just submitted."""
+
+    id: int
+    state: str = ""
+    body: str | None = None
+    commit_id: str | None = None
+
+
+class ReviewDelivery(Envelope):
+    """What is kept of one about a review."""
+
+    pull_request: Told | None = None
+    review: Reviewed | None = None

@@ -81,6 +81,7 @@ QUEUED: Final = done("It is in the merge queue again.")
 UNQUEUED: Final = done(
     "It is out of the merge queue, until somebody says `/brat merge`."
 )
+SEE_REVIEW: Final = "see the review's comments on the lines of the change"
 NO_WORK: Final = "this is not the pull request of a task with work in it"
 
 

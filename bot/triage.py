@@ -7,8 +7,9 @@ https://docs.github.com/webhooks/webhook-events-and-payloads
 from dataclasses import dataclass
 from typing import Final
 
-from bot.inbox import Kept, Remark, Request, Trigger
-from bot.payloads import Delivery, Envelope
+from bot import boxes
+from bot.inbox import Kept, Remark, Request, Review, Ticked, Trigger, Verdict
+from bot.payloads import Delivery, Envelope, ReviewDelivery
 from bot.speech.mention import may_mention
 from bot.wake import Part
 
@@ -21,9 +22,19 @@ LOOK_AT: Final[dict[str, Part]] = {
     "check_suite": "checks",
     "status": "checks",
     "push": "refs",
+    "pull_request": "issues",
+    "pull_request_review": "issues",
 }
-ASKING: Final = frozenset({"issues", "issue_comment"})
+ASKING: Final[dict[str, type[Envelope]]] = {
+    "issues": Delivery,
+    "issue_comment": Delivery,
+    "pull_request_review": ReviewDelivery,
+}
 """Only these may ask for something."""
+_VERDICTS: Final[dict[str, Verdict]] = {
+    "approved": "approved",
+    "changes_requested": "changes_requested",
+}
 ROSTER: Final = frozenset({"installation", "installation_repositories", "repository"})
 """After these the bot may serve other repositories than before."""
 
@@ -44,8 +55,7 @@ def read(event: str, body: bytes) -> Envelope:
     Raises:
         ValidationError: it is none. One goes 200 levels deep at most.
     """
-    model = Delivery if event in ASKING else Envelope
-    return model.model_validate_json(body)
+    return ASKING.get(event, Envelope).model_validate_json(body)
 
 
 def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
@@ -64,7 +74,11 @@ def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
         if event == "issues":
             kept = _asked(delivery, label, login)
         elif event == "issue_comment" and delivery.action == "created":
-            kept = _commented(delivery, login)  # an edit of a comment asks for nothing
+            kept = _commented(delivery, login)
+        elif event == "issue_comment" and delivery.action == "edited":
+            kept = _ticked(delivery, login)  # no other edit asks for anything
+    if isinstance(delivery, ReviewDelivery) and not own:
+        kept = _reviewed(delivery)
     return Meaning(part=LOOK_AT.get(event), kept=kept)
 
 
@@ -115,6 +129,43 @@ def _commented(delivery: Delivery, login: str) -> Remark | None:
         on_pull=issue.pull_request is not None,
         title=issue.title,
         body=issue.body or "",
+    )
+
+
+def _ticked(delivery: Delivery, login: str) -> Ticked | None:
+    """Return which boxes a person ticked in a comment of the bot's own."""
+    issue, comment, sender = delivery.issue, delivery.comment, delivery.sender
+    if issue is None or comment is None or sender is None or sender.type == "Bot":
+        return None
+    if comment.user is None or comment.user.login != login:
+        return None
+    before = delivery.changes.body.was if delivery.changes else ""
+    new = boxes.ticked_in(comment.body or "") - boxes.ticked_in(before)
+    if not new:
+        return None
+    return Ticked(
+        issue=issue.number,
+        comment=comment.id,
+        boxes=tuple(sorted(new)),
+        by=sender.login,
+    )
+
+
+def _reviewed(delivery: ReviewDelivery) -> Review | None:
+    """Return a person's verdict on a pull request."""
+    pull, review, sender = delivery.pull_request, delivery.review, delivery.sender
+    if pull is None or review is None or sender is None or sender.type == "Bot":
+        return None
+    verdict = _VERDICTS.get(review.state.casefold())
+    if delivery.action != "submitted" or verdict is None:
+        return None
+    return Review(
+        pull=pull.number,
+        review=review.id,
+        verdict=verdict,
+        commit=review.commit_id or "",
+        text=review.body or "",
+        by=sender.login,
     )
 
 

@@ -321,8 +321,11 @@ class Answer(Struct, frozen=True, kw_only=True):
     """What a comment asked for has been decided; tell its author."""
 
     issue: int
-    comment: int
-    reaction: Reaction
+    comment: int = 0
+    """0: it was no comment, but what `sign` names."""
+    sign: str = ""
+    """A review or a tick: see `ids.sign_key`."""
+    reaction: Reaction = ""
     text: str
 
 

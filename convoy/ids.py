@@ -108,6 +108,18 @@ def is_check_key(text: str) -> bool:
     return text.startswith(_CHECK)
 
 
+def sign_key(kind: str, name: str) -> str:
+    """Return the key under which a review (by id) or a tick (by delivery) is answered.
+
+    Raises:
+        ValueError: `name` has other characters than a key may have.
+    """
+    key = f"answer:{kind}/{name.casefold()}"
+    if keys_in(marker(key)) != (key,):
+        raise ValueError(f"{name[:80]!r} cannot be a part of a key")
+    return key
+
+
 def marker(key: str) -> str:
     """Return the hidden line that lets a text on the forge be found by its key."""
     return f"<!-- brat:key={key} -->"

@@ -195,6 +195,8 @@ class State(Struct, frozen=True, kw_only=True):
     intents: dict[str, Intent] = {}
     answered: frozenset[int] = frozenset()
     """Comments whose commands were carried out and answered."""
+    heard: frozenset[str] = frozenset()
+    """Reviews and ticks that were carried out and answered, by key."""
     unknown: tuple[str, ...] = ()
     """Types of bot events this version does not know; while any is here, read only."""
 

@@ -13,6 +13,7 @@ from brat.forge.records import (
     Label,
     Pull,
     Repository,
+    Review,
     Run,
     User,
 )
@@ -102,6 +103,16 @@ class Events:
             | {"merged": pull.merged_at is not None, "mergeable": None},
         }
         self._send(repo, actor, ("pull_request", action), body | more)
+
+    def review(self, repo: Repository, actor: User, found: tuple[Pull, Review]) -> None:
+        """A review was submitted; its state is written small here."""
+        pull, review = found
+        face = self._faces.review(repo, review, pull.number)
+        body = {
+            "pull_request": self._faces.pull(repo, pull),
+            "review": face | {"state": review.state.lower()},
+        }
+        self._send(repo, actor, ("pull_request_review", "submitted"), body)
 
     def push(self, repo: Repository, actor: User, move: Move) -> None:
         """A branch or tag moved. Other refs are not told of, as on GitHub."""

@@ -244,6 +244,7 @@ async def create_review(call: Call) -> Answer:
                 submitted_at=call.service.forge.now(),
             )
         )
+        call.service.events.review(call.repo, call.user, (pull, review))
     return Answer(call.service.faces.review(call.repo, review, pull.number))
 
 

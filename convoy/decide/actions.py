@@ -8,10 +8,11 @@ from convoy.state import State
 
 
 def answer(state: State, command: Answer) -> Decision:
-    """Announce the answer to a comment, once."""
-    key = ids.answer_key(command.comment)
-    if key in state.intents or command.comment in state.answered:
-        return Refusal(f"comment {command.comment} is answered already")
+    """Announce the answer to a comment, a review or a tick, once."""
+    key = command.sign or ids.answer_key(command.comment)
+    said = command.comment in state.answered or key in state.heard
+    if key in state.intents or said:
+        return Refusal(f"{key} is given already")
     return (
         ActionIntended(
             key=key,

@@ -51,6 +51,8 @@ def action_after(state: State, event: ActionIntended | ActionDone) -> State:
     state = replace(state, intents=intents)
     if intent is None:
         return state
+    if intent.kind == "answer" and not intent.comment:
+        return replace(state, heard=state.heard | {intent.key})
     if intent.kind == "answer":
         return replace(state, answered=state.answered | {intent.comment})
     return _done(state, intent, event.number)

@@ -1,11 +1,12 @@
 """An issue with a convoy on the local forge, a bot that listens, and people."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
 import pygit2
 
 from bot import service
@@ -30,6 +31,7 @@ NAME = "do-it-1"
 REPO = "you/app"
 LIST = "- [ ] one\n- [ ] two\n"
 HEADS = "refs/heads/"
+DEADLINE_S = 30.0
 
 
 @dataclass
@@ -75,6 +77,27 @@ class Room:
     async def answer(self, text: str, *, by: str = "you", on: int | None = None) -> str:
         """Let a person comment; return what the bot replies."""
         return (await self.said(text, by=by, on=on))[0]
+
+    async def until(self, condition: Callable[[], bool]) -> None:
+        """Let the bot hear what the forge delivers, until something is so."""
+        async with asyncio.timeout(DEADLINE_S):
+            while not condition():
+                await self.loop.wake.wait(0.2)
+                await self.loop.tick()
+
+    async def asked(
+        self, method: str, path: str, body: object, by: str = "you"
+    ) -> None:
+        """Let somebody call the forge's API for this repository."""
+        headers = {"Authorization": f"Bearer {self.forge.add_token(by)}"}
+        async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
+            url = f"{self.loop.desk.settings.api_url}/repos/{REPO}/{path}"
+            answer = await client.request(method, url, json=body, headers=headers)
+        assert answer.is_success, answer.text
+
+    def spoken(self) -> list[str]:
+        """Return every comment there is, oldest first."""
+        return [each.body for each in self.forge.store.comments.all()]
 
     def let_in(self, login: str, role: Role = "write") -> str:
         """Let somebody work here."""
@@ -199,8 +222,17 @@ async def room(
     *,
     text: str = LIST,
     roles: tuple[Job, ...] = ("mayor", "refinery", "deacon"),
+    delivered: bool = False,
 ) -> AsyncIterator[Room]:
-    """Serve a forge with an issue whose convoy the bot has just begun."""
+    """Serve a forge with an issue whose convoy the bot has just begun.
+
+    Args:
+        folder: for all of it.
+        config: of the repository; empty: none.
+        text: the issue's.
+        roles: whose work the bot does.
+        delivered: whether what happens on the forge comes to the bot's door.
+    """
     source = make_source(folder / "source")
     if config:
         (source / ".brat").mkdir()
@@ -214,7 +246,12 @@ async def room(
     with Forge(folder / FORGE_FOLDER) as forge:
         async with serving(forge) as url, local.person(url, known) as person:
             settings = local.bot_settings(folder, known, url, roles=roles)
-            async with service.opened(settings, lambda _: None) as loop:
+            async with (
+                service.opened(settings, lambda _: None) as loop,
+                service.door(loop, 0) as port,
+            ):
+                if delivered:
+                    await local.point_hook(url, known, port)
                 issue = await person.open_issue("Do it", text)
                 await person.relabel(issue, {"brat"}, set())
                 await loop.tick()

@@ -56,7 +56,9 @@ def test_a_convoy_that_is_planned_says_little() -> None:
 <!-- brat:key=comment:fix-7 -->
 ### Convoy `fix-7`: planning
 
-<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>\
+<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>
+
+- [ ] Cancel the convoy <!-- brat:box=cancel -->\
 """)
 
 
@@ -81,7 +83,10 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 | 5 | Task 5 | blocked | 0 |  |  | a person: no check has reported |
 | 6 | Task 6 | queued | 0 |  |  | a free slot |
 
-<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>\
+<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>
+
+- [ ] Try task 5 again <!-- brat:box=retry/5 -->
+- [ ] Cancel the convoy <!-- brat:box=cancel -->\
 """)
 
 
