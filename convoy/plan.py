@@ -35,6 +35,7 @@ from convoy.queue import (
     candidates,
     chain,
     must_wait,
+    resting,
     startable,
 )
 from convoy.state import Candidate, Convoy, State
@@ -107,6 +108,9 @@ def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
     """
     used = Counter(convoy.name for convoy, _ in state.running())
     engines = Counter(task.spec.engine for _, task in state.running())
+    # A task that the vendor sent away keeps its slot: so an engine's slots go down with
+    # each outage, and come back one by one as the waits, which are spread, run out.
+    engines.update(resting(state, now))
     queues = {
         convoy.name: deque(
             task

@@ -39,6 +39,16 @@ def must_wait(state: State, convoy: Convoy, task: Task, now: int) -> bool:
     return bool(conflicting_leases(state, task, now))
 
 
+def resting(state: State, now: int) -> Iterator[str]:
+    """Give the engine of each task that waits for its model's vendor."""
+    return (
+        task.spec.engine
+        for convoy in state.live()
+        for task in convoy.tasks
+        if task.state == "queued" and task.not_before > now
+    )
+
+
 def startable(convoy: Convoy, task: Task) -> bool:
     """Whether the task is queued, its convoy active and all it needs merged.
 

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from convoy.queue import conflicting_leases, kept_back, waiting_to_merge
+from convoy.queue import conflicting_leases, kept_back, resting, waiting_to_merge
 from convoy.state import Convoy, State, Task
 
 
@@ -94,7 +94,7 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *(("its last session has not ended yet",) if task.attempt else ()),
         *(_outage(task) if task.not_before > now else ()),
         *held,
-        *_slots(state, convoy, task),
+        *(_slots(state, convoy, task, now) if task.not_before <= now else ()),
     )
     yield from found or ("it starts with the bot's next look",)
 
@@ -110,15 +110,17 @@ def _needed(convoy: Convoy, number: int) -> str:
     return f"task {number} must be merged first; it is {other.state}"
 
 
-def _slots(state: State, convoy: Convoy, task: Task) -> Iterator[str]:
+def _slots(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
     running = tuple(each for _, each in state.running())
     most, name = convoy.settings.max_sessions, task.spec.engine
     if len(running) >= most:
         yield f"all {most} slots for sessions are in use"
     engine = convoy.settings.engines.get(name)
     used = Counter(each.spec.engine for each in running)[name]
-    if engine is not None and used >= engine.max_sessions:
-        yield f"all {engine.max_sessions} slots of the engine {name} are in use"
+    rest = Counter(resting(state, now))[name]
+    if engine is not None and used + rest >= engine.max_sessions:
+        held = f" or wait for its vendor ({rest})" if rest else ""
+        yield f"all {engine.max_sessions} slots of the engine {name} are in use{held}"
 
 
 def _running(convoy: Convoy, task: Task) -> Iterator[str]:

@@ -4,6 +4,7 @@ from hypothesis import given, strategies as st
 
 from convoy.commands import RefuseWork, RetryTask, StartTask
 from convoy.decide import Refusal
+from convoy.events import EngineSpec
 from convoy.ids import base_branch
 from convoy.observed import Observed
 from convoy.outcome import LONGEST_ASKED_S, LONGEST_WAIT_S, OUTAGES_MOST, wait_ms
@@ -73,6 +74,18 @@ def test_people_are_told_until_when() -> None:
     said = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
 
     assert said[1].startswith(f"{WHY[:-1]}: it waits until 1970-01-01 00:1")
+
+
+def test_its_slot_is_not_given_to_another_task_until_it_has_waited() -> None:
+    engines = {"default": EngineSpec(type="shell", args=("true",), max_sessions=1)}
+    rules = Rules().planned(spec(1), spec(2), engines=engines).started(1)
+    until = outage(rules, 1, asked_s=60).task(1).not_before
+
+    assert not starts(rules, until - 1)
+    assert starts(rules, until)
+    why = reasons(rules.state, rules.convoy, rules.task(2), rules.now)
+    slots = "all 1 slots of the engine default are in use or wait for its vendor (1)"
+    assert why[1] == slots
 
 
 def test_outages_without_end_come_to_a_person_who_may_try_again() -> None:
