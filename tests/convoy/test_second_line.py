@@ -1,0 +1,184 @@
+"""Rules that hold by themselves, though another one usually stands before them.
+
+Each of these was broken without any other test noticing: docs/mutants.md.
+"""
+
+from msgspec.structs import replace
+
+from convoy.actions import Begin, BuildConvoy
+from convoy.commands import (
+    AttemptMerge,
+    FailMerge,
+    LandMerge,
+    LoseSession,
+    NoteDone,
+    PlanConvoy,
+    RequestConvoy,
+    StartTask,
+)
+from convoy.decide import Refusal, decide
+from convoy.events import ActionDone, TaskQueued
+from convoy.evolve import evolve
+from convoy.observed import Checks, Observed
+from convoy.plan import Pace, plan
+from convoy.queue import chain, startable
+from convoy.state import Convoy, State, Task, TaskState
+from tests.world.rules import NAME, Rules, settings, sha, spec
+
+GREEN = Checks(verdict="green", names=("ci",))
+HEADS = "refs/heads/"
+
+
+def why(refused: object) -> str:
+    assert isinstance(refused, Refusal)
+    return refused.why
+
+
+def with_task(state: State, number: int, becomes: TaskState) -> State:
+    """Return a state that no story leads to."""
+
+    def changed(task: Task) -> Task:
+        return replace(task, state=becomes) if task.number == number else task
+
+    convoy = state.convoys[NAME]
+    tasks = tuple(changed(task) for task in convoy.tasks)
+    return replace(state, convoys={NAME: replace(convoy, tasks=tasks)})
+
+
+def test_nothing_starts_that_needs_what_was_dropped() -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)))
+
+    def may_start(first: TaskState) -> bool:
+        convoy: Convoy = with_task(rules.state, 1, first).convoys[NAME]
+        return startable(convoy, rules.task(2))
+
+    assert may_start("merged")
+    assert not may_start("dropped")
+
+
+def test_nothing_lands_before_what_it_needs() -> None:
+    rules = Rules().planned(spec(1), spec(2, after=(1,))).landed(1, sha("a"))
+    rules.started(2).accepted(2, sha("b")).offered(2, sha("c"), sha("a"))
+    land = LandMerge(convoy=NAME, task=2, candidate=sha("c"), judged=("ci",))
+
+    assert "merged first" in why(decide(with_task(rules.state, 1, "blocked"), land))
+    assert rules.ask(land) is None
+
+
+def test_a_convoy_is_not_offered_while_a_task_is_open() -> None:
+    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+    offer = AttemptMerge(
+        convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
+    )
+
+    assert "not settled" in why(rules.ask(offer))
+
+
+def test_a_candidate_of_other_work_is_built_again() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    convoy = rules.offered(1, sha("c"), sha("0")).convoy
+    assert not chain(convoy, sha("0")).unbuilt
+    task = rules.task(1)
+    assert task.work is not None
+    other = replace(task, work=replace(task.work, commit=sha("b")))
+
+    assert chain(replace(convoy, tasks=(other,)), sha("0")).unbuilt == (other,)
+
+
+def test_work_that_was_sent_back_is_the_tasks_work_no_more() -> None:
+    rules = Rules().planned(spec(1), attempts=2).started(1).accepted(1, sha("a"))
+    rules.offered(1, sha("c"), sha("0")).do(
+        FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red")
+    )
+
+    assert (rules.task(1).work, rules.task(1).candidate) == (None, None)
+
+
+def test_a_session_that_ends_frees_only_what_it_holds() -> None:
+    rules = Rules().planned(spec(1, needs=("port:1",)), spec(2, needs=("port:2",)))
+    rules.started(1).started(2)
+
+    rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="died"))
+
+    assert list(rules.state.leases) == ["port:2"]
+
+
+def test_a_task_has_been_going_since_its_first_attempt() -> None:
+    rules = Rules().planned(spec(1)).started(1)
+    begun = rules.task(1).begun_at
+    rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="died"))
+
+    assert rules.started(1).task(1).begun_at == begun
+
+
+def test_a_late_note_of_a_dispatch_is_not_for_the_next_attempt() -> None:
+    rules = Rules().planned(spec(1))
+    start = StartTask(
+        convoy=NAME, task=1, base=sha("0"), session="ab" * 16, nonce="n", now=0
+    )
+    lost = LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="died")
+
+    rules.do(start, lost, start, NoteDone(key=f"dispatch:{NAME}/1/1", number=5))
+
+    attempt = rules.task(1).attempt
+    assert attempt is not None
+    assert (attempt.number, attempt.run) == (2, None)
+
+
+def test_a_note_of_what_was_never_announced_changes_nothing() -> None:
+    rules = Rules().planned(spec(1))
+
+    after = evolve(rules.state, ActionDone(key="dispatch:of-nothing", number=5))
+
+    assert after == rules.state
+
+
+def test_what_is_known_of_no_convoy_changes_nothing() -> None:
+    rules = Rules().planned(spec(1))
+
+    fact = TaskQueued(convoy="other-8", task=1, cause="planned")
+
+    assert evolve(rules.state, fact) == rules.state
+
+
+def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    rules.do(
+        NoteDone(key=f"pull:{NAME}/0", number=20),
+        AttemptMerge(
+            convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
+        ),
+    )
+    refs = {HEADS + "main": sha("0"), f"{HEADS}convoy/{NAME}/base": sha("b")}
+    observed = Observed(refs=refs, checks={sha("a"): GREEN})
+
+    owed = plan(rules.state, observed, Pace(), rules.now)
+
+    assert BuildConvoy(NAME, sha("0")) in owed
+
+
+def test_two_convoys_share_the_slots() -> None:
+    rules = Rules().planned(spec(1), spec(2), max_sessions=2)
+    rules.do(
+        RequestConvoy(
+            convoy="other-8",
+            issue=8,
+            title="t",
+            text="",
+            by="ann",
+            target="main",
+            base=sha("0"),
+            settings=settings(max_sessions=2),
+        ),
+        PlanConvoy(convoy="other-8", planner="test", tasks=(spec(1), spec(2))),
+    )
+    names = (NAME, "other-8")
+    refs = {f"{HEADS}convoy/{name}/base": sha("0") for name in names}
+
+    owed = plan(rules.state, Observed(refs=refs), Pace(), rules.now)
+
+    begun = [action for action in owed if isinstance(action, Begin)]
+    assert [(action.convoy, action.task) for action in begun] == [
+        (NAME, 1),
+        ("other-8", 1),
+    ]
