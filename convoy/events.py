@@ -10,6 +10,8 @@ from typing import Literal
 
 from msgspec import Struct
 
+from convoy.outcome import Outcome
+
 Strategy = Literal["rebase", "squash", "merge"]
 Cause = Literal[
     "planned",
@@ -549,6 +551,8 @@ class SessionExited(Fact, frozen=True, kw_only=True, tag="session.exited"):
     exit_code: int | None
     signal: int | None
     verdict: Verdict
+    outcome: Outcome = "exited"
+    """How the session ended; docs/engines.md says what each means."""
     summary: str
     seconds: float
 

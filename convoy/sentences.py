@@ -225,9 +225,15 @@ def _session(fact: Claim) -> str:  # noqa: C901  one arm a kind
         case SessionHandoff():
             return f"{session} hands over {str(fact.commit)[:10]}."
         case SessionExited(signal=None):
-            return f"{session} exited with {fact.exit_code}: {fact.verdict}."
+            return (
+                f"{session} exited with {fact.exit_code}: {fact.verdict} "
+                f"({fact.outcome})."
+            )
         case SessionExited():
-            return f"{session} was ended by signal {fact.signal}: {fact.verdict}."
+            return (
+                f"{session} was ended by signal {fact.signal}: {fact.verdict} "
+                f"({fact.outcome})."
+            )
         case _:
             assert_never(fact)
 

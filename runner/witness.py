@@ -142,6 +142,7 @@ class _Session:
             exit_code=result.exit_code,
             signal=result.signal,
             verdict=result.conclusion,
+            outcome=result.outcome,
             summary=result.summary,
             seconds=result.seconds,
         )

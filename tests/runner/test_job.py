@@ -85,6 +85,7 @@ def test_the_session_tells_its_story_in_its_own_name(forge: Forge) -> None:
             exit_code=0,
             signal=None,
             verdict="success",
+            outcome="uncommitted",
             summary="",
             seconds=seconds,
         ),
