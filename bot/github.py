@@ -238,6 +238,11 @@ class GitHub:
             return pull
         return None
 
+    async def reviews(self, number: int) -> list[payloads.Reviewed]:
+        """Return a pull request's reviews, oldest first."""
+        url = f"{self._repo}/pulls/{number}/reviews?per_page=100"
+        return [review async for review in self._rest.each(payloads.Reviewed, url)]
+
     # --- workflow runs --------------------------------------------------------------
 
     async def dispatch(self, ref: str, inputs: Mapping[str, str]) -> int | None:

@@ -27,6 +27,7 @@ async def listen(desk: Desk, draft: Draft, parts: frozenset[str]) -> list[str]:
         await mayor.accept(desk, draft, request)
     if sweep:
         await missed.comments(desk, draft.state)
+        await signs.missed(desk, draft.state)
     remarks = desk.inbox.remarks()
     for remark in remarks.values():
         await _hear(desk, draft, remark)

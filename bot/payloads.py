@@ -225,9 +225,10 @@ class Delivery(Envelope):
 
 
 class Reviewed(_Payload):
-    """A review that was just submitted."""
+    """A review that was submitted."""
 
     id: int
+    user: Account | None = None
     state: str = ""
     body: str | None = None
     commit_id: str | None = None

@@ -6,11 +6,12 @@ of the review's id or of the delivery that told of the tick.
 
 import asyncio
 
-from bot import boxes, labels, orders, replies
+from bot import boxes, labels, orders, replies, triage
 from bot.asker import Asker
 from bot.desk import Desk
 from bot.draft import Draft
 from bot.inbox import Review, Ticked
+from bot.payloads import Reviewed
 from bot.replies import Reply
 from bot.speech import requests as asked
 from bot.speech.cleaning import clean
@@ -18,7 +19,7 @@ from bot.speech.requests import Request
 from bot.speech.verbs import TEXT_CHARS, verb_of
 from convoy import ids
 from convoy.commands import Answer
-from convoy.state import Convoy
+from convoy.state import Convoy, State, Task
 
 
 async def attend(
@@ -42,6 +43,32 @@ async def attend(
     if given:
         text = replies.text(sign.by, given)
         draft.submit(Answer(issue=number, sign=key, text=text))
+
+
+async def missed(desk: Desk, state: State) -> None:
+    """Keep reviews that no delivery told of, as the door would. Safe to call again.
+
+    Only those of the work as it is: what was said of older work is answered by it.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: it does not show its reviews.
+    """
+    for convoy in state.live():
+        for task in convoy.tasks:
+            if task.state == "needs-review" and task.pull is not None:
+                for review in await desk.github.reviews(task.pull):
+                    if ids.sign_key("review", str(review.id)) not in state.heard:
+                        _keep(desk, task, review)
+
+
+def _keep(desk: Desk, task: Task, found: Reviewed) -> None:
+    heads = [each.commit for each in (task.work, task.candidate) if each is not None]
+    if found.commit_id not in heads or task.pull is None:
+        return
+    review = triage.reviewed(task.pull, found, found.user)
+    if review is not None:
+        desk.inbox.put(f"sweep-review-{found.id}", review)
 
 
 async def _reviewed(

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from bot import deacon, handin, mayor, refinery, witness
+from bot.approvals import stand
 from bot.desk import Desk
 from bot.draft import Draft
 from convoy.actions import (
@@ -72,7 +73,7 @@ async def stage(desk: Desk, draft: Draft) -> None:
             done.add(action)
             if isinstance(action, Collect):
                 await _collect(desk, draft, action)
-            else:
+            elif not isinstance(action, Land) or await stand(desk, draft, action):
                 await asyncio.to_thread(perform, desk, draft, action)
         if any(isinstance(action, Align) for action in new):
             return  # the branches must be there before the base moves

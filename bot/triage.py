@@ -9,7 +9,7 @@ from typing import Final
 
 from bot import boxes
 from bot.inbox import Kept, Remark, Request, Review, Ticked, Trigger, Verdict
-from bot.payloads import Delivery, Envelope, ReviewDelivery
+from bot.payloads import Account, Delivery, Envelope, ReviewDelivery, Reviewed
 from bot.speech.mention import may_mention
 from bot.wake import Part
 
@@ -153,19 +153,24 @@ def _ticked(delivery: Delivery, login: str) -> Ticked | None:
 
 def _reviewed(delivery: ReviewDelivery) -> Review | None:
     """Return a person's verdict on a pull request."""
-    pull, review, sender = delivery.pull_request, delivery.review, delivery.sender
-    if pull is None or review is None or sender is None or sender.type == "Bot":
+    pull, review = delivery.pull_request, delivery.review
+    if pull is None or review is None or delivery.action != "submitted":
         return None
-    verdict = _VERDICTS.get(review.state.casefold())
-    if delivery.action != "submitted" or verdict is None:
+    return reviewed(pull.number, review, delivery.sender)
+
+
+def reviewed(pull: int, found: Reviewed, by: Account | None) -> Review | None:
+    """Return what a review asks for; None: nothing, or no person wrote it."""
+    verdict = _VERDICTS.get(found.state.casefold())
+    if verdict is None or by is None or by.type == "Bot":
         return None
     return Review(
-        pull=pull.number,
-        review=review.id,
+        pull=pull,
+        review=found.id,
         verdict=verdict,
-        commit=review.commit_id or "",
-        text=review.body or "",
-        by=sender.login,
+        commit=found.commit_id or "",
+        text=found.body or "",
+        by=by.login,
     )
 
 

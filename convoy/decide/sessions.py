@@ -55,6 +55,8 @@ def accept_nothing(state: State, command: AcceptNothing) -> Decision:
         return task
     if task.state != "running":
         return _too_late(state, command, task)
+    if task.earlier is not None:
+        return Refusal(f"task {task.number} has work that is to be changed")
     merged = TaskMerged(convoy=command.convoy, task=command.task)
     convoy = state.convoys[command.convoy]
     after = convoy_next(convoy, replace(task, state="merged"))

@@ -154,6 +154,26 @@ async def test_a_push_voids_an_approval(tmp_path: Path) -> None:
         assert f"is at {moved[:10]}" in said
 
 
+async def test_an_approval_counts_only_while_its_giver_may_give_it(
+    tmp_path: Path,
+) -> None:
+    free = APPROVALS + "require_ci = false\n"
+    async with room(tmp_path, free) as here:
+        pull, bea, cleo = await reviewed(here), here.let_in("bea"), here.let_in("cleo")
+        head = here.tip(f"convoy/{NAME}/task-1")
+        await here.answer("/brat unqueue", on=pull)
+        await here.answer(f"/brat approve {head}", by=bea, on=pull)
+        here.let_in("bea", "read")
+
+        await here.answer("/brat merge", on=pull)
+        assert here.task(1).state == "needs-review"
+        assert here.task(1).approved_by == ()
+
+        await here.answer(f"/brat approve {head}", by=cleo, on=pull)
+        assert here.task(1).state == "merged"
+        assert here.tip(f"convoy/{NAME}/base") == head
+
+
 async def test_a_revision_goes_on_from_the_work_on_the_same_branch(
     tmp_path: Path,
 ) -> None:

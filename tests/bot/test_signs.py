@@ -73,6 +73,24 @@ async def test_a_remark_in_a_review_asks_for_nothing(tmp_path: Path) -> None:
         assert len(here.spoken()) == len(before) + 2
 
 
+async def test_a_review_that_no_delivery_told_of_is_found_once(tmp_path: Path) -> None:
+    async with room(tmp_path) as here:
+        await here.worked(1, FILES)
+        bea = here.let_in("bea")
+        await review(here, "REQUEST_CHANGES", "Shorter.", bea)
+
+        for _ in range(3):
+            here.loop.wake.all()
+            await here.loop.tick()
+        await here.worked(1, {"README.md": b"# app\n", "one.py": b"1\n"})
+        here.loop.wake.all()
+        await here.loop.tick()
+
+        assert here.task(1).state == "needs-review", "an old review is of old work"
+        assert here.task(1).notes == ("bea asks for changes: Shorter.",)
+        assert sum("@bea" in text for text in here.spoken()) == 1
+
+
 # --- boxes ----------------------------------------------------------------------------
 
 

@@ -2,11 +2,13 @@
 
 from convoy.actions import Begin
 from convoy.commands import (
+    AcceptNothing,
     ApproveWork,
     Command,
     HoldWork,
     LandMerge,
     RebaseWork,
+    RefuseWork,
     ReleaseWork,
     RequestMerge,
     RetryTask,
@@ -181,6 +183,15 @@ def test_an_attempt_after_a_revision_starts_nowhere_else() -> None:
     begun = plan(rules.state, Observed(refs={BASE: sha("9")}), Pace(), rules.now)
     bases = {a.task: a.base for a in begun if isinstance(a, Begin)}
     assert bases == {1: sha("a"), 2: sha("9")}
+
+
+def test_a_revision_that_changes_nothing_does_not_lose_the_work() -> None:
+    rules = offered().do(revise()).started(1, sha("a"))
+    nothing = AcceptNothing(convoy=NAME, task=1, attempt=2)
+
+    assert refused(rules, nothing) == "task 1 has work that is to be changed"
+    rules.do(RefuseWork(convoy=NAME, task=1, attempt=2, cause="failed", why="no"))
+    assert rules.task(1).earlier is not None
 
 
 def test_when_the_attempts_are_spent_a_person_decides() -> None:
