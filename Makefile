@@ -20,7 +20,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test engines engines-install deep check fmt lint types layers dead bench image lock clean
+.PHONY: help demo test engines engines-install deep mutants check fmt lint types layers dead bench image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -44,6 +44,9 @@ engines: engines-install ## every agent CLI against every fault of a model's ven
 
 deep: $(VENV)/.dev ## the rules' state machine for long, at random
 	@$(BIN)/python -m pytest -q tests/convoy/test_machine.py --hypothesis-profile=deep $(ARGS)
+
+mutants: $(VENV)/.dev ## break the rules on purpose: the tests must notice
+	@$(BIN)/python -m tests.mutants.run $(ARGS)
 
 check: lint types layers dead test ## what CI runs
 

@@ -15,6 +15,7 @@ settings.register_profile("deep", max_examples=2000, deadline=None)
 settings.register_profile(
     "mutants",  # a failure is enough, the smallest is not asked for
     derandomize=True,
+    max_examples=40,
     deadline=None,
     phases=(Phase.explicit, Phase.generate),
 )

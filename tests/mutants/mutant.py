@@ -1,0 +1,60 @@
+"""A mutant: one small change of a rule that the tests must notice."""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+LIST: Final = Path(__file__).with_name("listed.toml")
+
+
+class Stale(Exception):
+    """A listed text is not where it was, or not alone; the message says which."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """`old`, which stands at character `at` of `file`, becomes `new`."""
+
+    file: str
+    at: int
+    old: str
+    new: str
+    breaks: str
+    """What would go wrong."""
+
+    def applied(self, source: str) -> str:
+        """Return the file's text with the change."""
+        return source[: self.at] + self.new + source[self.at + len(self.old) :]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What the tests said to a mutant."""
+
+    mutant: Mutant
+    killer: str
+    """The test that failed first; empty: it survived."""
+
+
+def listed(root: Path = ROOT) -> tuple[Mutant, ...]:
+    """Read the written list against the files below `root`.
+
+    Raises:
+        Stale: an old text does not occur exactly once in its file.
+    """
+    return tuple(
+        _placed(root, entry) for entry in tomllib.loads(LIST.read_text())["mutant"]
+    )
+
+
+def _placed(root: Path, entry: dict[str, str]) -> Mutant:
+    source = (root / entry["file"]).read_text()
+    count = source.count(entry["old"])
+    if count != 1:
+        raise Stale(
+            f"{entry['file']} holds this {count} times, and once is needed: write the "
+            f"mutant anew in {LIST.relative_to(ROOT)}:\n{entry['old']}"
+        )
+    return Mutant(at=source.index(entry["old"]), **entry)

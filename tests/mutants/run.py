@@ -1,0 +1,49 @@
+"""Break the rules on purpose and see whether the tests notice: docs/mutants.md."""
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from tests.mutants.drawn import drawn
+from tests.mutants.mutant import Stale, Verdict, listed
+from tests.mutants.report import write
+from tests.mutants.trial import Unsound, judged
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the written list and a draw; return 1 if a listed one survives."""
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants.run")
+    parser.add_argument("--drawn", type=int, default=0, help="how many at random, too")
+    parser.add_argument("--seed", type=int, default=1, help="of the random draw")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--only", default="", help="a part of a file or of a sentence")
+    parser.add_argument("--write", action="store_true", help="into docs/mutants.md")
+    asked = parser.parse_args(arguments)
+    try:
+        known = [m for m in listed() if asked.only in f"{m.file} {m.breaks}"]
+        mutants = [*known, *drawn(asked.drawn, asked.seed)]
+        verdicts: list[Verdict] = []
+        for verdict in judged(mutants, asked.jobs):
+            verdicts.append(verdict)
+            _say(verdict)
+    except (Stale, Unsound) as fault:
+        sys.stderr.write(f"{fault}\n")
+        return 1
+    survived = [v for v in verdicts[: len(known)] if not v.killer]
+    killed = sum(bool(verdict.killer) for verdict in verdicts)
+    sys.stdout.write(f"{killed} of {len(verdicts)} mutants killed\n")
+    if asked.write:
+        write(verdicts[: len(known)], verdicts[len(known) :], asked.seed)
+    return 1 if survived else 0
+
+
+def _say(verdict: Verdict) -> None:
+    mutant = verdict.mutant
+    how = f"killed by {verdict.killer}" if verdict.killer else "SURVIVED"
+    sys.stdout.write(f"{mutant.file}: {mutant.breaks}: {how}\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
