@@ -5,7 +5,6 @@ from typing import Final
 
 from convoy.record import fold
 from convoy.state import State
-from grite.errors import Missing
 from grite.wal import Log
 
 
@@ -41,14 +40,9 @@ def follow(log: Log, head: str, known: Reading = NOTHING) -> Reading:
         Rewritten: `head` does not descend from what is known.
         Missing: the log is not all here, as in a shallow clone.
     """
-    if known.head is None and (lost := log.missing(head)) is not None:
-        raise Missing(
-            f"the log is not all here, {lost} is missing; bring it with: "
-            "git fetch --unshallow origin '+refs/grite/*:refs/grite/*'"
-        )
     state, events = known.state, known.events
     faults: list[str] = []
-    for entry in log.read(head, since=known.head):
+    for entry in log.read(head, since=known.head, whole=True):
         state = fold(state, entry.commit, entry.events, entry.actor)
         faults += (f"{entry.commit}: {fault}" for fault in entry.faults)
         events += len(entry.events)

@@ -85,16 +85,16 @@ def fold(
     """
     state = replace(state, moment=replace(state.moment, commit=commit))
     for event in events:
-        if not isinstance(event.kind, CommentAdded):
+        if not isinstance(event.kind, CommentAdded) or by not in (None, event.actor):
+            continue
+        # The times of what bots decide on one chain only grow.
+        if event.ts <= state.moment.at:
             continue
         fact = fact_of(event.kind.body)
         actor = event.actor.hex()
         if fact is None or isinstance(fact, Claim):
             continue
         if not isinstance(fact, BotStarted) and actor not in state.bots:
-            continue
-        # The times of what bots decide on one chain only grow.
-        if event.ts <= state.moment.at or by not in (None, event.actor):
             continue
         if isinstance(fact, UnknownFact):
             state = replace(state, unknown=(*state.unknown, fact.type))

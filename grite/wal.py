@@ -168,16 +168,24 @@ class Log:
         """
         return list(self.read(head, since=since))
 
-    def read(self, head: str, *, since: str | None = None) -> Iterator[Entry]:
+    def read(
+        self, head: str, *, since: str | None = None, whole: bool = False
+    ) -> Iterator[Entry]:
         """Give the same one by one, so that a long log needs little memory.
 
-        Raises as `entries`, before anything is given.
+        Raises as `entries`, before anything is given; with `whole` also `Missing` when
+        the log's beginning is not here.
         """
         chain, missing = self._chain(head, since)
         if since is not None and missing is not None:
             raise Missing(
                 f"{missing} is not in {self._path}, so it is not known whether the "
                 f"log's head {head} descends from {since}"
+            )
+        if whole and missing is not None:
+            raise Missing(
+                f"the log is not all here, {missing} is missing; bring it with: "
+                "git fetch --unshallow origin '+refs/grite/*:refs/grite/*'"
             )
         return (entry.read(self._repo, commit) for commit in reversed(chain))
 

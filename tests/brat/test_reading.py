@@ -67,8 +67,10 @@ def read_commits(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     real = Log.read
 
-    def watched(log: Log, head: str, *, since: str | None = None) -> Iterator[object]:
-        for entry in real(log, head, since=since):
+    def watched(
+        log: Log, head: str, *, since: str | None = None, whole: bool = False
+    ) -> Iterator[object]:
+        for entry in real(log, head, since=since, whole=whole):
             seen.append(entry.commit)
             yield entry
 
