@@ -150,11 +150,16 @@ def demo(
     as_json: Json = False,
     chaos: Annotated[bool, typer.Option(help="Kill the bot again and again.")] = False,
     seed: Annotated[int | None, typer.Option(help="Of the chaos.")] = None,
+    engine: Annotated[str, typer.Option(help="A real CLI: codex, aider ...")] = "shell",
+    model: Annotated[
+        str | None, typer.Option(help="A real model for it; needs its key.")
+    ] = None,
 ) -> None:
     """Show the whole loop on a sample project, on this machine, without an account."""
-    from brat.demo import story
+    from brat.demo import engine as engines, story
 
-    sys.exit(story.tell(directory, as_json=as_json, chaos=chaos, seed=seed))
+    played = engines.chosen(engine, model)
+    sys.exit(story.tell(directory, played, as_json=as_json, chaos=chaos, seed=seed))
 
 
 def _run(role: str, repo: Path, *, once: bool, watch: bool) -> None:

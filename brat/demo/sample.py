@@ -4,15 +4,19 @@ Its files lie as they are in brat/demo/sample/project. The commit's author and d
 fixed, so that every run of the demo starts from the same commit id.
 """
 
+import json
+import shutil
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
+from brat.demo.engine import Engine
 from grite import git
 
 BRANCH = "main"
+_SHELL = 'type = "shell"\nargs = ["sh", ".brat/agent.sh"]\n'
 DEADLINE_S = 30.0
 AUTHOR = {
     "GIT_AUTHOR_NAME": "brat demo",
@@ -38,8 +42,10 @@ class Sample:
     """Markdown with a list of seven tasks; tests/demo/test_sample.py plays them."""
 
 
-def write(folder: Path) -> Sample:
+def write(folder: Path, engine: Engine | None = None) -> Sample:
     """Write the project into `folder`, which is made where it is missing.
+
+    With an `engine` that does the tasks, and without the script and its patches.
 
     Raises:
         FileExistsError: there is something in `folder`; nothing was written.
@@ -49,6 +55,8 @@ def write(folder: Path) -> Sample:
         raise FileExistsError(f"{folder} is not empty: give an empty or a new folder")
     source = resources.files("brat.demo") / "sample"
     _copy(source / "project", folder)
+    if engine is not None:
+        _employ(engine, folder / ".brat")
     _commit(folder)
     config = tomllib.loads((folder / ".brat/config.toml").read_text(encoding="utf-8"))
     title, _, text = (source / "issue.md").read_text(encoding="utf-8").partition("\n")
@@ -70,6 +78,15 @@ def _copy(source: Traversable, target: Path) -> None:
             _copy(entry, target / entry.name)
         else:
             (target / entry.name).write_bytes(entry.read_bytes())
+
+
+def _employ(engine: Engine, folder: Path) -> None:
+    shutil.rmtree(folder / "patches")  # the answers
+    (folder / "agent.sh").unlink()
+    config = folder / "config.toml"
+    _about, _, text = config.read_text(encoding="utf-8").partition("\n\n")
+    named = f'type = "{engine.type}"\nmodel = {json.dumps(engine.model)}\n'
+    config.write_text(text.replace(_SHELL, named), encoding="utf-8")
 
 
 def _commit(folder: Path) -> None:

@@ -28,6 +28,8 @@ from brat import local, processes, registration as registrations
 from brat.console import err, say, write
 from brat.demo import sample
 from brat.demo.bot_process import BotProcess
+from brat.demo.engine import Engine
+from brat.demo.model import reached
 from brat.demo.sample import Sample
 from brat.demo.summary import lines
 from brat.forge.records import Ci
@@ -47,6 +49,8 @@ ENGINE: Final = (
 EXCHANGES: Final = "exchanges.jsonl"
 """What was asked of the forge by REST, and its answers: a JSON line each."""
 DEADLINE_S: Final = 240.0
+SCRIPTED_S: Final = 900.0
+REAL_S: Final = 7200.0
 LOOK_S: Final = 0.15
 RELEASE_S: Final = 5.0
 LOCKS: Final = "refs/grite/locks/"
@@ -62,6 +66,14 @@ class Stage:
     folder: Path
     sample: Sample
     known: Registration
+    engine: Engine | None
+
+    @property
+    def deadline_s(self) -> float:
+        """How long all of it may take."""
+        if self.engine is None:
+            return DEADLINE_S
+        return SCRIPTED_S if self.engine.is_scripted else REAL_S
 
     @property
     def bare(self) -> Path:
@@ -70,22 +82,28 @@ class Stage:
 
 
 def tell(
-    directory: Path | None, *, as_json: bool, chaos: bool, seed: int | None
+    directory: Path | None,
+    engine: Engine | None,
+    *,
+    as_json: bool,
+    chaos: bool,
+    seed: int | None,
 ) -> int:
     """Run the demo; return 0 only when every task merged and the tests pass.
 
     Args:
         directory: where it lies and is left; None: a temporary folder.
+        engine: a real CLI that does the tasks; None: a script that plays one.
         as_json: print one JSON object on standard output.
         chaos: kill the bot at random moments.
         seed: of that randomness; None draws one.
     """
     git.require_version()
     with _folder(directory) as folder:
-        stage = _set_up(folder)
+        stage = _set_up(folder, engine)
         if _tests_pass(stage):
             raise BratError("the sample's tests pass before anything was fixed")
-        say(ENGINE)
+        say(str(engine or ENGINE))
         begun = time.monotonic()
         drawn = _drawn(seed) if chaos else None
         kills = asyncio.run(_play(stage, drawn, live=not as_json))
@@ -128,14 +146,14 @@ def _folder(directory: Path | None) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _set_up(folder: Path) -> Stage:
-    project = sample.write(folder / "project")
+def _set_up(folder: Path, engine: Engine | None) -> Stage:
+    project = sample.write(folder / "project", engine)
     known = registrations.register(
         folder,
         Source(path=project.path, branch=project.branch, name="auth", person=PERSON),
     )
     registrations.set_ci(folder, known, Ci(command=project.ci_command))
-    return Stage(folder=folder, sample=project, known=known)
+    return Stage(folder=folder, sample=project, known=known, engine=engine)
 
 
 async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int:
@@ -143,7 +161,12 @@ async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int
     folder = stage.folder
     record = ("--record", str(folder / EXCHANGES))
     log = folder / "forge.log"
-    with processes.forge(folder / FORGE_FOLDER, 0, *record, log=log) as url:
+    with (
+        reached(stage.engine, folder, stage.sample.ci_command) as secrets,
+        processes.forge(
+            folder / FORGE_FOLDER, 0, *record, log=log, secrets=secrets
+        ) as url,
+    ):
         bot = BotProcess(folder, stage.known, url)
         bot.start()
         try:
@@ -164,7 +187,7 @@ async def _watch(
 ) -> int:
     reader = Reader(stage.bare)
     kills = 0
-    deadline = time.monotonic() + DEADLINE_S
+    deadline = time.monotonic() + stage.deadline_s
     next_kill = _later(drawn)
     screen = Live(console=err, transient=True, refresh_per_second=8) if live else None
     with screen or nullcontext():
@@ -184,7 +207,7 @@ async def _watch(
             if not bot.running:
                 raise Unavailable(f"the bot ended: see {stage.folder / 'bot.log'}")
             await asyncio.sleep(LOOK_S)
-    raise Unavailable(f"the convoy did not end within {DEADLINE_S:g} s")
+    raise Unavailable(f"the convoy did not end within {stage.deadline_s:g} s")
 
 
 async def _released(stage: Stage) -> None:

@@ -14,6 +14,7 @@ from brat.demo.vendor.play import answer
 from brat.demo.vendor.script import (
     Case,
     Loop,
+    Patch,
     Run,
     Script,
     Status,
@@ -88,6 +89,42 @@ def test_without_tools_it_answers_with_edits_once() -> None:
     assert "a.txt\n```\n<<<<<<< SEARCH\n=======\nA\n>>>>>>> REPLACE\n```" in turn.text
     assert answer(CASE, replace(told, said=turn.text)) == Say("All done.")
     assert answer(CASE, replace(told, text="A title, please")) == Say("All done.")
+
+
+DIFF = """\
+--- a/a.txt
++++ b/a.txt
+@@ -1,2 +1,2 @@
+ one
+-two
++2
+--- a/gone
++++ /dev/null
+@@ -1 +0,0 @@
+-bye
+"""
+
+
+def test_a_patch_is_applied_by_the_shell(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("zero\none\ntwo\nthree\n")
+    (tmp_path / "gone").write_text("bye\n")
+    turn = answer(Case(steps=(Patch(diff=DIFF),)), ASKED)
+
+    assert isinstance(turn, Use)
+    subprocess.run(["sh", "-c", turn.arguments["command"]], cwd=tmp_path, check=True)
+    assert (tmp_path / "a.txt").read_text() == "zero\none\n2\nthree\n"
+    assert not (tmp_path / "gone").exists()
+
+
+def test_a_patch_without_tools_is_one_edit_a_hunk() -> None:
+    told = replace(ASKED, tools=(), text="<<<<<<< SEARCH")
+    turn = answer(Case(steps=(Patch(diff=DIFF),)), told)
+
+    assert isinstance(turn, Say)
+    assert turn.text.split("\n\n")[:2] == [
+        "a.txt\n```\n<<<<<<< SEARCH\none\ntwo\n=======\none\n2\n>>>>>>> REPLACE\n```",
+        "gone\n```\n<<<<<<< SEARCH\nbye\n=======\n>>>>>>> REPLACE\n```",
+    ]
 
 
 def test_a_loop_never_ends() -> None:

@@ -44,7 +44,7 @@ class Terminal:
         """A folder of the person's own programs, looked in first."""
         return self.home / "bin"
 
-    def type(self, line: str) -> Said:
+    def type(self, line: str, deadline_s: float = DEADLINE_S) -> Said:
         """Run one line as it would be typed: a program and its arguments."""
         done = subprocess.run(
             shlex.split(line),
@@ -53,7 +53,7 @@ class Terminal:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=DEADLINE_S,
+            timeout=deadline_s,
             check=False,
         )
         return Said(done.returncode, done.stdout, done.stderr)

@@ -3,24 +3,51 @@
 https://aider.chat/docs/more/edit-formats.html
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 from brat.demo.vendor.conversation import Asked
-from brat.demo.vendor.script import Case, Write
+from brat.demo.vendor.script import Case, Patch, Run, Step, Write
 
 _FORMAT: Final = "<<<<<<< SEARCH"
 
 
 def reply(case: Case, asked: Asked) -> str | None:
     """Return all edits of the case as one text; None: not asked for, or done before."""
-    writes = [step for step in case.steps if isinstance(step, Write)]
-    if not writes or _FORMAT not in asked.text:
+    blocks = [block for step in case.steps for block in _blocks(step)]
+    if not blocks or _FORMAT not in asked.text or blocks[0] in asked.said:
         return None
-    blocks = [_block(step) for step in writes]
-    return None if blocks[0] in asked.said else "\n\n".join([*blocks, case.closing])
+    return "\n\n".join([*blocks, case.closing])
 
 
-def _block(step: Write) -> str:
-    new = step.content if step.content.endswith("\n") else f"{step.content}\n"
-    edit = f"{_FORMAT}\n{step.replaces}=======\n{new}>>>>>>> REPLACE"
-    return f"{step.path}\n```\n{edit}\n```"
+def _blocks(step: Step) -> Iterator[str]:
+    match step:
+        case Write():
+            yield _block(step.path, "", step.content)
+        case Patch():
+            yield from _of_diff(step.diff)
+        case Run():
+            return
+
+
+def _of_diff(diff: str) -> Iterator[str]:
+    """Turn each hunk into a block; a file that goes is emptied."""
+    for file in f"\n{diff}".split("\n--- a/")[1:]:
+        header, *hunks = file.split("\n@@ ")
+        path = header.partition("\n")[0]
+        for hunk in hunks:
+            lines = hunk.splitlines(keepends=True)[1:]
+            yield _block(path, _side(lines, "-"), _side(lines, "+"))
+
+
+def _side(lines: list[str], sign: str) -> str:
+    return "".join(line[1:] for line in lines if line[0] in (" ", sign))
+
+
+def _block(path: str, old: str, new: str) -> str:
+    edit = f"{_FORMAT}\n{_ended(old)}=======\n{_ended(new)}>>>>>>> REPLACE"
+    return f"{path}\n```\n{edit}\n```"
+
+
+def _ended(text: str) -> str:
+    return text if not text or text.endswith("\n") else f"{text}\n"

@@ -13,13 +13,17 @@ from grite.errors import BratError
 
 
 class Write(Struct, frozen=True, kw_only=True, tag="write", forbid_unknown_fields=True):
-    """Write a file, whole."""
+    """Write a file that is not there yet."""
 
     path: str
     """Relative to where the CLI works."""
     content: str
-    replaces: str = ""
-    """What it held, for CLIs that edit by search and replace; empty: it is new."""
+
+
+class Patch(Struct, frozen=True, kw_only=True, tag="patch", forbid_unknown_fields=True):
+    """Change files as a unified diff says, without any header of git's."""
+
+    diff: str
 
 
 class Run(Struct, frozen=True, kw_only=True, tag="run", forbid_unknown_fields=True):
@@ -28,7 +32,7 @@ class Run(Struct, frozen=True, kw_only=True, tag="run", forbid_unknown_fields=Tr
     command: str
 
 
-Step = Write | Run
+Step = Write | Patch | Run
 
 
 class Status(

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from brat.demo.vendor.conversation import Asked, Tool
-from brat.demo.vendor.script import Run, Step, Write
+from brat.demo.vendor.script import Patch, Run, Step, Write
 
 _PATHS: Final = ("file_path", "filePath", "filepath", "path")
 _CONTENTS: Final = ("content", "contents", "file_text")
@@ -21,6 +21,7 @@ _FOLDER: Final = re.compile(
     r"[:>*\s-]{1,12}(/[^\s<>\"'`,\\]+)",
     re.IGNORECASE,
 )
+_END: Final = "END_OF_PATCH"
 _FILLING: Final[dict[str, Any]] = {
     "string": "as scripted",
     "boolean": False,
@@ -39,9 +40,13 @@ def folder(text: str) -> str | None:
 
 def call(step: Step, asked: Asked) -> tuple[str, dict[str, Any]] | None:
     """Return the tool and its arguments; None: no tool on offer can do it."""
-    if isinstance(step, Write):
-        return _write(step, asked) or _run(_as_command(step), asked.tools)
-    return _run(step, asked.tools)
+    match step:
+        case Write():
+            return _write(step, asked) or _run(_as_command(step), asked.tools)
+        case Patch():
+            return _run(_by_git(step), asked.tools)
+        case Run():
+            return _run(step, asked.tools)
 
 
 def _write(step: Write, asked: Asked) -> tuple[str, dict[str, Any]] | None:
@@ -71,6 +76,12 @@ def _as_command(step: Write) -> Run:
         command=f'mkdir -p "$(dirname {path})" && '
         f"printf %s {shlex.quote(step.content)} > {path}"
     )
+
+
+def _by_git(step: Patch) -> Run:
+    # Most edit tools want the file to be read first. With no lines of context below it
+    # a hunk may stand anywhere.
+    return Run(command=f"git apply --unidiff-zero - <<'{_END}'\n{step.diff}{_END}")
 
 
 def _key(tool: Tool, names: tuple[str, ...]) -> str | None:

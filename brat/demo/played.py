@@ -1,0 +1,70 @@
+"""What the scripted model does in the demo: the sample's patches, with a CLI's tools.
+
+Task 4's first fix is wrong, and tasks 6 and 7 write to the same place of the changelog,
+so that the one which lands second conflicts; the CLI is real, so no machine is lost.
+"""
+
+from collections.abc import Iterator
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Final
+
+from brat.demo.vendor.script import Case, Patch, Run, Script
+
+_TASKS: Final = range(1, 8)
+_WRONG: Final = 4
+_ENTRIES: Final = {
+    6: "- Fixed: a name with a line break made two entries in the audit log.",
+    7: "- Fixed: the API documents left out the role editor.",
+}
+_NOTE: Final = """\
+--- a/CHANGELOG.md
++++ b/CHANGELOG.md
+@@ -5,1 +5,3 @@
+ ## Unreleased
++
++{entry}
+"""
+_GONE: Final = """\
+--- a/known_bugs/{name}
++++ /dev/null
+@@ -1 +0,0 @@
+-{line}
+"""
+
+
+def script(ci_command: str) -> Script:
+    """Return what the model plays; it looks at its work with the project's tests."""
+    return Script(cases=tuple(_cases(Run(command=ci_command))))
+
+
+def _cases(look: Run) -> Iterator[Case]:
+    """Yield a case for each task; its first line is how runner.prompt begins."""
+    project = resources.files("brat.demo") / "sample/project"
+    for task in _TASKS:
+        named = f"# Task {task} of convoy"
+        if task == _WRONG:
+            wrong = _fix(project, task, f"{task}-wrong")
+            yield _case((named, ", attempt 1\n"), wrong, look)
+        yield _case((named,), _fix(project, task, str(task)), look)
+
+
+def _case(when: tuple[str, ...], fix: Patch, look: Run) -> Case:
+    closing = "The bug is fixed.\n\nBRAT: done. Fixed the bug and ran the tests."
+    return Case(when=when, steps=(fix, look), closing=closing)
+
+
+def _fix(project: Traversable, task: int, name: str) -> Patch:
+    patch = (project / f".brat/patches/{name}.patch").read_text(encoding="utf-8")
+    entry = _ENTRIES.get(task)
+    note = _NOTE.format(entry=entry) if entry else ""
+    return Patch(diff=patch + _gone(project, task) + note)
+
+
+def _gone(project: Traversable, task: int) -> str:
+    (bug,) = (
+        each
+        for each in (project / "known_bugs").iterdir()
+        if each.name.startswith(f"{task}-")
+    )
+    return _GONE.format(name=bug.name, line=bug.read_text(encoding="utf-8").strip())

@@ -1,0 +1,101 @@
+"""Which agent the demo is played with, and what is said when it cannot be."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from brat.demo import engine, played, sample
+from brat.demo.engine import KINDS, Engine
+from convoy.config import load
+from grite.errors import BratError
+from runner.engines import ENGINES
+
+
+@pytest.fixture
+def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    return folder
+
+
+def install(folder: Path, name: str) -> None:
+    (folder / name).write_text("#!/bin/sh\n")
+    (folder / name).chmod(0o755)
+
+
+def test_the_demo_has_every_engine_of_the_runner() -> None:
+    assert {"shell", *KINDS} == ENGINES.keys()
+
+
+def test_one_that_is_not_installed_is_said_with_what_installs_it(
+    programs: Path,
+) -> None:
+    with pytest.raises(BratError) as refused:
+        engine.chosen("codex", None)
+
+    assert str(refused.value) == (
+        "codex is not installed: run `npm install -g @openai/codex`, then try again"
+    )
+
+
+def test_an_unknown_one_is_refused_with_the_nearest(programs: Path) -> None:
+    with pytest.raises(
+        BratError, match=r"no engine 'claude'.*did you mean claude-code"
+    ):
+        engine.chosen("claude", None)
+
+
+def test_without_a_model_it_is_scripted(programs: Path) -> None:
+    install(programs, "codex")
+
+    found = engine.chosen("codex", None)
+
+    assert found is not None
+    assert found.is_scripted
+    assert "no key is needed" in str(found)
+
+
+def test_a_real_model_needs_its_key(
+    programs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install(programs, "codex")
+    with pytest.raises(BratError, match="OPENAI_API_KEY"):
+        engine.chosen("codex", "gpt-5")
+
+    monkeypatch.setenv("OPENAI_API_KEY", "made-up")
+    found = engine.chosen("codex", "gpt-5")
+
+    assert found == Engine("codex", "gpt-5", is_scripted=False)
+
+
+def test_a_model_alone_is_refused() -> None:
+    with pytest.raises(BratError, match="--model needs --engine"):
+        engine.chosen("shell", "gpt-5")
+
+
+def test_the_project_asks_for_it_and_holds_no_answers(tmp_path: Path) -> None:
+    made = sample.write(tmp_path, Engine("codex", 'gpt "5"', is_scripted=True))
+
+    text = (tmp_path / ".brat/config.toml").read_text()
+    engines = load(text, source="config.toml").engine
+    named = {(each.type, each.model, tuple(each.args)) for each in engines.values()}
+    assert named == {("codex", 'gpt "5"', ())}
+    assert tomllib.loads(text)["ci"]["command"] == made.ci_command
+    assert [file.name for file in (tmp_path / ".brat").iterdir()] == ["config.toml"]
+
+
+def test_the_scripted_model_knows_every_task_and_is_wrong_once() -> None:
+    script = played.script("make test")
+
+    first, again = (
+        script.case(f"# Task 4 of convoy x-1, attempt {n}\n") for n in (1, 2)
+    )
+    others = [
+        script.case(f"# Task {n} of convoy x-1, attempt 1\n") for n in range(1, 8)
+    ]
+    assert first != again
+    assert len({*others, again}) == 8
+    assert all(len(case.steps) == 2 for case in others)
