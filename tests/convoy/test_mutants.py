@@ -5,11 +5,12 @@ import ast
 import pytest
 
 from tests.mutants.drawn import drawn
-from tests.mutants.mutant import ROOT, Mutant, listed
+from tests.mutants.mutant import ROOT, Entry, entries, placed
 
 
-@pytest.mark.parametrize("mutant", listed(), ids=lambda m: m.breaks)
-def test_each_listed_mutant_changes_what_is_there(mutant: Mutant) -> None:
+@pytest.mark.parametrize("entry", entries(), ids=lambda entry: entry["breaks"])
+def test_each_listed_mutant_changes_what_is_there(entry: Entry) -> None:
+    mutant = placed(entry)
     source = (ROOT / mutant.file).read_text()
 
     changed = mutant.applied(source)

@@ -38,19 +38,22 @@ class Verdict:
     """The test that failed first; empty: it survived."""
 
 
-def listed(root: Path = ROOT) -> tuple[Mutant, ...]:
-    """Read the written list against the files below `root`.
+Entry = dict[str, str]
+"""A mutant as it is written: `file`, `old`, `new` and `breaks`."""
+
+
+def entries() -> tuple[Entry, ...]:
+    """Read the written list."""
+    return tuple(tomllib.loads(LIST.read_text())["mutant"])
+
+
+def placed(entry: Entry) -> Mutant:
+    """Find where a mutant changes its file.
 
     Raises:
-        Stale: an old text does not occur exactly once in its file.
+        Stale: the old text does not occur exactly once there.
     """
-    return tuple(
-        _placed(root, entry) for entry in tomllib.loads(LIST.read_text())["mutant"]
-    )
-
-
-def _placed(root: Path, entry: dict[str, str]) -> Mutant:
-    source = (root / entry["file"]).read_text()
+    source = (ROOT / entry["file"]).read_text()
     count = source.count(entry["old"])
     if count != 1:
         raise Stale(

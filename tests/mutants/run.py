@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from tests.mutants.drawn import drawn
-from tests.mutants.mutant import Stale, Verdict, listed
+from tests.mutants.mutant import Stale, Verdict, entries, placed
 from tests.mutants.report import write
 from tests.mutants.trial import Unsound, judged
 
@@ -21,7 +21,9 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--write", action="store_true", help="into docs/mutants.md")
     asked = parser.parse_args(arguments)
     try:
-        known = [m for m in listed() if asked.only in f"{m.file} {m.breaks}"]
+        known = [
+            m for m in map(placed, entries()) if asked.only in f"{m.file} {m.breaks}"
+        ]
         mutants = [*known, *drawn(asked.drawn, asked.seed)]
         verdicts: list[Verdict] = []
         for verdict in judged(mutants, asked.jobs):

@@ -28,7 +28,7 @@ from grite.errors import Conflict, Unavailable
 from grite.event import Event as GriteEvent
 from grite.remote import RefUpdate
 from tests.world.model.composer import ModelComposer
-from tests.world.model.forge import HEADS, LOCK, Forge
+from tests.world.model.forge import HEADS, LOCK, Forge, Result
 from tests.world.model.github import LOGIN, ModelGitHub, at_once
 
 ROUNDS: Final = 40
@@ -242,6 +242,8 @@ class Bot:
         names = (action.convoy, action.task, attempt.number)
         if result.commit:
             draft.move(ids.attempt_ref(*names), result.commit)
+        if result.how == "nothing" and attempt.root:
+            result = Result("refused")  # there is work that was to be changed
         command = result.command(*names, base=attempt.root or attempt.base)
         if draft.submit(command) is None and isinstance(command, commands.AcceptWork):
             draft.move(HEADS + ids.task_branch(*names[:2]), command.commit)

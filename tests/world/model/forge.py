@@ -67,7 +67,7 @@ class Result(Struct, frozen=True):
     commit: str = ""
 
     def command(self, convoy: str, task: int, attempt: int, *, base: str) -> Command:
-        """Return what it is to the rules."""
+        """Return what it is to the rules; `base` is where the work began."""
         of: dict[str, Any] = {"convoy": convoy, "task": task, "attempt": attempt}
         match self.how:
             case "lost" | "outage":
