@@ -62,7 +62,8 @@ RUN apt-get update -qq \
     && apt-get install -qq -y --no-install-recommends ca-certificates git tini > /dev/null \
     && rm -rf /var/lib/apt/lists/* \
     # GitHub's runners are 1001, and mount folders that only they may write to.
-    && useradd --uid 1001 --create-home --shell /bin/bash brat
+    && useradd --uid 1001 --create-home --shell /bin/bash brat \
+    && install --directory --owner=1001 --group=1001 /var/lib/brat
 COPY --from=brat /opt/brat /opt/brat
 ENV PATH=/opt/brat/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
@@ -77,7 +78,9 @@ FROM common AS bot
 EXPOSE 8080
 HEALTHCHECK --interval=30s --timeout=5s --start-period=20s \
     CMD ["python", "-I", "-c", "from urllib.request import urlopen; urlopen('http://127.0.0.1:8080/healthz', timeout=3)"]
-CMD ["python", "-I", "-m", "bot", "/etc/brat/bot.json", "8080"]
+# In bot.json: "folder": "/var/lib/brat", "address": "0.0.0.0".
+VOLUME ["/var/lib/brat"]
+CMD ["python", "-I", "-m", "brat", "bot", "serve", "/etc/brat/bot.json"]
 
 FROM common AS runner
 CMD ["python", "-I", "-m", "runner"]

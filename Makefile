@@ -62,6 +62,7 @@ lint: $(VENV)/.dev
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows $(WORKFLOWS)
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-actions action.yml
 	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms examples/forms/*.yml
+	@$(BIN)/check-jsonschema --quiet --builtin-schema vendor.compose-spec deploy/fleet/compose.yaml
 	@$(BIN)/shellcheck .ci/*
 	@$(BIN)/hadolint --no-color Dockerfile
 

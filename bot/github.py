@@ -358,6 +358,19 @@ class GitHub:
                 raise
         return False
 
+    async def has_runs(self, commit: str) -> bool:
+        """Whether any workflow ever ran, or runs, on a commit; ours do not count."""
+        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
+        async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
+            if not run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow):
+                return True
+        return False
+
+    async def start_ci(self, workflow: str, branch: str) -> None:
+        """Dispatch a workflow file on a branch; twice runs it twice."""
+        url = f"{self._repo}/actions/workflows/{quote(workflow, safe='')}/dispatches"
+        await self._rest.write("POST", url, {"ref": branch})
+
     def _runs(self) -> AsyncIterator[payloads.Run]:
         url = (
             f"{self._repo}/actions/workflows/{self._workflow}/runs"

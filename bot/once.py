@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from bot import service
+from bot.ci_starts import CiStarts, started
 from bot.loop import RETRY_S, Loop
 from bot.staging import owed
 from convoy.actions import Show
@@ -72,23 +73,33 @@ class _Waiting:
         )
 
 
-async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
+async def run_once(
+    loop: Loop, *, after: int | None, ci_wait_s: float, ci_workflow: str = ""
+) -> Left:
     """Tick until what is left waits for others; free the lease.
 
     Args:
         loop: an opened one.
         after: the task run that is about to end: its result is waited for.
         ci_wait_s: how long to stay for CI's verdict while nothing else happens.
+        ci_workflow: the file that is dispatched on each candidate; empty: CI comes by
+            itself.
 
     Raises:
         Unavailable: every tick was cut short for two minutes; it says by what.
     """
     waiting, cut_short = _Waiting(after, ci_wait_s), 0
+    starts = CiStarts(ci_workflow)
     while True:
         again = await service.tick(loop)
         if not again:
             with contextlib.suppress(Unavailable, Conflict):  # then it runs out
                 await loop.release()
+        try:
+            if why := await started(starts, loop.desk):
+                loop.tell(why)
+        except Unavailable:
+            again = True
         cut_short = cut_short + 1 if again else 0
         if cut_short > service.PATIENCE:
             raise Unavailable("; ".join(loop.desk.troubles.values()))

@@ -35,7 +35,12 @@ async def _job(inputs: Inputs) -> Left:
             sys.stdout.write(f"::add-mask::{await loop.desk.github.token()}\n")
             sys.stdout.flush()
         _freeze(loop, inputs)
-        left = await run_once(loop, after=inputs.after, ci_wait_s=inputs.ci_wait_s)
+        left = await run_once(
+            loop,
+            after=inputs.after,
+            ci_wait_s=inputs.ci_wait_s,
+            ci_workflow=inputs.ci_workflow,
+        )
         if left.again:
             await _continue(loop.desk.github, loop.desk.mirror.default_branch)
         _report(inputs, left, loop.desk.mirror.state)

@@ -38,6 +38,8 @@ class Inputs:
     """The task run that is about to end: its result is waited for."""
     ci_wait_s: float
     """How long to stay for the verdict of CI while nothing else happens."""
+    ci_workflow: str
+    """The file that is dispatched on each candidate; empty: pushes start CI."""
     output: Path | None
     summary: Path | None
     key: str = field(default="", repr=False)
@@ -86,6 +88,7 @@ def read(env: Mapping[str, str]) -> Inputs:
         run=_number(env, "GITHUB_RUN_ID", "0"),
         after=int(_number(env, "BRAT_AFTER", "0")) or None,
         ci_wait_s=60.0 * int(_number(env, "BRAT_CI_WAIT_MINUTES", "10")),
+        ci_workflow="" if key else env.get("BRAT_CI_WORKFLOW", "").strip(),
         output=_file(env, "GITHUB_OUTPUT"),
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         key=key,

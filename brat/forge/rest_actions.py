@@ -14,7 +14,7 @@ from brat.forge.moments import parse
 from brat.forge.records import Run
 from brat.forge.refusals import Refused, not_found
 from brat.forge.views import runs as views
-from brat.forge.workflows import LOOP_WORKFLOW, inputs_of
+from brat.forge.workflows import inputs_of
 
 _FOLDER = ".github/workflows"
 _SIGNS = ((">=", ge), ("<=", le), (">", gt), ("<", lt))
@@ -62,13 +62,12 @@ async def get_workflow(call: Call) -> Answer:
 
 
 async def dispatch(call: Call) -> Answer:
-    """`POST dispatches`: starts a run of brat-task.yml, or brat.yml where it can."""
+    """`POST dispatches`: starts a run of brat-task.yml; of others where it can."""
     path, asked = _workflow(call), call.body(Dispatch)
     branch = asked.ref.removeprefix("refs/heads/")
     if call.bare.tip(branch) is None:
         raise Refused(422, f"No ref found for: {asked.ref}")
-    loops = path == LOOP_WORKFLOW and call.service.triggers.runs(call.repo)
-    if path != views.TASK_WORKFLOW and not loops:
+    if not call.service.triggers.can_run(call.repo, path):
         said = f"Workflow does not have 'workflow_dispatch' trigger: {path}"
         raise Refused(422, said + " (this forge runs brat-task.yml only)")
     inputs = inputs_of(path, asked.inputs)

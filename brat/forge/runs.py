@@ -17,7 +17,7 @@ from uuid import uuid4
 from msgspec import Raw
 from msgspec.structs import replace
 
-from brat.forge import artifacts, processes
+from brat.forge import artifacts, job_checks, processes
 from brat.forge.callers import digest
 from brat.forge.launch import find, launch, reap
 from brat.forge.moments import iso
@@ -122,6 +122,7 @@ class Starter:
                 payload=payload,
             )
             self._store.runs.put(run)
+            job_checks.opened(self._service, repo, actor, run)
             self._service.events.run(repo, actor, "requested", run)
         self._spawn(repo, run)
         return run
@@ -301,4 +302,5 @@ class Starter:
             if token is not None:
                 self._store.tokens.remove(token)
             actor = self._service.faces.who(run.actor)
+            job_checks.closed(self._service, repo, actor, done)
             self._service.events.run(repo, actor, "completed", done)

@@ -1,8 +1,8 @@
 """Which workflow files this forge runs, what starts them, and what their tokens may do.
 
-brat-task.yml is always there. brat.yml runs where a repository has it and another
-starter executes whole workflow files: by dispatch, and by what people do. As on GitHub
-nothing that a job's own token does starts a run, but a dispatch.
+brat-task.yml is always there. What else a repository holds runs where another starter
+executes whole workflow files: by dispatch, and brat.yml by what people do, too. As on
+GitHub nothing that a job's own token does starts a run, but a dispatch.
 https://docs.github.com/actions/concepts/security/github_token
 """
 
@@ -23,6 +23,10 @@ JOB_LOGIN: Final = "github-actions[bot]"
 """The account whose token a run gets."""
 TASK_INPUTS: Final = ("session", "log", "nonce")
 MOST_INPUT_CHARS: Final = 65535
+_KNOWN: Final = {
+    TASK_WORKFLOW: TASK_INPUTS,
+    LOOP_WORKFLOW: (*TASK_INPUTS, "after"),
+}
 _STARTS: Final = frozenset({("issues", "labeled"), ("issue_comment", "created")})
 _LOOP_MAY: Final[Permissions] = tuple(
     (name, "write") for name in ("actions", "contents", "issues", "pull_requests")
@@ -37,7 +41,7 @@ def inputs_of(path: str, asked: Mapping[str, Any]) -> dict[str, str]:
     Raises:
         Refused: 422: they are not those that the workflow takes.
     """
-    known = (*TASK_INPUTS, "after") if path == LOOP_WORKFLOW else TASK_INPUTS
+    known = _KNOWN.get(path, ())
     needed = TASK_INPUTS if path == TASK_WORKFLOW else ()
     unknown = sorted(asked.keys() - set(known))
     if unknown:
@@ -53,9 +57,9 @@ def inputs_of(path: str, asked: Mapping[str, Any]) -> dict[str, str]:
 
 def title_of(path: str, inputs: Mapping[str, str]) -> str:
     """Return what `run-name` makes of the inputs."""
-    if path == LOOP_WORKFLOW and not inputs.get("session"):
-        return "brat"
-    return f"brat {inputs['session']} {inputs['nonce']}"
+    if inputs.get("session"):
+        return f"brat {inputs['session']} {inputs['nonce']}"
+    return path.rpartition("/")[2].rpartition(".")[0]
 
 
 def permissions_of(run: Run) -> Permissions | None:
@@ -66,7 +70,7 @@ def permissions_of(run: Run) -> Permissions | None:
 
 
 class Triggers:
-    """Starts brat.yml for what happens to a repository that has it."""
+    """Starts workflow files: brat.yml also for what happens to a repository."""
 
     def __init__(self, service: "Service") -> None:
         """Start runs of `service`."""
@@ -80,7 +84,9 @@ class Triggers:
         payload: dict[str, Any],
     ) -> None:
         """Start a run if the event does so; only inside `Store.change`."""
-        if kind not in _STARTS or actor.login == JOB_LOGIN or not self.runs(repo):
+        if kind not in _STARTS or actor.login == JOB_LOGIN:
+            return
+        if not self.can_run(repo, LOOP_WORKFLOW):
             return
         self._service.starter.begin(
             repo,
@@ -91,12 +97,14 @@ class Triggers:
             payload=json.encode(payload).decode(),
         )
 
-    def runs(self, repo: Repository) -> bool:
-        """Say whether brat.yml is there and can be run."""
+    def can_run(self, repo: Repository, path: str) -> bool:
+        """Say whether a workflow file is there and can be run."""
+        if path == TASK_WORKFLOW:
+            return True
         bare = self._service.forge.bare(repo)
         tip = bare.tip(repo.default_branch)
         return (
             self._service.starter.executes_files
             and tip is not None
-            and bare.file(tip, LOOP_WORKFLOW) is not None
+            and bare.file(tip, path) is not None
         )

@@ -1,7 +1,8 @@
 """Runs workflow files with act, in the place of the forge's own starter.
 
 The forge starts it with a run's environment and leaves it: this process becomes act.
-brat-task.yml is ours; brat.yml is the one that the repository holds.
+brat-task.yml is ours; all others are those that the repository holds. One named ci.yml
+is what the variable BRAT_CI_WORKFLOW names.
 Only the upload is not GitHub's: tests/act/upload stands in for actions/upload-artifact.
 """
 
@@ -14,6 +15,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TASK = HERE.parents[1] / "workflows/brat-task.yml"
+CI = "ci.yml"
 ACT = Path(sys.executable).with_name("act")
 HANDED_ON = (
     *("GITHUB_SERVER_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"),
@@ -35,6 +37,11 @@ def arguments(folder: Path, workflow: Path) -> list[str]:
         *(word for name in HANDED_ON for word in ("--env", stated(name))),
         *("--env-file", str(folder / "act.env")),
         *("--secret", "GITHUB_TOKEN"),
+        *(
+            ("--var", f"BRAT_CI_WORKFLOW={CI}")
+            if workflow.with_name(CI).exists()
+            else ()
+        ),
     ]
 
 
@@ -77,8 +84,8 @@ def main() -> None:
         token = pipe.read()
     env = {name: os.environ[name] for name in ("PATH", "HOME", "LANG")}
     env["GITHUB_TOKEN"] = token
-    ours = os.environ["GITHUB_WORKFLOW"] == TASK.stem
-    workflow = TASK if ours else checked_out(token) / "brat.yml"
+    name = os.environ["GITHUB_WORKFLOW"]
+    workflow = TASK if name == TASK.stem else checked_out(token) / f"{name}.yml"
     os.execve(ACT, arguments(folder, workflow), env)  # noqa: S606  a signal must reach act itself
 
 

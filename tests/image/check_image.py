@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from bot.settings import Settings
 from brat import local, processes, registration as registrations
 from brat.demo.vendor.script import Case, Run, Script, Write, dump
 from brat.forge.records import Ci
@@ -111,25 +110,28 @@ def test_an_engine_works_off_a_scripted_task(tmp_path: Path, target: str) -> Non
 
 async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
     """Let a container be the bot of a local forge; return the convoy of an issue."""
-    log = folder / "forge.log"
+    log, home = folder / "forge.log", folder / "bot-home"
+    home.mkdir()
     with processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
-        port, home = await free_port(), folder / "bot-home"
-        home.mkdir()
-        settings = local.bot_settings(home, known, url)
-        given_to(home, settings)
-        file = str(home / "bot.json")
-        with running(image, home, "python", "-I", "-m", "bot", file, str(port)):
+        port = await free_port()
+        settings = {
+            "folder": "/var/lib/brat",
+            "repositories": [known.repository],
+            "api_url": f"{url}/api/v3",
+            "git_url": url,
+            "token": known.bot_token,
+            "secret": known.secret,
+            "port": port,
+            "push_gap_s": 0,
+        }
+        (home / "bot.json").write_text(json.dumps(settings))
+        with running(image, given(home), f"--volume={home}:/etc/brat:ro"):
             await answers(port)
             await local.point_hook(url, known, port)
             async with local.person(url, known) as github:
                 issue = await github.open_issue("Say it", "Once.")
                 await github.relabel(issue, {"brat"}, set())
             return await ended(Reader(registrations.bare_path(folder, known)))
-
-
-def given_to(home: Path, settings: Settings) -> None:
-    (home / "bot.json").write_text(settings.model_dump_json())
-    given(home)
 
 
 async def free_port() -> int:

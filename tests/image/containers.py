@@ -53,11 +53,11 @@ def options(folder: Path, env: Mapping[str, str]) -> list[str]:
 
 
 @contextmanager
-def running(image: str, folder: Path, *command: str) -> Iterator[str]:
-    """Run a container in the background; give its name, and end it."""
+def running(image: str, folder: Path, *more: str) -> Iterator[str]:
+    """Run what an image runs by itself, in the background; give its name; end it."""
     name = f"brat-{os.getpid()}-{folder.name}"[:60]
     detached = ("run", "--detach", "--rm", f"--name={name}")
-    docker(*detached, *options(folder, {}), image, *command)
+    docker(*detached, *options(folder, {}), *more, image)
     try:
         yield name
     finally:

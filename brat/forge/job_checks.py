@@ -1,0 +1,52 @@
+"""What a run of a repository's own workflow shows on its commit: a check run.
+
+GitHub shows one for each job; here a run counts as one job. Runs of brat's own files
+are left out: they judge nothing.
+"""
+
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from brat.forge.records import CheckRun, Repository, Run, User
+from brat.forge.views.accounts import ACTIONS_APP
+from brat.forge.views.runs import TASK_WORKFLOW
+from brat.forge.workflows import LOOP_WORKFLOW
+
+if TYPE_CHECKING:
+    from brat.forge.service import Service
+
+
+def opened(service: "Service", repo: Repository, actor: User, run: Run) -> None:
+    """Show that a run was accepted; only inside `Store.change`."""
+    if run.path in {TASK_WORKFLOW, LOOP_WORKFLOW}:
+        return
+    store = service.forge.store
+    check = store.check_runs.put(
+        CheckRun(
+            id=store.next_id(),
+            repo=repo.id,
+            head_sha=run.head_sha,
+            name=run.path.rpartition("/")[2].rpartition(".")[0],
+            app=ACTIONS_APP,
+            external_id=str(run.id),
+            started_at=run.created_at,
+        )
+    )
+    service.events.check_run(repo, actor, "created", check)
+
+
+def closed(service: "Service", repo: Repository, actor: User, run: Run) -> None:
+    """Show how a run ended; only inside `Store.change`."""
+    store = service.forge.store
+    for check in store.check_runs.of((repo.id, run.head_sha)):
+        if check.external_id == str(run.id) and check.app == ACTIONS_APP:
+            ended = store.check_runs.put(
+                replace(
+                    check,
+                    status="completed",
+                    conclusion=run.conclusion,
+                    completed_at=run.updated_at,
+                )
+            )
+            service.events.check_run(repo, actor, "completed", ended)
