@@ -1,0 +1,49 @@
+"""deploy/fleet is what Kubernetes takes, and says what it must of rights and users."""
+
+from pathlib import Path
+from typing import Any
+
+import kubernetes_validate  # type: ignore[import-untyped]  # it ships no types
+from ruamel.yaml import YAML
+
+FLEET = Path(__file__).parents[2] / "deploy/fleet"
+KUBERNETES = "1.37"
+
+
+def read(name: str) -> dict[str, Any]:
+    return dict(YAML(typ="safe").load((FLEET / name).read_text()))
+
+
+def test_the_egress_rules_are_a_network_policy() -> None:
+    policy = read("egress.yaml")
+
+    kubernetes_validate.validate(policy, KUBERNETES, strict=True)
+    (_, outside) = policy["spec"]["egress"]
+    (block,) = (each["ipBlock"] for each in outside["to"])
+    assert "169.254.0.0/16" in block["except"]  # the cloud's metadata
+    assert policy["spec"]["ingress"] == []
+
+
+def test_the_runners_template_is_a_pod_that_needs_no_rights() -> None:
+    template = read("runner-scale-set.yaml")["template"]
+    pod = {"apiVersion": "v1", "kind": "Pod", **template}
+    pod["metadata"] = {"name": "runner", **template["metadata"]}
+
+    kubernetes_validate.validate(pod, KUBERNETES, strict=True)
+    (runner,) = template["spec"]["containers"]
+    told = {each["name"]: each["value"] for each in runner["env"]}
+    assert told == {"ACTIONS_RUNNER_REQUIRE_JOB_CONTAINER": "true"}
+    assert template["spec"]["securityContext"]["runAsUser"] == 1001
+    assert runner["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    assert set(runner["resources"]) == {"requests", "limits"}
+
+
+def test_the_bots_container_may_write_to_its_folder_only() -> None:
+    bot = read("compose.yaml")["services"]["bot"]
+
+    assert bot["read_only"] is True
+    assert bot["cap_drop"] == ["ALL"]
+    assert [each for each in bot["volumes"] if not each.endswith(":ro")] == [
+        "state:/var/lib/brat"
+    ]
+    assert all(each.startswith("127.0.0.1:") for each in bot["ports"])
