@@ -26,6 +26,8 @@ FOLDER: Final = HERE.parents[1] / ".engines"
 PROGRAMS: Final = FOLDER / "bin"
 NODE: Final = 20
 """The oldest major version of Node.js that all of them run on."""
+PYTHON: Final = sys.executable if sys.version_info < (3, 13) else "3.12"
+"""Aider runs on nothing newer; uv finds one, or fetches it."""
 PIP_S: Final = 600
 ASK_S: Final = 60
 
@@ -77,7 +79,7 @@ def _environment(name: str) -> Path:
         return folder
     shutil.rmtree(folder, ignore_errors=True)
     uv = Path(sys.executable).with_name("uv")
-    _run(uv, "venv", "--quiet", "--python", "3.11", folder)
+    _run(uv, "venv", "--quiet", "--python", PYTHON, folder)
     python, locked = folder / "bin/python", ("--require-hashes", "-r", pins)
     _run(uv, "pip", "install", "--quiet", "--python", python, *locked)
     stamp.write_text(wanted)
