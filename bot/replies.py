@@ -85,6 +85,14 @@ SEE_REVIEW: Final = "see the review's comments on the lines of the change"
 NO_WORK: Final = "this is not the pull request of a task with work in it"
 
 
+def unvouched(by: str) -> str:
+    """Say that nobody answers for the convoy."""
+    return (
+        f"@{by} may not write to this repository any more, so nothing new starts in "
+        "this convoy. Somebody who may lets it go on with `/brat resume`."
+    )
+
+
 def stopped(number: int) -> Reply:
     """The task waits for a person."""
     return done(

@@ -13,6 +13,7 @@ from bot import deacon, handin, mayor, refinery, witness
 from bot.approvals import stand
 from bot.desk import Desk
 from bot.draft import Draft
+from bot.vouching import vouched
 from convoy.actions import (
     Action,
     Align,
@@ -61,6 +62,7 @@ async def stage(desk: Desk, draft: Draft) -> None:
         Unavailable: a result could not be fetched from the forge.
     """
     done: set[Action] = set()
+    known: set[str] = set()
     for _ in range(PASSES):
         new = [
             action
@@ -73,10 +75,21 @@ async def stage(desk: Desk, draft: Draft) -> None:
             done.add(action)
             if isinstance(action, Collect):
                 await _collect(desk, draft, action)
-            elif not isinstance(action, Land) or await stand(desk, draft, action):
+            elif await _may_still(desk, draft, action, known):
                 await asyncio.to_thread(perform, desk, draft, action)
         if any(isinstance(action, Align) for action in new):
             return  # the branches must be there before the base moves
+
+
+async def _may_still(desk: Desk, draft: Draft, action: Staged, known: set[str]) -> bool:
+    """Whether those on whose word it is done may still give it."""
+    match action:
+        case Begin():
+            return await vouched(desk, draft, action, known)
+        case Land():
+            return await stand(desk, draft, action)
+        case _:
+            return True
 
 
 async def _collect(desk: Desk, draft: Draft, action: Collect) -> None:

@@ -78,6 +78,7 @@ class PauseConvoy(Struct, frozen=True, kw_only=True):
 
     convoy: str
     by: str
+    why: str = ""
 
 
 class ResumeConvoy(Struct, frozen=True, kw_only=True):

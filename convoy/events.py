@@ -173,6 +173,8 @@ class ConvoyPaused(Fact, frozen=True, kw_only=True, tag="convoy.paused"):
 
     convoy: str
     by: str
+    why: str = ""
+    """The reason, when the bot did it by itself."""
 
 
 class ConvoyResumed(Fact, frozen=True, kw_only=True, tag="convoy.resumed"):

@@ -67,7 +67,8 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
         case ConvoyRanked():
             return f"{fact.by} gave the convoy priority p{fact.priority}."
         case ConvoyPaused():
-            return f"{fact.by} paused the convoy."
+            why = f": {_clause(fact.why)}" if fact.why else ""
+            return f"{fact.by} paused the convoy{why}."
         case ConvoyResumed():
             return f"{fact.by} resumed the convoy."
         case ConvoyCompleted():

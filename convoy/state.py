@@ -133,6 +133,9 @@ class Convoy(Struct, frozen=True, kw_only=True):
     why: str = ""
     planner: str = ""
     tasks: tuple[Task, ...] = ()
+    vouched_by: str = ""
+    """Who approved its plan or resumed it last, and so answers for what starts; empty:
+    who asked for it."""
     priority: int = 1
     """0 goes before 1, and 1 before 2."""
     withdrawn: bool = False

@@ -122,7 +122,7 @@ def pause(state: State, command: PauseConvoy) -> Decision:
     convoy = in_state(state, command.convoy, "active")
     if isinstance(convoy, Refusal):
         return convoy
-    return (ConvoyPaused(convoy=convoy.name, by=command.by),)
+    return (ConvoyPaused(convoy=convoy.name, by=command.by, why=command.why),)
 
 
 def resume(state: State, command: ResumeConvoy) -> Decision:

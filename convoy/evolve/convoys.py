@@ -51,13 +51,13 @@ def convoy_after(state: State, convoy: Convoy, event: ConvoyEvent) -> Convoy:
             now: ConvoyState = "planning" if waits else "active"
             return replace(convoy, state=now, planner=event.planner, tasks=tasks)
         case ConvoyApproved():
-            return replace(convoy, state="active")
+            return replace(convoy, state="active", vouched_by=event.by)
         case ConvoyRanked():
             return replace(convoy, priority=event.priority)
         case ConvoyPaused():
-            return replace(convoy, state="paused")
+            return replace(convoy, state="paused", why=event.why)
         case ConvoyResumed():
-            return replace(convoy, state="active")
+            return replace(convoy, state="active", why="", vouched_by=event.by)
         case ConvoyCompleted():
             return _ended(state, replace(convoy, landed=event.commit), "complete", "")
         case ConvoyFailed():

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pygit2
 
+from bot.draft import Draft
+from bot.staging import stage
 from tests.bot.room import NAME, Room, room
 
 CONFIG = """\
@@ -90,6 +92,38 @@ async def test_cancel_stops_a_task_and_drop_gives_it_up(tmp_path: Path) -> None:
 
         assert "Task 1 is dropped" in await here.answer("/brat drop 1")
         assert "is dropped, not blocked" in await here.answer("/brat retry 1")
+
+
+async def starting(here: Room) -> Draft:
+    """Return what the witness would start now."""
+    desk = here.loop.desk
+    desk.settings = desk.settings.model_copy(update={"roles": ("witness",)})
+    draft = Draft(desk.mirror, desk.actor, desk.clock())
+    await stage(desk, draft)
+    desk.settings = desk.settings.model_copy(update={"roles": ("mayor",)})
+    return draft
+
+
+async def test_who_answers_for_a_start_is_asked_again(tmp_path: Path) -> None:
+    async with room(tmp_path, '[mayor]\napprove = "plan"\n') as here:
+        bea, cleo = here.let_in("bea"), here.let_in("cleo")
+        await here.answer("/brat approve", by=bea)
+        draft = await starting(here)
+        assert [task.number for _, task in draft.state.running()] == [1, 2]
+        here.let_in("bea", "read")
+
+        draft = await starting(here)
+
+        paused = draft.state.convoys[NAME]
+        assert (paused.state, [*draft.state.running()]) == ("paused", [])
+        assert paused.why == "bea may not write to this repository any more"
+        [intent] = draft.state.intents.values()
+        assert "`/brat resume`" in intent.text
+
+        await here.answer("/brat pause", by=cleo)
+        await here.answer("/brat resume", by=cleo)
+        draft = await starting(here)
+        assert [task.number for _, task in draft.state.running()] == [1, 2]
 
 
 async def test_logs_and_cost_say_what_is_known(tmp_path: Path) -> None:
