@@ -9,6 +9,7 @@ import json
 from datetime import UTC, datetime
 from typing import Final
 
+import msgspec
 import pygit2
 
 from grite import chunk
@@ -55,7 +56,7 @@ def write(
         "chunk_hash": hashed,
         "prev_wal": parent,
     }
-    blob = repo.create_blob(json.dumps(meta, indent=2).encode())
+    blob = repo.create_blob(msgspec.json.format(msgspec.json.encode(meta), indent=2))
     tree = _tree(repo, ("events", oid, _FOLDER), ("meta.json", blob, _FILE))
     who = pygit2.Signature("grite", "grit@local", event.ts // 1000, 0)
     message = f"WAL: 1 events from {event.actor.hex()[:8]}"

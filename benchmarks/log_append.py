@@ -37,9 +37,12 @@ def one_writer(folder: Path, repeats: int) -> dict[str, object]:
         ensure_mirror(path)
     log, repo = Log(ours), pygit2.Repository(str(theirs))
 
+    head: str | None = None
+
     def by_us(number: int) -> None:
+        nonlocal head
         one = event(number)
-        log.append([one], after=log.head(), actor=ACTOR, at_ms=one.ts)
+        head = log.append([one], after=head, actor=ACTOR, at_ms=one.ts)
 
     def by_grite(number: int) -> None:
         grite_protocol.append(repo, event(number))
@@ -58,7 +61,7 @@ def one_writer(folder: Path, repeats: int) -> dict[str, object]:
         spent[by_git] += git
         ratios.append(grite / us)
     many = ROUNDS * repeats
-    assert log.head() == grite_protocol.head_of(repo), "not the same bytes"
+    assert head == log.head() == grite_protocol.head_of(repo), "not the same bytes"
     return {
         "ours_per_s": round(many * ROUND / spent[by_us]),
         "grite_per_s": round(many * ROUND / spent[by_grite]),

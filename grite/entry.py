@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
+import msgspec
 import pygit2
 
 from grite import chunk
@@ -61,7 +62,7 @@ def files(
     }
     return {
         f"{EVENTS}/{day:%Y/%m/%d}/{chunk.file_name(data)}": data,
-        META: json.dumps(meta, indent=2).encode(),
+        META: msgspec.json.format(msgspec.json.encode(meta), indent=2),
     }
 
 
