@@ -48,6 +48,8 @@ class Promises:
         """The work that somebody approves, by convoy, task and name."""
         self._planned: set[str] = set()
         """Convoys whose plan somebody approved."""
+        self._until: dict[tuple[str, str], int] = {}
+        """When what a holder took runs out, by resource and holder."""
         self._landing: list[MergeLanded] = []
         self._handed_in: dict[str, str] = {}
         """What sessions left, with the commit it was made on."""
@@ -117,6 +119,7 @@ class Promises:
         for lease in before.leases.values():
             mine = lease.holder == fact.holder
             assert mine or not overlaps(lease.resource, fact.resource), "held twice"
+        self._until[fact.resource, fact.holder] = fact.expires
 
     def _accepted(self, before: State, fact: WorkAccepted) -> None:
         task = before.convoys[fact.convoy].task(fact.task)
@@ -261,6 +264,11 @@ class Promises:
         for lease in state.leases.values():
             mine = lease.holder in {*sessions, "ann"}
             assert mine, f"{lease.holder} is over and holds"
+        now = self.forge.now
+        self._until = {key: until for key, until in self._until.items() if until > now}
+        for resource, holder in self._until:
+            if holder in sessions:
+                assert resource in state.leases, f"{holder} lost {resource}"
         for one, other in combinations(state.leases.values(), 2):
             mine = one.holder == other.holder
             assert mine or not overlaps(one.resource, other.resource), "held twice"
