@@ -5,18 +5,21 @@ answered, so that a text is frozen as it was signed even if the bot dies at once
 A folder, not a queue: the loop reads all of it each tick, and twice is once.
 """
 
+import errno
 import os
 import re
 from contextlib import suppress
 from datetime import datetime
+from itertools import count
 from pathlib import Path
-from tempfile import mkstemp
+from threading import Lock
 from time import time_ns
 from typing import Final, Literal
 
 import msgspec
 
 _NAME = re.compile(r"[0-9A-Za-z-]{1,64}")
+_numbers = count()
 _STALE_NS: Final = 3_600 * 10**9
 """What is unfinished for so long was left by a process that died."""
 
@@ -95,6 +98,10 @@ class Inbox:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        self._tickets = count()
+        self._settled = 0
+        """Renames with smaller tickets are on the disk."""
+        self._settling = Lock()
         for file in folder.glob(".*"):
             with suppress(FileNotFoundError):  # another process has just finished it
                 if file.stat().st_mtime_ns < time_ns() - _STALE_NS:
@@ -112,16 +119,12 @@ class Inbox:
         """
         if not _NAME.fullmatch(delivery):
             raise ValueError(f"{delivery[:80]!r} is not a delivery id")
-        handle, name = mkstemp(prefix=f".{delivery}.", dir=self._folder)
-        beside = Path(name)
+        beside = f"{self._folder}/.{delivery}.{os.getpid()}-{next(_numbers)}"
         try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(msgspec.json.encode(request))
-                file.flush()
-                os.fsync(handle)
-            beside.rename(self._folder / f"{delivery}.json")
+            _write(beside, msgspec.json.encode(request))
+            Path(beside).rename(self._folder / f"{delivery}.json")
         except OSError:
-            beside.unlink(missing_ok=True)
+            Path(beside).unlink(missing_ok=True)
             raise
         self._settle()
 
@@ -141,12 +144,18 @@ class Inbox:
         return {name: each for name, each in kept if isinstance(each, Review | Ticked)}
 
     def _settle(self) -> None:
-        """Bring the folder's own list of names to the disk."""
-        handle = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        """Bring the folder's own list of names to the disk; many share one turn."""
+        ticket = next(self._tickets)
+        with self._settling:
+            if ticket < self._settled:
+                return  # a turn that began after our rename has ended
+            began = next(self._tickets)
+            handle = os.open(self._folder, os.O_RDONLY)
+            try:
+                os.fsync(handle)
+            finally:
+                os.close(handle)
+            self._settled = began
 
     def _kept(self) -> dict[str, Kept]:
         files = sorted(self._folder.glob("*.json"), key=lambda f: f.stat().st_mtime_ns)
@@ -158,3 +167,18 @@ class Inbox:
     def done(self, delivery: str) -> None:
         """Forget a request; safe to call twice."""
         (self._folder / f"{delivery}.json").unlink(missing_ok=True)
+
+
+def _write(name: str, data: bytes) -> None:
+    """Write a file and bring it to the disk.
+
+    Raises:
+        OSError: there is no room for it.
+    """
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        if os.write(handle, data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), name)
+        os.fsync(handle)
+    finally:
+        os.close(handle)
