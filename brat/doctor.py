@@ -2,9 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Literal
-
-from msgspec import Struct
+from typing import Final
 
 from bot.desk import wall_clock
 from brat import (
@@ -15,33 +13,27 @@ from brat import (
 )
 from brat.checkout import Checkout
 from brat.console import say
+from brat.finding import Finding
 from brat.reading import Reader, verify
 from convoy.config import ConfigError
 from grite import git
 from grite.errors import BratError, Corrupt
 
-Grade = Literal["ok", "note", "fault"]
 _MARKS: Final = {"ok": "  ok   ", "note": "  note ", "fault": "  FAULT"}
 
 
-class Finding(Struct, frozen=True):
-    """One thing that was looked at."""
-
-    grade: Grade
-    said: str
-    mend: str = ""
-    """What puts it right."""
-
-
-def run(path: Path, *, fix: bool) -> int:
+def run(path: Path, *, fix: bool, engines: bool) -> int:
     """Look at everything and say it; return 1 when there is a fault.
 
     Args:
         path: in the repository.
         fix: free leases that have run out and remove caches that are wrong; history is
             never rewritten.
+        engines: look at the configured engines, too: this starts their programs.
     """
     found = list(_findings(path))
+    if engines:
+        found += _engines(path)
     for finding in found:
         mend = f" -> {finding.mend}" if finding.mend else ""
         say(f"{_MARKS[finding.grade]} {finding.said}{mend}")
@@ -70,6 +62,18 @@ def _findings(path: Path) -> Iterator[Finding]:
     yield Finding("ok", f"{checkout.top} is {known.repository}")
     yield from _configuration(checkout)
     yield from _log(registrations.bare_path(checkout.folder, known))
+
+
+def _engines(path: Path) -> Iterator[Finding]:
+    from brat import engine_checks
+
+    try:
+        checkout = checkouts.find(path)
+        yield from engine_checks.checks(checkout, local.configuration(checkout))
+    except ConfigError:
+        return  # told already
+    except BratError as error:
+        yield Finding("fault", str(error))
 
 
 def _configuration(checkout: Checkout) -> Iterator[Finding]:

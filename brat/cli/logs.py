@@ -101,9 +101,12 @@ def lock_release(resource: Resource, repo: Repo = HERE) -> None:
 def doctor(
     *,
     fix: Annotated[bool, typer.Option("--fix", help="Repair what can be.")] = False,
+    engines: Annotated[
+        bool, typer.Option("--engines", help="Look at each engine's program and key.")
+    ] = False,
     repo: Repo = HERE,
 ) -> None:
     """Check git, the registration, the log, its checkpoint and the leases."""
     from brat import doctor as checks
 
-    sys.exit(checks.run(repo, fix=fix))
+    sys.exit(checks.run(repo, fix=fix, engines=engines))

@@ -1,0 +1,79 @@
+"""`brat doctor --engines`: would each configured engine start, and has it its key?
+
+Asked before the first task is paid for. Nothing is sent to a vendor: whether a key is
+taken shows with the first session.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from brat.checkout import Checkout
+from brat.finding import Finding
+from brat.forge.processes import plain_environment
+from brat.model_keys import STAND_IN, model_keys
+from convoy.config import Config
+from runner import engines
+from runner.engines.row import Call, Row
+from runner.keys import key_for, missing_key
+
+VERSION_S: Final = 20.0
+"""OpenCode takes 5 s on a small machine."""
+
+
+def checks(checkout: Checkout, config: Config) -> Iterator[Finding]:
+    """Look at each engine that the configuration names, and at the default one."""
+    have = model_keys(config)
+    for name, spec in config.settings().engines.items():
+        where = f"[engine.{name}] {spec.type}"
+        try:
+            row = engines.found(spec.type)
+            call = Call(spec, Path(), Path(), endpoint=have.get(STAND_IN, ""))
+            program = row.argv(call)[0]
+        except ValueError as error:
+            yield Finding("fault", f"{where}: {error}")
+            continue
+        yield _program(where, checkout, row, program)
+        if row.vendors or spec.secret:
+            yield _key(where, row, replace(call, key=key_for(row, call, have)))
+
+
+def _program(where: str, checkout: Checkout, row: Row, program: str) -> Finding:
+    env = plain_environment()
+    inside = checkout.top / program  # sessions start in a checkout
+    found = shutil.which(program, path=env["PATH"]) or inside.exists()
+    if not found:
+        mend = "install it, or put it on the PATH"
+        return Finding("fault", f"{where}: there is no program {program}", mend)
+    version = _version(program, env) if row.vendors else ""
+    return Finding("ok", f"{where}: {program} {version}".rstrip())
+
+
+def _version(program: str, env: dict[str, str]) -> str:
+    with TemporaryDirectory(prefix="brat-", ignore_cleanup_errors=True) as home:
+        try:
+            done = subprocess.run(
+                [program, "--version"],
+                env={**env, "HOME": home, "TMPDIR": home},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=VERSION_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return "(it does not say its version)"
+    said = done.stdout.strip() or done.stderr.strip()
+    return said.partition("\n")[0][:80]
+
+
+def _key(where: str, row: Row, call: Call) -> Finding:
+    if fault := missing_key(row, call):
+        mend = "export it here; on GitHub make it a secret of the repository"
+        return Finding("fault", f"{where}: {fault}", mend)
+    return Finding("ok", f"{where}: it has its key")

@@ -1,0 +1,60 @@
+"""`brat doctor --engines`: what would stop an engine is said before it is paid for."""
+
+from pathlib import Path
+
+from tests.world.terminal import Terminal
+from tests.world.words import project
+
+CONFIG = """\
+[engine.default]
+type = "claude-code"
+secret = "TEAM_KEY"
+
+[engine.tests]
+type = "continue"
+
+[engine.docs]
+type = "plugin:abacus"
+
+[engine.own]
+type = "shell"
+args = ["no-such-program"]
+"""
+DOCTOR = "brat doctor --engines"
+
+
+def said(terminal: Terminal, line: str, engine: str) -> list[str]:
+    """Return what the doctor says of one engine."""
+    lines = terminal.type(line).lines
+    return [one for one in lines if f"[engine.{engine}]" in one]
+
+
+def test_each_engine_is_looked_at(tmp_path: Path) -> None:
+    terminal = project(tmp_path, CONFIG)
+    terminal.install("claude", "echo 2.1.0 '(a stand-in)'")
+
+    program, key = said(terminal, DOCTOR, "default")
+
+    assert program.endswith(
+        "ok    [engine.default] claude-code: claude 2.1.0 (a stand-in)"
+    )
+    assert "FAULT [engine.default] claude-code: The engine claude-code needs" in key
+    assert "in the variable TEAM_KEY, which is not set" in key
+    (tests,) = said(terminal, DOCTOR, "tests")
+    assert "FAULT [engine.tests] continue: The engine continue needs a model" in tests
+    (docs,) = said(terminal, DOCTOR, "docs")
+    assert "No engine is called 'plugin:abacus'; known: " in docs
+    (own,) = said(terminal, DOCTOR, "own")
+    assert "there is no program no-such-program -> install it" in own
+
+
+def test_a_key_that_is_there_is_not_shown(tmp_path: Path) -> None:
+    terminal = project(tmp_path, CONFIG)
+    terminal.install("claude", "env")
+
+    program, key = said(
+        terminal, f"env TEAM_KEY=made-up-0123456789 {DOCTOR}", "default"
+    )
+
+    assert key.endswith("[engine.default] claude-code: it has its key")
+    assert "made-up" not in program + key
