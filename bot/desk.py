@@ -39,6 +39,8 @@ class Desk:
     fresh: set[str] = field(default_factory=set)
     """Keys of actions that this process announced and has not tried yet: only these
     are done without a look whether they were done before."""
+    tried: dict[str, int] = field(default_factory=dict)
+    """When each announced action that may have been done was last tried, unix ms."""
     shown: dict[str, object] = field(default_factory=dict)
     """What the forge was last seen to show, so that nothing is written twice."""
     unticked: dict[int, set[str]] = field(default_factory=dict)

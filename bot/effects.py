@@ -6,13 +6,14 @@ before, is looked for by its key first: the earlier try's answer may have been l
 
 from typing import Final, assert_never
 
-from bot import boxes, comment
+from bot import boxes, checks, comment
 from bot.desk import Desk
-from bot.rest import Refused
+from bot.retrying import Try, Unsettled, another_try, failed_try
 from convoy import ids
 from convoy.actions import CancelRun, Do, Effect, Show
 from convoy.commands import NoteDone
 from convoy.state import Convoy, Intent
+from grite.errors import Unavailable
 
 TICK_MS: Final = 600_000
 """How long a tick is kept that no delivery tells of; then it can be set again."""
@@ -26,7 +27,7 @@ def is_shown(desk: Desk, effect: Effect) -> bool:
     if convoy.held == comment.NO:
         return True
     have, _ = comment.labels(convoy, desk.settings.label)
-    if desk.shown.get(labels_key(convoy)) != have:
+    if desk.shown.get(labels_key(convoy)) != have or checks.owed(desk, convoy):
         return False
     if convoy.comment is None:
         return True
@@ -58,31 +59,43 @@ async def perform(desk: Desk, effect: Effect) -> NoteDone | None:
 
 
 async def _do(desk: Desk, intent: Intent) -> int:
-    looked_for = intent.key not in desk.fresh
-    desk.fresh.discard(intent.key)
+    now = another_try(desk, intent.key)
+    try:
+        number = await _try(desk, intent, now)
+    except Unsettled:
+        raise
+    except Unavailable:
+        failed_try(desk, intent.key)
+        raise
+    desk.tried.pop(intent.key, None)
+    return number
+
+
+async def _try(desk: Desk, intent: Intent, now: Try) -> int:
     if intent.kind == "answer":
-        return await _answer(desk, intent, look=looked_for)
+        return await _answer(desk, intent, now)
     convoy = desk.mirror.state.convoys[intent.convoy]
     match intent.kind:
         case "dispatch":
-            return await _dispatch(desk, convoy, intent, look=looked_for)
+            return await _dispatch(desk, convoy, intent, now)
         case "pull":
-            return await _pull(desk, convoy, intent, look=looked_for)
+            return await _pull(desk, convoy, intent, now)
         case "comment":
-            return await _comment(desk, convoy, look=looked_for)
+            return await _comment(desk, convoy, now)
         case "finish":
             return await _finish(desk, convoy)
         case _:
             assert_never(intent.kind)
 
 
-async def _dispatch(desk: Desk, convoy: Convoy, intent: Intent, *, look: bool) -> int:
+async def _dispatch(desk: Desk, convoy: Convoy, intent: Intent, now: Try) -> int:
     task = convoy.task(intent.task)
     attempt = task.attempt if task else None
     if attempt is None or attempt.number != intent.attempt:
         return 0  # it ended before it began: nothing to start
-    if look and (run := await desk.github.run_named(attempt.nonce)):
+    if now.look and (run := await desk.github.run_named(attempt.nonce)):
         return run
+    now.repeat()
     session = ids.session_name(convoy.name, intent.task, intent.attempt)
     inputs = {"session": session, "log": attempt.log, "nonce": attempt.nonce}
     started = await desk.github.dispatch(desk.mirror.default_branch, inputs)
@@ -92,44 +105,52 @@ async def _dispatch(desk: Desk, convoy: Convoy, intent: Intent, *, look: bool) -
 async def _found(desk: Desk, nonce: str) -> int:
     run = await desk.github.run_named(nonce)
     if run is None:
-        raise Refused(f"the run named {nonce}", 404, "not listed yet")
+        raise Unavailable(f"the run named {nonce} is not listed yet")
     return run
 
 
-async def _pull(desk: Desk, convoy: Convoy, intent: Intent, *, look: bool) -> int:
+async def _pull(desk: Desk, convoy: Convoy, intent: Intent, now: Try) -> int:
     task = convoy.task(intent.task)
     if task:
         head = ids.task_branch(convoy.name, task.number)
         base = ids.base_branch(convoy.name)
     else:
         head, base = ids.base_branch(convoy.name), convoy.target
-    if look and (found := await desk.github.pull_of(head, base)):
+    if now.look and (found := await desk.github.pull_of(head, base)):
         return found.number
+    now.repeat()
     title = comment.pull_title(convoy, task)
     body = comment.pull_body(convoy, task)
     return await desk.github.open_pull(title, body, head=head, base=base)
 
 
-async def _comment(desk: Desk, convoy: Convoy, *, look: bool) -> int:
-    key = ids.comment_key(convoy.name)
-    if look and (said := await desk.github.said(convoy.issue, key, desk.login)):
-        return said.id
+async def _comment(desk: Desk, convoy: Convoy, now: Try) -> int:
+    if found := await _said(desk, convoy.issue, now):
+        return found
     body = comment.convoy_comment(convoy)
     number = await desk.github.say(convoy.issue, body)
     desk.shown[_comment_of(convoy)] = body
     return number
 
 
-async def _answer(desk: Desk, intent: Intent, *, look: bool) -> int:
+async def _answer(desk: Desk, intent: Intent, now: Try) -> int:
     """React to a comment and say what is to be said; a comment that is gone is fine."""
     if intent.reaction and intent.comment:
         await desk.github.react(intent.comment, intent.reaction)
     if not intent.text:
         return intent.comment
-    if look and (said := await desk.github.said(intent.issue, intent.key, desk.login)):
-        return said.id
+    if found := await _said(desk, intent.issue, now):
+        return found
     body = f"{ids.marker(intent.key)}\n{intent.text}"
     return await desk.github.say(intent.issue, body)
+
+
+async def _said(desk: Desk, issue: int, now: Try) -> int | None:
+    """Return the comment that an earlier try wrote; None: it is to be written."""
+    if now.look and (said := await desk.github.said(issue, now.key, desk.login)):
+        return said.id
+    now.repeat()
+    return None
 
 
 async def _finish(desk: Desk, convoy: Convoy) -> int:
@@ -140,13 +161,14 @@ async def _finish(desk: Desk, convoy: Convoy) -> int:
 
 
 async def show(desk: Desk, convoy: Convoy) -> None:
-    """Bring the convoy's comment and its issue's labels up to date; idempotent.
+    """Bring the convoy's comment, checks and labels up to date; idempotent.
 
     Writes only what differs from what the forge was last seen to show.
     """
     if convoy.held == comment.NO:
         return
     await _show_labels(desk, convoy)
+    await checks.show(desk, convoy)
     if convoy.comment is not None:
         await _show_comment(desk, convoy, convoy.comment)
 
@@ -183,6 +205,8 @@ async def _show_labels(desk: Desk, convoy: Convoy) -> None:
     if desk.shown.get(key) == have:
         return
     present = (await desk.github.issue(convoy.issue)).label_names
+    if isinstance(before := desk.shown.get(key), set):
+        present = (present | before) - have  # a late look need not show our own writes
     await desk.github.relabel(convoy.issue, have - present, have_not & present)
     desk.shown[key] = have
 

@@ -13,6 +13,7 @@ from urllib.parse import quote
 import httpx
 
 from bot import payloads
+from bot.check_runs import CheckRuns
 from bot.pace import Pace
 from bot.rest import Refused, Rest, checked
 from bot.tokens import Tokens
@@ -54,6 +55,7 @@ class GitHub:
         self._workflow = workflow
         self._rest = Rest(client, api_url=api_url, token=token, pace=pace)
         self._repo = f"/repos/{repository}"
+        self.check_runs = CheckRuns(self._rest, self._repo)
         self._graphql = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
 
     def guard(self, check: Callable[[], None]) -> None:

@@ -54,6 +54,8 @@ class Loop:
     resume_at: int = 0
     """Unix ms; the forge wants to be left alone until then."""
     _noted: list[NoteDone] = field(default_factory=list)
+    _failed: set[str] = field(default_factory=set)
+    """Effects that went wrong, by the names of their troubles."""
     _renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     # --- a tick ---------------------------------------------------------------------
@@ -237,6 +239,7 @@ class Loop:
             for action in owed(desk)
             if isinstance(action, Effect) and not effects.is_shown(desk, action)
         ]
+        self._forget_troubles({repr(effect) for effect in wanted})
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
         desk.github.guard(self.lease.check)
         try:
@@ -263,11 +266,19 @@ class Loop:
             try:
                 noted = await effects.perform(self.desk, effect)
             except (Refused, Unavailable) as error:
+                self._failed.add(name)
                 self._note_trouble(name, error)
                 return
             self.desk.troubles.pop(name, None)
             if noted is not None:
                 self._noted.append(noted)
+
+    def _forget_troubles(self, owed_still: set[str]) -> None:
+        """Drop what went wrong with effects that nobody owes any more."""
+        troubles = self.desk.troubles
+        for name in troubles.keys() & self._failed - owed_still:
+            del troubles[name]
+        self._failed &= owed_still
 
     def _note_trouble(self, name: str, error: BratError) -> None:
         if isinstance(error, Limited):

@@ -12,6 +12,7 @@ from bot.draft import Draft
 from bot.inbox import Request
 from bot.payloads import Issue
 from bot.quota import refusal
+from bot.retrying import Try, failed_try, quiet_try
 from bot.speech.mention import mentioned
 from convoy import ids, tasklist
 from convoy.actions import CreateBase, MakePlan
@@ -20,6 +21,7 @@ from convoy.config import ConfigError
 from convoy.events import Settings
 from convoy.names import convoy_name
 from convoy.state import State
+from grite.errors import Unavailable
 
 HEADS: Final = "refs/heads/"
 PLANNER: Final = "task list"
@@ -170,13 +172,24 @@ def _too_much(desk: Desk, state: State, by: str) -> str | None:
 async def _deny(desk: Desk, request: Request, why: str) -> None:
     """Say why nothing will happen, once, and take the label off."""
     key = f"denied:{request.issue}"
+    now = quiet_try(desk, key)
     said = await desk.github.said(request.issue, key, desk.login)
     body = f"{ids.marker(key)}\n{why}"
     if said is None:
-        await desk.github.say(request.issue, body)
+        await _say(desk, request.issue, now, body)
     elif said.body != body:
         await desk.github.edit_comment(said.id, body)
     await desk.github.relabel(request.issue, set(), {desk.settings.label})
+
+
+async def _say(desk: Desk, issue: int, now: Try, body: str) -> None:
+    """Comment for the first time; again only when the last try would be seen."""
+    now.repeat()
+    try:
+        await desk.github.say(issue, body)
+    except Unavailable:
+        failed_try(desk, now.key)
+        raise
 
 
 def make_plan(draft: Draft, action: MakePlan) -> None:

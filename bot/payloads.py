@@ -157,6 +157,7 @@ class Artifact(_Payload):
 class CheckOutput(_Payload):
     """What a check says."""
 
+    title: str | None = None
     summary: str | None = None
     text: str | None = None
 
@@ -165,6 +166,14 @@ class App(_Payload):
     """The App that made a check."""
 
     slug: str | None = None
+
+
+class Status(_Payload):
+    """A commit status: what a check is where nobody may make one."""
+
+    state: str
+    context: str
+    description: str | None = None
 
 
 class CheckRun(_Payload):

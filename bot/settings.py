@@ -49,6 +49,8 @@ class Common(BaseModel):
     push_gap_s: float = Field(default=20.0, ge=0)
     """Between two pushes at least: what happens meanwhile shares the next one. GitHub
     asks for at most 6 a minute and repository."""
+    settle_s: float = Field(default=10.0, ge=0)
+    """How long the forge may take to show what was written to it."""
     sweep_s: float = Field(default=60.0, gt=0)
     """Look at everything this often, whatever the webhooks say."""
     session_slack_s: int = 120

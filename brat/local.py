@@ -75,6 +75,7 @@ def bot_settings(
         folder=folder / BOT_FOLDER,
         roles=roles,
         push_gap_s=0,
+        settle_s=0,
         sweep_s=SWEEP_S,
         session_slack_s=15,
         check_start_s=15,

@@ -118,7 +118,7 @@ class CancelRun(Struct, frozen=True):
 
 
 class Show(Struct, frozen=True):
-    """Bring the convoy's comment and labels up to date."""
+    """Bring the convoy's comment, labels and checks up to date."""
 
     convoy: str
 

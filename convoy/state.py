@@ -52,6 +52,13 @@ class Work(Struct, frozen=True, kw_only=True):
     at: int
 
 
+class HandedIn(Struct, frozen=True):
+    """The newest work that the gate let through, also when it was sent back since."""
+
+    attempt: int
+    commit: str
+
+
 class Candidate(Struct, frozen=True, kw_only=True):
     """A commit that CI judges and that lands unchanged."""
 
@@ -81,6 +88,7 @@ class Task(Struct, frozen=True, kw_only=True):
     """Why earlier attempts did not land, oldest first."""
     attempt: Attempt | None = None
     work: Work | None = None
+    handed_in: HandedIn | None = None
     candidate: Candidate | None = None
     approved_by: tuple[str, ...] = ()
     """Who approves the work as it is now; other work is to be approved anew."""
@@ -145,6 +153,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     comment: int | None = None
     pull: int | None = None
     candidate: Candidate | None = None
+    offered: str = ""
+    """The tip of its branch when that was last offered to the target."""
     landed: str | None = None
     requested_at: int = 0
     ended_at: int = 0

@@ -29,5 +29,6 @@ def merge_after(state: State, convoy: Convoy, event: MergeEvent) -> Convoy:
         case _:
             assert_never(event)
     if event.task == 0:
-        return replace(convoy, candidate=candidate)
+        offered = candidate.work if candidate else convoy.offered
+        return replace(convoy, candidate=candidate, offered=offered)
     return change_task(convoy, event.task, lambda t: replace(t, candidate=candidate))

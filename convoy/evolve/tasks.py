@@ -14,7 +14,7 @@ from convoy.events import (
     WorkAccepted,
     WorkRefused,
 )
-from convoy.state import Attempt, State, Task, Work
+from convoy.state import Attempt, HandedIn, State, Task, Work
 
 FREE = frozenset({"planned", "outage", "retry"})
 """Causes of a return to the queue that cost no attempt."""
@@ -55,6 +55,7 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
                 _ended_session(state, task),
                 state="needs-review",
                 work=work,
+                handed_in=HandedIn(event.attempt, event.commit),
                 approved_by=(),
                 earlier=None,
             )

@@ -1,0 +1,114 @@
+"""Checks of the bot's own on commits: made once, found again, changed in place."""
+
+import pytest
+import respx
+from msgspec.structs import replace
+
+from bot.check_runs import View
+from bot.github import GitHub
+from bot.rest import Refused
+from convoy import ids
+from tests.bot.test_github import REPO, sent
+
+COMMIT = "c0ffee" + "0" * 34
+VIEW = View(
+    key=ids.check_key("fix-7", 2, 1),
+    commit=COMMIT,
+    name="brat (task-2)",
+    conclusion=None,
+    title="In the merge queue",
+    summary="Task 2.",
+    url="https://example.org/issues/7",
+)
+LANDED = replace(VIEW, conclusion="success", title="Landed", summary="It landed.")
+RUNS = f"{REPO}/commits/{COMMIT}/check-runs"
+
+
+def listed(view: View, number: int = 5) -> dict[str, object]:
+    run = {
+        "id": number,
+        "name": view.name,
+        "status": "completed" if view.conclusion else "in_progress",
+        "conclusion": view.conclusion,
+        "external_id": view.key,
+        "output": {"title": view.title, "summary": view.summary},
+    }
+    other = {**run, "id": 4, "external_id": "somebody's"}
+    return {"total_count": 2, "check_runs": [other, run]}
+
+
+async def shown(github: GitHub, view: View) -> None:
+    runs = github.check_runs
+    await runs.show(view, await runs.found(view))
+
+
+async def test_a_check_is_made_when_there_is_none(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.get(RUNS).respond(json={"total_count": 0, "check_runs": []})
+    made = forge.post(f"{REPO}/check-runs").respond(201, json={"id": 5})
+
+    await shown(github, VIEW)
+
+    assert sent(made) == {
+        "name": "brat (task-2)",
+        "head_sha": COMMIT,
+        "external_id": "brat:check:fix-7/2/1",
+        "details_url": "https://example.org/issues/7",
+        "status": "in_progress",
+        "output": {"title": "In the merge queue", "summary": "Task 2."},
+    }
+
+
+async def test_a_check_is_found_by_its_key_and_changed_in_place(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.get(RUNS).respond(json=listed(VIEW))
+    changed = forge.patch(f"{REPO}/check-runs/5").respond(json={"id": 5})
+
+    await shown(github, LANDED)
+
+    assert sent(changed) == {
+        "status": "completed",
+        "conclusion": "success",
+        "output": {"title": "Landed", "summary": "It landed."},
+    }
+
+
+async def test_what_is_shown_already_is_not_written_again(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.get(RUNS).respond(json=listed(LANDED))
+
+    await shown(github, LANDED)
+
+
+async def test_where_checks_are_forbidden_a_status_shows_the_same(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.get(RUNS).respond(json={"total_count": 0, "check_runs": []})
+    forge.post(f"{REPO}/check-runs").respond(403, json={"message": "Apps only"})
+    context = {"context": VIEW.name, "state": "pending", "description": VIEW.title}
+    forge.get(f"{REPO}/commits/{COMMIT}/status").respond(json={"statuses": [context]})
+    made = forge.post(f"{REPO}/statuses/{COMMIT}").respond(201, json={"id": 6})
+
+    await shown(github, VIEW)
+    assert not made.called
+
+    await shown(github, LANDED)
+    assert sent(made) == {
+        "state": "success",
+        "context": "brat (task-2)",
+        "description": "Landed",
+        "target_url": "https://example.org/issues/7",
+    }
+
+
+async def test_a_forge_that_lets_us_show_nothing_says_so(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    forge.get(RUNS).respond(json={"total_count": 0, "check_runs": []})
+    forge.post(f"{REPO}/check-runs").respond(422, json={"message": "no such commit"})
+
+    with pytest.raises(Refused):
+        await shown(github, VIEW)

@@ -1,0 +1,113 @@
+"""A convoy on a forge that refuses, forgets and lags: nothing is lost or doubled."""
+
+import asyncio
+import random
+from pathlib import Path
+
+import pytest
+
+from bot import service
+from bot.pace import Pace
+from brat import local
+from brat.forge.server import serving
+from brat.forge.state import Forge
+from brat.registration import FORGE_FOLDER
+from tests.whole.crash import LIST, World, seen, set_up
+from tests.world.faults import BadDay, bad_day
+from tests.world.hand import HandTime
+
+pytestmark = pytest.mark.timeout(300)
+DEADLINE_S = 240.0
+SETTLE_S = 1.5
+"""More than the proxy's lag."""
+
+
+class Monotonous(BadDay):
+    """A day on which the same thing goes wrong with every call, once."""
+
+    def __init__(self, wrong: str) -> None:
+        super().__init__(chance=1.0, dice=random.Random(0))  # noqa: S311  no secret
+        self.wrong = wrong
+        self.last: dict[str, bool] = {}
+
+    def fault(self, method: str, path: str) -> str:
+        """Let every second try through."""
+        if self.wrong.endswith("after") and method == "GET":
+            return ""
+        if self.wrong == "stale":
+            return "stale" if method == "GET" else ("500 after" * self.flip(path))
+        return self.wrong if self.flip(f"{method} {path}") else ""
+
+    def flip(self, call: str) -> bool:
+        """Return true and false in turn."""
+        self.last[call] = not self.last.get(call, False)
+        return self.last[call]
+
+
+async def story(folder: Path, day: BadDay) -> tuple[World, set[str]]:
+    """Play a convoy to its end; return what is there, and the issue's labels."""
+    known = set_up(folder)
+    hand = HandTime()
+    with Forge(folder / FORGE_FOLDER) as forge:
+        async with serving(forge) as url, bad_day(url, day) as proxy:
+            async with local.person(url, known) as github:
+                issue = await github.open_issue("Do it", LIST)
+                await github.relabel(issue, {"brat"}, set())
+            settings = local.bot_settings(folder, known, proxy).model_copy(
+                update={"settle_s": SETTLE_S, "artifact_grace_s": 5.0}
+            )
+            pace = Pace(time=hand.time)
+            async with (
+                asyncio.timeout(DEADLINE_S),
+                service.opened(settings, lambda _: None, pace=pace) as loop,
+                service.door(loop, 0) as port,
+            ):
+                await local.point_hook(url, known, port)
+                while await loop.tick() or loop.owes():
+                    hand.passed += 20  # limits are waited for in no time
+                    await loop.wake.wait(0.2)
+                await loop.release()
+        store = forge.store
+        (own,) = [each for each in store.issues.all() if each.number == issue]
+        names = {each.name for each in store.labels.all() if each.id in own.labels}
+        return seen(folder, forge, known), names
+
+
+def quiet() -> BadDay:
+    return BadDay(chance=0, dice=random.Random(0))  # noqa: S311  no secret
+
+
+@pytest.fixture(scope="module")
+def calm(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, set[str]]:
+    return asyncio.run(story(tmp_path_factory.mktemp("calm"), quiet()))
+
+
+def test_on_a_good_day_it_lands(calm: tuple[World, set[str]]) -> None:
+    world, labels = calm
+
+    assert (world.convoy, labels) == ("complete", {"brat:complete"})
+    assert [state for state, _ in world.tasks] == ["merged"] * 3
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_on_a_bad_day_the_same_comes_of_it(
+    seed: int, tmp_path: Path, calm: tuple[World, set[str]]
+) -> None:
+    day = BadDay(chance=0.3, dice=random.Random(seed))  # noqa: S311  no secret
+
+    world, labels = asyncio.run(story(tmp_path, day))
+
+    assert (world, labels) == calm
+    assert len(day.happened) >= 6, day.happened
+
+
+@pytest.mark.parametrize("fault", ["500 after", "cut after", "secondary", "stale"])
+def test_each_kind_of_trouble_alone_changes_nothing(
+    fault: str, tmp_path: Path, calm: tuple[World, set[str]]
+) -> None:
+    day = Monotonous(fault)
+
+    world, labels = asyncio.run(story(tmp_path, day))
+
+    assert (world, labels) == calm
+    assert day.happened[fault] > 1

@@ -1,0 +1,165 @@
+"""A forge as it is on a bad day: an HTTP proxy that refuses, forgets, lags and drips.
+
+Git passes; each call of the REST API may go wrong, by a generator that a test seeds.
+"""
+
+import asyncio
+import random
+import time
+from collections import Counter
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import httpx
+from aiohttp import web
+
+LAG_S: Final = 0.3
+"""So long after a write a stale read may still show what was before."""
+IN_A_ROW: Final = 2
+"""A call goes wrong at most so often before it is let through."""
+READS: Final = ("429", "secondary", "500", "cut", "stale", "slow")
+WRITES: Final = ("429", "secondary", "500", "500 after", "cut", "cut after", "slow")
+_SECONDARY: Final = (
+    '{"message": "You have exceeded a secondary rate limit. Please wait a few minutes '
+    'before you try again."}'
+)
+_DROPPED: Final = {"content-length", "transfer-encoding", "content-encoding"}
+
+
+@dataclass
+class BadDay:
+    """What goes wrong, and what did."""
+
+    chance: float
+    """That a call goes wrong."""
+    dice: random.Random
+    happened: Counter[str] = field(default_factory=Counter)
+    """How often each fault was played."""
+    _row: Counter[str] = field(default_factory=Counter)
+    _known: dict[str, tuple[int, bytes, dict[str, str]]] = field(default_factory=dict)
+    _written: float = 0.0
+
+    def fault(self, method: str, path: str) -> str:
+        """Return what goes wrong with a call; empty: nothing."""
+        call = f"{method} {path}"
+        wrong = self._row[call] < IN_A_ROW and self.dice.random() < self.chance
+        if not wrong:
+            self._row[call] = 0
+            return ""
+        self._row[call] += 1
+        return self.dice.choice(READS if method == "GET" else WRITES)
+
+    def wrote(self) -> None:
+        """Note that the forge was changed just now."""
+        self._written = time.monotonic()
+
+    def keep(self, url: str, answer: httpx.Response) -> None:
+        """Remember what a read showed."""
+        if answer.status_code == 200:
+            shown = answer.status_code, answer.content, dict(answer.headers)
+            self._known[url] = shown
+
+    def stale(self, url: str) -> tuple[int, bytes, dict[str, str]] | None:
+        """Return what a read showed before the newest write, while that may lag."""
+        lagging = time.monotonic() - self._written < LAG_S
+        return self._known.get(url) if lagging else None
+
+
+class _Proxy:
+    def __init__(self, target: str, day: BadDay, client: httpx.AsyncClient) -> None:
+        self._target, self._day, self._client = target, day, client
+
+    async def pass_on(self, request: web.Request) -> web.StreamResponse:
+        path = request.path
+        is_rest = path.startswith("/api/v3")
+        fault = self._day.fault(request.method, path) if is_rest else ""
+        body = await request.read()
+        if fault in {"429", "secondary", "500"}:
+            self._day.happened[fault] += 1
+            return _refusal(fault)
+        if fault == "cut":
+            self._day.happened[fault] += 1
+            return _cut(request)
+        url = str(request.rel_url)
+        if fault == "stale" and (known := self._day.stale(url)) is not None:
+            self._day.happened[fault] += 1
+            status, content, headers = known
+            return web.Response(status=status, body=content, headers=_kept(headers))
+        answer = await self._ask(request, url, body)
+        if fault in {"500 after", "cut after"}:
+            self._day.happened[fault] += 1
+            return _refusal("500") if fault == "500 after" else _cut(request)
+        if fault == "slow":
+            self._day.happened[fault] += 1
+            return await _dripped(request, answer)
+        headers = _kept(dict(answer.headers))
+        return web.Response(
+            status=answer.status_code, body=answer.content, headers=headers
+        )
+
+    async def _ask(self, request: web.Request, url: str, body: bytes) -> httpx.Response:
+        headers = {
+            name: value
+            for name, value in request.headers.items()
+            # Unchanged pages are the forge's own business: a lag would hide them.
+            if name.lower() not in {"host", "content-length", "if-none-match"}
+        }
+        answer = await self._client.request(
+            request.method, self._target + url, content=body, headers=headers
+        )
+        if request.path.startswith("/api/v3"):
+            if request.method == "GET":
+                self._day.keep(url, answer)
+            else:
+                self._day.wrote()
+        return answer
+
+
+def _kept(headers: dict[str, str]) -> dict[str, str]:
+    return {name: v for name, v in headers.items() if name.lower() not in _DROPPED}
+
+
+def _refusal(fault: str) -> web.Response:
+    if fault == "429":
+        said = '{"message": "Too many requests"}'
+        return web.Response(status=429, text=said, headers={"retry-after": "1"})
+    if fault == "secondary":
+        return web.Response(status=403, text=_SECONDARY)
+    return web.Response(status=500, text="<html>Unicorn!</html>")
+
+
+def _cut(request: web.Request) -> web.Response:
+    """Hang up without a word."""
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
+async def _dripped(request: web.Request, answer: httpx.Response) -> web.StreamResponse:
+    """Send an answer in small pieces."""
+    headers = _kept(dict(answer.headers))
+    reply = web.StreamResponse(status=answer.status_code, headers=headers)
+    await reply.prepare(request)
+    step = max(len(answer.content) // 5, 1)
+    for start in range(0, len(answer.content), step):
+        await asyncio.sleep(0.02)
+        await reply.write(answer.content[start : start + step])
+    await reply.write_eof()
+    return reply
+
+
+@asynccontextmanager
+async def bad_day(target: str, day: BadDay) -> AsyncIterator[str]:
+    """Serve a forge through its bad day; give the address where it answers."""
+    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+        app = web.Application(client_max_size=200_000_000)
+        app.router.add_route("*", "/{any:.*}", _Proxy(target, day, client).pass_on)
+        runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", 0).start()
+            yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+        finally:
+            await runner.cleanup()
