@@ -178,9 +178,7 @@ async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> 
         await loop.wake.wait(loop.retry_s if again else loop.desk.settings.sweep_s)
 
 
-async def forever(
-    loop: Loop, *, seen: Callable[[bool], None] = lambda _: None
-) -> None:
+async def forever(loop: Loop, *, seen: Callable[[bool], None] = lambda _: None) -> None:
     """Tick until cancelled; the lease is freed whenever nothing is owed.
 
     Args:

@@ -27,9 +27,7 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
     """A convoy that was planned; nobody has run a session yet."""
     terminal = project(
         tmp_path_factory.mktemp("seeing"),
-        engine(
-            "echo task $BRAT_TASK says hi; echo $BRAT_TASK > hi.txt"
-        ),
+        engine("echo task $BRAT_TASK says hi; echo $BRAT_TASK > hi.txt"),
     )
     terminal.done("brat init")
     said = terminal.type(f"brat mayor start --task '{LIST}'")
