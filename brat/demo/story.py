@@ -51,6 +51,8 @@ EXCHANGES: Final = "exchanges.jsonl"
 DEADLINE_S: Final = 240.0
 SCRIPTED_S: Final = 900.0
 REAL_S: Final = 7200.0
+STUCK_S: Final = 60.0
+"""A blocked task is waited for no longer while nothing else goes on."""
 LOOK_S: Final = 0.15
 RELEASE_S: Final = 5.0
 LOCKS: Final = "refs/grite/locks/"
@@ -189,6 +191,7 @@ async def _watch(
     kills = 0
     deadline = time.monotonic() + stage.deadline_s
     next_kill = _later(drawn)
+    moved_at = time.monotonic()
     screen = Live(console=err, transient=True, refresh_per_second=8) if live else None
     with screen or nullcontext():
         while time.monotonic() < deadline:
@@ -199,6 +202,9 @@ async def _watch(
             if convoy and convoy.ended and not state.intents:
                 await _released(stage)
                 return kills
+            moved_at = time.monotonic() if _moves(convoy) else moved_at
+            if time.monotonic() - moved_at > STUCK_S:
+                return kills
             if drawn is not None and time.monotonic() > next_kill:
                 bot.kill()
                 kills += 1
@@ -208,6 +214,12 @@ async def _watch(
                 raise Unavailable(f"the bot ended: see {stage.folder / 'bot.log'}")
             await asyncio.sleep(LOOK_S)
     raise Unavailable(f"the convoy did not end within {stage.deadline_s:g} s")
+
+
+def _moves(convoy: Convoy | None) -> bool:
+    """Say whether no person is asked for, or something goes on all the same."""
+    states = {task.state for task in convoy.tasks} if convoy else set()
+    return "blocked" not in states or not states.isdisjoint(("running", "needs-review"))
 
 
 async def _released(stage: Stage) -> None:

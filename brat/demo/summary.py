@@ -17,6 +17,11 @@ def lines(bare: Path, convoy: Convoy, wall_s: float, kills: int) -> list[str]:
         for task in convoy.tasks
         for note in task.notes
     ]
+    said += [
+        f"  task {task.number} is blocked: {_told(task.why)}"
+        for task in convoy.tasks
+        if task.state == "blocked"
+    ]
     if kills:
         said.append(f"  the bot was killed {kills} times")
     said += ["", f"one at a time: {worked_s(convoy):.0f} s, here: {wall_s:.0f} s"]

@@ -105,15 +105,18 @@ DIFF = """\
 """
 
 
-def test_a_patch_is_applied_by_the_shell(tmp_path: Path) -> None:
+def test_a_patch_is_written_and_then_applied(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("zero\none\ntwo\nthree\n")
     (tmp_path / "gone").write_text("bye\n")
-    turn = answer(Case(steps=(Patch(diff=DIFF),)), ASKED)
+    for results in range(2):
+        shell = replace(ASKED, tools=(SHELL,), results=results)
+        turn = answer(Case(steps=(Patch(diff=DIFF),)), shell)
+        assert isinstance(turn, Use)
+        run = ["sh", "-c", turn.arguments["command"]]
+        subprocess.run(run, cwd=tmp_path, check=True)
 
-    assert isinstance(turn, Use)
-    subprocess.run(["sh", "-c", turn.arguments["command"]], cwd=tmp_path, check=True)
     assert (tmp_path / "a.txt").read_text() == "zero\none\n2\nthree\n"
-    assert not (tmp_path / "gone").exists()
+    assert [file.name for file in tmp_path.iterdir()] == ["a.txt"]
 
 
 def test_a_patch_without_tools_is_one_edit_a_hunk() -> None:

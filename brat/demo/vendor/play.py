@@ -19,8 +19,9 @@ def answer(case: Case, asked: Asked) -> Turn:
         return Say(edits.reply(case, asked) or case.closing)
     if isinstance(case.fault, Loop):
         return _use(tools.call(_AGAIN, asked), asked) or Say(case.closing)
-    if asked.results < len(case.steps):
-        step = case.steps[asked.results]
+    steps = tuple(tools.by_tools(case.steps))
+    if asked.results < len(steps):
+        step = steps[asked.results]
         return _use(tools.call(step, asked), asked) or Say(
             f"I have no tool for this: {type(step).__name__.lower()}."
         )

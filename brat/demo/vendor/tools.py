@@ -6,7 +6,7 @@ that renames a tool still works.
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from brat.demo.vendor.conversation import Asked, Tool
@@ -21,7 +21,7 @@ _FOLDER: Final = re.compile(
     r"[:>*\s-]{1,12}(/[^\s<>\"'`,\\]+)",
     re.IGNORECASE,
 )
-_END: Final = "END_OF_PATCH"
+_PATCH: Final = "fix.patch"
 _FILLING: Final[dict[str, Any]] = {
     "string": "as scripted",
     "boolean": False,
@@ -38,15 +38,26 @@ def folder(text: str) -> str | None:
     return found.group(1).rstrip(".") if found else None
 
 
-def call(step: Step, asked: Asked) -> tuple[str, dict[str, Any]] | None:
+def by_tools(steps: Iterable[Step]) -> Iterator[Write | Run]:
+    """Yield what takes one call of a tool each.
+
+    A patch is written to a file and applied by git: most edit tools want a file to be
+    read first, and some shells of CLIs refuse what looks like a substitution.
+    """
+    for step in steps:
+        if isinstance(step, Patch):
+            yield Write(path=_PATCH, content=step.diff)
+            # With no lines of context below it a hunk may stand anywhere.
+            yield Run(command=f"git apply --unidiff-zero {_PATCH} && rm {_PATCH}")
+        else:
+            yield step
+
+
+def call(step: Write | Run, asked: Asked) -> tuple[str, dict[str, Any]] | None:
     """Return the tool and its arguments; None: no tool on offer can do it."""
-    match step:
-        case Write():
-            return _write(step, asked) or _run(_as_command(step), asked.tools)
-        case Patch():
-            return _run(_by_git(step), asked.tools)
-        case Run():
-            return _run(step, asked.tools)
+    if isinstance(step, Write):
+        return _write(step, asked) or _run(_as_command(step), asked.tools)
+    return _run(step, asked.tools)
 
 
 def _write(step: Write, asked: Asked) -> tuple[str, dict[str, Any]] | None:
@@ -76,12 +87,6 @@ def _as_command(step: Write) -> Run:
         command=f'mkdir -p "$(dirname {path})" && '
         f"printf %s {shlex.quote(step.content)} > {path}"
     )
-
-
-def _by_git(step: Patch) -> Run:
-    # Most edit tools want the file to be read first. With no lines of context below it
-    # a hunk may stand anywhere.
-    return Run(command=f"git apply --unidiff-zero - <<'{_END}'\n{step.diff}{_END}")
 
 
 def _key(tool: Tool, names: tuple[str, ...]) -> str | None:

@@ -1,0 +1,35 @@
+"""What is installed is exactly what is written here, from wherever one has it."""
+
+import json
+import re
+
+import pytest
+
+from tests.engines.install import HERE
+
+NPM = json.loads((HERE / "npm/package.json").read_text())
+LOCKED = json.loads((HERE / "npm/package-lock.json").read_text())["packages"]
+
+
+def test_npm_packages_are_pinned_exactly_and_locked_by_content() -> None:
+    wanted = NPM["dependencies"] | NPM["optionalDependencies"]
+
+    for name, version in wanted.items():
+        assert re.fullmatch(r"\d+\.\d+\.\d+", version), name
+        assert LOCKED[f"node_modules/{name}"]["version"] == version
+    assert LOCKED[""]["dependencies"] == NPM["dependencies"]
+    kept = [each for path, each in LOCKED.items() if path]
+    assert all(each["integrity"].startswith("sha512-") for each in kept)
+
+
+def test_no_lock_file_names_a_registry() -> None:
+    assert not any("resolved" in each for each in LOCKED.values())
+    for name in ("aider", "node"):
+        assert "://" not in (HERE / name / "requirements.lock").read_text()
+
+
+@pytest.mark.parametrize("name", ["aider", "node"])
+def test_python_packages_are_locked_as_they_are_asked_for(name: str) -> None:
+    (asked,) = (HERE / name / "requirements.in").read_text().split()
+
+    assert f"\n{asked} \\\n" in "\n" + (HERE / name / "requirements.lock").read_text()
