@@ -1,0 +1,89 @@
+"""Four containers work on one convoy and share nothing but the forge; two of them fail.
+
+Run by `make image`.
+"""
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from msgspec import json
+
+from brat import local, processes, registration as registrations
+from brat.demo.bot_process import BotProcess
+from brat.forge.records import Ci
+from brat.reading import Reader
+from brat.registration import FORGE_FOLDER, Registration, Source
+from convoy.state import Convoy
+from tests.image.containers import docker
+from tests.world.words import engine, project
+
+STARTER = Path(__file__).with_name("container_starter.py")
+AGENT = 'sleep 5; echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
+CONFIG = '[witness]\nattempts = 3\ntimeout = "20s"\n'
+TASKS = "".join(f"- [ ] Say {n} paths: words/said_{n}.py\n" for n in range(1, 5))
+DEADLINE_S = 150.0
+LOOK_S = 0.2
+
+
+def containers(label: str) -> list[str]:
+    return docker("ps", "--quiet", f"--filter=label={label}").split()
+
+
+async def disturbed(label: str) -> None:
+    """Wait for four containers; kill one, and cut another off from everything."""
+    async with asyncio.timeout(DEADLINE_S):
+        while len(found := await asyncio.to_thread(containers, label)) < 4:  # noqa: ASYNC110  asks Docker
+            await asyncio.sleep(LOOK_S)
+    await asyncio.to_thread(docker, "kill", found[0])
+    await asyncio.to_thread(docker, "pause", found[1])
+
+
+async def worked_off(folder: Path, known: Registration, label: str) -> Convoy:
+    told = ("brat-runner", label, os.environ.get("DOCKER_HOST", ""))
+    words = [sys.executable, "-I", str(STARTER), *told]
+    options = ("--executor", json.encode(words).decode())
+    log = folder / "forge.log"
+    with processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
+        bot = BotProcess(folder, known, url)
+        bot.start()
+        try:
+            await local.point_hook(url, known, bot.port)
+            async with local.person(url, known) as github:
+                issue = await github.open_issue("Say it", TASKS)
+                await github.relabel(issue, {"brat"}, set())
+            await disturbed(label)
+            reader = Reader(registrations.bare_path(folder, known))
+            async with asyncio.timeout(DEADLINE_S):
+                while True:
+                    for convoy in reader.read().convoys.values():
+                        if convoy.ended or any(
+                            task.state == "blocked" for task in convoy.tasks
+                        ):
+                            return convoy
+                    await asyncio.sleep(LOOK_S)
+        finally:
+            bot.stop()
+
+
+@pytest.mark.timeout(400)
+def test_all_is_merged_when_one_is_killed_and_one_is_cut_off(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine(AGENT, CONFIG))
+    folder, label = tmp_path / "brat", f"brat-fleet-{tmp_path.name}"
+    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
+    known = registrations.register(folder, source)
+    registrations.set_ci(folder, known, Ci(command="python -m pytest -q"))
+
+    try:
+        convoy = asyncio.run(worked_off(folder, known, label))
+    finally:
+        left = containers(label)
+        for name in left:
+            docker("rm", "--force", name)
+
+    assert convoy.state == "complete", convoy
+    assert [task.state for task in convoy.tasks] == ["merged"] * 4
+    assert sorted(task.started for task in convoy.tasks) == [1, 1, 2, 2]
+    assert left == []
