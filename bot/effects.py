@@ -89,7 +89,7 @@ async def _try(desk: Desk, intent: Intent, now: Try) -> int:
 
 
 async def _dispatch(desk: Desk, convoy: Convoy, intent: Intent, now: Try) -> int:
-    task = convoy.task(intent.task)
+    task = convoy.in_session(intent.task)
     attempt = task.attempt if task else None
     if attempt is None or attempt.number != intent.attempt:
         return 0  # it ended before it began: nothing to start

@@ -13,12 +13,21 @@ from bot.desk import Desk
 from bot.draft import Draft
 from bot.intake import Parcel, Result
 from bot.patch import examined
+from bot.survey import files_at
 from convoy import ids
 from convoy.actions import Collect
-from convoy.commands import AcceptWork, BlockTask, LoseSession, RefuseWork
+from convoy.commands import (
+    AcceptWork,
+    BlockTask,
+    LoseSession,
+    PlanConvoy,
+    RefuseWork,
+)
 from convoy.events import Cause
 from convoy.outcome import FOR_A_PERSON, OUTAGES
 from convoy.plaintext import clean
+from convoy.planner import answer
+from convoy.planner.answer import House
 from convoy.redaction import redacted
 from convoy.state import Attempt, Convoy, Task
 from grite.errors import GitFailed
@@ -35,7 +44,7 @@ def collect(desk: Desk, draft: Draft, action: Collect, got: bytes | str) -> None
     Safe to call twice: an attempt that has ended is left alone.
     """
     convoy = draft.state.convoys[action.convoy]
-    task = convoy.task(action.task)
+    task = convoy.in_session(action.task)
     if task is None or task.attempt is None or task.attempt.run != action.run:
         return
     HandIn(desk, draft, convoy, task, task.attempt).take(got)
@@ -76,7 +85,9 @@ class HandIn:
 
     def _judge(self, parcel: Parcel) -> None:
         result = parcel.result
-        if result.commit is None or parcel.bundle is None:
+        if self.task.number == 0:
+            self._judge_plan(result)
+        elif result.commit is None or parcel.bundle is None:
             self._turn_down(result, result.why or "the agent changed nothing")
         elif why := self._bring(parcel, result.commit):
             self._turn_down(result, why)
@@ -85,6 +96,31 @@ class HandIn:
             self._turn_down(result, result.why or "the agent did not finish")
         else:
             self._pass_gate(result, result.commit)
+
+    def _judge_plan(self, result: Result) -> None:
+        """Take the answer for the convoy's plan, or tell the next attempt why not."""
+        if result.conclusion != "success":
+            self._turn_down(result, result.why or "the engine gave no plan")
+            return
+        convoy = self.convoy
+        house = House(
+            files=files_at(self.desk.mirror.path, convoy.base),
+            engines=convoy.settings.engines,
+            limit=convoy.settings.tasks,
+        )
+        try:
+            tasks = answer.read(result.report, house)
+        except answer.Unusable as error:
+            self._refuse("refused", str(error))
+            return
+        self.draft.submit(
+            PlanConvoy(
+                convoy=convoy.name,
+                planner=f"engine {convoy.settings.planner}",
+                tasks=tasks,
+                attempt=self.attempt.number,
+            )
+        )
 
     def _bring(self, parcel: Parcel, commit: str) -> str:
         """Bring the commits into the mirror; return why they cannot be used."""

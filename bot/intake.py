@@ -21,6 +21,7 @@ from convoy import ids
 from convoy.codec import UnknownFact, fact_of
 from convoy.events import Claim, Verdict
 from convoy.outcome import Outcome
+from convoy.planner import ANSWER_CHARS
 from convoy.record import issue_of
 from grite import chunk
 from grite.errors import BratError, Corrupt
@@ -77,6 +78,8 @@ class Result(BaseModel):
     retry_after_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
     why: str = Field(default="", max_length=2_000)
     summary: str = Field(default="", max_length=10_000)
+    report: str = Field(default="", max_length=ANSWER_CHARS)
+    """The plan, where the session was to make one."""
     base: str
     commit: str | None = Field(default=None, pattern="^[0-9a-f]{40}$")
 

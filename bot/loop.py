@@ -129,7 +129,10 @@ class Loop:
         """Whether this loop's roles have anything to do or to wait for."""
         state = self.desk.mirror.state
         roles = self.desk.settings.roles
-        sessions = "witness" in roles and any(True for _ in state.running())
+        sessions = any(
+            ("witness" if task.number else "mayor") in roles
+            for _, task in state.running()
+        )
         judging = "refinery" in roles and any(
             task.candidate for convoy in state.live() for task in convoy.tasks
         )
@@ -141,8 +144,12 @@ class Loop:
             for convoy in state.live()
             for task in convoy.tasks
         )
+        planning = "mayor" in roles and any(
+            convoy.mayor is not None and convoy.mayor.state == "queued"
+            for convoy in state.live()
+        )
         more = any(not isinstance(action, Show) for action in owed(self.desk))
-        return sessions or judging or landing or waiting or more
+        return sessions or judging or landing or waiting or planning or more
 
     async def release(self) -> None:
         """Give the bot's lease back; call when nothing is owed."""

@@ -1,5 +1,6 @@
 """The mayor: accepts requests, plans convoys, lays their branch."""
 
+import secrets
 from typing import Final
 
 from msgspec.structs import replace
@@ -14,13 +15,17 @@ from bot.payloads import Issue
 from bot.quota import refusal
 from bot.retrying import Try, failed_try, quiet_try
 from bot.speech.mention import mentioned
+from bot.survey import surveyed
 from convoy import ids, tasklist
-from convoy.actions import CreateBase, MakePlan
-from convoy.commands import FailConvoy, PlanConvoy, RequestConvoy
+from convoy.actions import BeginPlan, CreateBase, MakePlan
+from convoy.checklist import checklist
+from convoy.commands import FailConvoy, PlanConvoy, RequestConvoy, StartPlanning
 from convoy.config import ConfigError
 from convoy.events import Settings
 from convoy.names import convoy_name
-from convoy.state import State
+from convoy.plaintext import clean, shortened
+from convoy.planner.brief import brief
+from convoy.state import Convoy, State
 from grite.errors import Unavailable
 
 HEADS: Final = "refs/heads/"
@@ -105,10 +110,15 @@ async def begin(desk: Desk, draft: Draft, request: Request, issue: Issue) -> str
         by=request.by,
         target=target,
         base=draft.refs[HEADS + target],
-        settings=_capped(desk, config.settings()),
+        settings=_capped(desk, _planned(config.settings(), words.text)),
     )
     forbidden = draft.submit(command)
     return forbidden.why if forbidden else None
+
+
+def _planned(settings: Settings, text: str) -> Settings:
+    """Return the settings; a task list in the issue is its plan, and needs no model."""
+    return replace(settings, planner="") if checklist(clean(text)).items else settings
 
 
 def _capped(desk: Desk, settings: Settings) -> Settings:
@@ -201,7 +211,28 @@ def make_plan(draft: Draft, action: MakePlan) -> None:
     except tasklist.PlanError as error:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
     else:
-        draft.submit(PlanConvoy(convoy=convoy.name, planner=PLANNER, tasks=tasks))
+        planner = f"{PLANNER}; {_gave_up(convoy)}" if convoy.mayor else PLANNER
+        draft.submit(PlanConvoy(convoy=convoy.name, planner=planner, tasks=tasks))
+
+
+def _gave_up(convoy: Convoy) -> str:
+    why = convoy.mayor.why if convoy.mayor else ""
+    return f"the engine {convoy.settings.planner} gave no plan: {shortened(why, 300)}"
+
+
+def begin_plan(desk: Desk, draft: Draft, action: BeginPlan) -> None:
+    """Let an engine plan: the next attempt of task 0, with what it has to know."""
+    convoy = draft.state.convoys[action.convoy]
+    survey = surveyed(desk.mirror.path, convoy.base)
+    draft.submit(
+        StartPlanning(
+            convoy=convoy.name,
+            brief=brief(survey, convoy.settings.engines, convoy.settings.tasks),
+            session=secrets.token_hex(16),
+            nonce=secrets.token_hex(8),
+            now=draft.now,
+        )
+    )
 
 
 def create_base(draft: Draft, action: CreateBase) -> None:

@@ -18,6 +18,7 @@ from convoy.actions import (
     Action,
     Align,
     Begin,
+    BeginPlan,
     Block,
     Build,
     BuildConvoy,
@@ -109,6 +110,8 @@ def perform(  # noqa: C901, PLR0912  one arm a kind
     match action:
         case MakePlan():
             mayor.make_plan(draft, action)
+        case BeginPlan():
+            mayor.begin_plan(desk, draft, action)
         case CreateBase():
             mayor.create_base(draft, action)
         case Begin():

@@ -15,6 +15,12 @@ class MakePlan(Struct, frozen=True):
     convoy: str
 
 
+class BeginPlan(Struct, frozen=True):
+    """Start the next session that plans the convoy."""
+
+    convoy: str
+
+
 class CreateBase(Struct, frozen=True):
     """Push the convoy's shared branch at `commit`; it must not exist."""
 
@@ -125,6 +131,7 @@ class Show(Struct, frozen=True):
 
 Staged = (
     MakePlan
+    | BeginPlan
     | CreateBase
     | Begin
     | Collect
@@ -143,6 +150,7 @@ Action = Staged | Effect
 
 _ROLES: dict[type[Action], Role] = {
     MakePlan: "mayor",
+    BeginPlan: "mayor",
     CreateBase: "mayor",
     Begin: "witness",
     Collect: "witness",
@@ -160,8 +168,14 @@ _ROLES: dict[type[Action], Role] = {
 
 
 def role_of(action: Action) -> Role | None:
-    """Return whose work the action is; None: every role's."""
+    """Return whose work the action is; None: every role's.
+
+    The session that plans is the mayor's, from its dispatch to its result.
+    """
+    if isinstance(action, Collect) and action.task == 0:
+        return "mayor"
     if isinstance(action, Do):
-        kinds: dict[str, Role] = {"dispatch": "witness", "pull": "refinery"}
+        witness: Role = "witness" if action.intent.task else "mayor"
+        kinds: dict[str, Role] = {"dispatch": witness, "pull": "refinery"}
         return kinds.get(action.intent.kind)
     return _ROLES.get(type(action))

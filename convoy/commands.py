@@ -31,6 +31,8 @@ class PlanConvoy(Struct, frozen=True, kw_only=True):
     convoy: str
     planner: str
     tasks: tuple[TaskSpec, ...]
+    attempt: int = 0
+    """The planning session's that answered with it; 0: none did."""
 
 
 class FailConvoy(Struct, frozen=True, kw_only=True):
@@ -94,6 +96,16 @@ class StartTask(Struct, frozen=True, kw_only=True):
     convoy: str
     task: int
     base: str
+    session: str
+    nonce: str
+    now: int
+
+
+class StartPlanning(Struct, frozen=True, kw_only=True):
+    """Begin the next attempt of task 0; `session` and `nonce` are fresh random hex."""
+
+    convoy: str
+    brief: str
     session: str
     nonce: str
     now: int
@@ -349,6 +361,7 @@ Command = (
     | PauseConvoy
     | ResumeConvoy
     | StartTask
+    | StartPlanning
     | BlockTask
     | RetryTask
     | ReviseTask

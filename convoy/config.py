@@ -6,9 +6,9 @@ Schema for editors and the table in docs/configuration.md are made from them.
 
 import tomllib
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from convoy.config_faults import field_faults, syntax_fault
 from convoy.config_tables import (
@@ -25,6 +25,7 @@ from convoy.config_tables import (
 )
 from convoy.config_values import ENGINES, EngineName, TomlSchema
 from convoy.events import Settings
+from convoy.nearest import did_you_mean
 from grite.errors import BratError
 
 
@@ -56,6 +57,14 @@ class Config(Table):
     gate: GateTable = GateTable()
     trust: TrustTable = TrustTable()
 
+    @model_validator(mode="after")
+    def _knows_its_planner(self) -> Self:
+        name, known = self.mayor.engine, {"default", *self.engine}
+        if name and name not in known:
+            near = did_you_mean(name, known)
+            raise ValueError(f"[mayor] engine: there is no [engine.{name}]{near}")
+        return self
+
     def settings(self) -> Settings:
         """Return what is frozen with a convoy. `[ci]` is not in it: it is local only.
 
@@ -70,6 +79,7 @@ class Config(Table):
             checks=self.refinery.checks,
             attempts=self.witness.attempts,
             tasks=self.mayor.tasks,
+            planner=self.mayor.engine,
             approve=self.mayor.approve,
             approvals=self.refinery.approvals,
             max_sessions=self.witness.max_sessions,

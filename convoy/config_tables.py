@@ -131,6 +131,9 @@ class MayorTable(Table):
 
     tasks: Annotated[int, Field(ge=1, le=500)] = _DEFAULT.tasks
     """The most tasks that one convoy may have."""
+    engine: Annotated[str, Field(max_length=40)] = _DEFAULT.planner
+    """The name of the engine that plans an issue without a task list; empty: such an
+    issue is one task."""
     approve: Approve = _DEFAULT.approve
     """`auto`: a plan is carried out at once; `plan`: it waits for `/brat approve`."""
 

@@ -55,6 +55,8 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     """Resources such as `port:5432` or `service:mail`."""
     engine: str = "default"
     """A name in the convoy's engines."""
+    why: str = ""
+    """Why it is a task of its own, has this engine and waits; as its planner says."""
 
 
 class EngineSpec(Struct, frozen=True, kw_only=True):
@@ -120,6 +122,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     (`warn`), or neither looks nor takes any (`off`)."""
     limits: Limits = Limits()
     gate: Gate = Gate()
+    planner: str = ""
+    """The engine that plans; empty: the issue's own task list is the plan."""
     approve: Approve = "auto"
     """Whether a person has to approve the plan before anything starts (`plan`)."""
     approvals: int = 0
@@ -240,6 +244,10 @@ class TaskStarted(Fact, frozen=True, kw_only=True, tag="task.started"):
     """Where the bot will push the work."""
     title: str
     instructions: str
+    kind: Literal["work", "plan"] = "work"
+    """`plan`: it changes nothing, and its answer is the convoy's plan."""
+    brief: str = ""
+    """What a planning session is told beside its instructions; ours, not others'."""
     notes: tuple[str, ...] = ()
     """Why earlier attempts did not land, oldest first."""
     engine: EngineSpec

@@ -33,6 +33,11 @@ def task_issue(convoy: str, task: int) -> bytes:
     return _issue(f"brat:task:{convoy}/{task}")
 
 
+def issue_of(convoy: str, task: int) -> bytes:
+    """Return the grite issue of a task; what is of no task is the convoy's."""
+    return task_issue(convoy, task) if task else convoy_issue(convoy)
+
+
 def session_name(convoy: str, task: int, attempt: int) -> str:
     """Return the name of one attempt, as in run names: `<convoy>/<task>/<attempt>`."""
     return f"{convoy}/{task}/{attempt}"

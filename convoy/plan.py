@@ -14,6 +14,7 @@ from convoy.actions import (
     Action,
     Align,
     Begin,
+    BeginPlan,
     Block,
     Build,
     BuildConvoy,
@@ -35,10 +36,11 @@ from convoy.queue import (
     candidates,
     chain,
     must_wait,
+    plannable,
     resting,
     startable,
 )
-from convoy.state import Candidate, Convoy, State
+from convoy.state import Candidate, Convoy, State, Task
 
 HEADS = "refs/heads/"
 NO_CI = (
@@ -112,15 +114,8 @@ def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
     # each outage, and come back one by one as the waits, which are spread, run out.
     engines.update(resting(state, now))
     queues = {
-        convoy.name: deque(
-            task
-            for task in convoy.tasks
-            if startable(convoy, task)
-            and task.not_before <= now
-            and not must_wait(state, convoy, task, now)
-        )
+        convoy.name: deque(_startable(state, convoy, observed, now))
         for convoy in state.live()
-        if HEADS + ids.base_branch(convoy.name) in observed.refs
     }
     while waiting := [name for name, queue in queues.items() if queue]:
         name = min(waiting, key=lambda n: (state.convoys[n].priority, used[n]))
@@ -133,8 +128,28 @@ def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
         if engines[engine] < convoy.settings.engines[engine].max_sessions:
             used[name] += 1
             engines[engine] += 1
-            tip = observed.refs[HEADS + ids.base_branch(name)]
-            yield Begin(name, task.number, task.earlier.commit if task.earlier else tip)
+            yield _begin(name, task, observed)
+
+
+def _startable(
+    state: State, convoy: Convoy, observed: Observed, now: int
+) -> Iterator[Task]:
+    """Give what a session could work on now, but for free slots."""
+    if (mayor := convoy.mayor) and plannable(convoy, mayor) and mayor.not_before <= now:
+        yield mayor
+    if HEADS + ids.base_branch(convoy.name) not in observed.refs:
+        return
+    for task in convoy.tasks:
+        is_ready = startable(convoy, task) and task.not_before <= now
+        if is_ready and not must_wait(state, convoy, task, now):
+            yield task
+
+
+def _begin(convoy: str, task: Task, observed: Observed) -> Begin | BeginPlan:
+    if task.number == 0:
+        return BeginPlan(convoy)
+    tip = observed.refs[HEADS + ids.base_branch(convoy)]
+    return Begin(convoy, task.number, task.earlier.commit if task.earlier else tip)
 
 
 # --- convoys ------------------------------------------------------------------------
@@ -142,12 +157,17 @@ def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
 
 def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     if convoy.state == "planning":
-        if not convoy.tasks:
+        if not convoy.tasks and not _is_planning(convoy):
             yield MakePlan(convoy.name)
     elif HEADS + ids.base_branch(convoy.name) not in observed.refs:
         landed = [task for task in convoy.tasks if task.landed]
         last = max(landed, key=lambda t: t.ended_at, default=None)
         yield CreateBase(convoy.name, (last and last.landed) or convoy.base)
+
+
+def _is_planning(convoy: Convoy) -> bool:
+    """Whether an engine plans, or will; one that could not leaves it to the list."""
+    return convoy.mayor is not None and convoy.mayor.state in ("queued", "running")
 
 
 # --- merging ------------------------------------------------------------------------

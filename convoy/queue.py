@@ -77,6 +77,16 @@ def kept_back(convoy: Convoy, task: Task) -> str:
     return ""
 
 
+def plannable(convoy: Convoy, mayor: Task) -> bool:
+    """Whether a session may plan the convoy: none does, and it has no plan."""
+    return (
+        convoy.state == "planning"
+        and not convoy.held
+        and mayor.state == "queued"
+        and mayor.attempt is None
+    )
+
+
 def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
     """Return the tasks with accepted work that may merge, first accepted first."""
     waiting = (

@@ -32,7 +32,7 @@ def issue_of(fact: Event | Claim) -> bytes:
     task = getattr(fact, "task", 0)
     if not convoy:
         return ids.repository_issue()
-    return ids.task_issue(convoy, task) if task else ids.convoy_issue(convoy)
+    return ids.issue_of(convoy, task)
 
 
 def record(

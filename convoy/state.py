@@ -144,6 +144,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     vouched_by: str = ""
     """Who approved its plan or resumed it last, and so answers for what starts; empty:
     who asked for it."""
+    mayor: Task | None = None
+    """Task 0, where an engine plans; it has neither a branch nor a pull request."""
     priority: int = 1
     """0 goes before 1, and 1 before 2."""
     withdrawn: bool = False
@@ -162,6 +164,10 @@ class Convoy(Struct, frozen=True, kw_only=True):
     def task(self, number: int) -> Task | None:
         """Return task `number`; None when there is none. Numbers may have gaps."""
         return next((task for task in self.tasks if task.number == number), None)
+
+    def in_session(self, number: int) -> Task | None:
+        """Return what a session may work on: a task, or for 0 the plan itself."""
+        return self.task(number) if number else self.mayor
 
     @property
     def ended(self) -> bool:
@@ -219,7 +225,7 @@ class State(Struct, frozen=True, kw_only=True):
         Also one that was dropped or blocked, as long as its session has not ended.
         """
         for convoy in self.convoys.values():
-            for task in convoy.tasks:
+            for task in (*((convoy.mayor,) if convoy.mayor else ()), *convoy.tasks):
                 if task.attempt is not None:
                     yield convoy, task
 

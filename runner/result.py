@@ -53,6 +53,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     """One sentence."""
     summary: str
+    report: str = ""
+    """The plan that a planning session answered with; empty: it has none."""
     base: str
     commit: str | None
     """The newest commit in work.bundle."""
@@ -83,7 +85,7 @@ class Folder:
         """Add a fact to events.bin, later than all before it."""
         last = self._events[-1].ts if self._events else 0
         event = Event(
-            issue=ids.task_issue(self._started.convoy, self._started.task),
+            issue=ids.issue_of(self._started.convoy, self._started.task),
             actor=bytes.fromhex(self._started.session),
             ts=max(self._now_ms(), last + 1),
             kind=CommentAdded(codec.body_of(fact, sentence(fact))),

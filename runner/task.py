@@ -65,4 +65,4 @@ def _started(event: Event) -> TaskStarted | None:
     fact = fact_of(event.kind.body)
     if not isinstance(fact, TaskStarted):
         return None
-    return fact if event.issue == ids.task_issue(fact.convoy, fact.task) else None
+    return fact if event.issue == ids.issue_of(fact.convoy, fact.task) else None

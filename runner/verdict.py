@@ -54,6 +54,17 @@ def conclude(seen: Seen) -> Finding:
     return Finding("success", _clean(seen), f"Changed {_files(seen.work)}.")
 
 
+def answered(seen: Seen, answer: str) -> Finding:
+    """Return what became of a planning session: it is to answer, not to change."""
+    for finding in _ended(seen):
+        return finding
+    if seen.report.status == "done" and answer:
+        return Finding("success", "exited", "It answered with a plan.")
+    said = (seen.report.status or "nothing").replace("_", " ")
+    why = f"The agent gave no plan; it reported {said}: {seen.report.summary}"
+    return Finding("failure", "nothing", why)
+
+
 def _ended(seen: Seen) -> Iterator[Finding]:
     ending = seen.ending
     trouble = seen.report.trouble

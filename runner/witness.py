@@ -22,7 +22,7 @@ from convoy.events import (
 )
 from convoy.gate import printable, refusals
 from convoy.redaction import Redaction
-from runner import agent, engines
+from runner import agent, engines, plan
 from runner.annotate import LiveView
 from runner.engines.events import RateLimit
 from runner.engines.hearing import Report
@@ -32,7 +32,7 @@ from runner.salvage import Message, Salvage, Work
 from runner.stop import Cancelled, Stop
 from runner.supervise import Ending
 from runner.task import handed_off
-from runner.verdict import Seen, conclude
+from runner.verdict import Seen, answered, conclude
 from runner.workspace import Workspace, prepare
 
 SALVAGE_S = 120.0
@@ -102,6 +102,9 @@ class _Session:
             return self._close(Ending(cancelled=True), Report(None), Work())
         self._folder.claim(SessionReady(**self._who))
         ending, report = self._run_engine(workspace, scratch)
+        if self._started.kind == "plan":
+            said = plan.answer(workspace.folder, report.text)
+            return self._close(ending, report, Work(), self._redaction(said))
         return self._close(ending, report, self._salvaged(workspace))
 
     def _run_engine(self, workspace: Workspace, scratch: Path) -> tuple[Ending, Report]:
@@ -132,8 +135,10 @@ class _Session:
             self._folder.keep(work.bundle)
         return work
 
-    def _close(self, ending: Ending, report: Report, work: Work) -> Result:
-        result = self._result(ending, report, work)
+    def _close(
+        self, ending: Ending, report: Report, work: Work, answer: str = ""
+    ) -> Result:
+        result = self._result(ending, report, work, answer)
         if result.files:
             self._folder.claim(FilesModified(**self._who, paths=result.files))
         self._folder.claim(SessionHandoff(**self._who, commit=work.commit))
@@ -150,12 +155,14 @@ class _Session:
         self._folder.close(result)
         return result
 
-    def _result(self, ending: Ending, report: Report, work: Work) -> Result:
+    def _result(
+        self, ending: Ending, report: Report, work: Work, answer: str
+    ) -> Result:
         started = self._started
         refused = refusals(work.changes, work.patch_bytes, started.gate, started.limits)
         spec = started.engine
         seen = Seen(ending, report, work, refused, spec.timeout_s, spec.silence_s)
-        found = conclude(seen)
+        found = conclude(seen) if started.kind == "work" else answered(seen, answer)
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         return Result(
             **self._who,
@@ -167,6 +174,7 @@ class _Session:
             retry_after_s=self._asked(report),
             why=self._redaction(found.why),
             summary=report.summary,
+            report=answer,
             base=started.base,
             commit=work.commit,
             exit_code=ending.exit_code,

@@ -18,6 +18,7 @@ from convoy.decide import (
     holds,
     leases,
     merges,
+    planning,
     sessions,
     tasks,
 )
@@ -38,6 +39,7 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.PauseConvoy: convoys.pause,
     commands.ResumeConvoy: convoys.resume,
     commands.StartTask: tasks.start,
+    commands.StartPlanning: planning.start,
     commands.BlockTask: tasks.block,
     commands.RetryTask: tasks.retry,
     commands.ReviseTask: holds.revise,

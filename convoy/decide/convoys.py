@@ -9,6 +9,7 @@ from convoy.commands import (
     ResumeConvoy,
     StartBot,
 )
+from convoy.decide import planning
 from convoy.decide.consequence import finish
 from convoy.decide.lookup import in_state, live
 from convoy.decide.verdict import Decision, Refusal
@@ -75,6 +76,9 @@ def plan(state: State, command: PlanConvoy) -> Decision:
         return Refusal("tasks are numbered upwards from 1, each number once")
     if fault := fault_of(convoy, command.tasks):
         return Refusal(fault)
+    ended = planning.answered(state, convoy, command)
+    if isinstance(ended, Refusal):
+        return ended
     planned = ConvoyPlanned(
         convoy=convoy.name, planner=command.planner, tasks=command.tasks
     )
@@ -82,7 +86,7 @@ def plan(state: State, command: PlanConvoy) -> Decision:
         TaskQueued(convoy=convoy.name, task=task.number, cause="planned")
         for task in command.tasks
     )
-    return (planned, *queued)
+    return (*ended, planned, *queued)
 
 
 def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
@@ -107,7 +111,7 @@ def fail(state: State, command: FailConvoy) -> Decision:
         return convoy
     dropped = (
         TaskDropped(convoy=convoy.name, task=task.number, why=command.why)
-        for task in convoy.tasks
+        for task in (*((convoy.mayor,) if convoy.mayor else ()), *convoy.tasks)
         if not task.settled
     )
     return (

@@ -36,7 +36,7 @@ def task_in(state: State, name: str, number: int, wanted: str) -> Task | Refusal
 def in_session(state: State, name: str, number: int, attempt: int) -> Task | Refusal:
     """Return a task whose session is this attempt's; it may be given up by now."""
     convoy = state.convoys.get(name)
-    task = convoy.task(number) if convoy else None
+    task = convoy.in_session(number) if convoy else None
     if task is None:
         return Refusal(f"{name} has no task {number}")
     if task.attempt is None:

@@ -26,6 +26,8 @@ def accept(state: State, command: AcceptWork) -> Decision:
     task = in_session(state, command.convoy, command.task, command.attempt)
     if isinstance(task, Refusal):
         return task
+    if task.number == 0:
+        return Refusal("a plan is no work: it is answered with a plan")
     if task.state != "running":
         return _too_late(state, command, task)
     accepted = WorkAccepted(
@@ -53,6 +55,8 @@ def accept_nothing(state: State, command: AcceptNothing) -> Decision:
     task = in_session(state, command.convoy, command.task, command.attempt)
     if isinstance(task, Refusal):
         return task
+    if task.number == 0:
+        return Refusal("a plan is no work: it is answered with a plan")
     if task.state != "running":
         return _too_late(state, command, task)
     if task.earlier is not None:

@@ -47,7 +47,12 @@ from convoy.events import (
     WorkRefused,
     WorkReleased,
 )
-from convoy.evolve.change import change_convoy, change_task, with_convoy
+from convoy.evolve.change import (
+    change_convoy,
+    change_session,
+    change_task,
+    with_convoy,
+)
 from convoy.evolve.convoys import convoy_after, requested
 from convoy.evolve.edits import edited
 from convoy.evolve.holdings import action_after, lease_after, withdrawn
@@ -126,7 +131,7 @@ def evolve(state: State, event: Event) -> State:  # noqa: C901, PLR0912  one arm
             return change_convoy(
                 state,
                 event.convoy,
-                lambda c: change_task(
+                lambda c: change_session(
                     c, event.task, lambda t: task_after(state, t, event)
                 ),
             )

@@ -18,6 +18,15 @@ def change_convoy(state: State, name: str, change: Callable[[Convoy], Convoy]) -
     return state if convoy is None else with_convoy(state, change(convoy))
 
 
+def change_session(
+    convoy: Convoy, number: int, change: Callable[[Task], Task]
+) -> Convoy:
+    """Change what a session works on: a task, or for 0 the plan itself."""
+    if number:
+        return change_task(convoy, number, change)
+    return replace(convoy, mayor=change(convoy.mayor) if convoy.mayor else None)
+
+
 def change_task(convoy: Convoy, number: int, change: Callable[[Task], Task]) -> Convoy:
     """Change a task of `convoy`; one that is not known changes nothing."""
     tasks = tuple(

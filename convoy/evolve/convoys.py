@@ -13,6 +13,7 @@ from convoy.events import (
     ConvoyRanked,
     ConvoyRequested,
     ConvoyResumed,
+    TaskSpec,
 )
 from convoy.state import Convoy, ConvoyState, State, Task
 
@@ -39,7 +40,18 @@ def requested(state: State, event: ConvoyRequested) -> Convoy:
         base=event.base,
         settings=event.settings,
         requested_at=state.moment.at,
+        mayor=_mayor(event),
     )
+
+
+def _mayor(event: ConvoyRequested) -> Task | None:
+    """Return task 0, where an engine is to plan."""
+    name = event.settings.planner
+    if not name:
+        return None
+    told = f"{event.title}\n\n{event.text}".strip()
+    spec = TaskSpec(number=0, title="Plan the work", instructions=told, engine=name)
+    return Task(spec=spec)
 
 
 def convoy_after(state: State, convoy: Convoy, event: ConvoyEvent) -> Convoy:

@@ -12,7 +12,7 @@ from convoy.events import (
     LeaseTaken,
     TaskDropped,
 )
-from convoy.evolve.change import change_convoy, change_task
+from convoy.evolve.change import change_convoy, change_session, change_task
 from convoy.state import Convoy, Intent, Lease, State, Task
 
 
@@ -77,7 +77,7 @@ def _done(state: State, intent: Intent, number: int) -> State:
     def noted(convoy: Convoy) -> Convoy:
         match intent.kind:
             case "dispatch":
-                return change_task(convoy, intent.task, dispatched)
+                return change_session(convoy, intent.task, dispatched)
             case "pull" if intent.task == 0:
                 return replace(convoy, pull=number)
             case "pull":

@@ -37,6 +37,8 @@ class Report:
     """How long the vendor wants to be left alone, where it says so."""
     session: str = ""
     """The engine's own name for the session; empty: it has none."""
+    text: str = ""
+    """All of the agent's last message."""
 
 
 class Hearing:
@@ -87,6 +89,7 @@ class Hearing:
             trouble=None if got_over else self._trouble,
             limit=None if got_over else self._limit,
             session=self._session,
+            text=self._text,
         )
 
     def _last_words(self) -> tuple[Status, str]:

@@ -1,0 +1,268 @@
+"""The plan a model answered with: read, checked, and ordered where tasks would collide.
+
+The answer is a stranger's text. All that is wrong with it is said at once, a sentence
+each, so that the model can mend it.
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any, Final
+
+from msgspec.structs import replace
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from convoy.events import TaskSpec
+from convoy.graph import find_cycle
+from convoy.nearest import did_you_mean
+from convoy.plaintext import clean, cut
+from convoy.planner import ANSWER_CHARS
+from convoy.redaction import redacted
+from convoy.resources import declared_need, declared_path
+from convoy.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
+from grite.errors import BratError
+from grite.resource import overlaps
+
+FAULTS: Final = 20
+"""So many are told at once."""
+_BLOCK: Final = re.compile(r"^```(?:json)?\s*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+Words = Annotated[str, Field(min_length=1, max_length=INSTRUCTIONS_CHARS)]
+Names = Annotated[tuple[str, ...], Field(max_length=50)]
+
+
+class Unusable(BratError):
+    """The answer is no plan; `faults` says why, a sentence each."""
+
+    def __init__(self, faults: tuple[str, ...]) -> None:
+        super().__init__(" ".join(faults))
+        self.faults = faults
+
+
+class Step(BaseModel):
+    """One task, as the model writes it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    title: Annotated[str, Field(min_length=1, max_length=TITLE_CHARS)]
+    instructions: Words
+    """They stand alone: the agent sees nothing else of the issue."""
+    paths: Names = ()
+    """Files and folders there are that it changes; a folder ends in a slash."""
+    creates: Names = ()
+    """Files and folders that it makes."""
+    after: Annotated[tuple[int, ...], Field(max_length=50)] = ()
+    """Positions, from 1, of the tasks whose work it builds on."""
+    needs: Names = ()
+    """Such as `port:5432` or `service:mail`."""
+    engine: str = "default"
+    why: Annotated[str, Field(max_length=300)] = ""
+    """Why it is a task of its own, and why this engine."""
+
+
+class Answer(BaseModel):
+    """A whole plan, as the model writes it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    tasks: Annotated[tuple[Step, ...], Field(min_length=1)]
+
+
+@dataclass(frozen=True, kw_only=True)
+class House:
+    """What a plan is for."""
+
+    files: Collection[str]
+    """Every path of the commit that the tasks start from."""
+    engines: Collection[str]
+    limit: int
+    """The most tasks there may be."""
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Every file, and every folder, with a slash at its end."""
+        folders = {
+            file[: place + 1]
+            for file in self.files
+            for place, letter in enumerate(file)
+            if letter == "/"
+        }
+        return frozenset(self.files) | folders
+
+
+def read(text: str, house: House) -> tuple[TaskSpec, ...]:
+    """Return the tasks of an answer; no two that may run at once share a path.
+
+    Args:
+        text: what the model wrote, with its plan as the last JSON object.
+        house: what the plan must fit.
+
+    Raises:
+        Unusable: it is no plan, or one that cannot be carried out.
+    """
+    answer = _parsed(text)
+    faults = tuple(_faults(answer, house))
+    if faults:
+        raise Unusable(faults[:FAULTS])
+    steps = enumerate(answer.tasks, 1)
+    return apart(tuple(_spec(number, step) for number, step in steps))
+
+
+def apart(tasks: tuple[TaskSpec, ...]) -> tuple[TaskSpec, ...]:
+    """Let the later of two tasks that share a path wait for the earlier. Pure.
+
+    Tasks that wait for each other already, also through others, are left alone. No
+    circle comes of it: an edge is only added where neither waits for the other.
+    """
+    done: dict[int, TaskSpec] = {task.number: task for task in tasks}
+    for later in tasks:
+        for earlier in tasks:
+            if earlier.number >= later.number:
+                break
+            shared = _shared(earlier, later)
+            if shared and not _linked(done, earlier.number, later.number):
+                task = done[later.number]
+                done[later.number] = replace(
+                    task,
+                    after=tuple(sorted({*task.after, earlier.number})),
+                    why=f"{task.why} It waits for task {earlier.number}: both touch "
+                    f"{shared}.".strip(),
+                )
+    return tuple(done.values())
+
+
+def _shared(one: TaskSpec, other: TaskSpec) -> str:
+    """Return a path of `one` that `other` touches, too; empty: there is none."""
+    return next(
+        (
+            path
+            for path in one.paths
+            if any(overlaps(f"path:{path}", f"path:{its}") for its in other.paths)
+        ),
+        "",
+    )
+
+
+def _linked(tasks: Mapping[int, TaskSpec], one: int, other: int) -> bool:
+    return _waits(tasks, one, other) or _waits(tasks, other, one)
+
+
+def _waits(tasks: Mapping[int, TaskSpec], task: int, on: int) -> bool:
+    seen: set[int] = set()
+    left = [task]
+    while left:
+        at = left.pop()
+        if at == on:
+            return True
+        if at not in seen:
+            seen.add(at)
+            left += tasks[at].after
+    return False
+
+
+# --- reading --------------------------------------------------------------------------
+
+
+def _parsed(text: str) -> Answer:
+    try:
+        return Answer.model_validate(_document(text), strict=False)
+    except ValidationError as error:
+        said = (_said(fault) for fault in error.errors()[:FAULTS])
+        raise Unusable(tuple(said)) from error
+
+
+def _document(text: str) -> Any:  # noqa: ANN401  any JSON
+    if len(text) > ANSWER_CHARS:
+        raise Unusable((f"The plan is longer than {ANSWER_CHARS} characters.",))
+    blocks = _BLOCK.findall(text)
+    whole = blocks[-1] if blocks else text[text.find("{") : text.rfind("}") + 1]
+    if not whole.strip():
+        raise Unusable(("The answer holds no JSON object.",))
+    try:
+        return json.loads(whole)
+    except (ValueError, RecursionError) as error:
+        raise Unusable((f"The plan is no JSON: {error}.",)) from error
+
+
+def _said(fault: Any) -> str:  # noqa: ANN401  pydantic's own
+    match fault["loc"]:
+        case ("tasks", int(place), *rest):
+            where = ".".join(map(str, rest)) or "it"
+            where = f"Task {place + 1}: {where}"
+        case rest:
+            where = ".".join(map(str, rest)) or "The plan"
+    return f"{cut(clean(where), 80)}: {fault['msg'].rstrip('.')}."
+
+
+# --- checking -------------------------------------------------------------------------
+
+
+def _faults(answer: Answer, house: House) -> Iterator[str]:
+    count = len(answer.tasks)
+    if count > house.limit:
+        yield f"The plan has {count} tasks and {house.limit} are allowed."
+    made = {path for step in answer.tasks for path in step.creates}
+    for number, step in enumerate(answer.tasks, 1):
+        for fault in _step_faults(number, step, house, made, count):
+            yield f"Task {number}: {fault}."
+    if circle := find_cycle({n: step.after for n, step in enumerate(answer.tasks, 1)}):
+        yield f"The tasks wait in a circle: {', '.join(map(str, circle))}."
+
+
+def _step_faults(
+    number: int, step: Step, house: House, made: Collection[str], count: int
+) -> Iterator[str]:
+    declared = (
+        *((declared_path, path) for path in (*step.paths, *step.creates)),
+        *((declared_need, need) for need in step.needs),
+    )
+    yield from filter(None, (_fault(reader, text) for reader, text in declared))
+    for path in step.paths:
+        if not _is_there(path, house, made):
+            yield f'the path "{cut(path, 80)}" is not there, and no task creates it'
+    yield from _reference_faults(number, step, house, count)
+
+
+def _reference_faults(
+    number: int, step: Step, house: House, count: int
+) -> Iterator[str]:
+    for other in step.after:
+        if other == number or not 1 <= other <= count:
+            yield f"it cannot wait for task {other}"
+    if step.engine not in house.engines:
+        names = ", ".join(sorted(house.engines))
+        near = did_you_mean(step.engine, house.engines)
+        yield f'there is no engine "{cut(step.engine, 60)}"; there are {names}{near}'
+
+
+def _fault(declared: Any, text: str) -> str:  # noqa: ANN401  either of two readers
+    try:
+        declared(text)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def _is_there(path: str, house: House, made: Collection[str]) -> bool:
+    if path in house.known or f"{path}/" in house.known:
+        return True
+    return any(overlaps(f"path:{path}", f"path:{each}") for each in made)
+
+
+def _spec(number: int, step: Step) -> TaskSpec:
+    paths = (declared_path(path) for path in (*step.paths, *step.creates))
+    return TaskSpec(
+        number=number,
+        title=cut(" ".join(_words(step.title).split()), TITLE_CHARS) or "Untitled",
+        instructions=_words(step.instructions),
+        after=tuple(sorted(set(step.after))),
+        paths=tuple(dict.fromkeys(paths)),
+        needs=tuple(dict.fromkeys(map(declared_need, step.needs))),
+        engine=step.engine,
+        why=" ".join(_words(step.why).split()),
+    )
+
+
+def _words(text: str) -> str:
+    return redacted(clean(text))

@@ -1,0 +1,91 @@
+"""What the planning engine is told beside the issue, which stands in its fence."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from convoy.events import EngineSpec
+from convoy.planner import FILE
+from convoy.planner.answer import Answer
+
+MAP_CHARS: Final = 12_000
+
+_BRIEF: Final = """\
+Plan the work that the issue asks for; do not do it. Look around in this folder, a
+checkout of the repository, and change nothing in it.
+
+Write the plan into the file `{file}` at the top of this folder: one JSON object that
+fits this schema, and nothing else. If you cannot write files, end your last message
+with it, in a block of ```json.
+
+{schema}
+
+What makes a plan good:
+
+- Each task is for one agent that sees only its own instructions and the repository.
+  Say in them what is to be done, where, and how it is known to be right.
+- Tasks without `after` run at the same time, each on a branch of its own. Tasks that
+  touch the same path wait for each other, so let them touch different ones.
+- `paths` are files or folders there are (a folder ends in a slash, no wildcards),
+  `creates` those that the task makes. A task that builds on another's work names its
+  position, counted from 1, in `after`. Tests and documents come after what they
+  describe.
+- One task is a good plan when the work is small or cannot be divided. At most {limit}.
+- `engine` is one of: {engines}.
+"""
+
+
+class Survey(Struct, frozen=True, kw_only=True):
+    """What is known of a repository without running anything in it."""
+
+    files: int
+    folders: tuple[tuple[str, int], ...]
+    """Folders and how many files lie below each, by name."""
+    languages: tuple[tuple[str, int], ...]
+    """Endings of files and how many, the most frequent first."""
+    test: str = ""
+    """The command that runs its tests; empty: none was found."""
+    owners: str = ""
+    """Its CODEOWNERS file, cut."""
+    busy: tuple[str, ...] = ()
+    """The files that changed most lately."""
+
+
+def brief(survey: Survey, engines: Mapping[str, EngineSpec], limit: int) -> str:
+    """Return the planning task's instructions, in Markdown."""
+    named = "; ".join(_engine(name, engine) for name, engine in sorted(engines.items()))
+    schema = json.dumps(Answer.model_json_schema(), separators=(",", ":"))
+    told = _BRIEF.format(file=FILE, schema=schema, limit=limit, engines=named)
+    return f"{told}\n{repository_map(survey)}"
+
+
+def repository_map(survey: Survey) -> str:
+    """Return what is known of the repository, in Markdown, at most MAP_CHARS long."""
+    lines = ["## The repository", "", f"{survey.files} files."]
+    if survey.languages:
+        lines.append("By ending: " + _counted(survey.languages) + ".")
+    if survey.test:
+        lines.append(f"Its tests are run by `{survey.test}`.")
+    if survey.busy:
+        lines.append("Changed most lately: " + ", ".join(survey.busy) + ".")
+    if survey.owners:
+        lines += ["", "Its code owners:", "", survey.owners]
+    lines += ["", "Folders, and how many files lie below each:", ""]
+    text = "\n".join(lines)
+    for folder, count in survey.folders:
+        line = f"\n- {folder} {count}"
+        if len(text) + len(line) > MAP_CHARS:
+            return f"{text}\n- and more"
+        text += line
+    return text
+
+
+def _counted(pairs: Iterable[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} {count}" for name, count in pairs)
+
+
+def _engine(name: str, engine: EngineSpec) -> str:
+    model = f", {engine.model}" if engine.model else ""
+    return f"`{name}` ({engine.type}{model})"

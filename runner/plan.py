@@ -1,0 +1,32 @@
+"""What a planning session answers: the file it was asked for, else its last words."""
+
+import os
+import stat
+from pathlib import Path
+from typing import Final
+
+from convoy.planner import ANSWER_CHARS, FILE
+
+_BYTES: Final = 4 * ANSWER_CHARS
+
+
+def answer(folder: Path, said: str) -> str:
+    """Return the answer, cut to what the bot takes; empty: there is none.
+
+    Args:
+        folder: the agent's, after it has ended; whatever lies there may be a trap.
+        said: the agent's last message, redacted.
+    """
+    return (_written(folder / FILE) or said)[:ANSWER_CHARS]
+
+
+def _written(file: Path) -> str:
+    try:
+        # Never a link to somewhere else, and no pipe that nobody writes to.
+        number = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return ""
+    with os.fdopen(number, "rb") as source:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            return ""
+        return source.read(_BYTES).decode(errors="replace").strip()

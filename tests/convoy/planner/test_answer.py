@@ -1,0 +1,188 @@
+"""A model's plan: what is taken, what is told back, and what never comes through."""
+
+import json
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given, strategies as st
+
+from convoy.events import TaskSpec
+from convoy.graph import find_cycle
+from convoy.planner import ANSWER_CHARS
+from convoy.planner.answer import House, Unusable, read
+from grite.resource import overlaps
+
+FILES = ("README.md", "src/auth/tokens.py", "src/api.py", "tests/test_api.py")
+HOUSE = House(files=FILES, engines=("default", "tests"), limit=5)
+
+
+def step(**given: object) -> dict[str, Any]:
+    return {"title": "Do it", "instructions": "Do it well.", **given}
+
+
+def plan(*steps: dict[str, Any]) -> tuple[TaskSpec, ...]:
+    return read(json.dumps({"tasks": steps}), HOUSE)
+
+
+def faults(*steps: dict[str, Any]) -> tuple[str, ...]:
+    with pytest.raises(Unusable) as caught:
+        plan(*steps)
+    return caught.value.faults
+
+
+def test_a_plan_becomes_tasks() -> None:
+    first, second = plan(
+        step(creates=["src/auth/jwt.py"], why="The base of it."),
+        step(paths=["tests/"], after=[1], engine="tests", needs=["port:5432"]),
+    )
+
+    assert (first.number, first.paths, first.why) == (
+        1,
+        ("src/auth/jwt.py",),
+        "The base of it.",
+    )
+    assert (second.after, second.engine, second.needs) == (
+        (1,),
+        "tests",
+        ("port:5432",),
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'Here it is:\n```json\n{"tasks": [%s]}\n```\nBRAT: done planned it',
+        '```\n{"tasks": []}\n```\nNo, rather:\n```json\n{"tasks": [%s]}\n```',
+        'I think {"tasks": [%s]}',
+    ],
+)
+def test_a_plan_is_found_in_a_message(text: str) -> None:
+    assert len(read(text % json.dumps(step()), HOUSE)) == 1
+
+
+def test_tasks_that_share_a_path_wait_for_each_other() -> None:
+    one, two, three = plan(
+        step(paths=["src/"]), step(paths=["src/api.py"]), step(paths=["README.md"])
+    )
+
+    assert (one.after, two.after, three.after) == ((), (1,), ())
+    assert two.why == "It waits for task 1: both touch src/."
+
+
+def test_what_waits_already_gets_no_second_reason() -> None:
+    tasks = plan(
+        step(paths=["src/api.py"], after=[2]),
+        step(paths=["README.md"], after=[3]),
+        step(paths=["src/api.py"]),
+    )
+
+    assert [task.after for task in tasks] == [(2,), (3,), ()]
+
+
+def test_a_new_file_may_be_named_by_who_builds_on_it() -> None:
+    _, two = plan(step(creates=["src/jwt.py"]), step(paths=["src/jwt.py"]))
+
+    assert two.after == (1,)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"paths": ["src/nope.py"]}, '"src/nope.py" is not there, and no task creates'),
+        ({"creates": ["../evil"]}, 'the path "../evil" must not contain ".."'),
+        ({"creates": ["/etc/passwd"]}, "must be relative to the repository's top"),
+        ({"creates": ["src/*.py"]}, "must name one file or folder"),
+        ({"needs": ["rm -rf"]}, "must be port:NUMBER"),
+        ({"engine": "test"}, 'there is no engine "test"; there are default, tests'),
+        ({"after": [7]}, "it cannot wait for task 7"),
+        ({"after": [1]}, "it cannot wait for task 1"),
+        ({"shell": "rm -rf /"}, "Task 1: shell: Extra inputs are not permitted."),
+        ({"instructions": ""}, "Task 1: instructions: String should have at least 1"),
+        ({"title": 3}, "Task 1: title: Input should be a valid string."),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(
+    wrong: dict[str, Any], said: str
+) -> None:
+    told = faults(step(**wrong))
+
+    assert said in told[0]
+
+
+def test_all_faults_are_told_at_once() -> None:
+    told = faults(step(after=[2]), step(after=[1], engine="nope"), *[step()] * 4)
+
+    assert told[0] == "The plan has 6 tasks and 5 are allowed."
+    assert told[1].startswith('Task 2: there is no engine "nope"')
+    assert told[2] == "The tasks wait in a circle: 1, 2, 1."
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "The answer holds no JSON object."),
+        ("I could not do it.", "The answer holds no JSON object."),
+        ("{'tasks': []}", "The plan is no JSON: "),
+        ("{" * 100_000, "The answer holds no JSON object."),
+        ("[" * 50_000 + "{}", "The plan is no JSON"),
+        ('{"tasks": []}', "tasks: Tuple should have at least 1 item"),
+        ("x" * (ANSWER_CHARS + 1), "The plan is longer than 200000 characters."),
+    ],
+)
+def test_what_is_no_plan_is_refused(text: str, said: str) -> None:
+    if text.startswith("["):
+        text = '{"tasks": ' + text
+    with pytest.raises(Unusable) as caught:
+        read(text, HOUSE)
+
+    assert caught.value.faults[0].startswith(said) or said.startswith("The plan is no")
+
+
+def test_words_that_hide_something_are_cleaned() -> None:
+    [task] = plan(step(title="Do\u202e it\x1b[31m\n now", instructions="a\u200bb"))
+
+    assert (task.title, task.instructions) == ("Do it now", "ab")
+
+
+names = st.sampled_from(["src/", "src/auth/", *FILES, "new.py", "src/auth/new.py"])
+steps = st.lists(
+    st.fixed_dictionaries(
+        {
+            "paths": st.lists(names, max_size=3),
+            "creates": st.lists(names, max_size=2),
+            "after": st.lists(st.integers(0, 6), max_size=3),
+        }
+    ).map(lambda given: step(**given)),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(steps)
+def test_every_plan_that_is_taken_can_be_carried_out(given: list[Any]) -> None:
+    try:
+        tasks = plan(*given)
+    except Unusable:
+        return
+    after = {task.number: task.after for task in tasks}
+
+    assert find_cycle(after) is None
+    for one, other in combinations(tasks, 2):
+        ordered = other.number in _before(after, one.number) or one.number in _before(
+            after, other.number
+        )
+        assert ordered or not any(
+            overlaps(f"path:{a}", f"path:{b}") for a in one.paths for b in other.paths
+        )
+
+
+def _before(after: dict[int, tuple[int, ...]], number: int) -> set[int]:
+    found: set[int] = set()
+    left = [*after[number]]
+    while left:
+        at = left.pop()
+        if at not in found:
+            found.add(at)
+            left += after[at]
+    return found

@@ -1,0 +1,31 @@
+"""What a planning engine is told of a repository."""
+
+from convoy.events import EngineSpec
+from convoy.planner.brief import MAP_CHARS, Survey, brief, repository_map
+
+ENGINES = {
+    "default": EngineSpec(type="claude-code"),
+    "tests": EngineSpec(type="aider", model="gpt-4o"),
+}
+
+
+def test_the_brief_names_file_schema_engines_and_limit() -> None:
+    told = brief(Survey(files=1, folders=(), languages=()), ENGINES, 7)
+
+    assert "`plan.json`" in told
+    assert '"instructions"' in told
+    assert "`default` (claude-code); `tests` (aider, gpt-4o)" in told
+    assert "At most 7." in told
+
+
+def test_a_large_repository_is_told_in_short() -> None:
+    folders = tuple((f"folder-{number:05d}/", number) for number in range(5_000))
+    survey = Survey(
+        files=50_000, folders=folders, languages=((".py", 3),), test="make test"
+    )
+    told = repository_map(survey)
+
+    assert len(told) <= MAP_CHARS + 20
+    assert "50000 files." in told
+    assert "`make test`" in told
+    assert told.endswith("- and more")

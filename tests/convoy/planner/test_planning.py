@@ -1,0 +1,104 @@
+"""An engine plans: its sessions follow the rules of all sessions, and then some."""
+
+from convoy.commands import (
+    AcceptWork,
+    FailConvoy,
+    PlanConvoy,
+    RefuseWork,
+    RequestConvoy,
+    StartPlanning,
+)
+from convoy.decide import Refusal, decide
+from convoy.state import Task
+from tests.world.rules import NAME, Rules, settings, sha, spec
+
+
+def asked(**given: object) -> Rules:
+    request = RequestConvoy(
+        convoy=NAME,
+        issue=7,
+        title="Fix it",
+        text="All of it.",
+        by="ann",
+        target="main",
+        base=sha("0"),
+        settings=settings(planner="default", **given),
+    )
+    return Rules().do(request)
+
+
+def begun(rules: Rules) -> Rules:
+    return rules.do(
+        StartPlanning(
+            convoy=NAME, brief="Plan.", session="5" * 32, nonce="n", now=rules.now
+        )
+    )
+
+
+def mayor(rules: Rules) -> Task:
+    assert rules.convoy.mayor is not None
+    return rules.convoy.mayor
+
+
+def refused(attempt: int) -> RefuseWork:
+    return RefuseWork(
+        convoy=NAME, task=0, attempt=attempt, cause="refused", why="no JSON"
+    )
+
+
+def test_a_plan_ends_its_session_and_begins_the_tasks() -> None:
+    rules = begun(asked())
+    tasks = (spec(1), spec(2, after=(1,)))
+    rules.do(PlanConvoy(convoy=NAME, planner="engine default", tasks=tasks, attempt=1))
+
+    assert (mayor(rules).state, mayor(rules).attempt) == ("merged", None)
+    assert rules.convoy.state == "active"
+    assert rules.convoy.task(0) is None
+    assert [task.state for task in rules.convoy.tasks] == ["queued", "queued"]
+
+
+def test_a_faulty_answer_is_told_to_the_next_attempt() -> None:
+    rules = begun(asked()).do(refused(1))
+
+    assert (mayor(rules).state, mayor(rules).notes) == ("queued", ("no JSON",))
+    assert begun(rules).convoy.mayor.started == 2  # type: ignore[union-attr]
+
+
+def test_when_all_attempts_are_spent_the_list_takes_over() -> None:
+    rules = begun(asked(attempts=1)).do(refused(1))
+    blocked = mayor(rules).state
+    rules.do(PlanConvoy(convoy=NAME, planner="task list", tasks=(spec(1),)))
+
+    assert (blocked, mayor(rules).state) == ("blocked", "dropped")
+    assert rules.convoy.state == "active"
+
+
+def test_nobody_plans_past_the_engine_that_is_to_plan() -> None:
+    early = PlanConvoy(convoy=NAME, planner="task list", tasks=(spec(1),))
+
+    assert isinstance(decide(asked().state, early), Refusal)
+    assert isinstance(decide(begun(asked()).state, early), Refusal)
+
+
+def test_a_late_answer_changes_nothing() -> None:
+    rules = begun(asked()).do(refused(1))
+    late = PlanConvoy(convoy=NAME, planner="x", tasks=(spec(1),), attempt=1)
+
+    assert isinstance(decide(rules.state, late), Refusal)
+
+
+def test_a_plan_is_no_work() -> None:
+    work = AcceptWork(
+        convoy=NAME, task=0, attempt=1, commit=sha("a"), base=sha("0"), files=()
+    )
+
+    assert isinstance(decide(begun(asked()).state, work), Refusal)
+
+
+def test_a_convoy_given_up_while_it_is_planned_waits_for_the_session_to_end() -> None:
+    rules = begun(asked()).do(FailConvoy(convoy=NAME, why="cancelled"))
+
+    assert mayor(rules).state == "dropped"
+    assert [task.number for _, task in rules.state.running()] == [0]
+    assert rules.ask(refused(1)) is None
+    assert [*rules.state.running()] == []

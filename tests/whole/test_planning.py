@@ -1,0 +1,91 @@
+"""An issue in prose, planned by an engine, on a real forge with real processes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.world.terminal import Terminal, left_running
+from tests.world.words import project
+
+pytestmark = pytest.mark.timeout(600)
+
+PLAN = {
+    "tasks": [
+        {
+            "title": "Say one",
+            "instructions": "Write the word one into one.txt.",
+            "creates": ["one.txt"],
+            "why": "Nothing else touches it.",
+        },
+        {
+            "title": "Say two",
+            "instructions": "Write the word two into two.txt.",
+            "creates": ["two.txt"],
+        },
+        {
+            "title": "Say both",
+            "instructions": "Join them.",
+            "paths": ["one.txt"],
+            "after": [2],
+        },
+    ]
+}
+CONFIG = """\
+[mayor]
+engine = "planner"
+
+[engine.default]
+type = "shell"
+args = ["sh", "-c", "cat $BRAT_PROMPT > said-$BRAT_TASK.txt"]
+
+[engine.planner]
+type = "shell"
+args = ["sh", "-c", '''
+{planner}
+''']
+"""
+ASK = "brat mayor start --task 'Say one and two, then both.' --headless"
+
+
+def planned_by(folder: Path, planner: str) -> Terminal:
+    terminal = project(folder, CONFIG.replace("{planner}", planner))
+    terminal.install("my-planner", f"cat <<'END'\n{json.dumps(PLAN)}\nEND\n")
+    return terminal
+
+
+def test_prose_becomes_tasks_that_wait_for_what_they_share(tmp_path: Path) -> None:
+    terminal = planned_by(
+        tmp_path, 'grep -q "then both" "$BRAT_PROMPT" && my-planner > plan.json'
+    )
+    said = terminal.type(ASK)
+    status = json.loads(terminal.done("brat status --json"))
+
+    assert said.status == 0, said.err
+    [convoy] = status["convoys"]
+    assert [task["after"] for task in convoy["tasks"]] == [[], [], [1, 2]]
+    assert [task["state"] for task in convoy["tasks"]] == ["merged"] * 3
+    assert "Planned 3 tasks (engine planner)." in terminal.done("brat log show -n 200")
+    assert left_running(terminal.cwd) == []
+
+
+def test_a_faulty_plan_is_mended_by_the_next_attempt(tmp_path: Path) -> None:
+    terminal = planned_by(
+        tmp_path,
+        'test $BRAT_ATTEMPT = 1 && echo "no idea" && exit\n'
+        'grep -q "holds no JSON object" "$BRAT_PROMPT" && my-planner > plan.json',
+    )
+    said = terminal.type(ASK)
+
+    assert said.status == 0, said.err
+    assert "The answer holds no JSON object" in terminal.done("brat log show -n 200")
+
+
+def test_where_no_plan_comes_the_issue_is_one_task(tmp_path: Path) -> None:
+    terminal = planned_by(tmp_path, "echo nothing")
+    said = terminal.type(ASK)
+    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+
+    assert said.status == 0, said.err
+    assert len(convoy["tasks"]) == 1
+    assert "the engine planner gave no plan" in terminal.done("brat log show -n 200")
