@@ -130,6 +130,18 @@ def test_a_patch_without_tools_is_one_edit_a_hunk() -> None:
     ]
 
 
+def test_edits_are_repeated_when_the_files_were_only_read_now() -> None:
+    told = replace(ASKED, tools=(), text="<<<<<<< SEARCH")
+    first = answer(CASE, told)
+    assert isinstance(first, Say)
+    text = f"{told.text} {first.text} I added these files to the chat: a.txt"
+
+    assert answer(CASE, replace(told, text=text, said=first.text)) == first
+    assert answer(CASE, replace(told, text=text, said=first.text * 2)) == Say(
+        "All done."
+    )
+
+
 def test_a_loop_never_ends() -> None:
     turn = answer(Case(fault=Loop()), replace(ASKED, results=500))
 

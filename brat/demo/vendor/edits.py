@@ -10,12 +10,16 @@ from brat.demo.vendor.conversation import Asked
 from brat.demo.vendor.script import Case, Patch, Run, Step, Write
 
 _FORMAT: Final = "<<<<<<< SEARCH"
+_READ_NOW: Final = "I added these files to the chat:"
 
 
 def reply(case: Case, asked: Asked) -> str | None:
     """Return all edits of the case as one text; None: not asked for, or done before."""
     blocks = [block for step in case.steps for block in _blocks(step)]
-    if not blocks or _FORMAT not in asked.text or blocks[0] in asked.said:
+    if not blocks or _FORMAT not in asked.text:
+        return None
+    # Edits of files that it has not read are not made: it reads them and asks again.
+    if asked.said.count(blocks[0]) > asked.text.count(_READ_NOW):
         return None
     return "\n\n".join([*blocks, case.closing])
 
