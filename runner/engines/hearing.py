@@ -19,7 +19,8 @@ Status = Literal["done", "noop", "blocked", "missing_tool", "missing_data"]
 """What an agent says of its task; a claim."""
 
 _LAST_WORD = re.compile(
-    r"^\W*BRAT: *(done|noop|blocked|missing_tool|missing_data)\b[:.,\s-]*(.*)$",
+    r"^[^\w\n]{0,20}BRAT: *(done|noop|blocked|missing_tool|missing_data)\b"
+    r"[:.,*` \t-]*(.*)$",
     re.MULTILINE,
 )
 

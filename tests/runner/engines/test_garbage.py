@@ -1,8 +1,10 @@
 """No output makes a reader raise, and how it is cut does not matter."""
 
 import json
+import time
 from functools import cache
 
+import pytest
 from hypothesis import given, settings, strategies as st
 
 from runner.engines import ENGINES
@@ -98,6 +100,17 @@ def test_what_is_no_json_is_kept_as_text() -> None:
         assert hear(ENGINES[name], "Segmentation fault\n") == [
             Text(text="Segmentation fault", by="program")
         ]
+
+
+@pytest.mark.parametrize("piece", ["\\n", "- ", "\\n- ", "BRAT: ", "BRAT: done -"])
+def test_text_made_to_be_slow_is_read_at_once(piece: str) -> None:
+    text = piece * 200_000
+    line = f'{{"type":"result","subtype":"success","result":"{text}"}}\n'
+
+    begun = time.monotonic()
+    hear(ENGINES["claude-code"], line)
+
+    assert time.monotonic() - begun < 5
 
 
 def test_a_line_without_end_does_not_fill_the_memory() -> None:
