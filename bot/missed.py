@@ -18,6 +18,8 @@ from convoy.state import State
 
 LOOK_BACK: Final = timedelta(days=3)
 """As far back as GitHub itself can send a delivery again."""
+SKEW: Final = timedelta(minutes=10)
+"""What the forge's clock may differ by from that of the log."""
 EDITED: Final = (
     "@{by} This comment was edited before it was read, so nothing was done: say it "
     "again in a new comment."
@@ -54,7 +56,7 @@ def _first(desk: Desk, state: State) -> datetime:
         return _moment(now)
     begun = [convoy.requested_at for convoy in state.convoys.values()]
     earliest = min(begun, default=state.moment.at)
-    return max(_moment(earliest), _moment(now) - LOOK_BACK)
+    return max(_moment(earliest) - SKEW, _moment(now) - LOOK_BACK)
 
 
 def _moment(ms: int) -> datetime:

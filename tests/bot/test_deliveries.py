@@ -1,0 +1,187 @@
+"""Deliveries that are lost, doubled or shuffled end in the same world."""
+
+import random
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from bot import service
+from bot.door import PATH
+from bot.loop import Loop
+from bot.settings import Settings
+from brat.forge import Forge
+from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.receiver import Delivery, Receiver, receiving
+
+SECRET = "made-up-secret-of-the-webhook"
+LIST = "- [ ] one\n- [ ] two\n- [ ] three\n"
+Post = list[Delivery]
+World = dict[str, Any]
+
+pytestmark = pytest.mark.timeout(180)
+
+
+def lost(_: Post) -> Post:
+    return []
+
+
+def doubled(post: Post) -> Post:
+    return [one for one in post for _ in range(2)]
+
+
+def shuffled(post: Post) -> Post:
+    mixed = [*post]
+    random.Random(8).shuffle(mixed)  # noqa: S311  the same each time
+    return mixed
+
+
+def some_lost_the_rest_doubled_and_shuffled(post: Post) -> Post:
+    return shuffled(doubled(post[::2]))
+
+
+@pytest.fixture
+async def receiver() -> AsyncIterator[Receiver]:
+    async with receiving() as one:
+        yield one
+
+
+class Story:
+    """A forge, a bot whose post goes through our hands, and a person."""
+
+    def __init__(self, here: Town, loop: Loop, port: int, receiver: Receiver) -> None:
+        self.here = here
+        self.loop = loop
+        self._door = f"http://127.0.0.1:{port}{PATH}"
+        self._receiver = receiver
+        self._handed = 0
+
+    async def opened(self, title: str) -> int:
+        body = {"title": title, "body": LIST}
+        return int((await self.here.post("issues", body, by="alice"))["number"])
+
+    async def labels(self, number: int) -> None:
+        label = {"labels": ["brat"]}
+        await self.here.post(f"issues/{number}/labels", label, by="alice")
+
+    async def says(self, number: int, text: str) -> None:
+        await self.here.post(f"issues/{number}/comments", {"body": text}, by="alice")
+
+    async def hand_over(self, way: Callable[[Post], Post]) -> None:
+        """Bring what the forge sent since the last time to the door, in some way."""
+
+        async def all_sent() -> bool:
+            known = self.here.forge.store.deliveries.all()
+            return not any(one.pending for one in known)
+
+        await until(all_sent)
+        post = self._receiver.came[self._handed :]
+        self._handed = len(self._receiver.came)
+        for delivery in way(post):
+            answer = await self.here.client.post(
+                self._door, content=delivery.body, headers=_own(delivery)
+            )
+            assert answer.status_code == 202
+            await self.loop.tick()
+
+    async def settle(self) -> None:
+        """Let a sweep come."""
+        for _ in range(2):
+            self.loop.wake.all()
+            assert not await self.loop.tick(), self.loop.desk.troubles
+
+    async def world(self) -> World:
+        """Return what people see, and what is true."""
+        issues = await self.here.get("issues?state=all")
+        numbers = sorted(int(issue["number"]) for issue in issues)
+        said = {
+            number: sorted(
+                one["body"].partition("-->\n")[2] or one["body"]
+                for one in await self.here.get(f"issues/{number}/comments")
+            )
+            for number in numbers
+        }
+        return {
+            "labels": {
+                issue["number"]: sorted(label["name"] for label in issue["labels"])
+                for issue in issues
+            },
+            "said": said,
+            "convoys": {
+                name: (c.state, c.by, c.text, [task.state for task in c.tasks])
+                for name, c in self.loop.desk.mirror.state.convoys.items()
+            },
+            "reactions": sorted(
+                one.content for one in self.here.forge.store.reactions.all()
+            ),
+        }
+
+
+def _own(delivery: Delivery) -> httpx.Headers:
+    """Return the headers of GitHub's, without those of the connection."""
+    kept = {
+        name: value
+        for name, value in delivery.headers.items()
+        if name.startswith(("X-", "Content-Type"))
+    }
+    return httpx.Headers(kept)
+
+
+async def told(folder: Path, receiver: Receiver, way: Callable[[Post], Post]) -> World:
+    """Let the story happen with the post handed over in some way."""
+    with Forge(folder / "forge") as forge:
+        tokens = settle_in(forge, make_source(folder / "source"))
+        forge.add_hook(REPO, receiver.url, SECRET, ("*",))
+        async with town(forge, tokens, folder) as here:
+            settings = Settings(
+                repository=REPO,
+                api_url=f"{here.url}/api/v3",
+                git_url=here.url,
+                token=tokens["bot"],
+                secret=SECRET,
+                folder=folder / "bot",
+                push_gap_s=0,
+                roles=("mayor",),
+            )
+            async with (
+                service.opened(settings, lambda _: None) as loop,
+                service.door(loop, 0) as port,
+            ):
+                receiver.came.clear()
+                return await _happens(Story(here, loop, port, receiver), way)
+
+
+async def _happens(story: Story, way: Callable[[Post], Post]) -> World:
+    first = await story.opened("Spell words")
+    await story.labels(first)
+    await story.hand_over(way)
+    await story.settle()
+    second = await story.opened("Count words")
+    await story.says(first, "/brat drop 3")
+    await story.says(second, "Hello.")
+    await story.says(first, "/brat ping")
+    await story.labels(second)
+    await story.hand_over(way)
+    await story.settle()
+    return await story.world()
+
+
+@pytest.mark.parametrize(
+    "way",
+    [lost, doubled, shuffled, some_lost_the_rest_doubled_and_shuffled],
+    ids=lambda way: way.__name__,
+)
+async def test_the_world_ends_the_same(
+    tmp_path: Path, receiver: Receiver, way: Callable[[Post], Post]
+) -> None:
+    right = await told(tmp_path / "right", receiver, lambda post: post)
+    wrong = await told(tmp_path / "wrong", receiver, way)
+
+    assert wrong == right
+    assert right["labels"] == {1: ["brat:active"], 2: ["brat:active"]}
+    first, second = right["convoys"].values()
+    assert first[3] == ["queued", "queued", "dropped"]
+    assert second[3] == ["queued", "queued", "queued"]
+    assert len(right["said"][1]) == 5

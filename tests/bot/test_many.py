@@ -1,0 +1,75 @@
+"""Ten issues labelled at once become ten convoys, and share the slots."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot import service
+from bot.settings import Settings
+from brat.forge import Forge, How
+from tests.world.forge import REPO, Town, make_source, settle_in, town
+
+ISSUES = 10
+LIST = "- [ ] one\n- [ ] two\n- [ ] three\n"
+CONFIG = """\
+[engine.default]
+type = "shell"
+args = ["true"]
+max_sessions = 100
+[witness]
+max_sessions = {slots}
+"""
+NOTHING = How(executor=("true",))
+"""Sessions that never say anything: their slots stay taken."""
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Town]:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path, how=NOTHING) as served:
+            yield served
+
+
+@pytest.mark.parametrize("slots", [10, 15])
+async def test_ten_issues_labelled_at_once_share_the_slots(
+    here: Town, slots: int
+) -> None:
+    file = here.folder / "config.toml"
+    file.write_text(CONFIG.format(slots=slots))
+    settings = Settings(
+        repository=REPO,
+        api_url=f"{here.url}/api/v3",
+        git_url=here.url,
+        token=here.tokens["bot"],
+        secret="made-up-secret-of-the-webhook",
+        folder=here.folder / "bot",
+        push_gap_s=0,
+        config_file=file,
+        roles=("mayor", "witness"),
+    )
+    issues = [await opened(here, number) for number in range(ISSUES)]
+    async with asyncio.TaskGroup() as group:
+        for issue in issues:
+            group.create_task(label(here, issue))
+    async with service.opened(settings, lambda _: None) as loop:
+        assert not await loop.tick(), loop.desk.troubles
+        state = loop.desk.mirror.state
+
+    assert sorted(convoy.issue for convoy in state.convoys.values()) == issues
+    running = [convoy.name for convoy, _ in state.running()]
+    each = sorted(running.count(name) for name in state.convoys)
+    assert len(running) == slots
+    assert each[-1] - each[0] <= 1
+
+
+async def opened(here: Town, number: int) -> int:
+    body = {"title": f"Fix {number}", "body": LIST}
+    return int((await here.post("issues", body, by="alice"))["number"])
+
+
+async def label(here: Town, issue: int) -> None:
+    await here.post(f"issues/{issue}/labels", {"labels": ["brat"]}, by="alice")
