@@ -9,12 +9,18 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from convoy.queue import conflicting_leases, must_wait, startable
+from convoy.queue import conflicting_leases, kept_back, must_wait, startable
 from convoy.reasons import clock
 from convoy.state import Convoy, State, Task
 
 Kind = Literal[
-    "blocked_task", "stuck_session", "lock_conflict", "log_damaged", "unknown_event"
+    "blocked_task",
+    "plan_approval",
+    "kept_back",
+    "stuck_session",
+    "lock_conflict",
+    "log_damaged",
+    "unknown_event",
 ]
 SLACK_S: Final = 300
 """Over a session's own timeout, before its run counts as stuck."""
@@ -48,6 +54,7 @@ def interventions(
     return (
         *_damages(state, faults),
         *(_blocked(*each) for each in live if each[1].state == "blocked"),
+        *(found for convoy in state.live() for found in _asked(convoy)),
         *(_stuck(*each) for each in state.running() if _is_stuck(*each, now)),
         *(found for each in live for found in _locked(state, *each, now)),
     )
@@ -76,6 +83,25 @@ def _blocked(convoy: Convoy, task: Task) -> Intervention:
         ),
         comments=(f"/brat retry task-{task.number}", f"/brat drop task-{task.number}"),
     )
+
+
+def _asked(convoy: Convoy) -> Iterator[Intervention]:
+    """Give what waits for somebody's word: a plan, a label, work in review."""
+    name = convoy.name
+    if convoy.state == "planning" and convoy.tasks:
+        why, say = "its plan waits for approval", ("/brat approve",)
+        yield Intervention(kind="plan_approval", convoy=name, why=why, comments=say)
+    if convoy.held:
+        why = f"it waits for the label {convoy.held} to go"
+        yield Intervention(kind="kept_back", convoy=name, why=why)
+        return
+    if convoy.withdrawn:
+        why = f"pull request #{convoy.pull} was taken out of the merge queue"
+        yield Intervention(kind="kept_back", convoy=name, why=why)
+    for task in convoy.tasks:
+        if task.state == "needs-review" and (waits := kept_back(convoy, task)):
+            why = f"pull request #{task.pull} waits for {waits}"
+            yield Intervention(kind="kept_back", convoy=name, task=task.number, why=why)
 
 
 def _is_stuck(convoy: Convoy, task: Task, now: int) -> bool:

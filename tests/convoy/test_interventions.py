@@ -1,8 +1,15 @@
 """What waits for a person, and what that person is told to do."""
 
-from convoy.commands import BlockTask, TakeLease
+from convoy.commands import (
+    ApprovePlan,
+    BlockTask,
+    HoldWork,
+    NoteDone,
+    TakeLease,
+    WithdrawMerge,
+)
 from convoy.interventions import SLACK_S, interventions
-from tests.world.rules import NAME, Rules, spec
+from tests.world.rules import NAME, Rules, sha, spec
 
 
 def kinds(rules: Rules, now: int | None = None) -> list[str]:
@@ -58,3 +65,33 @@ def test_a_damaged_log_comes_first() -> None:
 
     assert [each.kind for each in found] == ["log_damaged", "blocked_task"]
     assert found[0].why == "the log has a fault: abc: bad hash, and 1 more"
+
+
+def test_a_plan_that_waits_is_shown_with_what_to_say() -> None:
+    rules = Rules().planned(spec(1), approve="plan")
+    [found] = interventions(rules.state, rules.now)
+
+    assert (found.kind, found.comments) == ("plan_approval", ("/brat approve",))
+    rules.do(ApprovePlan(convoy=NAME, by="bea"))
+    assert kinds(rules) == []
+
+
+def test_work_that_is_kept_back_says_what_it_waits_for() -> None:
+    rules = Rules().planned(spec(1), spec(2), approvals=1)
+    rules.started(1).accepted(1, sha("a"))
+    [found] = interventions(rules.state, rules.now)
+    assert (found.kind, found.task) == ("kept_back", 1)
+    assert found.why == "pull request #11 waits for 1 more approval of its work"
+
+    rules.do(HoldWork(convoy=NAME, task=0, label="brat:hold"))
+    [found] = interventions(rules.state, rules.now)
+    assert (found.task, found.why) == (0, "it waits for the label brat:hold to go")
+
+
+def test_a_convoy_out_of_the_merge_queue_waits_for_a_person() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    rules.do(NoteDone(key=f"pull:{NAME}/0", number=20))
+    rules.do(WithdrawMerge(convoy=NAME, task=0, by="bea"))
+    [found] = interventions(rules.state, rules.now)
+
+    assert found.why == "pull request #20 was taken out of the merge queue"

@@ -1,0 +1,36 @@
+"""Whatever people say is answered once: comments, reviews and ticks."""
+
+import pytest
+
+from convoy import ids
+from convoy.commands import Answer, NoteDone
+from convoy.decide import Refusal
+from tests.world.rules import Rules
+
+TICK = Answer(issue=7, sign=ids.sign_key("tick", "72D3162E-CC78"), text="Done.")
+REVIEW = Answer(issue=12, sign=ids.sign_key("review", "3"), text="Done.")
+REMARK = Answer(issue=7, comment=5, reaction="rocket", text="Done.")
+
+
+@pytest.mark.parametrize("answer", [TICK, REVIEW, REMARK])
+def test_an_answer_is_announced_and_given_once(answer: Answer) -> None:
+    rules = Rules().do(answer)
+    [key] = rules.state.intents
+    assert isinstance(rules.ask(answer), Refusal)
+
+    rules.do(NoteDone(key=key, number=99))
+
+    assert not rules.state.intents
+    assert isinstance(rules.ask(answer), Refusal)
+
+
+def test_a_tick_is_not_taken_for_a_comment() -> None:
+    rules = Rules().do(TICK, NoteDone(key=TICK.sign, number=99))
+
+    assert rules.state.answered == frozenset()
+    assert rules.state.heard == {"answer:tick/72d3162e-cc78"}
+
+
+def test_a_key_that_a_comment_cannot_carry_is_refused() -> None:
+    with pytest.raises(ValueError, match="cannot be a part of a key"):
+        ids.sign_key("tick", "a b -->")
