@@ -111,6 +111,16 @@ class GitHub:
         url = f"{self._repo}/issues"
         return (await self._rest.make(payloads.Numbered, url, content)).number
 
+    async def issue_marked(self, key: str, author: str, since: datetime) -> int | None:
+        """Return the issue of `author` that has the key's marker, not older."""
+        moment = since.strftime("%Y-%m-%dT%H:%M:%SZ")
+        url = f"{self._repo}/issues?state=all&per_page=100&since={moment}"
+        async for issue in self._rest.each(payloads.Issue, url):
+            own = issue.user is not None and issue.user.login == author
+            if own and key in ids.keys_in(issue.body or ""):
+                return issue.number
+        return None
+
     async def issue(self, number: int) -> payloads.Issue:
         """Return an issue."""
         return await self._rest.read(payloads.Issue, f"{self._repo}/issues/{number}")

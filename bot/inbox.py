@@ -24,8 +24,9 @@ _STALE_NS: Final = 3_600 * 10**9
 """What is unfinished for so long was left by a process that died."""
 
 
-Trigger = Literal["label", "mention", "assignee"]
-"""What was done to the issue: it got the label, it names the bot, or the bot got it."""
+Trigger = Literal["label", "mention", "assignee", "schedule"]
+"""What was done to the issue: it got the label, it names the bot, the bot got it, or
+the bot itself opened it when its time came."""
 
 
 class Request(

@@ -1,6 +1,6 @@
-"""What people asked for since the last look: by labels, comments, reviews and ticks."""
+"""What was asked for since the last look: by people in their ways, and by the clock."""
 
-from bot import ear, labels, mayor, missed, signs
+from bot import ear, labels, mayor, missed, scheduled, signs
 from bot.desk import Desk
 from bot.draft import Draft
 from bot.inbox import Remark
@@ -26,6 +26,7 @@ async def listen(desk: Desk, draft: Draft, parts: frozenset[str]) -> list[str]:
     for request in waiting.values():
         await mayor.accept(desk, draft, request)
     if sweep:
+        await scheduled.listen(desk, draft)
         await missed.comments(desk, draft.state)
         await signs.missed(desk, draft.state)
     remarks = desk.inbox.remarks()

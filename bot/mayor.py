@@ -79,6 +79,11 @@ async def accept(desk: Desk, draft: Draft, request: Request) -> None:
         return
     if request.trigger == "label" and desk.settings.label not in issue.label_names:
         return
+    await start(desk, draft, request, issue)
+
+
+async def start(desk: Desk, draft: Draft, request: Request, issue: Issue) -> None:
+    """Put the request to the rules, and say on the issue why it may not be."""
     refused = EDITED if request.edited else await begin(desk, draft, request, issue)
     if refused is not None:
         await _deny(desk, request, refused)
@@ -161,7 +166,8 @@ def _busy(state: State, issue: int) -> bool:
 async def _refusal(desk: Desk, state: State, request: Request) -> str | None:
     if HEADS + desk.mirror.default_branch not in desk.mirror.refs:
         return "The repository is empty: push a first commit, then set the label again."
-    if not await desk.github.may_write(request.by):
+    trusted = request.trigger == "schedule"  # the default branch says so
+    if not trusted and not await desk.github.may_write(request.by):
         return (
             f"@{request.by} may not start a convoy: it takes write access to this "
             "repository."

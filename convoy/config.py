@@ -18,12 +18,19 @@ from convoy.config_tables import (
     LocksTable,
     MayorTable,
     RefineryTable,
+    ScheduleTable,
     Table,
     TriggersTable,
     TrustTable,
     WitnessTable,
 )
-from convoy.config_values import ENGINES, EngineName, TomlSchema
+from convoy.config_values import (
+    ENGINES,
+    SCHEDULES,
+    EngineName,
+    ScheduleName,
+    TomlSchema,
+)
 from convoy.events import Settings
 from convoy.nearest import did_you_mean
 from grite.errors import BratError
@@ -53,6 +60,12 @@ class Config(Table):
     mayor: MayorTable = MayorTable()
     ci: CiTable = CiTable()
     triggers: TriggersTable = TriggersTable()
+    schedule: Annotated[
+        Mapping[ScheduleName, ScheduleTable],
+        Field(
+            json_schema_extra={"x-allowed": SCHEDULES, "additionalProperties": False}
+        ),
+    ] = {}
     locks: LocksTable = LocksTable()
     gate: GateTable = GateTable()
     trust: TrustTable = TrustTable()

@@ -150,6 +150,23 @@ class TriggersTable(Table):
     """Whether assigning the bot to an issue that had no convoy yet asks for one."""
 
 
+class ScheduleTable(Table):
+    """A convoy that is asked for by the clock; the bot opens an issue for it."""
+
+    model_config = ConfigDict(
+        title="schedule.NAME",
+        json_schema_extra={"x-allowed": "a table, such as [schedule.weekly]"},
+    )
+
+    hours: Annotated[int, Field(ge=1, le=8760)]
+    """Every so many hours (must be given): 24 is daily, 168 weekly. The moment within
+    is the repository's own and always the same."""
+    title: Text
+    """Of the issue (must be given). While the last one has not ended, none starts."""
+    text: Text
+    """Of the issue (must be given), with a task list or without."""
+
+
 class LocksTable(Table):
     """What tasks declare (`paths:`, `needs:`) and people lock."""
 

@@ -31,6 +31,7 @@ VARIABLE = (
     "BRAT_ or GIT_"
 )
 ENGINES = "tables [engine.NAME], with at most 40 letters, digits, - and _ as the name"
+SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
 
 class TomlSchema(GenerateJsonSchema):
@@ -92,6 +93,8 @@ Words = Annotated[tuple[Text, ...], Field(strict=False)]
 EngineName = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
 ]
+
+ScheduleName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]
 
 EngineType = Annotated[
     str,

@@ -103,6 +103,11 @@ def answer_key(comment: int) -> str:
     return f"answer:{comment}"
 
 
+def schedule_key(name: str, begun: int) -> str:
+    """Return the key under which a schedule's issue is opened; `begun` is its time."""
+    return f"schedule:{name}/{begun}"
+
+
 def check_key(convoy: str, task: int, attempt: int) -> str:
     """Return the key of the check that shows accepted work; task 0 is the convoy's."""
     return f"{_CHECK}{convoy}/{task}/{attempt}"
