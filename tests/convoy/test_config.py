@@ -403,7 +403,7 @@ def test_every_example_on_the_page_is_valid() -> None:
     page = (DOCS / "configuration.md").read_text("utf-8")
     examples = [part.partition("```")[0] for part in page.split("```toml\n")[1:]]
 
-    assert len(examples) == 2
+    assert len(examples) == 3
     for example in examples:
         load(example, source="docs/configuration.md")
 
