@@ -255,6 +255,19 @@ class GitHub:
         url = f"{self._repo}/pulls/{number}/reviews?per_page=100"
         return [review async for review in self._rest.each(payloads.Reviewed, url)]
 
+    async def review_lines(self, number: int, review: int) -> list[payloads.Line]:
+        """Return what a review says on the lines of the change, in their order.
+
+        Source: https://docs.github.com/rest/pulls/reviews
+        """
+        url = f"{self._repo}/pulls/{number}/reviews/{review}/comments?per_page=100"
+        try:
+            return [line async for line in self._rest.each(payloads.Line, url)]
+        except Refused as refused:
+            if refused.status == HTTPStatus.NOT_FOUND:
+                return []
+            raise
+
     # --- workflow runs --------------------------------------------------------------
 
     async def dispatch(self, ref: str, inputs: Mapping[str, str]) -> int | None:

@@ -243,6 +243,13 @@ class Reviewed(_Payload):
     commit_id: str | None = None
 
 
+class Line(_Payload):
+    """A comment on a line of a change."""
+
+    path: str = ""
+    body: str | None = None
+
+
 class ReviewDelivery(Envelope):
     """What is kept of one about a review."""
 

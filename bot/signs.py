@@ -81,7 +81,10 @@ async def _reviewed(
         if not convoy.settings.approvals:
             return []
         return [await _one(desk, draft, asker, asked.Approve(review.commit))]
-    text = await asyncio.to_thread(clean, review.text, limit=TEXT_CHARS)
+    lines = await desk.github.review_lines(review.pull, review.review)
+    said = (review.text, *(f"{line.path}: {line.body or ''}" for line in lines))
+    whole = "\n\n".join(filter(None, said))
+    text = await asyncio.to_thread(clean, whole, limit=TEXT_CHARS)
     text = text.strip() or replies.SEE_REVIEW
     return [await _one(desk, draft, asker, asked.Revise(text))]
 

@@ -304,3 +304,45 @@ async def test_where_there_is_no_pull_request_there_is_none(
     forge.get(f"{REPO}/pulls").respond(json=[])
 
     assert await github.pull_of("h", "b") is None
+
+
+async def test_a_review_has_words_on_lines(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    told = [{"id": 1, "path": "a.py", "body": "Shorter.", "position": 3}]
+    forge.get(f"{REPO}/pulls/12/reviews/3/comments").respond(json=told)
+    forge.get(f"{REPO}/pulls/12/reviews/4/comments").respond(404, json={})
+
+    [line] = await github.review_lines(12, 3)
+
+    assert (line.path, line.body) == ("a.py", "Shorter.")
+    assert await github.review_lines(12, 4) == []
+
+
+@pytest.mark.parametrize(
+    ("permission", "role", "may"),
+    [
+        ("write", "maintain", True),
+        ("write", "write", False),
+        ("admin", "admin", True),
+        ("write", "release-team", False),
+        ("read", "read", False),
+    ],
+)
+async def test_a_maintainer_is_told_from_who_may_write(
+    permission: str, role: str, may: object, github: GitHub, forge: respx.MockRouter
+) -> None:
+    told = {"permission": permission, "role_name": role}
+    forge.get(f"{REPO}/collaborators/ann/permission").respond(json=told)
+
+    assert await github.may("ann", "maintain") is may
+
+
+async def test_a_label_is_looked_for_on_issues_and_pull_requests_alike(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    told = [{**ISSUE, "state": "closed"}, {**ISSUE, "number": 8, "pull_request": {}}]
+    route = forge.get(f"{REPO}/issues").respond(json=told)
+
+    assert await github.labelled("brat:hold") == [7, 8]
+    assert route.calls.last.request.url.params["state"] == "all"

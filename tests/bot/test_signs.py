@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from bot.inbox import Review, Ticked
 from convoy.commands import BlockTask
 from tests.bot.room import NAME, Room, room
 
@@ -165,6 +166,34 @@ async def test_a_tick_is_kept_when_the_comment_is_written_meanwhile(
         assert "paused" in surface(here)
         assert "- [x] Cancel the convoy" in surface(here)
         assert here.convoy_state() == "paused"
+
+
+async def test_a_tick_or_a_review_that_comes_twice_is_answered_once(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path) as here:
+        await here.worked(1, FILES)
+        comment = here.convoy.comment
+        assert comment is not None
+        ticked = Ticked(issue=here.issue, comment=comment, boxes=("cancel",), by="you")
+        asked = Review(
+            pull=here.pull(1),
+            review=3,
+            verdict="changes_requested",
+            commit="",
+            text="Shorter.",
+            by="you",
+        )
+        before = len(here.spoken())
+
+        for sign in (asked, asked, ticked, ticked):
+            name = "72D3162E-cc78" if sign is ticked else "82D3162E-cc78"
+            here.loop.desk.inbox.put(name, sign)
+            await here.loop.tick()
+
+        assert here.convoy_state() == "failed"
+        assert here.task(1).notes == ("you asks for changes: Shorter.",)
+        assert len(here.spoken()) == before + 2
 
 
 async def test_a_box_in_another_comment_is_only_text(tmp_path: Path) -> None:
