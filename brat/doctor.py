@@ -27,8 +27,8 @@ def run(path: Path, *, fix: bool, engines: bool) -> int:
 
     Args:
         path: in the repository.
-        fix: free leases that have run out and remove caches that are wrong; history is
-            never rewritten.
+        fix: remove caches that are wrong, free locks and leases that have run out, and
+            say each; history is never rewritten.
         engines: look at the configured engines, too: this starts their programs.
     """
     found = list(_findings(path))
@@ -122,7 +122,7 @@ def _log(bare: Path) -> Iterator[Finding]:
     for fault in reader.faults:
         yield Finding("fault", f"the log: {fault}; all else was read")
     for wrong in (*reader.notices, *verify(bare)):
-        yield Finding("note", wrong, "it is not used; brat log checkpoint")
+        yield Finding("note", wrong, "it is not used; brat doctor --fix")
     for unknown in state.unknown:
         yield Finding("fault", f"the log holds {unknown}", "update brat: it only reads")
     now = wall_clock()
@@ -134,5 +134,10 @@ def _log(bare: Path) -> Iterator[Finding]:
 
 def _fix(path: Path) -> None:
     from brat import commands
+    from brat.repair import repair
 
+    checkout = checkouts.find(path)
+    known = registrations.read(checkout.folder)
+    for done in repair(registrations.bare_path(checkout.folder, known), wall_clock()):
+        say(f"  fixed  {done}")
     commands.run("deacon", path, once=True, watch=False)

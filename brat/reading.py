@@ -20,7 +20,7 @@ from grite import checkpoint
 from grite.errors import Corrupt, Rewritten
 from grite.wal import WAL_REF, Log
 
-__all__ = ["WAL_REF", "Reader", "verify"]
+__all__ = ["WAL_REF", "Reader", "verify", "wrong_checkpoints"]
 
 CACHE: Final = "brat-cache"
 WORTH: Final = 200
@@ -116,27 +116,33 @@ class Reader:
         return self.cache or own / CACHE
 
 
-def verify(path: Path) -> tuple[str, ...]:
+def wrong_checkpoints(path: Path) -> dict[str, str]:
     """Hold each checkpoint of a repository against the log itself.
 
     Returns:
-        One sentence for each that is not what the log folds to; nobody uses it, or
-        nobody should. It may be deleted.
+        What is wrong with each that is not what the log folds to, by ref; nobody uses
+        it, or nobody should. It may be deleted.
     """
     log, repo = Log(path), pygit2.Repository(str(path))
-    found: list[str] = []
+    found: dict[str, str] = {}
     folded = NOTHING
     for ref in reversed(checkpoint.newest_first(repo.listall_references())):
         try:
             kept = states.load(repo, str(repo.references[ref].target))
             folded = _folded(log, str(kept.head), folded)
         except Corrupt as error:
-            found.append(f"{ref} is of no use: {error}")
+            found[ref] = f"it is of no use: {error}"
         else:
             if not _same(kept.state, folded.state):
                 said = "the log says something else at the commit it was made at"
-                found.append(f"{ref} is wrong: {said}")
-    return tuple(found)
+                found[ref] = f"it is wrong: {said}"
+    return found
+
+
+def verify(path: Path) -> tuple[str, ...]:
+    """Return the same as one sentence each."""
+    wrong = wrong_checkpoints(path)
+    return tuple(f"{ref}: {why}" for ref, why in wrong.items())
 
 
 def _folded(log: Log, commit: str, nearest: Reading) -> Reading:

@@ -12,46 +12,11 @@ from convoy.following import Reading, follow
 from convoy.state import Moment, State
 from grite import checkpoint
 from grite.errors import Missing, Rewritten
-from grite.event import CommentAdded, Event
 from grite.remote import Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
+from tests.brat.telling import NOW, Telling
 from tests.grite.commits import commit, said
-from tests.world.rules import ACTOR, NAME, Rules, spec
-
-NOW = 1_700_000_000_000
-
-
-class Telling:
-    """A bot's log in a bare repository, told further and further."""
-
-    def __init__(self, path: Path) -> None:
-        ensure_mirror(path)
-        self.path = path
-        self.log = Log(path)
-        self.rules = Rules().planned(spec(1))
-        self._told = 0
-
-    def tell(self, words: int = 0) -> str:
-        """Log what is new in the rules, and words of nobody."""
-        events = self.rules.written[self._told :]
-        self._told = len(self.rules.written)
-        events += [
-            Event(bytes(16), bytes(16), 7 + k, CommentAdded(f"{k}"))
-            for k in range(words)
-        ]
-        return self.log.append(
-            events, after=self.log.head(), actor=ACTOR, at_ms=self.rules.now
-        )
-
-    def mark(self, at: int = NOW) -> str:
-        """Make a checkpoint and return its ref."""
-        head = str(self.log.head())
-        repo = pygit2.Repository(str(self.path))
-        data = states.encode(follow(self.log, head))
-        ref = checkpoint.ref_of(at)
-        made = checkpoint.write(repo, data, head, at)
-        said(self.path, "update-ref", ref, made)
-        return ref
+from tests.world.rules import ACTOR, NAME
 
 
 @pytest.fixture
@@ -285,8 +250,8 @@ def test_checkpoints_are_held_against_the_log(told: Telling) -> None:
 
     rubbish, wrong_one = verify(told.path)
 
-    assert rubbish.startswith(f"{checkpoint.ref_of(NOW - 1)} is of no use: ")
-    assert wrong_one.startswith(f"{checkpoint.ref_of(NOW + 2)} is wrong: ")
+    assert rubbish.startswith(f"{checkpoint.ref_of(NOW - 1)}: it is of no use: ")
+    assert wrong_one.startswith(f"{checkpoint.ref_of(NOW + 2)}: it is wrong: ")
 
 
 def test_a_checkpoint_of_another_log_is_found(told: Telling) -> None:
