@@ -8,6 +8,7 @@ from typing import Final
 import httpx
 
 from bot.door import PATH
+from bot.examination import examined
 from bot.host import hosted
 from bot.hosting import Hosting
 from bot.manifest import SETTINGS_FILE, Maker, Wish, check_free
@@ -24,6 +25,7 @@ from convoy.state import State
 from grite.errors import BratError
 
 GITHUB: Final = "github.com"
+_MARKS: Final = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 
 
 def serve(file: Path, *, poll: bool) -> None:
@@ -84,6 +86,25 @@ async def _manifest(wish: Wish, port: int) -> None:
     poll = "" if wish.public_url else " --poll"
     say(f"{made.slug} is made; its key is in {wish.folder}, for you alone")
     say(f"next: install it, then brat bot serve {wish.folder / SETTINGS_FILE}{poll}")
+
+
+def examine(file: Path, *, fix: bool) -> int:
+    """Look at the App and its repositories; return 1 when there is a fault.
+
+    Raises:
+        BratError: the settings are not as they must be, or the forge did not answer.
+    """
+    hosting = read_as(Hosting, file)
+
+    async def looked() -> int:
+        faults = 0
+        async for found in examined(hosting, fix=fix):
+            mend = f" -> {found.mend}" if found.mend else ""
+            say(f"  {_MARKS[found.grade]} {found.said}{mend}")
+            faults += found.grade == "fault"
+        return 1 if faults else 0
+
+    return asyncio.run(looked())
 
 
 def simulate(file: Path, *, event: str, label: str, app: str, repo: Path) -> int:

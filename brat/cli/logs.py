@@ -1,6 +1,7 @@
 """The words that look at the log, hold leases and check the whole."""
 
 import sys
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -104,9 +105,19 @@ def doctor(
     engines: Annotated[
         bool, typer.Option("--engines", help="Look at each engine's program and key.")
     ] = False,
+    github: Annotated[
+        Path | None,
+        typer.Option(
+            "--github", help="A bot's settings: look at its App and repositories."
+        ),
+    ] = None,
     repo: Repo = HERE,
 ) -> None:
     """Check git, the registration, the log, its checkpoint and the leases."""
+    if github is not None:
+        from brat import bot_commands
+
+        sys.exit(bot_commands.examine(github, fix=fix))
     from brat import doctor as checks
 
     sys.exit(checks.run(repo, fix=fix, engines=engines))

@@ -1,0 +1,135 @@
+"""What is wrong with an App or a repository is found, with what puts it right."""
+
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from bot.app_auth import PERMISSIONS
+from bot.examination import Found, examined
+from bot.hosting import Hosting
+from bot.manifest import EVENTS
+from brat.forge import Forge, NewApp
+from grite.errors import BratError
+from tests.world.app_key import pair
+from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.receiver import receiving
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Town]:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path) as served:
+            yield served
+
+
+def app(
+    here: Town,
+    permissions: Mapping[str, str] = PERMISSIONS,
+    events: tuple[str, ...] = EVENTS,
+    hook: str = "",
+) -> Hosting:
+    new = NewApp(
+        slug="helper",
+        owner="alice",
+        public_key=pair()[1],
+        permissions=permissions,
+        events=events,
+        hook=(hook, "made-up-secret") if hook else None,
+    )
+    made = here.forge.add_app(new)
+    here.forge.install_app("helper", REPO)
+    file = here.folder / "app.pem"
+    file.write_text(pair()[0])
+    return Hosting(
+        api_url=f"{here.url}/api/v3",
+        git_url=here.url,
+        app_id=str(made.id),
+        private_key_file=file,
+        app="helper",
+        secret="made-up-secret-of-the-webhook",
+        allowed_owners=("alice",),
+        folder=here.folder / "bot",
+    )
+
+
+async def looked(hosting: Hosting, *, fix: bool = False) -> list[Found]:
+    return [found async for found in examined(hosting, fix=fix)]
+
+
+def about(found: list[Found], word: str) -> Found:
+    return next(one for one in found if word in one.said)
+
+
+async def test_a_sound_app_has_no_fault(here: Town) -> None:
+    found = await looked(app(here))
+
+    assert about(found, "the App is").said == "the App is helper"
+    assert about(found, "may do").grade == "ok"
+    assert not any("does not hear" in one.said for one in found)
+
+
+async def test_a_missing_permission_and_event_are_named(here: Town) -> None:
+    fewer = {**PERMISSIONS, "checks": "read"}
+    hosting = app(here, permissions=fewer, events=("issues",))
+    hosting = hosting.model_copy(update={"allowed_owners": ("nobody",)})
+
+    found = await looked(hosting)
+
+    lacks = about(found, "lacks")
+    assert (lacks.grade, lacks.said) == ("fault", "the App lacks checks: write")
+    assert "permissions and events" in lacks.mend
+    assert "push" in about(found, "does not hear").said
+    assert about(found, "no repository").grade == "fault"
+
+
+async def test_a_label_that_is_missing_is_made_when_asked(here: Town) -> None:
+    hosting = app(here).model_copy(update={"label": "do it"})
+
+    assert about(await looked(hosting), "there is no label").mend == "--fix makes it"
+    assert (
+        "made the label" in about(await looked(hosting, fix=True), "label do it").said
+    )
+    assert about(await looked(hosting), "label do it").grade == "ok"
+
+
+async def test_a_workflow_that_is_missing_is_a_fault(here: Town) -> None:
+    hosting = app(here).model_copy(update={"workflow": "no-such.yml"})
+
+    found = about(await looked(hosting), "workflow no-such.yml")
+
+    assert found.grade == "fault"
+    assert "brat init --actions" in found.mend
+
+
+async def test_deliveries_that_fail_are_explained(here: Town) -> None:
+    async with receiving() as receiver:
+        receiver.status = 401
+        hosting = app(here, hook=receiver.url)
+        await here.issue()
+
+        async def tried() -> bool:
+            known = here.forge.store.deliveries.all()
+            return bool(known) and not any(one.pending for one in known)
+
+        await until(tried)
+
+    found = about(await looked(hosting), "deliveries")
+    assert found.said.endswith("failed, the newest with 401")
+    assert "secret differs" in found.mend
+
+
+async def test_another_name_for_the_app_is_a_fault(here: Town) -> None:
+    hosting = app(here).model_copy(update={"app": "brat"})
+
+    assert about(await looked(hosting), "call the App brat").grade == "fault"
+
+
+async def test_a_key_of_another_app_ends_it(here: Town) -> None:
+    hosting = app(here)
+    assert hosting.private_key_file is not None
+    hosting.private_key_file.write_text(pair("another")[0])
+
+    with pytest.raises(BratError):
+        await looked(hosting)
