@@ -5,7 +5,7 @@ Each of these was broken without any other test noticing: docs/mutants.md.
 
 from msgspec.structs import replace
 
-from convoy.actions import Begin, BuildConvoy
+from convoy.actions import Begin, BuildConvoy, CreateBase
 from convoy.commands import (
     AttemptMerge,
     FailMerge,
@@ -155,6 +155,15 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     owed = plan(rules.state, observed, Pace(), rules.now)
 
     assert BuildConvoy(NAME, sha("0")) in owed
+
+
+def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3))
+    rules.landed(2, sha("a")).landed(1, sha("b"))
+
+    owed = plan(rules.state, Observed(), Pace(), rules.now)
+
+    assert CreateBase(NAME, sha("b")) in owed
 
 
 def test_two_convoys_share_the_slots() -> None:
