@@ -7,17 +7,23 @@ from msgspec.structs import replace
 
 from convoy.actions import Begin, BuildConvoy, CreateBase
 from convoy.commands import (
+    AcceptNothing,
     AttemptMerge,
+    BlockTask,
+    DropTask,
+    FailConvoy,
     FailMerge,
     LandMerge,
     LoseSession,
     NoteDone,
     PlanConvoy,
     RequestConvoy,
+    RetryTask,
     StartTask,
+    TakeLease,
 )
 from convoy.decide import Refusal, decide
-from convoy.events import ActionDone, TaskQueued
+from convoy.events import ActionDone, MergeLanded, TaskQueued
 from convoy.evolve import evolve
 from convoy.observed import Checks, Observed
 from convoy.plan import Pace, plan
@@ -32,6 +38,28 @@ HEADS = "refs/heads/"
 def why(refused: object) -> str:
     assert isinstance(refused, Refusal)
     return refused.why
+
+
+def request(name: str, issue: int) -> RequestConvoy:
+    return RequestConvoy(
+        convoy=name,
+        issue=issue,
+        title="t",
+        text="",
+        by="ann",
+        target="main",
+        base=sha("0"),
+        settings=settings(max_sessions=2),
+    )
+
+
+def sent_back(attempts: int) -> Rules:
+    """Return rules with a task whose first work was red."""
+    rules = Rules().planned(spec(1), attempts=attempts)
+    rules.started(1).accepted(1, sha("a")).offered(1, sha("c"), sha("0"))
+    return rules.do(
+        FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red")
+    )
 
 
 def with_task(state: State, number: int, becomes: TaskState) -> State:
@@ -86,12 +114,71 @@ def test_a_candidate_of_other_work_is_built_again() -> None:
 
 
 def test_work_that_was_sent_back_is_the_tasks_work_no_more() -> None:
-    rules = Rules().planned(spec(1), attempts=2).started(1).accepted(1, sha("a"))
-    rules.offered(1, sha("c"), sha("0")).do(
-        FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red")
-    )
+    rules = sent_back(attempts=2)
 
     assert (rules.task(1).work, rules.task(1).candidate) == (None, None)
+
+
+def test_work_that_was_sent_back_comes_again_by_the_same_pull_request() -> None:
+    rules = sent_back(attempts=2).started(1).accepted(1, sha("b"))
+
+    assert f"pull:{NAME}/1" not in rules.state.intents
+
+
+def test_who_retries_gets_all_attempts_anew() -> None:
+    rules = sent_back(attempts=1).do(RetryTask(convoy=NAME, task=1, by="ann"))
+
+    assert (rules.task(1).spent, rules.task(1).started) == (0, 1)
+
+
+def test_a_blocked_task_has_no_candidate() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    rules.offered(1, sha("c"), sha("0")).do(BlockTask(convoy=NAME, task=1, why="no CI"))
+
+    assert rules.task(1).candidate is None
+
+
+def test_what_is_merged_is_not_dropped() -> None:
+    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+
+    drop = DropTask(convoy=NAME, task=1, why="not wanted")
+
+    assert "settled already" in why(rules.ask(drop))
+
+
+def test_a_task_lands_on_its_convoys_branch() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+
+    landed = [fact for fact in rules.facts if isinstance(fact, MergeLanded)]
+
+    assert [fact.branch for fact in landed] == [f"convoy/{NAME}/base"]
+
+
+def test_a_name_is_taken_for_ever_and_an_end_is_an_end() -> None:
+    fail = FailConvoy(convoy=NAME, why="cancelled")
+    rules = Rules().planned(spec(1)).do(fail)
+
+    assert "exists already" in why(rules.ask(request(NAME, 8)))
+    assert "is failed" in why(rules.ask(fail))
+
+
+def test_a_session_with_nothing_to_do_holds_nothing_any_more() -> None:
+    rules = Rules().planned(spec(1, needs=("port:1",)), spec(2)).started(1)
+    assert rules.state.leases
+
+    rules.do(AcceptNothing(convoy=NAME, task=1, attempt=1))
+
+    assert not rules.state.leases
+
+
+def test_a_session_takes_the_place_of_what_has_run_out() -> None:
+    rules = Rules().planned(spec(1, paths=("src/a.py",)))
+    rules.do(
+        TakeLease(resource="path:src", holder="ann", nonce="n", now=rules.now, ttl_s=1)
+    )
+    rules.now += 2_000
+
+    assert list(rules.started(1).state.leases) == ["path:src/a.py"]
 
 
 def test_a_session_that_ends_frees_only_what_it_holds() -> None:
@@ -169,16 +256,7 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
 def test_two_convoys_share_the_slots() -> None:
     rules = Rules().planned(spec(1), spec(2), max_sessions=2)
     rules.do(
-        RequestConvoy(
-            convoy="other-8",
-            issue=8,
-            title="t",
-            text="",
-            by="ann",
-            target="main",
-            base=sha("0"),
-            settings=settings(max_sessions=2),
-        ),
+        request("other-8", 8),
         PlanConvoy(convoy="other-8", planner="test", tasks=(spec(1), spec(2))),
     )
     names = (NAME, "other-8")
