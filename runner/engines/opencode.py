@@ -4,6 +4,7 @@ https://opencode.ai/docs/cli/#run
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
@@ -21,6 +22,8 @@ from runner.engines.row import (
 )
 from runner.engines.trouble import error
 from runner.supervise import Stream
+
+_RETRY = re.compile(r'message="stream error" .*\berror\.error="([^"]*)')
 
 
 class _Cache(Struct, frozen=True):
@@ -73,7 +76,7 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
     line = decoded(text, _Line) if stream == "out" else None
     match line:
         case None:
-            yield from program(text)
+            yield from _prose(text)
         case _Line(type="step_start"):
             yield Session(id=line.sessionID)
         case _Line(type="text", part=_Part() as part):
@@ -88,6 +91,15 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
             yield from _failed(found)
         case _:
             return
+
+
+def _prose(text: str) -> Iterator[Said]:
+    """Understand a line of its log, the only place that tells of its retries."""
+    found = _RETRY.search(text) if "level=ERROR" in text[:99] else None
+    if found:
+        yield error(found[1])
+    else:
+        yield from program(text)
 
 
 def _step(part: _Part) -> Iterator[Said]:
@@ -119,6 +131,7 @@ def _argv(call: Call) -> tuple[str, ...]:
         model = ("-m", f"{_PROVIDERS[vendor.dialect]}/{name}")
     return (
         *("opencode", "run", "--format", "json", "--title", "brat"),
+        *("--print-logs", "--log-level", "ERROR"),
         *model,
         *call.spec.args,
     )
@@ -177,7 +190,7 @@ ROW = Row(
         resume="-s ID",
         usage="output",
         cost="output",
-        limits="Retries by itself for over a minute, unseen. An upstream that answers "
-        "with a web page makes it ask again without end.",
+        limits="Retries by itself for over a minute. An upstream that answers with a "
+        "web page makes it ask again without end.",
     ),
 )

@@ -85,6 +85,7 @@ TROUBLED: dict[str, tuple[Trouble, int | None]] = {
     "opencode-529": ("vendor_down", 529),
     "opencode-refused": ("vendor_down", None),
     "opencode-sseerr": ("vendor_down", None),
+    "opencode@logs-429": ("rate_limited", None),
 }
 
 CUT_OFF = {
