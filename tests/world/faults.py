@@ -5,6 +5,7 @@ Git passes; each call of the REST API may go wrong, by a generator that a test s
 
 import asyncio
 import random
+import re
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
@@ -25,6 +26,8 @@ _SECONDARY: Final = (
     '{"message": "You have exceeded a secondary rate limit. Please wait a few minutes '
     'before you try again."}'
 )
+_UNDECIDED: Final = re.compile(rb'"mergeable":(?:true|false)')
+"""GitHub has not thought of it yet, all day long."""
 _DROPPED: Final = {"content-length", "transfer-encoding", "content-encoding"}
 
 
@@ -95,9 +98,8 @@ class _Proxy:
             self._day.happened[fault] += 1
             return await _dripped(request, answer)
         headers = _kept(dict(answer.headers))
-        return web.Response(
-            status=answer.status_code, body=answer.content, headers=headers
-        )
+        body = _UNDECIDED.sub(b'"mergeable":null', answer.content)
+        return web.Response(status=answer.status_code, body=body, headers=headers)
 
     async def _ask(self, request: web.Request, url: str, body: bytes) -> httpx.Response:
         headers = {
