@@ -1,51 +1,51 @@
-"""The result of a run as tables in docs/mutants.md."""
+"""The results of runs as tables in docs/mutants.md."""
 
 from collections.abc import Sequence
 from typing import Final
 
-from tests.mutants.mutant import ROOT, Verdict
+from tests.mutants.mutant import ROOT, Verdict, entries
 
 PAGE: Final = ROOT / "docs/mutants.md"
 BEGIN: Final = "<!-- written by `make mutants ARGS=--write` -->\n"
+LISTED: Final = "### The written list"
+DRAWN: Final = "### A draw"
+SURVIVED: Final = "**nothing**"
 
 
 def write(known: Sequence[Verdict], random: Sequence[Verdict], seed: int) -> None:
-    """Put the verdicts on the written list and on a draw at the end of the page."""
-    head, begin, _ = PAGE.read_text().partition(BEGIN)
-    if not begin:
-        raise ValueError(f"{PAGE} lacks the line {BEGIN}")
-    parts = [_listed(known)]
-    if random:
-        parts.append(_drawn(random, seed))
-    PAGE.write_text(head + begin + "\n" + "\n".join(parts))
+    """Put the verdicts on the written list and on a draw at the end of the page.
+
+    What was not tried keeps the row, and without a draw the section, it has.
+    """
+    head, _, tail = PAGE.read_text().partition(BEGIN)
+    before, heading, draw = tail.partition(DRAWN)
+    listed = _listed(known, before.splitlines(keepends=True))
+    section = _drawn(random, seed) if random else heading + draw
+    PAGE.write_text("\n".join(filter(None, (head + BEGIN, listed, section))))
 
 
-def _listed(verdicts: Sequence[Verdict]) -> str:
-    rows = [
-        f"| {v.mutant.breaks} | `{v.mutant.file}` | {_how(v)} |\n" for v in verdicts
-    ]
-    head = "| broken so that | in | noticed by |\n|---|---|---|\n"
-    return f"### The written list\n\n{_count(verdicts)}\n\n{head}{''.join(rows)}"
+def _listed(verdicts: Sequence[Verdict], before: Sequence[str]) -> str:
+    rows = {row.rpartition(" | ")[0]: row for row in before if row.startswith("| ")}
+    for verdict in verdicts:
+        mutant = verdict.mutant
+        start = f"| {mutant.breaks} | `{mutant.file}`"
+        killer = f"`{_quoted(verdict.killer)}`" if verdict.killer else SURVIVED
+        rows[start] = f"{start} | {killer} |\n"
+    starts = [f"| {entry['breaks']} | `{entry['file']}`" for entry in entries()]
+    tried = [rows[start] for start in starts if start in rows]
+    killed = sum(SURVIVED not in row for row in tried)
+    count = f"{killed} of {len(tried)} were killed."
+    table = "| broken so that | in | noticed by |\n|---|---|---|\n" + "".join(tried)
+    return f"{LISTED}\n\n{count}\n\n{table}"
 
 
 def _drawn(verdicts: Sequence[Verdict], seed: int) -> str:
-    rows = [
-        f"| `{v.mutant.file}` | {_quoted(v.mutant.breaks)} |\n"
-        for v in verdicts
-        if not v.killer
-    ]
-    head = "| survivor in | change |\n|---|---|\n"
-    title = f"### A draw with seed {seed}"
-    return f"{title}\n\n{_count(verdicts)}\n\n{head}{''.join(rows)}"
-
-
-def _count(verdicts: Sequence[Verdict]) -> str:
-    killed = sum(bool(verdict.killer) for verdict in verdicts)
-    return f"{killed} of {len(verdicts)} were killed."
-
-
-def _how(verdict: Verdict) -> str:
-    return f"`{_quoted(verdict.killer)}`" if verdict.killer else "**nothing**"
+    survived = [verdict.mutant for verdict in verdicts if not verdict.killer]
+    rows = [f"| `{each.file}` | {_quoted(each.breaks)} |\n" for each in survived]
+    killed = len(verdicts) - len(survived)
+    count = f"{killed} of {len(verdicts)} were killed; the others:"
+    table = "| in | change |\n|---|---|\n" + "".join(rows)
+    return f"{DRAWN} with seed {seed}\n\n{count}\n\n{table}"
 
 
 def _quoted(text: str) -> str:
