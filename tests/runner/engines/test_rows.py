@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace as with_changes
 
 from convoy.events import EngineSpec
+from runner import engines
 from runner.engines import ENGINES
 from runner.engines.row import Call, Row, reached_by, server, vendor_of
 from runner.keys import key_for, missing_key
@@ -143,3 +144,11 @@ def test_an_engine_with_no_vendor_gets_its_secret_under_its_name() -> None:
 
     assert reached_by(row, keyed(row, one, TEAM_KEY=SECRET)) == {"TEAM_KEY": SECRET}
     assert "TEAM_KEY" in missing_key(row, one)
+
+
+@pytest.mark.parametrize("name", ["brat.yml", "brat-task.yml"])
+def test_the_workflows_hand_on_every_key_that_an_engine_takes(name: str) -> None:
+    workflow = (Path(__file__).parents[3] / "workflows" / name).read_text()
+
+    for key in engines.keys():
+        assert f"{key}: ${{{{ secrets.{key} }}}}\n" in workflow
