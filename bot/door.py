@@ -6,6 +6,7 @@ look at again. Whatever a stranger sends is answered with 2xx or 4xx.
 
 import asyncio
 import hmac
+import json
 import logging
 import re
 from collections.abc import Callable, Sequence
@@ -34,6 +35,7 @@ WRITERS: Final = 4
 """Records that are brought to the disk side by side: it takes them together."""
 KNOWN: Final = frozenset(LOOK_AT) | ROSTER | {"ping", "unsigned"}
 
+_JSON: Final = {"Content-Type": "application/json"}
 _NAME: Final = re.compile(r"[0-9A-Za-z-]{1,64}")
 _log: Final = logging.getLogger(__name__)
 
@@ -138,8 +140,11 @@ class Door:
             Turned: it is not, or cannot be read.
         """
         try:
-            async with asyncio.timeout(READ_S):
+            if request.content.is_eof():  # as a rule it came with the headers
                 body = await request.read()
+            else:
+                async with asyncio.timeout(READ_S):
+                    body = await request.read()
         except TimeoutError:
             why = f"the body did not come within {READ_S:g} s"
             raise Turned(HTTPStatus.REQUEST_TIMEOUT, why) from None
@@ -224,4 +229,8 @@ def _say(guid: str, event: str, delivery: Envelope) -> None:
 
 
 def _answer(status: int, message: str) -> web.Response:
-    return web.json_response({"message": message}, status=int(status))
+    return web.Response(
+        body=json.dumps({"message": message}).encode(),
+        status=int(status),
+        headers=_JSON,
+    )

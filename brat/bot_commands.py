@@ -1,6 +1,7 @@
 """What the words for a bot on a forge do."""
 
 import asyncio
+import gc
 import signal
 from pathlib import Path
 from typing import Final
@@ -47,6 +48,7 @@ async def _serve(hosting: Hosting, *, poll: bool) -> None:
             say(f"deliveries: http://{hosting.address}:{host.port}{PATH}")
         if host.metrics_port:
             say(f"figures: http://{hosting.address}:{host.metrics_port}/metrics")
+        gc.freeze()  # what is there now stays: it need not be looked through again
         say(f"to stop everything at once: touch {hosting.stop_file}")
         await ended.wait()
     say("stopped; whatever is unfinished goes on at the next start")
