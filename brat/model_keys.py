@@ -16,6 +16,6 @@ STAND_IN: Final = "BRAT_MODEL_URL"
 def model_keys(config: Config) -> dict[str, str]:
     """Return the variables that are set, by their name."""
     named = {engine.secret for engine in config.engine.values() if engine.secret}
-    wanted = sorted({*engines.keys(), *named, STAND_IN})
+    wanted = sorted({*engines.key_names(), *named, STAND_IN})
     have = os.environ  # noqa: TID251  a person's own terminal is their settings
     return {name: have[name] for name in wanted if have.get(name)}

@@ -105,7 +105,7 @@ def _no_key(fault: str) -> Error:
 
 def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
     """Return the values that the agent's output must not show."""
-    names = (*engines.keys(), *((spec.secret,) if spec.secret else ()))
+    names = (*engines.key_names(), *((spec.secret,) if spec.secret else ()))
     keys = (inputs.offered.get(name, "") for name in names)
     if inputs.token is None:
         return tuple(keys)

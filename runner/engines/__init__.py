@@ -49,7 +49,7 @@ def known() -> frozenset[str]:
     return frozenset(ENGINES) | {PLUGIN + name for name in _installed()}
 
 
-def keys() -> frozenset[str]:
+def key_names() -> frozenset[str]:
     """Return the variables in which the engines of brat take keys."""
     return frozenset(key for row in ENGINES.values() for key in row.keys)
 

@@ -150,5 +150,5 @@ def test_an_engine_with_no_vendor_gets_its_secret_under_its_name() -> None:
 def test_the_workflows_hand_on_every_key_that_an_engine_takes(name: str) -> None:
     workflow = (Path(__file__).parents[3] / "workflows" / name).read_text()
 
-    for key in engines.keys():
+    for key in engines.key_names():
         assert f"{key}: ${{{{ secrets.{key} }}}}\n" in workflow
