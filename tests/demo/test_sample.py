@@ -199,6 +199,13 @@ def test_a_fix_that_leaves_its_bug_listed_is_red(sample: Sample) -> None:
     assert ci(sample).returncode == 1
 
 
+def test_a_bug_that_is_only_a_remark_is_no_bug(sample: Sample) -> None:
+    git(sample, "apply", ".brat/patches/1.patch")
+    (sample.path / "known_bugs/1-token-lifetime").write_text("# gone\n")
+
+    assert ci(sample).returncode == 0
+
+
 def test_a_listed_test_that_does_not_exist_is_an_error(sample: Sample) -> None:
     (sample.path / "known_bugs" / "8-made-up").write_text("tests/test_x.py::test_y\n")
 

@@ -124,10 +124,11 @@ def test_a_patch_without_tools_is_one_edit_a_hunk() -> None:
     turn = answer(Case(steps=(Patch(diff=DIFF),)), told)
 
     assert isinstance(turn, Say)
-    assert turn.text.split("\n\n")[:2] == [
+    blocks = (
         "a.txt\n```\n<<<<<<< SEARCH\none\ntwo\n=======\none\n2\n>>>>>>> REPLACE\n```",
-        "gone\n```\n<<<<<<< SEARCH\nbye\n=======\n>>>>>>> REPLACE\n```",
-    ]
+        "gone\n```\n<<<<<<< SEARCH\nbye\n=======\n# gone\n>>>>>>> REPLACE\n```",
+    )
+    assert turn.text == "\n\n".join([*blocks, "Done."])
 
 
 def test_edits_are_repeated_when_the_files_were_only_read_now() -> None:

@@ -10,6 +10,8 @@ from brat.demo.vendor.conversation import Asked
 from brat.demo.vendor.script import Case, Patch, Run, Step, Write
 
 _FORMAT: Final = "<<<<<<< SEARCH"
+_GONE: Final = "# gone\n"
+"""Aider neither removes a file nor empties it."""
 _READ_NOW: Final = "I added these files to the chat:"
 
 
@@ -35,13 +37,13 @@ def _blocks(step: Step) -> Iterator[str]:
 
 
 def _of_diff(diff: str) -> Iterator[str]:
-    """Turn each hunk into a block; a file that goes is emptied."""
+    """Turn each hunk into a block; of a file that goes a line is left."""
     for file in f"\n{diff}".split("\n--- a/")[1:]:
         header, *hunks = file.split("\n@@ ")
         path = header.partition("\n")[0]
         for hunk in hunks:
             lines = hunk.splitlines(keepends=True)[1:]
-            yield _block(path, _side(lines, "-"), _side(lines, "+"))
+            yield _block(path, _side(lines, "-"), _side(lines, "+") or _GONE)
 
 
 def _side(lines: list[str], sign: str) -> str:

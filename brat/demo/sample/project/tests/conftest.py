@@ -21,6 +21,8 @@ def pytest_collection_modifyitems(
     tests = {item.nodeid: item for item in items}
     for bug in sorted(Path(config.rootpath, "known_bugs").glob("*")):
         for name in bug.read_text(encoding="utf-8").splitlines():
+            if name.startswith("#"):
+                continue
             if name not in tests:
                 raise pytest.UsageError(f"known_bugs/{bug.name}: no test {name}")
             tests[name].add_marker(pytest.mark.xfail(strict=True, reason=bug.name))
