@@ -51,6 +51,7 @@ def test_too_many_files_and_too_many_bytes_are_two_reasons() -> None:
         "The patch touches 301 files; 300 are allowed.",
         "The patch has 2000001 bytes; 2000000 are allowed.",
     )
+    assert why(*changes[1:], size=2_000_000) == ()
 
 
 @pytest.mark.parametrize(

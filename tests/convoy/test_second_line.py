@@ -3,11 +3,13 @@
 Each of these was broken without any other test noticing: docs/mutants.md.
 """
 
+import pytest
 from msgspec.structs import replace
 
-from convoy.actions import Begin, BuildConvoy, CreateBase
+from convoy.actions import Begin, BuildConvoy, CreateBase, Expire
 from convoy.commands import (
     AcceptNothing,
+    Answer,
     AttemptMerge,
     BlockTask,
     DropTask,
@@ -226,6 +228,32 @@ def test_what_is_known_of_no_convoy_changes_nothing() -> None:
     fact = TaskQueued(convoy="other-8", task=1, cause="planned")
 
     assert evolve(rules.state, fact) == rules.state
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [Answer(issue=7, comment=3, text="Yes."), Answer(issue=7, sign="s", text="")],
+)
+def test_what_people_say_is_answered_once(answer: Answer) -> None:
+    rules = Rules().planned(spec(1)).do(answer)
+    assert "already" in why(rules.ask(answer))
+    announced = {*rules.state.intents} - {f"comment:{NAME}"}
+
+    rules.do(*(NoteDone(key=key, number=9) for key in announced))
+
+    assert "already" in why(rules.ask(answer))
+
+
+def test_what_has_run_out_is_swept() -> None:
+    lock = TakeLease(resource="port:1", holder="ann", nonce="n", now=0, ttl_s=60)
+    rules = Rules().do(lock)
+
+    def swept(now: int) -> bool:
+        owed = plan(rules.state, Observed(), Pace(), now)
+        return Expire("port:1", "n") in owed
+
+    assert not swept(now=59_999)
+    assert swept(now=60_000)
 
 
 def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
