@@ -10,6 +10,7 @@ from msgspec import Struct, json
 from brat import processes, registration as registrations
 from brat.forge.recording import Exchange
 from brat.registration import FORGE_FOLDER
+from convoy import ids
 from tests.contract.openapi import github
 from tests.world.second_reader import git
 
@@ -30,7 +31,8 @@ class Seen(Struct, frozen=True, kw_only=True):
     comments: dict[str, Json]
     """By the number of the issue or pull request."""
     checks: dict[str, Json]
-    """The check runs of each commit that any branch or log entry names as landed."""
+    """What CI said of each commit that any branch or log entry names as landed; without
+    the checks by which the bot shows what becomes of a commit."""
     faults: list[str]
     """What went against GitHub's contract while we looked."""
 
@@ -87,7 +89,13 @@ def look(folder: Path) -> Seen:
                 for number in numbers
             },
             checks={
-                commit: _one(client, f"commits/{commit}/check-runs")["check_runs"]
+                commit: [
+                    check
+                    for check in _one(client, f"commits/{commit}/check-runs")[
+                        "check_runs"
+                    ]
+                    if not ids.is_check_key(check["external_id"])
+                ]
                 for commit in commits
             },
             faults=list(contract_faults(record)),
