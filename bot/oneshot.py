@@ -14,14 +14,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from bot import service
+from bot import service, triage
 from bot.comment import convoy_table
 from bot.github import GitHub
-from bot.loop import Loop
+from bot.inbox import Kept
 from bot.once import Left, run_once
-from bot.oneshot_inputs import Inputs, actor_of, environment, read
-from bot.payloads import Delivery
-from bot.triage import meaning
+from bot.oneshot_inputs import KEY_FILE, Inputs, actor_of, environment, read
 from convoy.state import State
 from grite.errors import BratError, Unavailable
 
@@ -32,9 +30,12 @@ async def _job(inputs: Inputs) -> Left:
     _prepare(inputs)
     async with service.opened(inputs.settings, _tell) as loop:
         if inputs.key:  # what was made of it is a secret too
+            (inputs.settings.folder / KEY_FILE).unlink()
             sys.stdout.write(f"::add-mask::{await loop.desk.github.token()}\n")
             sys.stdout.flush()
-        _freeze(loop, inputs)
+        kept = kept_of(inputs, loop.desk.login)
+        if kept is not None:
+            loop.desk.inbox.put(f"run-{inputs.run}", kept)
         left = await run_once(
             loop,
             after=inputs.after,
@@ -53,23 +54,21 @@ def _prepare(inputs: Inputs) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     (folder / "actor").write_text(actor_of(inputs.settings.repository))
     if inputs.key:
-        handle = os.open(folder / "app.pem", os.O_WRONLY | os.O_CREAT, 0o600)
+        handle = os.open(folder / KEY_FILE, os.O_WRONLY | os.O_CREAT, 0o600)
         with os.fdopen(handle, "w") as file:
             file.write(inputs.key + "\n")
 
 
-def _freeze(loop: Loop, inputs: Inputs) -> None:
-    """Keep what the event asks for, as a delivery of it would be."""
+def kept_of(inputs: Inputs, login: str) -> Kept | None:
+    """Return what the event asks for, as a delivery of it would be kept."""
     if inputs.payload is None or not inputs.payload.is_file():
-        return
+        return None
     try:
-        delivery = Delivery.model_validate_json(inputs.payload.read_bytes())
+        delivery = triage.read(inputs.event, inputs.payload.read_bytes())
     except ValidationError:
-        return  # a schedule has another form; it asks for nothing
-    label, login = inputs.settings.label, loop.desk.login
-    kept = meaning(inputs.event, delivery, label, login).kept
-    if kept is not None:
-        loop.desk.inbox.put(f"run-{inputs.run}", kept)
+        return None  # a schedule has another form; it asks for nothing
+    label = inputs.settings.label
+    return triage.meaning(inputs.event, delivery, label, login).kept
 
 
 async def _continue(github: GitHub, branch: str) -> None:

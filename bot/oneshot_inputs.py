@@ -19,6 +19,8 @@ from bot.settings import Settings
 from grite.errors import BratError
 
 WORKFLOW: Final = "brat.yml"
+KEY_FILE: Final = "app.pem"
+"""Holds the App's key while the bot is being opened."""
 GITHUB_PUSH_GAP_S: Final = 20.0
 GITHUB_WRITE_GAP_S: Final = 1.0
 
@@ -109,7 +111,7 @@ def actor_of(repository: str) -> str:
 def _way_in(env: Mapping[str, str], key: str, folder: Path) -> dict[str, object]:
     app, token = env.get("BRAT_APP_ID", "").strip(), env.get("BRAT_TOKEN", "").strip()
     if app and key:  # a workflow's own token is always there: the App goes first
-        return {"app_id": app, "private_key_file": folder / "app.pem"}
+        return {"app_id": app, "private_key_file": folder / KEY_FILE}
     if app or key:
         raise BratError("give the App's id and its private key, or neither")
     if not token:

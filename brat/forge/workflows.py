@@ -27,7 +27,13 @@ _KNOWN: Final = {
     TASK_WORKFLOW: TASK_INPUTS,
     LOOP_WORKFLOW: (*TASK_INPUTS, "after"),
 }
-_STARTS: Final = frozenset({("issues", "labeled"), ("issue_comment", "created")})
+_STARTS: Final = frozenset(
+    {
+        ("issues", "labeled"),
+        *(("issue_comment", action) for action in ("created", "edited")),
+        ("pull_request_review", "submitted"),
+    }
+)
 _LOOP_MAY: Final[Permissions] = tuple(
     (name, "write") for name in ("actions", "contents", "issues", "pull_requests")
 )

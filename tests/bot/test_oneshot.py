@@ -1,9 +1,12 @@
 """The loop that runs once as a job: what it is told, and when it stays."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from bot.inbox import Remark, Request
+from bot.oneshot import kept_of
 from bot.oneshot_inputs import actor_of, read
 from grite.errors import BratError
 
@@ -69,3 +72,37 @@ def test_no_secret_is_in_what_an_error_or_a_log_may_show() -> None:
 def test_all_loops_of_a_repository_are_one_actor() -> None:
     assert actor_of("Octo/Hello") == actor_of("octo/hello") != actor_of("octo/other")
     assert len(bytes.fromhex(actor_of("octo/hello"))) == 16
+
+
+def event(folder: Path, name: str, **told: object) -> Request | object | None:
+    """Return what a loop keeps of the event that started it."""
+    file = folder / "event.json"
+    issue = {"number": 7, "title": "Fix it", "body": "All.", "state": "open"}
+    sender = {"login": "ann", "id": 3, "type": "User"}
+    file.write_text(json.dumps({"issue": issue, "sender": sender, **told}))
+    env = {"GITHUB_EVENT_NAME": name, "GITHUB_EVENT_PATH": str(file)}
+    return kept_of(read(TOLD | env), "github-actions[bot]")
+
+
+def test_a_label_asks_with_the_text_that_the_event_froze(tmp_path: Path) -> None:
+    kept = event(tmp_path, "issues", action="labeled", label={"name": "brat"})
+
+    assert isinstance(kept, Request)
+    assert (kept.issue, kept.text, kept.by) == (7, "All.", "ann")
+
+
+def test_a_comment_may_hold_commands(tmp_path: Path) -> None:
+    comment = {"id": 5, "body": "/brat pause", "user": {"login": "ann"}}
+    kept = event(tmp_path, "issue_comment", action="created", comment=comment)
+
+    assert isinstance(kept, Remark)
+    assert (kept.comment, kept.text) == (5, "/brat pause")
+
+
+@pytest.mark.parametrize("name", ["schedule", "workflow_dispatch", "workflow_run"])
+def test_what_only_wakes_asks_for_nothing(tmp_path: Path, name: str) -> None:
+    assert event(tmp_path, name, schedule="7 * * * *", inputs=None) is None
+
+
+def test_no_event_file_asks_for_nothing() -> None:
+    assert kept_of(read(TOLD), "github-actions[bot]") is None

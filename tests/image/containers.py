@@ -16,7 +16,16 @@ BUILT = tuple(os.environ.get("BRAT_IMAGES", "").split())
 
 def docker(*args: str, env: Mapping[str, str] | None = None) -> str:
     """Run Docker's newest client here and return what it says."""
-    done = subprocess.run(
+    done = tried(*args, env=env)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
+
+
+def tried(
+    *args: str, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run it, however it ends."""
+    return subprocess.run(
         [client(), *args],
         env=os.environ | (env or {}),
         stdin=subprocess.DEVNULL,
@@ -25,8 +34,6 @@ def docker(*args: str, env: Mapping[str, str] | None = None) -> str:
         timeout=WAIT_S,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout.strip()
 
 
 def client() -> str:
