@@ -107,6 +107,21 @@ def _workflows(checkout: Checkout) -> Iterator[Finding]:
         if ci not in line:
             said = f"brat.yml does not wait for the workflow {ci}"
             yield Finding("note", said, f'add "{ci}" to its workflows, if it is CI')
+    if _requires_ci(checkout) and not workflow_files.ci_may_start(checkout):
+        said = "no workflow here can judge what brat builds, and CI is required"
+        yield Finding(
+            "note",
+            said,
+            "give your CI the trigger workflow_dispatch and set the variable "
+            "BRAT_CI_WORKFLOW to its file, or set [refinery] require_ci = false",
+        )
+
+
+def _requires_ci(checkout: Checkout) -> bool:
+    try:
+        return local.configuration(checkout).refinery.require_ci
+    except ConfigError:
+        return False  # told by itself
 
 
 def _log(bare: Path) -> Iterator[Finding]:

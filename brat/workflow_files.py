@@ -21,6 +21,7 @@ _OURS: Final = (
 )
 _CI: Final = re.compile(r"(?m)^(    workflows: )\[.*\]")
 _NAME: Final = re.compile(r"(?m)^name: *(['\"]?)(.+?)\1 *(?:#.*)?$")
+_CAN_JUDGE: Final = ("workflow_dispatch", "brat/queue")
 _NO_LIST: Final = re.compile(r"[\[\]{},\"'\n]")
 
 
@@ -74,11 +75,25 @@ def compare(checkout: Checkout) -> tuple[Differs, ...]:
 def ci_names(checkout: Checkout) -> tuple[str, ...]:
     """Return the names of the repository's own workflows, which are taken for CI."""
     names = []
-    for file in sorted((checkout.top / FOLDER).glob("*.y*ml")):
-        if file.name not in NAMES:
-            named = _NAME.search(file.read_text(errors="replace"))
-            names.append(named[2] if named else f"{FOLDER}/{file.name}")
+    for file, text in _own(checkout):
+        named = _NAME.search(text)
+        names.append(named[2] if named else f"{FOLDER}/{file.name}")
     return tuple(name for name in names if not _NO_LIST.search(name))
+
+
+def ci_may_start(checkout: Checkout) -> bool:
+    """Whether some workflow of the repository's own can be started on a candidate."""
+    return any(trigger in text for _, text in _own(checkout) for trigger in _CAN_JUDGE)
+
+
+def _own(checkout: Checkout) -> list[tuple[Path, str]]:
+    """Return the repository's own workflow files and what is in them."""
+    files = sorted((checkout.top / FOLDER).glob("*.y*ml"))
+    return [
+        (file, file.read_text(errors="replace"))
+        for file in files
+        if file.name not in NAMES
+    ]
 
 
 def awaited(checkout: Checkout) -> str | None:

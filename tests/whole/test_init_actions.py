@@ -73,3 +73,15 @@ def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
     assert said.status == 1
     assert "FAULT .github/workflows/brat-task.yml is missing" in said.err
     assert "brat.yml does not wait for the workflow nightly" in said.err
+
+
+def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
+    terminal.done("brat init --actions")
+    alone = terminal.type("brat doctor")
+    terminal.write({".github/workflows/ci.yml": "name: CI\non: workflow_dispatch\n"})
+    judged = terminal.type("brat doctor")
+
+    said = "no workflow here can judge what brat builds, and CI is required"
+    assert said in alone.err
+    assert "set the variable BRAT_CI_WORKFLOW to its file" in alone.err
+    assert said not in judged.err
