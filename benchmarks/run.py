@@ -13,6 +13,7 @@ from benchmarks import (
     log_intake,
     log_reading,
 )
+from benchmarks.door import door
 from benchmarks.fleet import Load
 from benchmarks.forge_cost import forge_cost
 
@@ -65,6 +66,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "whole-loop": whole_loop,
     "three-jobs": three_jobs,
     "forge-cost": forge_cost,
+    "door": door,
     "log-append": log_append.one_writer,
     "log-race": log_append.many_writers,
     "log-intake": log_intake.results,

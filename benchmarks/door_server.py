@@ -1,0 +1,29 @@
+"""`python -m benchmarks.door_server FOLDER SECRET`: the door and its inbox alone.
+
+It prints its port when it is ready. Nobody takes from the inbox: as with the peer.
+"""
+
+import asyncio
+import gc
+import sys
+from pathlib import Path
+
+from bot.door import Door, Place
+from bot.inbox import Inbox
+from bot.service import listening
+from bot.wake import Wake
+
+
+async def serve(folder: Path, secret: str) -> None:
+    """Serve until the process is ended."""
+    inbox = Inbox(folder)
+    place = Place(label="brat", login="brat[bot]", inbox=inbox, wake=Wake())
+    door = Door(secrets=(secret,), place_of={"octo/project": place}.get)
+    async with listening(door.application(), "127.0.0.1", 0) as port:
+        gc.freeze()  # as `brat bot serve` does
+        print(port, flush=True)
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(Path(sys.argv[1]), sys.argv[2]))
