@@ -35,7 +35,8 @@ async def listen(desk: Desk, draft: Draft, parts: frozenset[str]) -> list[str]:
     asked = desk.inbox.signs()
     for delivery, sign in asked.items():
         await signs.attend(desk, draft, delivery, sign)
-    if "issues" in parts:
+    begun = draft.state.convoys.keys() != desk.mirror.state.convoys.keys()
+    if begun or "issues" in parts:
         await labels.observe(desk, draft)
     if sweep:
         await labels.correct(desk, draft.state)

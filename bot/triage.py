@@ -15,7 +15,7 @@ from bot.wake import Part
 
 LOOK_AT: Final[dict[str, Part]] = {
     "issues": "issues",
-    "issue_comment": "issues",
+    "issue_comment": "comments",
     "workflow_run": "runs",
     "workflow_job": "runs",
     "check_run": "checks",
@@ -23,7 +23,7 @@ LOOK_AT: Final[dict[str, Part]] = {
     "status": "checks",
     "push": "refs",
     "pull_request": "issues",
-    "pull_request_review": "issues",
+    "pull_request_review": "comments",
 }
 ASKING: Final[dict[str, type[Envelope]]] = {
     "issues": Delivery,
@@ -79,7 +79,10 @@ def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
             kept = _ticked(delivery, login)  # no other edit asks for anything
     if isinstance(delivery, ReviewDelivery) and not own:
         kept = _reviewed(delivery)
-    return Meaning(part=LOOK_AT.get(event), kept=kept)
+    part = LOOK_AT.get(event)
+    if part == "issues" and own:
+        part = "comments"  # the labels that it set itself it need not look at
+    return Meaning(part=part, kept=kept)
 
 
 def _asked(delivery: Delivery, label: str, login: str) -> Request | None:

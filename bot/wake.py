@@ -1,10 +1,10 @@
 """What wakes the loop, and which parts of the world it has to look at again."""
 
 import asyncio
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
-Part = Literal["issues", "runs", "checks", "refs"]
-ALL: Final[frozenset[str]] = frozenset({"issues", "runs", "checks", "refs"})
+Part = Literal["issues", "comments", "runs", "checks", "refs"]
+ALL: Final[frozenset[str]] = frozenset(get_args(Part))
 
 
 class Wake:

@@ -46,7 +46,13 @@ class Room:
     # --- saying ---------------------------------------------------------------------
 
     async def said(
-        self, text: str, times: int = 1, *, by: str = "you", on: int | None = None
+        self,
+        text: str,
+        times: int = 1,
+        *,
+        by: str = "you",
+        on: int | None = None,
+        on_issue: int | None = None,
     ) -> tuple[str, list[str]]:
         """Let a person comment; return the bot's newest replies and the reactions.
 
@@ -54,12 +60,14 @@ class Room:
             text: the comment.
             times: how often it is delivered.
             by: who says it.
-            on: the pull request it is said on; None: the issue.
+            on: the pull request it is said on; None: an issue.
+            on_issue: another issue than that of the convoy.
         """
         before = len(self.forge.store.comments.all())
-        comment = await self.person.say(on or self.issue, text)
+        number = on or on_issue or self.issue
+        comment = await self.person.say(number, text)
         remark = Remark(
-            issue=on or self.issue,
+            issue=number,
             comment=comment,
             text=text,
             by=by,

@@ -35,6 +35,19 @@ async def test_nothing_of_a_held_issue_starts_or_merges(tmp_path: Path) -> None:
         await here.until(lambda: here.task(1).state == "merged")
 
 
+async def test_an_issue_that_is_held_already_starts_nothing(tmp_path: Path) -> None:
+    async with room(tmp_path, delivered=True) as here:
+        other = await here.person.open_issue("Later", "- [ ] one")
+        await labelled(here, other, "brat:hold")
+        here.loop.wake.take()
+
+        await here.said("/brat start", on_issue=other)
+
+        state = here.loop.desk.mirror.state
+        [late] = (each for each in state.live() if each.issue == other)
+        assert (late.state, late.held) == ("active", "brat:hold")
+
+
 async def test_a_held_pull_request_does_not_merge(tmp_path: Path) -> None:
     async with room(
         tmp_path, "[refinery]\napprovals = 1\nrequire_ci = false\n"
@@ -61,7 +74,7 @@ async def test_an_issue_that_is_off_limits_is_left_alone(tmp_path: Path) -> None
 
         here.loop.wake.all()
         await here.loop.tick()
-        said, reactions = await here.said("/brat ping", on=other)
+        said, reactions = await here.said("/brat ping", on_issue=other)
 
         assert len(here.loop.desk.mirror.state.convoys) == 1
         assert (said, reactions) == ("", [])

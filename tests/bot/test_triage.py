@@ -98,11 +98,19 @@ def test_other_reviews_ask_for_nothing(delivery: dict[str, Any]) -> None:
     assert kept("pull_request_review", delivery) is None
 
 
-def test_a_review_wakes_the_loop() -> None:
-    body = json.dumps(review()).encode()
+@pytest.mark.parametrize(
+    ("event", "by", "part"),
+    [
+        ("pull_request_review", PERSON, "comments"),
+        ("issue_comment", PERSON, "comments"),
+        ("issues", PERSON, "issues"),
+        ("pull_request", PERSON, "issues"),
+        ("issues", {"login": BOT, "type": "Bot"}, "comments"),
+    ],
+)
+def test_only_what_others_do_to_issues_makes_labels_be_looked_at(
+    event: str, by: dict[str, str], part: str
+) -> None:
+    body = json.dumps({"action": "labeled", "sender": by}).encode()
 
-    found = meaning(
-        "pull_request_review", read("pull_request_review", body), "brat", BOT
-    )
-
-    assert found.part == "issues"
+    assert meaning(event, read(event, body), "brat", BOT).part == part
