@@ -1,6 +1,9 @@
 """What wakes the loop, and which parts of the world it has to look at again."""
 
 import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic
 from typing import Final, Literal, get_args
 
 Part = Literal["issues", "comments", "runs", "checks", "refs"]
@@ -10,9 +13,12 @@ ALL: Final[frozenset[str]] = frozenset(get_args(Part))
 class Wake:
     """A bell with a memory; for one event loop."""
 
-    def __init__(self) -> None:
+    def __init__(self, ticking: Callable[[], float] = monotonic) -> None:
         self._parts: set[str] = set(ALL)
         self._bell = asyncio.Event()
+        self._ticking = ticking
+        self._looked_at = ticking()
+        """When everything was looked at last."""
 
     def up(self, part: str) -> None:
         """Say that `part` may have changed."""
@@ -31,14 +37,19 @@ class Wake:
     def take(self) -> frozenset[str]:
         """Return what may have changed since the last take, and forget it."""
         parts = frozenset(self._parts)
+        if parts >= ALL:
+            self._looked_at = self._ticking()
         self._parts.clear()
         self._bell.clear()
         return parts
 
     async def wait(self, timeout_s: float) -> None:
-        """Return at the next call of `up`; after `timeout_s` everything is suspect."""
-        try:
+        """Return at the next call of `up`, or after `timeout_s`.
+
+        What was not looked at for so long is suspect then, also while hints come.
+        """
+        with suppress(TimeoutError):
             async with asyncio.timeout(timeout_s):
                 await self._bell.wait()
-        except TimeoutError:
+        if not self._bell.is_set() or self._ticking() - self._looked_at >= timeout_s:
             self.suspect()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bot.door import BODY_BYTES
+from bot.wake import ALL
 from tests.bot.house import House, built
 from tests.world.npm import installed
 
@@ -77,7 +78,7 @@ async def test_each_about_our_repository_is_taken_and_kept_if_it_asks(
     assert {*house.inbox.remarks()} == created
     assert labelled
     assert created
-    assert house.wake.take() == {"issues", "runs", "checks", "refs"}
+    assert house.wake.take() == ALL
 
 
 async def test_without_a_signature_none_is_taken(

@@ -35,3 +35,21 @@ async def test_suspicion_alone_wakes_nobody() -> None:
     await wake.wait(0.01)
 
     assert wake.take() == ALL
+
+
+async def test_hints_that_keep_coming_do_not_put_off_the_sweep() -> None:
+    now = [0.0]
+    wake = Wake(ticking=lambda: now[0])
+    wake.take()
+    for at, parts in (
+        (30.0, {"runs"}),
+        (59.0, {"runs"}),
+        (60.0, ALL),
+        (90.0, {"runs"}),
+    ):
+        now[0] = at
+        wake.up("runs")
+
+        await wake.wait(60)
+
+        assert wake.take() == parts
