@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.image.containers import BUILT, given
-from tests.runner.job import TOKEN, Forge, git
+from brat import processes
+from brat.forge import Forge
+from tests.image.containers import BUILT
+from tests.runner.job import Forge as JobForge, git
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "workflows/brat-task.yml"
@@ -22,12 +24,12 @@ ACT = Path(sys.executable).with_name("act")
 IMAGE = "brat-runner-gemini"
 UPLOAD = """
 name: upload
-inputs: {{name: {{required: true}}, path: {{required: true}}, retention-days: {{}}}}
+inputs: {name: {required: true}, path: {required: true}, retention-days: {}}
 runs:
   using: composite
   steps:
     - shell: bash
-      run: cp -r "${{{{ inputs.path }}}}" "{to}/${{{{ inputs.name }}}}"
+      run: cat "${{ inputs.path }}/result.json"
 """
 AGENT = "id -u > uid.txt; ls /opt/brat > place.txt"
 
@@ -35,25 +37,43 @@ AGENT = "id -u > uid.txt; ls /opt/brat > place.txt"
 @pytest.mark.skipif(IMAGE.removeprefix("brat-") not in BUILT, reason="was not built")
 @pytest.mark.timeout(240)
 def test_a_session_runs_in_the_jobs_container(tmp_path: Path) -> None:
-    forge = Forge(tmp_path)
-    log = forge.hand_off(forge.started("sh", "-c", AGENT))
-    upload, checkout = forge.root / "upload", forge.root / "checkout"
+    job, folder = JobForge(tmp_path), tmp_path / "forge"
+    upload, checkout = tmp_path / "upload", tmp_path / "checkout"
+    with Forge(folder) as forge:
+        forge.add_user("octo")
+        forge.add_repository("octo/hello", source=job.bare)
+        token = forge.add_token("octo", scope="read")
+    job.bare = folder / "repos/octo/hello.git"
+    log = job.hand_off(job.started("sh", "-c", AGENT))
     upload.mkdir()
-    (upload / "action.yml").write_text(UPLOAD.format(to=forge.root))
-    git("clone", "-q", str(forge.bare), str(checkout), cwd=forge.root)
+    (upload / "action.yml").write_text(UPLOAD)
+    git("clone", "-q", str(job.bare), str(checkout), cwd=tmp_path)
+
+    with processes.forge(folder, 0, log=tmp_path / "forge.log") as url:
+        done = run(url, log, token, checkout, upload)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    (line,) = re.findall(r'\| (\{"v":1.*\})', done.stdout)
+    result = json.loads(line)
+    assert result["conclusion"] == "success"
+    assert result["files"] == ["place.txt", "uid.txt"]
+    assert token not in done.stdout
+
+
+def run(
+    url: str, log: str, token: str, checkout: Path, upload: Path
+) -> subprocess.CompletedProcess[str]:
+    """Run the workflow in the image that a repository variable names."""
     pin = re.search(r"actions/upload-artifact@[0-9a-f]{40}", WORKFLOW.read_text())
     assert pin
-    given(forge.root)
-
-    done = subprocess.run(
+    return subprocess.run(
         [
             *(str(ACT), "workflow_dispatch", "--workflows", str(WORKFLOW)),
             *("--platform", f"ubuntu-latest={IMAGE}", "--pull=false"),
             *("--network", "host", "--var", f"BRAT_CONTAINER={IMAGE}"),
-            *("--container-options", f"--volume={forge.root}:{forge.root}"),
-            *("--no-cache-server", "--action-cache-path", str(forge.root / "actions")),
-            *("--local-repository", f"file://{forge.root}/{pin[0]}={upload}"),
-            *("--env", f"GITHUB_SERVER_URL=file://{forge.root}"),
+            *("--no-cache-server", "--action-cache-path", str(checkout / ".actions")),
+            *("--local-repository", f"{url}/{pin[0]}={upload}"),
+            *("--env", f"GITHUB_SERVER_URL={url}"),
             *("--env", "GITHUB_REPOSITORY=octo/hello", "--secret", "GITHUB_TOKEN"),
             *("--input", "session=fix-login-7/2/1", "--input", f"log={log}"),
             *("--input", "nonce=n0nce"),
@@ -61,18 +81,12 @@ def test_a_session_runs_in_the_jobs_container(tmp_path: Path) -> None:
         cwd=checkout,
         env={
             "PATH": os.environ["PATH"],
-            "HOME": str(forge.root),
+            "HOME": str(checkout.parent),
             "DOCKER_HOST": os.environ.get("DOCKER_HOST", "unix:///var/run/docker.sock"),
-            "GITHUB_TOKEN": TOKEN,
+            "GITHUB_TOKEN": token,
         },
         capture_output=True,
         text=True,
         timeout=200,
         check=False,
     )
-
-    assert done.returncode == 0, done.stdout + done.stderr
-    result = json.loads((forge.root / "brat-result/result.json").read_text())
-    assert result["conclusion"] == "success"
-    assert result["files"] == ["place.txt", "uid.txt"]
-    assert TOKEN not in done.stdout
