@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from time import monotonic
@@ -28,6 +29,9 @@ from bot.wake import Wake
 PATH: Final = "/webhooks/github"
 BODY_BYTES: Final = 25_000_000
 """GitHub sends no larger payload: https://docs.github.com/webhooks."""
+SMALL_BYTES: Final = 1_000_000
+LARGE_AT_ONCE: Final = 4
+"""Bodies that are larger, or do not say how large, are read only so many at once."""
 READ_S: Final = 10.0
 """GitHub gives up by then; whoever sends more slowly only holds a place.
 https://docs.github.com/webhooks/using-webhooks/best-practices-for-using-webhooks"""
@@ -91,6 +95,10 @@ class Door:
         default_factory=lambda: ThreadPoolExecutor(WRITERS, "inbox"), repr=False
     )
 
+    _large: asyncio.Semaphore = field(
+        default_factory=lambda: asyncio.Semaphore(LARGE_AT_ONCE), repr=False
+    )
+
     def __post_init__(self) -> None:
         if not self.secrets or not all(self.secrets):
             raise ValueError("the webhook secret is empty: set one, on both sides")
@@ -133,6 +141,13 @@ class Door:
         self.metrics.answer_s.observe(monotonic() - began)
         return answer
 
+    def _room(self, request: web.Request) -> AbstractAsyncContextManager[None]:
+        """Return what a body has to wait for: strangers could fill the memory."""
+        size = request.content_length
+        return (
+            nullcontext() if size is not None and size <= SMALL_BYTES else self._large
+        )
+
     async def _body(self, request: web.Request) -> bytes:
         """Return the body of a delivery that is signed by one of our secrets.
 
@@ -143,7 +158,7 @@ class Door:
             if request.content.is_eof():  # as a rule it came with the headers
                 body = await request.read()
             else:
-                async with asyncio.timeout(READ_S):
+                async with asyncio.timeout(READ_S), self._room(request):
                     body = await request.read()
         except TimeoutError:
             why = f"the body did not come within {READ_S:g} s"

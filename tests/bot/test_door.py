@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.door import PATH, Door, signed
+from bot.door import LARGE_AT_ONCE, PATH, Door, signed
 from bot.inbox import Request
 from tests.bot.house import (
     ASKED,
@@ -139,6 +139,31 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
         writer.close()
 
     assert said.split()[1] == b"408"
+
+
+async def test_large_bodies_that_do_not_come_hold_up_only_large_ones(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.door.READ_S", 2.0)
+    url = house.client.base_url
+    begun = [
+        await asyncio.open_connection(url.host, url.port) for _ in range(LARGE_AT_ONCE)
+    ]
+    try:
+        for _, writer in begun:
+            writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\n".encode())
+            writer.write(b"Content-Length: 2000000\r\n\r\n{")
+            await writer.drain()
+        await house.client.get("/healthz")
+        small = await house.deliver(labelled())
+        large = await house.send(b" " * 2_000_000)
+    finally:
+        for _, writer in begun:
+            writer.close()
+
+    assert small.status_code == 202
+    assert large.status_code in {400, 408}
+    assert (await house.send(b" " * 2_000_000)).status_code == 400
 
 
 async def test_what_cannot_be_kept_is_to_be_sent_again(
