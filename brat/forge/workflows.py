@@ -35,7 +35,8 @@ _STARTS: Final = frozenset(
     }
 )
 _LOOP_MAY: Final[Permissions] = tuple(
-    (name, "write") for name in ("actions", "contents", "issues", "pull_requests")
+    (name, "write")
+    for name in ("actions", "checks", "contents", "issues", "pull_requests")
 )
 _TASK_MAY: Final[Permissions] = (("actions", "write"), ("contents", "read"))
 """What the two jobs of such a run may together: an executor has one token for both."""
