@@ -19,10 +19,13 @@ LIMIT_S: Final = 25 * 60.0
 """Then another run goes on, so that no job comes to its own end in the middle."""
 RESULT_WAIT_S: Final = 180.0
 """For the task run that started this one, which has only to close."""
-POLL_S: Final = (0.25, 15.0)
-"""First and longest pause between two looks; GitHub allows 1,000 calls an hour:
+FIRST_PAUSE_S: Final = 0.25
+PACED_PAUSE_S: Final = 3.0
+"""The same where the forge wants to be asked less: a look costs about five calls, and
+GitHub allows a repository's jobs 1,000 an hour together.
 https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
+LONGEST_PAUSE_S: Final = 20.0
 
 
 class Left(Struct, frozen=True, kw_only=True):
@@ -41,19 +44,19 @@ class Left(Struct, frozen=True, kw_only=True):
 class _Waiting:
     """Decides how long the loop stays for others."""
 
-    def __init__(self, after: int | None, ci_wait_s: float) -> None:
+    def __init__(self, after: int | None, ci_wait_s: float, pause_s: float) -> None:
         self._after = after
         self._ci_wait_s = ci_wait_s
         self._began = self._moved = monotonic()
         self._head: str | None = None
-        self.poll_s = POLL_S[0]
+        self._first_s = self.pause_s = pause_s
 
     def seen(self, head: str | None) -> None:
         """Take note of the log's head: while it moves, nobody is waited for in vain."""
         if head != self._head:
-            self._head, self._moved, self.poll_s = head, monotonic(), POLL_S[0]
+            self._head, self._moved, self.pause_s = head, monotonic(), self._first_s
         else:
-            self.poll_s = min(POLL_S[1], self.poll_s * 1.5)
+            self.pause_s = min(LONGEST_PAUSE_S, self.pause_s * 1.5)
 
     @property
     def over(self) -> bool:
@@ -88,7 +91,9 @@ async def run_once(
     Raises:
         Unavailable: every tick was cut short for two minutes; it says by what.
     """
-    waiting, cut_short = _Waiting(after, ci_wait_s), 0
+    paced = loop.desk.settings.push_gap_s > 0
+    pause_s = PACED_PAUSE_S if paced else FIRST_PAUSE_S
+    waiting, cut_short = _Waiting(after, ci_wait_s, pause_s), 0
     starts = CiStarts(ci_workflow)
     while True:
         again = await service.tick(loop)
@@ -108,7 +113,7 @@ async def run_once(
         could_act = again or _could_act(loop)
         if waiting.over or not (could_act or waiting.worth_while(state)):
             return _left(state, again=could_act)
-        await loop.wake.wait(RETRY_S if again else waiting.poll_s)
+        await loop.wake.wait(RETRY_S if again else waiting.pause_s)
 
 
 def _could_act(loop: Loop) -> bool:
