@@ -6,6 +6,7 @@ Nothing in a draft is true before its push; a conflict throws all of it away.
 from collections.abc import Iterable
 
 from bot.mirror import Mirror
+from convoy import ids
 from convoy.commands import Command
 from convoy.decide import Refusal, decide
 from convoy.events import ActionIntended
@@ -59,6 +60,16 @@ class Draft:
             self.refs.pop(ref, None)
         else:
             self.refs[ref] = new
+
+    def keep(self, convoy: str, task: int, attempt: int, commit: str) -> None:
+        """Keep a commit of an attempt for good; what is kept already stays beside it.
+
+        Its work may be put on another base and be replaced again: none is ever lost.
+        """
+        ref = ids.attempt_ref(convoy, task, attempt)
+        kept = self.refs.get(ref)
+        another = kept is not None and kept != commit
+        self.move(f"{ref}-{commit[:12]}" if another else ref, commit)
 
     def push(self, *also: RefUpdate) -> None:
         """Push all of it with the bot's lease and what else goes, as `Mirror.push`."""

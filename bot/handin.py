@@ -161,7 +161,7 @@ class HandIn:
 
     def _keep(self, commit: str) -> None:
         name, number = self.convoy.name, self.task.number
-        self.draft.move(ids.attempt_ref(name, number, self.attempt.number), commit)
+        self.draft.keep(name, number, self.attempt.number, commit)
 
     def _turn_down(self, result: Result, why: str) -> None:
         """Refuse the attempt; where only a person can help, ask for one at once."""

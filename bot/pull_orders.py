@@ -112,5 +112,4 @@ def _rebase(
 def _keep(draft: Draft, convoy: Convoy, task: Task) -> None:
     """Keep the work that is replaced: none is ever lost."""
     if task.work is not None:
-        kept = ids.attempt_ref(convoy.name, task.number, task.work.attempt)
-        draft.move(kept, task.work.commit)
+        draft.keep(convoy.name, task.number, task.work.attempt, task.work.commit)

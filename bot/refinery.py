@@ -129,8 +129,7 @@ def _send_back(draft: Draft, command: FailMerge) -> None:
     task = draft.state.convoys[command.convoy].task(command.task)
     work = task.work if task else None
     if draft.submit(command) is None and work is not None:
-        kept = ids.attempt_ref(command.convoy, command.task, work.attempt)
-        draft.move(kept, work.commit)
+        draft.keep(command.convoy, command.task, work.attempt, work.commit)
 
 
 def align(draft: Draft, action: Align) -> None:
@@ -140,8 +139,7 @@ def align(draft: Draft, action: Align) -> None:
         task = convoy.task(number)
         if task is None or task.work is None or task.candidate is None:
             continue
-        kept = ids.attempt_ref(convoy.name, number, task.work.attempt)
-        draft.move(kept, task.work.commit)
+        draft.keep(convoy.name, number, task.work.attempt, task.work.commit)
         branch = HEADS + ids.task_branch(convoy.name, number)
         draft.move(branch, task.candidate.commit)
 

@@ -241,7 +241,7 @@ class Bot:
         result = self.forge.runs[action.run].result
         names = (action.convoy, action.task, attempt.number)
         if result.commit:
-            draft.move(ids.attempt_ref(*names), result.commit)
+            draft.keep(*names, result.commit)
         if result.how == "nothing" and attempt.root:
             result = Result("refused")  # there is work that was to be changed
         command = result.command(*names, base=attempt.root or attempt.base)
