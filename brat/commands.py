@@ -12,10 +12,11 @@ from brat import (
     local,
     registration as registrations,
     roles,
+    uninstall as uninstalling,
     workflow_files,
 )
 from brat.checkout import Checkout
-from brat.console import out, say
+from brat.console import agrees, out, say
 from brat.local import Local, serving
 from brat.places import log_repository
 from brat.reading import Reader
@@ -143,6 +144,12 @@ async def _stop_sessions(here: Local) -> None:
     for _, task in state.running():
         if task.attempt is not None and task.attempt.run:
             await here.loop.desk.github.cancel_run(task.attempt.run)
+
+
+def uninstall(path: Path, remote: str | None, *, yes: bool) -> int:
+    """Remove what brat left; return the exit status."""
+    ask = uninstalling.uninstall
+    return ask(checkouts.find(path), remote, lambda: yes or agrees("remove it?"))
 
 
 def up(path: Path, port: int | None) -> int:

@@ -28,6 +28,15 @@ def say(line: str) -> None:
     err.print(line, markup=False)
 
 
+def agrees(question: str) -> bool:
+    """Ask the person, and take nothing but `yes` for it; nobody there is a no."""
+    if not sys.stdin.isatty():
+        say(f"{question} Nobody can be asked here: give --yes.")
+        return False
+    err.print(f"{question} Type yes: ", markup=False, end="")
+    return sys.stdin.readline().strip().lower() == "yes"
+
+
 def fail(line: str) -> None:
     """Say what went wrong."""
     err.print(f"brat: {line}", markup=False)

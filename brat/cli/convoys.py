@@ -37,7 +37,7 @@ def add_to(app: typer.Typer) -> None:
         ("config", config),
     ):
         app.add_typer(words, name=name)
-    for command in (init, up, demo):
+    for command in (init, up, demo, uninstall):
         app.command()(command)
 
 
@@ -54,6 +54,20 @@ def init(
     if actions:
         sys.exit(commands.init_actions(repo))
     commands.init(repo)
+
+
+def uninstall(
+    *,
+    remote: Annotated[
+        str | None, typer.Option(help="Remove brat's refs there, too, such as origin.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    repo: Repo = HERE,
+) -> None:
+    """Remove what brat left in this repository; it lists all of it and asks first."""
+    from brat import commands
+
+    sys.exit(commands.uninstall(repo, remote, yes=yes))
 
 
 @mayor.command("start")
