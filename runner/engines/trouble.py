@@ -33,7 +33,7 @@ _DOWN = re.compile(
     r"overloaded|high demand|connect|network|unavailable|timed? ?out|internal ?server"
     r"|server_error|bad gateway|stream (?:ended|disconnected|closed)|fetch failed"
     r"|\b5\d\d\b|ECONN|incomplete json|malformed response|interrupted"
-    r"|failed to get response|\bterminated\b",
+    r"|failed to get response|\bterminated\b|server had an error|internal error",
     re.IGNORECASE,
 )
 _WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = (

@@ -67,7 +67,7 @@ ENGINES: Final = {
     for engine in (
         Engine("claude-code", "claude", "claude-sonnet-4-5"),
         Engine("codex", "codex", "gpt-5"),
-        Engine("opencode", "opencode", "openai/gpt-4o", hides_retries=True),
+        Engine("opencode", "opencode", "openai/gpt-4o"),
         Engine("gemini", "gemini", "gemini-2.5-flash"),
         Engine("continue", "cn", "openai/gpt-4o", hides_retries=True),
         Engine("copilot", "copilot", "openai/gpt-4o"),
