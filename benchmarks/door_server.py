@@ -8,9 +8,9 @@ import gc
 import sys
 from pathlib import Path
 
-from bot.door import Door, Place
-from bot.inbox import Inbox
-from bot.service import listening
+from bot.door.inbox import Inbox
+from bot.door.webhooks import Door, Place
+from bot.serving.service import listening
 from bot.wake import Wake
 
 

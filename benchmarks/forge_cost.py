@@ -15,7 +15,7 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.fleet import Load, project
-from bot import service
+from bot.serving import service
 from brat import local, registration as registrations
 from brat.forge.records import Ci
 from brat.forge.server import serving

@@ -18,7 +18,7 @@ from pathlib import Path
 import pygit2
 
 from benchmarks import grite_protocol
-from bot.mirror import Mirror
+from bot.repository.mirror import Mirror
 from brat.reading import Reader
 from convoy import checkpoint
 from convoy.following import Reading

@@ -16,9 +16,9 @@ import pygit2
 
 from benchmarks import grite_protocol, log_place
 from benchmarks.log_place import BEGUN_MS, EVENTS, NAME, RESULTS, Place, Result
-from bot.draft import Draft
 from bot.lease import BotLease
-from bot.mirror import Mirror
+from bot.repository.draft import Draft
+from bot.repository.mirror import Mirror
 from brat import processes
 from brat.registration import FORGE_FOLDER
 from convoy.commands import (

@@ -10,7 +10,7 @@ from brat.registration import Registration, Source
 from convoy import ids
 from convoy.codec import body_of
 from convoy.events import SessionReady
-from convoy.sentences import sentence
+from convoy.told.sentences import sentence
 from grite import git
 from grite.event import CommentAdded, Event
 

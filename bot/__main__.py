@@ -6,7 +6,7 @@ import signal
 import sys
 from pathlib import Path
 
-from bot import service
+from bot.serving import service
 from bot.settings import read
 from grite.errors import BratError
 

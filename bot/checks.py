@@ -8,11 +8,11 @@ import logging
 from collections.abc import Iterator
 from typing import Final
 
-from bot.check_runs import Conclusion, View
 from bot.comment import inline
 from bot.desk import Desk
-from bot.rest import Refused
-from bot.retrying import failed_try, quiet_try
+from bot.forge.check_runs import Conclusion, View
+from bot.forge.rest import Refused
+from bot.forge.retrying import failed_try, quiet_try
 from convoy import ids
 from convoy.state import Convoy, Task
 from grite.errors import Unavailable

@@ -5,11 +5,11 @@ Pure: text from state. All of it says the same as the log, which is the truth.
 
 from typing import Final
 
-from bot import boxes
+from bot.orders import boxes
 from convoy import ids
-from convoy.plaintext import clean
-from convoy.reasons import waits_for
 from convoy.state import Convoy, Task
+from convoy.text.plaintext import clean
+from convoy.told.reasons import waits_for
 
 LABELS: Final = (
     "brat:planning",

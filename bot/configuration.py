@@ -3,7 +3,7 @@
 from typing import Final
 
 from bot.desk import Desk
-from bot.mirror import HEADS
+from bot.repository.mirror import HEADS
 from convoy.config import Config, load
 from grite import git
 

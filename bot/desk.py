@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from bot.compose import Composer
-from bot.github import GitHub
-from bot.inbox import Inbox
-from bot.mirror import Mirror
+from bot.door.inbox import Inbox
+from bot.forge.github import GitHub
+from bot.repository.compose import Composer
+from bot.repository.mirror import Mirror
 from bot.settings import Settings
 from convoy.observed import Observed
 

@@ -6,9 +6,10 @@ before, is looked for by its key first: the earlier try's answer may have been l
 
 from typing import Final, assert_never
 
-from bot import boxes, checks, comment
+from bot import checks, comment
 from bot.desk import Desk
-from bot.retrying import Try, Unsettled, another_try, failed_try
+from bot.forge.retrying import Try, Unsettled, another_try, failed_try
+from bot.orders import boxes
 from convoy import ids
 from convoy.actions import CancelRun, Do, Effect, Show
 from convoy.commands import NoteDone

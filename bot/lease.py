@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
 
-from bot.mirror import Mirror
+from bot.repository.mirror import Mirror
 from grite import lease
 from grite.errors import BratError, Corrupt, Unavailable
 from grite.remote import RefUpdate

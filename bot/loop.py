@@ -12,12 +12,13 @@ from typing import Final
 
 from filelock import FileLock
 
-from bot import effects, listening
+from bot import effects
 from bot.desk import Desk
-from bot.draft import Draft
+from bot.door import listening
+from bot.forge.rest import Limited, Refused
 from bot.lease import BotLease, NotHolder
 from bot.observe import observe
-from bot.rest import Limited, Refused
+from bot.repository.draft import Draft
 from bot.staging import owed, stage
 from bot.wake import Wake
 from convoy.actions import Effect, Show

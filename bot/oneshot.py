@@ -14,12 +14,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from bot import service, triage
 from bot.comment import convoy_table
-from bot.github import GitHub
-from bot.inbox import Kept
-from bot.once import Left, run_once
-from bot.oneshot_inputs import KEY_FILE, Inputs, actor_of, environment, read
+from bot.door import triage
+from bot.door.inbox import Kept
+from bot.forge.github import GitHub
+from bot.serving import service
+from bot.serving.once import Left, run_once
+from bot.serving.oneshot_inputs import KEY_FILE, Inputs, actor_of, environment, read
 from convoy.state import State
 from grite.errors import BratError, Unavailable
 

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from bot.quota import Quota
+from bot.roles.quota import Quota
 from convoy.actions import Role
 from convoy.plan import Pace
 from grite.errors import BratError

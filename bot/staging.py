@@ -9,11 +9,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot import deacon, handin, mayor, refinery, witness
-from bot.approvals import stand
 from bot.desk import Desk
-from bot.draft import Draft
-from bot.vouching import vouched
+from bot.orders.approvals import stand
+from bot.orders.vouching import vouched
+from bot.repository.draft import Draft
+from bot.roles import deacon, handin, mayor, refinery, witness
 from convoy.actions import (
     Action,
     Align,

@@ -8,15 +8,15 @@ from typing import Final
 
 import httpx
 
-from bot.door import PATH
-from bot.examination import examined
-from bot.host import hosted
-from bot.hosting import Hosting
-from bot.manifest import SETTINGS_FILE, Maker, Wish, check_free
-from bot.rest import DEADLINE_S
-from bot.service import listening
+from bot.door.webhooks import PATH
+from bot.forge.rest import DEADLINE_S
+from bot.serving.examination import examined
+from bot.serving.host import hosted
+from bot.serving.hosting import Hosting
+from bot.serving.manifest import SETTINGS_FILE, Maker, Wish, check_free
+from bot.serving.service import listening
+from bot.serving.simulate import Recorded, World, told
 from bot.settings import read_as
-from bot.simulate import Recorded, World, told
 from brat import checkout as checkouts, local
 from brat.console import say, write
 from brat.places import log_repository

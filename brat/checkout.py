@@ -12,8 +12,8 @@ from typing import Final
 
 import git as gitpython
 
-from convoy.detect import Proposal, propose_ci
 from convoy.events import EngineSpec
+from convoy.planner.detect import Proposal, propose_ci
 from grite import git
 from grite.errors import BratError
 

@@ -32,9 +32,9 @@ from convoy.commands import (
     RetryTask,
 )
 from convoy.config import Config
-from convoy.duration import seconds
-from convoy.plaintext import shortened
 from convoy.state import Convoy
+from convoy.text.duration import seconds
+from convoy.text.plaintext import shortened
 from runner import engines
 
 TITLE_CHARS: Final = 72

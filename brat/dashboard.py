@@ -16,11 +16,11 @@ from brat.console import Tell
 from brat.local import Local
 from brat.reading import Reader
 from brat.registration import bare_path
-from convoy import timeline
 from convoy.commands import Command
 from convoy.decide import Refusal
 from convoy.following import Reading
-from convoy.timeline import Line
+from convoy.told import timeline
+from convoy.told.timeline import Line
 from grite.wal import Log
 
 __all__ = ["PORT", "alone", "beside"]

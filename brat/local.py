@@ -14,11 +14,11 @@ from pathlib import Path
 
 import httpx
 
-from bot import service
 from bot.desk import wall_clock
-from bot.door import PATH as DOOR
-from bot.github import GitHub
+from bot.door.webhooks import PATH as DOOR
+from bot.forge.github import GitHub
 from bot.loop import Loop
+from bot.serving import service
 from bot.settings import ROLES, Settings
 from brat import registration as registrations
 from brat.checkout import Checkout

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 import msgspec
 
-from convoy import timeline
 from convoy.codec import fact_of
 from convoy.events import Claim, Event as Fact
-from convoy.plaintext import clean
-from convoy.timeline import Line
+from convoy.text.plaintext import clean
+from convoy.told import timeline
+from convoy.told.timeline import Line
 from grite.event import CommentAdded, Event
 from grite.wal import Entry, Log
 

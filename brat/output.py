@@ -11,7 +11,7 @@ from typing import Final
 
 from brat.forge.run_environment import Place
 from brat.registration import FORGE_FOLDER
-from convoy.plaintext import clean
+from convoy.text.plaintext import clean
 
 LOOK_S: Final = 0.3
 LAST_BYTES: Final = 64 * 1024

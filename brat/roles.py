@@ -7,17 +7,17 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot import service
 from bot.loop import Loop
+from bot.serving import service
 from brat.checkout import Checkout
 from brat.console import Tell
 from brat.local import Local, serving
 from convoy.actions import Role, Show, role_of
 from convoy.events import EngineSpec
-from convoy.nearest import did_you_mean
 from convoy.plan import plan
 from convoy.queue import startable
 from convoy.state import Convoy, State
+from convoy.text.nearest import did_you_mean
 from grite.errors import BratError, Unavailable
 
 OK: Final = 0

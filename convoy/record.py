@@ -13,8 +13,8 @@ from convoy import ids
 from convoy.codec import UnknownFact, body_of, broken_up, fact_of
 from convoy.events import BotStarted, Claim, Event
 from convoy.evolve import evolve
-from convoy.sentences import sentence
 from convoy.state import Convoy, Moment, State
+from convoy.told.sentences import sentence
 from grite.event import (
     CommentAdded,
     Event as GriteEvent,

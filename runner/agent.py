@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from convoy.events import EngineSpec, TaskStarted
-from convoy.redaction import Redaction
+from convoy.text.redaction import Redaction
 from grite.git import authorization
 from runner import engines
 from runner.engines.events import Cost, Error, Said, Text, Usage

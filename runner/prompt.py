@@ -5,8 +5,8 @@ The rules are ours, come last, and hold for what is between them.
 """
 
 from convoy.events import TaskStarted
-from convoy.fence import fence_of, fenced
-from convoy.plaintext import clean
+from convoy.text.fence import fence_of, fenced
+from convoy.text.plaintext import clean
 
 _TASK = """\
 # Task {task} of convoy {convoy}, attempt {attempt}

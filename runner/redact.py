@@ -6,7 +6,7 @@ of a line without end all but its last part, which is longer than any secret.
 
 import codecs
 
-from convoy.redaction import Redaction
+from convoy.text.redaction import Redaction
 
 LINE_CHARS = 65_536
 HELD_BACK_CHARS = 4096

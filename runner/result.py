@@ -14,7 +14,7 @@ import msgspec
 from convoy import codec, ids
 from convoy.events import Claim, TaskStarted, Verdict
 from convoy.outcome import Outcome
-from convoy.sentences import sentence
+from convoy.told.sentences import sentence
 from grite import chunk
 from grite.event import CommentAdded, Event
 from runner.engines.events import Cost, Usage

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from convoy.redaction import Redaction
+from convoy.text.redaction import Redaction
 from runner.engines.events import Said
 from runner.redact import Redacted
 from runner.supervise import Stream

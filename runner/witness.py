@@ -21,7 +21,7 @@ from convoy.events import (
     TaskStarted,
 )
 from convoy.gate import printable, refusals
-from convoy.redaction import Redaction
+from convoy.text.redaction import Redaction
 from runner import agent, engines, plan
 from runner.annotate import LiveView
 from runner.engines.events import RateLimit

@@ -6,8 +6,8 @@ from aiohttp import web
 
 from bot.dashboard.house import House
 from bot.dashboard.news import News
-from convoy import document
 from convoy.state import Convoy, Task
+from convoy.told import document
 
 
 def status(house: House, news: News) -> dict[str, Any]:

@@ -13,9 +13,9 @@ from aiohttp import web
 from bot.dashboard import access, api, deeds, pages
 from bot.dashboard.house import House
 from bot.dashboard.news import News
-from convoy import document
 from convoy.commands import Command
 from convoy.state import Task
+from convoy.told import document
 
 PORT: Final = 5173
 STATIC: Final = Path(__file__).with_name("static")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from convoy.commands import Command
 from convoy.decide import Refusal
 from convoy.following import Reading
-from convoy.timeline import Line
+from convoy.told.timeline import Line
 
 Ask = Callable[[Command], Awaitable[Refusal | None]]
 

@@ -11,11 +11,11 @@ from bot.dashboard import deeds
 from bot.dashboard.graph import BOX, draw
 from bot.dashboard.house import House
 from convoy import ids
-from convoy.interventions import interventions
 from convoy.queue import waiting_to_merge
-from convoy.reasons import clock, reasons, waits_for
 from convoy.state import Convoy, State, Task
-from convoy.times import saved_s, worked_s
+from convoy.told.interventions import interventions
+from convoy.told.reasons import clock, reasons, waits_for
+from convoy.told.times import saved_s, worked_s
 
 LANES: Final = ("queued", "running", "blocked", "needs-review", "merged")
 LANE_CARDS: Final = 100

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.duration import seconds
+from convoy.text.duration import seconds
 from grite.resource import BOT, validate
 
 LOCK_TTL_S: Final = 3600

@@ -1,6 +1,6 @@
 """Makes text from outside fit to be kept and shown to a model. Pure.
 
-`convoy.plaintext.clean` takes away what no screen shows: enough for one line of a
+`convoy.text.plaintext.clean` takes away what no screen shows: enough for one line of a
 table, and for the planner. `clean` here does that too, and takes away what a *page*
 does not show, so that a model reads no more than people do. A text of 65,000 characters
 that was built to be slow takes some seconds: the shell calls it in a thread.
@@ -11,8 +11,8 @@ from typing import Final
 from unicodedata import normalize
 
 from bot.speech.markup import visible
-from convoy import plaintext
 from convoy.codec import broken_up
+from convoy.text import plaintext
 
 CUT_NOTE: Final = "\n\n(The text goes on; it was too long and is cut here.)"
 

@@ -1,7 +1,7 @@
 """Foreign words in the bot's own sentences: shown as code, where they do nothing."""
 
 from convoy.codec import broken_up
-from convoy.plaintext import clean, cut
+from convoy.text.plaintext import clean, cut
 
 WORD_CHARS = 60
 

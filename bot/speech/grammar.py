@@ -16,7 +16,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from bot.speech.code_span import code_span
-from convoy.plaintext import clean, cut
+from convoy.text.plaintext import clean, cut
 
 MOST_COMMANDS: Final = 10
 """Heard in one comment."""

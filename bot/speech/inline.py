@@ -9,7 +9,7 @@ from markdown_it.token import Token
 from bot.speech import tags
 from bot.speech.doubts import doubtful
 from bot.speech.edits import NOTE, REST, Edit, Span
-from convoy.plaintext import clean
+from convoy.text.plaintext import clean
 
 _UNWANTED: Final = re.compile(r"(?:data|javascript|vbscript):", re.IGNORECASE)
 

@@ -10,7 +10,7 @@ from itertools import pairwise
 
 from markdown_it import MarkdownIt
 
-from convoy.plaintext import clean
+from convoy.text.plaintext import clean
 
 _MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from bot.speech import arguments as args, requests
 from bot.speech.arguments import Argument
 from bot.speech.requests import Request
-from convoy.nearest import did_you_mean
+from convoy.text.nearest import did_you_mean
 
 Place = Literal["issue", "pull", "both"]
 """Where a comment stands; `both`: it does not matter."""

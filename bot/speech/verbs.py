@@ -15,8 +15,8 @@ from bot.speech.code_span import code_span
 from bot.speech.grammar import LINE_CHARS, MOST_COMMANDS, Misheard, Said
 from bot.speech.registry import BY_NAME, VERBS, Place, Verb
 from bot.speech.requests import Request
-from convoy.nearest import did_you_mean
-from convoy.plaintext import cut
+from convoy.text.nearest import did_you_mean
+from convoy.text.plaintext import cut
 
 TEXT_CHARS: Final = 20_000
 """The longest text of a command, as long as the instructions of a task."""

@@ -8,7 +8,7 @@ from typing import Final
 from brat.model_keys import model_keys
 from convoy.config import Config
 from convoy.events import EngineSpec
-from convoy.nearest import did_you_mean
+from convoy.text.nearest import did_you_mean
 from grite.errors import BratError
 from runner.engines import ENGINES
 from runner.engines.row import Call

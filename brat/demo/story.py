@@ -36,8 +36,8 @@ from brat.forge.records import Ci
 from brat.reading import Reader
 from brat.registration import FORGE_FOLDER, Registration, Source
 from brat.status.screen import convoy_table
-from convoy.document import convoy_document
 from convoy.state import Convoy
+from convoy.told.document import convoy_document
 from grite import git
 from grite.errors import BratError, Unavailable
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from brat.status.screen import SHORT
 from convoy.state import Convoy, Task
-from convoy.times import worked_s
+from convoy.told.times import worked_s
 
 
 def lines(bare: Path, convoy: Convoy, wall_s: float, kills: int) -> list[str]:

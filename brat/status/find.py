@@ -1,7 +1,7 @@
 """Which convoy and which task is meant."""
 
-from convoy.nearest import did_you_mean
 from convoy.state import Convoy, State, Task
+from convoy.text.nearest import did_you_mean
 from grite.errors import BratError
 
 

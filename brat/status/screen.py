@@ -9,12 +9,12 @@ from rich.table import Table
 from rich.text import Text
 
 from convoy import ids
-from convoy.interventions import Intervention, interventions
-from convoy.plaintext import clean
 from convoy.queue import waiting_to_merge
-from convoy.reasons import clock, waits_for
 from convoy.state import Convoy, State
-from convoy.times import saved_s
+from convoy.text.plaintext import clean
+from convoy.told.interventions import Intervention, interventions
+from convoy.told.reasons import clock, waits_for
+from convoy.told.times import saved_s
 
 _STYLES: Final = {
     "queued": "dim",

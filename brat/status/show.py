@@ -16,9 +16,9 @@ from brat.places import log_repository
 from brat.reading import Reader
 from brat.status import screen
 from brat.status.find import convoy_named, live_or_named, run_of, task_in
-from convoy import document
-from convoy.reasons import reasons
 from convoy.state import Convoy, State
+from convoy.told import document
+from convoy.told.reasons import reasons
 
 OK: Final = 0
 BLOCKED: Final = 1

@@ -13,8 +13,8 @@ from convoy.events import (
     TaskLinked,
     TaskTold,
 )
-from convoy.nearest import did_you_mean
 from convoy.state import Convoy, State, Task
+from convoy.text.nearest import did_you_mean
 
 
 def add(state: State, command: AddTask) -> Decision:

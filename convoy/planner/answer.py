@@ -16,12 +16,12 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from convoy.events import TaskSpec
 from convoy.graph import find_cycle
-from convoy.nearest import did_you_mean
-from convoy.plaintext import clean, cut
 from convoy.planner import ANSWER_CHARS
-from convoy.redaction import redacted
+from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
 from convoy.resources import declared_need, declared_path
-from convoy.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
+from convoy.text.nearest import did_you_mean
+from convoy.text.plaintext import clean, cut
+from convoy.text.redaction import redacted
 from grite.errors import BratError
 from grite.resource import overlaps
 

@@ -7,7 +7,7 @@ installed beside brat has an entry point in the group `brat.engines`.
 
 from typing import TYPE_CHECKING, Final
 
-from convoy.nearest import did_you_mean
+from convoy.text.nearest import did_you_mean
 from runner.engines import (
     aider,
     claude,

@@ -7,10 +7,10 @@ import httpx
 import pytest
 import respx
 
-from bot.github import GitHub
-from bot.mirror import Mirror
-from bot.pace import Pace
-from bot.rest import Rest
+from bot.forge.github import GitHub
+from bot.forge.pace import Pace
+from bot.forge.rest import Rest
+from bot.repository.mirror import Mirror
 from tests.bot.history import History
 from tests.bot.logs import Open
 from tests.world.hand import HandTime

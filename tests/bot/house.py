@@ -12,8 +12,8 @@ from typing import Any
 import httpx
 from aiohttp import web
 
-from bot.door import PATH, Door, Place
-from bot.inbox import Inbox, Request
+from bot.door.inbox import Inbox, Request
+from bot.door.webhooks import PATH, Door, Place
 from bot.wake import Wake
 
 SECRET = "made-up-webhook-secret"

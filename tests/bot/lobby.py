@@ -14,10 +14,10 @@ from uuid import uuid4
 import httpx
 from msgspec.structs import replace
 
-from bot import service
-from bot.door import PATH
-from bot.github import GitHub
+from bot.door.webhooks import PATH
+from bot.forge.github import GitHub
 from bot.loop import Loop
+from bot.serving import service
 from brat import local, registration as registrations
 from brat.forge.records import Ci
 from brat.forge.server import serving

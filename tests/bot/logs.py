@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from bot.mirror import Mirror
+from bot.repository.mirror import Mirror
 from convoy.events import ConvoyPaused, ConvoyResumed
 from convoy.record import fold, record
 from convoy.state import State

@@ -8,12 +8,12 @@ from typing import TypedDict
 
 import pytest
 
-from bot import intake
-from bot.intake import Parcel, Unacceptable
+from bot.roles import intake
+from bot.roles.intake import Parcel, Unacceptable
 from convoy import ids
 from convoy.codec import body_of
 from convoy.events import Claim, Event, SessionSpawned
-from convoy.sentences import sentence
+from convoy.told.sentences import sentence
 from grite import chunk
 from grite.event import CommentAdded, Event as GriteEvent
 

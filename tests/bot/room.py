@@ -9,11 +9,11 @@ from pathlib import Path
 import httpx
 import pygit2
 
-from bot import service
-from bot.draft import Draft
-from bot.github import GitHub
-from bot.inbox import Remark
+from bot.door.inbox import Remark
+from bot.forge.github import GitHub
 from bot.loop import Loop
+from bot.repository.draft import Draft
+from bot.serving import service
 from brat import local, registration as registrations
 from brat.forge.records import Ci, Role
 from brat.forge.server import serving

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bot.admission import EDITED, OUTSIDER, TEXT_CHARS, TITLE_CHARS, fit
+from bot.roles.admission import EDITED, OUTSIDER, TEXT_CHARS, TITLE_CHARS, fit
 from tests.bot.lobby import CONFIG, Lobby, lobby
 
 OPEN = CONFIG + "[trust]\noutsiders = true\n"

@@ -7,9 +7,9 @@ import httpx
 import pytest
 import respx
 
-from bot.app_auth import MARGIN_S, AppTokens, Grant
-from bot.app_key import AppKey
-from bot.rest import Refused, Rest
+from bot.forge.app_auth import MARGIN_S, AppTokens, Grant
+from bot.forge.app_key import AppKey
+from bot.forge.rest import Refused, Rest
 from grite.errors import Unavailable
 from tests.world.app_key import pair
 from tests.world.forge import REPO

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from bot import payloads
-from bot.app_auth import MARGIN_S, AppTokens, Grant
-from bot.app_key import AppKey
-from bot.pace import Pace
-from bot.rest import Refused, Rest
+from bot.forge import payloads
+from bot.forge.app_auth import MARGIN_S, AppTokens, Grant
+from bot.forge.app_key import AppKey
+from bot.forge.pace import Pace
+from bot.forge.rest import Refused, Rest
 from brat.forge import Forge, NewApp
 from brat.forge.records import App
 from tests.world.app_key import pair

@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.serialization import (
     load_pem_private_key,
 )
 
-from bot.app_auth import AppTokens, Grant
-from bot.app_key import AppJwt, AppKey
-from bot.clock import ForgeClock
+from bot.forge.app_auth import AppTokens, Grant
+from bot.forge.app_key import AppJwt, AppKey
+from bot.forge.clock import ForgeClock
 from grite.errors import BratError
 from tests.world.app_key import pair
 from tests.world.hand import NOON, HandTime

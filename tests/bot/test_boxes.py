@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.boxes import lines, offered, request_of, ticked_in, unticked
 from bot.comment import convoy_comment
+from bot.orders.boxes import lines, offered, request_of, ticked_in, unticked
 from bot.speech.requests import Approve, Cancel, Request, Retry
 from convoy.commands import BlockTask, FailConvoy
 from tests.world.rules import NAME, Rules, spec

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.bundle import NoBundle
-from bot.mirror import Mirror
+from bot.repository.bundle import NoBundle
+from bot.repository.mirror import Mirror
 from grite import git
 from grite.errors import GitFailed
 from tests.bot.history import History

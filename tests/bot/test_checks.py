@@ -4,9 +4,9 @@ import pytest
 import respx
 from msgspec.structs import replace
 
-from bot.check_runs import View
-from bot.github import GitHub
-from bot.rest import Refused
+from bot.forge.check_runs import View
+from bot.forge.github import GitHub
+from bot.forge.rest import Refused
 from convoy import ids
 from tests.bot.test_github import REPO, sent
 

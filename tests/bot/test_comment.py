@@ -26,8 +26,8 @@ from convoy.commands import (
     NoteDone,
     PauseConvoy,
 )
-from convoy.plaintext import clean
 from convoy.state import Convoy
+from convoy.text.plaintext import clean
 from tests.convoy.anything import hostile
 from tests.convoy.stories import landed_whole, went_wrong
 from tests.world.rules import NAME, Rules, sha, spec

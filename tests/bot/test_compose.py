@@ -5,7 +5,7 @@ from typing import get_args
 
 import pytest
 
-from bot.compose import BOT, Composer, Conflicted, Piece
+from bot.repository.compose import BOT, Composer, Conflicted, Piece
 from convoy.events import Strategy
 from grite import git
 from tests.bot.history import ANN, BEA, T0, History

@@ -8,9 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from bot import service
-from bot.door import PATH
+from bot.door.webhooks import PATH
 from bot.loop import Loop
+from bot.serving import service
 from bot.settings import Settings
 from brat.forge import Forge
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.door import LARGE_AT_ONCE, PATH, Door, signed
-from bot.inbox import Request
+from bot.door.inbox import Request
+from bot.door.webhooks import LARGE_AT_ONCE, PATH, Door, signed
 from tests.bot.house import (
     ASKED,
     GUID,
@@ -126,7 +126,7 @@ async def test_a_delivery_without_an_event_is_400(house: House) -> None:
 async def test_a_body_that_does_not_come_is_not_waited_for(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.door.READ_S", 0.05)
+    monkeypatch.setattr("bot.door.webhooks.READ_S", 0.05)
 
     url = house.client.base_url
     reader, writer = await asyncio.open_connection(url.host, url.port)
@@ -144,7 +144,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
 async def test_large_bodies_that_do_not_come_hold_up_only_large_ones(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.door.READ_S", 2.0)
+    monkeypatch.setattr("bot.door.webhooks.READ_S", 2.0)
     url = house.client.base_url
     begun = [
         await asyncio.open_connection(url.host, url.port) for _ in range(LARGE_AT_ONCE)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.door import BODY_BYTES
+from bot.door.webhooks import BODY_BYTES
 from bot.wake import ALL
 from tests.bot.house import House, built
 from tests.world.npm import installed

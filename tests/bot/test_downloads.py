@@ -4,7 +4,7 @@ import httpx
 import pytest
 import respx
 
-from bot.rest import Refused, Rest
+from bot.forge.rest import Refused, Rest
 from grite.errors import Unavailable
 
 API = "https://api.example.org"

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from bot.draft import Draft
-from bot.mirror import Mirror
+from bot.repository.draft import Draft
+from bot.repository.mirror import Mirror
 from convoy import ids
 from tests.world.remotes import by_file
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pygit2
 
-from bot.draft import Draft
+from bot.repository.draft import Draft
 from bot.staging import stage
 from tests.bot.room import NAME, Room, room
 

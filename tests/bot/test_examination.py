@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bot.app_auth import PERMISSIONS
-from bot.examination import Found, examined
-from bot.hosting import Hosting
-from bot.manifest import EVENTS
+from bot.forge.app_auth import PERMISSIONS
+from bot.serving.examination import Found, examined
+from bot.serving.hosting import Hosting
+from bot.serving.manifest import EVENTS
 from brat.forge import Forge, NewApp
 from grite.errors import BratError
 from tests.world.app_key import pair

@@ -6,8 +6,8 @@ import httpx
 import pytest
 import respx
 
-from bot.github import GitHub
-from bot.rest import Refused
+from bot.forge.github import GitHub
+from bot.forge.rest import Refused
 from convoy import ids
 from grite.errors import Unavailable
 

@@ -7,8 +7,8 @@ import httpx
 import pytest
 import respx
 
-from bot.github import ARTIFACT_BYTES, GitHub
-from bot.rest import Refused
+from bot.forge.github import ARTIFACT_BYTES, GitHub
+from bot.forge.rest import Refused
 from convoy.observed import Check, Run
 from grite.errors import Unavailable
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.app_auth import PERMISSIONS
-from bot.door import PATH
-from bot.host import Host, hosted
-from bot.hosting import Hosting
-from bot.wire import Ask, Reply, Wire
+from bot.door.webhooks import PATH
+from bot.forge.app_auth import PERMISSIONS
+from bot.forge.wire import Ask, Reply, Wire
+from bot.serving.host import Host, hosted
+from bot.serving.hosting import Hosting
 from brat.forge import Forge, NewApp
 from grite.errors import BratError
 from tests.world.app_key import pair

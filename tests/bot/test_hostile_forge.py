@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from bot import service
-from bot.pace import Pace
+from bot.forge.pace import Pace
+from bot.serving import service
 from brat import local
 from brat.forge.server import serving
 from brat.forge.state import Forge

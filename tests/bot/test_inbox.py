@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from bot.inbox import Inbox, Request
+from bot.door.inbox import Inbox, Request
 from tests.convoy.anything import hostile
 
 ASKED = Request(issue=7, title="Fix it", text="All of it.", by="ann")

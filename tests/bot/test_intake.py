@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import intake
+from bot.roles import intake
 from convoy.events import (
     EngineSpec,
     Gate,

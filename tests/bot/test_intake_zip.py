@@ -6,8 +6,8 @@ import zipfile
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from bot import intake
-from bot.intake import Unacceptable
+from bot.roles import intake
+from bot.roles.intake import Unacceptable
 from tests.bot.parcels import (
     BUNDLE,
     SESSION,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from bot.lease import FRESH_S, SKEW_S, TTL_S, BotLease, NotHolder
-from bot.mirror import Mirror
+from bot.repository.mirror import Mirror
 from grite import lease
 from grite.errors import Conflict
 from grite.remote import RefUpdate

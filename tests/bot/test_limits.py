@@ -4,11 +4,11 @@ import httpx
 import pytest
 import respx
 
-from bot.clock import ForgeClock
-from bot.limits import wait_s
-from bot.pace import Limited, Pace, Pacing
-from bot.rest import Refused, Rest
-from bot.wire import Reply
+from bot.forge.clock import ForgeClock
+from bot.forge.limits import wait_s
+from bot.forge.pace import Limited, Pace, Pacing
+from bot.forge.rest import Refused, Rest
+from bot.forge.wire import Reply
 from grite.errors import Unavailable
 from tests.world.hand import NOON, HandTime
 

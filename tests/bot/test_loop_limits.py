@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from bot import service
+from bot.forge.pace import Limited
+from bot.forge.wire import Ask, Reply, Wire
 from bot.lease import SPARE_S, TTL_S
 from bot.loop import RETRY_S, Loop
-from bot.pace import Limited
+from bot.serving import service
 from bot.settings import Settings
-from bot.wire import Ask, Reply, Wire
 from brat.forge import Forge
 from convoy.state import State
 from grite.errors import Unavailable

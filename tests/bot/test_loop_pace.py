@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from bot import service
 from bot.loop import Loop
+from bot.serving import service
 from brat import local, registration as registrations
 from brat.forge.records import Ci
 from brat.forge.server import serving

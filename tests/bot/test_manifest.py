@@ -11,9 +11,9 @@ import httpx
 import pytest
 import respx
 
-from bot.hosting import Hosting
-from bot.manifest import EVENTS, Maker, Wish, check_free
-from bot.service import listening
+from bot.serving.hosting import Hosting
+from bot.serving.manifest import EVENTS, Maker, Wish, check_free
+from bot.serving.service import listening
 from bot.settings import read_as
 from grite.errors import BratError
 from tests.world.app_key import pair

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import service
+from bot.serving import service
 from bot.settings import Settings
 from brat.forge import Forge, How
 from tests.world.forge import REPO, Town, make_source, settle_in, town

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 
-from bot.mirror import Mirror
+from bot.repository.mirror import Mirror
 from convoy.state import State
 from grite.errors import Conflict
 from grite.remote import RefUpdate

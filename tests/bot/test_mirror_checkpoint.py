@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.mirror import Mirror
+from bot.repository.mirror import Mirror
 from convoy import checkpoint as states
 from convoy.following import Reading
 from convoy.state import Moment, State

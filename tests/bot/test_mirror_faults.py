@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from bot.mirror import Mirror
+from bot.repository.mirror import Mirror
 from convoy.codec import fact_of
 from convoy.events import BotStarted, Event as Fact, LeaseTaken
 from convoy.record import record

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.mirror import Mirror
+from bot.repository.mirror import Mirror
 from convoy.codec import body_of
 from convoy.events import BotStarted
 from grite import git

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot import service
-from bot.inbox import Remark
+from bot.door.inbox import Remark
 from bot.loop import Loop
+from bot.serving import service
 from bot.settings import Settings
 from brat.forge import Forge
 from tests.world.forge import REPO, Town, make_source, settle_in, town

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.compose import Composer, Conflicted, Piece
+from bot.repository.compose import Composer, Conflicted, Piece
 from tests.bot.history import History
 
 WHO = "Ann <ann@example.org> 1700000000 +0000"

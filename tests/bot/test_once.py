@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot import service
 from bot.loop import Loop
-from bot.once import run_once
+from bot.serving import service
+from bot.serving.once import run_once
 from brat import local, registration as registrations
 from brat.forge.records import Ci
 from brat.forge.runs import How

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from bot.budget import GITHUB_CONTENT
-from bot.pace import Limited, Pace, Pacing, pacing
-from bot.rest import Rest
+from bot.forge.budget import GITHUB_CONTENT
+from bot.forge.pace import Limited, Pace, Pacing, pacing
+from bot.forge.rest import Rest
 from tests.world.hand import NOON, HandTime
 
 API = "https://api.example.org"

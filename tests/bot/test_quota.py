@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.quota import HOUR_MS, Quota, refusal
+from bot.roles.quota import HOUR_MS, Quota, refusal
 from convoy.events import EngineSpec, Settings
 from convoy.state import Convoy, State
 

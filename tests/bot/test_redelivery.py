@@ -7,8 +7,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot.redelivery import TRIES, Sent, ask_again, missed
-from bot.roster import Roster, key_of
+from bot.door.redelivery import TRIES, Sent, ask_again, missed
+from bot.serving.roster import Roster, key_of
 from brat.forge import Forge, NewApp
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until

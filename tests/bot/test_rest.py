@@ -7,8 +7,8 @@ import httpx
 import pytest
 import respx
 
-from bot import payloads
-from bot.rest import Refused, Rest
+from bot.forge import payloads
+from bot.forge.rest import Refused, Rest
 from grite.errors import Unavailable
 
 API = "https://api.example.org"

@@ -8,10 +8,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from bot import payloads
-from bot.budget import GITHUB_CONTENT
-from bot.pace import Limited, Pace, Pacing
-from bot.rest import Refused, Rest
+from bot.forge import payloads
+from bot.forge.budget import GITHUB_CONTENT
+from bot.forge.pace import Limited, Pace, Pacing
+from bot.forge.rest import Refused, Rest
 from brat.forge import Forge, Settings
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 from tests.world.hand import NOON, HandTime

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from bot.desk import Desk
-from bot.retrying import Unsettled, another_try, failed_try, quiet_try
+from bot.forge.retrying import Unsettled, another_try, failed_try, quiet_try
 from tests.bot.lobby import lobby
 
 KEY = "comment:fix-7"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from bot import service
+from bot.serving import service
 from convoy.schedule import HOUR_MS, due
 from tests.bot.lobby import CONFIG, Lobby, lobby
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from bot import service
-from bot.app_auth import PERMISSIONS
-from bot.rest import Refused
+from bot.forge.app_auth import PERMISSIONS
+from bot.forge.rest import Refused
+from bot.serving import service
 from bot.settings import Settings, read
 from brat.forge import Forge, NewApp
 from grite.errors import BratError

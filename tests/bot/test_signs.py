@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.inbox import Review, Ticked
+from bot.door.inbox import Review, Ticked
 from convoy.commands import BlockTask
 from tests.bot.room import NAME, Room, room
 

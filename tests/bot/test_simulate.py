@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from bot.simulate import Recorded, World, told
+from bot.serving.simulate import Recorded, World, told
 from convoy.config import Config
 from convoy.state import State
 from grite.errors import BratError

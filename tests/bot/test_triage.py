@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bot.inbox import Kept, Review, Ticked
-from bot.triage import meaning, read
+from bot.door.inbox import Kept, Review, Ticked
+from bot.door.triage import meaning, read
 
 BOT = "brat[bot]"
 BOX = "- [{}] Cancel the convoy <!-- brat:box=cancel -->"

@@ -6,10 +6,10 @@ import httpx
 import pytest
 import respx
 
-from bot import payloads
-from bot.pace import Pace
-from bot.rest import Rest
-from bot.wire import Ask, Pages, Reply
+from bot.forge import payloads
+from bot.forge.pace import Pace
+from bot.forge.rest import Rest
+from bot.forge.wire import Ask, Pages, Reply
 from grite.errors import Unavailable
 
 API = "https://api.example.org"

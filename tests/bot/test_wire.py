@@ -8,10 +8,10 @@ import httpx
 import pytest
 import respx
 
-from bot import payloads
-from bot.pace import Pace
-from bot.rest import Refused, Rest
-from bot.wire import JSON_BYTES
+from bot.forge import payloads
+from bot.forge.pace import Pace
+from bot.forge.rest import Refused, Rest
+from bot.forge.wire import JSON_BYTES
 from grite.errors import Unavailable
 from tests.world.hand import HandTime
 

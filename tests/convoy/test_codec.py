@@ -13,7 +13,7 @@ from convoy.events import (
     SessionRunning,
     WorkAccepted,
 )
-from convoy.sentences import sentence
+from convoy.told.sentences import sentence
 from tests.convoy.anything import FACTS, FORGED, facts, hostile
 
 PAUSED = ConvoyPaused(convoy="fix-7", by="ann")

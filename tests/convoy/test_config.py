@@ -10,10 +10,10 @@ from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from convoy.config import Config, ConfigError, load, schema
-from convoy.config_page import END, keys_table, main, schema_text, with_table
-from convoy.duration import seconds, spoken
+from convoy.config.page import END, keys_table, main, schema_text, with_table
 from convoy.events import EngineSpec, Gate, Limits, Settings
-from convoy.nearest import nearest
+from convoy.text.duration import seconds, spoken
+from convoy.text.nearest import nearest
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from convoy.fence import fence_of, fenced
+from convoy.text.fence import fence_of, fenced
 
 
 @given(st.text(), st.text())

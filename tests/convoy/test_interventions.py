@@ -8,7 +8,7 @@ from convoy.commands import (
     TakeLease,
     WithdrawMerge,
 )
-from convoy.interventions import SLACK_S, interventions
+from convoy.told.interventions import SLACK_S, interventions
 from tests.world.rules import NAME, Rules, sha, spec
 
 

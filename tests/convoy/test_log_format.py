@@ -9,7 +9,7 @@ from msgspec import Struct
 from convoy import ids
 from convoy.codec import CLOSE, OPEN, VERSION, body_of, fact_of
 from convoy.events import Claim, Event, TaskBlocked
-from convoy.log_format_page import (
+from convoy.told.log_format_page import (
     BEGIN,
     END,
     MEANINGS,
@@ -19,7 +19,7 @@ from convoy.log_format_page import (
     tables,
     with_tables,
 )
-from convoy.sentences import sentence
+from convoy.told.sentences import sentence
 from grite import lease
 from grite.wal import WAL_REF
 
@@ -37,7 +37,7 @@ def section(page: str, name: str) -> str:
 
 
 def test_the_page_is_up_to_date(page: str) -> None:
-    assert page == with_tables(page), "run python -m convoy.log_format_page docs"
+    assert page == with_tables(page), "run python -m convoy.told.log_format_page docs"
 
 
 @pytest.mark.parametrize("kind", KINDS)

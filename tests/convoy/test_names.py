@@ -4,7 +4,7 @@ import subprocess
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from convoy.names import LONGEST, convoy_name, slug
+from convoy.text.names import LONGEST, convoy_name, slug
 
 TITLES = st.one_of(
     st.text(max_size=80),

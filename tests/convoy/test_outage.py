@@ -9,7 +9,7 @@ from convoy.ids import base_branch
 from convoy.observed import Observed
 from convoy.outcome import LONGEST_ASKED_S, LONGEST_WAIT_S, OUTAGES_MOST, wait_ms
 from convoy.plan import Pace, plan
-from convoy.reasons import reasons
+from convoy.told.reasons import reasons
 from tests.world.rules import NAME, Rules, sha, spec
 
 WHY = "The model's vendor limits the rate: too many requests."

@@ -1,7 +1,7 @@
 """What people are told of a task: what it waits for, and why it is where it is."""
 
 from convoy.commands import DropTask, LoseSession, PauseConvoy, TakeLease
-from convoy.reasons import reasons, waits_for
+from convoy.told.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
 

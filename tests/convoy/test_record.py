@@ -23,8 +23,8 @@ from convoy.events import (
     TaskDropped,
 )
 from convoy.record import fold, issue_of, record
-from convoy.sentences import sentence
 from convoy.state import State
+from convoy.told.sentences import sentence
 from grite.event import (
     CommentAdded,
     IssueCreated,

@@ -7,9 +7,9 @@ from inline_snapshot import snapshot
 
 from convoy.events import TaskSpec
 from convoy.graph import find_cycle, order
-from convoy.plaintext import TEXT_CHARS, clean, cut
+from convoy.planner.tasklist import Plan, PlanError, plan
 from convoy.resources import declared_need, declared_path
-from convoy.tasklist import Plan, PlanError, plan
+from convoy.text.plaintext import TEXT_CHARS, clean, cut
 
 ENGINES = ("default", "docs", "tests")
 

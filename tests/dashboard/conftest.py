@@ -12,7 +12,7 @@ from bot.dashboard.house import House
 from convoy.commands import Command
 from convoy.decide import Refusal
 from convoy.following import Reading
-from convoy.timeline import Line
+from convoy.told.timeline import Line
 from tests.world.rules import NAME, Rules
 
 TOKEN = "0123456789abcdef"

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from convoy import document
 from convoy.commands import PauseConvoy
+from convoy.told import document
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.rules import NAME, Rules, sha, spec
 

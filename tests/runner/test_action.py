@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from bot import oneshot_inputs
-from bot.once import Left
+from bot.serving import oneshot_inputs
+from bot.serving.once import Left
 from runner import inputs as runner_inputs
 from tests.runner.job import TOKEN, Forge, git
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace as replace_in
 
-from convoy.redaction import Redaction
+from convoy.text.redaction import Redaction
 from runner import inputs
 from runner.agent import Job, environment_of, secrets_of
 from runner.engines import ENGINES

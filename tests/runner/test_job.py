@@ -17,7 +17,7 @@ from convoy.events import (
     SessionRunning,
     SessionSpawned,
 )
-from convoy.fence import fence_of
+from convoy.text.fence import fence_of
 from tests.runner.job import SESSION, Forge, git
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given, strategies as st
 
 from convoy.events import EngineSpec, Gate, Limits, TaskStarted
-from convoy.fence import fence_of
+from convoy.text.fence import fence_of
 from runner.prompt import prompt
 from tests.runner.job import Forge
 

@@ -1,6 +1,6 @@
 from hypothesis import given, settings, strategies as st
 
-from convoy.redaction import Redaction
+from convoy.text.redaction import Redaction
 from runner.redact import HELD_BACK_CHARS, LINE_CHARS, Redacted
 
 SECRET = "very/secret+value=="

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from bot import service
-from bot.rest import Rest
+from bot.forge.rest import Rest
+from bot.serving import service
 from bot.settings import Settings
 from brat import local, registration as registrations
 from brat.forge.records import Ci

@@ -17,8 +17,8 @@ from brat.demo.bot_process import BotProcess
 from brat.forge.records import Ci
 from brat.reading import Reader
 from brat.registration import FORGE_FOLDER, Registration, Source
-from convoy import tasklist
 from convoy.config import load
+from convoy.planner import tasklist
 from convoy.state import Convoy
 from tests.world.words import engine, project
 

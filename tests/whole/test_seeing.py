@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from convoy.interventions import Intervention
+from convoy.told.interventions import Intervention
 from tests.world.terminal import BRAT, Terminal
 from tests.world.words import engine, project
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from bot.clock import Time
+from bot.forge.clock import Time
 
 NOON = 1_700_000_000.0
 

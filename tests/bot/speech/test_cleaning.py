@@ -9,8 +9,8 @@ from inline_snapshot import snapshot
 from bot.speech.cleaning import CUT_NOTE, clean
 from bot.speech.code_span import WORD_CHARS, code_span
 from bot.speech.edits import NOTE
-from convoy import plaintext
 from convoy.codec import CLOSE, OPEN
+from convoy.text import plaintext
 
 ROOM = 60_000
 

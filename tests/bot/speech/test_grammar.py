@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from bot.speech.grammar import LINE_CHARS, MOST_COMMANDS, Misheard, Said, heard
-from convoy.plaintext import clean
+from convoy.text.plaintext import clean
 
 
 def said(text: str) -> list[tuple[str, ...]]:

@@ -52,7 +52,7 @@ from bot.speech.verbs import (
     verb_of,
     with_table,
 )
-from convoy.plaintext import cut
+from convoy.text.plaintext import cut
 
 DOCS = Path(__file__).parents[3] / "docs"
 ASKED: dict[str, Request] = {

@@ -10,11 +10,11 @@ from typing import Final
 
 from bot import effects
 from bot.desk import Desk
-from bot.draft import Draft
-from bot.inbox import Inbox
-from bot.mirror import Mirror
+from bot.door.inbox import Inbox
+from bot.forge.rest import Refused
 from bot.observe import observe
-from bot.rest import Refused
+from bot.repository.draft import Draft
+from bot.repository.mirror import Mirror
 from bot.settings import ROLES, Settings
 from bot.staging import PASSES, owed, perform
 from bot.wake import ALL
@@ -233,7 +233,7 @@ class Bot:
                 return
 
     def _collect(self, draft: Draft, action: Collect) -> None:
-        """Take in a result, as `bot/handin.py` does."""
+        """Take in a result, as `bot/roles/handin.py` does."""
         task = draft.state.convoys[action.convoy].task(action.task)
         attempt = task.attempt if task else None
         if attempt is None or attempt.run != action.run:

@@ -8,7 +8,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from bot.compose import Conflicted
+from bot.repository.compose import Conflicted
 
 Files = Mapping[str, tuple[str, ...]]
 

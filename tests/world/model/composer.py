@@ -1,6 +1,6 @@
 """The refinery's builder over commits in memory."""
 
-from bot.compose import Composer, Conflicted, Piece
+from bot.repository.compose import Composer, Conflicted, Piece
 from convoy.events import Strategy
 from tests.world.model.forge import Forge
 

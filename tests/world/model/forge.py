@@ -12,7 +12,7 @@ from typing import Any, Literal, assert_never
 
 from msgspec import Struct
 
-from bot.rest import Refused
+from bot.forge.rest import Refused
 from convoy.codec import UnknownFact, fact_of
 from convoy.commands import (
     AcceptNothing,

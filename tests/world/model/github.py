@@ -6,11 +6,11 @@ No method ever waits, so `at_once` drives the bot's own coroutines without a loo
 from collections.abc import Coroutine, Mapping
 from typing import Any, TypeVar
 
-from bot import payloads
-from bot.check_runs import CheckRuns, View
-from bot.github import GitHub
-from bot.payloads import CheckRun
-from bot.rest import Refused
+from bot.forge import payloads
+from bot.forge.check_runs import CheckRuns, View
+from bot.forge.github import GitHub
+from bot.forge.payloads import CheckRun
+from bot.forge.rest import Refused
 from convoy import ids, observed
 from convoy.events import TaskStarted
 from convoy.observed import Check

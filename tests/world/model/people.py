@@ -5,7 +5,7 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from bot.compose import Conflicted
+from bot.repository.compose import Conflicted
 from convoy.commands import (
     DropTask,
     FailConvoy,

@@ -6,7 +6,7 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from bot.compose import Conflicted, Piece
+from bot.repository.compose import Conflicted, Piece
 from convoy import ids
 from convoy.commands import (
     AddTask,

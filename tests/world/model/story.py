@@ -10,8 +10,8 @@ from hypothesis.stateful import RuleBasedStateMachine
 from convoy import ids
 from convoy.commands import Command, RequestConvoy
 from convoy.events import Settings
-from convoy.names import convoy_name
 from convoy.observed import Check
+from convoy.text.names import convoy_name
 from tests.world.model.bot import Bot
 from tests.world.model.forge import HEADS, MAIN, Forge
 from tests.world.model.promises import Promises

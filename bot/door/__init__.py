@@ -1,0 +1,1 @@
+"""What comes in: deliveries, and what none told of; kept until it is dealt with."""

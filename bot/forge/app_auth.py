@@ -1,0 +1,211 @@
+"""Tokens of a GitHub App's installation in one repository.
+
+Each is asked for with no more rights than are needed and for one repository only, is
+used for most of its hour, and is revoked at the end.
+https://docs.github.com/rest/apps/apps#create-an-installation-access-token-for-an-app
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, Self
+
+import httpx
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from bot.forge.app_key import AppJwt, AppKey
+from bot.forge.clock import REAL, ForgeClock, Time
+from bot.forge.pace import Pace
+from bot.forge.rest import Refused, Rest
+from grite.errors import Unavailable
+
+MARGIN_S: Final = 300
+"""A token is asked for anew so long before its end."""
+REVOKE_S: Final = 5.0
+"""The end does not wait longer for this."""
+
+PERMISSIONS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "actions": "write",  # start and cancel runs, read their artifacts
+        "checks": "write",  # read what CI says, show what a task is at
+        "contents": "write",  # branches, candidates, the log
+        "issues": "write",  # comments and labels
+        "metadata": "read",
+        "pull_requests": "write",
+    }
+)
+"""What the bot needs.
+
+https://docs.github.com/rest/authentication/permissions-required-for-github-apps
+"""
+FIXES: Final[Mapping[int, str]] = MappingProxyType(
+    {
+        401: "check that the App's id and its private key belong together",
+        403: "look whether the App's installation is suspended",
+        404: "check the App's id, and that it is installed on {repository}",
+        422: "the installation must cover {repository} and grant {permissions}: "
+        "add them in the App's settings and accept them in the installation's",
+    }
+)
+
+_log: Final = logging.getLogger(__name__)
+
+
+class _Answer(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+
+
+class _Made(_Answer):
+    """A token of an installation."""
+
+    token: str = Field(repr=False, min_length=1)
+    expires_at: AwareDatetime
+
+
+class _Installed(_Answer):
+    """Where an App is installed."""
+
+    id: int
+
+
+class _App(_Answer):
+    """The App itself."""
+
+    slug: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grant:
+    """What a token is asked for."""
+
+    repository: str
+    """`owner/name`: the only one it opens."""
+    permissions: Mapping[str, str] = field(default_factory=lambda: PERMISSIONS)
+    installation: int | None = None
+    """Looked up when None."""
+
+
+class AppTokens:
+    """A source of tokens; as a context it revokes the last one at the end.
+
+    Safe to use from many tasks at once: one asks, the others wait for it.
+    """
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        *,
+        api_url: str,
+        app: AppKey,
+        grant: Grant,
+        time: Time = REAL,
+    ) -> None:
+        self.clock = ForgeClock(time)
+        """What the answers so far tell of the forge's time."""
+        self._client = client
+        self._api_url = api_url
+        self._grant = grant
+        self._time = time
+        self._asking = asyncio.Lock()
+        self._installation = grant.installation
+        self._made: _Made | None = None
+        # Its own pace: whoever waits for a token may hold the lane for writes.
+        self._rest = Rest(
+            client,
+            api_url=api_url,
+            token=AppJwt(app, self.clock),
+            pace=Pace(time=time, clock=self.clock),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.revoke()
+
+    async def login(self) -> str:
+        """Return the account that the App acts as.
+
+        Raises:
+            Unavailable: the forge did not answer.
+            Refused: it does not know the App, or not by this key.
+        """
+        with self._explained():
+            return f"{(await self._rest.read(_App, '/app')).slug}[bot]"
+
+    async def token(self) -> str:
+        """Return a token that is good for minutes at least.
+
+        Raises:
+            Unavailable: a new one is needed, and the forge did not answer.
+            Refused: the App is not installed there, or may not have these rights.
+        """
+        async with self._asking:
+            if self._made is None or self._left_s(self._made) < MARGIN_S:
+                self._made = await self._renewed()
+            return self._made.token
+
+    def spoiled(self, token: str) -> bool:
+        """Forget a token that the forge did not take; say that another may do."""
+        if self._made is not None and self._made.token == token:
+            self._made = None
+        return True
+
+    async def revoke(self) -> None:
+        """Make the last token worthless; safe to call twice."""
+        made, self._made = self._made, None
+        if made is None:
+            return
+        pace = Pace(time=self._time)
+        rest = Rest(self._client, api_url=self._api_url, token=made.token, pace=pace)
+        try:
+            async with asyncio.timeout(REVOKE_S):
+                await rest.write("DELETE", "/installation/token")
+        except (Unavailable, Refused, TimeoutError) as error:
+            # It ends by itself within the hour, and nobody else has it.
+            _log.warning("the App's token could not be revoked: %s", error)
+
+    def _left_s(self, made: _Made) -> float:
+        return made.expires_at.timestamp() - self.clock.now()
+
+    async def _renewed(self) -> _Made:
+        """Return a new token, or the old one while it is good and nobody answers."""
+        try:
+            with self._explained():
+                return await self._asked()
+        except Unavailable:
+            if self._made is None or self._left_s(self._made) <= 0:
+                raise
+            return self._made
+
+    async def _asked(self) -> _Made:
+        if self._installation is None:
+            where = f"/repos/{self._grant.repository}/installation"
+            self._installation = (await self._rest.read(_Installed, where)).id
+        url = f"/app/installations/{self._installation}/access_tokens"
+        body = {
+            "repositories": [self._grant.repository.partition("/")[2]],
+            "permissions": dict(self._grant.permissions),
+        }
+        try:
+            return await self._rest.make(_Made, url, body)
+        except Refused:
+            self._installation = self._grant.installation  # it may be installed anew
+            raise
+
+    @contextmanager
+    def _explained(self) -> Iterator[None]:
+        """Add to a refusal what a person can do about it."""
+        try:
+            yield
+        except Refused as refused:
+            fix = FIXES.get(refused.status)
+            if fix is None:
+                raise
+            asked = ", ".join(f"{k}: {v}" for k, v in self._grant.permissions.items())
+            advice = fix.format(repository=self._grant.repository, permissions=asked)
+            said = f"{refused.said}; {advice}"
+            raise Refused(refused.what, refused.status, said) from refused

@@ -1,0 +1,98 @@
+"""Checks on commits by REST: check runs, or statuses where only Apps may make those.
+
+https://docs.github.com/rest/checks/runs, https://docs.github.com/rest/commits/statuses
+"""
+
+from http import HTTPStatus
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from bot.forge import payloads
+from bot.forge.rest import Refused, Rest
+
+Conclusion = Literal["success", "failure", "cancelled", "action_required"]
+DESCRIPTION_CHARS: Final = 140
+_STATES: Final[dict[Conclusion | None, str]] = {
+    None: "pending",
+    "success": "success",
+    "failure": "failure",
+    "cancelled": "error",
+    "action_required": "failure",
+}
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """What a check is to show."""
+
+    key: str
+    """Finds it again, whoever made it."""
+    commit: str
+    name: str
+    conclusion: Conclusion | None
+    """None: it is not over."""
+    title: str
+    summary: str
+    """Markdown."""
+    url: str
+    """Where there is more to see."""
+
+
+class CheckRuns:
+    """The checks that a bot shows on one repository's commits."""
+
+    def __init__(self, rest: Rest, repo: str) -> None:
+        """Ask nothing yet; `repo` is the beginning of its addresses."""
+        self._rest = rest
+        self._repo = repo
+
+    async def found(self, view: View) -> payloads.CheckRun | None:
+        """Return the check that a view's key names, as it is shown now."""
+        url = f"{self._repo}/commits/{view.commit}/check-runs?filter=all&per_page=100"
+        async for check in self._rest.each(payloads.CheckRun, url, "check_runs"):
+            if check.external_id == view.key:
+                return check
+        return None
+
+    async def show(self, view: View, found: payloads.CheckRun | None) -> None:
+        """Make a check, or change the one that was found if it shows something else.
+
+        Raises:
+            Unavailable: the forge did not answer; it may have been done.
+            Refused: it lets us show neither check nor status.
+        """
+        if found is not None and _shows(found, view):
+            return
+        output = {"title": view.title, "summary": view.summary}
+        body: dict[str, object] = {"output": output, "status": "in_progress"}
+        if view.conclusion is not None:
+            body |= {"status": "completed", "conclusion": view.conclusion}
+        if found is not None:
+            url = f"{self._repo}/check-runs/{found.id}"
+            await self._rest.write("PATCH", url, body)
+            return
+        body |= {"name": view.name, "head_sha": view.commit}
+        body |= {"external_id": view.key, "details_url": view.url}
+        try:
+            await self._rest.write("POST", f"{self._repo}/check-runs", body)
+        except Refused as refused:
+            if refused.status != HTTPStatus.FORBIDDEN:
+                raise
+            await self._show_status(view)
+
+    async def _show_status(self, view: View) -> None:
+        """Show the same as a status; the newest of a name is the one that counts."""
+        state, said = _STATES[view.conclusion], view.title[:DESCRIPTION_CHARS]
+        url = f"{self._repo}/commits/{view.commit}/status?per_page=100"
+        async for status in self._rest.each(payloads.Status, url, "statuses"):
+            known = (status.state, status.description)
+            if status.context == view.name and known == (state, said):
+                return
+        body = {"state": state, "context": view.name, "description": said}
+        address = f"{self._repo}/statuses/{view.commit}"
+        await self._rest.write("POST", address, {**body, "target_url": view.url})
+
+
+def _shows(check: payloads.CheckRun, view: View) -> bool:
+    said = (check.conclusion, check.output.title, check.output.summary)
+    return said == (view.conclusion, view.title, view.summary)

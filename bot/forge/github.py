@@ -1,0 +1,410 @@
+"""GitHub's REST API, as far as brat needs it.
+
+Writes are never repeated: one whose answer was lost is an announced action, and the
+loop looks for it by its key before it is done again.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping
+from datetime import UTC, datetime
+from http import HTTPStatus
+from typing import Final, Literal
+from urllib.parse import quote
+
+import httpx
+
+from bot.forge import payloads
+from bot.forge.check_runs import CheckRuns
+from bot.forge.pace import Pace
+from bot.forge.rest import Refused, Rest, checked
+from bot.forge.tokens import Tokens
+from convoy import ids
+from convoy.observed import Check, Run
+
+ARTIFACT_BYTES: Final = 100_000_000
+"""A larger artifact is refused unread (design: 100 MB zipped)."""
+WORKFLOW: Final = "brat-task.yml"
+Right = Literal["read", "write", "maintain", "admin"]
+_RIGHTS: Final = ("read", "write", "maintain", "admin")
+JOB_LOGIN: Final = "github-actions[bot]"
+"""Whom the token of a workflow run acts as."""
+
+_EDITED: Final = """\
+query ($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) { issue(number: $number) { lastEditedAt } }
+}"""
+
+
+class GitHub:
+    """One repository on one forge, with one token.
+
+    Every method raises `Unavailable` when the forge did not answer or is broken (later
+    may help) and `Refused` when it answered no.
+    """
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        *,
+        api_url: str,
+        repository: str,
+        token: str | Tokens,
+        pace: Pace | None = None,
+        workflow: str = WORKFLOW,
+    ) -> None:
+        self.repository = repository
+        self._workflow = workflow
+        self._rest = Rest(client, api_url=api_url, token=token, pace=pace)
+        self._repo = f"/repos/{repository}"
+        self.check_runs = CheckRuns(self._rest, self._repo)
+        self._graphql = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
+
+    def guard(self, check: Callable[[], None]) -> None:
+        """Let `check` be called just before each write is sent; it may raise."""
+        self._rest.guard = check
+
+    async def token(self) -> str:
+        """Return a token that is good for minutes: git may show it too."""
+        return await self._rest.tokens.token()
+
+    # --- people and issues ----------------------------------------------------------
+
+    async def login(self) -> str:
+        """Return who the token is.
+
+        That of a workflow run may not ask: it belongs to nobody but the run.
+        Source: https://docs.github.com/actions/concepts/security/github_token
+        """
+        try:
+            return (await self._rest.read(payloads.Account, "/user")).login
+        except Refused as refused:
+            if refused.status == HTTPStatus.FORBIDDEN:
+                return JOB_LOGIN
+            raise
+
+    async def default_branch(self) -> str:
+        """Return the repository's default branch."""
+        return (await self._rest.read(payloads.Repository, self._repo)).default_branch
+
+    async def may_write(self, login: str) -> bool:
+        """Whether `login` has write access now."""
+        return await self.may(login, "write")
+
+    async def may(self, login: str, right: Right) -> bool:
+        """Whether `login` has at least this right on the repository now.
+
+        A role that the forge's owner made up counts as the one it is built on.
+        Source: https://docs.github.com/rest/collaborators/collaborators
+        """
+        url = f"{self._repo}/collaborators/{quote(login, safe='')}/permission"
+        try:
+            answer = await self._rest.read(payloads.Permission, url)
+        except Refused as refused:
+            if refused.status == HTTPStatus.NOT_FOUND:
+                return False
+            raise
+        enough = _RIGHTS[_RIGHTS.index(right) :]
+        return answer.permission in enough or answer.role_name in enough
+
+    async def open_issue(self, title: str, body: str) -> int:
+        """Open an issue and return its number; twice makes two."""
+        content = {"title": title, "body": body}
+        url = f"{self._repo}/issues"
+        return (await self._rest.make(payloads.Numbered, url, content)).number
+
+    async def issue_marked(self, key: str, author: str, since: datetime) -> int | None:
+        """Return the issue of `author` that has the key's marker, not older."""
+        moment = since.strftime("%Y-%m-%dT%H:%M:%SZ")
+        url = f"{self._repo}/issues?state=all&per_page=100&since={moment}"
+        async for issue in self._rest.each(payloads.Issue, url):
+            own = issue.user is not None and issue.user.login == author
+            if own and key in ids.keys_in(issue.body or ""):
+                return issue.number
+        return None
+
+    async def issue(self, number: int) -> payloads.Issue:
+        """Return an issue."""
+        return await self._rest.read(payloads.Issue, f"{self._repo}/issues/{number}")
+
+    async def issues_labelled(self, label: str) -> list[payloads.Issue]:
+        """Return the open issues (no pull requests) that carry `label`."""
+        named = quote(label, safe="")
+        url = f"{self._repo}/issues?state=open&per_page=100&labels={named}"
+        found = self._rest.each(payloads.Issue, url)
+        return [issue async for issue in found if issue.pull_request is None]
+
+    async def labelled(self, label: str) -> list[int]:
+        """Return the issues and pull requests, open or not, that carry `label`."""
+        named = quote(label, safe="")
+        url = f"{self._repo}/issues?state=all&per_page=100&labels={named}"
+        return [found.number async for found in self._rest.each(payloads.Issue, url)]
+
+    async def labelling(self, number: int, label: str) -> payloads.IssueEvent | None:
+        """Return how `label` was put on the issue last; None when nobody is known."""
+        last = None
+        url = f"{self._repo}/issues/{number}/events?per_page=100"
+        async for event in self._rest.each(payloads.IssueEvent, url):
+            named = event.label is not None and event.label.name == label
+            if event.event == "labeled" and named and event.actor:
+                last = event
+        return last
+
+    async def text_edited_at(self, number: int) -> datetime | None:
+        """Return when an issue's text was last edited; None: never.
+
+        Only GraphQL says it: a forge without it is `Refused` or `Unavailable`.
+        Source: https://docs.github.com/graphql/reference/objects#issue
+        """
+        owner, _, name = self.repository.partition("/")
+        named = {"owner": owner, "name": name, "number": number}
+        content = {"query": _EDITED, "variables": named}
+        answer = await self._rest.make(payloads.EditedAnswer, self._graphql, content)
+        return answer.data.repository.issue.last_edited_at
+
+    async def is_public(self) -> bool:
+        """Whether everybody can read the repository, and write issues."""
+        return not (await self._rest.read(payloads.Repository, self._repo)).private
+
+    async def relabel(self, number: int, add: set[str], remove: set[str]) -> None:
+        """Add and remove labels; safe to call twice."""
+        url = f"{self._repo}/issues/{number}/labels"
+        if add:
+            await self._rest.write("POST", url, {"labels": sorted(add)})
+        for name in sorted(remove):
+            try:
+                await self._rest.write("DELETE", f"{url}/{quote(name, safe='')}")
+            except Refused as refused:
+                if refused.status != HTTPStatus.NOT_FOUND:
+                    raise
+
+    async def close_issue(self, number: int, reason: str) -> None:
+        """Close an issue as `completed` or `not_planned`; safe to call twice."""
+        body = {"state": "closed", "state_reason": reason}
+        await self._rest.write("PATCH", f"{self._repo}/issues/{number}", body)
+
+    # --- comments -------------------------------------------------------------------
+
+    async def say(self, number: int, body: str) -> int:
+        """Comment on an issue and return the comment's id; twice says it twice."""
+        url = f"{self._repo}/issues/{number}/comments"
+        return (await self._rest.make(payloads.Written, url, {"body": body})).id
+
+    async def said(self, number: int, key: str, author: str) -> payloads.Comment | None:
+        """Return the comment of `author` that carries the marker of `key`."""
+        url = f"{self._repo}/issues/{number}/comments?per_page=100"
+        async for comment in self._rest.each(payloads.Comment, url):
+            own = comment.user is not None and comment.user.login == author
+            if own and key in ids.keys_in(comment.body or ""):
+                return comment
+        return None
+
+    async def remarks_since(self, moment: datetime) -> list[payloads.Remarked]:
+        """Return what was said or edited from `moment` on, in the whole repository.
+
+        Source: https://docs.github.com/rest/issues/comments
+        """
+        since = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        asked = f"since={since}&sort=updated&direction=asc&per_page=100"
+        url = f"{self._repo}/issues/comments?{asked}"
+        return [one async for one in self._rest.each(payloads.Remarked, url)]
+
+    async def comment(self, comment: int) -> str | None:
+        """Return a comment's text; None when it is gone."""
+        url = f"{self._repo}/issues/comments/{comment}"
+        try:
+            return (await self._rest.read(payloads.Comment, url)).body or ""
+        except Refused as refused:
+            if refused.status == HTTPStatus.NOT_FOUND:
+                return None
+            raise
+
+    async def edit_comment(self, comment: int, body: str) -> None:
+        """Replace a comment's text; safe to call twice."""
+        url = f"{self._repo}/issues/comments/{comment}"
+        await self._rest.write("PATCH", url, {"body": body})
+
+    async def react(self, comment: int, reaction: str) -> None:
+        """Put a reaction under a comment, if it is still there; safe to call twice.
+
+        Source: https://docs.github.com/rest/reactions/reactions
+        """
+        url = f"{self._repo}/issues/comments/{comment}/reactions"
+        try:
+            await self._rest.write("POST", url, {"content": reaction})
+        except Refused as refused:
+            if refused.status != HTTPStatus.NOT_FOUND:
+                raise
+
+    # --- pull requests --------------------------------------------------------------
+
+    async def open_pull(self, title: str, body: str, *, head: str, base: str) -> int:
+        """Open a pull request and return its number."""
+        content = {"title": title, "body": body, "head": head, "base": base}
+        url = f"{self._repo}/pulls"
+        return (await self._rest.make(payloads.Numbered, url, content)).number
+
+    async def pull_of(self, head: str, base: str) -> payloads.Pull | None:
+        """Return the newest pull request from `head` into `base`, open or not."""
+        owner = self.repository.split("/", maxsplit=1)[0]
+        url = f"{self._repo}/pulls?state=all&head={owner}:{head}&base={base}"
+        async for pull in self._rest.each(payloads.Pull, url):
+            return pull
+        return None
+
+    async def reviews(self, number: int) -> list[payloads.Reviewed]:
+        """Return a pull request's reviews, oldest first."""
+        url = f"{self._repo}/pulls/{number}/reviews?per_page=100"
+        return [review async for review in self._rest.each(payloads.Reviewed, url)]
+
+    async def review_lines(self, number: int, review: int) -> list[payloads.Line]:
+        """Return what a review says on the lines of the change, in their order.
+
+        Source: https://docs.github.com/rest/pulls/reviews
+        """
+        url = f"{self._repo}/pulls/{number}/reviews/{review}/comments?per_page=100"
+        try:
+            return [line async for line in self._rest.each(payloads.Line, url)]
+        except Refused as refused:
+            if refused.status == HTTPStatus.NOT_FOUND:
+                return []
+            raise
+
+    # --- workflow runs --------------------------------------------------------------
+
+    async def dispatch(self, ref: str, inputs: Mapping[str, str]) -> int | None:
+        """Start a run on `ref`; return its id, None where the forge gives none.
+
+        Source: https://docs.github.com/rest/actions/workflows (return_run_details)
+        """
+        url = f"{self._repo}/actions/workflows/{self._workflow}/dispatches"
+        content = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
+        answer = await self._rest.write("POST", url, content)
+        if not answer:
+            return None
+        return checked(payloads.Dispatched, answer, f"POST {url}").workflow_run_id
+
+    async def run_named(self, nonce: str) -> int | None:
+        """Return the dispatched task run whose name carries `nonce`.
+
+        Only a first attempt of our own workflow, started by a dispatch, is adopted.
+        """
+        async for run in self._runs():
+            ours = run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow)
+            first = run.event == "workflow_dispatch" and run.run_attempt == 1
+            if ours and first and nonce in run.display_title.split():
+                return run.id
+        return None
+
+    async def runs(self, wanted: frozenset[int]) -> dict[int, Run]:
+        """Return the state of the wanted task runs.
+
+        One that the forge does not know any more was deleted, and has ended.
+        """
+        found: dict[int, Run] = {}
+        async for run in self._runs():
+            if run.id in wanted:
+                found[run.id] = _run(run)
+            if len(found) == len(wanted):
+                break
+        for number in wanted - found.keys():
+            found[number] = await self._run(number)
+        return found
+
+    async def _run(self, number: int) -> Run:
+        url = f"{self._repo}/actions/runs/{number}"
+        try:
+            return _run(await self._rest.read(payloads.Run, url))
+        except Refused as refused:
+            if refused.status != HTTPStatus.NOT_FOUND:
+                raise
+            return Run(id=number, completed=True)
+
+    async def cancel_run(self, run: int) -> None:
+        """Ask for a run to be cancelled; one that has ended already is fine."""
+        try:
+            await self._rest.write(
+                "POST", f"{self._repo}/actions/runs/{run}/cancel", None
+            )
+        except Refused as refused:
+            if refused.status != HTTPStatus.CONFLICT:
+                raise
+
+    async def artifact(self, run: int, name: str) -> bytes | None:
+        """Return the zip of a run's artifact; None when there is none to be had.
+
+        Raises:
+            Refused: it is larger than `ARTIFACT_BYTES`; nothing was read.
+        """
+        url = f"{self._repo}/actions/runs/{run}/artifacts?per_page=100"
+        async for artifact in self._rest.each(payloads.Artifact, url, "artifacts"):
+            if artifact.name == name and not artifact.expired:
+                if artifact.size_in_bytes > ARTIFACT_BYTES:
+                    size = artifact.size_in_bytes
+                    raise Refused(f"artifact of run {run}", 413, f"{size} bytes")
+                zipped = f"{self._repo}/actions/artifacts/{artifact.id}/zip"
+                return await self._rest.download(zipped)
+        return None
+
+    # --- checks ---------------------------------------------------------------------
+
+    async def checks(self, commit: str) -> list[Check]:
+        """Return the check runs on a commit."""
+        url = f"{self._repo}/commits/{commit}/check-runs?per_page=100"
+        found = []
+        async for check in self._rest.each(payloads.CheckRun, url, "check_runs"):
+            text = "\n".join(filter(None, (check.output.summary, check.output.text)))
+            app = (check.app and check.app.slug) or ""
+            found.append(
+                Check(
+                    id=check.id,
+                    app=app,
+                    name=check.name,
+                    status=check.status,
+                    conclusion=check.conclusion,
+                    text=text,
+                    external=check.external_id or "",
+                )
+            )
+        return found
+
+    async def is_judging(self, commit: str) -> bool:
+        """Whether a workflow run on a commit has not ended; ours do not count.
+
+        False also where nobody may see the runs, or there are none at all.
+        Source: https://docs.github.com/rest/actions/workflow-runs (head_sha)
+        """
+        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
+        try:
+            async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
+                ours = run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow)
+                if run.status != "completed" and not ours:
+                    return True
+        except Refused as refused:
+            if refused.status not in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
+                raise
+        return False
+
+    async def has_runs(self, commit: str) -> bool:
+        """Whether any workflow ever ran, or runs, on a commit; ours do not count."""
+        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
+        async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
+            if not run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow):
+                return True
+        return False
+
+    async def start_ci(self, workflow: str, branch: str) -> None:
+        """Dispatch a workflow file on a branch; twice runs it twice."""
+        url = f"{self._repo}/actions/workflows/{quote(workflow, safe='')}/dispatches"
+        await self._rest.write("POST", url, {"ref": branch})
+
+    def _runs(self) -> AsyncIterator[payloads.Run]:
+        url = (
+            f"{self._repo}/actions/workflows/{self._workflow}/runs"
+            "?event=workflow_dispatch&per_page=100"
+        )
+        return self._rest.each(payloads.Run, url, "workflow_runs")
+
+
+def _run(run: payloads.Run) -> Run:
+    return Run(
+        id=run.id, completed=run.status == "completed", conclusion=run.conclusion
+    )

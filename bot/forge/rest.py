@@ -1,0 +1,225 @@
+"""One token's REST calls to one forge: gidgethub's protocol over httpx, wrapped once.
+
+Reads are retried. Writes are not, but for one that the forge refused as too early or
+for its token: then nothing has happened. Every library error becomes one of ours here.
+"""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from http import HTTPStatus
+from typing import Any, Final, TypeVar
+
+import gidgethub
+import httpx
+from gidgethub import sansio
+from pydantic import BaseModel, ValidationError
+from tenacity import (
+    AsyncRetrying,
+    retry_if_exception_type,
+    retry_if_not_exception_type,
+    stop_after_attempt,
+    wait_exponential_jitter,
+)
+
+from bot.forge.pace import Limited, Pace
+from bot.forge.tokens import StaticToken, Tokens
+from bot.forge.wire import DEADLINE_S, Ask, Reply, TooLarge, Wire
+from grite.errors import BratError, Unavailable
+
+DOWNLOAD_S: Final = 300.0
+DOWNLOAD_BYTES: Final = 100_000_000
+PAGES: Final = 1000
+"""A list that is longer has no end: its next page leads back."""
+SAID_CHARS: Final = 200
+NEEDS: Final = "x-accepted-github-permissions"
+"""https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api"""
+
+_KNOWN: Final = frozenset(map(int, HTTPStatus))
+
+Json = Any
+"""Decoded JSON; a model checks it where it is used."""
+Model = TypeVar("Model", bound=BaseModel)
+Found = TypeVar("Found")
+
+__all__ = ["DEADLINE_S", "Json", "Limited", "Refused", "Rest", "checked"]
+
+
+class Refused(BratError):
+    """The forge will not do it, and asking again will not help."""
+
+    def __init__(self, what: str, status: int, said: str) -> None:
+        super().__init__(f"{what}: the forge answered {status}: {said}")
+        self.what = what
+        self.status = status
+        self.said = said
+
+
+class Rest:
+    """The calls.
+
+    Each raises `Unavailable` (no answer; later may help), its kind `Limited` (nothing
+    was changed; later is `retry_at`), or `Refused`.
+    """
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        *,
+        api_url: str,
+        token: str | Tokens,
+        pace: Pace | None = None,
+    ) -> None:
+        """Ask nothing yet.
+
+        Args:
+            client: may be shared; it follows no redirects here, whatever it is told.
+            api_url: https://api.github.com, or https://HOST/api/v3.
+            token: one, or where they come from.
+            pace: shared by all clients of one installation; None: an own one without
+                limits.
+        """
+        self.tokens = StaticToken(token) if isinstance(token, str) else token
+        self.guard: Callable[[], None] = lambda: None
+        """Is asked before each write is sent, when its turn has come; it may raise."""
+        self._wire = Wire(client, api_url)
+        self._pace = pace or Pace()
+        self._retrying = AsyncRetrying(
+            sleep=self._pace.time.sleep,
+            retry=retry_if_exception_type(Unavailable)
+            & retry_if_not_exception_type((Limited, TooLarge)),
+            stop=stop_after_attempt(4),
+            wait=wait_exponential_jitter(multiplier=0.2, max=5),
+            reraise=True,
+        )
+
+    async def get(self, url: str) -> Json:
+        """Return what is at `url`."""
+        return (await self._page(url))[0]
+
+    async def read(self, model: type[Model], url: str) -> Model:
+        """Return what is at `url`, checked by a model."""
+        return checked(model, await self.get(url), f"GET {url}")
+
+    async def each(
+        self, model: type[Model], url: str, key: str | None = None
+    ) -> AsyncIterator[Model]:
+        """Give every item of a paginated list; `key` names the list in each page."""
+        more: str | None = url
+        for _ in range(PAGES):
+            if more is None:
+                return
+            page, more = await self._page(more)
+            items = page.get(key) if key and isinstance(page, dict) else page
+            if not isinstance(items, list):
+                raise Unavailable(f"GET {url}: not what GitHub answers: no list")
+            for item in items:
+                yield checked(model, item, f"GET {url}")
+        raise Unavailable(f"GET {url}: not what GitHub answers: {PAGES} pages")
+
+    async def make(self, model: type[Model], url: str, body: object) -> Model:
+        """Make something and return what the forge says of it; as `write`."""
+        return checked(model, await self.write("POST", url, body), f"POST {url}")
+
+    async def write(self, method: str, url: str, body: object = None) -> Json:
+        """Change something; never repeated when it may have arrived."""
+        return (await self._answer(method, url, body))[0]
+
+    async def download(self, url: str) -> bytes:
+        """Fetch bytes; storage that it is redirected to never sees the token.
+
+        Raises:
+            Refused: also when it is larger than `DOWNLOAD_BYTES`.
+        """
+        return await self._repeated(self._fetched, url)
+
+    async def _fetched(self, url: str) -> bytes:
+        ask = Ask(
+            method="GET",
+            url=url,
+            most=DOWNLOAD_BYTES,
+            deadline_s=DOWNLOAD_S,
+            stored=True,
+        )
+        try:
+            reply = await self._reply(ask)
+        except TooLarge as error:
+            status = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
+            raise Refused(str(ask), status, str(error)) from error
+        if reply.status == HTTPStatus.OK:
+            return reply.body
+        said = _text(reply)
+        busy = reply.status == HTTPStatus.TOO_MANY_REQUESTS
+        if busy or reply.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise Unavailable(f"{ask}: {reply.status}")
+        raise Refused(str(ask), reply.status, said)
+
+    async def _page(self, url: str) -> tuple[Json, str | None]:
+        """Read one page and return it with the next one's URL."""
+        return await self._repeated(self._answer, "GET", url)
+
+    async def _repeated(
+        self, call: Callable[..., Awaitable[Found]], *given: str
+    ) -> Found:
+        """Make a call that reads until it is answered, a few times."""
+        return await self._retrying.copy()(call, *given)
+
+    async def _answer(
+        self, method: str, url: str, body: object = None
+    ) -> tuple[Json, str | None]:
+        """Make one call and return what it answered, with the next page's URL."""
+        content = None if body is None else json.dumps(body).encode()
+        ask = Ask(method=method, url=url, body=content, keep=method == "GET")
+        return _deciphered(ask, await self._reply(ask))
+
+    async def _reply(self, ask: Ask) -> Reply:
+        """Return the forge's word on one call, when the forge is ready for it."""
+        visit = self._pace.visit(ask)
+        renewed = False
+        while True:
+            token = await self.tokens.token()
+            async with self._pace.turn(visit):
+                if not ask.reads:
+                    self.guard()
+                reply = await self._wire.send(ask, token)
+            if self._pace.again(visit, reply):
+                continue
+            unknown = reply.own and reply.status == HTTPStatus.UNAUTHORIZED
+            if not unknown or renewed or not self.tokens.spoiled(token):
+                return reply
+            renewed = True
+
+
+def _deciphered(ask: Ask, reply: Reply) -> tuple[Json, str | None]:
+    status = reply.status if reply.status in _KNOWN else reply.status // 100 * 100
+    try:
+        data, _, more = sansio.decipher_response(status, reply.headers, reply.body)
+    except gidgethub.GitHubBroken as error:
+        raise Unavailable(f"{ask}: {error!r}") from error
+    except gidgethub.HTTPException as error:
+        raise Refused(str(ask), reply.status, _why(reply, str(error))) from error
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        # no JSON, or errors that are not described as GitHub does
+        if HTTPStatus.BAD_REQUEST <= reply.status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise Refused(str(ask), reply.status, _text(reply)) from error
+        raise Unavailable(f"{ask}: not what GitHub answers") from error
+    return data, more
+
+
+def _why(reply: Reply, said: str) -> str:
+    """Return what a no says, with the permission that it asks for."""
+    needs = reply.headers.get(NEEDS)
+    if reply.status != HTTPStatus.FORBIDDEN or not needs:
+        return said
+    return f"{said} (the App needs the permission {needs[:SAID_CHARS]})"
+
+
+def _text(reply: Reply) -> str:
+    return reply.body[:SAID_CHARS].decode(errors="replace")
+
+
+def checked(model: type[Model], data: Json, what: str) -> Model:
+    """Return `data` as a model; what does not fit is an answer of a broken forge."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise Unavailable(f"{what}: not what GitHub answers: {error}") from error

@@ -1,0 +1,1 @@
+"""What people ask for, by commands, boxes and reviews: heard, decided, answered."""

@@ -1,0 +1,64 @@
+"""What a person asks of a convoy's plan: approve it, add to it, change it."""
+
+from typing import assert_never
+
+from bot.orders import replies
+from bot.orders.asker import Asker, do
+from bot.orders.replies import Reply
+from bot.repository.draft import Draft
+from bot.speech import requests as asked
+from convoy.commands import (
+    AddTask,
+    ApprovePlan,
+    AssignTask,
+    LinkTask,
+    RankConvoy,
+    TellTask,
+)
+from convoy.planner import tasklist
+from convoy.state import Convoy
+
+PlanRequest = asked.Tell | asked.Add | asked.Depends | asked.Engine | asked.Priority
+
+
+def approve(draft: Draft, asker: Asker, convoy: Convoy) -> Reply:
+    """Let the plan be carried out."""
+    command = ApprovePlan(convoy=convoy.name, by=asker.by)
+    return do(draft, command, replies.PLAN_APPROVED)
+
+
+def carry_out(
+    draft: Draft, asker: Asker, convoy: Convoy, request: PlanRequest
+) -> Reply:
+    """Put one request to the rules and return what is to be said of it."""
+    by, name = asker.by, convoy.name
+    match request:
+        case asked.Tell(task=number, text=text):
+            tell = TellTask(convoy=name, task=number, by=by, text=text)
+            task = convoy.task(number)
+            running = task is not None and task.attempt is not None
+            return do(draft, tell, replies.told(number, running=running))
+        case asked.Add(text=text):
+            return _add(draft, asker, convoy, text)
+        case asked.Depends(task=number, on=other):
+            link = LinkTask(convoy=name, task=number, on=other, by=by)
+            return do(draft, link, replies.linked(number, other))
+        case asked.Engine(engine=engine, task=number):
+            assign = AssignTask(convoy=name, task=number, engine=engine, by=by)
+            return do(draft, assign, replies.assigned(number, engine))
+        case asked.Priority(priority=priority):
+            rank = RankConvoy(convoy=name, priority=priority, by=by)
+            return do(draft, rank, replies.ranked(priority))
+        case _:
+            assert_never(request)
+
+
+def _add(draft: Draft, asker: Asker, convoy: Convoy, text: str) -> Reply:
+    """Read a task out of the text as out of an issue's task list."""
+    known = {task.number: task.state == "merged" for task in convoy.tasks}
+    try:
+        spec = tasklist.addition(convoy.title, text, known, convoy.settings.engines)
+    except tasklist.PlanError as error:
+        return replies.refused(str(error))
+    add = AddTask(convoy=convoy.name, spec=spec, by=asker.by)
+    return do(draft, add, replies.added(spec))

@@ -1,0 +1,1 @@
+"""The bot's bare clone, and what is built, read and pushed in it."""

@@ -1,0 +1,1 @@
+"""Mayor, witness, refinery, deacon: the bot's side of each."""

@@ -1,0 +1,207 @@
+"""Taking in what an attempt left: the runner's word is a claim, what counts is here.
+
+By the run the log names, the parcel's form, and the gate over the commits as git has
+them. Work that may not land is kept under refs/grite/attempts: none is ever lost.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from bot.desk import Desk
+from bot.repository.bundle import NoBundle
+from bot.repository.draft import Draft
+from bot.repository.patch import examined
+from bot.repository.survey import files_at
+from bot.roles import intake
+from bot.roles.intake import Parcel, Result
+from convoy import ids
+from convoy.actions import Collect
+from convoy.commands import (
+    AcceptWork,
+    BlockTask,
+    LoseSession,
+    PlanConvoy,
+    RefuseWork,
+)
+from convoy.events import Cause
+from convoy.outcome import FOR_A_PERSON, OUTAGES
+from convoy.planner import answer
+from convoy.planner.answer import House
+from convoy.state import Attempt, Convoy, Task
+from convoy.text.plaintext import clean
+from convoy.text.redaction import redacted
+from grite.errors import GitFailed
+
+HEADS: Final = "refs/heads/"
+LOST: Final = "the session ended without a result: its machine or its witness died"
+LISTED_FILES: Final = 1_000
+SUMMARY_CHARS: Final = 500
+
+
+def collect(desk: Desk, draft: Draft, action: Collect, got: bytes | str) -> None:
+    """Take in the artifact, or the reason why there is none; blocking.
+
+    Safe to call twice: an attempt that has ended is left alone.
+    """
+    convoy = draft.state.convoys[action.convoy]
+    task = convoy.in_session(action.task)
+    if task is None or task.attempt is None or task.attempt.run != action.run:
+        return
+    HandIn(desk, draft, convoy, task, task.attempt).take(got)
+
+
+@dataclass(frozen=True)
+class HandIn:
+    """One attempt's result on its way into a draft."""
+
+    desk: Desk
+    draft: Draft
+    convoy: Convoy
+    task: Task
+    attempt: Attempt
+
+    @property
+    def session(self) -> str:
+        """The attempt's name."""
+        return ids.session_name(self.convoy.name, self.task.number, self.attempt.number)
+
+    def take(self, got: bytes | str) -> None:
+        """Accept, refuse or lose the attempt."""
+        if isinstance(got, str):
+            self._lose(got)
+            return
+        attempt = self.attempt
+        try:
+            with intake.opened(
+                got, session=self.session, nonce=attempt.nonce, actor=attempt.session
+            ) as parcel:
+                self.draft.claim(parcel.claims)
+                self._judge(parcel)
+        except intake.Unfinished as error:
+            self.draft.claim(error.claims)
+            self._lose(LOST)
+        except intake.Unacceptable as error:
+            self._refuse("refused", str(error))
+
+    def _judge(self, parcel: Parcel) -> None:
+        result = parcel.result
+        if self.task.number == 0:
+            self._judge_plan(result)
+        elif result.commit is None or parcel.bundle is None:
+            self._turn_down(result, result.why or "the agent changed nothing")
+        elif why := self._bring(parcel, result.commit):
+            self._turn_down(result, why)
+        elif result.conclusion != "success":
+            self._keep(result.commit)
+            self._turn_down(result, result.why or "the agent did not finish")
+        else:
+            self._pass_gate(result, result.commit)
+
+    def _judge_plan(self, result: Result) -> None:
+        """Take the answer for the convoy's plan, or tell the next attempt why not."""
+        if result.conclusion != "success":
+            self._turn_down(result, result.why or "the engine gave no plan")
+            return
+        convoy = self.convoy
+        house = House(
+            files=files_at(self.desk.mirror.path, convoy.base),
+            engines=convoy.settings.engines,
+            limit=convoy.settings.tasks,
+        )
+        try:
+            tasks = answer.read(result.report, house)
+        except answer.Unusable as error:
+            self._refuse("refused", str(error))
+            return
+        self.draft.submit(
+            PlanConvoy(
+                convoy=convoy.name,
+                planner=f"engine {convoy.settings.planner}",
+                tasks=tasks,
+                attempt=self.attempt.number,
+            )
+        )
+
+    def _bring(self, parcel: Parcel, commit: str) -> str:
+        """Bring the commits into the mirror; return why they cannot be used."""
+        if parcel.bundle is None:
+            return "there is no work.bundle"
+        try:
+            self.desk.mirror.take_in(parcel.bundle, self.session)
+        except (GitFailed, NoBundle) as error:
+            return f"work.bundle cannot be read: {error}"
+        if not self.desk.mirror.has(commit):
+            return "work.bundle does not hold the commit the result names"
+        if not self.desk.composer.is_ancestor(self.attempt.base, commit):
+            return "the work does not stand on the commit the attempt was given"
+        return ""
+
+    def _pass_gate(self, result: Result, commit: str) -> None:
+        where, settings = self.desk.mirror.path, self.convoy.settings
+        root = self.attempt.root or self.attempt.base
+        patch = examined(where, root, commit, settings)
+        if patch.refusals:
+            self._keep(commit)
+            self._turn_down(result, " ".join(patch.refusals))
+            return
+        refused = self.draft.submit(
+            AcceptWork(
+                convoy=self.convoy.name,
+                task=self.task.number,
+                attempt=self.attempt.number,
+                commit=commit,
+                base=root,
+                files=patch.files[:LISTED_FILES],
+                summary=_fit(result.summary)[:SUMMARY_CHARS],
+            )
+        )
+        if refused is None:
+            branch = ids.task_branch(self.convoy.name, self.task.number)
+            self.draft.move(HEADS + branch, commit)
+
+    def _keep(self, commit: str) -> None:
+        name, number = self.convoy.name, self.task.number
+        self.draft.keep(name, number, self.attempt.number, commit)
+
+    def _turn_down(self, result: Result, why: str) -> None:
+        """Refuse the attempt; where only a person can help, ask for one at once."""
+        self._refuse(_cause(result), why, result.retry_after_s or 0.0)
+        is_for_a_person = result.outcome in FOR_A_PERSON
+        if result.status in intake.NEEDS_A_PERSON or is_for_a_person:
+            name, number = self.convoy.name, self.task.number
+            self.draft.submit(BlockTask(convoy=name, task=number, why=_fit(why)))
+
+    def _refuse(self, cause: Cause, why: str, asked_s: float = 0.0) -> None:
+        self.draft.submit(
+            RefuseWork(
+                convoy=self.convoy.name,
+                task=self.task.number,
+                attempt=self.attempt.number,
+                cause=cause,
+                why=_fit(why),
+                now=self.draft.now,
+                asked_s=asked_s,
+            )
+        )
+
+    def _lose(self, why: str) -> None:
+        self.draft.submit(
+            LoseSession(
+                convoy=self.convoy.name,
+                task=self.task.number,
+                attempt=self.attempt.number,
+                cause="lost",
+                why=why,
+            )
+        )
+
+
+def _cause(result: Result) -> Cause:
+    if result.conclusion == "success":
+        return "refused"
+    return "outage" if result.outcome in OUTAGES else "failed"
+
+
+def _fit(said: str) -> str:
+    """Return what a session says so that the log may keep it, and the next be told."""
+    return redacted(clean(said))

@@ -1,0 +1,49 @@
+"""The witness's side in the bot: starts attempts and fetches what they leave.
+
+What is fetched is taken in by bot/roles/handin.py.
+"""
+
+import secrets
+from http import HTTPStatus
+from typing import Final
+
+from bot.desk import Desk
+from bot.forge.rest import Refused
+from bot.repository.draft import Draft
+from bot.roles import intake
+from bot.roles.handin import LOST
+from convoy.actions import Begin, Collect
+from convoy.commands import StartTask
+from grite.errors import Unavailable
+
+_FOR_GOOD: Final = frozenset({HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
+
+
+def begin(draft: Draft, action: Begin) -> None:
+    """Start the next attempt; the dispatch follows once the log holds it."""
+    draft.submit(
+        StartTask(
+            convoy=action.convoy,
+            task=action.task,
+            base=action.base,
+            session=secrets.token_hex(16),
+            nonce=secrets.token_hex(8),
+            now=draft.now,
+        )
+    )
+
+
+async def fetch(desk: Desk, action: Collect) -> bytes | str | None:
+    """Return the artifact of a run, why there is none, or None: it may still come."""
+    try:
+        data = await desk.github.artifact(action.run, intake.ARTIFACT)
+    except Refused as refused:
+        if refused.status in _FOR_GOOD:
+            return str(refused)
+        # Not the attempt's fault: it keeps its work until the forge hands it over.
+        raise Unavailable(str(refused)) from refused
+    if data is not None:
+        return data
+    now = desk.clock()
+    ended = desk.ended.setdefault(action.run, now)
+    return LOST if now - ended >= desk.settings.artifact_grace_s * 1000 else None

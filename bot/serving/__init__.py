@@ -1,0 +1,1 @@
+"""A bot as a process: for one repository, for many, for once."""

@@ -1,0 +1,83 @@
+"""What `brat bot serve` is told: one JSON file, readable by its owner alone."""
+
+import secrets
+from pathlib import Path
+from typing import Annotated, Final, Self
+
+from pydantic import Field, model_validator
+
+from bot.roles.quota import Quota
+from bot.settings import GITHUB, REPOSITORY, Common, Settings
+
+STOP_FILE: Final = "stopped"
+SECRET_CHARS: Final = 16
+
+
+class Hosting(Common):
+    """One service for many repositories."""
+
+    api_url: str = f"https://{GITHUB}"
+    git_url: str = "https://github.com"
+    secret: str = Field(default="", repr=False)
+    """Of the webhook; polling needs none."""
+    repositories: tuple[Annotated[str, Field(pattern=REPOSITORY)], ...] = ()
+    """Only these; without any, all where the App is installed by an allowed owner."""
+    allowed_owners: tuple[str, ...] = ()
+    """Accounts whose installations of the App are served: anybody can install one."""
+    quota: Quota = Quota()
+    address: str = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65_535)
+    metrics_port: int | None = Field(default=None, ge=0, le=65_535)
+    roster_s: float = Field(default=300.0, gt=0)
+    """Look where the App is installed, and what was not delivered, this often."""
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> Self:
+        if self.secret and len(self.secret) < SECRET_CHARS:
+            raise ValueError(f"secret: give at least {SECRET_CHARS} characters")
+        if self.token and not self.repositories:
+            raise ValueError("repositories: a bot with a token is told which it serves")
+        if not self.repositories and not self.allowed_owners:
+            raise ValueError(
+                "allowed_owners: name the accounts that are served (a stranger can "
+                "install a public App), or list repositories"
+            )
+        return self
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The secrets that a delivery may be signed by."""
+        return tuple(filter(None, (self.secret, self.previous_secret)))
+
+    def allows(self, owner: str) -> bool:
+        """Whether installations by an account are served."""
+        allowed = {each.casefold() for each in self.allowed_owners}
+        listed = {each.casefold().partition("/")[0] for each in self.repositories}
+        return owner.casefold() in (allowed or listed)
+
+    def serves(self, repository: str) -> bool:
+        """Whether a repository is served, wherever the App is installed."""
+        name = repository.casefold()
+        owner, _, short = name.partition("/")
+        listed = {each.casefold() for each in self.repositories}
+        if not short.strip("."):  # names a folder, too
+            return False
+        return self.allows(owner) and (not listed or name in listed)
+
+    def of(self, repository: str, installation: int | None) -> Settings:
+        """Return the settings of the bot in one repository."""
+        own = {name: getattr(self, name) for name in Common.model_fields}
+        owner, _, name = repository.casefold().partition("/")
+        return Settings(
+            **{**own, "folder": self.folder / "repositories" / owner / name},
+            repository=repository,
+            installation=installation,
+            secret=self.secret or secrets.token_hex(SECRET_CHARS),
+            quota=self.quota,
+            stop_file=self.stop_file,
+        )
+
+    @property
+    def stop_file(self) -> Path:
+        """While it is there, nothing starts and nothing lands."""
+        return self.folder / STOP_FILE

@@ -1,0 +1,224 @@
+"""Making a GitHub App by one click: a page with a form, and what GitHub answers.
+
+The page is on loopback, opens with a token that is shown once in the terminal, and ends
+with the App's key in a file that only its owner can read.
+https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
+"""
+
+import asyncio
+import hmac
+import json
+import os
+import re
+import secrets
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from http import HTTPStatus
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote, urlencode
+
+import httpx
+from aiohttp import web
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from bot.door.triage import LOOK_AT
+from bot.door.webhooks import PATH as HOOK
+from bot.forge.app_auth import PERMISSIONS
+from bot.forge.payloads import Account
+from grite.errors import BratError, Unavailable
+
+EVENTS: Final = (*sorted(LOOK_AT), "repository")
+"""`installation` is always told, and may not be asked for."""
+KEY_FILE: Final = "app.pem"
+SETTINGS_FILE: Final = "bot.json"
+_CODE: Final = re.compile(r"[0-9A-Za-z_-]{1,200}")
+
+
+class Made(BaseModel):
+    """The App that GitHub made."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
+
+    id: int
+    slug: str
+    html_url: str
+    pem: str = Field(repr=False)
+    webhook_secret: str | None = Field(default=None, repr=False)
+    owner: Account | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """What App is to be made, and where it is kept."""
+
+    folder: Path
+    name: str
+    organisation: str = ""
+    """Empty: it belongs to whoever clicks."""
+    public_url: str = ""
+    """Where GitHub can reach the bot; empty: it polls."""
+    web_url: str = "https://github.com"
+    api_url: str = "https://api.github.com"
+
+    def manifest(self, redirect_url: str) -> dict[str, object]:
+        """Return what GitHub is asked to make."""
+        told: dict[str, object] = {
+            "name": self.name,
+            "url": self.public_url or self.web_url,
+            "redirect_url": redirect_url,
+            "public": False,
+            "default_permissions": dict(PERMISSIONS),
+        }
+        if self.public_url:
+            hook = self.public_url.rstrip("/") + HOOK
+            told["hook_attributes"] = {"url": hook, "active": True}
+            told["default_events"] = list(EVENTS)
+        return told
+
+    @property
+    def form_url(self) -> str:
+        """Where the form goes."""
+        owner = f"/organizations/{quote(self.organisation, safe='')}"
+        return f"{self.web_url}{owner if self.organisation else ''}/settings/apps/new"
+
+
+@dataclass(kw_only=True)
+class Maker:
+    """The two pages."""
+
+    wish: Wish
+    client: httpx.AsyncClient
+    address: Callable[[], str]
+    """Where the pages are, once they are served."""
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    """Opens the first page."""
+    state: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
+    """Comes back from GitHub: else somebody could slip us an App of theirs."""
+    made: asyncio.Future[Made] = field(
+        default_factory=lambda: asyncio.get_running_loop().create_future()
+    )
+
+    @property
+    def url(self) -> str:
+        """What a person opens."""
+        return f"{self.address()}/?{urlencode({'token': self.token})}"
+
+    def application(self) -> web.Application:
+        """Return the aiohttp application."""
+        app = web.Application()
+        app.router.add_get("/", self._form)
+        app.router.add_get("/made", self._back)
+        return app
+
+    async def _form(self, request: web.Request) -> web.Response:
+        if self.made.done() or not _same(request.query.get("token"), self.token):
+            return _page(HTTPStatus.FORBIDDEN, "Open the address in the terminal.")
+        told = json.dumps(self.wish.manifest(f"{self.address()}/made"))
+        action = f"{self.wish.form_url}?{urlencode({'state': self.state})}"
+        form = (
+            f"<form action='{escape(action)}' method='post'>"
+            f"<input type='hidden' name='manifest' value='{escape(told)}'>"
+            f"<p>GitHub will ask for a name and show what the App may do.</p>"
+            f"<button>Make the App {escape(self.wish.name)}</button></form>"
+        )
+        return _page(HTTPStatus.OK, form, posts_to=self.wish.web_url)
+
+    async def _back(self, request: web.Request) -> web.Response:
+        code = request.query.get("code", "")
+        if self.made.done() or not _same(request.query.get("state"), self.state):
+            return _page(HTTPStatus.FORBIDDEN, "This is not the answer to our form.")
+        if not _CODE.fullmatch(code):
+            return _page(HTTPStatus.BAD_REQUEST, "GitHub's code is missing: try again.")
+        try:
+            made = await exchanged(self.client, self.wish.api_url, code)
+            keep(self.wish, made)
+        except BratError as error:
+            return _page(HTTPStatus.BAD_GATEWAY, escape(str(error)))
+        self.made.set_result(made)
+        link = escape(f"{made.html_url}/installations/new")
+        said = f"{escape(made.slug)} is made. <a href='{link}'>Install it</a> now."
+        return _page(HTTPStatus.OK, f"<p>{said}</p>")
+
+
+async def exchanged(client: httpx.AsyncClient, api_url: str, code: str) -> Made:
+    """Turn GitHub's code, which is good once and for an hour, into the App.
+
+    Raises:
+        Unavailable: GitHub did not answer, or did not know the code.
+    """
+    url = f"{api_url}/app-manifests/{code}/conversions"
+    try:
+        answer = await client.post(url, headers={"accept": "application/json"})
+    except httpx.HTTPError as error:
+        raise Unavailable(f"GitHub did not hand over the App: {error!r}") from error
+    if answer.status_code != HTTPStatus.CREATED:
+        said = f"GitHub did not hand over the App: it answered {answer.status_code}"
+        raise Unavailable(f"{said}; begin again, a code is good once and for an hour")
+    try:
+        return Made.model_validate_json(answer.content)
+    except ValidationError as error:
+        raise Unavailable("GitHub's answer is not an App") from error
+
+
+def check_free(folder: Path) -> None:
+    """See that nothing would be overwritten.
+
+    Raises:
+        BratError: there is an App already.
+    """
+    for name in (KEY_FILE, SETTINGS_FILE):
+        if (folder / name).exists():
+            raise BratError(f"{folder / name} is there already: choose another folder")
+
+
+def keep(wish: Wish, made: Made) -> None:
+    """Write the key and the settings, for their owner alone; nothing is overwritten.
+
+    Raises:
+        BratError: it cannot be written.
+    """
+    folder = wish.folder.resolve()
+    owner = made.owner.login if made.owner else wish.organisation
+    told: Mapping[str, object] = {
+        "api_url": wish.api_url,
+        "git_url": wish.web_url,
+        "app_id": str(made.id),
+        "private_key_file": str(folder / KEY_FILE),
+        "secret": made.webhook_secret or "",
+        "app": made.slug,
+        "folder": str(folder / "data"),
+        "allowed_owners": [owner] if owner else [],
+    }
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        _write(folder / KEY_FILE, made.pem)
+        _write(folder / SETTINGS_FILE, json.dumps(told, indent=2) + "\n")
+    except OSError as error:
+        raise BratError(f"the App cannot be kept in {folder}: {error}") from error
+
+
+def _write(file: Path, text: str) -> None:
+    handle = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(handle, "w") as opened:
+        opened.write(text)
+        opened.flush()
+        os.fsync(handle)
+
+
+def _same(given: str | None, known: str) -> bool:
+    return hmac.compare_digest((given or "").encode(), known.encode())
+
+
+def _page(status: HTTPStatus, inside: str, *, posts_to: str = "'none'") -> web.Response:
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": f"default-src 'none'; form-action {posts_to}",
+        "Referrer-Policy": "no-referrer",
+        "X-Frame-Options": "DENY",
+    }
+    text = f"<!doctype html><title>brat</title><h1>brat</h1>{inside}"
+    return web.Response(
+        status=status, text=text, content_type="text/html", headers=headers
+    )

@@ -1,0 +1,132 @@
+"""What a repository may say in `.brat/config.toml`, and what holds if it does not.
+
+The models are the only description of the file: the messages for people, the JSON
+Schema for editors and the table in docs/configuration.md are made from them.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import Field, ValidationError, model_validator
+
+from convoy.config.faults import field_faults, syntax_fault
+from convoy.config.tables import (
+    CiTable,
+    EngineTable,
+    GateTable,
+    LocksTable,
+    MayorTable,
+    RefineryTable,
+    ScheduleTable,
+    Table,
+    TriggersTable,
+    TrustTable,
+    WitnessTable,
+)
+from convoy.config.values import (
+    ENGINES,
+    SCHEDULES,
+    EngineName,
+    ScheduleName,
+    TomlSchema,
+)
+from convoy.events import Settings
+from convoy.text.nearest import did_you_mean
+from grite.errors import BratError
+
+
+class ConfigError(BratError):
+    """The configuration cannot be used; its text has one line for each fault."""
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """Lines of the form `file: key: what is wrong; what is allowed`."""
+        return self.args
+
+    def __str__(self) -> str:
+        return "\n".join(self.faults)
+
+
+class Config(Table):
+    """How brat works in this repository; every table may be left out."""
+
+    engine: Annotated[
+        Mapping[EngineName, EngineTable],
+        Field(json_schema_extra={"x-allowed": ENGINES, "additionalProperties": False}),
+    ] = {}
+    refinery: RefineryTable = RefineryTable()
+    witness: WitnessTable = WitnessTable()
+    mayor: MayorTable = MayorTable()
+    ci: CiTable = CiTable()
+    triggers: TriggersTable = TriggersTable()
+    schedule: Annotated[
+        Mapping[ScheduleName, ScheduleTable],
+        Field(
+            json_schema_extra={"x-allowed": SCHEDULES, "additionalProperties": False}
+        ),
+    ] = {}
+    locks: LocksTable = LocksTable()
+    gate: GateTable = GateTable()
+    trust: TrustTable = TrustTable()
+
+    @model_validator(mode="after")
+    def _knows_its_planner(self) -> Self:
+        name, known = self.mayor.engine, {"default", *self.engine}
+        if name and name not in known:
+            near = did_you_mean(name, known)
+            raise ValueError(f"[mayor] engine: there is no [engine.{name}]{near}")
+        return self
+
+    def settings(self) -> Settings:
+        """Return what is frozen with a convoy. `[ci]` is not in it: it is local only.
+
+        Without `[engine.default]` the default engine is `claude-code`.
+        """
+        engines = {"default": EngineTable(type="claude-code"), **self.engine}
+        timeout_s = self.witness.timeout
+        return Settings(
+            engines={name: engine.spec(timeout_s) for name, engine in engines.items()},
+            strategy=self.refinery.strategy,
+            require_ci=self.refinery.require_ci,
+            checks=self.refinery.checks,
+            attempts=self.witness.attempts,
+            tasks=self.mayor.tasks,
+            planner=self.mayor.engine,
+            approve=self.mayor.approve,
+            approvals=self.refinery.approvals,
+            max_sessions=self.witness.max_sessions,
+            locks=self.locks.policy,
+            limits=self.gate.limits(),
+            gate=self.gate.gate(),
+        )
+
+
+def load(text: str, *, source: str) -> Config:
+    """Read the text of a configuration file; an empty one gives all defaults.
+
+    Args:
+        text: TOML 1.0.
+        source: what the messages call the file, such as `.brat/config.toml`.
+
+    Raises:
+        ConfigError: it is no TOML, or has unknown keys or values that are not allowed.
+    """
+    text = text.removeprefix("\ufeff")
+    try:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(syntax_fault(source, text, error)) from error
+    try:
+        return Config.model_validate(table)
+    except ValidationError as error:
+        raise ConfigError(*field_faults(source, error, schema())) from error
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON Schema of the file, for editors and documents."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **Config.model_json_schema(schema_generator=TomlSchema),
+        "title": "brat configuration",
+    }

@@ -1,0 +1,189 @@
+"""The planner that asks no model: an issue's task list becomes the convoy's tasks.
+
+The issue's text is data. What it asks for is checked here, once, and every fault is one
+sentence that its author can act on; nothing is guessed.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from convoy.events import TaskSpec
+from convoy.graph import find_cycle
+from convoy.planner.checklist import Item, checklist
+from convoy.planner.marks import Marked, marked
+from convoy.resources import declared_need, declared_path
+from convoy.text.nearest import did_you_mean
+from convoy.text.plaintext import clean, cut
+from grite.errors import BratError
+
+Plan = tuple[TaskSpec, ...]
+
+TITLE_CHARS = 120
+INSTRUCTIONS_CHARS = 20_000
+AROUND_CHARS = 6_000
+SHOWN_CHARS = 60
+
+
+class PlanError(BratError):
+    """The issue cannot be planned as it stands; the message is one sentence."""
+
+
+def plan(title: str, text: str, engines: Collection[str], limit: int) -> Plan:
+    """Return the tasks of an issue, in the order of their numbers.
+
+    An issue without a task list is one task. Ticked items keep their number, are not
+    planned, and count as met where others wait for them.
+
+    Args:
+        title: the issue's title.
+        text: its body, GitHub Markdown.
+        engines: names that `engine:` may give; `default` is one of them.
+        limit: the most tasks the convoy may have.
+
+    Raises:
+        PlanError: nothing is to be done, there are more tasks than `limit`, or an item
+            asks for what cannot be.
+    """
+    title, text = " ".join(clean(title).split()), clean(text)
+    found = checklist(text)
+    if not found.items:
+        return (_whole(title, text.strip()),)
+    todo = [item for item in found.items if not item.done]
+    if not todo:
+        raise PlanError("every item of the task list is ticked: nothing is left to do")
+    if len(todo) > limit:
+        raise PlanError(
+            f"the task list has {len(todo)} open items and {limit} are allowed: "
+            "split the issue, or raise tasks under [mayor] in .brat/config.toml"
+        )
+    issue = _Issue(
+        title=cut(title, TITLE_CHARS),
+        around=cut(found.around, AROUND_CHARS),
+        done={item.number: item.done for item in found.items},
+        engines=engines,
+    )
+    tasks = tuple(_task(item, issue) for item in todo)
+    _check_circles({task.number: task.after for task in tasks})
+    return tasks
+
+
+def addition(
+    title: str, text: str, known: Mapping[int, bool], engines: Collection[str]
+) -> TaskSpec:
+    """Return one more task of an issue, with the number after the last.
+
+    Args:
+        title: the issue's title.
+        text: what is to be done, as an item of a task list says it, without its box.
+        known: for each number there is, whether its work is merged.
+        engines: names that `engine:` may give.
+
+    Raises:
+        PlanError: it asks for what cannot be.
+    """
+    lines = clean(text).strip().split("\n")
+    items = checklist("- [ ] " + "\n  ".join(lines)).items
+    if len(items) != 1:
+        raise PlanError("the text does not begin with words that say what to do")
+    title = cut(" ".join(clean(title).split()), TITLE_CHARS)
+    issue = _Issue(title=title, around="", done=known, engines=engines)
+    return _task(replace(items[0], number=max(known) + 1), issue)
+
+
+@dataclass(frozen=True)
+class _Issue:
+    """What all items of one issue share."""
+
+    title: str
+    around: str
+    done: Mapping[int, bool]
+    """For each number of the list, whether it is ticked."""
+    engines: Collection[str]
+
+
+def _whole(title: str, text: str) -> TaskSpec:
+    """Return an issue without a list as its only task."""
+    first = title or " ".join(text.partition("\n")[0].split())
+    if not first:
+        raise PlanError("the issue has neither a title nor a text")
+    return TaskSpec(
+        number=1,
+        title=cut(first, TITLE_CHARS),
+        instructions=cut(f"{title}\n\n{text}".strip(), INSTRUCTIONS_CHARS),
+    )
+
+
+def _task(item: Item, issue: _Issue) -> TaskSpec:
+    found = marked(item)
+    try:
+        return TaskSpec(
+            number=item.number,
+            title=_title(found),
+            instructions=_instructions(item.number, found.text, issue),
+            after=_after(item.number, found.of("after"), issue.done),
+            paths=tuple(dict.fromkeys(map(declared_path, found.of("paths")))),
+            needs=tuple(map(declared_need, found.of("needs"))),
+            engine=_engine(found.of("engine"), issue.engines),
+        )
+    except ValueError as error:
+        raise PlanError(f"task {item.number}: {error}") from error
+
+
+def _title(found: Marked) -> str:
+    for line in found.of("unread"):
+        raise ValueError(
+            f'"{cut(line, SHOWN_CHARS)}" is not understood: put commas between names'
+        )
+    title = " ".join(found.text.partition("\n")[0].split())
+    if not title:
+        raise ValueError("it has no title")
+    return cut(title, TITLE_CHARS)
+
+
+def _instructions(number: int, text: str, issue: _Issue) -> str:
+    """Return what an agent is told that sees nothing else of the issue."""
+    context = f'This is task {number} of the issue "{issue.title}".'
+    if issue.around:
+        context += f" Around its tasks the issue says:\n\n{issue.around}"
+    room = INSTRUCTIONS_CHARS - len(context) - 2
+    return f"{cut(text, room)}\n\n{context}"
+
+
+def _after(
+    number: int, written: Collection[str], done: Mapping[int, bool]
+) -> tuple[int, ...]:
+    for each in written:
+        if each.startswith("#"):
+            raise ValueError(
+                f"{each} is an issue's number; write (after {each[1:]}) for a task's"
+            )
+    wanted = sorted({int(each) for each in written})
+    if number in wanted:
+        raise ValueError("it waits for itself")
+    for other in wanted:
+        if other not in done:
+            raise ValueError(
+                f"it waits for task {other}, and the list has 1 to {max(done)}"
+            )
+    return tuple(other for other in wanted if not done[other])
+
+
+def _engine(written: tuple[str, ...], engines: Collection[str]) -> str:
+    if len(written) > 1:
+        raise ValueError(f"it names more than one engine: {', '.join(written)}")
+    name = written[0] if written else "default"
+    if name not in engines:
+        known = ", ".join(sorted(engines))
+        raise ValueError(
+            f'there is no engine "{cut(name, SHOWN_CHARS)}"; configured: {known}'
+            + did_you_mean(name, engines)
+        )
+    return name
+
+
+def _check_circles(edges: Mapping[int, Collection[int]]) -> None:
+    circle = find_cycle(edges)
+    if circle:
+        waits = ", ".join(f"{a} for {b}" for a, b in pairwise(circle))
+        raise PlanError(f"tasks wait for each other in a circle: {waits}")

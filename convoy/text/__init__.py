@@ -1,0 +1,1 @@
+"""Text from outside and for people: cleaned, cut, fenced, named."""

@@ -1,0 +1,1 @@
+"""The state and the log, told to people and programs. Pure."""

@@ -1,0 +1,116 @@
+"""The state as JSON documents, for programs.
+
+`schema_version` goes up when a field changes its meaning or goes away; a new field does
+not change it. docs/status.md describes every field, and a test compares.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from convoy import ids
+from convoy.queue import waiting_to_merge
+from convoy.state import Convoy, State, Task
+from convoy.told.interventions import interventions
+from convoy.told.reasons import reasons, waits_for
+from convoy.told.times import saved_s, worked_s
+
+SCHEMA_VERSION: Final = 1
+
+
+def state_document(
+    state: State, now: int, faults: tuple[str, ...] = ()
+) -> dict[str, Any]:
+    """Return what `brat status --json` prints.
+
+    Args:
+        state: what the log says.
+        now: unix ms.
+        faults: what could not be read in the log.
+    """
+    found = interventions(state, now, faults)
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "wal_head": state.moment.commit or None,
+        "convoys": [convoy_document(convoy) for convoy in state.convoys.values()],
+        "sessions": [
+            session_document(convoy, task) for convoy, task in state.running()
+        ],
+        "queue": queue_document(state),
+        "locks": [msgspec.to_builtins(lease) for lease in state.leases.values()],
+        "interventions": [msgspec.to_builtins(each) for each in found],
+    }
+
+
+def convoy_document(convoy: Convoy) -> dict[str, Any]:
+    """Return what `--json` says of a convoy."""
+    return {
+        "name": convoy.name,
+        "title": convoy.title,
+        "issue": convoy.issue,
+        "state": convoy.state,
+        "why": convoy.why,
+        "pull_request": convoy.pull,
+        "landed_commit": convoy.landed,
+        "worked_s": worked_s(convoy),
+        "saved_s": saved_s(convoy),
+        "tasks": [task_document(convoy, task) for task in convoy.tasks],
+    }
+
+
+def task_document(convoy: Convoy, task: Task) -> dict[str, Any]:
+    """Return what `--json` says of a task."""
+    return {
+        "number": task.number,
+        "title": task.spec.title,
+        "state": task.state,
+        "attempts": task.started,
+        "after": list(task.spec.after),
+        "engine": task.spec.engine,
+        "branch": ids.task_branch(convoy.name, task.number),
+        "pull_request": task.pull,
+        "landed_commit": task.landed,
+        "waits_for": waits_for(convoy, task),
+        "why": task.why,
+    }
+
+
+def session_document(convoy: Convoy, task: Task) -> dict[str, Any]:
+    """Return what `--json` says of a session that has not ended."""
+    attempt = task.attempt
+    return {
+        "name": ids.session_name(convoy.name, task.number, task.started),
+        "convoy": convoy.name,
+        "task": task.number,
+        "attempt": task.started,
+        "engine": task.spec.engine,
+        "run": attempt.run if attempt else None,
+        "since_ms": attempt.at if attempt else None,
+    }
+
+
+def queue_document(state: State) -> list[dict[str, Any]]:
+    """Return the merge queues of all live convoys, each in the order of landing."""
+    return [
+        {
+            "convoy": convoy.name,
+            "task": task.number,
+            "place": place,
+            "pull_request": task.pull,
+            "candidate": task.candidate.commit if task.candidate else None,
+            "waits_for": waits_for(convoy, task),
+        }
+        for convoy in state.live()
+        for place, task in enumerate(waiting_to_merge(convoy), 1)
+    ]
+
+
+def why_document(state: State, convoy: Convoy, task: Task, now: int) -> dict[str, Any]:
+    """Return what `brat why --json` prints."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "convoy": convoy.name,
+        "task": task.number,
+        "state": task.state,
+        "reasons": list(reasons(state, convoy, task, now)),
+    }
