@@ -87,7 +87,7 @@ COLUMNS: Final = {
     for column in (
         Column("ok", None, _WELL),
         Column("401", Status(code=401), frozenset({"credentials"})),
-        Column("hang", Hang(), _ENDED, timeout_s=25),
+        Column("hang", Hang(), _ENDED, timeout_s=20),
         Column("429", Status(code=429), _LIMITED),
         Column("429 for 2 s", Status(code=429, retry_after=2), _WELL, first=1),
         Column("500", Status(code=500), _DOWN),
