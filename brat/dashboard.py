@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +23,7 @@ from convoy.told import timeline
 from convoy.told.timeline import Line
 from grite.wal import Log
 
-__all__ = ["PORT", "alone", "beside"]
+__all__ = ["PORT", "alone", "beside", "over"]
 
 TOKEN_BYTES: Final = 16
 
@@ -46,11 +46,34 @@ async def beside(local: Local, port: int, tell: Tell) -> AsyncIterator[None]:
         _house(bare_path(folder, local.known), local.known.repository),
         ask=ask,
         token=token,
-        output=lambda run: output.last(output.file_of(folder, run)),
+        output=_printed(folder),
     )
     async with serving(house, port) as url:
         tell(f"dashboard: {url}/?token={token}")
         yield
+
+
+@asynccontextmanager
+async def over(
+    log: Path, name: str, port: int, *, folder: Path | None = None
+) -> AsyncIterator[str]:
+    """Serve it over a log, to look only; give its address.
+
+    Args:
+        log: the repository that holds the log.
+        name: what people call the repository.
+        port: where.
+        folder: brat's own, where its forge runs here: its sessions' output is shown.
+    """
+    house = _house(log, name)
+    if folder is not None:
+        house = replace(house, output=_printed(folder))
+    async with serving(house, port) as url:
+        yield url
+
+
+def _printed(folder: Path) -> Callable[[int], str]:
+    return lambda run: output.last(output.file_of(folder, run))
 
 
 async def alone(log: Path, name: str, port: int, tell: Tell) -> None:
@@ -62,7 +85,7 @@ async def alone(log: Path, name: str, port: int, tell: Tell) -> None:
         port: where.
         tell: is told the address.
     """
-    async with serving(_house(log, name), port) as url:
+    async with over(log, name, port) as url:
         tell(f"dashboard: {url} (it only shows; stop with Ctrl-C)")
         await asyncio.Event().wait()
 

@@ -156,7 +156,7 @@ def config_check(repo: Repo = HERE) -> None:
     commands.config_check(repo)
 
 
-def demo(
+def demo(  # noqa: PLR0913  an option each
     *,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="Where it lies; it is left there.")
@@ -164,6 +164,9 @@ def demo(
     as_json: Json = False,
     chaos: Annotated[bool, typer.Option(help="Kill the bot again and again.")] = False,
     seed: Annotated[int | None, typer.Option(help="Of the chaos.")] = None,
+    ui: Annotated[
+        bool, typer.Option("--with-ui", help="Show it in a browser, too.")
+    ] = False,
     engine: Annotated[str, typer.Option(help="A real CLI: codex, aider ...")] = "shell",
     model: Annotated[
         str | None, typer.Option(help="A real model for it; needs its key.")
@@ -173,7 +176,9 @@ def demo(
     from brat.demo import engine as engines, story
 
     played = engines.chosen(engine, model)
-    sys.exit(story.tell(directory, played, as_json=as_json, chaos=chaos, seed=seed))
+    sys.exit(
+        story.tell(directory, played, as_json=as_json, chaos=chaos, seed=seed, ui=ui)
+    )
 
 
 def _run(role: str, repo: Path, *, once: bool, watch: bool) -> None:

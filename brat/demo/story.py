@@ -24,8 +24,9 @@ from rich.console import Group
 from rich.live import Live
 from rich.text import Text
 
-from brat import local, processes, registration as registrations
+from brat import dashboard, local, processes, registration as registrations
 from brat.console import err, say, write
+from brat.dashboard import PORT
 from brat.demo import sample
 from brat.demo.bot_process import BotProcess
 from brat.demo.engine import Engine
@@ -90,6 +91,7 @@ def tell(
     as_json: bool,
     chaos: bool,
     seed: int | None,
+    ui: bool = False,
 ) -> int:
     """Run the demo; return 0 only when every task merged and the tests pass.
 
@@ -99,6 +101,7 @@ def tell(
         as_json: print one JSON object on standard output.
         chaos: kill the bot at random moments.
         seed: of that randomness; None draws one.
+        ui: serve the dashboard, also after the end, until Enter is pressed.
     """
     git.require_version()
     with _folder(directory) as folder:
@@ -108,7 +111,7 @@ def tell(
         say(str(engine or ENGINE))
         begun = time.monotonic()
         drawn = _drawn(seed) if chaos else None
-        kills = asyncio.run(_play(stage, drawn, live=not as_json))
+        kills = asyncio.run(_shown(stage, drawn, live=not as_json, ui=ui))
         wall_s = time.monotonic() - begun
         reader = Reader(stage.bare)
         convoy = next(iter(reader.read().convoys.values()))
@@ -156,6 +159,21 @@ def _set_up(folder: Path, engine: Engine | None) -> Stage:
     )
     registrations.set_ci(folder, known, Ci(command=project.ci_command))
     return Stage(folder=folder, sample=project, known=known, engine=engine)
+
+
+async def _shown(
+    stage: Stage, drawn: random.Random | None, *, live: bool, ui: bool
+) -> int:
+    """Play it, with the dashboard where it is wanted; return how often the bot died."""
+    if not ui:
+        return await _play(stage, drawn, live=live)
+    named = stage.known.repository
+    async with dashboard.over(stage.bare, named, PORT, folder=stage.folder) as url:
+        say(f"dashboard: {url}")
+        kills = await _play(stage, drawn, live=live)
+        say("the demo is over; the dashboard stays until you press Enter")
+        await asyncio.to_thread(sys.stdin.readline)
+        return kills
 
 
 async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int:

@@ -3,13 +3,15 @@
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.world.terminal import BRAT, Terminal, left_running
+from tests.world.terminal import BRAT, Terminal, left_running, new_terminal
 from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(600)
@@ -78,3 +80,45 @@ def test_a_clone_has_one_that_only_shows(terminal: Terminal) -> None:
 
     assert "say-hi-1" in page
     assert refused.text == "This dashboard only shows.\n"
+
+
+def test_the_demo_is_watched_to_its_end(tmp_path: Path) -> None:
+    terminal = new_terminal(tmp_path)
+    with (
+        subprocess.Popen(
+            [BRAT, "demo", "--with-ui", "--json"],
+            cwd=terminal.cwd,
+            env=terminal.environment(),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as demo,
+        httpx.Client(trust_env=False) as browser,
+    ):
+        assert demo.stdin is not None
+        assert demo.stderr is not None
+        seen: set[str] = set()
+        url = ""
+        for line in demo.stderr:
+            if found := re.search(r"dashboard: (\S+)", line):
+                url = found[1]
+                seen |= _states_until_complete(browser, url)
+            if "press Enter" in line:
+                demo.stdin.write("\n")
+                demo.stdin.flush()
+    assert demo.returncode == 0
+    assert {"running", "needs-review", "merged"} <= seen
+
+
+def _states_until_complete(browser: httpx.Client, url: str) -> set[str]:
+    """Follow the convoy over the dashboard's API; return its tasks' states."""
+    seen: set[str] = set()
+    deadline = time.monotonic() + 240
+    while time.monotonic() < deadline:
+        convoys = browser.get(f"{url}/api/v1/status").json()["convoys"]
+        seen |= {task["state"] for convoy in convoys for task in convoy["tasks"]}
+        if [convoy["state"] for convoy in convoys] == ["complete"]:
+            return seen
+        time.sleep(0.2)
+    pytest.fail(f"the convoy did not end; seen: {seen}")
