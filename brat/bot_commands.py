@@ -17,7 +17,7 @@ from bot.serving.manifest import SETTINGS_FILE, Maker, Wish, check_free
 from bot.serving.service import listening
 from bot.serving.simulate import Recorded, World, told
 from bot.settings import read_as
-from brat import checkout as checkouts, local
+from brat import checkout as checkouts, local, workflow_files
 from brat.console import say, write
 from brat.places import log_repository
 from brat.reading import Reader
@@ -100,7 +100,7 @@ def examine(file: Path, *, fix: bool) -> int:
 
     async def looked() -> int:
         faults = 0
-        async for found in examined(hosting, fix=fix):
+        async for found in examined(hosting, workflow_files.is_ours, fix=fix):
             mend = f" -> {found.mend}" if found.mend else ""
             say(f"  {_MARKS[found.grade]} {found.said}{mend}")
             faults += found.grade == "fault"

@@ -67,9 +67,17 @@ def compare(checkout: Checkout) -> tuple[Differs, ...]:
     for name in NAMES:
         file = checkout.top / FOLDER / name
         text = file.read_text(errors="replace") if file.is_file() else ""
-        same = _with_ci(text, ()) == _with_ci(text_of(name), ())
-        found.append(Differs(name, file.is_file(), same))
+        found.append(Differs(name, file.is_file(), is_ours(name, text)))
     return tuple(found)
+
+
+def is_ours(name: str, text: str) -> bool:
+    """Whether a file's text is this version's, but for the names of CI workflows.
+
+    Raises:
+        BratError: this installation lacks the file.
+    """
+    return _with_ci(text, ()) == _with_ci(text_of(name), ())
 
 
 def ci_names(checkout: Checkout) -> tuple[str, ...]:

@@ -1,26 +1,31 @@
 """Is the App as the bot needs it, and every repository that it serves?
 
-Each finding says what puts it right. Only a missing label is put right from here.
+Each finding says what puts it right. What is put right from here: a label that is
+missing and, where the App may, settings of Actions.
 https://docs.github.com/rest/apps/apps
 """
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Final, Literal
+from types import MappingProxyType
+from typing import Final
 from urllib.parse import quote
 
 import httpx
-from msgspec import Struct
 from pydantic import BaseModel, ConfigDict
 
 from bot.door.redelivery import Sent
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
 from bot.forge.rest import DEADLINE_S, Refused, Rest
 from bot.forge.tokens import StaticToken, Tokens
+from bot.serving import actions_settings, branch_rules, hook_address, workflow_presence
+from bot.serving.found import Found
 from bot.serving.hosting import Hosting
 from bot.serving.manifest import EVENTS
 from bot.serving.roster import Roster, key_of
+from bot.serving.workflow_presence import IsOurs
 from grite.errors import BratError
 
 SKEW_S: Final = 30.0
@@ -28,15 +33,6 @@ SKEW_S: Final = 30.0
 LATEST: Final = 30
 LEVELS: Final = ("none", "read", "write", "admin")
 LABEL_COLOUR: Final = "5319e7"
-
-
-class Found(Struct, frozen=True):
-    """One thing that was looked at."""
-
-    grade: Literal["ok", "note", "fault"]
-    said: str
-    mend: str = ""
-    """What puts it right."""
 
 
 class _App(BaseModel):
@@ -54,12 +50,15 @@ class _Workflow(BaseModel):
     state: str
 
 
-async def examined(hosting: Hosting, *, fix: bool) -> AsyncIterator[Found]:
+async def examined(
+    hosting: Hosting, is_ours: IsOurs, *, fix: bool
+) -> AsyncIterator[Found]:
     """Give what is found, the App first.
 
     Args:
         hosting: the service's settings.
-        fix: make a label that is missing.
+        is_ours: knows this version's workflow files.
+        fix: make a label that is missing, and switch on what is needed of Actions.
 
     Raises:
         BratError: the forge did not answer, or does not know the App.
@@ -68,44 +67,57 @@ async def examined(hosting: Hosting, *, fix: bool) -> AsyncIterator[Found]:
         client = httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False)
         await stack.enter_async_context(client)
         served: Mapping[str, int | None] = dict.fromkeys(hosting.repositories)
+        settings_right = "none"
         if hosting.app_id is not None and hosting.private_key_file is not None:
             key = key_of(hosting.app_id, hosting.private_key_file)
             roster = Roster(client, hosting.api_url, key)
-            async for found in _app(hosting, roster):
+            app = await roster.app.read(_App, "/app")
+            settings_right = app.permissions.get(actions_settings.RIGHT, "none")
+            async for found in _app(hosting, roster, app):
+                yield found
+            async for found in hook_address.examined(hosting, roster.app, client):
                 yield found
             served = await roster.repositories(hosting.allows, hosting.serves)
         if not served:
             yield Found("fault", "no repository is served", "install the App in one")
         for name, installation in served.items():
-            tokens = await _tokens(stack, client, hosting, name, installation)
-            rest = Rest(client, api_url=hosting.api_url, token=tokens)
-            async for found in _repository(hosting, rest, name, fix=fix):
+            visit = _Visit(stack, client, hosting, name, installation, settings_right)
+            async for found in _repository(visit, is_ours, fix=fix):
                 yield found
 
 
-async def _tokens(
-    stack: AsyncExitStack,
-    client: httpx.AsyncClient,
-    hosting: Hosting,
-    name: str,
-    installation: int | None,
-) -> Tokens:
-    if hosting.app_id is None or hosting.private_key_file is None:
-        return StaticToken(hosting.token)
-    tokens = AppTokens(
-        client,
-        api_url=hosting.api_url,
-        app=key_of(hosting.app_id, hosting.private_key_file),
-        grant=Grant(repository=name, installation=installation),
-    )
-    return await stack.enter_async_context(tokens)
+@dataclass(frozen=True)
+class _Visit:
+    """One repository, and how it is asked."""
+
+    stack: AsyncExitStack
+    client: httpx.AsyncClient
+    hosting: Hosting
+    name: str
+    installation: int | None
+    settings_right: str
+    """How far the App may look at a repository's settings."""
+
+    async def rest(self, more: Mapping[str, str] = MappingProxyType({})) -> Rest:
+        """Return what asks with the bot's rights, and `more`."""
+        hosting = self.hosting
+        tokens: Tokens = StaticToken(hosting.token)
+        if hosting.app_id is not None and hosting.private_key_file is not None:
+            grant = Grant(
+                repository=self.name,
+                installation=self.installation,
+                permissions={**PERMISSIONS, **more},
+            )
+            key = key_of(hosting.app_id, hosting.private_key_file)
+            own = AppTokens(self.client, api_url=hosting.api_url, app=key, grant=grant)
+            tokens = await self.stack.enter_async_context(own)
+        return Rest(self.client, api_url=hosting.api_url, token=tokens)
 
 
 # --- the App --------------------------------------------------------------------------
 
 
-async def _app(hosting: Hosting, roster: Roster) -> AsyncIterator[Found]:
-    app = await roster.app.read(_App, "/app")
+async def _app(hosting: Hosting, roster: Roster, app: _App) -> AsyncIterator[Found]:
     settings = f"{app.html_url}: settings, permissions and events"
     yield Found("ok", f"the App is {app.slug}")
     if app.slug != hosting.app:
@@ -167,13 +179,38 @@ def _mend_delivery(status: int) -> str:
 
 
 async def _repository(
-    hosting: Hosting, rest: Rest, name: str, *, fix: bool
+    visit: _Visit, is_ours: IsOurs, *, fix: bool
 ) -> AsyncIterator[Found]:
+    hosting, name = visit.hosting, visit.name
     try:
+        rest = await visit.rest()
         yield await _label(hosting, rest, name, fix=fix)
         yield await _workflow(hosting, rest, name)
+        files = await workflow_presence.texts(rest, name)
+        async for found in workflow_presence.examined(name, files, is_ours):
+            yield found
+        async for found in branch_rules.examined(rest, name):
+            yield found
+        has_loop = workflow_presence.LOOP in files
+        async for found in _settings(visit, has_loop=has_loop, fix=fix):
+            yield found
     except BratError as error:
         yield Found("fault", f"{name}: {error}")
+
+
+async def _settings(
+    visit: _Visit, *, has_loop: bool, fix: bool
+) -> AsyncIterator[Found]:
+    """Look at the settings of Actions, with a token of their own: the bot has none."""
+    right = visit.settings_right
+    if not visit.hosting.token and right == "none":
+        yield actions_settings.unseen(visit.name)
+        return
+    rest = await visit.rest({actions_settings.RIGHT: right})
+    async for found in actions_settings.examined(
+        rest, visit.name, has_loop=has_loop, fix=fix
+    ):
+        yield found
 
 
 async def _label(hosting: Hosting, rest: Rest, name: str, *, fix: bool) -> Found:

@@ -16,7 +16,7 @@ _REPO: Final = "/repos/{owner}/{repo}"
 _ASKED: Final = tuple(
     (re.compile(pattern), names)
     for pattern, names in (
-        (r"/(collaborators/.*)?", ("metadata",)),
+        (r"/(collaborators/.*|rules/.*)?", ("metadata",)),
         (r"/commits/[^/]*/check-runs|/check-runs.*", ("checks",)),
         (r"/commits/[^/]*/status|/statuses/.*", ("statuses",)),
         (r"/(branches|commits|compare|contents|git)/.*", ("contents",)),

@@ -151,6 +151,13 @@ def _delivery(call: Call) -> Delivery:
     return found(next((one for one in _deliveries(call) if one.id == number), None))
 
 
+async def get_hook_config(call: Call) -> Answer:
+    """`GET /app/hook/config`; an App without a webhook has an empty one."""
+    known = call.store.hooks.of(("app", _app(call).id))
+    none = {"content_type": "json", "insecure_ssl": "0"}
+    return Answer(hooks.config(known[0]) if known else none)
+
+
 async def list_deliveries(call: Call) -> Answer:
     """`GET /app/hook/deliveries`: a cursor leads on, which is the last one's id."""
     cursor, size = call.asked("cursor"), call.asked("per_page")
@@ -204,6 +211,7 @@ ROUTES = (
         by="app",
     ),
     Route("DELETE", "/installation/token", revoke_token),
+    Route("GET", "/app/hook/config", get_hook_config, by="app"),
     Route("GET", _HOOK, list_deliveries, by="app"),
     Route("GET", _ONE, get_delivery, by="app"),
     Route("POST", _ONE + "/attempts", redeliver, by="app"),

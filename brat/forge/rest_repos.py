@@ -1,4 +1,4 @@
-"""REST: who I am, repositories, rights, branches, commits and files."""
+"""REST: who I am, repositories, rights, branches, rules, commits and files."""
 
 from brat.forge.calls import Answer, Call, Route, found
 from brat.forge.faces import diff
@@ -36,6 +36,11 @@ async def get_branch(call: Call) -> Answer:
     if commit is None:
         raise Refused(404, "Branch not found")
     return Answer(commits.branch(call.site, call.repo, name, commit))
+
+
+async def list_rules(call: Call) -> Answer:
+    """`GET rules/branches/{branch}`: this forge has no rulesets."""
+    return call.page((), dict)
 
 
 async def get_commit(call: Call) -> Answer:
@@ -112,6 +117,7 @@ ROUTES = (
     Route("GET", _REPO, get_repository),
     Route("GET", _REPO + "/collaborators/{username}/permission", get_permission),
     Route("GET", _REPO + "/branches/{branch:.+}", get_branch),
+    Route("GET", _REPO + "/rules/branches/{branch:.+}", list_rules),
     Route("GET", _REPO + "/contents/{path:.+}", get_content),
     Route("GET", _REPO + "/compare/{basehead:.+}", compare),
     Route("GET", _REPO + "/commits/{ref:.+}", get_commit),

@@ -6,10 +6,12 @@ from pathlib import Path
 import pytest
 
 from bot.forge.app_auth import PERMISSIONS
-from bot.serving.examination import Found, examined
+from bot.serving.examination import examined
+from bot.serving.found import Found
 from bot.serving.hosting import Hosting
 from bot.serving.manifest import EVENTS
 from brat.forge import Forge, NewApp
+from brat.workflow_files import is_ours
 from grite.errors import BratError
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
@@ -55,7 +57,7 @@ def app(
 
 
 async def looked(hosting: Hosting, *, fix: bool = False) -> list[Found]:
-    return [found async for found in examined(hosting, fix=fix)]
+    return [found async for found in examined(hosting, is_ours, fix=fix)]
 
 
 def about(found: list[Found], word: str) -> Found:
@@ -133,3 +135,41 @@ async def test_a_key_of_another_app_ends_it(here: Town) -> None:
 
     with pytest.raises(BratError):
         await looked(hosting)
+
+
+async def test_a_webhook_without_an_address_is_a_fault(here: Town) -> None:
+    found = about(await looked(app(here)), "webhook")
+
+    assert (found.grade, found.said) == ("fault", "the webhook has no address")
+    assert "--poll" in found.mend
+
+
+@pytest.mark.parametrize(
+    ("status", "grade"), [(401, "ok"), (403, "note"), (404, "fault")]
+)
+async def test_what_is_at_the_webhooks_address_is_tried(
+    status: int, grade: str, here: Town
+) -> None:
+    async with receiving() as receiver:
+        receiver.status = status
+
+        found = about(await looked(app(here, hook=receiver.url)), receiver.url)
+
+    assert found.grade == grade
+
+
+async def test_a_webhook_where_nobody_listens_is_a_note(here: Town) -> None:
+    async with receiving() as receiver:
+        url = receiver.url
+
+    assert "cannot be reached" in about(await looked(app(here, hook=url)), url).said
+
+
+async def test_a_webhook_that_the_settings_do_not_expect_is_a_note(here: Town) -> None:
+    hosting = app(here, hook="http://127.0.0.1:1/").model_copy(update={"secret": ""})
+
+    assert about(await looked(hosting), "no secret").grade == "note"
+
+
+async def test_an_app_that_may_not_see_the_settings_says_so(here: Town) -> None:
+    assert about(await looked(app(here)), "whether Actions may run").grade == "note"

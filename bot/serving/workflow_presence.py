@@ -1,0 +1,98 @@
+"""Which workflows does a repository have: brat's, this version's; and some CI?
+
+https://docs.github.com/rest/actions/workflows#list-repository-workflows
+https://docs.github.com/rest/repos/contents#get-repository-content
+"""
+
+import base64
+import re
+from collections.abc import AsyncIterator, Callable, Mapping
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import quote
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.forge.rest import Refused, Rest
+from bot.serving.found import Found
+
+LOOP: Final = "brat.yml"
+OWN: Final = (LOOP, "brat-task.yml")
+FOLDER: Final = ".github/workflows/"
+MOST: Final = 50
+"""Files that are read of one repository."""
+_PUSH: Final = re.compile(r"(?m)^(on|\"on\"|'on'): *(\[?.*\bpush\b)|^ +push:")
+_LIMITED: Final = re.compile(r"(?m)^ +(branches|branches-ignore|tags):")
+
+IsOurs = Callable[[str, str], bool]
+"""Whether a file of this name with this text is what this version writes."""
+
+
+class _Workflow(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    path: str
+
+
+class _Content(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    content: str = ""
+
+
+async def texts(rest: Rest, name: str) -> dict[str, str]:
+    """Return the workflow files on the default branch, by their names.
+
+    Raises:
+        BratError: the forge did not answer.
+    """
+    url = f"/repos/{name}/actions/workflows?per_page=100"
+    found: dict[str, str] = {}
+    async for each in rest.each(_Workflow, url, "workflows"):
+        file = each.path.removeprefix(FOLDER)
+        if each.path.startswith(FOLDER) and len(found) < MOST:
+            text = await _text(rest, f"/repos/{name}/contents/{quote(each.path)}")
+            if text is not None:
+                found[file] = text
+    return found
+
+
+async def _text(rest: Rest, url: str) -> str | None:
+    try:
+        found = await rest.read(_Content, url)
+        return base64.b64decode(found.content).decode(errors="replace")
+    except Refused as refused:
+        if refused.status != HTTPStatus.NOT_FOUND:
+            raise
+        return None  # a file of another branch
+    except ValueError:
+        return None
+
+
+async def examined(
+    name: str, files: Mapping[str, str], is_ours: IsOurs
+) -> AsyncIterator[Found]:
+    """Give how a repository's workflow files stand to this version's, and its CI."""
+    for file in OWN:
+        if file not in files:
+            continue
+        if is_ours(file, files[file]):
+            yield Found("ok", f"{name}: {file} is this version's")
+        else:
+            mend = "if nobody changed it: remove it, brat init --actions, push"
+            yield Found("note", f"{name}: {file} is not this version's", mend)
+    judges = [file for file in files if file not in OWN and judged(files[file])]
+    if judges:
+        said = f"{name}: {', '.join(judges)} may judge what brat builds"
+        yield Found("ok", said)
+    else:
+        said = f"{name}: no workflow runs on pushes to brat/queue/**"
+        mend = 'add "brat/queue/**" to the branches of your CI\'s push, or set '
+        yield Found("note", said, f"{mend}[refinery] require_ci = false")
+
+
+def judged(text: str) -> bool:
+    """Whether a workflow may run on a candidate; a guess from its text."""
+    if "brat/queue" in text:
+        return True
+    return bool(_PUSH.search(text)) and not _LIMITED.search(text)

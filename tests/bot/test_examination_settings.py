@@ -1,0 +1,226 @@
+"""What a repository's settings would keep from the bot is said, with what mends it."""
+
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+import httpx
+import pytest
+import respx
+
+from bot.forge.rest import Rest
+from bot.serving import actions_settings, branch_rules, workflow_presence
+from bot.serving.found import Found
+from bot.serving.hook_address import nowhere
+from brat.workflow_files import is_ours, text_of
+from tests.bot.conftest import API
+
+NAME = "octo/project"
+REPO = f"{API}/repos/{NAME}"
+ACTIONS = f"{REPO}/actions/permissions"
+
+
+async def all_of(found: AsyncIterator[Found]) -> list[tuple[str, str]]:
+    return [(one.grade, one.said.removeprefix(f"{NAME}: ")) async for one in found]
+
+
+# --- rules ----------------------------------------------------------------------------
+
+
+def ruled(
+    forge: respx.MockRouter, rules: Mapping[str, list[dict[str, Any]]] | None = None
+) -> None:
+    forge.get(REPO).respond(json={"full_name": NAME, "default_branch": "trunk"})
+    for branch in ("trunk", *branch_rules.OWN_BRANCHES):
+        path = branch.replace("/", "%2F")
+        url = f"{REPO}/rules/branches/{path}?per_page=100"
+        forge.get(url).respond(json=(rules or {}).get(branch, []))
+
+
+async def test_a_rule_that_keeps_the_bot_out_is_a_fault(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    ruled(
+        forge,
+        {
+            "trunk": [
+                {"type": "pull_request", "ruleset_id": 7},
+                {"type": "creation", "ruleset_id": 7},
+            ],
+            "brat/queue/any/any": [{"type": "creation", "ruleset_id": 8}],
+        },
+    )
+    forge.get(f"{REPO}/rulesets/7").respond(json={"current_user_can_bypass": "never"})
+    forge.get(f"{REPO}/rulesets/8").respond(json={"current_user_can_bypass": "always"})
+
+    assert await all_of(branch_rules.examined(rest, NAME)) == [
+        ("fault", "the rules on trunk want a pull request for each push"),
+        ("ok", "no rule keeps the bot from convoy/any/base"),
+        ("ok", "the bot may pass by the rules on brat/queue/any/any"),
+    ]
+
+
+async def test_what_the_forge_does_not_show_is_a_note(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    ruled(forge, {"trunk": [{"type": "update", "ruleset_id": 7}]})
+    forge.get(f"{REPO}/rulesets/7").respond(404, json={"message": "Not Found"})
+
+    first = (await all_of(branch_rules.examined(rest, NAME)))[0]
+
+    assert first == (
+        "note",
+        "the rules on trunk want no pushes; whether the bot may pass by is not shown",
+    )
+
+
+@pytest.mark.parametrize(("status", "grade"), [(200, "note"), (404, "ok")])
+async def test_protection_of_the_old_kind_is_a_note(
+    status: int, grade: str, rest: Rest, forge: respx.MockRouter
+) -> None:
+    ruled(forge)
+    forge.get(f"{REPO}/branches/trunk").respond(status, json={"protected": True})
+
+    assert (await all_of(branch_rules.examined(rest, NAME)))[0][0] == grade
+
+
+# --- Actions --------------------------------------------------------------------------
+
+
+def settings(forge: respx.MockRouter, *, on: bool, actions: str = "all") -> None:
+    told = {"enabled": on, "allowed_actions": actions}
+    forge.get(ACTIONS).respond(json=told)
+    jobs = {
+        "can_approve_pull_request_reviews": on,
+        "default_workflow_permissions": "read",
+    }
+    forge.get(f"{ACTIONS}/workflow").respond(json=jobs)
+
+
+async def test_actions_that_are_off_are_a_fault(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    settings(forge, on=False)
+    looked = actions_settings.examined(rest, NAME, has_loop=True, fix=False)
+
+    assert await all_of(looked) == [
+        ("fault", "Actions may not run"),
+        ("note", "jobs may not open pull requests, so brat.yml needs an App"),
+    ]
+
+
+async def test_they_are_switched_on_when_asked(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    settings(forge, on=False)
+    on = forge.put(ACTIONS, json={"enabled": True}).respond(204)
+    jobs = {"can_approve_pull_request_reviews": True}
+    pulls = forge.put(f"{ACTIONS}/workflow", json=jobs).respond(204)
+    looked = actions_settings.examined(rest, NAME, has_loop=True, fix=True)
+
+    assert [grade for grade, _ in await all_of(looked)] == ["ok", "ok"]
+    assert (on.call_count, pulls.call_count) == (1, 1)
+
+
+async def test_what_may_not_be_switched_stays_a_fault(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    settings(forge, on=False)
+    forge.put(ACTIONS).respond(403, json={"message": "no"})
+    looked = actions_settings.examined(rest, NAME, has_loop=False, fix=True)
+
+    assert await all_of(looked) == [("fault", "Actions may not run")]
+
+
+async def test_actions_of_others_are_needed(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    settings(forge, on=True, actions="local_only")
+    looked = actions_settings.examined(rest, NAME, has_loop=True, fix=False)
+
+    assert [grade for grade, _ in await all_of(looked)] == ["ok", "fault", "ok"]
+
+
+async def test_settings_that_are_not_shown_are_a_note(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(ACTIONS).respond(403, json={"message": "no"})
+    looked = actions_settings.examined(rest, NAME, has_loop=True, fix=True)
+
+    assert [grade for grade, _ in await all_of(looked)] == ["note"]
+
+
+# --- workflows ------------------------------------------------------------------------
+
+
+async def test_a_workflow_file_is_held_against_this_version() -> None:
+    ci = "on:\n  push:\n    branches: [main, 'brat/queue/**']\n"
+    files = {
+        "brat.yml": text_of("brat.yml").replace("[CI]", '["tests"]'),
+        "brat-task.yml": text_of("brat-task.yml") + "# mine\n",
+        "ci.yml": ci,
+    }
+
+    assert await all_of(workflow_presence.examined(NAME, files, is_ours)) == [
+        ("ok", "brat.yml is this version's"),
+        ("note", "brat-task.yml is not this version's"),
+        ("ok", "ci.yml may judge what brat builds"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "judges"),
+    [
+        ("on: push\n", True),
+        ("on: [push, pull_request]\n", True),
+        ("on:\n  push:\n  pull_request:\n", True),
+        ("on:\n  push:\n    branches: ['brat/queue/**']\n", True),
+        ("on:\n  push:\n    branches: [main]\n", False),
+        ("on: pull_request\njobs:\n  x:\n    steps:\n      - run: git push\n", False),
+    ],
+)
+def test_what_runs_on_a_candidate_is_told_from_its_text(
+    text: str,
+    judges: bool,  # noqa: FBT001  a table
+) -> None:
+    assert workflow_presence.judged(text) is judges
+
+
+# --- the webhook ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("https://brat.example.com/webhooks/github", "is an example"),
+        ("http://127.0.0.1:8080/", "is inside a network that the forge cannot reach"),
+        ("http://localhost/", "is inside a network that the forge cannot reach"),
+        ("http://10.1.2.3/", "is inside a network that the forge cannot reach"),
+        ("http://[::1/", "is none"),
+        ("https://brat.alice.dev/webhooks/github", ""),
+    ],
+)
+def test_an_address_that_leads_nowhere_is_known(url: str, why: str) -> None:
+    assert nowhere(url, "https://api.github.com") == why
+
+
+def test_a_forge_in_the_same_network_reaches_it() -> None:
+    assert nowhere("http://10.1.2.3/", "http://10.1.2.4/api/v3") == ""
+
+
+async def test_the_files_are_read_from_the_default_branch(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    listed = [
+        {"path": ".github/workflows/ci.yml"},
+        {"path": ".github/workflows/gone.yml"},
+        {"path": "dynamic/pages"},
+    ]
+    body = {"total_count": 3, "workflows": listed}
+    forge.get(f"{REPO}/actions/workflows?per_page=100").respond(json=body)
+    at = f"{REPO}/contents/.github/workflows"
+    forge.get(f"{at}/ci.yml").mock(
+        httpx.Response(200, json={"content": "b246\nIHB1c2gK", "encoding": "base64"})
+    )
+    forge.get(f"{at}/gone.yml").respond(404, json={"message": "Not Found"})
+
+    assert await workflow_presence.texts(rest, NAME) == {"ci.yml": "on: push\n"}
