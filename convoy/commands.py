@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from convoy.events import Cause, Reaction, Settings, TaskSpec
+from convoy.events import Cause, Reaction, Settings, TaskSpec, Usage
 
 
 class StartBot(Struct, frozen=True, kw_only=True):
@@ -33,6 +33,7 @@ class PlanConvoy(Struct, frozen=True, kw_only=True):
     tasks: tuple[TaskSpec, ...]
     attempt: int = 0
     """The planning session's that answered with it; 0: none did."""
+    usage: Usage = Usage()
 
 
 class FailConvoy(Struct, frozen=True, kw_only=True):
@@ -231,6 +232,7 @@ class AcceptWork(Struct, frozen=True, kw_only=True):
     base: str
     files: tuple[str, ...]
     summary: str = ""
+    usage: Usage = Usage()
 
 
 class AcceptNothing(Struct, frozen=True, kw_only=True):
@@ -239,6 +241,7 @@ class AcceptNothing(Struct, frozen=True, kw_only=True):
     convoy: str
     task: int
     attempt: int
+    usage: Usage = Usage()
 
 
 class RefuseWork(Struct, frozen=True, kw_only=True):
@@ -253,6 +256,7 @@ class RefuseWork(Struct, frozen=True, kw_only=True):
     """Of an outage."""
     asked_s: float = 0.0
     """Of an outage: how long the model's vendor wants to be left alone."""
+    usage: Usage = Usage()
 
 
 class LoseSession(Struct, frozen=True, kw_only=True):
@@ -263,6 +267,7 @@ class LoseSession(Struct, frozen=True, kw_only=True):
     attempt: int
     cause: Cause
     why: str
+    usage: Usage = Usage()
 
 
 class AttemptMerge(Struct, frozen=True, kw_only=True):

@@ -59,6 +59,32 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     """Why it is a task of its own, has this engine and waits; as its planner says."""
 
 
+class Price(Struct, frozen=True, kw_only=True):
+    """What a model's tokens cost, in US dollars per million."""
+
+    input: float
+    """Of what the model reads."""
+    output: float
+    """Of what the model writes."""
+    cached: float | None = None
+    """Of what it reads from its vendor's cache; null: as much as `input`."""
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """What sessions used, as their engines say; 0: nothing, or nothing was said."""
+
+    input_tokens: int = 0
+    """Read by the model, without those from its vendor's cache."""
+    cached_tokens: int = 0
+    """Read from the vendor's cache."""
+    output_tokens: int = 0
+    """Written by the model."""
+    unpriced_tokens: int = 0
+    """Those of all these whose price is not known: `usd` says nothing of them."""
+    usd: float = 0.0
+    """Money, in US dollars: as the engine reckons it, else by its `price`."""
+
+
 class EngineSpec(Struct, frozen=True, kw_only=True):
     """How to start one kind of agent, frozen when the convoy was accepted."""
 
@@ -73,6 +99,8 @@ class EngineSpec(Struct, frozen=True, kw_only=True):
     secret: str | None = None
     """The variable of the job's environment that holds the model's key; None: the one
     that is usual for the engine."""
+    price: Price | None = None
+    """What its tokens cost, where the engine does not say; null: not known."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -269,6 +297,7 @@ class TaskMerged(Fact, frozen=True, kw_only=True, tag="task.merged"):
     convoy: str
     task: int
     commit: str | None = None
+    usage: Usage = Usage()
 
 
 class TaskDropped(Fact, frozen=True, kw_only=True, tag="task.dropped"):
@@ -350,6 +379,7 @@ class WorkAccepted(Fact, frozen=True, kw_only=True, tag="work.accepted"):
     base: str
     files: tuple[str, ...]
     summary: str = ""
+    usage: Usage = Usage()
 
 
 class WorkRefused(Fact, frozen=True, kw_only=True, tag="work.refused"):
@@ -359,6 +389,7 @@ class WorkRefused(Fact, frozen=True, kw_only=True, tag="work.refused"):
     task: int
     attempt: int
     why: str
+    usage: Usage = Usage()
 
 
 class WorkRebased(Fact, frozen=True, kw_only=True, tag="work.rebased"):
@@ -394,6 +425,7 @@ class SessionLost(Fact, frozen=True, kw_only=True, tag="session.lost"):
     task: int
     attempt: int
     why: str
+    usage: Usage = Usage()
 
 
 # --- merging ------------------------------------------------------------------------

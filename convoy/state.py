@@ -8,7 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from convoy.events import ActionKind, Cause, Reaction, Settings, TaskSpec
+from convoy.events import ActionKind, Cause, Reaction, Settings, TaskSpec, Usage
 
 TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
 ConvoyState = Literal["planning", "active", "paused", "complete", "failed"]
@@ -107,6 +107,8 @@ class Task(Struct, frozen=True, kw_only=True):
     ended_at: int = 0
     worked_ms: int = 0
     """Time its sessions took in all: what one at a time would have cost."""
+    used: Usage = Usage()
+    """By its sessions that have ended, as their engines say."""
 
     @property
     def number(self) -> int:

@@ -12,9 +12,10 @@ from typing import Literal
 import msgspec
 
 from convoy import codec, ids
-from convoy.events import Claim, TaskStarted, Verdict
+from convoy.events import Claim, TaskStarted, Usage as Used, Verdict
 from convoy.outcome import Outcome
 from convoy.told.sentences import sentence
+from convoy.usage import plus, priced
 from grite import chunk
 from grite.event import CommentAdded, Event
 from runner.engines.events import Cost, Usage
@@ -67,6 +68,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     """Of the engine."""
     engine: EngineUsed
+    usage: Used
+    """What it used, as the engine says; money by its price where it does not."""
 
 
 class Folder:
@@ -80,6 +83,8 @@ class Folder:
         self._started = started
         self._now_ms = now_ms
         self._events: list[Event] = []
+        self._tokens = Used()
+        self._usd: float | None = None
 
     def claim(self, fact: Claim) -> None:
         """Add a fact to events.bin, later than all before it."""
@@ -102,6 +107,22 @@ class Folder:
         self.path.mkdir(parents=True, exist_ok=True)
         with (self.path / USAGE).open("ab") as file:
             file.write(msgspec.json.encode(used) + b"\n")
+        match used:
+            case Usage():
+                said = Used(
+                    input_tokens=used.input_tokens,
+                    cached_tokens=used.cached_tokens,
+                    output_tokens=used.output_tokens,
+                )
+                self._tokens = plus(self._tokens, said)
+            case Cost():
+                said = Used(usd=used.usd)
+                self._usd = plus(Used(usd=self._usd or 0.0), said).usd
+
+    @property
+    def used(self) -> Used:
+        """The sum of what was noted, with what it cost."""
+        return priced(self._tokens, self._usd, self._started.engine.price)
 
     def close(self, result: Result) -> None:
         """Write result.json; nothing may be added after it."""

@@ -185,6 +185,7 @@ class _Session:
             engine=EngineUsed(
                 type=spec.type, model=spec.model, session=report.session[:100]
             ),
+            usage=self._folder.used,
         )
 
     def _asked(self, report: Report) -> float | None:

@@ -23,7 +23,7 @@ from convoy.commands import (
     PlanConvoy,
     RefuseWork,
 )
-from convoy.events import Cause
+from convoy.events import Cause, Usage
 from convoy.outcome import FOR_A_PERSON, OUTAGES
 from convoy.planner import answer
 from convoy.planner.answer import House
@@ -111,7 +111,7 @@ class HandIn:
         try:
             tasks = answer.read(result.report, house)
         except answer.Unusable as error:
-            self._refuse("refused", str(error))
+            self._refuse("refused", str(error), result)
             return
         self.draft.submit(
             PlanConvoy(
@@ -119,6 +119,7 @@ class HandIn:
                 planner=f"engine {convoy.settings.planner}",
                 tasks=tasks,
                 attempt=self.attempt.number,
+                usage=result.used,
             )
         )
 
@@ -153,6 +154,7 @@ class HandIn:
                 base=root,
                 files=patch.files[:LISTED_FILES],
                 summary=_fit(result.summary)[:SUMMARY_CHARS],
+                usage=result.used,
             )
         )
         if refused is None:
@@ -165,13 +167,13 @@ class HandIn:
 
     def _turn_down(self, result: Result, why: str) -> None:
         """Refuse the attempt; where only a person can help, ask for one at once."""
-        self._refuse(_cause(result), why, result.retry_after_s or 0.0)
+        self._refuse(_cause(result), why, result)
         is_for_a_person = result.outcome in FOR_A_PERSON
         if result.status in intake.NEEDS_A_PERSON or is_for_a_person:
             name, number = self.convoy.name, self.task.number
             self.draft.submit(BlockTask(convoy=name, task=number, why=_fit(why)))
 
-    def _refuse(self, cause: Cause, why: str, asked_s: float = 0.0) -> None:
+    def _refuse(self, cause: Cause, why: str, result: Result | None = None) -> None:
         self.draft.submit(
             RefuseWork(
                 convoy=self.convoy.name,
@@ -180,7 +182,8 @@ class HandIn:
                 cause=cause,
                 why=_fit(why),
                 now=self.draft.now,
-                asked_s=asked_s,
+                asked_s=(result and result.retry_after_s) or 0.0,
+                usage=result.used if result else Usage(),
             )
         )
 

@@ -19,10 +19,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from convoy import ids
 from convoy.codec import UnknownFact, fact_of
-from convoy.events import Claim, Verdict
+from convoy.events import Claim, Usage, Verdict
 from convoy.outcome import Outcome
 from convoy.planner import ANSWER_CHARS
 from convoy.record import issue_of
+from convoy.usage import bounded
 from grite import chunk
 from grite.errors import BratError, Corrupt
 from grite.event import CommentAdded, Event
@@ -63,6 +64,18 @@ class Unfinished(Unacceptable):
         """What the session had said of itself until then."""
 
 
+class Claimed(BaseModel):
+    """What the witness says that the session used; kept in bounds when it is taken."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    unpriced_tokens: int = 0
+    usd: float = Field(default=0.0, allow_inf_nan=False)
+
+
 class Result(BaseModel):
     """`result.json`, version 1: what the witness says of the attempt."""
 
@@ -82,6 +95,12 @@ class Result(BaseModel):
     """The plan, where the session was to make one."""
     base: str
     commit: str | None = Field(default=None, pattern="^[0-9a-f]{40}$")
+    usage: Claimed = Claimed()
+
+    @property
+    def used(self) -> Usage:
+        """What the session used, as far as it can be true."""
+        return bounded(Usage(**self.usage.model_dump()))
 
 
 class Parcel(Struct, frozen=True, kw_only=True):

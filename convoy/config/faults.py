@@ -89,7 +89,8 @@ def keys(schema: Node) -> Iterator[tuple[str, Node]]:
     for table, node in schema["properties"].items():
         for inner in node.get("patternProperties", {}).values():
             each = node_at({**inner, "$defs": schema["$defs"]}, ())
-            yield from ((f"{table}.NAME.{k}", v) for k, v in each["properties"].items())
+            for key, value in each["properties"].items():
+                yield f"{table}.NAME.{key}", {**_resolved(value, schema), **value}
         each = node_at(schema, (table,))
         yield from ((f"{table}.{k}", v) for k, v in each.get("properties", {}).items())
 

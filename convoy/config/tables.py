@@ -10,7 +10,9 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from pydantic_core import PydanticCustomError
 
 from convoy.config.values import (
+    PRICE,
     Command,
+    Dollars,
     EngineType,
     Pattern,
     Seconds,
@@ -25,6 +27,7 @@ from convoy.events import (
     EngineSpec,
     Gate,
     Limits,
+    Price,
     Settings,
     Strategy,
 )
@@ -56,6 +59,23 @@ class Table(BaseModel):
     )
 
 
+class PriceTable(Table):
+    """What a model's tokens cost, in US dollars per million."""
+
+    model_config = ConfigDict(title="price", json_schema_extra={"x-allowed": PRICE})
+
+    input: Dollars
+    """Of what the model reads."""
+    output: Dollars
+    """Of what the model writes."""
+    cached: Dollars | None = None
+    """Of what it reads from its vendor's cache; when not given, as `input`."""
+
+    def price(self) -> Price:
+        """Freeze it."""
+        return Price(input=self.input, output=self.output, cached=self.cached)
+
+
 class EngineTable(Table):
     """One kind of agent; `default` takes the tasks that name no engine."""
 
@@ -81,6 +101,9 @@ class EngineTable(Table):
     the one that is usual for the engine."""
     max_sessions: Sessions = _ENGINE.max_sessions
     """How many sessions of this engine may run at once, over all convoys."""
+    price: PriceTable | None = None
+    """What its tokens cost, in US dollars per million, with `cached` for those from the
+    vendor's cache; reckoned with where the engine does not say what it cost."""
 
     def spec(self, timeout_s: int) -> EngineSpec:
         """Freeze it; `timeout_s` holds when it has no time of its own."""
@@ -92,6 +115,7 @@ class EngineTable(Table):
             silence_s=self.silence,
             secret=self.secret,
             max_sessions=self.max_sessions,
+            price=self.price.price() if self.price else None,
         )
 
 

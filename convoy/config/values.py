@@ -31,6 +31,8 @@ VARIABLE = (
     "BRAT_ or GIT_"
 )
 ENGINES = "tables [engine.NAME], with at most 40 letters, digits, - and _ as the name"
+DOLLARS = "a number of US dollars from 0 to 10000"
+PRICE = "a table such as { input = 3.0, output = 15.0 }"
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
 
@@ -120,6 +122,16 @@ Variable = Annotated[
             "pattern": f"^{_VARIABLE}$",
             "x-allowed": VARIABLE,
         }
+    ),
+]
+
+Dollars = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=10_000,
+        allow_inf_nan=False,
+        json_schema_extra={"x-allowed": DOLLARS},
     ),
 ]
 

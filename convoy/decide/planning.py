@@ -54,7 +54,7 @@ def answered(state: State, convoy: Convoy, command: PlanConvoy) -> Events | Refu
         found = in_session(state, convoy.name, 0, command.attempt)
         if isinstance(found, Refusal):
             return found
-        return (TaskMerged(convoy=convoy.name, task=0),)
+        return (TaskMerged(convoy=convoy.name, task=0, usage=command.usage),)
     if mayor is None or mayor.settled:
         return ()
     if mayor.attempt is not None or mayor.state != "blocked":

@@ -38,6 +38,7 @@ def accept(state: State, command: AcceptWork) -> Decision:
         base=command.base,
         files=command.files,
         summary=command.summary,
+        usage=command.usage,
     )
     key = ids.pull_key(command.convoy, command.task)
     pull: Events = ()
@@ -61,7 +62,7 @@ def accept_nothing(state: State, command: AcceptNothing) -> Decision:
         return _too_late(state, command, task)
     if task.earlier is not None:
         return Refusal(f"task {task.number} has work that is to be changed")
-    merged = TaskMerged(convoy=command.convoy, task=command.task)
+    merged = TaskMerged(convoy=command.convoy, task=command.task, usage=command.usage)
     convoy = state.convoys[command.convoy]
     after = convoy_next(convoy, replace(task, state="merged"))
     return (*freed(state, convoy.name, task), merged, *after)
@@ -77,6 +78,7 @@ def refuse(state: State, command: RefuseWork) -> Decision:
         task=command.task,
         attempt=command.attempt,
         why=command.why,
+        usage=command.usage,
     )
     free = freed(state, command.convoy, task)
     return (refused, *free, *again(state, command, task))
@@ -92,6 +94,7 @@ def lose(state: State, command: LoseSession) -> Decision:
         task=command.task,
         attempt=command.attempt,
         why=command.why,
+        usage=command.usage,
     )
     free = freed(state, command.convoy, task)
     return (lost, *free, *again(state, command, task))
@@ -106,5 +109,6 @@ def _too_late(
         task=command.task,
         attempt=command.attempt,
         why=f"the task is {task.state} by now",
+        usage=command.usage,
     )
     return (refused, *freed(state, command.convoy, task))

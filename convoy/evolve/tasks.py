@@ -11,10 +11,12 @@ from convoy.events import (
     TaskMerged,
     TaskQueued,
     TaskStarted,
+    Usage,
     WorkAccepted,
     WorkRefused,
 )
 from convoy.state import Attempt, HandedIn, State, Task, Work
+from convoy.usage import plus
 
 FREE = frozenset({"planned", "outage", "retry"})
 """Causes of a return to the queue that cost no attempt."""
@@ -52,7 +54,7 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
                 at=state.moment.at,
             )
             return replace(
-                _ended_session(state, task),
+                _ended_session(state, task, event.usage),
                 state="needs-review",
                 work=work,
                 handed_in=HandedIn(event.attempt, event.commit),
@@ -60,7 +62,7 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
                 earlier=None,
             )
         case WorkRefused() | SessionLost():
-            return _ended_session(state, task)
+            return _ended_session(state, task, event.usage)
         case _:
             assert_never(event)
 
@@ -121,7 +123,7 @@ def _settled(state: State, task: Task, event: TaskMerged | TaskDropped) -> Task:
             ended_at=at,
         )
     return replace(
-        _ended_session(state, task),
+        _ended_session(state, task, event.usage),
         state="merged",
         why="",
         landed=event.commit,
@@ -130,8 +132,13 @@ def _settled(state: State, task: Task, event: TaskMerged | TaskDropped) -> Task:
     )
 
 
-def _ended_session(state: State, task: Task) -> Task:
+def _ended_session(state: State, task: Task, usage: Usage) -> Task:
     if task.attempt is None:
         return task
     spent_ms = max(0, state.moment.at - task.attempt.at)
-    return replace(task, attempt=None, worked_ms=task.worked_ms + spent_ms)
+    return replace(
+        task,
+        attempt=None,
+        worked_ms=task.worked_ms + spent_ms,
+        used=plus(task.used, usage),
+    )

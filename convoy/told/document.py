@@ -13,6 +13,7 @@ from convoy.queue import waiting_to_merge
 from convoy.state import Convoy, State, Task
 from convoy.told.interventions import interventions
 from convoy.told.reasons import reasons, waits_for
+from convoy.told.spending import used
 from convoy.told.times import saved_s, worked_s
 
 SCHEMA_VERSION: Final = 1
@@ -54,6 +55,7 @@ def convoy_document(convoy: Convoy) -> dict[str, Any]:
         "landed_commit": convoy.landed,
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),
+        "usage": msgspec.to_builtins(used(convoy)),
         "tasks": [task_document(convoy, task) for task in convoy.tasks],
     }
 
@@ -65,6 +67,7 @@ def task_document(convoy: Convoy, task: Task) -> dict[str, Any]:
         "title": task.spec.title,
         "state": task.state,
         "attempts": task.started,
+        "usage": msgspec.to_builtins(task.used),
         "after": list(task.spec.after),
         "engine": task.spec.engine,
         "branch": ids.task_branch(convoy.name, task.number),

@@ -18,12 +18,22 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 from msgspec import Struct
 
 from convoy import events
-from convoy.events import Claim, EngineSpec, Event, Gate, Limits, Settings, TaskSpec
+from convoy.events import (
+    Claim,
+    EngineSpec,
+    Event,
+    Gate,
+    Limits,
+    Price,
+    Settings,
+    TaskSpec,
+    Usage,
+)
 
 BEGIN: Final = "<!-- events: made by python -m convoy.told.log_format_page docs -->\n"
 END: Final = "<!-- end of events -->\n"
 
-PARTS: Final = (TaskSpec, Settings, EngineSpec, Limits, Gate)
+PARTS: Final = (TaskSpec, Settings, EngineSpec, Price, Limits, Gate, Usage)
 """What events are made of."""
 
 MEANINGS: Final = {
@@ -74,6 +84,7 @@ MEANINGS: Final = {
     "timeout_s": "How long one attempt may take, in seconds.",
     "title": "One line.",
     "type": "Which program it is.",
+    "usage": "What the session that ends here used, as its engine says.",
     "verdict": "The witness's word on the session, never the agent's own.",
     "version": "Of the bot.",
     "why": "The reason, for people and for the next attempt.",

@@ -15,9 +15,11 @@ from convoy.events import (
     SessionHandoff,
     SessionReady,
     TaskStarted,
+    Usage as Used,
 )
+from convoy.usage import TOKENS_MOST
 from runner import result as runner_result
-from runner.engines.events import Cost
+from runner.engines.events import Cost, Usage
 from tests.bot.parcels import (
     ACTOR,
     BUNDLE,
@@ -101,6 +103,7 @@ def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
     )
     for one in claims:
         folder.claim(one)
+    folder.note(Usage(input_tokens=7, output_tokens=2))
     folder.note(Cost(usd=0.5))
     folder.close(
         runner_result.Result(
@@ -121,6 +124,7 @@ def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
             refusals=(),
             seconds=0.5,
             engine=runner_result.EngineUsed(type="shell", model=None, session=""),
+            usage=folder.used,
         )
     )
 
@@ -128,6 +132,19 @@ def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
 
     assert len(parcel.claims) == len(claims)
     assert parcel.result.why == "It ended."
+    assert parcel.result.used == Used(input_tokens=7, output_tokens=2, usd=0.5)
+
+
+def test_what_it_says_that_it_used_is_kept_in_bounds() -> None:
+    said = {"input_tokens": -5, "output_tokens": 10**400, "usd": -1e9}
+
+    used = taken(artifact(usage=said)).result.used
+
+    assert used == Used(output_tokens=TOKENS_MOST)
+
+
+def test_a_result_that_says_nothing_of_what_it_used_is_taken() -> None:
+    assert taken(artifact()).result.used == Used()
 
 
 # --- result.json ----------------------------------------------------------------------
@@ -150,6 +167,9 @@ def test_without_a_result_nothing_is_taken() -> None:
         ({"base": ...}, "base"),
         ({"outcome": "won"}, "outcome"),
         ({"retry_after_s": -1}, "retry_after_s"),
+        ({"usage": "much"}, "usage"),
+        ({"usage": {"input_tokens": 0.5}}, "usage.input_tokens"),
+        ({"usage": {"usd": float("nan")}}, "usage.usd"),
         ({"retry_after_s": "soon"}, "retry_after_s"),
         ({"commit": "HEAD"}, "commit"),
         ({"commit": "c" * 39}, "commit"),

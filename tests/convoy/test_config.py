@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 from convoy.config import Config, ConfigError, load, schema
 from convoy.config.page import END, keys_table, main, schema_text, with_table
-from convoy.events import EngineSpec, Gate, Limits, Settings
+from convoy.events import EngineSpec, Gate, Limits, Price, Settings
 from convoy.text.duration import seconds, spoken
 from convoy.text.nearest import nearest
 
@@ -120,6 +120,34 @@ def test_a_command_may_be_a_list_of_words() -> None:
     assert config.ci.command == ("python", "-m", "pytest")
 
 
+def test_a_price_is_frozen_with_its_engine() -> None:
+    text = """
+    [engine.default]
+    type = "codex"
+    price = { input = 3, output = 15.5, cached = 0.3 }
+    """
+
+    engine = load(text, source="x").settings().engines["default"]
+
+    assert engine.price == Price(input=3.0, output=15.5, cached=0.3)
+
+
+@pytest.mark.parametrize(
+    ("price", "told"),
+    [
+        ("3.0", "price: 3.0 is not allowed; allowed: a table such as"),
+        ("{ input = 3 }", "price.output: missing; allowed: a number of US dollars"),
+        ("{ input = -1, output = 1 }", "price.input: -1 is not allowed; allowed: a"),
+        ("{ input = nan, output = 1 }", "price.input: nan is not allowed; allowed: a"),
+        ("{ input = true, output = 1 }", "price.input: true is not allowed"),
+    ],
+)
+def test_a_price_that_is_none_is_told(price: str, told: str) -> None:
+    text = f'[engine.default]\ntype = "codex"\nprice = {price}'
+
+    assert f": engine.default.{told}" in faults(text)
+
+
 def test_a_file_from_windows_is_read() -> None:
     text = "\ufeff" + KNOWN.replace("\n", "\r\n")
 
@@ -150,7 +178,7 @@ zzz = 1
 """
 
     assert faults(text) == snapshot("""\
-.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions; did you mean model?
+.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions, price; did you mean model?
 .brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks, approvals; did you mean strategy?
 .brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, approvals; did you mean witness.attempts?
 .brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, approvals

@@ -67,6 +67,13 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
         "files": ["greeting.txt"],
         "refusals": [],
         "engine": {"type": "shell", "model": None, "session": ""},
+        "usage": {
+            "input_tokens": 0,
+            "cached_tokens": 0,
+            "output_tokens": 0,
+            "unpriced_tokens": 0,
+            "usd": 0.0,
+        },
     }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from convoy.events import EngineSpec
+from convoy.events import EngineSpec, Price
 from tests.runner.engines.hearing import SAMPLES
 from tests.runner.job import Forge, Left, git
 
@@ -155,7 +155,31 @@ def test_what_was_meant_is_in_the_transcript_and_what_was_used_beside_it(
     assert kinds == ["session", "tool", "session", "usage", "cost", "result"]
     used = (left.folder / "usage.jsonl").read_text().splitlines()
     assert [json.loads(line)["type"] for line in used] == ["usage", "cost"]
+    tokens, money = (json.loads(line) for line in used)
+    assert left.result["usage"] == {
+        "input_tokens": tokens["input_tokens"],
+        "cached_tokens": tokens["cached_tokens"],
+        "output_tokens": tokens["output_tokens"],
+        "unpriced_tokens": 0,
+        "usd": round(money["usd"], 6),
+    }
     assert left.result["engine"]["session"] == "705deb7f-272c-4f51-bca1-d198bb7dc36d"
+
+
+@pytest.mark.parametrize(
+    ("price", "unpriced", "usd"),
+    [(None, 1, 0.0), (Price(input=2.0, output=2.0), 0, 2 / 1_000_000)],
+)
+def test_what_an_engine_does_not_reckon_is_reckoned_by_its_price(
+    forge: Forge, price: Price | None, unpriced: int, usd: float
+) -> None:
+    left = driven(forge, f"{WORK}; {said('codex@native-ok')}", "codex", price=price)
+
+    used = left.result["usage"]
+    tokens = used["input_tokens"] + used["cached_tokens"] + used["output_tokens"]
+    assert tokens > 0
+    assert used["unpriced_tokens"] == unpriced * tokens
+    assert used["usd"] == pytest.approx(usd * tokens)
 
 
 def test_what_an_engine_litters_is_no_work(forge: Forge) -> None:

@@ -1,0 +1,39 @@
+"""What a convoy's sessions used, and how people are told."""
+
+from functools import reduce
+from typing import Final
+
+from convoy.events import Usage
+from convoy.state import Convoy
+from convoy.usage import plus, tokens
+
+_DIME: Final = 0.1
+
+
+def used(convoy: Convoy) -> Usage:
+    """Return what the convoy's sessions used that have ended, also to plan it."""
+    tasks = (*((convoy.mayor,) if convoy.mayor else ()), *convoy.tasks)
+    return reduce(plus, (task.used for task in tasks), Usage())
+
+
+def spoken(usage: Usage) -> str:
+    """Return tokens and money in a few words; empty when nothing is known."""
+    if not tokens(usage) and not usage.usd:
+        return ""
+    came = usage.input_tokens + usage.cached_tokens
+    cached = f" ({usage.cached_tokens:,} cached)" if usage.cached_tokens else ""
+    said = f"{came:,} tokens in{cached}, {usage.output_tokens:,} out"
+    return f"{said}, {_money(usage)}"
+
+
+def _money(usage: Usage) -> str:
+    if not usage.unpriced_tokens:
+        return _dollars(usage.usd)
+    if not usage.usd:
+        return "price not known"
+    return f"{_dollars(usage.usd)} and {usage.unpriced_tokens:,} tokens without a price"
+
+
+def _dollars(usd: float) -> str:
+    """Return cents, and of less than a dime also their hundredths."""
+    return f"${usd:,.4f}" if 0 < usd < _DIME else f"${usd:,.2f}"

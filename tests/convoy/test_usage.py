@@ -1,0 +1,122 @@
+"""What sessions used is added up, by task and by convoy, and never out of bounds."""
+
+import math
+
+import pytest
+from hypothesis import given
+
+from convoy.codec import body_of, fact_of
+from convoy.commands import AcceptNothing, AcceptWork, LoseSession, RefuseWork
+from convoy.events import Price, Usage, WorkRefused
+from convoy.told.sentences import sentence
+from convoy.told.spending import spoken, used
+from convoy.usage import TOKENS_MOST, USD_MOST, bounded, plus, priced
+from tests.convoy.anything import facts
+from tests.world.rules import NAME, Rules, sha, spec
+
+ONE = Usage(input_tokens=100, cached_tokens=40, output_tokens=10, usd=0.25)
+SOME = Usage(input_tokens=1_000_000, cached_tokens=500_000, output_tokens=100_000)
+
+
+def refused(attempt: int, usage: Usage) -> RefuseWork:
+    return RefuseWork(
+        convoy=NAME, task=1, attempt=attempt, cause="failed", why="no", usage=usage
+    )
+
+
+@given(facts(Usage), facts(Usage))
+def test_no_sum_is_out_of_bounds(one: Usage, other: Usage) -> None:
+    total = plus(one, other)
+
+    assert total == bounded(total)
+    assert plus(other, one) == total
+    assert 0 <= total.input_tokens <= TOKENS_MOST
+    assert 0 <= total.usd <= USD_MOST
+
+
+def test_what_cannot_be_is_nothing() -> None:
+    assert bounded(Usage(input_tokens=-1, usd=-1.0)) == Usage()
+    assert bounded(Usage(usd=math.nan)) == Usage()
+    assert bounded(Usage(usd=math.inf)).usd == USD_MOST
+
+
+def test_the_engines_own_reckoning_goes_before_the_price() -> None:
+    price = Price(input=3.0, output=15.0)
+
+    assert priced(SOME, 0.5, price).usd == 0.5
+    assert priced(SOME, 0.0, price).usd == 0.0
+
+
+@pytest.mark.parametrize(("cached", "usd"), [(None, 6.0), (0.3, 4.65)])
+def test_a_price_is_per_million_tokens(cached: float | None, usd: float) -> None:
+    found = priced(SOME, None, Price(input=3.0, output=15.0, cached=cached))
+
+    assert found.usd == pytest.approx(usd)
+    assert found.unpriced_tokens == 0
+
+
+def test_tokens_without_a_price_are_told_from_free_ones() -> None:
+    assert priced(SOME, None, None).unpriced_tokens == 1_600_000
+
+
+def test_every_way_a_session_ends_counts_what_it_used() -> None:
+    rules = Rules().planned(spec(1), spec(2), attempts=5)
+    rules.started(1).do(refused(1, ONE)).started(1)
+    rules.do(
+        LoseSession(convoy=NAME, task=1, attempt=2, cause="lost", why="died", usage=ONE)
+    ).started(1)
+    rules.do(
+        AcceptWork(
+            convoy=NAME,
+            task=1,
+            attempt=3,
+            commit=sha("a"),
+            base=sha("0"),
+            files=("a.py",),
+            usage=ONE,
+        )
+    )
+    assert rules.task(1).used == Usage(
+        input_tokens=300, cached_tokens=120, output_tokens=30, usd=0.75
+    )
+    rules.started(2).do(AcceptNothing(convoy=NAME, task=2, attempt=1, usage=ONE))
+
+    assert rules.task(2).used == ONE
+    assert used(rules.state.convoys[NAME]).usd == 1.0
+
+
+def test_what_comes_too_late_is_counted_and_once() -> None:
+    rules = Rules().planned(spec(1)).started(1).do(refused(1, ONE))
+
+    assert rules.ask(refused(1, ONE)) is not None
+    assert rules.task(1).used == ONE
+
+
+def test_an_event_of_an_older_log_used_nothing() -> None:
+    event = WorkRefused(convoy=NAME, task=1, attempt=1, why="no")
+    body = body_of(event, sentence(event))
+    before, begin, rest = body.partition('"usage":')
+    old = before + rest.partition("},")[2]
+
+    assert begin
+    assert fact_of(old) == event
+
+
+@pytest.mark.parametrize(
+    ("usage", "said"),
+    [
+        (Usage(), ""),
+        (ONE, "140 tokens in (40 cached), 10 out, $0.25"),
+        (Usage(usd=0.00125), "0 tokens in, 0 out, $0.0013"),
+        (
+            Usage(input_tokens=5, unpriced_tokens=5),
+            "5 tokens in, 0 out, price not known",
+        ),
+        (
+            Usage(input_tokens=5000, unpriced_tokens=1000, usd=1.5),
+            "5,000 tokens in, 0 out, $1.50 and 1,000 tokens without a price",
+        ),
+    ],
+)
+def test_people_are_told_in_a_few_words(usage: Usage, said: str) -> None:
+    assert spoken(usage) == said
