@@ -60,6 +60,7 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
         "retry_after_s": None,
         "why": "Changed 1 file.",
         "summary": "All done.",
+        "report": "",
         "base": forge.base,
         "commit": git("rev-parse", "work", cwd=clone),
         "exit_code": 0,
