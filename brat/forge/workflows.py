@@ -29,7 +29,7 @@ _KNOWN: Final = {
 }
 _STARTS: Final = frozenset(
     {
-        ("issues", "labeled"),
+        *(("issues", action) for action in ("labeled", "opened")),
         *(("issue_comment", action) for action in ("created", "edited")),
         ("pull_request_review", "submitted"),
     }

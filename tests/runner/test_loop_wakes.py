@@ -1,0 +1,106 @@
+"""What starts a job of brat.yml, as act reads its condition; nothing is run."""
+
+import json
+import os
+import subprocess
+import sys
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from ruamel.yaml import YAML
+
+LOOP = Path(__file__).parents[2] / "workflows/brat.yml"
+ACT = Path(sys.executable).with_name("act")
+APP = "--var=BRAT_APP_ID=1"
+
+
+def wakes(folder: Path, event: str, payload: dict[str, Any], *given: str) -> bool:
+    """Say whether an event gets past the condition of the job."""
+    told = YAML(typ="safe").load(LOOP)
+    told["jobs"] = {
+        "loop": {
+            "if": told["jobs"]["loop"]["if"],
+            "runs-on": "ubuntu-latest",
+            "steps": [{"run": "true"}],
+        }
+    }
+    told["on"] = {event: None, "workflow_dispatch": None}
+    text = StringIO()
+    YAML().dump(told, text)
+    (folder / "loop.yml").write_text(text.getvalue())
+    (folder / "event.json").write_text(json.dumps(payload))
+    (folder / ".git").mkdir()
+    done = subprocess.run(
+        [
+            *(str(ACT), event, "--dryrun", "--workflows", "loop.yml"),
+            *("--eventpath", "event.json", "--pull=false", "--no-cache-server"),
+            *("--platform", "ubuntu-latest=-self-hosted", *given),
+        ],
+        cwd=folder,
+        env={"HOME": str(folder), "PATH": os.environ["PATH"]},
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    return "[brat/loop]" in done.stdout
+
+
+def opened(body: str | None) -> dict[str, Any]:
+    return {"action": "opened", "issue": {"body": body}, "sender": {"type": "User"}}
+
+
+def commented(body: str, action: str = "created", by: str = "User") -> dict[str, Any]:
+    comment = {"body": body}
+    return {"action": action, "comment": comment, "sender": {"type": by}}
+
+
+@pytest.mark.needs("act")
+@pytest.mark.parametrize(
+    ("payload", "given"),
+    [
+        (opened("Please, @GitHub-Actions, do it"), ()),
+        (opened("@brat-of-alice do it"), (APP,)),
+        (opened("@helper do it"), (APP, "--var=BRAT_APP_NAME=helper")),
+        (opened("label") | {"action": "labeled", "label": {"name": "brat"}}, ()),
+    ],
+)
+def test_an_issue_that_names_the_bot_wakes_it(
+    payload: dict[str, Any], given: tuple[str, ...], tmp_path: Path
+) -> None:
+    assert wakes(tmp_path, "issues", payload, *given)
+
+
+@pytest.mark.needs("act")
+@pytest.mark.parametrize(
+    "payload",
+    [
+        opened("Nobody is named"),
+        opened(None),
+        opened("@brat do it"),  # no App: that is somebody else
+        opened("@github-actions") | {"action": "labeled", "label": {"name": "bug"}},
+    ],
+)
+def test_other_issues_do_not(payload: dict[str, Any], tmp_path: Path) -> None:
+    assert not wakes(tmp_path, "issues", payload)
+
+
+@pytest.mark.needs("act")
+@pytest.mark.parametrize(
+    ("payload", "woken"),
+    [
+        (commented("@brat do it"), True),
+        (commented("/brat start"), True),
+        (commented("well done"), False),
+        (commented("@brat do it", action="edited"), False),
+        (commented("@brat do it", by="Bot"), False),
+    ],
+)
+def test_a_persons_new_comment_that_names_the_bot_wakes_it(
+    payload: dict[str, Any],
+    woken: bool,  # noqa: FBT001  a table
+    tmp_path: Path,
+) -> None:
+    assert wakes(tmp_path, "issue_comment", payload, APP) is woken
