@@ -10,6 +10,7 @@ from convoy import ids
 from convoy.state import Convoy, Task
 from convoy.text.plaintext import clean
 from convoy.told.reasons import waits_for
+from convoy.told.spending import spoken, used
 
 LABELS: Final = (
     "brat:planning",
@@ -75,6 +76,8 @@ def convoy_table(convoy: Convoy) -> str:
         lines += [f"**Why:** {inline(convoy.why)}", ""]
     if convoy.pull is not None:
         lines += [f"The convoy's own pull request: #{convoy.pull}.", ""]
+    if spent := spoken(used(convoy)):
+        lines += [f"Its sessions used {spent}.", ""]
     lines.append(
         f"<sub>Asked for by {inline(convoy.by)}. "
         f"Branch `{ids.base_branch(convoy.name)}`. "

@@ -15,6 +15,7 @@ from convoy.queue import waiting_to_merge
 from convoy.state import Convoy, State, Task
 from convoy.told.interventions import interventions
 from convoy.told.reasons import clock, reasons, waits_for
+from convoy.told.spending import spoken, used
 from convoy.told.times import saved_s, worked_s
 
 LANES: Final = ("queued", "running", "blocked", "needs-review", "merged")
@@ -81,6 +82,7 @@ def of_convoy(state: State, convoy: Convoy, now: int) -> Mapping[str, Any]:
         "interventions": tuple(found),
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),
+        "used": spoken(used(convoy)),
     }
 
 
@@ -94,5 +96,6 @@ def of_task(
         "branch": ids.task_branch(convoy.name, task.number),
         "reasons": reasons(state, convoy, task, now),
         "run": task.newest_run,
+        "used": spoken(task.used),
         "output": output,
     }

@@ -12,9 +12,11 @@ from bot.speech.verbs import help_text
 from convoy.events import Reaction, TaskSpec
 from convoy.state import Convoy, Task
 from convoy.told.reasons import waits_for
+from convoy.told.spending import spenders, spoken, used
 
 VERSION = "0.1.0"
 TEXT_CHARS = 60_000
+NOT_SAID: Final = "No engine has said yet what it used."
 
 
 class Reply(Struct, frozen=True):
@@ -209,14 +211,16 @@ def logs(convoy: Convoy, number: int, runs_url: str) -> Reply:
 
 def cost(convoy: Convoy, now: int) -> Reply:
     """What is known of the convoy's cost at `now` (unix ms)."""
-    running = [now - task.attempt.at for task in convoy.tasks if task.attempt]
-    worked_ms = sum(task.worked_ms for task in convoy.tasks) + sum(running)
-    attempts = sum(task.started for task in convoy.tasks)
+    tasks = spenders(convoy)
+    running = [now - task.attempt.at for task in tasks if task.attempt]
+    worked_ms = sum(task.worked_ms for task in tasks) + sum(running)
+    attempts = sum(task.started for task in tasks)
     minutes = max(0, worked_ms) / 60_000
+    said = spoken(used(convoy))
+    ended = f"Those that have ended used {said}." if said else NOT_SAID
     return done(
         f"`{convoy.name}` took {attempts} attempts and {minutes:.1f} minutes of "
-        "sessions so far. What the engines charged for that is not in the log, so it "
-        "is not known here."
+        f"sessions so far. {ended}"
     )
 
 

@@ -1,4 +1,4 @@
-"""The words that look: status, why, queue, session, convoy."""
+"""The words that look: status, why, cost, queue, session, convoy."""
 
 import sys
 from typing import Annotated, Final
@@ -17,7 +17,7 @@ def add_to(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
     app.add_typer(convoy, name="convoy")
     app.add_typer(session, name="session")
-    for command in (status, why, queue, dashboard):
+    for command in (status, why, cost, queue, dashboard):
         app.command()(command)
 
 
@@ -43,6 +43,20 @@ def why(
     from brat.status import show
 
     sys.exit(show.why(repo, task, convoy, as_json=as_json))
+
+
+def cost(
+    *,
+    convoy: Annotated[
+        str | None, typer.Option("--convoy", help="Only this one.")
+    ] = None,
+    as_json: Json = False,
+    repo: Repo = HERE,
+) -> None:
+    """Show what the sessions of every convoy used: tokens, and money where known."""
+    from brat.status import show
+
+    sys.exit(show.cost(repo, convoy, as_json=as_json))
 
 
 def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:

@@ -14,6 +14,7 @@ from convoy.state import Convoy, State
 from convoy.text.plaintext import clean
 from convoy.told.interventions import Intervention, interventions
 from convoy.told.reasons import clock, waits_for
+from convoy.told.spending import spenders, spoken, used
 from convoy.told.times import saved_s
 
 _STYLES: Final = {
@@ -136,6 +137,22 @@ def queue_table(state: State) -> Table:
                 task.candidate.commit[:SHORT] if task.candidate else "",
                 Text(one_line(waits_for(convoy, task))),
             )
+    return table
+
+
+def cost_table(convoys: tuple[Convoy, ...]) -> Table:
+    """Return what each task's sessions used, and below them what their convoy's did."""
+    table = _plain("convoy", "task", "tries", "minutes", "used")
+    for convoy in convoys:
+        for task in spenders(convoy):
+            table.add_row(
+                convoy.name,
+                Text(f"{task.number} {one_line(task.spec.title)}"),
+                str(task.started or ""),
+                f"{task.worked_ms / 60_000:.1f}",
+                spoken(task.used),
+            )
+        table.add_row(convoy.name, "in all", "", "", spoken(used(convoy)) or "not said")
     return table
 
 

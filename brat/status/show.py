@@ -19,6 +19,7 @@ from brat.status.find import convoy_named, live_or_named, run_of, task_in
 from convoy.state import Convoy, State
 from convoy.told import document
 from convoy.told.reasons import reasons
+from convoy.told.spending import spoken
 
 OK: Final = 0
 BLOCKED: Final = 1
@@ -103,8 +104,25 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
     if as_json:
         _write({"schema_version": document.SCHEMA_VERSION, "task": told})
         return OK
+    told["usage"] = spoken(task_in(found, number).used)
     for key, value in told.items():
         write(f"{key.replace('_', ' '):14} {screen.one_line(_worded(value))}")
+    return OK
+
+
+def cost(path: Path, convoy: str | None, *, as_json: bool) -> int:
+    """Print what every convoy's tasks used, or one convoy's.
+
+    Raises:
+        BratError: there is no log here, or no such convoy.
+    """
+    shown = _shown(Reader(log_repository(path)).read(), convoy)
+    if as_json:
+        _write(document.cost_document(shown))
+    elif shown:
+        out.print(screen.cost_table(shown))
+    else:
+        say(NOTHING_YET)
     return OK
 
 

@@ -4,6 +4,7 @@
 not change it. docs/status.md describes every field, and a test compares.
 """
 
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
@@ -13,7 +14,7 @@ from convoy.queue import waiting_to_merge
 from convoy.state import Convoy, State, Task
 from convoy.told.interventions import interventions
 from convoy.told.reasons import reasons, waits_for
-from convoy.told.spending import used
+from convoy.told.spending import spenders, used
 from convoy.told.times import saved_s, worked_s
 
 SCHEMA_VERSION: Final = 1
@@ -106,6 +107,31 @@ def queue_document(state: State) -> list[dict[str, Any]]:
         for convoy in state.live()
         for place, task in enumerate(waiting_to_merge(convoy), 1)
     ]
+
+
+def cost_document(convoys: Iterable[Convoy]) -> dict[str, Any]:
+    """Return what `brat cost --json` prints."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "convoys": [
+            {
+                "name": convoy.name,
+                "usage": msgspec.to_builtins(used(convoy)),
+                "tasks": [_cost(task) for task in spenders(convoy)],
+            }
+            for convoy in convoys
+        ],
+    }
+
+
+def _cost(task: Task) -> dict[str, Any]:
+    return {
+        "number": task.number,
+        "title": task.spec.title,
+        "attempts": task.started,
+        "worked_s": task.worked_ms / 1000,
+        "usage": msgspec.to_builtins(task.used),
+    }
 
 
 def why_document(state: State, convoy: Convoy, task: Task, now: int) -> dict[str, Any]:

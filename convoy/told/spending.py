@@ -4,16 +4,20 @@ from functools import reduce
 from typing import Final
 
 from convoy.events import Usage
-from convoy.state import Convoy
+from convoy.state import Convoy, Task
 from convoy.usage import plus, tokens
 
 _DIME: Final = 0.1
 
 
+def spenders(convoy: Convoy) -> tuple[Task, ...]:
+    """Return all that sessions worked on: the tasks and, as task 0, the plan."""
+    return (*((convoy.mayor,) if convoy.mayor else ()), *convoy.tasks)
+
+
 def used(convoy: Convoy) -> Usage:
     """Return what the convoy's sessions used that have ended, also to plan it."""
-    tasks = (*((convoy.mayor,) if convoy.mayor else ()), *convoy.tasks)
-    return reduce(plus, (task.used for task in tasks), Usage())
+    return reduce(plus, (task.used for task in spenders(convoy)), Usage())
 
 
 def spoken(usage: Usage) -> str:

@@ -17,6 +17,7 @@ from bot.comment import (
     pull_body,
     pull_title,
 )
+from bot.orders import replies
 from convoy import ids
 from convoy.commands import (
     BlockTask,
@@ -26,6 +27,7 @@ from convoy.commands import (
     NoteDone,
     PauseConvoy,
 )
+from convoy.events import Usage
 from convoy.state import Convoy
 from convoy.text.plaintext import clean
 from tests.convoy.anything import hostile
@@ -60,6 +62,20 @@ def test_a_convoy_that_is_planned_says_little() -> None:
 
 - [ ] Cancel the convoy <!-- brat:box=cancel -->\
 """)
+
+
+def test_a_convoy_says_what_its_sessions_used() -> None:
+    usage = Usage(input_tokens=1200, cached_tokens=300, output_tokens=40, usd=1.5)
+    rules = Rules().planned(spec(1), attempts=2).started(1)
+    rules.do(
+        LoseSession(
+            convoy=NAME, task=1, attempt=1, cause="lost", why="died", usage=usage
+        )
+    )
+    said = "1,500 tokens in (300 cached), 40 out, $1.50"
+
+    assert f"\nIts sessions used {said}.\n" in convoy_comment(rules.convoy)
+    assert f"ended used {said}." in replies.cost(rules.convoy, rules.now).text
 
 
 def test_a_convoy_at_work_shows_where_each_task_stands() -> None:

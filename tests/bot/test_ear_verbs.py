@@ -135,7 +135,7 @@ async def test_logs_and_cost_say_what_is_known(tmp_path: Path) -> None:
         assert "/you/app/actions/runs/77)" in said
         said = await here.answer("/brat cost")
         assert "took 1 attempts" in said
-        assert "not in the log" in said
+        assert "No engine has said yet what it used." in said
         assert "has no task 9" in await here.answer("/brat logs 9")
 
 

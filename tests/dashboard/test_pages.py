@@ -3,6 +3,7 @@
 import pytest
 
 from convoy.commands import BlockTask, LoseSession
+from convoy.events import Usage
 from tests.dashboard.conftest import Opens
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -56,6 +57,21 @@ async def test_a_tasks_page_gives_the_reasons(opens: Opens) -> None:
 
     assert "<li>it is blocked, not tried yet</li>" in page
     assert "<li>no CI here</li>" in page
+
+
+async def test_what_sessions_used_is_shown(opens: Opens) -> None:
+    usage = Usage(input_tokens=1200, output_tokens=40, usd=1.5)
+    lost = LoseSession(
+        convoy=NAME, task=3, attempt=1, cause="lost", why="died", usage=usage
+    )
+    async with opens(house_of_all().do(lost)) as visit:
+        convoy = await visit.text(f"/convoys/{NAME}")
+        task = await visit.text(f"/convoys/{NAME}/tasks/3")
+        other = await visit.text(f"/convoys/{NAME}/tasks/4")
+
+    assert "They used 1,200 tokens in, 40 out, $1.50." in convoy
+    assert "<dt>Used</dt><dd>1,200 tokens in, 40 out, $1.50</dd>" in task
+    assert "<dt>Used</dt>" not in other
 
 
 async def test_the_log_is_filtered(opens: Opens) -> None:
