@@ -65,11 +65,13 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True, tag="commented"):
     """So found, and edited since it was written."""
 
 
-Verdict = Literal["approved", "changes_requested"]
+Verdict = Literal["approved", "changes_requested", "commented"]
 
 
-class Review(msgspec.Struct, frozen=True, kw_only=True, tag="reviewed"):
-    """Somebody approved a pull request's head, or asked for changes."""
+class Review(
+    msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag="reviewed"
+):
+    """Somebody approved a pull request's head, asked for changes, or gave commands."""
 
     pull: int
     review: int
@@ -78,6 +80,8 @@ class Review(msgspec.Struct, frozen=True, kw_only=True, tag="reviewed"):
     """The head that was reviewed."""
     text: str
     by: str
+    late: bool = False
+    """Found by a look and not by a delivery: the text may have been edited since."""
 
 
 class Ticked(msgspec.Struct, frozen=True, kw_only=True, tag="ticked"):

@@ -1,26 +1,32 @@
-"""Reviews and ticked boxes: what people ask for without a command.
+"""Reviews and ticked boxes: what people ask for without a comment.
 
 Each is decided by the rules, by the right of who did it, and answered once, under a key
 of the review's id or of the delivery that told of the tick.
 """
 
 import asyncio
+from typing import Final
+
+from msgspec import structs
 
 from bot.desk import Desk
 from bot.door import labels, triage
-from bot.door.inbox import Review, Ticked
+from bot.door.inbox import Remark, Review, Ticked
 from bot.forge.payloads import Reviewed
-from bot.orders import boxes, carrying as orders, replies
+from bot.orders import boxes, carrying as orders, ear, replies
 from bot.orders.asker import Asker
 from bot.orders.replies import Reply
 from bot.repository.draft import Draft
 from bot.speech import requests as asked
 from bot.speech.cleaning import clean
+from bot.speech.grammar import Heard, Said, heard
 from bot.speech.requests import Request
 from bot.speech.verbs import TEXT_CHARS, verb_of
 from convoy import ids
 from convoy.commands import Answer
 from convoy.state import Convoy, State, Task
+
+_VERB_OF: Final = {"approved": "approve", "changes_requested": "revise"}
 
 
 async def attend(
@@ -34,11 +40,16 @@ async def attend(
     if key in draft.state.intents or key in draft.state.heard:
         return
     convoy = orders.convoy_of(draft.state, number)
-    if convoy is None or await labels.is_off_limits(desk, number):
+    said = await _commands(sign)
+    if (convoy is None and not said) or await labels.is_off_limits(desk, number):
         return
     asker = Asker(by=sign.by, number=number, nonce=key)
     if isinstance(sign, Review):
-        given = await _reviewed(desk, draft, asker, convoy, sign)
+        given = await _obeyed(desk, draft, sign, said, key)
+        if convoy is not None and (sign.late or not _repeats(sign, said)):
+            given += await _reviewed(desk, draft, asker, convoy, sign)
+    elif convoy is None:
+        return
     else:
         given = await _ticked(desk, draft, asker, convoy, sign)
     if given:
@@ -69,14 +80,44 @@ def _keep(desk: Desk, task: Task, found: Reviewed) -> None:
         return
     review = triage.reviewed(task.pull, found, found.user)
     if review is not None:
-        desk.inbox.put(f"sweep-review-{found.id}", review)
+        kept = structs.replace(review, late=True)
+        desk.inbox.put(f"sweep-review-{found.id}", kept)
+
+
+async def _commands(sign: Review | Ticked) -> tuple[Heard, ...]:
+    """Return the commands in a review's text, heard as in a comment."""
+    if isinstance(sign, Ticked):
+        return ()
+    return await asyncio.to_thread(heard, sign.text)  # hostile text takes seconds
+
+
+def _repeats(review: Review, said: tuple[Heard, ...]) -> bool:
+    """Whether a command says what the verdict does: it counts, with its arguments."""
+    verbs = {each.verb for each in said if isinstance(each, Said)}
+    return _VERB_OF.get(review.verdict) in verbs
+
+
+async def _obeyed(
+    desk: Desk, draft: Draft, review: Review, said: tuple[Heard, ...], key: str
+) -> list[Reply]:
+    """Carry out a review's commands; GitHub does not tell when one was edited."""
+    if said and review.late:
+        return [replies.LATE_REVIEW]
+    remark = Remark(
+        issue=review.pull,
+        comment=review.review,
+        text=review.text,
+        by=review.by,
+        on_pull=True,
+    )
+    return [await ear.obey(desk, draft, remark, each, key) for each in said]
 
 
 async def _reviewed(
     desk: Desk, draft: Draft, asker: Asker, convoy: Convoy, review: Review
 ) -> list[Reply]:
     """Approve or revise; an approval that nobody asks for is none of ours."""
-    if asker.own_task(convoy) is None:
+    if asker.own_task(convoy) is None or review.verdict == "commented":
         return []
     if review.verdict == "approved":
         if not convoy.settings.approvals:

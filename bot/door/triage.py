@@ -35,6 +35,7 @@ _VERDICTS: Final[dict[str, Verdict]] = {
     "approved": "approved",
     "changes_requested": "changes_requested",
 }
+_COMMAND: Final = "/brat"
 ROSTER: Final = frozenset({"installation", "installation_repositories", "repository"})
 """After these the bot may serve other repositories than before."""
 
@@ -164,7 +165,7 @@ def _reviewed(delivery: ReviewDelivery) -> Review | None:
 
 def reviewed(pull: int, found: Reviewed, by: Account | None) -> Review | None:
     """Return what a review asks for; None: nothing, or no person wrote it."""
-    verdict = _VERDICTS.get(found.state.casefold())
+    verdict = _verdict(found)
     if verdict is None or by is None or by.type == "Bot":
         return None
     return Review(
@@ -177,6 +178,13 @@ def reviewed(pull: int, found: Reviewed, by: Account | None) -> Review | None:
     )
 
 
+def _verdict(found: Reviewed) -> Verdict | None:
+    state = found.state.casefold()
+    if state == "commented" and _COMMAND in (found.body or "").casefold():
+        return "commented"
+    return _VERDICTS.get(state)
+
+
 def may_ask(text: str, login: str) -> bool:
     """Whether it is worth while to look for commands or a mention in a comment."""
-    return "/brat" in text.casefold() or may_mention(text, login)
+    return _COMMAND in text.casefold() or may_mention(text, login)

@@ -38,7 +38,8 @@ async def attend(desk: Desk, draft: Draft, remark: Remark) -> None:
     if not said or await labels.is_off_limits(desk, remark.issue):
         return
     await desk.github.react(remark.comment, EYES)
-    given = [await _one(desk, draft, remark, each) for each in said]
+    nonce = str(remark.comment)
+    given = [await obey(desk, draft, remark, each, nonce) for each in said]
     draft.submit(
         Answer(
             issue=remark.issue,
@@ -59,9 +60,18 @@ async def _called(desk: Desk, draft: Draft, remark: Remark) -> tuple[Heard, ...]
     return (Said(verb="start", text=text),)
 
 
-async def _one(
-    desk: Desk, draft: Draft, remark: Remark, said: Said | Misheard
+async def obey(
+    desk: Desk, draft: Draft, remark: Remark, said: Heard, nonce: str
 ) -> Reply:
+    """Carry out one command of a remark, by the right of who said it.
+
+    Args:
+        desk: of the bot.
+        draft: takes what is decided.
+        remark: where it stands.
+        said: the command.
+        nonce: as in `Asker`.
+    """
     if isinstance(said, Misheard):
         return replies.misheard(said)
     request = checked(said, "pull" if remark.on_pull else "issue")
@@ -72,7 +82,7 @@ async def _one(
         return replies.denied(verb.name, verb.right)
     if isinstance(request, asked.Start):
         return await _start(desk, draft, remark, request)
-    asker = Asker(by=remark.by, number=remark.issue, nonce=str(remark.comment))
+    asker = Asker(by=remark.by, number=remark.issue, nonce=nonce)
     return await orders.carry_out(desk, draft, asker, request)
 
 

@@ -84,6 +84,10 @@ UNQUEUED: Final = done(
     "It is out of the merge queue, until somebody says `/brat merge`."
 )
 SEE_REVIEW: Final = "see the review's comments on the lines of the change"
+LATE_REVIEW: Final = refused(
+    "this review was found by a look, and GitHub does not tell whether its text was "
+    "edited since: say its commands in a comment"
+)
 NO_WORK: Final = "this is not the pull request of a task with work in it"
 
 

@@ -74,6 +74,65 @@ async def test_a_remark_in_a_review_asks_for_nothing(tmp_path: Path) -> None:
         assert len(here.spoken()) == len(before) + 2
 
 
+async def test_a_command_in_a_review_is_heard_as_in_a_comment(tmp_path: Path) -> None:
+    async with room(tmp_path, delivered=True) as here:
+        await here.worked(1, FILES)
+        bea, before = here.let_in("bea"), len(here.spoken())
+
+        await review(here, "COMMENT", "Not yet.\n\n/brat pause", bea)
+        await here.until(lambda: "Nothing new starts" in here.spoken()[-1])
+        for _ in range(2):
+            here.loop.wake.all()
+            await here.loop.tick()
+
+        assert here.convoy_state() == "paused"
+        assert here.task(1).state == "needs-review"
+        assert len(here.spoken()) == before + 1
+
+
+async def test_a_command_in_a_review_counts_by_the_right_of_who_wrote_it(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, delivered=True) as here:
+        await here.worked(1, FILES)
+        mallory = here.let_in("mallory", "read")
+
+        await review(here, "COMMENT", "/brat pause", mallory)
+        await here.until(lambda: "takes write access" in here.spoken()[-1])
+
+        assert here.convoy_state() == "active"
+
+
+async def test_a_verdict_and_its_command_are_done_once(tmp_path: Path) -> None:
+    async with room(tmp_path, delivered=True) as here:
+        await here.worked(1, FILES)
+        bea = here.let_in("bea")
+
+        text = "Look.\n\n/brat revise -- Shorter.\n\n/brat ping"
+        await review(here, "REQUEST_CHANGES", text, bea)
+        await here.until(lambda: "goes on from its work" in here.spoken()[-1])
+
+        assert "is here" in here.spoken()[-1]
+        assert here.task(1).notes == ("bea asks for changes: Shorter.",)
+        assert here.spoken()[-1].count("@bea") == 1
+
+
+async def test_commands_of_a_review_that_is_found_late_are_not_carried_out(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path) as here:
+        await here.worked(1, FILES)
+
+        await review(here, "COMMENT", "/brat pause", here.let_in("bea"))
+        for _ in range(3):
+            here.loop.wake.all()
+            await here.loop.tick()
+
+        assert here.convoy_state() == "active"
+        assert "say its commands in a comment" in here.spoken()[-1]
+        assert sum("@bea" in text for text in here.spoken()) == 1
+
+
 async def test_a_review_that_no_delivery_told_of_is_found_once(tmp_path: Path) -> None:
     async with room(tmp_path) as here:
         await here.worked(1, FILES)

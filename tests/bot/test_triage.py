@@ -82,6 +82,13 @@ def test_a_verdict_is_kept_with_the_commit_it_is_about() -> None:
     assert (found.verdict, found.text) == ("approved", "")
 
 
+def test_a_review_without_a_verdict_is_kept_for_its_commands() -> None:
+    found = kept("pull_request_review", review(state="commented", body="/Brat why"))
+
+    assert isinstance(found, Review)
+    assert (found.verdict, found.text) == ("commented", "/Brat why")
+
+
 @pytest.mark.parametrize(
     "delivery",
     [
