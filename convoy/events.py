@@ -111,6 +111,15 @@ class Limits(Struct, frozen=True, kw_only=True):
     patch_bytes: int = 2_000_000
 
 
+class Budget(Struct, frozen=True, kw_only=True):
+    """What may be spent, in US dollars; what is known of it decides what starts."""
+
+    task: float | None = None
+    """By one task; null: as much as it takes."""
+    convoy: float | None = None
+    """By the whole convoy; null: as much as it takes."""
+
+
 INSTRUCTIONS = (
     *("AGENTS.md", "CLAUDE.md", "GEMINI.md", "CONVENTIONS.md", ".mcp.json", ".envrc"),
     *(".claude/**", ".codex/**", ".gemini/**", ".cursor/**", ".continue/**"),
@@ -156,6 +165,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Whether a person has to approve the plan before anything starts (`plan`)."""
     approvals: int = 0
     """How many people, other than who asked for it, must approve a task's work."""
+    budget: Budget = Budget()
 
 
 # --- the repository -------------------------------------------------------------------

@@ -30,6 +30,7 @@ from convoy.actions import (
     Show,
     Sweep,
 )
+from convoy.budget import overspent
 from convoy.observed import Checks, Observed
 from convoy.queue import (
     Link,
@@ -37,6 +38,7 @@ from convoy.queue import (
     chain,
     must_wait,
     plannable,
+    ready,
     resting,
     startable,
 )
@@ -65,6 +67,7 @@ def plan(state: State, observed: Observed, pace: Pace, now: int) -> tuple[Action
         *_results(state, observed, pace, now),
         *(a for convoy in convoys for a in _merges(convoy, observed, pace, now)),
         *(a for convoy in convoys for a in _foundations(convoy, observed)),
+        *(a for convoy in convoys for a in _overspent(convoy)),
         *_starts(state, observed, now),
         *(Do(intent) for intent in state.intents.values()),
         *(Show(convoy.name) for convoy in convoys),
@@ -101,6 +104,13 @@ def _results(
             yield Collect(convoy.name, task.number, attempt.run)
         elif run and (late or task.state != "running"):
             yield CancelRun(run.id)
+
+
+def _overspent(convoy: Convoy) -> Iterator[Action]:
+    """Ask a person where the money for the next attempt is spent."""
+    for task in convoy.tasks:
+        if ready(convoy, task) and (why := overspent(convoy, task)):
+            yield Block(convoy.name, task.number, why)
 
 
 def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from convoy.budget import overspent
 from convoy.state import Candidate, Convoy, Lease, State, Task
 from grite.resource import overlaps
 
@@ -50,6 +51,11 @@ def resting(state: State, now: int) -> Iterator[str]:
 
 
 def startable(convoy: Convoy, task: Task) -> bool:
+    """Whether a session may work on the task: it is ready, and money is left."""
+    return ready(convoy, task) and not overspent(convoy, task)
+
+
+def ready(convoy: Convoy, task: Task) -> bool:
     """Whether the task is queued, its convoy active and all it needs merged.
 
     A session of an earlier attempt has to end first.

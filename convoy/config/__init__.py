@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from convoy.config.faults import field_faults, syntax_fault
 from convoy.config.tables import (
+    BudgetTable,
     CiTable,
     EngineTable,
     GateTable,
@@ -66,6 +67,7 @@ class Config(Table):
             json_schema_extra={"x-allowed": SCHEDULES, "additionalProperties": False}
         ),
     ] = {}
+    budget: BudgetTable = BudgetTable()
     locks: LocksTable = LocksTable()
     gate: GateTable = GateTable()
     trust: TrustTable = TrustTable()
@@ -99,6 +101,7 @@ class Config(Table):
             locks=self.locks.policy,
             limits=self.gate.limits(),
             gate=self.gate.gate(),
+            budget=self.budget.budget(),
         )
 
 

@@ -24,6 +24,7 @@ from convoy.config.values import (
 from convoy.events import (
     INSTRUCTIONS,
     Approve,
+    Budget,
     EngineSpec,
     Gate,
     Limits,
@@ -189,6 +190,25 @@ class ScheduleTable(Table):
     """Of the issue (must be given). While the last one has not ended, none starts."""
     text: Text
     """Of the issue (must be given), with a task list or without."""
+
+
+class BudgetTable(Table):
+    """What may be spent, in US dollars, before nothing more starts.
+
+    Only money that is known counts; a session that runs is not stopped. A person who
+    says `/brat retry` lets one more attempt of the task start.
+    """
+
+    model_config = ConfigDict(title="budget")
+
+    task: Dollars | None = None
+    """By one task: once that is spent, it is not tried again by itself."""
+    convoy: Dollars | None = None
+    """By a whole convoy: once that is spent, none of its tasks starts by itself."""
+
+    def budget(self) -> Budget:
+        """Freeze it."""
+        return Budget(task=self.task, convoy=self.convoy)
 
 
 class LocksTable(Table):

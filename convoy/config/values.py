@@ -49,6 +49,13 @@ class TomlSchema(GenerateJsonSchema):
             return self.generate_inner(schema["schema"])
         return super().default_schema(schema)
 
+    def encode_default(self, dft: object) -> object:
+        """Leave out of a table's default what may be left out of the table."""
+        default = super().encode_default(dft)
+        if isinstance(default, dict):
+            return {key: value for key, value in default.items() if value is not None}
+        return default
+
 
 def _seconds(value: object) -> int:
     length_s = seconds(value) if isinstance(value, str) else value

@@ -19,6 +19,7 @@ from msgspec import Struct
 
 from convoy import events
 from convoy.events import (
+    Budget,
     Claim,
     EngineSpec,
     Event,
@@ -33,7 +34,7 @@ from convoy.events import (
 BEGIN: Final = "<!-- events: made by python -m convoy.told.log_format_page docs -->\n"
 END: Final = "<!-- end of events -->\n"
 
-PARTS: Final = (TaskSpec, Settings, EngineSpec, Price, Limits, Gate, Usage)
+PARTS: Final = (TaskSpec, Settings, EngineSpec, Price, Budget, Limits, Gate, Usage)
 """What events are made of."""
 
 MEANINGS: Final = {
@@ -44,6 +45,7 @@ MEANINGS: Final = {
     "base": "The commit the work stands on.",
     "branch": "The branch, without refs/heads/.",
     "by": "Who asked, by their name on the forge.",
+    "budget": "What may be spent before nothing more starts.",
     "candidate": "The commit that CI judges.",
     "cause": "Why it is in the queue; `planned`, `outage` and `retry` cost no attempt.",
     "comment": "The comment's id on the forge.",

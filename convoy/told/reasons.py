@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
+from convoy.budget import overspent
 from convoy.queue import conflicting_leases, kept_back, resting, waiting_to_merge
 from convoy.state import Convoy, State, Task
 
@@ -93,6 +94,7 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *(_needed(convoy, number) for number in unmet(convoy, task)),
         *(("its last session has not ended yet",) if task.attempt else ()),
         *(_outage(task) if task.not_before > now else ()),
+        *((spent,) if (spent := overspent(convoy, task)) else ()),
         *held,
         *(_slots(state, convoy, task, now) if task.not_before <= now else ()),
     )

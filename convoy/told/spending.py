@@ -32,12 +32,12 @@ def spoken(usage: Usage) -> str:
 
 def _money(usage: Usage) -> str:
     if not usage.unpriced_tokens:
-        return _dollars(usage.usd)
+        return dollars(usage.usd)
     if not usage.usd:
         return "price not known"
-    return f"{_dollars(usage.usd)} and {usage.unpriced_tokens:,} tokens without a price"
+    return f"{dollars(usage.usd)} and {usage.unpriced_tokens:,} tokens without a price"
 
 
-def _dollars(usd: float) -> str:
+def dollars(usd: float) -> str:
     """Return cents, and of less than a dime also their hundredths."""
     return f"${usd:,.4f}" if 0 < usd < _DIME else f"${usd:,.2f}"

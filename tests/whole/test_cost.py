@@ -64,6 +64,20 @@ def test_people_read_it_in_words(terminal: Terminal) -> None:
     assert words in terminal.done("brat task show 1")
 
 
+def test_what_is_spent_is_not_exceeded_by_another_attempt(tmp_path: Path) -> None:
+    terminal = project(tmp_path, CONFIG + "[budget]\ntask = 0.001\n")
+    terminal.install("codex", CODEX)
+
+    said = terminal.type(f"env OPENAI_API_KEY=made-up-0123456789 {ASK}")
+
+    assert said.status == 1
+    told = terminal.done("brat why 1").splitlines()
+    assert told[1:3] == [
+        "- it is blocked, tried once",
+        "- the task's budget of $0.0010 is spent, $0.0046 so far",
+    ]
+
+
 def test_a_convoy_that_is_not_there_is_said(terminal: Terminal) -> None:
     said = terminal.type("brat cost --convoy say-ho-1")
 

@@ -1,0 +1,99 @@
+"""What is spent stops what would start, never what runs, and a person decides."""
+
+import pytest
+
+from convoy.actions import Begin, Block
+from convoy.commands import AcceptWork, BlockTask, RefuseWork, RetryTask, StartTask
+from convoy.events import Budget, Usage
+from convoy.ids import base_branch
+from convoy.observed import Observed
+from convoy.plan import Pace, plan
+from convoy.told.reasons import reasons
+from tests.world.rules import NAME, Rules, sha, spec
+
+OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
+SPENT = "the {0}'s budget of ${1} is spent, ${2} so far"
+START = StartTask(
+    convoy=NAME, task=1, base=sha("0"), session="5" * 32, nonce="n", now=10**13
+)
+
+
+def planned(**budget: float) -> Rules:
+    return Rules().planned(spec(1), spec(2), attempts=9, budget=Budget(**budget))
+
+
+def failed(rules: Rules, task: int, usd: float) -> Rules:
+    return rules.do(
+        RefuseWork(
+            convoy=NAME,
+            task=task,
+            attempt=rules.task(task).started,
+            cause="failed",
+            why="no",
+            usage=Usage(usd=usd),
+        )
+    )
+
+
+def owed(rules: Rules) -> dict[int, str]:
+    """Return why each task is blocked that is to be; empty: it is to start."""
+    actions = plan(rules.state, OBSERVED, Pace(), rules.now)
+    blocked = {each.task: each.why for each in actions if isinstance(each, Block)}
+    starts = {each.task: "" for each in actions if isinstance(each, Begin)}
+    assert not blocked.keys() & starts.keys()
+    return blocked | starts
+
+
+def test_a_task_that_has_spent_its_budget_is_blocked_and_others_start() -> None:
+    rules = failed(planned(task=1.0).started(1), 1, 1.25)
+
+    why = SPENT.format("task", "1.00", "1.25")
+    assert owed(rules) == {1: why, 2: ""}
+    assert why in reasons(rules.state, rules.convoy, rules.task(1), rules.now)
+    assert rules.ask(START) is not None
+
+
+def test_a_convoy_that_has_spent_its_budget_starts_nothing() -> None:
+    rules = failed(planned(convoy=2.0).started(1).started(2), 1, 2.0)
+
+    why = SPENT.format("convoy", "2.00", "2.00")
+    assert owed(rules) == {1: why}
+    rules.do(BlockTask(convoy=NAME, task=1, why=why))
+    assert owed(failed(rules, 2, 0.5)) == {2: why.replace("$2.00 so", "$2.50 so")}
+
+
+def test_work_that_was_paid_for_is_taken_in() -> None:
+    rules = planned(task=1.0).started(1)
+    rules.do(
+        AcceptWork(
+            convoy=NAME,
+            task=1,
+            attempt=1,
+            commit=sha("a"),
+            base=sha("0"),
+            files=("a.py",),
+            usage=Usage(usd=7.0),
+        )
+    )
+
+    assert rules.task(1).state == "needs-review"
+    assert owed(rules) == {2: ""}
+
+
+def test_a_person_who_says_retry_pays_for_one_more_attempt() -> None:
+    rules = failed(planned(task=1.0).started(1), 1, 1.0)
+    rules.do(BlockTask(convoy=NAME, task=1, why=owed(rules)[1]))
+    rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
+
+    assert owed(rules) == {1: "", 2: ""}
+    assert owed(failed(rules.started(1), 1, 0.5))[1]
+
+
+@pytest.mark.parametrize("budget", [{}, {"task": 1.0, "convoy": 5.0}])
+def test_below_its_budget_a_task_is_tried_again(budget: dict[str, float]) -> None:
+    assert owed(failed(planned(**budget).started(1), 1, 0.99)) == {1: "", 2: ""}
+
+
+def test_a_budget_of_nothing_lets_nothing_start() -> None:
+    assert set(owed(planned(convoy=0.0))) == {1, 2}
+    assert all(owed(planned(convoy=0.0)).values())
