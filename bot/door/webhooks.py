@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 from bot.door.inbox import Inbox, Kept
 from bot.door.metrics import Metrics
+from bot.door.origins import Origins
 from bot.door.triage import LOOK_AT, ROSTER, meaning, read
 from bot.forge.payloads import Envelope
 from bot.wake import Wake
@@ -90,6 +91,8 @@ class Door:
     unready: Callable[[], str | None] = lambda: None
     """Says why the bot cannot work now; None: it can."""
     version: str = ""
+    origins: Origins = field(default_factory=Origins)
+    """From where deliveries may come."""
     metrics: Metrics = field(default_factory=Metrics)
     _writers: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(WRITERS, "inbox"), repr=False
@@ -131,6 +134,7 @@ class Door:
     async def _deliver(self, request: web.Request) -> web.Response:
         began, event = monotonic(), "unsigned"
         try:
+            self._admit(request)
             body = await self._body(request)
             event = _event(request)
             answer = await self._take(request, body)
@@ -140,6 +144,17 @@ class Door:
         self.metrics.deliveries.labels(shown, answer.status).inc()
         self.metrics.answer_s.observe(monotonic() - began)
         return answer
+
+    def _admit(self, request: web.Request) -> None:
+        """Let in who may knock; nothing of the body is read yet.
+
+        Raises:
+            Turned: it comes from elsewhere.
+        """
+        forwarded = request.headers.getall("X-Forwarded-For", ())
+        if not self.origins.allow(request.remote, forwarded):
+            why = "deliveries may not come from this address"
+            raise Turned(HTTPStatus.FORBIDDEN, why)
 
     def _room(self, request: web.Request) -> AbstractAsyncContextManager[None]:
         """Return what a body has to wait for: strangers could fill the memory."""

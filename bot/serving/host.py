@@ -273,6 +273,7 @@ async def _listen(stack: AsyncExitStack, host: Host, *, poll: bool) -> None:
             roster_changed=host.roster_changed,
             unready=host.unready,
             version=VERSION,
+            origins=hosting.origins,
             metrics=metrics,
         )
         site = service.listening(door.application(), hosting.address, hosting.port)

@@ -1,11 +1,13 @@
 """What `brat bot serve` is told: one JSON file, readable by its owner alone."""
 
 import secrets
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Final, Self
 
 from pydantic import Field, model_validator
 
+from bot.door.origins import Origins
 from bot.roles.quota import Quota
 from bot.settings import GITHUB, REPOSITORY, Common, Settings
 
@@ -27,6 +29,10 @@ class Hosting(Common):
     quota: Quota = Quota()
     address: str = "127.0.0.1"
     port: int = Field(default=8080, ge=0, le=65_535)
+    allowed_networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    """From where deliveries may come; without any, from everywhere."""
+    trusted_proxies: int = Field(default=0, ge=0, le=16)
+    """So many proxies stand before the door; X-Forwarded-For is believed from them."""
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)
     roster_s: float = Field(default=300.0, gt=0)
     """Look where the App is installed, and what was not delivered, this often."""
@@ -43,6 +49,11 @@ class Hosting(Common):
                 "install a public App), or list repositories"
             )
         return self
+
+    @property
+    def origins(self) -> Origins:
+        """From where deliveries may come."""
+        return Origins(networks=self.allowed_networks, proxies=self.trusted_proxies)
 
     @property
     def secrets(self) -> tuple[str, ...]:
