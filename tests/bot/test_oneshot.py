@@ -99,6 +99,14 @@ def test_a_comment_may_hold_commands(tmp_path: Path) -> None:
     assert (kept.comment, kept.text) == (5, "/brat pause")
 
 
+def test_a_new_issue_may_name_the_account_of_the_job(tmp_path: Path) -> None:
+    issue = {"number": 7, "title": "Fix it", "body": "@github-actions go"}
+    kept = event(tmp_path, "issues", action="opened", issue=issue)
+
+    assert isinstance(kept, Request)
+    assert kept.trigger == "mention"
+
+
 @pytest.mark.parametrize("name", ["schedule", "workflow_dispatch", "workflow_run"])
 def test_what_only_wakes_asks_for_nothing(tmp_path: Path, name: str) -> None:
     assert event(tmp_path, name, schedule="7 * * * *", inputs=None) is None
