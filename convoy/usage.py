@@ -7,6 +7,8 @@ so that no sum is ever negative, endless or too large for the log.
 import math
 from typing import Final
 
+from msgspec import MsgspecError, Struct, json
+
 from convoy.events import Price, Usage
 
 TOKENS_MOST: Final = 10**12
@@ -58,6 +60,37 @@ def priced(used: Usage, said_usd: float | None, price: Price | None) -> Usage:
     if said_usd is None and price is None:
         return plus(used, Usage(unpriced_tokens=tokens(used)))
     return plus(used, Usage(usd=_cost(used, price) if said_usd is None else said_usd))
+
+
+class _Line(Struct, frozen=True):
+    """A line of usage.jsonl: what was used since the last such line."""
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = None
+
+
+def noted(lines: bytes) -> tuple[Usage, float | None]:
+    """Return the tokens that usage.jsonl tells of, and the money, if any is told.
+
+    What is no such line, as a last one that was cut, is left out.
+    """
+    total, usd = Usage(), None
+    for line in lines.splitlines():
+        try:
+            said = json.decode(line, type=_Line)
+        except MsgspecError:
+            continue
+        tokens_said = Usage(
+            input_tokens=said.input_tokens,
+            cached_tokens=said.cached_tokens,
+            output_tokens=said.output_tokens,
+        )
+        total = plus(total, bounded(tokens_said))
+        if said.usd is not None:
+            usd = plus(Usage(usd=usd or 0.0), bounded(Usage(usd=said.usd))).usd
+    return total, usd
 
 
 def _cost(used: Usage, price: Price | None) -> float:

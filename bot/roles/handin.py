@@ -30,6 +30,7 @@ from convoy.planner.answer import House
 from convoy.state import Attempt, Convoy, Task
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
+from convoy.usage import noted, priced
 from grite.errors import GitFailed
 
 HEADS: Final = "refs/heads/"
@@ -79,7 +80,8 @@ class HandIn:
                 self._judge(parcel)
         except intake.Unfinished as error:
             self.draft.claim(error.claims)
-            self._lose(LOST)
+            price = self.convoy.settings.engines[self.task.spec.engine].price
+            self._lose(LOST, priced(*noted(error.used), price))
         except intake.Unacceptable as error:
             self._refuse("refused", str(error))
 
@@ -187,7 +189,7 @@ class HandIn:
             )
         )
 
-    def _lose(self, why: str) -> None:
+    def _lose(self, why: str, usage: Usage | None = None) -> None:
         self.draft.submit(
             LoseSession(
                 convoy=self.convoy.name,
@@ -195,6 +197,7 @@ class HandIn:
                 attempt=self.attempt.number,
                 cause="lost",
                 why=why,
+                usage=usage or Usage(),
             )
         )
 

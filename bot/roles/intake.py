@@ -35,9 +35,8 @@ BUNDLE_BYTES: Final = 100_000_000
 _RESULT: Final = "result.json"
 _BUNDLE: Final = "work.bundle"
 _EVENTS: Final = "events.bin"
-_ALLOWED: Final = frozenset(
-    {_RESULT, _BUNDLE, _EVENTS, "usage.jsonl", "transcript.jsonl"}
-)
+_USAGE: Final = "usage.jsonl"
+_ALLOWED: Final = frozenset({_RESULT, _BUNDLE, _EVENTS, _USAGE, "transcript.jsonl"})
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN: Final = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
@@ -58,10 +57,12 @@ NEEDS_A_PERSON: Final = frozenset({"blocked", "missing_tool", "missing_data"})
 class Unfinished(Unacceptable):
     """There is no result.json: whoever was to write it died before."""
 
-    def __init__(self, claims: tuple[Event, ...]) -> None:
+    def __init__(self, claims: tuple[Event, ...], used: bytes) -> None:
         super().__init__("the artifact has no result.json")
         self.claims = claims
         """What the session had said of itself until then."""
+        self.used = used
+        """Its usage.jsonl, which may be cut anywhere."""
 
 
 class Claimed(BaseModel):
@@ -129,7 +130,7 @@ def opened(data: bytes, *, session: str, nonce: str, actor: str) -> Iterator[Par
         files = _unpacked(data, Path(folder))
         claims = _claims(files.get(_EVENTS), session, actor)
         if _RESULT not in files:
-            raise Unfinished(claims)
+            raise Unfinished(claims, _start_of(files.get(_USAGE)))
         result = _result(files[_RESULT])
         if (result.session, result.nonce) != (session, nonce):
             raise Unacceptable(f"the result is of session {result.session[:80]!r}")
@@ -184,6 +185,13 @@ def _result(file: Path) -> Result:
         fault = error.errors()[0]
         where = ".".join(map(str, fault["loc"])) or "the file"
         raise Unacceptable(f"result.json: {where}: {fault['msg']}") from error
+
+
+def _start_of(file: Path | None) -> bytes:
+    if file is None:
+        return b""
+    with file.open("rb") as source:
+        return source.read(_SMALL_BYTES)
 
 
 def _claims(file: Path | None, session: str, actor: str) -> tuple[Event, ...]:

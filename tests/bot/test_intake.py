@@ -150,6 +150,15 @@ def test_a_result_that_says_nothing_of_what_it_used_is_taken() -> None:
 # --- result.json ----------------------------------------------------------------------
 
 
+def test_without_a_result_what_was_used_is_still_known() -> None:
+    line = b'{"type":"cost","usd":0.5}'
+
+    with pytest.raises(intake.Unfinished) as unfinished:
+        taken(zipped(("usage.jsonl", line)))
+
+    assert unfinished.value.used == line
+
+
 def test_without_a_result_nothing_is_taken() -> None:
     assert why(zipped(BUNDLE)) == "the artifact has no result.json"
 

@@ -10,7 +10,7 @@ from convoy.commands import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from convoy.events import Price, Usage, WorkRefused
 from convoy.told.sentences import sentence
 from convoy.told.spending import spoken, used
-from convoy.usage import TOKENS_MOST, USD_MOST, bounded, plus, priced
+from convoy.usage import TOKENS_MOST, USD_MOST, bounded, noted, plus, priced
 from tests.convoy.anything import facts
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -57,6 +57,17 @@ def test_a_price_is_per_million_tokens(cached: float | None, usd: float) -> None
 
 def test_tokens_without_a_price_are_told_from_free_ones() -> None:
     assert priced(SOME, None, None).unpriced_tokens == 1_600_000
+
+
+def test_a_file_that_was_cut_tells_what_it_can() -> None:
+    whole = (
+        b'{"type":"usage","model":"m","input_tokens":7,"output_tokens":-2}\n'
+        b'{"type":"cost","usd":0.5}\n\xff\n[]\n{"input_tokens":"7"}\n'
+        b'{"type":"usage","input_tokens":3,"cached_tokens":1}\n{"type":"cost","us'
+    )
+
+    assert noted(whole) == (Usage(input_tokens=10, cached_tokens=1), 0.5)
+    assert noted(b"") == (Usage(), None)
 
 
 def test_every_way_a_session_ends_counts_what_it_used() -> None:
