@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import Final
 
 from filelock import FileLock
@@ -58,6 +59,8 @@ class Loop:
     _failed: set[str] = field(default_factory=set)
     """Effects that went wrong, by the names of their troubles."""
     _renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _sending: Lock = field(default_factory=Lock)
 
     # --- a tick ---------------------------------------------------------------------
 
@@ -153,27 +156,33 @@ class Loop:
         return sessions or judging or landing or waiting or planning or more
 
     async def release(self) -> None:
-        """Give the bot's lease back; call when nothing is owed."""
-        if self.lease.held:
+        """Give the bot's lease back; call when nothing is owed.
+
+        Also after a tick was cancelled: a push that was under way is waited for.
+        """
+        if self.lease.held or self._sending.locked():
             async with self._alone():
                 await asyncio.to_thread(self._free)
 
     def _free(self) -> None:
-        update = self.lease.freed()
-        self.desk.mirror.push((), {update.ref: update}, actor=self.desk.actor)
+        with self._sending:
+            if self.lease.held:
+                update = self.lease.freed()
+                self.desk.mirror.push((), {update.ref: update}, actor=self.desk.actor)
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:
-        """Hold the folder's lock where that decides who acts."""
-        if not self.desk.settings.sole:
-            yield
-            return
-        lock = FileLock(self.desk.settings.folder / "lock", thread_local=False)
-        await asyncio.to_thread(lock.acquire)
-        try:
-            yield
-        finally:
-            lock.release()
+        """Take turns within this process, and where a file decides, with others."""
+        async with self._turn:
+            if not self.desk.settings.sole:
+                yield
+                return
+            lock = FileLock(self.desk.settings.folder / "lock", thread_local=False)
+            await asyncio.to_thread(lock.acquire)
+            try:
+                yield
+            finally:
+                lock.release()
 
     # --- rounds: look, stage, push, effects -----------------------------------------
 
@@ -219,8 +228,15 @@ class Loop:
         kept: tuple[RefUpdate, ...] = ()
         if mirror.since_checkpoint >= CHECKPOINT_EVENTS:
             kept = await asyncio.to_thread(mirror.checkpoint, draft.now)
-        await asyncio.to_thread(draft.push, update, *kept)
-        self.lease.pushed(update)
+        await asyncio.to_thread(self._send, draft, update, kept)
+
+    def _send(
+        self, draft: Draft, update: RefUpdate, kept: tuple[RefUpdate, ...]
+    ) -> None:
+        """Push, and note it in the same thread: nothing can be cancelled between."""
+        with self._sending:
+            draft.push(update, *kept)
+            self.lease.pushed(update)
 
     def _refuse_unknown(self) -> None:
         unknown = self.desk.mirror.state.unknown

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -21,11 +21,14 @@ from convoy.decide import Refusal
 from convoy.following import Reading
 from convoy.told import timeline
 from convoy.told.timeline import Line
+from grite.errors import Conflict
 from grite.wal import Log
 
 __all__ = ["PORT", "alone", "beside", "over"]
 
 TOKEN_BYTES: Final = 16
+TRIES: Final = 5
+"""So often a button is put to the rules while the log moves."""
 
 
 @asynccontextmanager
@@ -36,9 +39,12 @@ async def beside(local: Local, port: int, tell: Tell) -> AsyncIterator[None]:
     """
 
     async def ask(command: Command) -> Refusal | None:
-        refused = await local.loop.ask(command)
-        local.loop.wake.all()
-        return refused
+        for _ in range(TRIES):
+            with suppress(Conflict):  # the loop wrote first: it is decided anew
+                refused = await local.loop.ask(command)
+                local.loop.wake.all()
+                return refused
+        raise Conflict("the log keeps moving")
 
     token = secrets.token_urlsafe(TOKEN_BYTES)
     folder = local.checkout.folder

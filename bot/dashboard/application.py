@@ -16,6 +16,7 @@ from bot.dashboard.news import News
 from convoy.commands import Command
 from convoy.state import Task
 from convoy.told import document
+from grite.errors import BratError
 
 PORT: Final = 5173
 STATIC: Final = Path(__file__).with_name("static")
@@ -173,7 +174,10 @@ class Dashboard:
             command = deed(request.match_info["verb"])
         except ValueError as error:
             raise web.HTTPNotFound(text=f"{error}.\n") from error
-        refused = await self._house.ask(command)
+        try:
+            refused = await self._house.ask(command)
+        except BratError as error:
+            raise web.HTTPServiceUnavailable(text=f"{error}; try again.\n") from error
         if refused is not None:
             raise web.HTTPConflict(text=f"That cannot be done: {refused.why}.\n")
         if request.path.startswith("/api/"):
