@@ -21,6 +21,7 @@ from bot.lease import BotLease, NotHolder
 from bot.observe import observe
 from bot.repository.draft import Draft
 from bot.staging import owed, stage
+from bot.version import VERSION
 from bot.wake import Wake
 from convoy.actions import Effect, Show
 from convoy.commands import Command, NoteDone, StartBot
@@ -29,7 +30,6 @@ from convoy.queue import startable
 from grite.errors import BratError, Conflict, GitFailed, Unavailable
 from grite.remote import RefUpdate
 
-VERSION: Final = "0.1.0"
 ROUNDS: Final = 200
 """Pushes in one tick at most; a tick that owes more is a fault of the rules."""
 EFFECTS_AT_ONCE: Final = 8

@@ -9,12 +9,12 @@ from bot import comment
 from bot.speech.code_span import code_span
 from bot.speech.grammar import Misheard
 from bot.speech.verbs import help_text
+from bot.version import VERSION
 from convoy.events import Reaction, TaskSpec
 from convoy.state import Convoy, Task
 from convoy.told.reasons import waits_for
 from convoy.told.spending import spenders, spoken, used
 
-VERSION = "0.1.0"
 TEXT_CHARS = 60_000
 NOT_SAID: Final = "No engine has said yet what it used."
 

@@ -23,13 +23,14 @@ from bot.door.redelivery import ask_again
 from bot.door.webhooks import Door, Place
 from bot.forge.pace import Pace, pacing
 from bot.forge.rest import DEADLINE_S
-from bot.loop import VERSION, Loop
+from bot.loop import Loop
 from bot.roles.quota import HOUR_MS
 from bot.serving import service
 from bot.serving.hosting import Hosting
 from bot.serving.roster import Roster, key_of
 from bot.serving.service import Tell
 from bot.settings import Settings
+from bot.version import VERSION
 from bot.wake import Wake
 from grite.errors import BratError
 

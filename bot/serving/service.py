@@ -17,10 +17,11 @@ from bot.forge.pace import Pace, pacing
 from bot.forge.rest import DEADLINE_S, Refused
 from bot.forge.tokens import StaticToken, Tokens
 from bot.lease import BotLease
-from bot.loop import VERSION, Loop
+from bot.loop import Loop
 from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror
 from bot.settings import Settings
+from bot.version import VERSION
 from bot.wake import Wake
 from grite.errors import BratError, Unavailable
 

@@ -13,6 +13,7 @@ from convoy.commands import Command
 from convoy.decide import Refusal
 from convoy.following import Reading
 from convoy.told.timeline import Line
+from grite.errors import BratError
 from tests.world.rules import NAME, Rules
 
 TOKEN = "0123456789abcdef"
@@ -37,8 +38,12 @@ Opens = Callable[..., AbstractAsyncContextManager[Visit]]
 @pytest.fixture
 def opens() -> Opens:
     @asynccontextmanager
-    async def opened(rules: Rules, *, writes: bool = True) -> AsyncIterator[Visit]:
+    async def opened(
+        rules: Rules, *, writes: bool = True, trouble: BratError | None = None
+    ) -> AsyncIterator[Visit]:
         async def ask(command: Command) -> Refusal | None:
+            if trouble:
+                raise trouble
             return rules.ask(command)
 
         house = House(

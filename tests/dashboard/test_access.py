@@ -3,6 +3,7 @@
 import pytest
 
 from convoy.commands import BlockTask
+from grite.errors import Unavailable
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.rules import NAME, Rules, spec
 
@@ -88,3 +89,11 @@ async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:
     assert answer.text.startswith("That cannot be done: ")
     assert unknown.status_code == 404
     assert unknown.text == "there is no explode; there are pause, resume, cancel.\n"
+
+
+async def test_a_forge_that_does_not_answer_is_said(opens: Opens) -> None:
+    async with opens(blocked(), trouble=Unavailable("the forge is away")) as visit:
+        answer = await visit.http.post(RETRY, headers=SHOWS)
+
+    assert answer.status_code == 503
+    assert answer.text == "the forge is away; try again.\n"

@@ -136,7 +136,7 @@ def test_what_is_no_plan_is_refused(text: str, said: str) -> None:
     with pytest.raises(Unusable) as caught:
         read(text, HOUSE)
 
-    assert caught.value.faults[0].startswith(said) or said.startswith("The plan is no")
+    assert caught.value.faults[0].startswith(said)
 
 
 def test_words_that_hide_something_are_cleaned() -> None:
