@@ -5,6 +5,7 @@ Pure: text from state. All of it says the same as the log, which is the truth.
 
 from typing import Final
 
+from bot import preview
 from bot.orders import boxes
 from convoy import ids
 from convoy.state import Convoy, Task
@@ -37,7 +38,12 @@ _HARMLESS: Final = str.maketrans(
 
 
 def labels(convoy: Convoy, start_label: str) -> tuple[set[str], set[str]]:
-    """Return the labels the issue should have, and those it should not."""
+    """Return the labels the issue should have, and those it should not.
+
+    What is only shown writes none.
+    """
+    if convoy.staged:
+        return set(), set()
     have = {f"brat:{convoy.state}"}
     return have, ({*LABELS, start_label} - have)
 
@@ -68,7 +74,9 @@ def convoy_table(convoy: Convoy) -> str:
             *_fitting([_row(convoy, task) for task in convoy.tasks], "| | {} |"),
             "",
         ]
-    if convoy.state == "planning" and convoy.tasks:
+    if convoy.staged and convoy.tasks:
+        lines += [*preview.lines(convoy), ""]
+    elif convoy.state == "planning" and convoy.tasks:
         lines += ["**The plan waits for a person:** say `/brat approve`.", ""]
     if convoy.held:
         lines += [f"**Held** by the label {inline(convoy.held)}.", ""]

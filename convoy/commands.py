@@ -48,6 +48,8 @@ class ApprovePlan(Struct, frozen=True, kw_only=True):
 
     convoy: str
     by: str
+    staged: bool = False
+    """Whether the repository's configuration says now that nothing may start."""
 
 
 class ApproveWork(Struct, frozen=True, kw_only=True):

@@ -172,6 +172,11 @@ class Convoy(Struct, frozen=True, kw_only=True):
         return self.task(number) if number else self.mayor
 
     @property
+    def staged(self) -> bool:
+        """Whether it is only planned and shown."""
+        return self.settings.staged and self.state == "planning"
+
+    @property
     def ended(self) -> bool:
         """Whether it is complete or failed."""
         return self.state in ("complete", "failed")

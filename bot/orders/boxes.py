@@ -35,7 +35,7 @@ def offered(convoy: Convoy) -> tuple[Box, ...]:
 def _offered(convoy: Convoy) -> Iterator[Box]:
     if convoy.ended:
         return
-    if convoy.state == "planning" and convoy.tasks:
+    if convoy.state == "planning" and convoy.tasks and not convoy.staged:
         yield Box("approve", "Approve the plan")
     blocked = [task.number for task in convoy.tasks if task.state == "blocked"]
     for number in blocked[:MOST_RETRIES]:

@@ -49,7 +49,7 @@ async def carry_out(desk: Desk, draft: Draft, asker: Asker, request: Request) ->
         runs_url = f"{settings.git_url}/{settings.repository}/actions/runs"
         return replies.logs(convoy, request.task, runs_url)
     if isinstance(request, asked.Approve):
-        return _approve(draft, asker, convoy, request)
+        return _approve(desk, draft, asker, convoy, request)
     if isinstance(request, plan_orders.PlanRequest):
         return plan_orders.carry_out(draft, asker, convoy, request)
     if isinstance(request, pull_orders.PullRequest):
@@ -84,14 +84,14 @@ def _of_nothing(desk: Desk, draft: Draft, asker: Asker, request: Request) -> Rep
 
 
 def _approve(
-    draft: Draft, asker: Asker, convoy: Convoy, request: asked.Approve
+    desk: Desk, draft: Draft, asker: Asker, convoy: Convoy, request: asked.Approve
 ) -> Reply:
     """Approve the work of the pull request it is said on, else the plan."""
     if asker.number in (convoy.pull, *(task.pull for task in convoy.tasks)):
         return pull_orders.approve(draft, asker, convoy, request.commit)
     if request.commit is not None:
         return replies.refused("say it on the pull request whose work it is")
-    return plan_orders.approve(draft, asker, convoy)
+    return plan_orders.approve(desk, draft, asker, convoy)
 
 
 def _lock(draft: Draft, asker: Asker, request: asked.Lock) -> Reply:

@@ -2,6 +2,8 @@
 
 from typing import assert_never
 
+from bot.configuration import configuration
+from bot.desk import Desk
 from bot.orders import replies
 from bot.orders.asker import Asker, do
 from bot.orders.replies import Reply
@@ -15,15 +17,20 @@ from convoy.commands import (
     RankConvoy,
     TellTask,
 )
+from convoy.config import ConfigError
 from convoy.planner import tasklist
 from convoy.state import Convoy
 
 PlanRequest = asked.Tell | asked.Add | asked.Depends | asked.Engine | asked.Priority
 
 
-def approve(draft: Draft, asker: Asker, convoy: Convoy) -> Reply:
+def approve(desk: Desk, draft: Draft, asker: Asker, convoy: Convoy) -> Reply:
     """Let the plan be carried out."""
-    command = ApprovePlan(convoy=convoy.name, by=asker.by)
+    try:
+        staged = configuration(desk).staged
+    except ConfigError as error:
+        return replies.refused(f"the configuration has a fault: {error}")
+    command = ApprovePlan(convoy=convoy.name, by=asker.by, staged=staged)
     return do(draft, command, replies.PLAN_APPROVED)
 
 

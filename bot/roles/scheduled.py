@@ -30,9 +30,12 @@ async def listen(desk: Desk, draft: Draft) -> None:
         Unavailable: the forge did not answer.
     """
     try:
-        tables = configuration(desk).schedule
+        config = configuration(desk)
     except (ConfigError, KeyError):
         return  # whoever asks for a convoy is told of the fault
+    if config.staged:
+        return  # to open the issue would be to write
+    tables = config.schedule
     hours = {name: table.hours for name, table in tables.items()}
     for each in due(hours, desk.settings.repository, draft.now):
         table, key = tables[each.name], ids.schedule_key(each.name, each.begun)

@@ -52,6 +52,9 @@ class ConfigError(BratError):
 class Config(Table):
     """How brat works in this repository; every table may be left out."""
 
+    staged: bool = False
+    """Whether convoys are only planned and shown: nothing starts, and nothing is
+    written to the forge but a convoy's comment and answers to people."""
     engine: Annotated[
         Mapping[EngineName, EngineTable],
         Field(json_schema_extra={"x-allowed": ENGINES, "additionalProperties": False}),
@@ -94,7 +97,7 @@ class Config(Table):
             checks=self.refinery.checks,
             attempts=self.witness.attempts,
             tasks=self.mayor.tasks,
-            planner=self.mayor.engine,
+            planner="" if self.staged else self.mayor.engine,
             approve=self.mayor.approve,
             approvals=self.refinery.approvals,
             max_sessions=self.witness.max_sessions,
@@ -102,6 +105,7 @@ class Config(Table):
             limits=self.gate.limits(),
             gate=self.gate.gate(),
             budget=self.budget.budget(),
+            staged=self.staged,
         )
 
 

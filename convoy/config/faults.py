@@ -92,6 +92,8 @@ def keys(schema: Node) -> Iterator[tuple[str, Node]]:
             for key, value in each["properties"].items():
                 yield f"{table}.NAME.{key}", {**_resolved(value, schema), **value}
         each = node_at(schema, (table,))
+        if "default" in node and node.get("type") == "boolean":
+            yield table, node
         yield from ((f"{table}.{k}", v) for k, v in each.get("properties", {}).items())
 
 

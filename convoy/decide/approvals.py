@@ -18,6 +18,11 @@ def plan(state: State, command: ApprovePlan) -> Decision:
         return convoy
     if not convoy.tasks:
         return Refusal(f"{convoy.name} has no plan yet")
+    if convoy.staged and command.staged:
+        return Refusal(
+            "this repository is staged, and nothing starts: take `staged = true` out "
+            "of `.brat/config.toml` on the default branch, then approve"
+        )
     return (ConvoyApproved(convoy=convoy.name, by=command.by),)
 
 

@@ -7,10 +7,16 @@ makes them harmless where it shows them.
 from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from typing import Final
 
 from convoy.budget import overspent
 from convoy.queue import conflicting_leases, kept_back, resting, waiting_to_merge
 from convoy.state import Convoy, State, Task
+
+_PLAN_WAITS: Final = {
+    False: "a person: the plan is to be approved",
+    True: "staged = true to be taken out of the configuration",
+}
 
 
 def waits_for(convoy: Convoy, task: Task) -> str:
@@ -27,7 +33,7 @@ def waits_for(convoy: Convoy, task: Task) -> str:
     if convoy.held:
         return f"the label {convoy.held} to go"
     if convoy.state == "planning":
-        return "a person: the plan is to be approved"
+        return _PLAN_WAITS[convoy.staged]
     if numbers := [str(number) for number in unmet(convoy, task)]:
         return f"task {', '.join(numbers)}"
     return task.why or "a free slot"

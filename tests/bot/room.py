@@ -15,6 +15,7 @@ from bot.loop import Loop
 from bot.repository.draft import Draft
 from bot.serving import service
 from brat import local, registration as registrations
+from brat.forge.recording import Observer
 from brat.forge.records import Ci, Role
 from brat.forge.server import serving
 from brat.forge.state import Forge
@@ -173,6 +174,17 @@ class Room:
         await self._push(draft)
         return made
 
+    async def configured(self, config: str) -> None:
+        """Let another configuration land on the default branch."""
+        ref = HEADS + "main"
+        files = {".brat/config.toml": config.encode()}
+        made = self.history().commit(files, self.loop.desk.mirror.refs[ref])
+        draft = Draft(
+            self.loop.desk.mirror, self.loop.desk.actor, self.loop.desk.clock()
+        )
+        draft.move(ref, made)
+        await self._push(draft)
+
     async def _push(self, draft: Draft) -> None:
         update = await asyncio.to_thread(self.loop.lease.renewed, draft.now)
         await asyncio.to_thread(draft.push, update)
@@ -231,6 +243,7 @@ async def room(
     text: str = LIST,
     roles: tuple[Job, ...] = ("mayor", "refinery", "deacon"),
     delivered: bool = False,
+    observe: Observer | None = None,
 ) -> AsyncIterator[Room]:
     """Serve a forge with an issue whose convoy the bot has just begun.
 
@@ -240,6 +253,7 @@ async def room(
         text: the issue's.
         roles: whose work the bot does.
         delivered: whether what happens on the forge comes to the bot's door.
+        observe: is told of every exchange with the forge.
     """
     source = make_source(folder / "source")
     if config:
@@ -252,7 +266,10 @@ async def room(
     )
     registrations.set_ci(folder, known, Ci())
     with Forge(folder / FORGE_FOLDER) as forge:
-        async with serving(forge) as url, local.person(url, known) as person:
+        async with (
+            serving(forge, observe=observe) as url,
+            local.person(url, known) as person,
+        ):
             settings = local.bot_settings(folder, known, url, roles=roles)
             async with (
                 service.opened(settings, lambda _: None) as loop,

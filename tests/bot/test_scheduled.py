@@ -93,3 +93,13 @@ async def test_what_was_slept_through_is_left_to_the_next_time(here: Lobby) -> N
     await look(here, later)
 
     assert not here.convoys()
+
+
+async def test_the_clock_starts_nothing_where_all_is_staged(tmp_path: Path) -> None:
+    async with lobby(tmp_path, config="staged = true\n" + DAILY) as here:
+        first, later = times(here)
+        for at in (first, first + 1000, later):
+            await look(here, at)
+
+        assert not here.convoys()
+        assert not here.forge.store.issues.all()

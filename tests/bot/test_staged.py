@@ -1,0 +1,67 @@
+"""Staged mode: all is planned and shown, and nothing is written but one comment."""
+
+from pathlib import Path
+
+from brat.forge.recording import Exchange
+from convoy.actions import Role
+from tests.bot.room import NAME, Room, room
+
+STAGED = 'staged = true\n[engine.default]\ntype = "shell"\nargs = ["true"]\n'
+PLANNED_BY_ENGINE = STAGED + '[mayor]\nengine = "default"\n'
+EVERYBODY: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
+
+
+def written(exchanges: list[Exchange]) -> list[str]:
+    """Return what the bot wrote by REST, in order."""
+    return [f"{each.method} {each.path}" for each in exchanges if each.method != "GET"]
+
+
+def branches(here: Room) -> set[str]:
+    return {ref for ref in here.loop.desk.mirror.refs if ref.startswith("refs/heads/")}
+
+
+async def test_a_staged_convoy_writes_one_comment_and_nothing_else(
+    tmp_path: Path,
+) -> None:
+    seen: list[Exchange] = []
+    async with room(
+        tmp_path, PLANNED_BY_ENGINE, roles=EVERYBODY, observe=seen.append
+    ) as here:
+        seen.clear()
+        here.loop.wake.all()
+        await here.loop.tick()
+
+        (comment,) = here.spoken()
+        assert "**Staged:** nothing has started, and nothing will." in comment
+        assert "start 2 sessions at once (2 tasks by `default`)" in comment
+        assert "| 1 | one | queued |" in comment
+        assert "take `staged = true` out" in comment
+        assert "Approve the plan" not in comment
+        assert written(seen) == []
+        assert here.labels() == {"brat"}
+        assert branches(here) == {"refs/heads/main"}
+        assert here.convoy_state() == "planning"
+
+
+async def test_it_goes_on_once_staged_is_taken_out(tmp_path: Path) -> None:
+    async with room(tmp_path, STAGED) as here:
+        said = await here.answer("/brat approve")
+        assert "take `staged = true` out of `.brat/config.toml`" in said
+        assert here.convoy_state() == "planning"
+
+        await here.configured(STAGED.replace("true\n", "false\n", 1))
+        said = await here.answer("/brat approve")
+
+        assert "The plan is approved" in said
+        assert here.convoy_state() == "active"
+        assert here.labels() == {"brat:active"}
+        assert f"refs/heads/convoy/{NAME}/base" in branches(here)
+        assert "Staged" not in here.spoken()[0]
+
+
+async def test_a_staged_convoy_can_be_cancelled(tmp_path: Path) -> None:
+    async with room(tmp_path, STAGED) as here:
+        await here.answer("/brat cancel")
+
+        assert here.convoy_state() == "failed"
+        assert here.labels() == {"brat:failed"}
