@@ -2,7 +2,7 @@
 
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -21,6 +21,10 @@ Clock = Callable[[], int]
 def wall_clock() -> int:
     """Return now, unix ms."""
     return time.time_ns() // 1_000_000
+
+
+async def _nothing() -> None:
+    """Hold nothing."""
 
 
 @dataclass(kw_only=True)
@@ -54,6 +58,8 @@ class Desk:
     """Gives when convoys of the installation's other repositories were started."""
     heard_until: datetime | None = None
     """When the newest comment was written or edited that a look has found."""
+    hold: Callable[[], Awaitable[None]] = _nothing
+    """Makes sure of the bot's lease before what is not announced is written."""
     ended: dict[int, int] = field(default_factory=dict)
     """When each run was first seen to have ended, unix ms."""
 

@@ -62,6 +62,10 @@ class Loop:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     _sending: Lock = field(default_factory=Lock)
 
+    def __post_init__(self) -> None:
+        """Lend the desk the lease."""
+        self.desk.hold = self._hold
+
     # --- a tick ---------------------------------------------------------------------
 
     async def tick(self) -> bool:

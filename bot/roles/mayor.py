@@ -202,6 +202,7 @@ async def _deny(desk: Desk, request: Request, why: str) -> None:
 async def _say(desk: Desk, issue: int, now: Try, body: str) -> None:
     """Comment for the first time; again only when the last try would be seen."""
     now.repeat()
+    await desk.hold()
     try:
         await desk.github.say(issue, body)
     except Unavailable:

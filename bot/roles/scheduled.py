@@ -73,6 +73,7 @@ async def _opened(desk: Desk, each: Due, table: ScheduleTable) -> int:
     if found is not None:
         return found
     now.repeat()
+    await desk.hold()
     said = table.text, _MADE.format(name=each.name), ids.marker(key)
     try:
         return await desk.github.open_issue(table.title, "\n\n".join(said))
