@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from bot.desk import Desk
-from bot.orders.approvals import stand
+from bot.orders.landing import answered_for, stand
 from bot.orders.vouching import vouched
 from bot.repository.draft import Draft
 from bot.roles import deacon, handin, mayor, refinery, witness
@@ -89,6 +89,8 @@ async def _may_still(desk: Desk, draft: Draft, action: Staged, known: set[str]) 
             return await vouched(desk, draft, action, known)
         case Land():
             return await stand(desk, draft, action)
+        case LandConvoy():
+            return await answered_for(desk, draft, action)
         case _:
             return True
 

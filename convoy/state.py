@@ -96,6 +96,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """Work that a person wants changed: the next attempt goes on from it."""
     withdrawn: bool = False
     """Whether a person took it out of the merge queue."""
+    put_back_by: str = ""
+    """Who put it back into the merge queue, and so answers for its landing."""
     held: str = ""
     """The label on its pull request that keeps it from merging."""
     runs: tuple[int, ...] = ()
@@ -152,6 +154,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """0 goes before 1, and 1 before 2."""
     withdrawn: bool = False
     """Whether a person took its own pull request out of the merge queue."""
+    put_back_by: str = ""
+    """Who put that back into the merge queue, and so answers for its landing."""
     held: str = ""
     """The label that keeps all of it from starting and merging."""
     comment: int | None = None

@@ -99,6 +99,14 @@ def unvouched(by: str) -> str:
     )
 
 
+def unanswered_for(by: str) -> str:
+    """Say that nobody answers for the landing."""
+    return (
+        f"@{by} may not have this merged any more, so it is taken out of the merge "
+        "queue. Somebody who may puts it back with `/brat merge` on its pull request."
+    )
+
+
 def stopped(number: int) -> Reply:
     """The task waits for a person."""
     return done(

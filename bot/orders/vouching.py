@@ -32,7 +32,7 @@ async def vouched(desk: Desk, draft: Draft, action: Begin, known: set[str]) -> b
     """
     convoy = draft.state.convoys[action.convoy]
     by = convoy.vouched_by or convoy.by
-    if by in known or not _LOGIN.fullmatch(by):
+    if by in known or not is_login(by):
         return True
     if await desk.github.may_write(by):
         known.add(by)
@@ -44,3 +44,8 @@ async def vouched(desk: Desk, draft: Draft, action: Begin, known: set[str]) -> b
         text = replies.unvouched(by)
         draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
     return False
+
+
+def is_login(by: str) -> bool:
+    """Whether that is a person's name on the forge, and no word of who runs the bot."""
+    return _LOGIN.fullmatch(by) is not None

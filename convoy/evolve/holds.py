@@ -21,9 +21,9 @@ def hold_after(convoy: Convoy, event: Hold) -> Convoy:
         return change_task(convoy, event.task, lambda task: _task_after(task, event))
     match event:
         case MergeWithdrawn():
-            return replace(convoy, withdrawn=True, candidate=None)
+            return replace(convoy, withdrawn=True, put_back_by="", candidate=None)
         case MergeRequested():
-            return replace(convoy, withdrawn=False)
+            return replace(convoy, withdrawn=False, put_back_by=event.by)
         case WorkHeld():
             tasks = tuple(replace(task, candidate=None) for task in convoy.tasks)
             return replace(convoy, held=event.label, candidate=None, tasks=tasks)
@@ -36,9 +36,9 @@ def hold_after(convoy: Convoy, event: Hold) -> Convoy:
 def _task_after(task: Task, event: Hold) -> Task:
     match event:
         case MergeWithdrawn():
-            return replace(task, withdrawn=True, candidate=None)
+            return replace(task, withdrawn=True, put_back_by="", candidate=None)
         case MergeRequested():
-            return replace(task, withdrawn=False)
+            return replace(task, withdrawn=False, put_back_by=event.by)
         case WorkHeld():
             return replace(task, held=event.label, candidate=None)
         case WorkReleased():

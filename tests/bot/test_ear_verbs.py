@@ -208,6 +208,48 @@ async def test_an_approval_counts_only_while_its_giver_may_give_it(
         assert here.tip(f"convoy/{NAME}/base") == head
 
 
+async def test_who_put_work_back_into_the_queue_is_asked_when_it_lands(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, APPROVALS + "require_ci = false\n") as here:
+        pull, bea = await reviewed(here), here.let_in("bea")
+        cleo = here.let_in("cleo", "maintain")
+        head = here.tip(f"convoy/{NAME}/task-1")
+        await here.answer("/brat unqueue", on=pull)
+        await here.answer("/brat merge", by=cleo, on=pull)
+        here.let_in("cleo", "write")
+
+        await here.answer(f"/brat approve {head}", by=bea, on=pull)
+        await here.loop.tick()
+        assert here.task(1).state == "needs-review"
+        assert "@cleo may not have this merged any more" in "\n".join(here.spoken())
+
+        await here.answer("/brat merge", on=pull)
+        assert here.task(1).state == "merged"
+
+
+async def test_who_asked_for_a_convoy_is_asked_when_it_lands(tmp_path: Path) -> None:
+    free = CONFIG + "[refinery]\nrequire_ci = false\n"
+    async with room(tmp_path, free) as here:
+        cleo = here.let_in("cleo", "maintain")
+        await reviewed(here)
+        await here.answer("/brat pause", by=cleo)
+        await here.answer("/brat resume", by=cleo)
+        here.let_in("cleo", "read")
+        await here.answer("/brat drop 2")
+        await here.loop.tick()
+
+        main = here.tip("main")
+        assert here.convoy_state() == "active"
+        assert "@cleo may not have this merged any more" in "\n".join(here.spoken())
+        own = here.convoy.pull
+        assert own is not None
+        await here.answer("/brat merge", on=own)
+
+        assert here.convoy_state() == "complete"
+        assert here.tip("main") != main
+
+
 async def test_a_revision_goes_on_from_the_work_on_the_same_branch(
     tmp_path: Path,
 ) -> None:
