@@ -7,9 +7,11 @@ from typing import Final
 
 from bot import preview
 from bot.orders import boxes
+from bot.speech.code_span import code_span
 from convoy import ids
 from convoy.state import Convoy, Task
 from convoy.text.plaintext import clean
+from convoy.told.further import further
 from convoy.told.reasons import waits_for
 from convoy.told.spending import spoken, used
 
@@ -84,6 +86,7 @@ def convoy_table(convoy: Convoy) -> str:
         lines += [f"**Why:** {inline(convoy.why)}", ""]
     if convoy.pull is not None:
         lines += [f"The convoy's own pull request: #{convoy.pull}.", ""]
+    lines += _further(convoy)
     if spent := spoken(used(convoy)):
         lines += [f"Its sessions used {spent}.", ""]
     lines.append(
@@ -93,6 +96,19 @@ def convoy_table(convoy: Convoy) -> str:
         "</sub>"
     )
     return "\n".join(lines)
+
+
+def _further(convoy: Convoy) -> list[str]:
+    """Return the further work that agents saw, with the command that adds each."""
+    lines = []
+    for found in further(convoy):
+        add = code_span(f"/brat add -- {found.title}", _WHY_CHARS)
+        why = f" ({inline(found.why)})" if found.why else ""
+        lines.append(f"- of task {found.task}{why}: {add}")
+    if not lines:
+        return []
+    heading = "**Agents saw further work.** Say what is to be added:"
+    return [heading, "", *_fitting(lines, "- {}"), ""]
 
 
 def _headline(convoy: Convoy) -> str:

@@ -25,6 +25,7 @@ from brat.status.find import live_or_named
 from brat.status.screen import convoy_table
 from convoy.actions import Role
 from convoy.commands import (
+    AddTask,
     Command,
     DropTask,
     PauseConvoy,
@@ -32,6 +33,7 @@ from convoy.commands import (
     RetryTask,
 )
 from convoy.config import Config
+from convoy.planner import tasklist
 from convoy.state import Convoy
 from convoy.text.duration import seconds
 from convoy.text.plaintext import shortened
@@ -183,15 +185,28 @@ def run(role: str, path: Path, *, once: bool, watch: bool) -> int:
 def retry(path: Path, convoy: str | None, number: int) -> int:
     """Queue a blocked task again; return 1 when the rules forbid it."""
     checkout = checkouts.find(path)
-    name = _convoy_named(checkout, convoy)
+    name = _convoy_named(checkout, convoy).name
     by = checkout.person()
     return _ask(checkout, RetryTask(convoy=name, task=number, by=by))
+
+
+def add(path: Path, convoy: str | None, text: str) -> int:
+    """Add a task, written as in a task list; return 1 when the rules forbid it."""
+    checkout = checkouts.find(path)
+    found = _convoy_named(checkout, convoy)
+    known = {task.number: task.state == "merged" for task in found.tasks}
+    try:
+        spec = tasklist.addition(found.title, text, known, found.settings.engines)
+    except tasklist.PlanError as error:
+        return _usage(str(error))
+    by = checkout.person()
+    return _ask(checkout, AddTask(convoy=found.name, spec=spec, by=by))
 
 
 def drop(path: Path, convoy: str | None, number: int) -> int:
     """Give a task up; return 1 when the rules forbid it."""
     checkout = checkouts.find(path)
-    name = _convoy_named(checkout, convoy)
+    name = _convoy_named(checkout, convoy).name
     why = f"dropped by {checkout.person()}"
     return _ask(checkout, DropTask(convoy=name, task=number, why=why))
 
@@ -221,10 +236,10 @@ def _ask(checkout: Checkout, command: Command) -> int:
     return asyncio.run(asked())
 
 
-def _convoy_named(checkout: Checkout, name: str | None) -> str:
+def _convoy_named(checkout: Checkout, name: str | None) -> Convoy:
     known = registrations.read(checkout.folder)
     state = Reader(registrations.bare_path(checkout.folder, known)).read()
-    return live_or_named(state, name).name
+    return live_or_named(state, name)
 
 
 def config_check(path: Path) -> None:

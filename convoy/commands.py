@@ -3,6 +3,7 @@
 from msgspec import Struct
 
 from convoy.events import Cause, Reaction, Settings, TaskSpec, Usage
+from convoy.notes import Left
 
 
 class StartBot(Struct, frozen=True, kw_only=True):
@@ -224,6 +225,15 @@ class DropTask(Struct, frozen=True, kw_only=True):
     why: str
 
 
+class NoteTask(Struct, frozen=True, kw_only=True):
+    """An attempt's agent noted something for others; the shell has cleaned it."""
+
+    convoy: str
+    task: int
+    attempt: int
+    left: Left
+
+
 class AcceptWork(Struct, frozen=True, kw_only=True):
     """The gate let the attempt's commits through."""
 
@@ -377,6 +387,7 @@ Command = (
     | LinkTask
     | AssignTask
     | DropTask
+    | NoteTask
     | AcceptWork
     | AcceptNothing
     | RefuseWork

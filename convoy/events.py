@@ -27,6 +27,7 @@ Cause = Literal[
 """Why a task is in the queue: only `planned`, `outage` and `retry` cost no attempt."""
 
 Approve = Literal["auto", "plan"]
+Followups = Literal["ask", "auto", "off"]
 Verdict = Literal["success", "failure", "noop", "cancelled", "timed_out"]
 """The witness's word on a session; the agent's own word is never taken for it."""
 
@@ -57,6 +58,18 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     """A name in the convoy's engines."""
     why: str = ""
     """Why it is a task of its own, has this engine and waits; as its planner says."""
+    follows: int = 0
+    """The task whose agent asked for it; 0: it was planned, or a person added it."""
+
+
+class Followup(Struct, frozen=True, kw_only=True):
+    """Further work that an agent saw and was not asked for."""
+
+    title: str
+    added: int = 0
+    """The task that it became by itself; 0: none."""
+    why: str = ""
+    """Why it became none, where it was to."""
 
 
 class Price(Struct, frozen=True, kw_only=True):
@@ -168,6 +181,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     budget: Budget = Budget()
     staged: bool = False
     """Whether the plan is only shown: nothing starts until that is taken back."""
+    followups: Followups = "ask"
+    """What becomes of further work that agents see: it is shown (`ask`), becomes a task
+    by itself (`auto`), or nobody asks for it (`off`)."""
 
 
 # --- the repository -------------------------------------------------------------------
@@ -290,9 +306,28 @@ class TaskStarted(Fact, frozen=True, kw_only=True, tag="task.started"):
     """What a planning session is told beside its instructions; ours, not others'."""
     notes: tuple[str, ...] = ()
     """Why earlier attempts did not land, oldest first."""
+    handed: tuple[str, ...] = ()
+    """What the agents of tasks it builds on, and of its last attempt, noted for it."""
+    scratchpad: tuple[str, ...] = ()
+    """What the convoy's agents noted for each other, oldest first."""
+    followups: bool = True
+    """Whether its agent is asked for further work that it sees."""
     engine: EngineSpec
     limits: Limits
     gate: Gate
+
+
+class TaskNoted(Fact, frozen=True, kw_only=True, tag="task.noted"):
+    """An attempt's agent noted something for others, of any kind at most so much."""
+
+    convoy: str
+    task: int
+    attempt: int
+    notes: tuple[str, ...] = ()
+    """For the tasks that build on this one, and its own next attempt; cleaned."""
+    shared: tuple[str, ...] = ()
+    """For every agent of the convoy: lines of its scratchpad; cleaned."""
+    followups: tuple[Followup, ...] = ()
 
 
 class TaskBlocked(Fact, frozen=True, kw_only=True, tag="task.blocked"):
@@ -632,6 +667,7 @@ Event = (
     | ConvoyFailed
     | TaskQueued
     | TaskStarted
+    | TaskNoted
     | TaskBlocked
     | TaskMerged
     | TaskDropped

@@ -8,7 +8,15 @@ from typing import Literal
 
 from msgspec import Struct
 
-from convoy.events import ActionKind, Cause, Reaction, Settings, TaskSpec, Usage
+from convoy.events import (
+    ActionKind,
+    Cause,
+    Followup,
+    Reaction,
+    Settings,
+    TaskSpec,
+    Usage,
+)
 
 TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
 ConvoyState = Literal["planning", "active", "paused", "complete", "failed"]
@@ -86,6 +94,10 @@ class Task(Struct, frozen=True, kw_only=True):
     """It does not start earlier, unix ms."""
     notes: tuple[str, ...] = ()
     """Why earlier attempts did not land, oldest first."""
+    learned: tuple[str, ...] = ()
+    """What its last agent that noted anything noted for the tasks that build on it."""
+    followups: tuple[Followup, ...] = ()
+    """Further work that its agents saw, oldest first."""
     attempt: Attempt | None = None
     work: Work | None = None
     handed_in: HandedIn | None = None
@@ -150,6 +162,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     who asked for it."""
     mayor: Task | None = None
     """Task 0, where an engine plans; it has neither a branch nor a pull request."""
+    scratchpad: tuple[str, ...] = ()
+    """What its agents noted for each other, oldest first."""
     priority: int = 1
     """0 goes before 1, and 1 before 2."""
     withdrawn: bool = False

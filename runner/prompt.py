@@ -22,6 +22,19 @@ End your last message with a line `BRAT: done` and one sentence on the plan. Ins
 `done` it may be `blocked` or `missing_data`, and why.
 """
 _NOTES = "## Why earlier attempts did not land, and what else is to be known\n"
+_HANDED = "## What agents before you noted for you\n"
+_SCRATCHPAD = "## What the agents of this convoy noted for each other\n"
+_SAYING = """\
+What others should know goes into lines of their own in your last message, before that
+one. Each is one plain sentence, at most ten of a kind:
+- a line `BRAT: note` and what the tasks that build on this one have to know;
+- a line `BRAT: share` and what every agent of this convoy should know, such as how to
+  build or a trap.
+"""
+_FOLLOWUP = """\
+- a line `BRAT: followup` and the title of further work that you saw and that is
+  no part of this task.
+"""
 _RULES = """\
 ## Rules
 
@@ -43,10 +56,14 @@ def prompt(started: TaskStarted) -> str:
     )
     text = f"{started.title}\n\n{started.instructions.strip()}"
     parts = [told, fenced(clean(text), fence) + "\n"]
-    if started.notes:
-        numbered = (f"{n}. {note}" for n, note in enumerate(started.notes, 1))
-        notes = fenced(clean("\n".join(numbered)), fence)
-        parts += [_NOTES, notes + "\n"]
+    for heading, lines in (
+        (_NOTES, started.notes),
+        (_HANDED, started.handed),
+        (_SCRATCHPAD, started.scratchpad),
+    ):
+        if lines:
+            numbered = (f"{n}. {line}" for n, line in enumerate(lines, 1))
+            parts += [heading, fenced(clean("\n".join(numbered)), fence) + "\n"]
     if started.kind == "plan":
         return "\n".join((*parts, started.brief, _PLAN_RULES))
     protected = ", ".join(f"`{each}`" for each in started.gate.protected) or "nothing"
@@ -54,4 +71,5 @@ def prompt(started: TaskStarted) -> str:
     if started.gate.allowed:
         allowed = ", ".join(f"`{each}`" for each in started.gate.allowed)
         parts.append(f"Only touch: {allowed}.\n")
+    parts.append(_SAYING + (_FOLLOWUP if started.followups else ""))
     return "\n".join(parts)

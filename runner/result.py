@@ -13,6 +13,7 @@ import msgspec
 
 from convoy import codec, ids
 from convoy.events import Claim, TaskStarted, Usage as Used, Verdict
+from convoy.notes import Left
 from convoy.outcome import Outcome
 from convoy.told.sentences import sentence
 from convoy.usage import plus, priced
@@ -54,6 +55,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     why: str
     """One sentence."""
     summary: str
+    left: Left = Left()
+    """What the agent leaves for others: notes, lines for all, further work."""
     report: str = ""
     """The plan that a planning session answered with; empty: it has none."""
     base: str

@@ -174,6 +174,7 @@ class _Session:
             retry_after_s=self._asked(report),
             why=self._redaction(found.why),
             summary=report.summary,
+            left=report.left,
             report=answer,
             base=started.base,
             commit=work.commit,

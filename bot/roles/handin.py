@@ -20,10 +20,12 @@ from convoy.commands import (
     AcceptWork,
     BlockTask,
     LoseSession,
+    NoteTask,
     PlanConvoy,
     RefuseWork,
 )
 from convoy.events import Cause, Usage
+from convoy.notes import Left
 from convoy.outcome import FOR_A_PERSON, OUTAGES
 from convoy.planner import answer
 from convoy.planner.answer import House
@@ -147,6 +149,7 @@ class HandIn:
             self._keep(commit)
             self._turn_down(result, " ".join(patch.refusals))
             return
+        self._note(result, result.left.followups)
         refused = self.draft.submit(
             AcceptWork(
                 convoy=self.convoy.name,
@@ -175,7 +178,21 @@ class HandIn:
             name, number = self.convoy.name, self.task.number
             self.draft.submit(BlockTask(convoy=name, task=number, why=_fit(why)))
 
+    def _note(self, result: Result, followups: tuple[str, ...] = ()) -> None:
+        """Keep what the agent left for others; of further work only what is given."""
+        if self.task.number == 0:
+            return
+        said = result.left
+        left = Left(notes=said.notes, shared=said.shared, followups=followups)
+        name, number = self.convoy.name, self.task.number
+        attempt = self.attempt.number
+        self.draft.submit(
+            NoteTask(convoy=name, task=number, attempt=attempt, left=left)
+        )
+
     def _refuse(self, cause: Cause, why: str, result: Result | None = None) -> None:
+        if result is not None:
+            self._note(result)
         self.draft.submit(
             RefuseWork(
                 convoy=self.convoy.name,

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from convoy import ids
 from convoy.codec import UnknownFact, fact_of
 from convoy.events import Claim, Usage, Verdict
+from convoy.notes import LINE_CHARS, LINES_MOST
 from convoy.outcome import Outcome
 from convoy.planner import ANSWER_CHARS
 from convoy.record import issue_of
@@ -77,6 +78,22 @@ class Claimed(BaseModel):
     usd: float = Field(default=0.0, allow_inf_nan=False)
 
 
+Lines = Annotated[
+    tuple[Annotated[str, Field(max_length=LINE_CHARS)], ...],
+    Field(max_length=LINES_MOST),
+]
+
+
+class Noted(BaseModel):
+    """What the agent leaves for others; cleaned when it is taken."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    notes: Lines = ()
+    shared: Lines = ()
+    followups: Lines = ()
+
+
 class Result(BaseModel):
     """`result.json`, version 1: what the witness says of the attempt."""
 
@@ -97,6 +114,7 @@ class Result(BaseModel):
     base: str
     commit: str | None = Field(default=None, pattern="^[0-9a-f]{40}$")
     usage: Claimed = Claimed()
+    left: Noted = Noted()
 
     @property
     def used(self) -> Usage:

@@ -140,6 +140,18 @@ def task_retry(number: Number, convoy: Convoy = None, repo: Repo = HERE) -> None
     sys.exit(commands.retry(repo, convoy, number))
 
 
+@task.command("add")
+def task_add(
+    text: Annotated[str, typer.Argument(help="As an item of a task list.")],
+    convoy: Convoy = None,
+    repo: Repo = HERE,
+) -> None:
+    """Add a task to a convoy."""
+    from brat import commands
+
+    sys.exit(commands.add(repo, convoy, text))
+
+
 @task.command("drop")
 def task_drop(number: Number, convoy: Convoy = None, repo: Repo = HERE) -> None:
     """Give a task up; what needs it waits for you."""

@@ -106,6 +106,7 @@ class Config(Table):
             gate=self.gate.gate(),
             budget=self.budget.budget(),
             staged=self.staged,
+            followups=self.mayor.followups,
         )
 
 

@@ -26,6 +26,7 @@ from convoy.events import (
     Approve,
     Budget,
     EngineSpec,
+    Followups,
     Gate,
     Limits,
     Price,
@@ -161,6 +162,10 @@ class MayorTable(Table):
     issue is one task."""
     approve: Approve = _DEFAULT.approve
     """`auto`: a plan is carried out at once; `plan`: it waits for `/brat approve`."""
+    followups: Followups = _DEFAULT.followups
+    """What becomes of further work that an agent sees while it does its own. `ask`: it
+    is shown, with the command that adds it; `auto`: it is added behind the agent's own
+    task, while the convoy may have more; `off`: agents are not asked for any."""
 
 
 class TriggersTable(Table):

@@ -6,6 +6,7 @@ from convoy import ids
 from convoy.commands import BlockTask, DropTask, RetryTask, StartTask
 from convoy.decide.consequence import convoy_next
 from convoy.decide.lookup import in_state, live, task_in
+from convoy.decide.notes import handed
 from convoy.decide.verdict import Decision, Events, Refusal
 from convoy.events import (
     ActionIntended,
@@ -58,6 +59,9 @@ def start(state: State, command: StartTask) -> Decision:
         title=task.spec.title,
         instructions=task.spec.instructions,
         notes=notes,
+        handed=handed(convoy, task),
+        scratchpad=convoy.scratchpad,
+        followups=convoy.settings.followups != "off",
         engine=engine,
         limits=convoy.settings.limits,
         gate=convoy.settings.gate,

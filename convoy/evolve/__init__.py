@@ -20,6 +20,7 @@ from convoy.events import (
     LeaseTaken,
     TaskAdded,
     TaskDropped,
+    TaskNoted,
 )
 from convoy.evolve.change import (
     change_convoy,
@@ -32,6 +33,7 @@ from convoy.evolve.edits import Edit, edited
 from convoy.evolve.holdings import action_after, lease_after, withdrawn
 from convoy.evolve.holds import Hold, hold_after
 from convoy.evolve.merges import MergeEvent, merge_after
+from convoy.evolve.notes import noted
 from convoy.evolve.tasks import FREE, TaskEvent, task_after
 from convoy.state import State, Task
 
@@ -60,6 +62,10 @@ def _added(state: State, event: TaskAdded) -> State:
         event.convoy,
         lambda c: replace(c, tasks=(*c.tasks, Task(spec=event.spec))),
     )
+
+
+def _noted(state: State, event: TaskNoted) -> State:
+    return change_convoy(state, event.convoy, lambda c: noted(c, event))
 
 
 def _edited(state: State, event: Edit) -> State:
@@ -92,6 +98,7 @@ _CHANGES: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     BotStarted: lambda state, _: state,
     ConvoyRequested: _requested,
     TaskAdded: _added,
+    TaskNoted: _noted,
     CommentSaid: _said,
     LeaseTaken: lease_after,
     LeaseFreed: lease_after,

@@ -5,12 +5,14 @@ the same in a comment on the convoy's issue.
 """
 
 from collections.abc import Iterator
+from shlex import quote
 from typing import Final, Literal
 
 from msgspec import Struct
 
 from convoy.queue import conflicting_leases, kept_back, must_wait, startable
 from convoy.state import Convoy, State, Task
+from convoy.told.further import further
 from convoy.told.reasons import clock
 
 Kind = Literal[
@@ -19,6 +21,7 @@ Kind = Literal[
     "kept_back",
     "stuck_session",
     "lock_conflict",
+    "further_work",
     "log_damaged",
     "unknown_event",
 ]
@@ -57,6 +60,7 @@ def interventions(
         *(found for convoy in state.live() for found in _asked(convoy)),
         *(_stuck(*each) for each in state.running() if _is_stuck(*each, now)),
         *(found for each in live for found in _locked(state, *each, now)),
+        *(found for convoy in state.live() for found in _further(convoy)),
     )
 
 
@@ -102,6 +106,20 @@ def _asked(convoy: Convoy) -> Iterator[Intervention]:
         if task.state == "needs-review" and (waits := kept_back(convoy, task)):
             why = f"pull request #{task.pull} waits for {waits}"
             yield Intervention(kind="kept_back", convoy=name, task=task.number, why=why)
+
+
+def _further(convoy: Convoy) -> Iterator[Intervention]:
+    """Give the work that agents saw and that is no task."""
+    for found in further(convoy):
+        why = f" ({found.why})" if found.why else ""
+        yield Intervention(
+            kind="further_work",
+            convoy=convoy.name,
+            task=found.task,
+            why=f"its agent saw further work{why}: {found.title}",
+            commands=(f"brat task add {quote(found.title)} --convoy {convoy.name}",),
+            comments=(f"/brat add -- {found.title}",),
+        )
 
 
 def _is_stuck(convoy: Convoy, task: Task, now: int) -> bool:

@@ -23,6 +23,7 @@ from convoy.events import (
     Claim,
     EngineSpec,
     Event,
+    Followup,
     Gate,
     Limits,
     Price,
@@ -34,7 +35,17 @@ from convoy.events import (
 BEGIN: Final = "<!-- events: made by python -m convoy.told.log_format_page docs -->\n"
 END: Final = "<!-- end of events -->\n"
 
-PARTS: Final = (TaskSpec, Settings, EngineSpec, Price, Budget, Limits, Gate, Usage)
+PARTS: Final = (
+    TaskSpec,
+    Followup,
+    Settings,
+    EngineSpec,
+    Price,
+    Budget,
+    Limits,
+    Gate,
+    Usage,
+)
 """What events are made of."""
 
 MEANINGS: Final = {
@@ -56,6 +67,7 @@ MEANINGS: Final = {
     "exit_code": "The exit status; null when a signal ended it.",
     "expires": "Until when, unix ms.",
     "files": "The paths that were changed.",
+    "followups": "Further work that it saw and was not asked for.",
     "gate": "What a patch may touch.",
     "holder": "The session that has it, `<convoy>/<task>/<attempt>`.",
     "instructions": "What the agent is told to do.",

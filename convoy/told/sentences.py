@@ -39,6 +39,7 @@ from convoy.events import (
     TaskDropped,
     TaskLinked,
     TaskMerged,
+    TaskNoted,
     TaskQueued,
     TaskStarted,
     TaskTold,
@@ -81,6 +82,8 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
             return f"Did {fact.key}: number {fact.number}."
         case CommentSaid():
             return f"Comment {fact.comment} on issue #{fact.issue} shows the convoy."
+        case TaskNoted():
+            return _noted(fact)
         case LeaseTaken():
             return f"{fact.holder} holds {fact.resource}."
         case LeaseFreed():
@@ -138,6 +141,16 @@ def _task(
             return f"{task} was dropped: {_clause(fact.why)}."
         case _:
             assert_never(fact)
+
+
+def _noted(fact: TaskNoted) -> str:
+    kinds = {
+        "for the tasks behind it": len(fact.notes),
+        "for the scratchpad": len(fact.shared),
+        "on further work": len(fact.followups),
+    }
+    said = ", ".join(f"{count} {what}" for what, count in kinds.items() if count)
+    return f"The agent of task {fact.task}, attempt {fact.attempt}, noted: {said}."
 
 
 def _edit(fact: Edit) -> str:

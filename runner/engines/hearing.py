@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
+from convoy.notes import NOTHING, Left, bounded
 from runner.engines.events import Error, RateLimit, Result, Said, Session, Text, ToolUse
 from runner.engines.row import Row
 from runner.supervise import Stream
@@ -18,6 +19,11 @@ TEXT_CHARS = 100_000
 Status = Literal["done", "noop", "blocked", "missing_tool", "missing_data"]
 """What an agent says of its task; a claim."""
 
+_NOTED = re.compile(
+    r"^[^\w\n]{0,20}BRAT: *(note|share|followup)\b[:,*` \t-]*(\S.*)$", re.MULTILINE
+)
+_NOTED_MOST = 100
+"""Lines; of each kind far fewer are kept."""
 _LAST_WORD = re.compile(
     r"^[^\w\n]{0,20}BRAT: *(done|noop|blocked|missing_tool|missing_data)\b"
     r"[:.,*` \t-]*(.*)$",
@@ -40,6 +46,8 @@ class Report:
     """The engine's own name for the session; empty: it has none."""
     text: str = ""
     """All of the agent's last message."""
+    left: Left = NOTHING
+    """What it leaves for others, from all of its messages."""
 
 
 class Hearing:
@@ -53,6 +61,7 @@ class Hearing:
         self._text = ""
         self._is_speaking = False
         self._words: list[tuple[str, str]] = []
+        self._noted: dict[tuple[str, str], None] = {}
         self._session = ""
         self._trouble: Error | None = None
         self._limit: RateLimit | None = None
@@ -91,6 +100,15 @@ class Hearing:
             limit=None if got_over else self._limit,
             session=self._session,
             text=self._text,
+            left=self._left(),
+        )
+
+    def _left(self) -> Left:
+        def said(kind: str) -> tuple[str, ...]:
+            return tuple(line for what, line in self._noted if what == kind)
+
+        return bounded(
+            Left(notes=said("note"), shared=said("share"), followups=said("followup"))
         )
 
     def _last_words(self) -> tuple[Status, str]:
@@ -111,6 +129,9 @@ class Hearing:
 
     def _keep_words(self) -> None:
         self._words = _LAST_WORD.findall(self._text) or self._words
+        for line in _NOTED.findall(self._text):
+            if len(self._noted) < _NOTED_MOST:
+                self._noted[line] = None
 
     def _take(self, said: Iterable[Said]) -> None:
         for each in said:
@@ -132,6 +153,7 @@ class Hearing:
                 self._limit = said
             case Result(ok=True):
                 self._is_done = True
+                self._keep_words()
                 self._text = said.text or self._text
             case Result():
                 self._is_done = False

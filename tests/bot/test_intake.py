@@ -135,6 +135,16 @@ def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
     assert parcel.result.used == Used(input_tokens=7, output_tokens=2, usd=0.5)
 
 
+def test_what_the_agent_leaves_is_taken_and_too_much_of_it_refused() -> None:
+    said = {"notes": ["a"], "shared": [], "followups": ["b"], "colour": "red"}
+
+    left = taken(artifact(left=said)).result.left
+
+    assert (left.notes, left.followups) == (("a",), ("b",))
+    assert why(artifact(left={"notes": ["x"] * 11})).startswith("result.json: left.no")
+    assert why(artifact(left={"shared": ["x" * 401]})).startswith("result.json: left")
+
+
 def test_what_it_says_that_it_used_is_kept_in_bounds() -> None:
     said = {"input_tokens": -5, "output_tokens": 10**400, "usd": -1e9}
 

@@ -20,6 +20,7 @@ from convoy.commands import (
     LinkTask,
     LoseSession,
     NoteDone,
+    NoteTask,
     PauseConvoy,
     RankConvoy,
     RebaseWork,
@@ -34,6 +35,7 @@ from convoy.commands import (
     WithdrawMerge,
 )
 from convoy.events import EngineSpec
+from convoy.notes import Left
 from tests.world.rules import NAME, Rules, sha, spec
 
 Story = Callable[[], Rules]
@@ -91,7 +93,9 @@ def steered() -> Rules:
         HoldWork(convoy=NAME, task=0, label="brat:hold"),
         ReleaseWork(convoy=NAME, task=0),
     )
-    rules.started(1).accepted(1, sha("a")).do(
+    left = Left(notes=("Names are kept.",), shared=("LANG=C",), followups=("More",))
+    rules.started(1).do(NoteTask(convoy=NAME, task=1, attempt=1, left=left))
+    rules.accepted(1, sha("a")).do(
         ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better.")
     )
     rules.started(1, sha("a")).accepted(1, sha("b")).do(

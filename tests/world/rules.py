@@ -136,8 +136,12 @@ class Rules:
     def landed(self, number: int, commit: str) -> "Rules":
         """Start, accept, offer and land a task."""
         self.started(number).accepted(number, commit).offered(number, commit, sha("0"))
+        return self.landed_as(number, commit)
+
+    def landed_as(self, number: int, candidate: str) -> "Rules":
+        """Land a task's candidate."""
         return self.do(
-            LandMerge(convoy=NAME, task=number, candidate=commit, judged=("ci",))
+            LandMerge(convoy=NAME, task=number, candidate=candidate, judged=("ci",))
         )
 
     # --- looking ------------------------------------------------------------------
