@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from bot.door.inbox import Inbox
+from bot.feed.feed import Feed
 from bot.forge.github import GitHub
 from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror
@@ -39,6 +40,8 @@ class Desk:
     actor: bytes
     login: str
     """Who the bot is on the forge."""
+    feed: Feed | None = None
+    """What running sessions send; None: nobody receives it."""
     clock: Clock = wall_clock
     fresh: set[str] = field(default_factory=set)
     """Keys of actions that this process announced and has not tried yet: only these

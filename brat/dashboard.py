@@ -2,14 +2,14 @@
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 from bot.dashboard.application import PORT, serving
-from bot.dashboard.house import House
+from bot.dashboard.house import House, Output
 from bot.desk import wall_clock
 from brat import output
 from brat.console import Tell
@@ -19,6 +19,7 @@ from brat.registration import bare_path
 from convoy.commands import Command
 from convoy.decide import Refusal
 from convoy.following import Reading
+from convoy.state import Convoy, Task
 from convoy.told import timeline
 from convoy.told.timeline import Line
 from grite.errors import Conflict
@@ -78,8 +79,12 @@ async def over(
         yield url
 
 
-def _printed(folder: Path) -> Callable[[int], str]:
-    return lambda run: output.last(output.file_of(folder, run))
+def _printed(folder: Path) -> Output:
+    def last(convoy: Convoy, task: Task) -> str:
+        printed = output.of(folder, convoy, task)
+        return printed.last(running=task.attempt is not None)
+
+    return last
 
 
 async def alone(log: Path, name: str, port: int, tell: Tell) -> None:

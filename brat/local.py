@@ -16,6 +16,7 @@ import httpx
 
 from bot.desk import wall_clock
 from bot.door.webhooks import PATH as DOOR
+from bot.feed import handover
 from bot.forge.github import GitHub
 from bot.loop import Loop
 from bot.serving import service
@@ -154,7 +155,7 @@ async def serving(
             settings = settings.model_copy(update={"config_file": checkout.config})
         async with (
             service.opened(settings, tell) as loop,
-            service.door(loop, 0) as port,
+            service.door(loop, handover.free_again(settings.folder)) as port,
         ):
             await point_hook(url, known, port)
             local = Local(

@@ -1,4 +1,4 @@
-"""What a session on this machine's forge prints, while it runs and after.
+"""What a session on this machine prints: live from the feed, whole from its job's log.
 
 The runner redacted it; control codes are taken out here, for it ends up on screens.
 """
@@ -6,14 +6,21 @@ The runner redacted it; control codes are taken out here, for it ends up on scre
 import re
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bot.feed.feed import tape_file
+from bot.feed.tape import pieces_in
 from brat.forge.run_environment import Place
-from brat.registration import FORGE_FOLDER
+from brat.registration import BOT_FOLDER, FORGE_FOLDER
+from convoy import ids
+from convoy.state import Convoy, Task
 from convoy.text.plaintext import clean
 
 LOOK_S: Final = 0.3
+PATIENCE_S: Final = 3.0
+"""How long a session that began may take to reach the feed."""
 LAST_BYTES: Final = 64 * 1024
 """How much of the end people are shown at first."""
 Running = Callable[[], bool]
@@ -22,26 +29,45 @@ _COMMAND: Final = re.compile(r"^::[^\n]*\n?", re.MULTILINE)
 """Workflow commands, such as the marks around an agent's words."""
 
 
-def file_of(folder: Path, run: int) -> Path:
-    """Return where a run's output lies; it may not be there yet.
+@dataclass(frozen=True)
+class Printed:
+    """Where the output of one session lies; either may not be there."""
+
+    tape: Path
+    """What it sent while it ran."""
+    log: Path
+    """Of its job: whole once that has ended."""
+
+    def last(self, *, running: bool) -> str:
+        """Return the end of what was printed so far; empty: nothing is there."""
+        if self._is_live(running=running):
+            return shown("".join(_texts(_end_of(self.tape))))
+        return shown(_end_of(self.log).decode(errors="replace"))
+
+    def follow(self, running: Running) -> Iterator[str]:
+        """Give what is printed from the beginning on, until the session has ended."""
+        until = time.monotonic() + PATIENCE_S
+        while running() and not self.tape.exists() and time.monotonic() < until:
+            time.sleep(LOOK_S)
+        if self._is_live(running=running()):
+            return _followed_tape(self.tape, running)
+        return _followed_log(self.log, running)
+
+    def _is_live(self, *, running: bool) -> bool:
+        return self.tape.exists() and (running or not self.log.exists())
+
+
+def of(folder: Path, convoy: Convoy, task: Task) -> Printed:
+    """Return where the output of a task's newest session lies.
 
     Args:
         folder: brat's own in the repository.
-        run: the forge's number of the workflow run.
+        convoy: the task's.
+        task: one that has had a session.
     """
-    return Place(folder / FORGE_FOLDER / "runs" / str(run)).log
-
-
-def last(file: Path) -> str:
-    """Return the end of what was printed so far; empty: nothing is there."""
-    try:
-        with file.open("rb") as log:
-            start = max(0, file.stat().st_size - LAST_BYTES)
-            log.seek(start)
-            text = log.read().decode(errors="replace")
-    except FileNotFoundError:
-        return ""
-    return shown(text.partition("\n")[2] if start else text)
+    session = ids.session_name(convoy.name, task.number, task.started)
+    place = Place(folder / FORGE_FOLDER / "runs" / str(task.newest_run))
+    return Printed(tape=tape_file(folder / BOT_FOLDER, session), log=place.log)
 
 
 def shown(text: str) -> str:
@@ -49,15 +75,44 @@ def shown(text: str) -> str:
     return clean(_COMMAND.sub("", text))
 
 
-def follow(file: Path, running: Running) -> Iterator[str]:
-    """Give what is printed from the beginning on, until the session has ended."""
+def _end_of(file: Path) -> bytes:
+    """Return the last bytes of a file from the beginning of a line on."""
+    try:
+        with file.open("rb") as source:
+            start = max(0, file.stat().st_size - LAST_BYTES)
+            source.seek(start)
+            data = source.read()
+    except FileNotFoundError:
+        return b""
+    return data.partition(b"\n")[2] if start else data
+
+
+def _texts(data: bytes) -> Iterator[str]:
+    return (piece.text for piece in pieces_in(data))
+
+
+def _followed_tape(tape: Path, running: Running) -> Iterator[str]:
+    """Give the pieces by their numbers: the file may be replaced by a shorter one."""
+    last = -1
+    while True:
+        ended = not running()
+        for piece in pieces_in(tape.read_bytes()):
+            if piece.number > last:
+                last = piece.number
+                yield shown(piece.text)
+        if ended:
+            return
+        time.sleep(LOOK_S)
+
+
+def _followed_log(log: Path, running: Running) -> Iterator[str]:
     place = 0
     while True:
         ended = not running()
-        if file.exists():
-            with file.open("rb") as log:
-                log.seek(place)
-                chunk = log.read()
+        if log.exists():
+            with log.open("rb") as source:
+                source.seek(place)
+                chunk = source.read()
             whole = chunk.rpartition(b"\n")[0] + b"\n" if b"\n" in chunk else b""
             whole = chunk if ended else whole
             place += len(whole)

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from brat import processes, registration as registrations
 from brat.forge.records import Ci
-from brat.registration import FORGE_FOLDER, Registration
+from brat.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from grite.errors import Unavailable
 
 LOOK_S: Final = 0.3
@@ -111,7 +111,11 @@ def _start(
 ) -> Served:
     registrations.set_ci(folder, known, ci)
     forge = processes.forge_process(
-        folder / FORGE_FOLDER, known.port, log=folder / _LOG, secrets=secrets
+        folder / FORGE_FOLDER,
+        known.port,
+        *("--feed", str(folder / BOT_FOLDER)),
+        log=folder / _LOG,
+        secrets=secrets,
     )
     url, process = stack.enter_context(forge)
     registrations.write(folder, replace(known, port=urlsplit(url).port or 0))

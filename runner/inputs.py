@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from convoy.ids import parse_session
+from runner.feed.place import Place, handed
 
 TOKEN_LIMIT = 4096
 """Characters; tokens of GitHub have at most 520."""
@@ -53,6 +54,8 @@ class Inputs:
     """Who stands in for the model's vendor, without a path; empty: nobody."""
     offered: Mapping[str, str] = field(repr=False)
     """The whole environment, of which an engine gets what its row asks for."""
+    feed: Place | None = None
+    """Where the session is seen while it runs; None: only in the job's own log."""
 
 
 def environment() -> dict[str, str]:
@@ -94,6 +97,7 @@ def read(env: Mapping[str, str]) -> Inputs:
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         endpoint=_endpoint(env),
         offered=env,
+        feed=handed(env),
     )
 
 

@@ -5,7 +5,8 @@ leaves what there was; only result.json, the last, says that the story is whole.
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypedDict
@@ -108,18 +109,35 @@ class _Session:
         return self._close(ending, report, self._salvaged(workspace))
 
     def _run_engine(self, workspace: Workspace, scratch: Path) -> tuple[Ending, Report]:
-        with LiveView(sys.stdout if self._inputs.on_actions else None) as view:
+        page = sys.stdout if self._inputs.on_actions else None
+        with LiveView(page) as view, self._fed() as feed:
+
+            def show(text: str) -> None:
+                view.show(text)
+                feed(text)
+
             job = agent.Job(
                 inputs=self._inputs,
                 started=self._started,
                 scratch=scratch,
                 transcript=self._folder.path / TRANSCRIPT,
                 redaction=self._redaction,
-                show=view.show,
+                show=show,
                 running=self._note_running,
                 used=self._folder.note,
             )
             return agent.run(job, workspace.folder, self._stop)
+
+    @contextmanager
+    def _fed(self) -> Iterator[Callable[[str], None]]:
+        """Give what sends output to the feed, if there is one."""
+        if self._inputs.feed is None:
+            yield lambda _: None
+            return
+        from runner.feed.sender import Sender  # it loads HTTP, and that takes time
+
+        with Sender(self._inputs.feed) as sender:
+            yield sender.show
 
     def _note_running(self, argv0: str) -> None:
         engine = self._started.engine.type

@@ -14,7 +14,7 @@ from bot.dashboard import access, api, deeds, pages
 from bot.dashboard.house import House
 from bot.dashboard.news import News
 from convoy.commands import Command
-from convoy.state import Task
+from convoy.state import Convoy, Task
 from convoy.told import document
 from grite.errors import BratError
 
@@ -113,7 +113,7 @@ class Dashboard:
         convoy = api.convoy_of(self._news, request)
         task = api.task_of(convoy, request)
         state = self._news.reading.state
-        output = await self._printed(task)
+        output = await self._printed(convoy, task)
         shown = pages.of_task(state, convoy, task, self._house.clock(), output)
         return self._page(request, "task", shown)
 
@@ -122,16 +122,17 @@ class Dashboard:
 
         https://htmx.org/docs/#polling
         """
-        task = api.task_of(api.convoy_of(self._news, request), request)
-        text = pages.escaped(await self._printed(task))
+        convoy = api.convoy_of(self._news, request)
+        task = api.task_of(convoy, request)
+        text = pages.escaped(await self._printed(convoy, task))
         status = 200 if task.attempt else 286
         return web.Response(text=text, content_type="text/html", status=status)
 
-    async def _printed(self, task: Task) -> str:
-        run, output = task.newest_run, self._house.output
-        if run is None or output is None:
+    async def _printed(self, convoy: Convoy, task: Task) -> str:
+        output = self._house.output
+        if task.newest_run is None or output is None:
             return ""
-        return await asyncio.to_thread(output, run)
+        return await asyncio.to_thread(output, convoy, task)
 
     async def _log(self, request: web.Request) -> web.Response:
         wanted = request.query.get("convoy", "")

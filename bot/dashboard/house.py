@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from convoy.commands import Command
 from convoy.decide import Refusal
 from convoy.following import Reading
+from convoy.state import Convoy, Task
 from convoy.told.timeline import Line
 
 Ask = Callable[[Command], Awaitable[Refusal | None]]
+Output = Callable[[Convoy, Task], str]
+"""Gives the end of what a task's newest session printed so far; may block."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +26,8 @@ class House:
     """Gives the log's last so many lines; may block."""
     clock: Callable[[], int]
     """Now, unix ms."""
-    output: Callable[[int], str] | None = None
-    """Gives the end of what a workflow run printed so far; may block. None: only the
-    forge's own page shows it."""
+    output: Output | None = None
+    """What sessions print; None: only the forge's own page shows it."""
     web: str = ""
     """Where the forge shows the repository to people; empty: nowhere."""
     ask: Ask | None = None

@@ -21,6 +21,7 @@ from bot.door.inbox import Inbox
 from bot.door.metrics import Metrics
 from bot.door.redelivery import ask_again
 from bot.door.webhooks import Door, Place
+from bot.feed.feed import Feed
 from bot.forge.pace import Pace, pacing
 from bot.forge.rest import DEADLINE_S
 from bot.loop import Loop
@@ -81,6 +82,11 @@ class Host:
         """Return where deliveries about a repository go."""
         one = self.served.get(name)
         return one.place if one else None
+
+    def feed_of(self, name: str) -> Feed | None:
+        """Return the feed of a repository."""
+        one = self.served.get(name)
+        return one.loop.desk.feed if one and one.loop else None
 
     def unready(self) -> str | None:
         """Return why the service cannot work at all; None: it can."""
@@ -277,7 +283,9 @@ async def _listen(stack: AsyncExitStack, host: Host, *, poll: bool) -> None:
             origins=hosting.origins,
             metrics=metrics,
         )
-        site = service.listening(door.application(), hosting.address, hosting.port)
+        app = door.application()
+        service.with_feed(app, host.feed_of)
+        site = service.listening(app, hosting.address, hosting.port)
         host.port = await stack.enter_async_context(site)
     if hosting.metrics_port is not None:
         site = service.listening(

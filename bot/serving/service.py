@@ -12,6 +12,9 @@ from aiohttp import web
 from bot.desk import Desk, actor_of
 from bot.door.inbox import Inbox
 from bot.door.webhooks import Door, Place
+from bot.feed import handover
+from bot.feed.feed import Feed
+from bot.feed.reception import Finds, Reception
 from bot.forge.github import GitHub
 from bot.forge.pace import Pace, pacing
 from bot.forge.rest import DEADLINE_S, Refused
@@ -79,6 +82,7 @@ async def opened(
             inbox=Inbox(settings.folder / "inbox"),
             actor=actor,
             login=way_in.login or await github.login(),
+            feed=Feed(settings.folder, settings.repository, lambda: mirror.state),
         )
         lease = BotLease(mirror, actor, sole=settings.sole, once=settings.once)
         yield Loop(desk=desk, wake=wake or Wake(), lease=lease, tell=tell)
@@ -131,8 +135,16 @@ async def door(loop: Loop, port: int) -> AsyncIterator[int]:
     app = Door(
         secrets=settings.secrets, place_of=places.get, version=VERSION
     ).application()
+    feeds = {settings.repository.casefold(): loop.desk.feed}
+    with_feed(app, feeds.get)
     async with listening(app, "127.0.0.1", port) as bound:
+        handover.note(settings.folder, bound)
         yield bound
+
+
+def with_feed(app: web.Application, finds: Finds) -> None:
+    """Let a door receive what running sessions send, too."""
+    app.add_subapp(handover.PATH, Reception(finds).application())
 
 
 @asynccontextmanager

@@ -35,7 +35,7 @@ from brat.demo.sample import Sample
 from brat.demo.summary import lines
 from brat.forge.records import Ci
 from brat.reading import Reader
-from brat.registration import FORGE_FOLDER, Registration, Source
+from brat.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from brat.status.screen import convoy_table
 from convoy.state import Convoy
 from convoy.told.document import convoy_document
@@ -179,12 +179,12 @@ async def _shown(
 async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int:
     """Open the issue and wait for the convoy's end; return how often the bot died."""
     folder = stage.folder
-    record = ("--record", str(folder / EXCHANGES))
+    options = ("--record", str(folder / EXCHANGES), "--feed", str(folder / BOT_FOLDER))
     log = folder / "forge.log"
     with (
         reached(stage.engine, folder, stage.sample.ci_command) as secrets,
         processes.forge(
-            folder / FORGE_FOLDER, 0, *record, log=log, secrets=secrets
+            folder / FORGE_FOLDER, 0, *options, log=log, secrets=secrets
         ) as url,
     ):
         bot = BotProcess(folder, stage.known, url)

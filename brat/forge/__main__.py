@@ -32,6 +32,9 @@ def _arguments() -> argparse.Namespace:
         default="local",
         help="`local`, or the program that starts runs, as a JSON list of words",
     )
+    parser.add_argument(
+        "--feed", type=Path, help="the folder of the bot here that shows runs live"
+    )
     parser.add_argument("--record", type=Path, help="write every exchange here")
     return parser.parse_args()
 
@@ -70,7 +73,7 @@ async def _serve(
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    how = How(_executor(arguments.executor))
+    how = How(_executor(arguments.executor), feed=arguments.feed)
     async with serving(forge, arguments.port, how=how, observe=observe) as url:
         print(json.dumps({"url": url}), flush=True)  # noqa: T201  the promised line
         _watch_parent(loop, ended)

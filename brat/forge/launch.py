@@ -3,6 +3,7 @@
 import os
 import subprocess
 from collections.abc import Mapping
+from contextlib import ExitStack
 
 import psutil
 
@@ -11,33 +12,41 @@ from brat.forge.run_environment import Place
 
 
 def launch(
-    argv: tuple[str, ...], place: Place, env: Mapping[str, str], token: str
+    argv: tuple[str, ...],
+    place: Place,
+    env: Mapping[str, str],
+    handed: Mapping[str, bytes],
 ) -> subprocess.Popen[bytes]:
     """Start a process that lives on when the forge dies.
 
-    The token travels through a pipe whose number is in BRAT_TOKEN_FD: it can be read
-    once, and is in nobody's environment.
+    What is handed to it travels through pipes whose numbers are in the variables that
+    `handed` names: it can be read once, and is in nobody's environment.
 
     Raises:
         OSError: it could not be started.
     """
-    read, write = os.pipe()
-    try:
-        os.write(write, token.encode())
-        os.close(write)
+    with ExitStack() as stack:
+        pipes = {name: _filled(stack, said) for name, said in handed.items()}
         with place.log.open("wb") as log:
             return subprocess.Popen(
                 argv,
                 cwd=place.workspace,
-                env={**env, "BRAT_TOKEN_FD": str(read)},
+                env={**env, **{name: str(pipe) for name, pipe in pipes.items()}},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                pass_fds=(read,),
+                pass_fds=tuple(pipes.values()),
                 start_new_session=True,
             )
-    finally:
-        os.close(read)
+
+
+def _filled(stack: ExitStack, said: bytes) -> int:
+    """Return the end to read of a pipe that holds a few words; the stack closes it."""
+    read, write = os.pipe()
+    stack.callback(os.close, read)
+    os.write(write, said)
+    os.close(write)
+    return read
 
 
 def find(place: Place) -> int | None:

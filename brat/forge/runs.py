@@ -11,12 +11,14 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from uuid import uuid4
 
 from msgspec import Raw
 from msgspec.structs import replace
 
+from bot.feed import handover
 from brat.forge import artifacts, job_checks, processes
 from brat.forge.callers import digest
 from brat.forge.launch import find, launch, reap
@@ -52,6 +54,8 @@ class How:
     """And after the SIGTERM that comes then. Both are GitHub's:
     https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-cancellation
     """
+    feed: Path | None = None
+    """The folder of the bot on this machine that receives what sessions send live."""
 
     @property
     def argv(self) -> tuple[str, ...]:
@@ -225,7 +229,12 @@ class Starter:
         env = environment(self._service.site, repo, run, place, who.login)
         if self._how.executor:
             env |= self._handover(run, place)
-        return launch(self._how.argv, place, env, self._token(repo, run))
+        handed = {"BRAT_TOKEN_FD": self._token(repo, run).encode()}
+        if self._how.feed is not None and not self._how.executor:
+            session = run.inputs.get("session", "")
+            told = handover.given(self._how.feed, repo.full_name, session)
+            handed |= {"BRAT_FEED_FD": told} if told else {}
+        return launch(self._how.argv, place, env, handed)
 
     def _handover(self, run: Run, place: Place) -> dict[str, str]:
         """Let another starter hand artifacts over by HTTP."""

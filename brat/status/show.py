@@ -157,17 +157,18 @@ def tail(path: Path, number: int, convoy: str | None, *, following: bool) -> int
     folder = checkouts.find(path).folder
     reader = Reader(registrations.bare_path(folder, registrations.read(folder)))
     found = live_or_named(reader.read(), convoy)
-    run = run_of(task_in(found, number))
-    file = output.file_of(folder, run)
+    task = task_in(found, number)
+    run = run_of(task)
+    printed = output.of(folder, found, task)
 
     def running() -> bool:
         now = reader.read().convoys[found.name].task(number)
         return now is not None and now.attempt is not None and now.attempt.run == run
 
     if not following:
-        write(output.last(file).rstrip("\n"))
+        write(printed.last(running=running()).rstrip("\n"))
         return OK
-    for text in output.follow(file, running):
+    for text in printed.follow(running):
         write(text.rstrip("\n"))
     return OK
 

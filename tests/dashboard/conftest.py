@@ -52,7 +52,7 @@ def opens() -> Opens:
             log=lambda number: _lines(rules)[-number:],
             clock=lambda: rules.now,
             ask=ask if writes else None,
-            output=lambda run: f"run {run} says <b>hi</b>",
+            output=lambda _, task: f"run {task.newest_run} says <b>hi</b>",
             token=TOKEN,
         )
         async with (

@@ -1,0 +1,47 @@
+"""Where the feed is and what is shown there; handed over, never in an environment."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+HANDED_BYTES = 4096
+_STANDARD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The feed of one session."""
+
+    url: str
+    """Of the session, without a slash at the end."""
+    token: str = field(repr=False)
+
+
+def handed(env: Mapping[str, str]) -> Place | None:
+    """Return what the descriptor BRAT_FEED_FD holds; None: there is no feed.
+
+    It can be read once, and is closed. What makes no sense there counts as none.
+    """
+    number = env.get("BRAT_FEED_FD", "").strip()
+    if not (number.isascii() and number.isdigit() and int(number) > _STANDARD):
+        return None
+    try:
+        with open(int(number), "rb", buffering=0) as source:  # noqa: PTH123  a descriptor has no path
+            told = json.loads(source.read(HANDED_BYTES))
+        return Place(_sound(told["url"]), str(told["token"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _sound(url: object) -> str:
+    """Return an address that can be sent to.
+
+    Raises:
+        ValueError: it is none.
+    """
+    text = str(url).rstrip("/")
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(text)
+    return text

@@ -1,0 +1,190 @@
+"""What a session prints arrives in order, once, and only from sessions that run."""
+
+import asyncio
+import socket
+import time
+from pathlib import Path
+
+import pytest
+
+from bot.feed.feed import tape_file
+from bot.feed.tape import FILE_BYTES, RING_CHARS, Tape, pieces_in
+from convoy.commands import LoseSession
+from runner.feed import outbox, sender
+from runner.feed.place import Place
+from runner.feed.sender import Sender
+from tests.feed.hall import SESSION, hall, running
+from tests.world.forge import until
+from tests.world.rules import NAME
+
+
+def text_in(file: Path) -> str:
+    return "".join(piece.text for piece in pieces_in(file.read_bytes()))
+
+
+async def test_what_is_shown_arrives_while_the_session_runs(tmp_path: Path) -> None:
+    async with hall(tmp_path, running()) as here:
+        tape = here.feed.tape(SESSION)
+        with Sender(here.place()) as feed:
+            begun = time.monotonic()
+            feed.show("one\n")
+            first = await tape.after(-1, 5)
+            took_s = time.monotonic() - begun
+            feed.show("two\n")
+            second = await tape.after(first[-1].number, 5)
+
+    assert [piece.text for piece in (*first, *second)] == ["one\n", "two\n"]
+    assert took_s < 5
+    assert text_in(tape_file(tmp_path, SESSION)) == "one\ntwo\n"
+
+
+async def test_pieces_sent_twice_are_kept_once(tmp_path: Path) -> None:
+    async with hall(tmp_path, running()) as here:
+        for first, pieces in ((0, ["a", "b"]), (0, ["a", "b", "c"]), (1, ["b"])):
+            body = {"first": first, "pieces": pieces}
+            await here.send("POST", "output", json=body)
+
+    assert text_in(tape_file(tmp_path, SESSION)) == "abc"
+
+
+async def test_a_bot_that_starts_again_goes_on_where_it_was(tmp_path: Path) -> None:
+    rules = running()
+    async with hall(tmp_path, rules) as here:
+        await here.send("POST", "output", json={"first": 0, "pieces": ["a", "b"]})
+    with tape_file(tmp_path, SESSION).open("ab") as file:
+        file.write(b'{"n": 2, "te')  # it died in the middle of a line
+    async with hall(tmp_path, rules) as here:
+        body = {"first": 0, "pieces": ["a", "b", "c"]}
+        told = (await here.send("POST", "output", json=body)).json()
+
+    assert told["next"] == 3
+    assert text_in(tape_file(tmp_path, SESSION)) == "abc"
+
+
+async def test_what_is_missing_is_said(tmp_path: Path) -> None:
+    async with hall(tmp_path, running()) as here:
+        await here.send("POST", "output", json={"first": 3, "pieces": ["d"]})
+
+    said = text_in(tape_file(tmp_path, SESSION))
+    assert said == "[brat left out 3 pieces of the output here]\nd"
+
+
+@pytest.mark.parametrize(
+    ("session", "headers", "status"),
+    [
+        (SESSION, {}, 401),
+        (SESSION, {"Authorization": "Bearer " + "0" * 64}, 401),
+        (SESSION, {"Authorization": b"Bearer \xe9"}, 401),
+        (f"{NAME}/2/1", None, 409),
+        (f"{NAME}/1/2", None, 409),
+        ("nobody/1/1", None, 409),
+        ("NO/1/1", None, 409),
+    ],
+)
+async def test_only_a_running_session_with_its_token_is_heard(
+    tmp_path: Path, session: str, headers: dict[str, str | bytes] | None, status: int
+) -> None:
+    given = {} if headers is None else {"headers": headers}
+    body = {"first": 0, "pieces": ["a"]}
+    async with hall(tmp_path, running()) as here:
+        answer = await here.send("POST", "output", session, json=body, **given)
+
+    assert answer.status_code == status
+    assert not (tmp_path / "feed").exists()
+
+
+async def test_a_session_that_has_ended_is_not_heard(tmp_path: Path) -> None:
+    rules = running()
+    async with hall(tmp_path, rules) as here:
+        rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
+        body = {"first": 0, "pieces": ["a"]}
+        answer = await here.send("POST", "output", json=body)
+
+    assert answer.status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b"", 400),
+        (b"[]", 400),
+        (b'{"first": 0, "pieces": [1]}', 400),
+        (b'{"first": "a", "pieces": []}', 400),
+        (b"[" * 100_000, 400),
+        (b'{"first": 0, "pieces": ["' + b"a" * 1_000_000 + b'"]}', 413),
+    ],
+)
+async def test_what_is_no_output_is_refused(
+    tmp_path: Path, body: bytes, status: int
+) -> None:
+    async with hall(tmp_path, running()) as here:
+        answer = await here.send("POST", "output", content=body)
+
+    assert answer.status_code == status
+
+
+async def test_a_feed_that_comes_late_gets_the_newest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outbox, "WAITING_CHARS", 30)
+    monkeypatch.setattr(sender, "AGAIN_S", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    rules = running()
+    async with hall(tmp_path, rules) as here:
+        url = here.place().url.replace(f":{here.port}/", f":{port}/")
+        place = Place(url, here.place().token)
+    with Sender(place) as feed:
+        for number in range(100):
+            feed.show(f"line {number}\n")
+        async with hall(tmp_path, rules, port) as here:
+            await here.feed.tape(SESSION).after(-1, 10)
+
+    said = text_in(tape_file(tmp_path, SESSION))
+    assert said.startswith("[brat left out 9")
+    assert said.endswith("line 98\nline 99\n")
+
+
+async def test_a_feed_that_never_answers_holds_up_nobody() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/feed/v1/a/b/c/1/1"
+        begun = time.monotonic()
+        with Sender(Place(url, "t")) as feed:
+            for _ in range(1000):
+                feed.show("x" * 10_000)
+            showed_s = time.monotonic() - begun
+        took_s = time.monotonic() - begun
+
+    assert showed_s < 1
+    assert took_s < showed_s + sender.LAST_WORDS_S + 1
+
+
+async def test_memory_and_disk_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.feed.tape.RING_CHARS", 1000)
+    monkeypatch.setattr("bot.feed.tape.FILE_BYTES", 10_000)
+    tape = Tape(tmp_path / "1-1.jsonl")
+    for number in range(1000):
+        await tape.add(number, ["x" * 99 + "\n"])
+
+    assert RING_CHARS < FILE_BYTES
+    assert len(await tape.after(-1, 0)) == 10
+    assert tape.file.stat().st_size <= 10_000
+    assert [*pieces_in(tape.file.read_bytes())][-1].number == 999
+    assert Tape(tape.file).next == 1000
+
+
+async def test_many_may_wait_for_the_same(tmp_path: Path) -> None:
+    tape = Tape(tmp_path / "1-1.jsonl")
+
+    async def wait() -> str:
+        return (await tape.after(-1, 10))[0].text
+
+    async with asyncio.TaskGroup() as group:
+        waiting = [group.create_task(wait()) for _ in range(3)]
+        await until(lambda: asyncio.sleep(0, result=True))
+        await tape.add(0, ["news"])
+
+    assert [each.result() for each in waiting] == ["news"] * 3
+    assert await tape.after(0, 0.01) == ()
