@@ -28,6 +28,7 @@ from convoy.actions import (
     Land,
     LandConvoy,
     MakePlan,
+    Pause,
     Reject,
     Staged,
     Sweep,
@@ -101,7 +102,7 @@ async def _collect(desk: Desk, draft: Draft, action: Collect) -> None:
         await asyncio.to_thread(handin.collect, desk, draft, action, got)
 
 
-def perform(  # noqa: C901, PLR0912  one arm a kind
+def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
     desk: Desk, draft: Draft, action: Staged
 ) -> None:
     """Put one action into the draft; blocking.
@@ -132,6 +133,8 @@ def perform(  # noqa: C901, PLR0912  one arm a kind
             refinery.reject(draft, action)
         case Block():
             refinery.block(draft, action)
+        case Pause():
+            witness.pause(desk, draft, action)
         case Sweep():
             deacon.sweep(draft, action)
         case Expire():

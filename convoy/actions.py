@@ -98,6 +98,15 @@ class Block(Struct, frozen=True):
     why: str
 
 
+class Pause(Struct, frozen=True):
+    """Nothing new starts in the convoy until a person resumes it."""
+
+    convoy: str
+    why: str
+    tell: bool
+    """Whether its issue is told: of several that pause at once, the first one's."""
+
+
 class Sweep(Struct, frozen=True):
     """Delete refs nobody needs, each at the commit it was seen at."""
 
@@ -142,6 +151,7 @@ Staged = (
     | LandConvoy
     | Reject
     | Block
+    | Pause
     | Sweep
     | Expire
 )
@@ -162,6 +172,7 @@ _ROLES: dict[type[Action], Role] = {
     LandConvoy: "refinery",
     Reject: "refinery",
     Block: "refinery",
+    Pause: "witness",
     Sweep: "deacon",
     Expire: "deacon",
 }

@@ -179,6 +179,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     approvals: int = 0
     """How many people, other than who asked for it, must approve a task's work."""
     budget: Budget = Budget()
+    failures: int = 20
+    """After so many attempts in a row that failed, of all convoys, it pauses."""
     staged: bool = False
     """Whether the plan is only shown: nothing starts until that is taken back."""
     followups: Followups = "ask"

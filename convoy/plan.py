@@ -26,6 +26,7 @@ from convoy.actions import (
     Land,
     LandConvoy,
     MakePlan,
+    Pause,
     Reject,
     Show,
     Sweep,
@@ -50,6 +51,11 @@ NO_CI = (
     "workflow run on pushes to brat/queue/**, or set [refinery] require_ci = false"
 )
 
+TOO_MANY = (
+    "too many attempts in a row brought no work ({}, over all convoys): see why they "
+    "failed, then say `/brat resume all`"
+)
+
 
 class Pace(Struct, frozen=True, kw_only=True):
     """How patient the forge wants us to be."""
@@ -68,7 +74,7 @@ def plan(state: State, observed: Observed, pace: Pace, now: int) -> tuple[Action
         *(a for convoy in convoys for a in _merges(convoy, observed, pace, now)),
         *(a for convoy in convoys for a in _foundations(convoy, observed)),
         *(a for convoy in convoys for a in _overspent(convoy)),
-        *_starts(state, observed, now),
+        *_starts_unless_broken(state, observed, now),
         *(Do(intent) for intent in state.intents.values()),
         *(Show(convoy.name) for convoy in convoys),
         *_sweeps(state, observed),
@@ -111,6 +117,22 @@ def _overspent(convoy: Convoy) -> Iterator[Action]:
     for task in convoy.tasks:
         if ready(convoy, task) and (why := overspent(convoy, task)):
             yield Block(convoy.name, task.number, why)
+
+
+def _starts_unless_broken(
+    state: State, observed: Observed, now: int
+) -> Iterator[Action]:
+    """Start what may start; where too many attempts in a row failed, pause instead."""
+    broken = [
+        convoy.name
+        for convoy in state.live()
+        if convoy.state == "active" and state.failures >= convoy.settings.failures
+    ]
+    why = TOO_MANY.format(state.failures)
+    for name in broken:
+        yield Pause(name, why, tell=name == broken[0])
+    if not broken:
+        yield from _starts(state, observed, now)
 
 
 def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:

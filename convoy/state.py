@@ -241,6 +241,8 @@ class State(Struct, frozen=True, kw_only=True):
     """Comments whose commands were carried out and answered."""
     heard: frozenset[str] = frozenset()
     """Reviews and ticks that were carried out and answered, by key."""
+    failures: int = 0
+    """Attempts in a row, of all convoys, that brought no work."""
     unknown: tuple[str, ...] = ()
     """Types of bot events this version does not know; while any is here, read only."""
 

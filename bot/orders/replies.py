@@ -99,6 +99,11 @@ def unvouched(by: str) -> str:
     )
 
 
+def stopped_all(by: str, why: str) -> str:
+    """Say that everything pauses, and why."""
+    return f"@{by} Every convoy of this repository pauses: {why}."
+
+
 def unanswered_for(by: str) -> str:
     """Say that nobody answers for the landing."""
     return (

@@ -9,11 +9,13 @@ from typing import Final
 
 from bot.desk import Desk
 from bot.forge.rest import Refused
+from bot.orders import replies
 from bot.repository.draft import Draft
 from bot.roles import intake
 from bot.roles.handin import LOST
-from convoy.actions import Begin, Collect
-from convoy.commands import StartTask
+from convoy import ids
+from convoy.actions import Begin, Collect, Pause
+from convoy.commands import Answer, PauseConvoy, StartTask
 from grite.errors import Unavailable
 
 _FOR_GOOD: Final = frozenset({HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
@@ -31,6 +33,18 @@ def begin(draft: Draft, action: Begin) -> None:
             now=draft.now,
         )
     )
+
+
+def pause(desk: Desk, draft: Draft, action: Pause) -> None:
+    """Stop what keeps failing, and tell who wanted it."""
+    convoy = draft.state.convoys[action.convoy]
+    refused = draft.submit(
+        PauseConvoy(convoy=convoy.name, by=desk.login, why=action.why)
+    )
+    if refused is None and action.tell:
+        sign = ids.sign_key("breaker", f"{convoy.name}/{draft.now}")
+        text = replies.stopped_all(convoy.vouched_by or convoy.by, action.why)
+        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
 
 
 async def fetch(desk: Desk, action: Collect) -> bytes | str | None:

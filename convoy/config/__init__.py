@@ -105,6 +105,7 @@ class Config(Table):
             limits=self.gate.limits(),
             gate=self.gate.gate(),
             budget=self.budget.budget(),
+            failures=self.witness.failures,
             staged=self.staged,
             followups=self.mayor.followups,
         )

@@ -146,6 +146,9 @@ class WitnessTable(Table):
     """How many sessions may run at once, over all engines and convoys."""
     attempts: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.attempts
     """How often a task is tried before it is blocked and a person must look."""
+    failures: Annotated[int, Field(ge=1, le=1000)] = _DEFAULT.failures
+    """After so many failed attempts in a row, over all convoys, all of them pause until
+    somebody who may write says `/brat resume all`."""
     timeout: Seconds = _ENGINE.timeout_s
     """How long one attempt may take."""
 

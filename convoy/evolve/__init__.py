@@ -15,13 +15,19 @@ from convoy.events import (
     BotStarted,
     CommentSaid,
     ConvoyRequested,
+    ConvoyResumed,
     Event,
     LeaseFreed,
     LeaseTaken,
     TaskAdded,
+    TaskBlocked,
     TaskDropped,
+    TaskMerged,
     TaskNoted,
+    TaskQueued,
+    WorkAccepted,
 )
+from convoy.evolve.breaker import counted
 from convoy.evolve.change import (
     change_convoy,
     change_session,
@@ -36,6 +42,9 @@ from convoy.evolve.merges import MergeEvent, merge_after
 from convoy.evolve.notes import noted
 from convoy.evolve.tasks import FREE, TaskEvent, task_after
 from convoy.state import State, Task
+
+Tried = WorkAccepted | TaskMerged | TaskQueued | TaskBlocked
+"""How an attempt may end."""
 
 __all__ = ["FREE", "evolve"]
 
@@ -94,6 +103,14 @@ def _dropped(state: State, event: TaskDropped) -> State:
     return _of_session(withdrawn(state, event), event)
 
 
+def _tried(state: State, event: Tried) -> State:
+    return counted(state, _of_session(state, event), event)
+
+
+def _resumed(state: State, event: ConvoyResumed) -> State:
+    return counted(state, _of_convoy(state, event), event)
+
+
 _CHANGES: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     BotStarted: lambda state, _: state,
     ConvoyRequested: _requested,
@@ -110,6 +127,8 @@ _CHANGES: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     **dict.fromkeys(get_args(Edit), _edited),
     **dict.fromkeys(get_args(TaskEvent), _of_session),
     TaskDropped: _dropped,
+    **dict.fromkeys(get_args(Tried), _tried),
+    ConvoyResumed: _resumed,
 }
 """By type: asking an event for each type in turn took a twentieth of reading."""
 

@@ -99,6 +99,9 @@ def _asked(convoy: Convoy) -> Iterator[Intervention]:
         why = f"it waits for the label {convoy.held} to go"
         yield Intervention(kind="kept_back", convoy=name, why=why)
         return
+    if convoy.state == "paused" and convoy.why:
+        say = ("/brat resume all",)
+        yield Intervention(kind="kept_back", convoy=name, why=convoy.why, comments=say)
     if convoy.withdrawn:
         why = f"pull request #{convoy.pull} was taken out of the merge queue"
         yield Intervention(kind="kept_back", convoy=name, why=why)

@@ -1,0 +1,64 @@
+"""Too many attempts in a row without work stop everything, until a person looks."""
+
+from convoy.actions import Begin, Pause
+from convoy.commands import PauseConvoy, RefuseWork, ResumeConvoy, RetryTask
+from convoy.ids import base_branch
+from convoy.observed import Observed
+from convoy.plan import TOO_MANY, Pace, plan
+from tests.world.rules import NAME, Rules, sha, spec
+
+OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
+
+
+def failing(times: int, attempts: int = 9) -> Rules:
+    """Let the first task's attempts fail so often in a row."""
+    rules = Rules().planned(spec(1), spec(2), attempts=attempts, failures=3)
+    for _ in range(times):
+        rules.started(1).do(
+            RefuseWork(
+                convoy=NAME,
+                task=1,
+                attempt=rules.task(1).started,
+                cause="failed",
+                why="the model knows no such key",
+            )
+        )
+    return rules
+
+
+def owed(rules: Rules) -> tuple[list[Pause], list[int]]:
+    """Return what is to pause, and the tasks that are to start."""
+    actions = plan(rules.state, OBSERVED, Pace(), rules.now)
+    pauses = [each for each in actions if isinstance(each, Pause)]
+    return pauses, [each.task for each in actions if isinstance(each, Begin)]
+
+
+def test_so_many_failures_in_a_row_pause_everything_and_start_nothing() -> None:
+    assert owed(failing(2)) == ([], [1, 2])
+
+    pause = Pause(NAME, TOO_MANY.format(3), tell=True)
+    assert owed(failing(3)) == ([pause], [])
+
+
+def test_what_pauses_once_is_not_paused_again_and_a_person_lets_it_go_on() -> None:
+    rules = failing(3)
+    rules.do(PauseConvoy(convoy=NAME, by="brat", why=TOO_MANY.format(3)))
+    assert owed(rules) == ([], [])
+
+    rules.do(ResumeConvoy(convoy=NAME, by="ann"))
+    assert rules.state.failures == 0
+    assert owed(rules) == ([], [1, 2])
+
+
+def test_work_that_comes_in_begins_the_count_anew() -> None:
+    rules = failing(2).started(2).accepted(2, sha("b"))
+
+    assert rules.state.failures == 0
+
+
+def test_the_last_attempt_of_a_task_counts_and_a_retry_begins_anew() -> None:
+    rules = failing(1, attempts=1)
+    assert (rules.task(1).state, rules.state.failures) == ("blocked", 1)
+
+    rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
+    assert rules.state.failures == 0
