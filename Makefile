@@ -88,4 +88,4 @@ lock: $(VENV)/bin/uv ## pin what pyproject.toml asks for
 	@cd tests/engines/npm && npm install --silent --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts
 
 clean: ## remove what was made here
-	rm -rf $(VENV) .engines tests/engines/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) .engines .artifacts tests/engines/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

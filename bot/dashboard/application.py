@@ -92,6 +92,7 @@ class Dashboard:
             request.path_qs,
             self._may_write(request),
             trouble=self._news.trouble,
+            mark=self._news.mark,
             **given,
         )
         return web.Response(text=text, content_type="text/html")
@@ -179,6 +180,7 @@ class Dashboard:
             refused = await self._house.ask(command)
         except BratError as error:
             raise web.HTTPServiceUnavailable(text=f"{error}; try again.\n") from error
+        await self._news.look()
         if refused is not None:
             raise web.HTTPConflict(text=f"That cannot be done: {refused.why}.\n")
         if request.path.startswith("/api/"):
@@ -206,13 +208,15 @@ class Dashboard:
     async def _events(self, request: web.Request) -> web.StreamResponse:
         """Stream one `changed` for every change (server-sent events).
 
+        What changed between a page and its stream, or while the stream was cut, counts.
         https://html.spec.whatwg.org/multipage/server-sent-events.html
         """
         answer = web.StreamResponse(
             headers=access.HEADERS | {"Content-Type": "text/event-stream"}
         )
         await answer.prepare(request)
-        known = self._news.version
+        since = request.query.get("since", self._news.mark)
+        known = request.headers.get("Last-Event-ID", since)
         with contextlib.suppress(ConnectionError):
             while True:
                 try:
@@ -221,7 +225,8 @@ class Dashboard:
                 except TimeoutError:
                     await answer.write(b": still here\n\n")
                 else:
-                    await answer.write(f"event: changed\ndata: {known}\n\n".encode())
+                    said = f"event: changed\nid: {known}\ndata: {known}\n\n"
+                    await answer.write(said.encode())
         return answer
 
 

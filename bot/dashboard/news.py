@@ -20,9 +20,12 @@ class News:
         self.reading = NOTHING
         self.trouble = ""
         """Why the log could not be read the last time; empty: it could."""
-        self.version = 0
-        """Goes up with every change."""
         self._changed = asyncio.Condition()
+
+    @property
+    def mark(self) -> str:
+        """What was read, by name: a page that has another one is not the newest."""
+        return f"{self.reading.head or ''}{'!' if self.trouble else ''}"
 
     async def look(self) -> None:
         """Read once; wakes who waits when something is new. Safe to call twice."""
@@ -34,7 +37,6 @@ class News:
             return
         async with self._changed:
             self.reading, self.trouble = reading, trouble
-            self.version += 1
             self._changed.notify_all()
 
     async def keep_looking(self) -> None:
@@ -43,8 +45,8 @@ class News:
             await self.look()
             await asyncio.sleep(LOOK_S)
 
-    async def after(self, version: int) -> int:
-        """Wait until there is something newer than `version`; return its version."""
+    async def after(self, mark: str) -> str:
+        """Wait until there is something else than `mark`; return its mark."""
         async with self._changed:
-            await self._changed.wait_for(lambda: self.version > version)
-            return self.version
+            await self._changed.wait_for(lambda: self.mark != mark)
+            return self.mark

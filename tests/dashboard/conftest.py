@@ -8,10 +8,11 @@ import httpx
 import pytest
 
 from bot.dashboard.application import serving
-from bot.dashboard.house import House
+from bot.dashboard.house import House, Output
 from convoy.commands import Command
 from convoy.decide import Refusal
 from convoy.following import Reading
+from convoy.state import Convoy, Task
 from convoy.told.timeline import Line
 from grite.errors import BratError
 from tests.world.rules import NAME, Rules
@@ -26,6 +27,10 @@ class Visit:
     http: httpx.AsyncClient
     rules: Rules
 
+    @property
+    def url(self) -> str:
+        return str(self.http.base_url).rstrip("/")
+
     async def text(self, path: str) -> str:
         answer = await self.http.get(path)
         assert answer.status_code == 200, answer.text
@@ -35,11 +40,19 @@ class Visit:
 Opens = Callable[..., AbstractAsyncContextManager[Visit]]
 
 
+def prints(convoy: Convoy, task: Task) -> str:
+    return f"run {task.newest_run} says <b>hi</b>"
+
+
 @pytest.fixture
 def opens() -> Opens:
     @asynccontextmanager
     async def opened(
-        rules: Rules, *, writes: bool = True, trouble: BratError | None = None
+        rules: Rules,
+        *,
+        writes: bool = True,
+        trouble: BratError | None = None,
+        output: Output = prints,
     ) -> AsyncIterator[Visit]:
         async def ask(command: Command) -> Refusal | None:
             if trouble:
@@ -52,7 +65,7 @@ def opens() -> Opens:
             log=lambda number: _lines(rules)[-number:],
             clock=lambda: rules.now,
             ask=ask if writes else None,
-            output=lambda _, task: f"run {task.newest_run} says <b>hi</b>",
+            output=output,
             token=TOKEN,
         )
         async with (

@@ -1,0 +1,164 @@
+"""The pages in a real browser: live, harmless, for every eye and for the keyboard."""
+
+import re
+from collections.abc import AsyncIterator
+from typing import get_args
+
+import pytest
+from playwright.async_api import Browser, expect
+
+from convoy.commands import BlockTask, PauseConvoy
+from tests.dashboard.conftest import TOKEN, Opens, Visit
+from tests.world import browser as browsers
+from tests.world.browser import PROGRAM, Scheme, Tab
+from tests.world.rules import NAME, Rules, sha, spec
+
+pytestmark = pytest.mark.needs(PROGRAM, "npm")
+
+TASK = f"/convoys/{NAME}/tasks/3"
+PAGES = ("/", f"/convoys/{NAME}", TASK, f"/convoys/{NAME}/tasks/5", "/log")
+RETRY = f"/convoys/{NAME}/tasks/5/retry"
+SCRIPT = "<script>document.title = 'owned'</script><img src=x onerror=alert(1)>"
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    async with browsers.launched() as launched:
+        yield launched
+
+
+def busy() -> Rules:
+    """A convoy with a task in every state."""
+    rules = Rules().planned(
+        spec(1, title="Give tokens the lifetime they promise"),
+        spec(2, title="Accept the Bearer scheme in any case", after=(1, 3)),
+        spec(3, title="Do not tell strangers which names exist"),
+        spec(4, title="Keep line breaks out of the audit log", after=(1,)),
+        spec(5, title="List every role in the API documents"),
+    )
+    rules.landed(1, sha("a")).started(3).started(4).accepted(4, sha("b"))
+    return rules.do(BlockTask(convoy=NAME, task=5, why="no CI here"))
+
+
+async def signed_in(tab: Tab, visit: Visit, path: str = "/") -> None:
+    await tab.page.goto(f"{visit.url}{path}?token={TOKEN}")
+
+
+@pytest.mark.parametrize("scheme", get_args(Scheme))
+async def test_every_page_is_for_every_eye(
+    opens: Opens, browser: Browser, scheme: Scheme
+) -> None:
+    async with opens(busy()) as visit, browsers.tab(browser, scheme) as tab:
+        await signed_in(tab, visit)
+        for number, path in enumerate(PAGES):
+            await tab.page.goto(visit.url + path)
+            await tab.picture(f"page-{number}-{scheme}")
+            assert await tab.faults() == [], path
+        colours = await tab.page.evaluate(
+            "(s => [s.color, s.backgroundColor])(getComputedStyle(document.body))"
+        )
+
+    ink, paper = (sum(map(int, re.findall(r"\d+", each))) for each in colours)
+    assert (ink > paper) == (scheme == "dark")
+    assert tab.complaints == []
+
+
+async def test_news_come_without_a_reload_and_leave_the_focus(
+    opens: Opens, browser: Browser
+) -> None:
+    rules = busy()
+    async with opens(rules) as visit, browsers.tab(browser) as tab:
+        await tab.page.goto(visit.url)
+        link = tab.page.get_by_role("link", name="List every role in the API documents")
+        await link.focus()
+        await tab.page.evaluate("window.here = 'the same page'")
+        rules.accepted(3, sha("c"))
+        lane = tab.page.get_by_role("region", name="needs-review")
+        await expect(lane.get_by_text("Do not tell strangers")).to_be_visible()
+
+        assert await tab.page.evaluate("window.here") == "the same page"
+        await expect(link).to_be_focused()
+
+
+async def test_a_tail_moves_and_a_script_in_it_stays_text(
+    opens: Opens, browser: Browser
+) -> None:
+    said = [f"an agent says {SCRIPT}"]
+    async with (
+        opens(busy(), output=lambda convoy, task: "\n".join(said)) as visit,
+        browsers.tab(browser) as tab,
+    ):
+        await tab.page.goto(visit.url + TASK)
+        printed = tab.page.locator("#printed")
+        await expect(printed).to_have_text(said[0])
+        said.append(f"and later {SCRIPT}")
+        await expect(printed).to_contain_text(said[1])
+        title = await tab.page.title()
+
+    assert "owned" not in title
+    assert tab.complaints == []
+
+
+async def test_a_blocked_task_is_retried_by_keyboard(
+    opens: Opens, browser: Browser
+) -> None:
+    async with opens(busy()) as visit, browsers.tab(browser) as tab:
+        await signed_in(tab, visit)
+        await tab.page.keyboard.press("Tab")
+        first = await tab.focused()
+        await tab.page.keyboard.press("Enter")
+        content = await tab.page.evaluate("document.activeElement.id")
+        for _ in range(40):
+            await tab.page.keyboard.press("Tab")
+            if await tab.focused() == f"retry task 5 of {NAME}":
+                break
+        await tab.page.keyboard.press("Enter")
+        heading = tab.page.get_by_role("heading", level=1)
+        await expect(heading).to_have_text(
+            "5 List every role in the API documents queued"
+        )
+
+    assert (first, content) == ("To the content", "page")
+    assert visit.rules.task(5).state == "queued"
+
+
+async def test_without_the_token_nothing_can_be_changed(
+    opens: Opens, browser: Browser
+) -> None:
+    async with opens(busy()) as visit, browsers.tab(browser) as tab:
+        await tab.page.goto(visit.url)
+        buttons = await tab.page.get_by_role("button").count()
+        status = await tab.page.evaluate(
+            f"fetch('{RETRY}', {{method: 'POST'}}).then(answer => answer.status)"
+        )
+
+    assert (buttons, status) == (0, 403)
+    assert visit.rules.task(5).state == "blocked"
+
+
+async def test_another_page_of_this_machine_cannot_press_a_button(
+    opens: Opens, browser: Browser
+) -> None:
+    """The cookie goes along, for it knows no ports: the page's origin tells."""
+    evil = "http://localhost:1/"
+    async with opens(busy()) as visit, browsers.tab(browser) as tab:
+        await signed_in(tab, visit)
+        form = f"<form method=post action={visit.url}{RETRY}><button>Win!</button>"
+        await tab.page.route(
+            evil, lambda route: route.fulfill(body=form, content_type="text/html")
+        )
+        await tab.page.goto(evil)
+        await tab.page.get_by_role("button").click()
+        await expect(tab.page.locator("body")).to_contain_text("Open the address")
+
+    assert visit.rules.task(5).state == "blocked"
+
+
+async def test_a_convoys_page_moves_when_it_is_paused(
+    opens: Opens, browser: Browser
+) -> None:
+    rules = busy()
+    async with opens(rules) as visit, browsers.tab(browser) as tab:
+        await tab.page.goto(f"{visit.url}/convoys/{NAME}")
+        rules.do(PauseConvoy(convoy=NAME, by="ann"))
+        await expect(tab.page.get_by_role("heading", level=1)).to_contain_text("paused")

@@ -1,0 +1,125 @@
+"""The dashboard in a real browser, beside the real thing, from the label to the end."""
+
+import asyncio
+import re
+import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Browser, Page, expect
+
+from tests.world import browser as browsers
+from tests.world.browser import PROGRAM
+from tests.world.terminal import BRAT, Terminal, left_running, new_terminal
+from tests.world.words import engine, project
+
+pytestmark = [pytest.mark.timeout(600), pytest.mark.needs(PROGRAM)]
+
+SCRIPT = "<script>document.title = 'owned'</script>"
+TALKS = f"""
+n=0; while [ $n -lt 12 ]; do n=$((n+1)); echo "line $n {SCRIPT}"; sleep 0.5; done
+exit 3
+"""
+WHOLE_S = 240
+SEEN_MS = 60_000
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    async with browsers.launched() as launched:
+        yield launched
+
+
+@asynccontextmanager
+async def running(terminal: Terminal, *words: str) -> AsyncIterator[str]:
+    """Run a command that stays; give the address of the dashboard that it prints."""
+    pipe = asyncio.subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(
+        BRAT,
+        *words,
+        cwd=terminal.cwd,
+        env=terminal.environment(),
+        stdin=pipe,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=pipe,
+    )
+    assert process.stderr is not None
+    said = ""
+    try:
+        async for line in process.stderr:
+            said += line.decode()
+            if found := re.search(r"dashboard: (\S+)", said):
+                yield found[1]
+                break
+        else:
+            pytest.fail(said)
+    finally:
+        process.send_signal(signal.SIGINT)
+        await process.communicate(b"\n")  # the demo stays until Enter is pressed
+
+
+async def lanes(page: Page) -> dict[str, int]:
+    """Return how many tasks each lane says it has."""
+    heads = await page.locator(".lane h3").all_inner_texts()
+    return {name: int(count) for name, count in map(str.split, heads)}
+
+
+async def test_the_demo_is_watched_from_its_label_to_its_end(
+    tmp_path: Path, browser: Browser
+) -> None:
+    terminal = new_terminal(tmp_path)
+    async with (
+        running(terminal, "demo", "--with-ui", "--json") as url,
+        browsers.tab(browser) as tab,
+        asyncio.timeout(WHOLE_S),
+    ):
+        await tab.page.goto(url)
+        seen: set[str] = set()
+        pictured = False
+        while (now := await lanes(tab.page)).get("merged", 0) < 7:
+            seen |= {name for name, count in now.items() if count}
+            if not pictured and now["merged"] >= 2 and now["running"]:
+                await tab.picture("demo-overview")
+                pictured = True
+            await tab.page.wait_for_timeout(50)
+        await tab.page.get_by_role("row").get_by_role("link").last.click()
+        heading = tab.page.get_by_role("heading", level=1)
+        await expect(heading).to_contain_text("complete", timeout=SEEN_MS)
+        await tab.picture("demo-convoy")
+        merged = await tab.page.locator("tbody .badge.merged").count()
+
+    assert {"queued", "running", "needs-review"} <= seen
+    assert (pictured, merged) == (True, 7)
+    assert tab.complaints == []
+
+
+async def test_a_session_is_watched_and_its_task_retried(
+    tmp_path: Path, browser: Browser
+) -> None:
+    terminal = project(tmp_path, engine(TALKS, "[witness]\nattempts = 1\n"))
+    terminal.done("brat init")
+    terminal.done("brat mayor start --task 'Say hi'")
+    async with (
+        running(terminal, "up", "--port", "0") as url,
+        browsers.tab(browser) as tab,
+    ):
+        await tab.page.goto(url)
+        agents = tab.page.get_by_role("region", name="Agents at work")
+        await agents.get_by_role("link").click(timeout=SEEN_MS)
+        printed = tab.page.locator("#printed")
+        await expect(printed).to_contain_text(f"line 1 {SCRIPT}", timeout=SEEN_MS)
+        await tab.picture("session-tail")
+        await expect(printed).to_contain_text(f"line 9 {SCRIPT}", timeout=SEEN_MS)
+        heading = tab.page.get_by_role("heading", level=1)
+        await expect(heading).to_contain_text("blocked", timeout=SEEN_MS)
+        await tab.page.get_by_role("button", name="retry task 1").click()
+        await expect(heading).to_contain_text("running", timeout=SEEN_MS)
+        await expect(heading).to_contain_text("blocked", timeout=SEEN_MS)
+        title = await tab.page.title()
+
+    assert "owned" not in title
+    assert tab.complaints == []
+    assert "Task 1 is queued again (retry)" in terminal.done("brat log show")
+    assert left_running(terminal.cwd) == []
