@@ -16,6 +16,7 @@ from benchmarks import (
 from benchmarks.door import door
 from benchmarks.fleet import Load
 from benchmarks.forge_cost import forge_cost
+from benchmarks.planning import planning
 
 Figures = dict[str, object]
 
@@ -72,6 +73,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "log-intake": log_intake.results,
     "log-read": log_reading.reading,
     "log-start": log_reading.starting,
+    "planning": planning,
 }
 
 

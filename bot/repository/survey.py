@@ -1,28 +1,37 @@
 """What a repository looks like at a commit, for whoever plans work on it.
 
-Nothing of it is run: its tree, its CODEOWNERS file and its history are read.
+Nothing of it is run: its tree, its CODEOWNERS file, its history and some of its files
+are read.
 """
 
 from collections import Counter
-from collections.abc import Iterator
-from itertools import islice
-from pathlib import Path, PurePosixPath
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from posixpath import splitext
 from typing import Final
 
 import pygit2
 
+from bot.repository.lately import lately
 from convoy.planner.brief import Survey
-from convoy.planner.detect import propose_ci
+from convoy.planner.detect import propose_all
+from convoy.planner.imports import go_module, is_read, linked
+from convoy.planner.together import pairs
 
 DEPTH: Final = 3
 """Folders are listed so many levels down."""
 LANGUAGES: Final = 12
 BUSY: Final = 15
-COMMITS: Final = 200
-"""So far back goes "lately"."""
+LINKS: Final = 25
+"""So many of the strongest ties between folders, and of the most imported files."""
+READ: Final = 2_000
+"""Of so many files the imports are read: those changed lately, and some of all."""
 OWNERS_CHARS: Final = 2_000
 _OWNERS: Final = ("CODEOWNERS", ".github/CODEOWNERS", "docs/CODEOWNERS")
 _BLOB_BYTES: Final = 1_000_000
+_SOURCE_BYTES: Final = 200_000
+"""A larger file was not written by hand."""
 
 
 def files_at(path: Path, commit: str) -> tuple[str, ...]:
@@ -33,7 +42,7 @@ def files_at(path: Path, commit: str) -> tuple[str, ...]:
         commit: one of its commits.
     """
     repo = pygit2.Repository(str(path))
-    return tuple(_walk(repo[commit].peel(pygit2.Tree), ""))
+    return tuple(_blobs(repo[commit].peel(pygit2.Tree)))
 
 
 def surveyed(path: Path, commit: str) -> Survey:
@@ -45,29 +54,81 @@ def surveyed(path: Path, commit: str) -> Survey:
     """
     repo = pygit2.Repository(str(path))
     tree = repo[commit].peel(pygit2.Tree)
-    files = tuple(_walk(tree, ""))
-    found = propose_ci(files, lambda name: _text(tree, name))
-    endings = Counter(filter(None, (PurePosixPath(name).suffix for name in files)))
+    files = _blobs(tree)
+    found = propose_all(files, lambda name: _text(tree, name))
+    endings = Counter(filter(None, (splitext(name)[1] for name in files)))
     folders = Counter(folder for name in files for folder in _folders(name))
+    past = lately(path, commit)
+    busy = [name for name, _ in Counter(chain(*past)).most_common() if name in files]
+    links = _links(repo, files, busy)
     return Survey(
         files=len(files),
         folders=tuple(sorted(folders.items())),
         languages=tuple(endings.most_common(LANGUAGES)),
-        test=found.command if found else "",
+        tests=tuple(proposal.command for proposal in found),
         owners=next(filter(None, (_text(tree, name) for name in _OWNERS)), "")[
             :OWNERS_CHARS
         ],
-        busy=_busy(repo, commit, frozenset(files)),
+        busy=tuple(busy[:BUSY]),
+        together=pairs(past, files)[:LINKS],
+        used=_most_used(links),
+        uses=_between_folders(links),
     )
 
 
-def _walk(tree: pygit2.Tree, above: str) -> Iterator[str]:
+def _blobs(tree: pygit2.Tree) -> dict[str, pygit2.Oid]:
+    """Return every file's path, in git's order, with the id of what it holds."""
+    return dict(_walk(tree, ""))
+
+
+def _walk(tree: pygit2.Tree, above: str) -> Iterator[tuple[str, pygit2.Oid]]:
     for item in tree:
         name = f"{above}{item.name}"
         if isinstance(item, pygit2.Tree):
             yield from _walk(item, f"{name}/")
         elif isinstance(item, pygit2.Blob):
-            yield name
+            yield name, item.id
+
+
+def _links(
+    repo: pygit2.Repository, files: dict[str, pygit2.Oid], busy: Sequence[str]
+) -> dict[str, frozenset[str]]:
+    """Return what some of the files import; of a small repository all."""
+    sources = [name for name in files if is_read(name)]
+    step = -(-len(sources) // READ) or 1
+    chosen = dict.fromkeys((*filter(is_read, busy), *sources[::step]))
+    texts = ((name, _source(repo, files[name])) for name in [*chosen][:READ])
+    module = _source(repo, files["go.mod"]) if "go.mod" in files else ""
+    return linked(texts, files, go_module(module))
+
+
+def _source(repo: pygit2.Repository, oid: pygit2.Oid) -> str:
+    blob = repo[oid]
+    if not isinstance(blob, pygit2.Blob) or blob.size > _SOURCE_BYTES:
+        return ""
+    return blob.data.decode(errors="replace")
+
+
+def _most_used(links: dict[str, frozenset[str]]) -> tuple[tuple[str, int], ...]:
+    counted = Counter(chain.from_iterable(links.values()))
+    return tuple(counted.most_common(LINKS))
+
+
+def _between_folders(
+    links: dict[str, frozenset[str]],
+) -> tuple[tuple[str, str, int], ...]:
+    """Return which folders import from which, the strongest ties first."""
+    counted = Counter(
+        (one, other)
+        for name, found in links.items()
+        for one, other in {(_folder(name), _folder(each)) for each in found}
+        if one != other
+    )
+    return tuple((*pair, count) for pair, count in counted.most_common(LINKS))
+
+
+def _folder(name: str) -> str:
+    return f"{name.rpartition('/')[0]}/".removeprefix("/") or "./"
 
 
 def _folders(name: str) -> Iterator[str]:
@@ -84,18 +145,3 @@ def _text(tree: pygit2.Tree, name: str) -> str | None:
     if not isinstance(found, pygit2.Blob) or found.size > _BLOB_BYTES:
         return None
     return found.data.decode(errors="replace")
-
-
-def _busy(
-    repo: pygit2.Repository, commit: str, files: frozenset[str]
-) -> tuple[str, ...]:
-    """Return the files that most of the last commits changed, and are still there."""
-    changed: Counter[str] = Counter()
-    try:
-        for one in islice(repo.walk(commit, pygit2.enums.SortMode.TIME), COMMITS):
-            if len(one.parents) == 1:
-                diff = repo.diff(one.parents[0], one)
-                changed.update(delta.new_file.path for delta in diff.deltas)
-    except (KeyError, pygit2.GitError):
-        pass  # a shallow repository ends somewhere
-    return tuple(name for name, _ in changed.most_common() if name in files)[:BUSY]

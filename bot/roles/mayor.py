@@ -25,6 +25,7 @@ from convoy.planner import tasklist
 from convoy.planner.brief import brief
 from convoy.planner.checklist import checklist
 from convoy.state import Convoy, State
+from convoy.text.fence import fence_of
 from convoy.text.names import convoy_name
 from convoy.text.plaintext import clean, shortened
 from grite.errors import Unavailable
@@ -232,11 +233,12 @@ def begin_plan(desk: Desk, draft: Draft, action: BeginPlan) -> None:
     """Let an engine plan: the next attempt of task 0, with what it has to know."""
     convoy = draft.state.convoys[action.convoy]
     survey = surveyed(desk.mirror.path, convoy.base)
+    session, settings = secrets.token_hex(16), convoy.settings
     draft.submit(
         StartPlanning(
             convoy=convoy.name,
-            brief=brief(survey, convoy.settings.engines, convoy.settings.tasks),
-            session=secrets.token_hex(16),
+            brief=brief(survey, settings.engines, settings.tasks, fence_of(session)),
+            session=session,
             nonce=secrets.token_hex(8),
             now=draft.now,
         )

@@ -1,7 +1,7 @@
 """What the planning engine is told beside the issue, which stands in its fence."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -9,8 +9,12 @@ from msgspec import Struct
 from convoy.events import EngineSpec
 from convoy.planner import FILE
 from convoy.planner.answer import Answer
+from convoy.text.fence import fenced
+from convoy.text.plaintext import clean, cut
 
 MAP_CHARS: Final = 12_000
+_FOLDERS_CHARS: Final = 4_000
+"""So much of it is for the folders at least."""
 
 _BRIEF: Final = """\
 Plan the work that the issue asks for; do not do it. Look around in this folder, a
@@ -45,41 +49,75 @@ class Survey(Struct, frozen=True, kw_only=True):
     """Folders and how many files lie below each, by name."""
     languages: tuple[tuple[str, int], ...]
     """Endings of files and how many, the most frequent first."""
-    test: str = ""
-    """The command that runs its tests; empty: none was found."""
+    tests: tuple[str, ...] = ()
+    """The commands that run its tests, the most likely first."""
     owners: str = ""
     """Its CODEOWNERS file, cut."""
     busy: tuple[str, ...] = ()
     """The files that changed most lately."""
+    together: tuple[tuple[str, str, int], ...] = ()
+    """Files that changed in the same commits, and in how many."""
+    used: tuple[tuple[str, int], ...] = ()
+    """The files that most others import, and how many do."""
+    uses: tuple[tuple[str, str, int], ...] = ()
+    """Folders that import from others, and how many of their files do."""
 
 
-def brief(survey: Survey, engines: Mapping[str, EngineSpec], limit: int) -> str:
-    """Return the planning task's instructions, in Markdown."""
+def brief(
+    survey: Survey, engines: Mapping[str, EngineSpec], limit: int, fence: str
+) -> str:
+    """Return the planning task's instructions, in Markdown.
+
+    Args:
+        survey: what is known of the repository; its names are data, and fenced.
+        engines: those the tasks may have.
+        limit: the most tasks there may be.
+        fence: the session's own.
+    """
     named = "; ".join(_engine(name, engine) for name, engine in sorted(engines.items()))
     schema = json.dumps(Answer.model_json_schema(), separators=(",", ":"))
     told = _BRIEF.format(file=FILE, schema=schema, limit=limit, engines=named)
-    return f"{told}\n{repository_map(survey)}"
+    known = fenced(clean(repository_map(survey)), fence)
+    return f"{told}\n## The repository\n\n{known}\n"
 
 
 def repository_map(survey: Survey) -> str:
-    """Return what is known of the repository, in Markdown, at most MAP_CHARS long."""
-    lines = ["## The repository", "", f"{survey.files} files."]
+    """Return what is known of the repository, at most MAP_CHARS long."""
+    lines = [f"{survey.files} files."]
     if survey.languages:
         lines.append("By ending: " + _counted(survey.languages) + ".")
-    if survey.test:
-        lines.append(f"Its tests are run by `{survey.test}`.")
+    if survey.tests:
+        commands = ", ".join(f"`{command}`" for command in survey.tests)
+        lines.append(f"Its tests are run by {commands}.")
     if survey.busy:
         lines.append("Changed most lately: " + ", ".join(survey.busy) + ".")
+    lines += _ties(survey)
     if survey.owners:
         lines += ["", "Its code owners:", "", survey.owners]
     lines += ["", "Folders, and how many files lie below each:", ""]
-    text = "\n".join(lines)
+    text = cut("\n".join(lines), MAP_CHARS - _FOLDERS_CHARS)
     for folder, count in survey.folders:
         line = f"\n- {folder} {count}"
         if len(text) + len(line) > MAP_CHARS:
             return f"{text}\n- and more"
         text += line
     return text
+
+
+def _ties(survey: Survey) -> Iterator[str]:
+    """Give what belongs together, by history and by imports."""
+    if survey.used:
+        yield "Imported by most others: " + _counted(survey.used) + "."
+    if survey.uses:
+        yield "What imports from what, and in how many files:"
+        yield ""
+        yield from (f"- {one} from {other} {n}" for one, other, n in survey.uses)
+        yield ""
+    if survey.together:
+        yield "Changed in the same commits, and in how many of late:"
+        yield ""
+        yield from (f"- {one} with {other} {n}" for one, other, n in survey.together)
+        yield ""
 
 
 def _counted(pairs: Iterable[tuple[str, int]]) -> str:

@@ -42,8 +42,13 @@ def propose_ci(files: Collection[str], read: Read) -> Proposal | None:
         files: paths of the repository's files.
         read: called only with names at the top that are in `files`.
     """
+    return next(iter(propose_all(files, read)), None)
+
+
+def propose_all(files: Collection[str], read: Read) -> tuple[Proposal, ...]:
+    """Return every command that looks like it, the most likely first."""
     finders = (_make, _pytest, _npm, _cargo, _go)
-    return next(filter(None, (finder(files, read) for finder in finders)), None)
+    return tuple(filter(None, (finder(files, read) for finder in finders)))
 
 
 def _make(files: Collection[str], read: Read) -> Proposal | None:
