@@ -36,6 +36,8 @@ class Common(BaseModel):
     """The App's, as GitHub gave it (.pem)."""
     previous_secret: str = Field(default="", repr=False)
     """The webhook's one before, taken too while it is being changed on the forge."""
+    feed_token: str = Field(default="", pattern=r"^(\S{16,})?$", repr=False)
+    """Who shows it may read what sessions print; empty: nobody may from afar."""
     folder: Path
     """The bot's own: mirror, inbox, identity. A cache but for the inbox."""
     workflow: str = Field(default="brat-task.yml", pattern=r"^[\w.-]+\.ya?ml$")

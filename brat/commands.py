@@ -15,6 +15,7 @@ from brat import (
     uninstall as uninstalling,
     workflow_files,
 )
+from brat.afar import Afar
 from brat.checkout import Checkout
 from brat.console import agrees, out, say
 from brat.local import Local, serving
@@ -166,9 +167,14 @@ def up(path: Path, port: int | None) -> int:
     return roles.OK
 
 
-def dashboard(path: Path, port: int) -> None:
-    """Show the log of the repository at `path` in a browser until interrupted."""
-    asyncio.run(dashboards.alone(log_repository(path), path.resolve().name, port, say))
+def dashboard(path: Path, port: int, bot: str | None) -> None:
+    """Show the log of the repository at `path` in a browser until interrupted.
+
+    With the address of a bot elsewhere also what its sessions print.
+    """
+    log, name = log_repository(path), path.resolve().name
+    far = None if bot is None else Afar.of(bot, log)
+    asyncio.run(dashboards.alone(log, name, port, say, far))
 
 
 def run(role: str, path: Path, *, once: bool, watch: bool) -> int:

@@ -12,6 +12,7 @@ from bot.dashboard.application import PORT, serving
 from bot.dashboard.house import House, Output
 from bot.desk import wall_clock
 from brat import output
+from brat.afar import Afar
 from brat.console import Tell
 from brat.local import Local
 from brat.reading import Reader
@@ -22,7 +23,7 @@ from convoy.following import Reading
 from convoy.state import Convoy, Task
 from convoy.told import timeline
 from convoy.told.timeline import Line
-from grite.errors import Conflict
+from grite.errors import BratError, Conflict
 from grite.wal import Log
 
 __all__ = ["PORT", "alone", "beside", "over"]
@@ -87,7 +88,19 @@ def _printed(folder: Path) -> Output:
     return last
 
 
-async def alone(log: Path, name: str, port: int, tell: Tell) -> None:
+def _printed_at(far: Afar) -> Output:
+    def last(convoy: Convoy, task: Task) -> str:
+        try:
+            return far.last(convoy, task)
+        except BratError as error:
+            return str(error)
+
+    return last
+
+
+async def alone(
+    log: Path, name: str, port: int, tell: Tell, far: Afar | None = None
+) -> None:
     """Serve it over a log, to look only, until stopped.
 
     Args:
@@ -95,8 +108,12 @@ async def alone(log: Path, name: str, port: int, tell: Tell) -> None:
         name: what people call the repository.
         port: where.
         tell: is told the address.
+        far: the bot elsewhere that shows what sessions print.
     """
-    async with over(log, name, port) as url:
+    house = _house(log, name)
+    if far is not None:
+        house = replace(house, output=_printed_at(far))
+    async with serving(house, port) as url:
         tell(f"dashboard: {url} (it only shows; stop with Ctrl-C)")
         await asyncio.Event().wait()
 

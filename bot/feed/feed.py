@@ -1,5 +1,6 @@
 """One repository's feed: which sessions may use it, and what they sent."""
 
+import hmac
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -24,9 +25,21 @@ class Feed:
     """What the running sessions of one repository send; for one event loop."""
 
     def __init__(
-        self, folder: Path, repository: str, state: Callable[[], State]
+        self,
+        folder: Path,
+        repository: str,
+        state: Callable[[], State],
+        reader: str = "",
     ) -> None:
-        """Serve the bot in `folder`; `state` gives what its log says now."""
+        """Serve a bot.
+
+        Args:
+            folder: the bot's own.
+            repository: its full name.
+            state: gives what the log says now.
+            reader: the token of who may read; empty: nobody may.
+        """
+        self._reader = reader
         self._folder = folder
         self._repository = repository
         self._state = state
@@ -36,6 +49,11 @@ class Feed:
     def admits(self, session: str, shown: str) -> bool:
         """Whether the token that was shown is the session's."""
         return tokens.fits(self._key, self._repository, session, shown)
+
+    def shows(self, token: str) -> bool:
+        """Whether who shows this token may read what sessions print."""
+        wanted, given = self._reader.encode(), token.encode(errors="replace")
+        return bool(wanted) and hmac.compare_digest(wanted, given)
 
     def attempt(self, session: str) -> Attempt | None:
         """Return the running attempt of that name; None: none such runs."""
@@ -48,6 +66,14 @@ class Feed:
         if task is None or task.attempt is None or task.attempt.number != attempt:
             return None
         return task.attempt
+
+    def has(self, session: str) -> bool:
+        """Whether anything of a session was kept, or may still come."""
+        try:
+            file = tape_file(self._folder, session)
+        except ValueError:
+            return False
+        return file.exists() or self.attempt(session) is not None
 
     def tape(self, session: str) -> Tape:
         """Return what the session printed; begins it the first time."""

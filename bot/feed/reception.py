@@ -19,6 +19,8 @@ from convoy.state import Attempt
 
 OUTPUT_BYTES: Final = 1_000_000
 """Of one request."""
+WAIT_MOST_S: Final = 25.0
+"""Proxies close what is silent for longer."""
 READ_S: Final = 10.0
 PACE_S: Final = 0.5
 """From one piece of output to the next, at least."""
@@ -55,6 +57,7 @@ class Reception:
         """Return what is served below `handover.PATH`."""
         app = web.Application()
         app.router.add_post(_SESSION + "/output", self._output)
+        app.router.add_get(_SESSION + "/output", self._read)
         return app
 
     async def _output(self, request: web.Request) -> web.Response:
@@ -70,15 +73,33 @@ class Reception:
         await tape.add(max(0, output.first), output.pieces)
         return answer(next=tape.next, wait_s=PACE_S)
 
+    async def _read(self, request: web.Request) -> web.Response:
+        """Show a person what a session printed, when there is more or after a while."""
+        feed, session = self._named(request)
+        if feed is None or not feed.shows(shown(request)):
+            raise turned(HTTPStatus.UNAUTHORIZED, "this is not the bot's feed_token")
+        if not feed.has(session):
+            raise turned(HTTPStatus.NOT_FOUND, f"nothing came from a session {session}")
+        number, wait_s = asked(request)
+        running = feed.attempt(session) is not None
+        tape = feed.tape(session)
+        found = await tape.after(number, wait_s if running else 0.0)
+        pieces = [piece._asdict() for piece in found]
+        return answer(pieces=pieces, next=tape.next, running=running)
+
+    def _named(self, request: web.Request) -> tuple[Feed | None, str]:
+        """Return the feed and the session that the path names."""
+        at = request.match_info
+        feed = self._finds(f"{at['owner']}/{at['name']}".casefold())
+        return feed, f"{at['convoy']}/{at['task']}/{at['attempt']}"
+
     def _visitor(self, request: web.Request) -> Visitor:
         """Return who comes.
 
         Raises:
             HTTPException: nobody we know, or its session does not run.
         """
-        at = request.match_info
-        feed = self._finds(f"{at['owner']}/{at['name']}".casefold())
-        session = f"{at['convoy']}/{at['task']}/{at['attempt']}"
+        feed, session = self._named(request)
         if feed is None or not feed.admits(session, shown(request)):
             raise turned(HTTPStatus.UNAUTHORIZED, "this is not the session's token")
         attempt = feed.attempt(session)
@@ -91,6 +112,21 @@ def shown(request: web.Request) -> str:
     """Return the token that a request shows; empty: none."""
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
     return token.strip() if kind.lower() == "bearer" else ""
+
+
+def asked(request: web.Request) -> tuple[int, float]:
+    """Return after which number, and how long, a request wants to wait.
+
+    Raises:
+        HTTPException: one of them is no number.
+    """
+    try:
+        number = int(request.query.get("after", "-1"))
+        wait_s = float(request.query.get("wait_s", "0"))
+    except ValueError:
+        why = "after and wait_s are numbers"
+        raise turned(HTTPStatus.BAD_REQUEST, why) from None
+    return number, min(wait_s, WAIT_MOST_S) if wait_s > 0 else 0.0
 
 
 async def body_of(request: web.Request, most: int) -> bytes:

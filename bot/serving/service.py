@@ -82,7 +82,12 @@ async def opened(
             inbox=Inbox(settings.folder / "inbox"),
             actor=actor,
             login=way_in.login or await github.login(),
-            feed=Feed(settings.folder, settings.repository, lambda: mirror.state),
+            feed=Feed(
+                settings.folder,
+                settings.repository,
+                lambda: mirror.state,
+                settings.feed_token,
+            ),
         )
         lease = BotLease(mirror, actor, sole=settings.sole, once=settings.once)
         yield Loop(desk=desk, wake=wake or Wake(), lease=lease, tell=tell)

@@ -16,6 +16,14 @@ Convoy = Annotated[
 Port = Annotated[
     int, typer.Option(min=0, max=65_535, help="Of the dashboard; 0: any free one.")
 ]
+Bot = Annotated[
+    str | None,
+    typer.Option(
+        "--bot",
+        help="The address of a bot elsewhere that shows what sessions print; "
+        "BRAT_FEED_TOKEN holds its feed_token.",
+    ),
+]
 HERE: Final = Path()
 
 

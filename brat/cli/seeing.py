@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from brat.cli.options import HERE, Convoy, Json, Number, Port, Repo, group
+from brat.cli.options import HERE, Bot, Convoy, Json, Number, Port, Repo, group
 
 convoy: Final = group("Convoys: what became of each issue.")
 session: Final = group("Sessions: agents at work.")
@@ -66,11 +66,11 @@ def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
     sys.exit(show.queue(repo, as_json=as_json))
 
 
-def dashboard(*, port: Port = 5173, repo: Repo = HERE) -> None:
+def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
     """Show the log in a browser, live; it needs no bot and changes nothing."""
     from brat import commands
 
-    commands.dashboard(repo, port)
+    commands.dashboard(repo, port, bot)
 
 
 @session.command("list")
@@ -87,12 +87,13 @@ def session_tail(
     *,
     following: Annotated[bool, typer.Option("-f", help="Until it has ended.")] = False,
     convoy: Convoy = None,
+    bot: Bot = None,
     repo: Repo = HERE,
 ) -> None:
-    """Show what a task's newest session prints, on this machine's forge."""
-    from brat.status import show
+    """Show what a task's newest session prints, here or at a bot elsewhere."""
+    from brat.status import tail
 
-    sys.exit(show.tail(repo, task, convoy, following=following))
+    sys.exit(tail.tail(repo, task, convoy, bot, following=following))
 
 
 @convoy.command("list")

@@ -10,12 +10,11 @@ from rich.console import RenderableType
 from rich.live import Live
 
 from bot.desk import wall_clock
-from brat import checkout as checkouts, output, registration as registrations
 from brat.console import out, say, write
 from brat.places import log_repository
 from brat.reading import Reader
 from brat.status import screen
-from brat.status.find import convoy_named, live_or_named, run_of, task_in
+from brat.status.find import convoy_named, live_or_named, task_in
 from convoy.state import Convoy, State
 from convoy.told import document
 from convoy.told.reasons import reasons
@@ -146,31 +145,6 @@ def sessions(path: Path, *, as_json: bool) -> int:
         lambda state: [document.session_document(*each) for each in state.running()],
         screen.sessions_table,
     )
-
-
-def tail(path: Path, number: int, convoy: str | None, *, following: bool) -> int:
-    """Print what a task's newest session printed; with `following` until it has ended.
-
-    Raises:
-        BratError: there is no such task, or no session of it, or it ran elsewhere.
-    """
-    folder = checkouts.find(path).folder
-    reader = Reader(registrations.bare_path(folder, registrations.read(folder)))
-    found = live_or_named(reader.read(), convoy)
-    task = task_in(found, number)
-    run = run_of(task)
-    printed = output.of(folder, found, task)
-
-    def running() -> bool:
-        now = reader.read().convoys[found.name].task(number)
-        return now is not None and now.attempt is not None and now.attempt.run == run
-
-    if not following:
-        write(printed.last(running=running()).rstrip("\n"))
-        return OK
-    for text in printed.follow(running):
-        write(text.rstrip("\n"))
-    return OK
 
 
 def queue(path: Path, *, as_json: bool) -> int:

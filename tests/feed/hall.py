@@ -15,6 +15,7 @@ from runner.feed.place import Place
 from tests.world.rules import NAME, Rules, spec
 
 REPO = "pat/project"
+READER = "made-up-token-of-readers"
 SESSION = f"{NAME}/1/1"
 
 
@@ -52,7 +53,7 @@ def running() -> Rules:
 @asynccontextmanager
 async def hall(folder: Path, rules: Rules, port: int = 0) -> AsyncIterator[Hall]:
     """Serve a feed."""
-    feed = Feed(folder, REPO, lambda: rules.state)
+    feed = Feed(folder, REPO, lambda: rules.state, READER)
     app = web.Application()
     with_feed(app, {REPO: feed}.get)
     async with (

@@ -1,0 +1,62 @@
+"""What a task's session prints, on a terminal: from here, or from a bot elsewhere."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from brat import checkout as checkouts, output, registration as registrations
+from brat.afar import Afar
+from brat.console import write
+from brat.places import log_repository
+from brat.reading import Reader
+from brat.status.find import live_or_named, run_of, task_in
+
+OK = 0
+
+
+def tail(
+    path: Path, number: int, convoy: str | None, bot: str | None, *, following: bool
+) -> int:
+    """Print what a task's newest session printed; with `following` until it has ended.
+
+    Args:
+        path: a folder of the repository, or of a clone of it.
+        number: the task's.
+        convoy: the task's; None: the live one.
+        bot: where to ask; None: the session ran on this machine's forge.
+        following: stay until the session has ended.
+
+    Raises:
+        BratError: there is no such task, or no session of it, or it ran elsewhere.
+    """
+    if bot is not None:
+        return _from_afar(path, number, convoy, bot, following=following)
+    folder = checkouts.find(path).folder
+    reader = Reader(registrations.bare_path(folder, registrations.read(folder)))
+    found = live_or_named(reader.read(), convoy)
+    task = task_in(found, number)
+    run = run_of(task)
+    printed = output.of(folder, found, task)
+
+    def running() -> bool:
+        now = reader.read().convoys[found.name].task(number)
+        return now is not None and now.attempt is not None and now.attempt.run == run
+
+    if following:
+        return _shown(printed.follow(running))
+    return _shown((printed.last(running=running()),))
+
+
+def _from_afar(
+    path: Path, number: int, convoy: str | None, bot: str, *, following: bool
+) -> int:
+    log = log_repository(path)
+    far = Afar.of(bot, log)
+    found = live_or_named(Reader(log).read(), convoy)
+    task = task_in(found, number)
+    return _shown(far.follow(found, task) if following else (far.last(found, task),))
+
+
+def _shown(texts: Iterable[str]) -> int:
+    for text in texts:
+        write(text.rstrip("\n"))
+    return OK

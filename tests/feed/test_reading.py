@@ -1,0 +1,87 @@
+"""People read what sessions print from a bot elsewhere."""
+
+import asyncio
+import time
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from brat.afar import TOKEN, Afar
+from convoy.commands import LoseSession
+from grite.errors import BratError
+from runner.feed.sender import Sender
+from tests.feed.hall import READER, REPO, SESSION, hall, running
+from tests.world.rules import NAME
+
+
+@pytest.fixture
+def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv(TOKEN, READER)
+    repository = pygit2.init_repository(str(tmp_path / "clone"))
+    repository.remotes.create("origin", f"https://github.com/{REPO}.git")
+    return tmp_path / "clone"
+
+
+async def test_output_is_followed_until_the_session_ends(
+    tmp_path: Path, clone: Path
+) -> None:
+    rules = running()
+    async with hall(tmp_path, rules) as here:
+        far = Afar.of(f"http://127.0.0.1:{here.port}/", clone)
+        texts = far.follow(rules.convoy, rules.task(1))
+        with Sender(here.place()) as feed:
+            feed.show("one\x1b[2J\n")
+            begun = time.monotonic()
+            first = await asyncio.to_thread(next, texts)
+            took_s = time.monotonic() - begun
+        rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
+        rest = await asyncio.to_thread(list[str], texts)
+        last = await asyncio.to_thread(far.last, rules.convoy, rules.task(1))
+
+    assert (first, rest, last) == ("one\n", [], "one\n")
+    assert took_s < 5
+
+
+async def test_only_who_has_the_bots_token_may_read(tmp_path: Path) -> None:
+    rules = running()
+    async with hall(tmp_path, rules) as here:
+        own = await here.send("GET", "output")
+        wrong = await here.send("GET", "output", headers={})
+        right = {"Authorization": f"Bearer {READER}"}
+        odd = await here.send("GET", "output?after=x", headers=right)
+        none = await here.send("GET", "output", f"{NAME}/2/1", headers=right)
+        outside = await here.send("GET", "output", "../../1/1", headers=right)
+
+    assert [own.status_code, wrong.status_code] == [401, 401]
+    assert [odd.status_code, none.status_code, outside.status_code] == [400, 404, 404]
+
+
+def _fault(clone: Path) -> str:
+    rules = running()
+    with pytest.raises(BratError) as raised:
+        Afar.of("http://127.0.0.1:1", clone).last(rules.convoy, rules.task(1))
+    return str(raised.value)
+
+
+def test_what_is_missing_is_said(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    away = _fault(clone)
+    pygit2.Repository(str(clone)).remotes.delete("origin")
+    nowhere = _fault(clone)
+    monkeypatch.delenv(TOKEN)
+
+    assert away.startswith("the bot does not answer: ")
+    assert nowhere.endswith("has no remote origin that names a repository")
+    assert _fault(clone) == "set BRAT_FEED_TOKEN to the bot's feed_token"
+
+
+async def test_a_session_that_does_not_run_is_not_waited_for(tmp_path: Path) -> None:
+    rules = running()
+    async with hall(tmp_path, rules) as here:
+        await here.send("POST", "output", json={"first": 0, "pieces": ["a"]})
+        rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
+        right = {"Authorization": f"Bearer {READER}"}
+        told = await here.send("GET", "output?after=5&wait_s=25", headers=right)
+
+    assert told.json() == {"pieces": [], "next": 1, "running": False}
+    assert here.feed.has(SESSION)
