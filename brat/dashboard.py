@@ -8,6 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from msgspec import structs
+
+from bot.configuration import configuration
 from bot.dashboard.application import PORT, serving
 from bot.dashboard.house import House, Output
 from bot.desk import wall_clock
@@ -17,7 +20,7 @@ from brat.console import Tell
 from brat.local import Local
 from brat.reading import Reader
 from brat.registration import bare_path
-from convoy.commands import Command
+from convoy.commands import ApprovePlan, Command
 from convoy.decide import Refusal
 from convoy.following import Reading
 from convoy.state import Convoy, Task
@@ -41,6 +44,10 @@ async def beside(local: Local, port: int, tell: Tell) -> AsyncIterator[None]:
     """
 
     async def ask(command: Command) -> Refusal | None:
+        if isinstance(command, ApprovePlan):
+            command = structs.replace(
+                command, staged=configuration(local.loop.desk).staged
+            )
         for _ in range(TRIES):
             with suppress(Conflict):  # the loop wrote first: it is decided anew
                 refused = await local.loop.ask(command)

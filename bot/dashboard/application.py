@@ -1,7 +1,6 @@
 """The dashboard's routes, and what holds for all of them."""
 
 import asyncio
-import contextlib
 import errno
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -12,17 +11,15 @@ from aiohttp import web
 
 from bot.dashboard import access, api, deeds, pages
 from bot.dashboard.house import House
+from bot.dashboard.lookup import convoy_of, task_of
 from bot.dashboard.news import News
+from bot.dashboard.stream import stream
 from convoy.commands import Command
-from convoy.state import Convoy, Task
-from convoy.told import document
 from grite.errors import BratError
 
 PORT: Final = 5173
 STATIC: Final = Path(__file__).with_name("static")
 LOG_LINES: Final = 500
-PING_S: Final = 15.0
-"""How often a silent stream says that it lives, so that nothing between closes it."""
 FORM_BYTES: Final = 64 * 1024
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -39,7 +36,7 @@ class Dashboard:
     def application(self) -> web.Application:
         """Return the web application."""
         app = web.Application(middlewares=[self._guarded], client_max_size=FORM_BYTES)
-        task = r"/convoys/{convoy}/tasks/{task:\d{1,9}}"
+        task, root = api.TASK, api.ROOT
         app.add_routes(
             [
                 web.get("/", self._overview),
@@ -51,11 +48,9 @@ class Dashboard:
                 web.post(task + "/{verb}", self._press_task),
                 web.get("/events", self._events),
                 web.get("/healthz", _healthy),
-                web.get("/api/v1/status", self._api_status),
-                web.get("/api/v1/convoys/{convoy}", self._api_convoy),
-                web.get("/api/v1" + task, self._api_task),
-                web.post("/api/v1/convoys/{convoy}/{verb}", self._press_convoy),
-                web.post("/api/v1" + task + "/{verb}", self._press_task),
+                *api.Api(self._house, self._news).routes(),
+                web.post(root + "/convoys/{convoy}/{verb}", self._press_convoy),
+                web.post(root + task + "/{verb}", self._press_task),
                 web.static("/static", STATIC),
             ]
         )
@@ -75,7 +70,9 @@ class Dashboard:
             answer = welcome or await handler(request)
         except web.HTTPException as error:
             error.headers.update(access.HEADERS)
-            raise
+            if not request.path.startswith(api.ROOT):
+                raise
+            answer = _for_programs(error)
         if not answer.prepared:
             answer.headers.update(access.HEADERS)
         return answer
@@ -105,16 +102,15 @@ class Dashboard:
         return self._page(request, "overview", shown)
 
     async def _convoy(self, request: web.Request) -> web.Response:
-        convoy = api.convoy_of(self._news, request)
+        convoy = convoy_of(self._news.reading.state, request)
         state = self._news.reading.state
         shown = pages.of_convoy(state, convoy, self._house.clock())
         return self._page(request, "convoy", shown)
 
     async def _task(self, request: web.Request) -> web.Response:
-        convoy = api.convoy_of(self._news, request)
-        task = api.task_of(convoy, request)
+        convoy, task = task_of(self._news.reading.state, request)
         state = self._news.reading.state
-        output = await self._printed(convoy, task)
+        output = await self._house.printed(convoy, task)
         shown = pages.of_task(state, convoy, task, self._house.clock(), output)
         return self._page(request, "task", shown)
 
@@ -123,17 +119,10 @@ class Dashboard:
 
         https://htmx.org/docs/#polling
         """
-        convoy = api.convoy_of(self._news, request)
-        task = api.task_of(convoy, request)
-        text = pages.escaped(await self._printed(convoy, task))
+        convoy, task = task_of(self._news.reading.state, request)
+        text = pages.escaped(await self._house.printed(convoy, task))
         status = 200 if task.attempt else 286
         return web.Response(text=text, content_type="text/html", status=status)
-
-    async def _printed(self, convoy: Convoy, task: Task) -> str:
-        output = self._house.output
-        if task.newest_run is None or output is None:
-            return ""
-        return await asyncio.to_thread(output, convoy, task)
 
     async def _log(self, request: web.Request) -> web.Response:
         wanted = request.query.get("convoy", "")
@@ -151,14 +140,13 @@ class Dashboard:
     # --- buttons ----------------------------------------------------------------------
 
     async def _press_convoy(self, request: web.Request) -> web.Response:
-        convoy = api.convoy_of(self._news, request)
+        convoy = convoy_of(self._news.reading.state, request)
         return await self._press(
             request, lambda verb: deeds.of_convoy(verb, convoy.name)
         )
 
     async def _press_task(self, request: web.Request) -> web.Response:
-        convoy = api.convoy_of(self._news, request)
-        task = api.task_of(convoy, request)
+        convoy, task = task_of(self._news.reading.state, request)
         return await self._press(
             request, lambda verb: deeds.of_task(verb, convoy.name, task.number)
         )
@@ -189,45 +177,17 @@ class Dashboard:
             status=303, headers={"Location": request.path.rpartition("/")[0]}
         )
 
-    # --- for programs -----------------------------------------------------------------
-
-    async def _api_status(self, _request: web.Request) -> web.Response:
-        return web.json_response(api.status(self._house, self._news))
-
-    async def _api_convoy(self, request: web.Request) -> web.Response:
-        convoy = api.convoy_of(self._news, request)
-        return web.json_response(document.convoy_document(convoy))
-
-    async def _api_task(self, request: web.Request) -> web.Response:
-        convoy = api.convoy_of(self._news, request)
-        task = api.task_of(convoy, request)
-        state, now = self._news.reading.state, self._house.clock()
-        told = document.why_document(state, convoy, task, now)
-        return web.json_response(document.task_document(convoy, task) | told)
-
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        """Stream one `changed` for every change (server-sent events).
+        return await stream(request, self._news)
 
-        What changed between a page and its stream, or while the stream was cut, counts.
-        https://html.spec.whatwg.org/multipage/server-sent-events.html
-        """
-        answer = web.StreamResponse(
-            headers=access.HEADERS | {"Content-Type": "text/event-stream"}
-        )
-        await answer.prepare(request)
-        since = request.query.get("since", self._news.mark)
-        known = request.headers.get("Last-Event-ID", since)
-        with contextlib.suppress(ConnectionError):
-            while True:
-                try:
-                    async with asyncio.timeout(PING_S):
-                        known = await self._news.after(known)
-                except TimeoutError:
-                    await answer.write(b": still here\n\n")
-                else:
-                    said = f"event: changed\nid: {known}\ndata: {known}\n\n"
-                    await answer.write(said.encode())
-        return answer
+
+def _for_programs(error: web.HTTPException) -> web.Response:
+    """Return an error as JSON; what it says is for people all the same."""
+    told = {"error": (error.text or error.reason).strip()}
+    answer = web.json_response(told, status=error.status)
+    if "Allow" in error.headers:
+        answer.headers["Allow"] = error.headers["Allow"]
+    return answer
 
 
 async def _healthy(_request: web.Request) -> web.Response:

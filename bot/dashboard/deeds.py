@@ -3,6 +3,7 @@
 from typing import Final
 
 from convoy.commands import (
+    ApprovePlan,
     Command,
     DropTask,
     FailConvoy,
@@ -14,7 +15,7 @@ from convoy.state import Convoy, Task
 
 BY: Final = "somebody at the dashboard"
 OF_TASKS: Final = ("retry", "drop")
-OF_CONVOYS: Final = ("pause", "resume", "cancel")
+OF_CONVOYS: Final = ("approve", "pause", "resume", "cancel")
 
 
 def of_task(verb: str, convoy: str, task: int) -> Command:
@@ -35,10 +36,14 @@ def of_task(verb: str, convoy: str, task: int) -> Command:
 def of_convoy(verb: str, convoy: str) -> Command:
     """Return what the button `verb` on a convoy asks for.
 
+    Whether the repository is staged is for who puts an approval to the rules to find.
+
     Raises:
         ValueError: there is no such button.
     """
     match verb:
+        case "approve":
+            return ApprovePlan(convoy=convoy, by=BY, staged=True)
         case "pause":
             return PauseConvoy(convoy=convoy, by=BY)
         case "resume":
@@ -64,6 +69,6 @@ def offered_of_convoy(convoy: Convoy) -> tuple[str, ...]:
         case "paused":
             return ("resume", "cancel")
         case "planning":
-            return ("cancel",)
+            return ("approve", "cancel") if convoy.tasks else ("cancel",)
         case _:
             return ()

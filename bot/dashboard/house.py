@@ -1,5 +1,6 @@
 """What a dashboard is of: where it reads, and where its buttons go."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
@@ -34,3 +35,9 @@ class House:
     """Puts a command to the rules; None: this dashboard only shows."""
     token: str = ""
     """What a person must show to press a button."""
+
+    async def printed(self, convoy: Convoy, task: Task) -> str:
+        """Return the end of what a task's newest session printed; empty: nothing."""
+        if task.newest_run is None or self.output is None:
+            return ""
+        return await asyncio.to_thread(self.output, convoy, task)

@@ -131,7 +131,7 @@ def convoys(path: Path, *, as_json: bool) -> int:
         path,
         as_json,
         "convoys",
-        lambda state: [document.convoy_document(c) for c in state.convoys.values()],
+        document.convoys,
         screen.convoys_table,
     )
 
@@ -142,14 +142,14 @@ def sessions(path: Path, *, as_json: bool) -> int:
         path,
         as_json,
         "sessions",
-        lambda state: [document.session_document(*each) for each in state.running()],
+        document.sessions,
         screen.sessions_table,
     )
 
 
 def queue(path: Path, *, as_json: bool) -> int:
     """Print the merge queues in the order of landing."""
-    return _table(path, as_json, "queue", document.queue_document, screen.queue_table)
+    return _table(path, as_json, "queue", document.queue, screen.queue_table)
 
 
 def _table(

@@ -34,14 +34,22 @@ def state_document(
     return {
         "schema_version": SCHEMA_VERSION,
         "wal_head": state.moment.commit or None,
-        "convoys": [convoy_document(convoy) for convoy in state.convoys.values()],
-        "sessions": [
-            session_document(convoy, task) for convoy, task in state.running()
-        ],
-        "queue": queue_document(state),
+        "convoys": convoys(state),
+        "sessions": sessions(state),
+        "queue": queue(state),
         "locks": [msgspec.to_builtins(lease) for lease in state.leases.values()],
         "interventions": [msgspec.to_builtins(each) for each in found],
     }
+
+
+def convoys(state: State) -> list[dict[str, Any]]:
+    """Return all convoys, oldest first."""
+    return [convoy_document(convoy) for convoy in state.convoys.values()]
+
+
+def sessions(state: State) -> list[dict[str, Any]]:
+    """Return the sessions that have not ended."""
+    return [session_document(convoy, task) for convoy, task in state.running()]
 
 
 def convoy_document(convoy: Convoy) -> dict[str, Any]:
@@ -93,7 +101,7 @@ def session_document(convoy: Convoy, task: Task) -> dict[str, Any]:
     }
 
 
-def queue_document(state: State) -> list[dict[str, Any]]:
+def queue(state: State) -> list[dict[str, Any]]:
     """Return the merge queues of all live convoys, each in the order of landing."""
     return [
         {

@@ -88,7 +88,10 @@ async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:
     assert answer.status_code == 409
     assert answer.text.startswith("That cannot be done: ")
     assert unknown.status_code == 404
-    assert unknown.text == "there is no explode; there are pause, resume, cancel.\n"
+    assert (
+        unknown.text
+        == "there is no explode; there are approve, pause, resume, cancel.\n"
+    )
 
 
 async def test_a_forge_that_does_not_answer_is_said(opens: Opens) -> None:
@@ -97,3 +100,14 @@ async def test_a_forge_that_does_not_answer_is_said(opens: Opens) -> None:
 
     assert answer.status_code == 503
     assert answer.text == "the forge is away; try again.\n"
+
+
+async def test_a_plan_is_approved_by_button(opens: Opens) -> None:
+    rules = Rules().planned(spec(1), approve="plan")
+    async with opens(rules) as visit:
+        page = await visit.http.get("/", headers=SHOWS)
+        done = await visit.http.post(f"/convoys/{NAME}/approve", headers=SHOWS)
+
+    assert f'aria-label="approve the plan of {NAME}"' in page.text
+    assert done.status_code == 303
+    assert rules.convoy.state == "active"

@@ -1,0 +1,40 @@
+"""News as server-sent events, for pages and programs.
+
+https://html.spec.whatwg.org/multipage/server-sent-events.html
+"""
+
+import asyncio
+import contextlib
+from typing import Final
+
+from aiohttp import web
+
+from bot.dashboard import access
+from bot.dashboard.news import News
+
+PING_S: Final = 15.0
+"""How often a silent stream says that it lives, so that nothing between closes it."""
+
+
+async def stream(request: web.Request, news: News) -> web.StreamResponse:
+    """Stream one `changed` for every change.
+
+    What changed between a page and its stream, or while the stream was cut, counts.
+    """
+    answer = web.StreamResponse(
+        headers=access.HEADERS | {"Content-Type": "text/event-stream"}
+    )
+    await answer.prepare(request)
+    since = request.query.get("since", news.mark)
+    known = request.headers.get("Last-Event-ID", since)
+    with contextlib.suppress(ConnectionError):
+        while True:
+            try:
+                async with asyncio.timeout(PING_S):
+                    known = await news.after(known)
+            except TimeoutError:
+                await answer.write(b": still here\n\n")
+            else:
+                said = f"event: changed\nid: {known}\ndata: {known}\n\n"
+                await answer.write(said.encode())
+    return answer

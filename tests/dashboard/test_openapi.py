@@ -1,0 +1,131 @@
+"""What the interface's description says is what the server answers, and no more."""
+
+import asyncio
+import json
+import re
+from typing import Any, Final
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis import APIOperation
+
+from bot.dashboard import api
+from bot.dashboard.application import Dashboard
+from bot.dashboard.house import House
+from bot.dashboard.news import News
+from convoy.commands import BlockTask
+from convoy.following import Reading
+from tests.dashboard.conftest import TOKEN, Opens
+from tests.world.rules import NAME, Rules, sha, spec
+
+Operation = APIOperation[Any, Any, Any, Any]
+SHOWS: Final = {"Authorization": f"Bearer {TOKEN}"}
+STREAM: Final = f"{api.ROOT}/events"
+
+
+def closed(part: Any) -> Any:  # noqa: ANN401  any JSON
+    """Return the description with objects closed: what it leaves out is a fault."""
+    if isinstance(part, list):
+        return [closed(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    more = {"additionalProperties": False} if part.get("properties") else {}
+    return {key: closed(value) for key, value in part.items()} | more
+
+
+DESCRIPTION: Final = json.loads(api.DESCRIPTION.read_text())
+SCHEMA: Final = schemathesis.openapi.from_dict(closed(DESCRIPTION))
+OPERATIONS: Final[dict[tuple[str, str], Operation]] = {
+    (operation.method.upper(), operation.path): operation
+    for operation in (each.ok() for each in SCHEMA.get_all_operations())  # type: ignore[union-attr]  # it is valid
+}
+
+
+def busy() -> Rules:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3), spec(4))
+    rules.landed(1, sha("a")).started(2).started(3).accepted(3, sha("b"))
+    return rules.do(BlockTask(convoy=NAME, task=4, why="no CI"))
+
+
+async def test_every_route_is_described_and_every_description_has_a_route() -> None:
+    house = House(
+        repository="pat/project",
+        read=Reading,
+        log=lambda _: (),
+        clock=lambda: 0,
+    )
+    app = Dashboard(house, News(house.read)).application()
+    routes = {
+        (route.method, re.sub(r":[^}]*(?:\{[^}]*\})?", "", route.resource.canonical))
+        for route in app.router.routes()
+        if route.method != "HEAD"
+        and route.resource is not None
+        and route.resource.canonical.startswith(api.ROOT)
+    }
+
+    assert routes == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda o: o.label)
+async def test_what_is_there_is_answered_as_described(
+    opens: Opens, operation: Operation
+) -> None:
+    if operation.path == STREAM:
+        return await _stream_is_described(opens, operation)
+    where = {"convoy": NAME, "task": 4, "verb": "pause"}
+    if "tasks/{task}/{verb}" in operation.path:
+        where["verb"] = "retry"
+    names = set(re.findall(r"{(\w+)}", operation.path))
+    case = operation.Case(path_parameters={name: where[name] for name in names})
+    async with opens(busy()) as visit:
+        answer = await asyncio.to_thread(
+            case.call_and_validate, base_url=visit.url, headers=SHOWS
+        )
+    assert answer.status_code == 200
+    return None
+
+
+async def _stream_is_described(opens: Opens, operation: Operation) -> None:
+    rules = busy()
+    async with (
+        opens(rules) as visit,
+        visit.http.stream("GET", operation.path) as stream,
+    ):
+        rules.do(BlockTask(convoy=NAME, task=3, why="no CI"))
+        first = await anext(stream.aiter_lines())
+        kind = stream.headers["Content-Type"]
+
+    assert kind == "text/event-stream"
+    assert first == "event: changed"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda o: o.label)
+async def test_whatever_is_asked_is_answered_as_described(
+    opens: Opens, operation: Operation
+) -> None:
+    if operation.path == STREAM or "{" not in operation.path:
+        return
+    async with opens(busy()) as visit:
+
+        @settings(max_examples=25, deadline=None, suppress_health_check=[*HealthCheck])
+        @given(case=operation.as_strategy())
+        def ask(case: schemathesis.Case[Any]) -> None:
+            case.call_and_validate(base_url=visit.url, headers=SHOWS)
+
+        await asyncio.to_thread(ask)
+
+
+async def test_an_error_is_one_sentence_for_programs_too(opens: Opens) -> None:
+    async with opens(busy()) as visit:
+        missing = await visit.http.get(f"{api.ROOT}/convoys/nope")
+        alone = await visit.http.post(f"{api.ROOT}/convoys/{NAME}/pause")
+        nowhere = await visit.http.get(f"{api.ROOT}/nope")
+
+    assert missing.json() == {"error": "There is no convoy nope."}
+    assert (missing.status_code, alone.status_code, nowhere.status_code) == (
+        404,
+        403,
+        404,
+    )
+    assert "token" in alone.json()["error"]
