@@ -13,9 +13,10 @@ from convoy.events import EngineSpec, TaskStarted
 from convoy.text.redaction import Redaction
 from grite.git import authorization
 from runner import engines
-from runner.engines.events import Cost, Error, Said, Text, Usage
+from runner.engines.events import Cost, Error, Refused, Said, Text, Usage
 from runner.engines.hearing import Hearing, Report
 from runner.engines.row import Call, Row, reached_by
+from runner.gateway import Gateway
 from runner.home import left_in, prepare
 from runner.inputs import Inputs
 from runner.keys import key_for, missing_key
@@ -39,7 +40,9 @@ class Job:
     running: Callable[[str], None]
     """Told the program's name just before it starts."""
     used: Callable[[Usage | Cost], None]
-    """Told what the engine says it used, as it says it."""
+    """Told what the engine says it used, as it says it; else what its proxy counted."""
+    gateway: Gateway | None = None
+    """The proxy that holds the model's key; None: the engine cannot use one."""
 
 
 def run(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
@@ -52,6 +55,9 @@ def run(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
         return Ending(fault=str(error)), Report("missing_tool")
     if fault := missing_key(row, call):
         return Ending(fault=fault), Report(None, trouble=_no_key(fault))
+    if job.gateway:
+        call = job.gateway.pointed(call)
+        argv = row.argv(call)
     prepare(call.home, row.files(call))
     return _Run(job, row, call).go(argv, folder, stop)
 
@@ -62,6 +68,9 @@ class _Run:
         self._hearing = Hearing(row, self._note)
         limit = job.started.limits.output_bytes
         self._transcript = Transcript(job.transcript, job.redaction, limit, self._take)
+        self._says_tokens = False
+        if job.gateway:
+            job.gateway.listen(self._note_refused)
 
     def go(
         self, argv: tuple[str, ...], folder: Path, stop: Stop
@@ -75,18 +84,41 @@ class _Run:
             spec.timeout_s,
             stdin=self._call.prompt if row.prompt == "stdin" else None,
             silence_s=math.inf if row.is_quiet else spec.silence_s,
+            aside=job.gateway,
         )
         try:
             ending = supervise(order, self._transcript.write, stop)
             self._transcript.flush()
             left = left_in(self._call.home, row.leaves) if row.leaves else ""
             self._hearing.close(job.redaction(left))
+            self._count()
         finally:
             self._transcript.close()
         if ending.fault:
             return ending, Report("missing_tool")
-        by_us = ending.timed_out or ending.silent
-        return ending, self._hearing.report(None if by_us else ending.exit_code)
+        by_us = ending.timed_out or ending.silent or ending.called_off
+        report = self._hearing.report(None if by_us else ending.exit_code)
+        return ending, replace(report, trouble=self._trouble(ending) or report.trouble)
+
+    def _trouble(self, ending: Ending) -> Error | None:
+        gateway = self._job.gateway
+        if gateway and gateway.trouble:
+            return gateway.trouble
+        ended = Error(kind="failed", message="the proxy that holds its key has ended")
+        return ended if ending.called_off else None
+
+    def _count(self) -> None:
+        """Note what the proxy counted, which is told where the engine tells nothing."""
+        if gateway := self._job.gateway:
+            gateway.close()
+            self._transcript.note(gateway.sum())
+            for used in () if self._says_tokens else gateway.used():
+                self._note(used)
+
+    def _note_refused(self, said: Said) -> None:
+        if isinstance(said, Refused):
+            said = Refused(what=self._job.redaction(said.what))
+        self._transcript.note(said)
 
     def _take(self, stream: Stream, text: str) -> None:
         self._job.show(text)
@@ -95,6 +127,7 @@ class _Run:
     def _note(self, said: Said) -> None:
         if not isinstance(said, Text):  # the transcript has it as it was written
             self._transcript.note(said)
+        self._says_tokens = self._says_tokens or isinstance(said, Usage)
         if isinstance(said, Usage | Cost):
             self._job.used(said)
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, Protocol
 
 from runner import descent
 from runner.stop import Stop
@@ -32,6 +32,19 @@ Stream = Literal["out", "err"]
 Sink = Callable[[Stream, bytes], None]
 
 
+class Aside(Protocol):
+    """Something to be heard while the program runs, that can call it off."""
+
+    over: bool
+    """Whether the program must end."""
+
+    def fileno(self) -> int:
+        """Return what becomes readable when there is something to hear."""
+
+    def take(self) -> bool:
+        """Hear it; False: there will be nothing more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """What to start."""
@@ -45,6 +58,7 @@ class Order:
     """A file for its standard input; None: nothing."""
     silence_s: float = math.inf
     """How long it may write nothing."""
+    aside: Aside | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,8 @@ class Ending:
     silent: bool = False
     """Ended by us, because it had written nothing for too long."""
     cancelled: bool = False
+    called_off: bool = False
+    """Ended by us, because what is heard aside said so."""
     seconds: float = 0.0
     fault: str = ""
     """Why it could not be started, a sentence; empty: it was."""
@@ -79,7 +95,9 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
         reason = error.strerror if isinstance(error, OSError) else error
         return Ending(fault=f"Cannot start {order.argv[0]!r}: {reason}.")
     with selectors.DefaultSelector() as selector:
-        return _Watch(process, selector, sink, stop).until_the_end(started, order)
+        watch = _Watch(process, selector, sink, stop)
+        watch.hear(order.aside)
+        return watch.until_the_end(started, order)
 
 
 def _started(order: Order) -> subprocess.Popen[bytes]:
@@ -119,15 +137,25 @@ class _Watch:
                 selector.register(pipe, selectors.EVENT_READ)
         selector.register(stop, selectors.EVENT_READ)
 
+    def hear(self, aside: Aside | None) -> None:
+        """Hear what comes aside, too."""
+        if aside is not None:
+            self._selector.register(aside, selectors.EVENT_READ, aside)
+
     def until_the_end(self, started: float, order: Order) -> Ending:
         deadline = started + order.timeout_s
+        aside = order.aside
         while self._is_running() and not self._stop.wanted:
+            if aside is not None and aside.over:
+                break
             left = min(_left(deadline), _left(self._heard + order.silence_s))
             if left == 0:
                 break
             self._pump(left)
         cut_off, cancelled = self._process.returncode is None, self._stop.wanted
+        called_off = aside is not None and aside.over
         is_late = _left(deadline) == 0
+        by_time = cut_off and not cancelled and not called_off
         seconds = time.monotonic() - started
         survivors = self._end_tree()
         self._drain()
@@ -135,9 +163,10 @@ class _Watch:
         return Ending(
             exit_code=code if code is not None and code >= 0 else None,
             signal=-code if code is not None and code < 0 else None,
-            timed_out=cut_off and not cancelled and is_late,
-            silent=cut_off and not cancelled and not is_late,
+            timed_out=by_time and is_late,
+            silent=by_time and not is_late,
             cancelled=cut_off and cancelled,
+            called_off=cut_off and called_off and not cancelled,
             seconds=round(seconds, 3),
             survivors=survivors,
         )
@@ -173,7 +202,10 @@ class _Watch:
 
     def _pump(self, patience_s: float) -> None:
         for key, _ in self._selector.select(patience_s):
-            if key.fd not in self._open:
+            if key.data is not None:
+                if not key.data.take():
+                    self._selector.unregister(key.fileobj)
+            elif key.fd not in self._open:
                 self._stop.drain()
             elif chunk := os.read(key.fd, CHUNK_BYTES):
                 self._heard = time.monotonic()

@@ -23,10 +23,11 @@ from convoy.events import (
 )
 from convoy.gate import printable, refusals
 from convoy.text.redaction import Redaction
-from runner import agent, engines, plan
+from runner import agent, engines, gateway, plan
 from runner.annotate import LiveView
 from runner.engines.events import RateLimit
 from runner.engines.hearing import Report
+from runner.gateway import Gateway
 from runner.inputs import Inputs
 from runner.result import TRANSCRIPT, EngineUsed, Folder, Result
 from runner.salvage import Message, Salvage, Work
@@ -96,19 +97,25 @@ class _Session:
 
     def run(self, scratch: Path, folder: Path) -> Result:
         self._folder.claim(SessionSpawned(**self._who))
+        with gateway.beside(self._inputs, self._started) as proxy:
+            return self._run(scratch, folder, proxy)
+
+    def _run(self, scratch: Path, folder: Path, proxy: Gateway | None) -> Result:
         try:
             with self._stop.leaving_at_once():
                 workspace = prepare(self._inputs, self._started, folder, scratch)
         except Cancelled:
             return self._close(Ending(cancelled=True), Report(None), Work())
         self._folder.claim(SessionReady(**self._who))
-        ending, report = self._run_engine(workspace, scratch)
+        ending, report = self._run_engine(workspace, scratch, proxy)
         if self._started.kind == "plan":
             said = plan.answer(workspace.folder, report.text)
             return self._close(ending, report, Work(), self._redaction(said))
         return self._close(ending, report, self._salvaged(workspace))
 
-    def _run_engine(self, workspace: Workspace, scratch: Path) -> tuple[Ending, Report]:
+    def _run_engine(
+        self, workspace: Workspace, scratch: Path, proxy: Gateway | None
+    ) -> tuple[Ending, Report]:
         page = sys.stdout if self._inputs.on_actions else None
         with LiveView(page) as view, self._fed() as feed:
 
@@ -125,6 +132,7 @@ class _Session:
                 show=show,
                 running=self._note_running,
                 used=self._folder.note,
+                gateway=proxy,
             )
             return agent.run(job, workspace.folder, self._stop)
 

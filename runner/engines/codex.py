@@ -128,7 +128,7 @@ def _files(_call: Call) -> Mapping[str, str]:
     return {".codex/config.toml": ""}  # it wants the folder
 
 
-_VENDOR = Vendor("responses", "OPENAI_API_KEY", path="/v1")
+_VENDOR = Vendor("responses", "OPENAI_API_KEY", writes="-c", path="/v1")
 
 ROW = Row(
     name="codex",

@@ -21,6 +21,7 @@ from runner.engines.row import (
 )
 from runner.engines.trouble import errors
 from runner.supervise import Stream
+from runner.wire import Dialect
 
 _CONFIG, _FOLDER, _SESSION = ".continue/brat.yaml", ".continue", "brat"
 
@@ -111,14 +112,19 @@ def _files(call: Call) -> Mapping[str, str]:
 
 _PROVIDERS = {"chat": "openai", "anthropic": "anthropic", "gemini": "gemini"}
 
+
+def _vendor(dialect: Dialect, key: str, path: str, models: str) -> Vendor:
+    return Vendor(dialect, key, writes="--config", path=path, models=(models,))
+
+
 ROW = Row(
     name="continue",
     argv=_argv,
     read=read,
     vendors=(
-        Vendor("chat", "OPENAI_API_KEY", path="/v1", models=("openai/",)),
-        Vendor("anthropic", "ANTHROPIC_API_KEY", path="/v1", models=("anthropic/",)),
-        Vendor("gemini", "GEMINI_API_KEY", path="/v1beta", models=("gemini/",)),
+        _vendor("chat", "OPENAI_API_KEY", "/v1", "openai/"),
+        _vendor("anthropic", "ANTHROPIC_API_KEY", "/v1", "anthropic/"),
+        _vendor("gemini", "GEMINI_API_KEY", "/v1beta", "gemini/"),
     ),
     sets=_sets,
     files=_files,

@@ -132,7 +132,7 @@ def _sets(call: Call) -> Mapping[str, str]:
         **common,
         "COPILOT_OFFLINE": "true",
         "COPILOT_MODEL": plain_model(call, vendor),
-        "COPILOT_PROVIDER_BASE_URL": server(vendor, call),
+        _URL: server(vendor, call),
         "COPILOT_PROVIDER_API_KEY": call.key.value if call.key else "",
         "COPILOT_PROVIDER_TYPE": (
             "anthropic" if vendor.dialect == "anthropic" else "openai"
@@ -140,14 +140,16 @@ def _sets(call: Call) -> Mapping[str, str]:
     }
 
 
+_URL = "COPILOT_PROVIDER_BASE_URL"
+
 ROW = Row(
     name="copilot",
     argv=_argv,
     read=read,
     vendors=(
         Vendor("copilot", "COPILOT_GITHUB_TOKEN"),
-        Vendor("chat", "OPENAI_API_KEY", path="/v1", models=("openai/",)),
-        Vendor("anthropic", "ANTHROPIC_API_KEY", models=("anthropic/",)),
+        Vendor("chat", "OPENAI_API_KEY", _URL, path="/v1", models=("openai/",)),
+        Vendor("anthropic", "ANTHROPIC_API_KEY", _URL, models=("anthropic/",)),
     ),
     sets=_sets,
     leaves=_USAGE,

@@ -83,4 +83,30 @@ class Session(Event, frozen=True, kw_only=True, tag="session"):
     id: str
 
 
-Said = Text | ToolUse | Usage | Cost | Error | RateLimit | Result | Session
+class Refused(Event, frozen=True, kw_only=True, tag="refused"):
+    """The session's proxy let something not through; the witness's own event."""
+
+    what: str
+
+
+class Metered(Event, frozen=True, kw_only=True, tag="metered"):
+    """What the session's proxy has counted in all; the witness's own event."""
+
+    calls: int
+    input_tokens: int
+    cached_tokens: int
+    output_tokens: int
+
+
+Said = (
+    Text
+    | ToolUse
+    | Usage
+    | Cost
+    | Error
+    | RateLimit
+    | Result
+    | Session
+    | Refused
+    | Metered
+)

@@ -22,6 +22,7 @@ from runner.engines.row import (
 )
 from runner.engines.trouble import error
 from runner.supervise import Stream
+from runner.wire import Dialect
 
 _RETRY = re.compile(r'message="stream error" .*\berror\.error="([^"]*)')
 
@@ -175,14 +176,20 @@ def _configuration(call: Call) -> Mapping[str, object]:
 
 _PROVIDERS = {"anthropic": "anthropic", "responses": "openai", "chat": "compatible"}
 
+
+def _vendor(dialect: Dialect, key: str, models: str) -> Vendor:
+    where = "OPENCODE_CONFIG_CONTENT"
+    return Vendor(dialect, key, writes=where, path="/v1", models=(models,))
+
+
 ROW = Row(
     name="opencode",
     argv=_argv,
     read=read,
     vendors=(
-        Vendor("anthropic", "ANTHROPIC_API_KEY", path="/v1", models=("anthropic/",)),
-        Vendor("responses", "OPENAI_API_KEY", path="/v1", models=("openai/",)),
-        Vendor("chat", "OPENAI_API_KEY", path="/v1", models=("compatible/",)),
+        _vendor("anthropic", "ANTHROPIC_API_KEY", "anthropic/"),
+        _vendor("responses", "OPENAI_API_KEY", "openai/"),
+        _vendor("chat", "OPENAI_API_KEY", "compatible/"),
     ),
     sets=_sets,
     files=_files,

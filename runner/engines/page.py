@@ -11,7 +11,7 @@ from typing import Final
 
 from convoy.events import EngineSpec
 from runner.engines import ENGINES
-from runner.engines.row import SERVERS, Call, Row
+from runner.engines.row import Call, Row, can_be_pointed
 
 BEGIN: Final = "<!-- engines: made by python -m runner.engines.page docs -->\n"
 END: Final = "<!-- end of engines -->\n"
@@ -61,7 +61,14 @@ def _cells(row: Row) -> Iterator[str]:
     yield can.usage or "no"
     yield can.cost or "no"
     yield ", ".join(_code(each) for each in can.tools.split(", ")) or "no"
-    yield "yes" if any(each.dialect in SERVERS for each in row.vendors) else "no"
+    yield _proxied(row)
+
+
+def _proxied(row: Row) -> str:
+    """Say how the engine is pointed at the proxy, and which vendors it cannot be."""
+    found = {_code(v.url or v.writes) for v in row.vendors if can_be_pointed(v)}
+    without = [f"not {v.dialect}" for v in row.vendors if not can_be_pointed(v)]
+    return ", ".join((*sorted(found), *without)) or "no"
 
 
 def _code(text: str) -> str:

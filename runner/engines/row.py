@@ -8,11 +8,7 @@ from typing import Literal
 from convoy.events import EngineSpec
 from runner.engines.events import Said
 from runner.supervise import Stream
-
-Dialect = Literal["anthropic", "chat", "responses", "gemini", "copilot"]
-"""What is spoken on the wire: Anthropic's messages, OpenAI's chat completions or
-responses, Gemini's generateContent; `copilot` is GitHub's own and cannot be stood in
-for."""
+from runner.wire import Dialect
 
 SERVERS: Mapping[Dialect, str] = {
     "anthropic": "https://api.anthropic.com",
@@ -31,8 +27,10 @@ class Vendor:
     key: str
     """The variable in which the engine looks for its key."""
     url: str = ""
-    """The variable in which it looks for the server's address; empty: its row writes it
-    into an argument or a file."""
+    """The variable in which it looks for the server's address."""
+    writes: str = ""
+    """Where else its row writes that address: an argument, a file, a variable of many
+    parts. Without this and `url` the engine cannot be pointed at another server."""
     path: str = ""
     """What comes after the server's address, such as `/v1`."""
     models: tuple[str, ...] = ()
@@ -129,14 +127,15 @@ def vendor_of(row: Row, call: Call) -> Vendor | None:
 
     With somebody to stand in for the server it is a way in which that is possible.
     """
-    ways = [each for each in row.vendors if _possible(each, call)]
+    ways = [each for each in row.vendors if not call.endpoint or can_be_pointed(each)]
     model = call.spec.model or ""
     meant = (each for each in ways if model.startswith(each.models or ("\0",)))
     return next(meant, ways[0] if ways else None)
 
 
-def _possible(vendor: Vendor, call: Call) -> bool:
-    return not call.endpoint or vendor.dialect in SERVERS
+def can_be_pointed(vendor: Vendor) -> bool:
+    """Return whether another server than the vendor's own can be put in its place."""
+    return vendor.dialect in SERVERS and bool(vendor.url or vendor.writes)
 
 
 def server(vendor: Vendor, call: Call) -> str:

@@ -135,15 +135,17 @@ def test_a_program_that_is_not_there_is_said(forge: Forge) -> None:
     assert left.result["why"] == "Cannot start 'codex': No such file or directory."
 
 
-def test_the_prompt_is_the_programs_input_and_the_key_its_own(forge: Forge) -> None:
+def test_the_prompt_is_the_programs_input_and_no_key_is_its_own(forge: Forge) -> None:
     script = f"cat > prompt.txt; env > env.txt; {said('claude-ok')}"
     left = driven(forge, script)
 
     clone = forge.unpacked(left)
     shown = {name: _work(clone, name) for name in ("prompt.txt", "env.txt")}
     assert "Greet the world" in shown["prompt.txt"]
-    assert f"ANTHROPIC_API_KEY={KEY}" in shown["env.txt"]
+    assert "ANTHROPIC_API_KEY=brat-" in shown["env.txt"]
+    assert "ANTHROPIC_BASE_URL=http://127.0.0.1:" in shown["env.txt"]
     assert "OPENAI_API_KEY" not in shown["env.txt"]
+    assert KEY not in shown["env.txt"]
 
 
 def test_what_was_meant_is_in_the_transcript_and_what_was_used_beside_it(
@@ -152,7 +154,8 @@ def test_what_was_meant_is_in_the_transcript_and_what_was_used_beside_it(
     left = driven(forge, f"{WORK}; {said('claude-ok')}")
 
     kinds = [each["type"] for each in events(left)]
-    assert kinds == ["session", "tool", "session", "usage", "cost", "result"]
+    said_so = ["session", "tool", "session", "usage", "cost", "result"]
+    assert kinds == [*said_so, "metered"]
     used = (left.folder / "usage.jsonl").read_text().splitlines()
     assert [json.loads(line)["type"] for line in used] == ["usage", "cost"]
     tokens, money = (json.loads(line) for line in used)

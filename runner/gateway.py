@@ -1,0 +1,203 @@
+"""The witness's side of its proxy: starts it, hears what it tells, ends it.
+
+It is a child like the agent, so the end of all that the agent started ends it, too; and
+it ends by itself when the witness is gone, for then its input closes.
+"""
+
+import os
+import secrets
+import select
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from convoy.events import TaskStarted
+from runner import engines
+from runner.engines.events import Error, Metered as Sum, Refused as Denied, Said, Usage
+from runner.engines.row import SERVERS, Call, Key, Row, can_be_pointed, vendor_of
+from runner.inputs import Inputs
+from runner.keys import key_for
+from runner.wire import Caps, Errand, Metered, Model, Ready, Refused, Spent, Told
+
+START_S: Final = 20.0
+END_S: Final = 3.0
+CHUNK_BYTES: Final = 65_536
+_WAY_OUT: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+PASSED: Final = (
+    *_WAY_OUT,
+    *(name.lower() for name in _WAY_OUT),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR"),
+)
+"""What of the job's environment says how this machine reaches the world."""
+
+
+@contextmanager
+def beside(inputs: Inputs, started: TaskStarted) -> Iterator["Gateway | None"]:
+    """Start the proxy of a session and end it; None: the session needs none.
+
+    It starts while the workspace is made; `Gateway.ready` waits for it.
+    """
+    errand = _errand(inputs, started)
+    if errand is None:
+        yield None
+        return
+    gateway = Gateway(errand, inputs.offered)
+    try:
+        yield gateway
+    finally:
+        gateway.close()
+
+
+def _errand(inputs: Inputs, started: TaskStarted) -> Errand | None:
+    try:
+        row = engines.found(started.engine.type)
+    except ValueError:
+        return None  # said when the engine is to start
+    call = Call(started.engine, Path(), Path(), endpoint=inputs.endpoint)
+    model = _model(row, call, key_for(row, call, inputs.offered))
+    if model is None:
+        return None
+    return Errand(model=model, caps=Caps(price=started.engine.price))
+
+
+def _model(row: Row, call: Call, key: Key | None) -> Model | None:
+    vendor = vendor_of(row, call)
+    if vendor is None or key is None or not can_be_pointed(vendor):
+        return None
+    return Model(
+        dialect=vendor.dialect,
+        upstream=call.endpoint or SERVERS[vendor.dialect],
+        key=key.value,
+        bearer=key.variable in row.also,
+        token=f"brat-{secrets.token_hex(16)}",
+    )
+
+
+class Gateway:
+    """One session's proxy."""
+
+    def __init__(self, errand: Errand, offered: Mapping[str, str]) -> None:
+        """Start it; `offered` is the job's environment."""
+        self._errand = errand
+        self._url = ""
+        self._note: Callable[[Said], None] = lambda _said: None
+        self._unread = b""
+        self._used: dict[str, Usage] = {}
+        self._calls = 0
+        self.over = False
+        """Whether the session must end."""
+        self.trouble: Error | None = None
+        """Why, if it is not that the proxy has ended."""
+        self._line, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-m", "runner.proxy"],
+                cwd="/",
+                env=_environment(offered),
+                stdin=theirs.fileno(),
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+        self._line.sendall(msgspec.json.encode(errand) + b"\n")
+
+    def pointed(self, call: Call) -> Call:
+        """Return the call with the proxy as its vendor; waits until it is ready.
+
+        Raises:
+            RuntimeError: it does not start.
+        """
+        self._await_ready()
+        model = self._errand.model
+        if model is None or call.key is None:
+            return call
+        key = replace(call.key, value=model.token)
+        return replace(call, key=key, endpoint=self._url)
+
+    def listen(self, note: Callable[[Said], None]) -> None:
+        """Tell `note` of what is refused, and of what is used up."""
+        self._note = note
+
+    def fileno(self) -> int:
+        """Return what becomes readable when it tells something."""
+        return self._process.stdout.fileno() if self._process.stdout else -1
+
+    def take(self) -> bool:
+        """Hear what it tells now; False: it tells no more."""
+        chunk = os.read(self.fileno(), CHUNK_BYTES)
+        *lines, self._unread = (self._unread + chunk).split(b"\n")
+        for line in lines:
+            self._hear(msgspec.json.decode(line, type=Told))
+        self.over = self.over or not chunk
+        return bool(chunk)
+
+    def close(self) -> None:
+        """End it and hear its last words; safe to call twice."""
+        self._line.close()
+        limit = time.monotonic() + END_S
+        if self._process.stdout is not None and not self._process.stdout.closed:
+            while self._is_readable(limit) and self.take():
+                pass
+            self._process.stdout.close()
+        self._process.kill()
+        self._process.wait()
+
+    def used(self) -> tuple[Usage, ...]:
+        """Return the tokens it has counted, by model."""
+        return tuple(self._used.values())
+
+    def sum(self) -> Sum:
+        """Return all that it has counted."""
+        return Sum(
+            calls=self._calls,
+            input_tokens=sum(each.input_tokens for each in self.used()),
+            cached_tokens=sum(each.cached_tokens for each in self.used()),
+            output_tokens=sum(each.output_tokens for each in self.used()),
+        )
+
+    def _await_ready(self) -> None:
+        limit = time.monotonic() + START_S
+        while not self._url:
+            if not (self._is_readable(limit) and self.take()):
+                raise RuntimeError("the key proxy did not start")
+
+    def _is_readable(self, limit: float) -> bool:
+        left = max(0.0, limit - time.monotonic())
+        return bool(select.select([self], [], [], left)[0])
+
+    def _hear(self, told: Told) -> None:
+        match told:
+            case Ready():
+                self._url = told.url
+            case Metered():
+                self._add(told)
+            case Refused():
+                self._note(Denied(what=told.what))
+            case Spent():
+                self.over = True
+                self.trouble = Error(kind="budget", message=told.why)
+                self._note(self.trouble)
+
+    def _add(self, said: Metered) -> None:
+        before = self._used.get(said.model, Usage(model=said.model))
+        self._calls += 1
+        self._used[said.model] = Usage(
+            model=said.model,
+            input_tokens=before.input_tokens + said.input_tokens,
+            cached_tokens=before.cached_tokens + said.cached_tokens,
+            output_tokens=before.output_tokens + said.output_tokens,
+        )
+
+
+def _environment(offered: Mapping[str, str]) -> dict[str, str]:
+    passed = {name: offered[name] for name in PASSED if offered.get(name)}
+    # NETRC: where a client looks for passwords of its own accord.
+    return {"PATH": os.defpath, "NETRC": os.devnull, **passed}

@@ -1,0 +1,184 @@
+"""What goes through the key proxy, and what does not: real HTTP on both sides."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from aiohttp import ClientPayloadError, ClientSession
+
+from convoy.events import Price
+from runner.engines.events import Error, Refused
+from runner.wire import Caps, Dialect
+from tests.runner.proxy.vendor import KEY, TOKEN, Vendor, client, heard, proxy, serving
+
+PATHS: dict[Dialect, str] = {
+    "anthropic": "/v1/messages",
+    "chat": "/v1/chat/completions",
+    "responses": "/v1/responses",
+    "gemini": "/v1beta/models/gemini-2.5-pro:streamGenerateContent",
+}
+USAGE = b'{"model":"m","usage":{"input_tokens":70,"output_tokens":30}}'
+
+
+@pytest.mark.parametrize(
+    ("dialect", "bearer", "given", "sent"),
+    [
+        ("anthropic", False, ("x-api-key", TOKEN), ("x-api-key", KEY)),
+        ("anthropic", True, ("Authorization", f"Bearer {TOKEN}"), None),
+        ("chat", False, ("Authorization", f"Bearer {TOKEN}"), None),
+        ("responses", False, ("Authorization", f"Bearer {TOKEN}"), None),
+        ("gemini", False, ("x-goog-api-key", TOKEN), ("x-goog-api-key", KEY)),
+    ],
+)
+async def test_the_key_goes_to_the_vendor_where_its_dialect_wants_it(
+    dialect: Dialect,
+    bearer: bool,  # noqa: FBT001  a parameter of the table
+    given: tuple[str, str],
+    sent: tuple[str, str] | None,
+) -> None:
+    async with serving(Vendor()) as vendor, ClientSession() as session:
+        with proxy(vendor.url, dialect, bearer=bearer) as (_, url):
+            headers = dict([given, ("X-Mine", "1"), ("Cookie", "a=b")])
+            path = f"{PATHS[dialect]}?alt=sse&key={TOKEN}"
+            async with session.post(url + path, headers=headers, data=b"{1}") as got:
+                assert (got.status, await got.read()) == (200, b"{}")
+                assert got.headers["X-Theirs"] == "1"
+
+    (asked,) = vendor.asked
+    name, value = sent or ("Authorization", f"Bearer {KEY}")
+    assert asked.headers[name] == value
+    assert asked.headers["X-Mine"] == "1"
+    assert dict(asked.query) == {"alt": "sse"}
+    assert vendor.bodies == [b"{1}"]
+    assert "Cookie" not in asked.headers
+    assert TOKEN not in f"{asked.headers}{asked.rel_url}"
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+async def test_who_has_not_the_sessions_token_is_told_so_as_the_vendor_would(
+    dialect: Dialect,
+) -> None:
+    async with serving(Vendor()) as vendor, ClientSession() as session:
+        with proxy(vendor.url, dialect) as (_, url):
+            headers = {"x-api-key": KEY}
+            async with session.post(url + PATHS[dialect], headers=headers) as got:
+                assert got.status == 401
+                body: dict[str, Any] = await got.json()
+
+    assert body["error"]["message"] == "This is no key of the session."
+    assert vendor.asked == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/v1/files", "/v1/messages/batches", "/v1/organizations/users"),
+        *("/v1/messages/../files", "/v1/chat/completions", "//v1/messages"),
+    ],
+)
+async def test_what_makes_no_model_answer_is_refused_and_told_once(path: str) -> None:
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url) as (gateway, url):
+            told = heard(gateway)
+            for _ in range(2):
+                async with session.post(url + path) as got:
+                    assert got.status == 404
+
+    assert [type(each) for each in told] == [Refused]
+    assert vendor.asked == []
+
+
+async def test_an_answer_is_passed_on_piece_by_piece() -> None:
+    vendor = Vendor(
+        kind="text/event-stream",
+        pieces=(b"data: 1\n\n", b"data: 2\n\n"),
+        gate=asyncio.Semaphore(1),
+    )
+    async with serving(vendor), client() as session:
+        with proxy(vendor.url) as (_, url):
+            async with session.post(f"{url}/v1/messages") as got:
+                assert await got.content.readany() == b"data: 1\n\n"
+                vendor.gate.release()
+                assert await got.content.readany() == b"data: 2\n\n"
+
+
+async def test_a_cut_is_passed_on_as_a_cut() -> None:
+    vendor = Vendor(kind="text/event-stream", pieces=(b"data: 1\n",), breaks=True)
+    async with serving(vendor), client() as session:
+        with proxy(vendor.url) as (_, url):
+            async with session.post(f"{url}/v1/messages") as got:
+                with pytest.raises(ClientPayloadError):
+                    await got.read()
+
+
+async def test_a_vendor_that_is_not_there_is_said() -> None:
+    async with client() as session:
+        with proxy("http://127.0.0.1:1") as (_, url):
+            async with session.post(f"{url}/v1/messages") as got:
+                assert got.status == 502
+                assert "cannot reach" in await got.text()
+
+
+async def test_a_vendors_no_is_passed_on_and_costs_no_tokens() -> None:
+    vendor = Vendor(status=429, pieces=(USAGE,))
+    async with serving(vendor), client() as session:
+        with proxy(vendor.url, caps=Caps(tokens=1)) as (gateway, url):
+            for _ in range(2):
+                async with session.post(f"{url}/v1/messages") as got:
+                    assert (got.status, await got.read()) == (429, USAGE)
+
+    assert gateway.used() == ()
+
+
+@pytest.mark.parametrize(
+    ("caps", "spent"),
+    [
+        (Caps(calls=2), "2 model calls"),
+        (Caps(tokens=200), "200 tokens"),
+        (Caps(usd=0.2, price=Price(input=1000.0, output=1000.0)), "$0.20"),
+    ],
+)
+async def test_when_a_cap_is_met_no_call_is_let_through(caps: Caps, spent: str) -> None:
+    why = f"the session's budget of {spent} is spent"
+    async with serving(Vendor(pieces=(USAGE,))) as vendor, client() as session:
+        with proxy(vendor.url, caps=caps) as (gateway, url):
+            told = heard(gateway)
+            for status in (200, 200, 402, 402):
+                async with session.post(f"{url}/v1/messages") as got:
+                    assert got.status == status
+                    assert (
+                        status == 200 or f'"message":"brat: {why}."' in await got.text()
+                    )
+
+    assert told == [Error(kind="budget", message=why)] == [gateway.trouble]
+    assert gateway.over
+    assert len(vendor.asked) == 2
+    assert [each.input_tokens for each in gateway.used()] == [140]
+    assert gateway.sum().calls == 2
+
+
+async def test_without_a_price_money_caps_nothing() -> None:
+    async with serving(Vendor(pieces=(USAGE,))) as vendor, client() as session:
+        with proxy(vendor.url, caps=Caps(usd=0.0)) as (_, url):
+            async with session.post(f"{url}/v1/messages") as got:
+                assert got.status == 200
+
+
+async def test_calls_at_once_overshoot_a_cap_by_no_more_than_are_let_in() -> None:
+    vendor = Vendor(pieces=(USAGE,), gate=asyncio.Semaphore(0))
+    async with serving(vendor), client() as session:
+        with proxy(vendor.url, caps=Caps(tokens=1)) as (_, url):
+
+            async def call() -> int:
+                async with session.post(f"{url}/v1/messages") as got:
+                    await got.read()
+                    return got.status
+
+            async with asyncio.TaskGroup() as group:
+                calls = [group.create_task(call()) for _ in range(30)]
+                await asyncio.wait_for(vendor.busy.wait(), 20)
+                for _ in range(8):
+                    vendor.gate.release()
+
+    assert len(vendor.asked) == 8
+    assert sorted(each.result() for each in calls) == [200] * 8 + [402] * 22

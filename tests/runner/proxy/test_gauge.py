@@ -1,0 +1,119 @@
+"""What an answer took is read off it, whoever gave it and however it was cut."""
+
+import json
+
+import pytest
+
+from brat.demo.vendor import anthropic, chat, gemini, responses
+from brat.demo.vendor.conversation import Asked, Say
+from brat.demo.vendor.server import Dialect
+from runner.proxy.gauge import Gauge
+from runner.wire import Metered
+
+SPEAKERS = {
+    each.__name__.rpartition(".")[2]: Dialect(
+        each.read, each.whole, each.frames, each.fault
+    )
+    for each in (anthropic, chat, responses, gemini)
+}
+TURN = Say("Hello there, world. " * 20)
+
+
+def asked(speaker: Dialect, *, stream: bool) -> Asked:
+    said = {"model": "m", "stream": stream, "messages": [], "input": []}
+    return speaker.read(said)
+
+
+def gauged(text: bytes, *, streams: bool, size: int) -> Metered:
+    gauge = Gauge(streams=streams)
+    for start in range(0, len(text), size):
+        gauge.feed(text[start : start + size])
+    return gauge.read(400)
+
+
+@pytest.mark.parametrize("size", [1, 7, 100_000])
+@pytest.mark.parametrize("name", SPEAKERS)
+def test_streams_and_whole_answers_say_the_same(name: str, size: int) -> None:
+    speaker = SPEAKERS[name]
+    whole = json.dumps(speaker.whole(asked(speaker, stream=False), TURN)).encode()
+    frames = speaker.frames(asked(speaker, stream=True), TURN)
+    stream = b"".join((*frames.head, *frames.body, *frames.tail))
+
+    found = gauged(whole, streams=False, size=size)
+
+    assert not found.estimated
+    assert found.input_tokens > 0
+    assert found.output_tokens > 0
+    streamed = gauged(stream, streams=True, size=size)
+    assert (streamed.input_tokens, streamed.output_tokens) == (
+        found.input_tokens,
+        found.output_tokens,
+    )
+
+
+@pytest.mark.parametrize(
+    ("usage", "read", "cached", "written"),
+    [
+        (
+            {
+                "input_tokens": 5,
+                "cache_creation_input_tokens": 7,
+                "cache_read_input_tokens": 11,
+                "output_tokens": 3,
+            },
+            *(12, 11, 3),
+        ),
+        (
+            {
+                "prompt_tokens": 20,
+                "completion_tokens": 3,
+                "prompt_tokens_details": {"cached_tokens": 8},
+            },
+            *(12, 8, 3),
+        ),
+        (
+            {
+                "input_tokens": 20,
+                "output_tokens": 3,
+                "input_tokens_details": {"cached_tokens": 8},
+            },
+            *(12, 8, 3),
+        ),
+        ({"input_tokens": -5, "output_tokens": 3}, 0, 0, 3),
+    ],
+)
+def test_cached_tokens_are_counted_by_themselves(
+    usage: dict[str, object], read: int, cached: int, written: int
+) -> None:
+    text = json.dumps({"model": "m", "usage": usage}).encode()
+    found = gauged(text, streams=False, size=10)
+
+    assert found == Metered(
+        model="m", input_tokens=read, cached_tokens=cached, output_tokens=written
+    )
+
+
+def test_gemini_counts_its_cache_and_its_thoughts_in() -> None:
+    usage = {
+        "promptTokenCount": 20,
+        "cachedContentTokenCount": 8,
+        "candidatesTokenCount": 3,
+        "thoughtsTokenCount": 4,
+    }
+    text = json.dumps([{"usageMetadata": usage, "modelVersion": "m"}]).encode()
+
+    assert gauged(text, streams=False, size=10) == Metered(
+        model="m", input_tokens=12, cached_tokens=8, output_tokens=7
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [b"<html>", b'{"usage": "none"}', b'data: {"usage', b'{"usage": {"input_tokens":'],
+)
+@pytest.mark.parametrize("streams", [False, True])
+def test_what_is_not_said_is_estimated(text: bytes, *, streams: bool) -> None:
+    found = gauged(text, streams=streams, size=10)
+
+    assert (found.input_tokens, found.estimated) == (100, True)
+    assert found.output_tokens == len(text) // 4

@@ -1,0 +1,176 @@
+"""A whole session with its proxy: no key in the agent's reach, no process left."""
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from brat.demo.vendor.script import Case, Script, dump
+from brat.processes import Process
+from convoy.events import EngineSpec
+from tests.runner.job import Forge, Left, git
+from tests.runner.proxy.vendor import KEY
+
+# As root it could read the proxy's memory; docs/engines.md says so.
+THIEF = """\
+#!{python} -I
+import os, urllib.error, urllib.request
+from pathlib import Path
+key = bytes.fromhex({key!r})
+found = set()
+def look(where, text):
+    if key in text:
+        found.add(str(where))
+def read(path):
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+def parent(pid):
+    return int(Path(f"/proc/{{pid}}/stat").read_text().rpartition(")")[2].split()[1])
+look("own environment", repr(os.environ).encode())
+witness = os.getppid()
+family = [witness]
+for entry in Path("/proc").iterdir():
+    try:
+        if entry.name.isdigit() and parent(entry.name) == witness:
+            family.append(int(entry.name))
+    except OSError:
+        pass
+for pid in family:
+    for name in ("environ", "cmdline"):
+        look(f"{{name}} of {{pid}}", read(Path(f"/proc/{{pid}}/{{name}}")))
+for fd in os.listdir("/proc/self/fd"):
+    if int(fd) > 2 and os.path.exists("/proc/self/fd/" + fd):
+        found.add("descriptor " + fd)
+for root in {roots!r}:
+    for path in Path(root).rglob("*"):
+        if path.is_file():
+            look(path, read(path))
+url = os.environ["ANTHROPIC_BASE_URL"]
+for path in ("/", "/v1/models", "/v1/messages"):
+    try:
+        asked = urllib.request.Request(url + path, headers={{"x-api-key": "guess"}})
+        with urllib.request.urlopen(asked) as answer:
+            look(path, repr(answer.headers.items()).encode() + answer.read())
+    except urllib.error.HTTPError as error:
+        look(path, error.read())
+Path("found.txt").write_text(chr(10).join(sorted(found)))
+Path("family.txt").write_text(str(len(family)))
+"""
+
+
+def program(forge: Forge, text: str) -> str:
+    """Put a program called `claude` on a PATH; return that."""
+    folder = forge.root / "programs"
+    folder.mkdir()
+    (folder / "claude").write_text(text)
+    (folder / "claude").chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def run(forge: Forge, text: str, **env: str) -> Left:
+    started = forge.started(engine=EngineSpec(type="claude-code", timeout_s=30))
+    path = program(forge, text)
+    return forge.run(started, PATH=path, **{"ANTHROPIC_API_KEY": KEY, **env})
+
+
+def proxies() -> set[int]:
+    """Return all proxies that run."""
+    return {
+        each.pid
+        for each in psutil.process_iter(["cmdline"])
+        if "runner.proxy" in (each.info["cmdline"] or ())
+    }
+
+
+@pytest.mark.parametrize("secret", ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"])
+def test_the_agent_finds_no_key(forge: Forge, secret: str) -> None:
+    roots = [str(forge.root / name) for name in ("temp", "work", "result")]
+    bait = forge.root / "work/bait"
+    bait.parent.mkdir()
+    bait.write_text(KEY)
+    thief = THIEF.format(python=sys.executable, key=KEY.encode().hex(), roots=roots)
+    left = run(forge, thief, **{"ANTHROPIC_API_KEY": "", secret: KEY})
+
+    clone = forge.unpacked(left)
+    assert git("show", "work:found.txt", cwd=clone) == str(bait), left.said
+    family = int(git("show", "work:family.txt", cwd=clone))
+    assert family == 3, "witness, proxy and itself"
+
+
+ASSASSIN = """\
+#!/bin/sh
+for each in /proc/[0-9]*; do
+  grep -q runner.proxy "$each/cmdline" && grep -q "^PPid:.$PPID$" "$each/status" &&
+    kill -9 "${each#/proc/}"
+done 2> /dev/null
+sleep 60
+"""
+
+
+def test_an_agent_that_ends_its_proxy_ends_its_session(forge: Forge) -> None:
+    left = run(forge, ASSASSIN)
+
+    assert (left.result["outcome"], left.result["conclusion"]) == ("failed", "failure")
+    why = "The engine failed: the proxy that holds its key has ended."
+    assert left.result["why"] == why
+    assert left.result["seconds"] < 20
+
+
+def test_nothing_is_left_of_a_proxy_when_its_witness_is_killed(forge: Forge) -> None:
+    before = proxies()
+    left = run(forge, "#!/bin/sh\nkill -9 $PPID\n")
+
+    assert left.status == -9
+    theirs = [psutil.Process(pid) for pid in proxies() - before]
+    _, alive = psutil.wait_procs(theirs, timeout=20)
+    assert alive == []
+
+
+CALLS = """\
+#!{python} -I
+import os, urllib.request
+for _ in range({calls}):
+    asked = urllib.request.Request(
+        os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages",
+        headers={{"x-api-key": os.environ["ANTHROPIC_API_KEY"]}},
+        data=b'{{"model": "m", "messages": []}}',
+    )
+    urllib.request.urlopen(asked).read()
+open("work.txt", "w").write("1")
+print({said!r})
+"""
+
+
+@pytest.fixture
+def vendor(tmp_path: Path) -> Iterator[str]:
+    """Play a model's vendor; give its address."""
+    script = tmp_path / "script.json"
+    script.write_bytes(dump(Script(cases=(Case(when=(), closing="Well."),))))
+    log = tmp_path / "vendor.log"
+    process = Process("brat.demo.vendor", "--script", str(script), log=log)
+    try:
+        yield json.loads(process.ready())["url"]
+    finally:
+        process.stop()
+
+
+def test_the_proxys_counts_stand_in_for_an_engine_that_tells_none(
+    forge: Forge, vendor: str
+) -> None:
+    result = {"type": "result", "subtype": "success", "result": "BRAT: done"}
+    text = CALLS.format(python=sys.executable, calls=2, said=json.dumps(result))
+    left = run(forge, text, BRAT_MODEL_URL=vendor)
+
+    assert left.result["outcome"] == "uncommitted", left.said
+    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
+    told = [each["event"] for line in lines if "event" in (each := json.loads(line))]
+    (counted,) = (each for each in told if each["type"] == "metered")
+    assert counted["calls"] == 2
+    assert counted["input_tokens"] == left.result["usage"]["input_tokens"] > 0
+    assert counted["output_tokens"] == left.result["usage"]["output_tokens"] > 0

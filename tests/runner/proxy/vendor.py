@@ -1,0 +1,99 @@
+"""A vendor that keeps what it was asked, and the real proxy in front of it."""
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from aiohttp import ClientSession, web
+
+from convoy.events import EngineSpec
+from runner.engines.events import Said
+from runner.engines.row import Call, Key
+from runner.gateway import Gateway
+from runner.wire import Caps, Dialect, Errand, Model
+
+KEY = "made-up-key-0123456789"
+TOKEN = "made-up-token-0123456789"
+
+
+@dataclass
+class Vendor:
+    """Answers every call with `body`; a stream when `pieces` are to come."""
+
+    status: int = 200
+    kind: str = "application/json"
+    pieces: tuple[bytes, ...] = (b"{}",)
+    gate: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(99))
+    """One is taken before each piece."""
+    breaks: bool = False
+    """Whether the connection is cut after the last piece."""
+    busy: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once it was asked eight times."""
+    asked: list[web.BaseRequest] = field(default_factory=list)
+    bodies: list[bytes] = field(default_factory=list)
+    url: str = ""
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        self.asked.append(request)
+        if len(self.asked) == 8:
+            self.busy.set()
+        self.bodies.append(await request.read())
+        response = web.StreamResponse(
+            status=self.status, headers={"Content-Type": self.kind, "X-Theirs": "1"}
+        )
+        await response.prepare(request)
+        for piece in self.pieces:
+            await self.gate.acquire()
+            await response.write(piece)
+        if self.breaks and request.transport is not None:
+            request.transport.abort()
+        return response
+
+
+@asynccontextmanager
+async def serving(vendor: Vendor) -> AsyncIterator[Vendor]:
+    server = web.Server(vendor.handle, access_log=None)
+    listening = await asyncio.get_running_loop().create_server(server, "127.0.0.1", 0)
+    host, port = listening.sockets[0].getsockname()
+    vendor.url = f"http://{host}:{port}"
+    try:
+        yield vendor
+    finally:
+        listening.close()
+        await server.shutdown(0.1)
+
+
+@contextmanager
+def proxy(
+    upstream: str,
+    dialect: Dialect = "anthropic",
+    *,
+    bearer: bool = False,
+    caps: Caps | None = None,
+) -> Iterator[tuple[Gateway, str]]:
+    """Start the proxy as the witness does; give it and its address."""
+    model = Model(
+        dialect=dialect, upstream=upstream, key=KEY, bearer=bearer, token=TOKEN
+    )
+    gateway = Gateway(Errand(model=model, caps=caps or Caps()), {})
+    spec = EngineSpec(type="claude-code")
+    try:
+        call = Call(spec, Path(), Path(), key=Key("ANTHROPIC_API_KEY", KEY))
+        yield gateway, gateway.pointed(call).endpoint
+    finally:
+        gateway.close()
+
+
+def heard(gateway: Gateway) -> list[Said]:
+    """Collect what the proxy tells from here on."""
+    said: list[Said] = []
+    gateway.listen(said.append)
+    return said
+
+
+@asynccontextmanager
+async def client() -> AsyncIterator[ClientSession]:
+    async with ClientSession(headers={"x-api-key": TOKEN}) as session:
+        yield session
