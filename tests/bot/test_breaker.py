@@ -29,7 +29,7 @@ async def test_what_only_fails_pauses_and_says_so(tmp_path: Path) -> None:
         assert here.convoy_state() == "paused"
         assert not list(desk.mirror.state.running())
         comment, told = here.spoken()
-        assert "@you Every convoy of this repository pauses: too many attempts in a" in told
+        assert "@you Every convoy of this repository pauses: too many" in told
         assert "**Why:** too many attempts in a row brought no work" in comment
 
         desk.settings = desk.settings.model_copy(update={"roles": ("mayor",)})
