@@ -79,6 +79,18 @@ class RankConvoy(Struct, frozen=True, kw_only=True):
     by: str
 
 
+class PauseAll(Struct, frozen=True, kw_only=True):
+    """A person wants nothing new to start or to be accepted."""
+
+    by: str
+
+
+class ResumeAll(Struct, frozen=True, kw_only=True):
+    """A person lets everything go on."""
+
+    by: str
+
+
 class PauseConvoy(Struct, frozen=True, kw_only=True):
     """Start nothing new."""
 
@@ -375,6 +387,8 @@ Command = (
     | VoidApproval
     | RankConvoy
     | FailConvoy
+    | PauseAll
+    | ResumeAll
     | PauseConvoy
     | ResumeConvoy
     | StartTask

@@ -197,6 +197,18 @@ class BotStarted(Fact, frozen=True, kw_only=True, tag="bot.started"):
     version: str
 
 
+class RepositoryPaused(Fact, frozen=True, kw_only=True, tag="repository.paused"):
+    """A person stops everything: nothing new starts or is accepted."""
+
+    by: str
+
+
+class RepositoryResumed(Fact, frozen=True, kw_only=True, tag="repository.resumed"):
+    """A person lets everything go on."""
+
+    by: str
+
+
 # --- convoys ------------------------------------------------------------------------
 
 
@@ -659,6 +671,8 @@ Claim = (
 
 Event = (
     BotStarted
+    | RepositoryPaused
+    | RepositoryResumed
     | ConvoyRequested
     | ConvoyPlanned
     | ConvoyApproved

@@ -167,7 +167,8 @@ def _startable(
     state: State, convoy: Convoy, observed: Observed, now: int
 ) -> Iterator[Task]:
     """Give what a session could work on now, but for free slots."""
-    if (mayor := convoy.mayor) and plannable(convoy, mayor) and mayor.not_before <= now:
+    mayor = None if state.paused_by else convoy.mayor
+    if mayor and plannable(convoy, mayor) and mayor.not_before <= now:
         yield mayor
     if HEADS + ids.base_branch(convoy.name) not in observed.refs:
         return

@@ -190,6 +190,11 @@ class Convoy(Struct, frozen=True, kw_only=True):
         return self.task(number) if number else self.mayor
 
     @property
+    def waits_for_approval(self) -> bool:
+        """Whether a plan does not start before a person has said so."""
+        return self.settings.approve == "plan" or self.settings.staged
+
+    @property
     def staged(self) -> bool:
         """Whether it is only planned and shown."""
         return self.settings.staged and self.state == "planning"
@@ -241,6 +246,8 @@ class State(Struct, frozen=True, kw_only=True):
     """Comments whose commands were carried out and answered."""
     heard: frozenset[str] = frozenset()
     """Reviews and ticks that were carried out and answered, by key."""
+    paused_by: str = ""
+    """Who stopped everything; empty: nobody."""
     failures: int = 0
     """Attempts in a row, of all convoys, that brought no work."""
     unknown: tuple[str, ...] = ()

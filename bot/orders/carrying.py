@@ -18,13 +18,7 @@ from bot.orders.replies import Reply
 from bot.repository.draft import Draft
 from bot.speech import requests as asked
 from bot.speech.requests import Request
-from convoy.commands import (
-    Command,
-    FreeLease,
-    PauseConvoy,
-    ResumeConvoy,
-    TakeLease,
-)
+from convoy.commands import FreeLease, PauseAll, ResumeAll, TakeLease
 from convoy.state import Convoy, State
 
 _WITHOUT_A_CONVOY: Final = (
@@ -113,14 +107,8 @@ def _unlock(draft: Draft, asker: Asker, request: asked.Unlock) -> Reply:
 
 
 def _all(draft: Draft, asker: Asker, *, pause: bool) -> Reply:
-    """Pause or resume every convoy that can be."""
+    """Pause or resume everything, and say how many convoys that concerns."""
     wanted = "active" if pause else "paused"
-    names = [convoy.name for convoy in draft.state.live() if convoy.state == wanted]
-    for name in names:
-        command: Command = (
-            PauseConvoy(convoy=name, by=asker.by)
-            if pause
-            else ResumeConvoy(convoy=name, by=asker.by)
-        )
-        draft.submit(command)
-    return replies.all_of_them(len(names), paused=pause)
+    many = sum(1 for convoy in draft.state.live() if convoy.state == wanted)
+    command = PauseAll(by=asker.by) if pause else ResumeAll(by=asker.by)
+    return do(draft, command, replies.all_of_them(many, paused=pause))

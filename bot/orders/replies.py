@@ -208,8 +208,14 @@ def unlocked(resource: str) -> Reply:
 
 
 def all_of_them(number: int, *, paused: bool) -> Reply:
-    """Every convoy that could be was paused or resumed."""
-    return done(f"{'Paused' if paused else 'Resumed'} {number} convoys.")
+    """Everything was paused or resumed, and so many convoys with it."""
+    convoys = "1 convoy" if number == 1 else f"{number} convoys"
+    if paused:
+        return done(
+            f"Everything is paused, {convoys} with it. What runs ends as usual; "
+            "nothing new starts or is accepted until `/brat resume all`."
+        )
+    return done(f"Everything goes on, {convoys} with it.")
 
 
 # --- what is known ----------------------------------------------------------------

@@ -5,6 +5,7 @@ for the work does not count, for nobody would have looked at it but who wants it
 """
 
 from convoy.commands import ApprovePlan, ApproveWork, VoidApproval
+from convoy.decide.everything import stands_still
 from convoy.decide.lookup import in_state, task_in
 from convoy.decide.verdict import Decision, Refusal
 from convoy.events import ApprovalVoided, ConvoyApproved, TaskApproved
@@ -18,6 +19,8 @@ def plan(state: State, command: ApprovePlan) -> Decision:
         return convoy
     if not convoy.tasks:
         return Refusal(f"{convoy.name} has no plan yet")
+    if refused := stands_still(state):
+        return refused
     if convoy.staged and command.staged:
         return Refusal(
             "this repository is staged, and nothing starts: take `staged = true` out "

@@ -11,8 +11,9 @@ from convoy.commands import (
 )
 from convoy.decide import planning
 from convoy.decide.consequence import finish
+from convoy.decide.everything import paused_because, stands_still
 from convoy.decide.lookup import in_state, live
-from convoy.decide.verdict import Decision, Refusal
+from convoy.decide.verdict import Decision, Events, Refusal
 from convoy.events import (
     ActionIntended,
     BotStarted,
@@ -40,6 +41,8 @@ def request(state: State, command: RequestConvoy) -> Decision:
     """Accept an issue, and announce the comment that shows it."""
     if command.convoy in state.convoys:
         return Refusal(f"a convoy {command.convoy} exists already")
+    if refused := stands_still(state):
+        return refused
     for convoy in state.live():
         if convoy.issue == command.issue:
             return Refusal(
@@ -86,7 +89,15 @@ def plan(state: State, command: PlanConvoy) -> Decision:
         TaskQueued(convoy=convoy.name, task=task.number, cause="planned")
         for task in command.tasks
     )
-    return (*ended, planned, *queued)
+    return (*ended, planned, *queued, *_standing_still(state, convoy))
+
+
+def _standing_still(state: State, planned: Convoy) -> Events:
+    """Pause what would become active while everything is paused."""
+    if not state.paused_by or planned.waits_for_approval:
+        return ()
+    why = paused_because(state.paused_by)
+    return (ConvoyPaused(convoy=planned.name, by=state.paused_by, why=why),)
 
 
 def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:

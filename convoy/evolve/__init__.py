@@ -19,6 +19,8 @@ from convoy.events import (
     Event,
     LeaseFreed,
     LeaseTaken,
+    RepositoryPaused,
+    RepositoryResumed,
     TaskAdded,
     TaskBlocked,
     TaskDropped,
@@ -113,6 +115,8 @@ def _resumed(state: State, event: ConvoyResumed) -> State:
 
 _CHANGES: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     BotStarted: lambda state, _: state,
+    RepositoryPaused: lambda state, event: replace(state, paused_by=event.by),
+    RepositoryResumed: lambda state, _: replace(state, paused_by="", failures=0),
     ConvoyRequested: _requested,
     TaskAdded: _added,
     TaskNoted: _noted,

@@ -59,7 +59,7 @@ def convoy_after(state: State, convoy: Convoy, event: ConvoyEvent) -> Convoy:
     match event:
         case ConvoyPlanned():
             tasks = tuple(Task(spec=spec) for spec in event.tasks)
-            waits = convoy.settings.approve == "plan" or convoy.settings.staged
+            waits = convoy.waits_for_approval
             now: ConvoyState = "planning" if waits else "active"
             return replace(convoy, state=now, planner=event.planner, tasks=tasks)
         case ConvoyApproved():

@@ -26,6 +26,8 @@ from convoy.events import (
     MergeLanded,
     MergeRequested,
     MergeWithdrawn,
+    RepositoryPaused,
+    RepositoryResumed,
     SessionExited,
     SessionHandoff,
     SessionLost,
@@ -59,6 +61,10 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
     match fact:
         case BotStarted():
             return f"A bot started, version {fact.version}."
+        case RepositoryPaused():
+            return f"{fact.by} paused everything."
+        case RepositoryResumed():
+            return f"{fact.by} let everything go on."
         case ConvoyRequested():
             return f"{fact.by} asked for convoy {fact.convoy} in issue #{fact.issue}."
         case ConvoyPlanned():

@@ -21,12 +21,14 @@ from convoy.commands import (
     LoseSession,
     NoteDone,
     NoteTask,
+    PauseAll,
     PauseConvoy,
     RankConvoy,
     RebaseWork,
     RefuseWork,
     ReleaseWork,
     RequestMerge,
+    ResumeAll,
     ResumeConvoy,
     RetryTask,
     ReviseTask,
@@ -92,6 +94,8 @@ def steered() -> Rules:
         ApprovePlan(convoy=NAME, by="ann"),
         HoldWork(convoy=NAME, task=0, label="brat:hold"),
         ReleaseWork(convoy=NAME, task=0),
+        PauseAll(by="bea"),
+        ResumeAll(by="ann"),
     )
     left = Left(notes=("Names are kept.",), shared=("LANG=C",), followups=("More",))
     rules.started(1).do(NoteTask(convoy=NAME, task=1, attempt=1, left=left))

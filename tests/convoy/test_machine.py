@@ -34,6 +34,7 @@ REACHED: Final = (
     *("race lost", "a stale bot acts", "two convoys at once"),
     *("push to a base", "push to the target", "merge by hand", "base deleted"),
     *("retry", "retry of work", "pause", "resume", "cancel", "cancel with candidates"),
+    "pause all",
     *("drop of queued", "drop of running", "drop of needs-review", "drop of blocked"),
     *("lock", "lock refused", "task built again", "convoy built again"),
     *("task with nothing to merge", "landed by rebase", "landed by squash"),

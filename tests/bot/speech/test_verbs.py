@@ -390,3 +390,11 @@ def test_a_page_without_the_marks_is_not_written_over(tmp_path: Path) -> None:
 
     assert (tmp_path / "commands.md").read_text("utf-8") == f"mine\n{END}"
     assert BEGIN.endswith("\n")
+
+
+STORIES = [file.read_text() for file in Path(__file__).parents[1].glob("test_*.py")]
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_each_verb_has_a_story_on_the_local_forge(name: str) -> None:
+    assert any(f"/brat {name}" in story for story in STORIES)

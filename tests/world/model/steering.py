@@ -16,10 +16,12 @@ from convoy.commands import (
     Command,
     HoldWork,
     LinkTask,
+    PauseAll,
     RankConvoy,
     RebaseWork,
     ReleaseWork,
     RequestMerge,
+    ResumeAll,
     ReviseTask,
     TellTask,
     VoidApproval,
@@ -106,6 +108,13 @@ class Steering(People):
             base=onto,
             by=BY,
         )
+
+    @rule(by=st.sampled_from([BY, ALSO]))
+    def everything_stops_and_goes_on(self, by: str) -> None:
+        self.may(PauseAll(by=by))
+        self.bot.tick()
+        self.may(ResumeAll(by=by))
+        self.saw("pause all")
 
     @rule(by=st.sampled_from([BY, ALSO]))
     def everything_is_approved(self, by: str) -> None:
