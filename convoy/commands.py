@@ -144,6 +144,15 @@ class ReviseTask(Struct, frozen=True, kw_only=True):
     text: str
 
 
+class NoteHeard(Struct, frozen=True, kw_only=True):
+    """The running attempt's engine was given so many of the messages for it."""
+
+    convoy: str
+    task: int
+    attempt: int
+    messages: int
+
+
 class TellTask(Struct, frozen=True, kw_only=True):
     """A person has something to say to the next attempt."""
 
@@ -397,6 +406,7 @@ Command = (
     | RetryTask
     | ReviseTask
     | TellTask
+    | NoteHeard
     | AddTask
     | LinkTask
     | AssignTask

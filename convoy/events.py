@@ -399,13 +399,23 @@ class TaskAssigned(Fact, frozen=True, kw_only=True, tag="task.assigned"):
 
 
 class TaskTold(Fact, frozen=True, kw_only=True, tag="task.told"):
-    """A person has something to say to the task's next attempt."""
+    """A person has something to say to who does the task: now, and from now on."""
 
     convoy: str
     task: int
     by: str
     text: str
     """What is said, cleaned."""
+
+
+class TaskHeard(Fact, frozen=True, kw_only=True, tag="task.heard"):
+    """The engine of the running attempt was given what people said meanwhile."""
+
+    convoy: str
+    task: int
+    attempt: int
+    messages: int
+    """How many so far of those that were said while the attempt runs."""
 
 
 class TaskApproved(Fact, frozen=True, kw_only=True, tag="task.approved"):
@@ -691,6 +701,7 @@ Event = (
     | TaskLinked
     | TaskAssigned
     | TaskTold
+    | TaskHeard
     | TaskApproved
     | ApprovalVoided
     | WorkAccepted

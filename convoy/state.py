@@ -31,6 +31,13 @@ class Moment(Struct, frozen=True):
     """Time of the event being folded, unix ms."""
 
 
+class Message(Struct, frozen=True):
+    """What a person said while an attempt ran."""
+
+    by: str
+    text: str
+
+
 class Attempt(Struct, frozen=True, kw_only=True):
     """A session that was started and has not ended for the log."""
 
@@ -46,6 +53,10 @@ class Attempt(Struct, frozen=True, kw_only=True):
     """When it was started, and then when its dispatch was noted."""
     run: int | None = None
     """The workflow run, once the dispatch is known to be done."""
+    messages: tuple[Message, ...] = ()
+    """What people said to the task since it started, oldest first."""
+    heard: int = 0
+    """How many of them its engine was given."""
 
 
 class Work(Struct, frozen=True, kw_only=True):

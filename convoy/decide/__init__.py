@@ -48,6 +48,7 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.RetryTask: tasks.retry,
     commands.ReviseTask: holds.revise,
     commands.TellTask: edits.tell,
+    commands.NoteHeard: edits.hear,
     commands.AddTask: edits.add,
     commands.LinkTask: edits.link,
     commands.AssignTask: edits.assign,

@@ -2,14 +2,22 @@
 
 from msgspec.structs import replace
 
-from convoy.commands import AddTask, AssignTask, LinkTask, RankConvoy, TellTask
+from convoy.commands import (
+    AddTask,
+    AssignTask,
+    LinkTask,
+    NoteHeard,
+    RankConvoy,
+    TellTask,
+)
 from convoy.decide.convoys import fault_of
-from convoy.decide.lookup import live
+from convoy.decide.lookup import in_session, live
 from convoy.decide.verdict import Decision, Refusal
 from convoy.events import (
     ConvoyRanked,
     TaskAdded,
     TaskAssigned,
+    TaskHeard,
     TaskLinked,
     TaskTold,
 )
@@ -107,7 +115,7 @@ def _meant(
 
 
 def tell(state: State, command: TellTask) -> Decision:
-    """Keep a text for the task's next attempt."""
+    """Keep a text for the attempt that runs, and for every later one."""
     task = _open(state, command.convoy, command.task)
     if isinstance(task, Refusal):
         return task
@@ -117,6 +125,24 @@ def tell(state: State, command: TellTask) -> Decision:
             task=task.number,
             by=command.by,
             text=command.text,
+        ),
+    )
+
+
+def hear(state: State, command: NoteHeard) -> Decision:
+    """Note what the running attempt's engine was given, if that is news."""
+    task = in_session(state, command.convoy, command.task, command.attempt)
+    if isinstance(task, Refusal):
+        return task
+    attempt = task.attempt
+    if attempt is None or not attempt.heard < command.messages <= len(attempt.messages):
+        return Refusal(f"task {task.number} has no such message")
+    return (
+        TaskHeard(
+            convoy=command.convoy,
+            task=task.number,
+            attempt=attempt.number,
+            messages=command.messages,
         ),
     )
 

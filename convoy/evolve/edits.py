@@ -8,14 +8,21 @@ from convoy.events import (
     ApprovalVoided,
     TaskApproved,
     TaskAssigned,
+    TaskHeard,
     TaskLinked,
     TaskTold,
     WorkRebased,
 )
-from convoy.state import State, Task
+from convoy.state import Message, State, Task
 
 Edit = (
-    TaskLinked | TaskAssigned | TaskTold | TaskApproved | ApprovalVoided | WorkRebased
+    TaskLinked
+    | TaskAssigned
+    | TaskTold
+    | TaskHeard
+    | TaskApproved
+    | ApprovalVoided
+    | WorkRebased
 )
 
 
@@ -29,7 +36,10 @@ def edited(state: State, task: Task, event: Edit) -> Task:
         case TaskAssigned():
             return replace(task, spec=replace(spec, engine=event.engine))
         case TaskTold():
-            return replace(task, notes=(*task.notes, f"{event.by} says: {event.text}"))
+            return _told(task, event)
+        case TaskHeard():
+            attempt = task.attempt and replace(task.attempt, heard=event.messages)
+            return replace(task, attempt=attempt)
         case TaskApproved():
             return replace(task, approved_by=(*task.approved_by, event.by))
         case ApprovalVoided():
@@ -39,6 +49,15 @@ def edited(state: State, task: Task, event: Edit) -> Task:
             return _rebased(state, task, event)
         case _:
             assert_never(event)
+
+
+def _told(task: Task, event: TaskTold) -> Task:
+    attempt = task.attempt
+    if attempt is not None:
+        said = Message(by=event.by, text=event.text)
+        attempt = replace(attempt, messages=(*attempt.messages, said))
+    notes = (*task.notes, f"{event.by} says: {event.text}")
+    return replace(task, notes=notes, attempt=attempt)
 
 
 def _rebased(state: State, task: Task, event: WorkRebased) -> Task:

@@ -11,7 +11,7 @@ from typing import Final
 
 from convoy.budget import overspent
 from convoy.queue import conflicting_leases, kept_back, resting, waiting_to_merge
-from convoy.state import Convoy, State, Task
+from convoy.state import Attempt, Convoy, State, Task
 
 _PLAN_WAITS: Final = {
     False: "a person: the plan is to be approved",
@@ -140,6 +140,18 @@ def _running(convoy: Convoy, task: Task) -> Iterator[str]:
     if engine is not None:
         end = task.attempt.at + engine.timeout_s * 1000
         yield f"its session ends at {clock(end)} at the latest"
+    yield from _messages(task.attempt)
+
+
+def _messages(attempt: Attempt) -> Iterator[str]:
+    told, heard = len(attempt.messages), attempt.heard
+    if heard:
+        yield f"its engine was given {heard} of {told} messages for it"
+    if left := told - heard:
+        yield (
+            f"{left} of {told} messages for it have not reached its engine; the next "
+            "attempt is told all of them"
+        )
 
 
 def _review(convoy: Convoy, task: Task) -> Iterator[str]:

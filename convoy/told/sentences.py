@@ -39,6 +39,7 @@ from convoy.events import (
     TaskAssigned,
     TaskBlocked,
     TaskDropped,
+    TaskHeard,
     TaskLinked,
     TaskMerged,
     TaskNoted,
@@ -52,7 +53,15 @@ from convoy.events import (
     WorkReleased,
 )
 
-Edit = TaskAdded | TaskLinked | TaskAssigned | TaskTold | TaskApproved | ApprovalVoided
+Edit = (
+    TaskAdded
+    | TaskLinked
+    | TaskAssigned
+    | TaskTold
+    | TaskHeard
+    | TaskApproved
+    | ApprovalVoided
+)
 Hold = MergeWithdrawn | MergeRequested | WorkHeld | WorkReleased
 
 
@@ -105,6 +114,7 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
             | TaskLinked()
             | TaskAssigned()
             | TaskTold()
+            | TaskHeard()
             | TaskApproved()
             | ApprovalVoided()
         ):
@@ -169,6 +179,11 @@ def _edit(fact: Edit) -> str:
             return f"{fact.by} gave task {fact.task} to the engine {fact.engine}."
         case TaskTold():
             return f"{fact.by} tells task {fact.task}: {_clause(fact.text)}."
+        case TaskHeard():
+            return (
+                f"The engine of task {fact.task}, attempt {fact.attempt}, was given "
+                f"what people told it: {fact.messages} so far."
+            )
         case TaskApproved():
             return f"{fact.by} approves {fact.commit[:10]} of task {fact.task}."
         case ApprovalVoided():

@@ -20,6 +20,7 @@ from convoy.commands import (
     LinkTask,
     LoseSession,
     NoteDone,
+    NoteHeard,
     NoteTask,
     PauseAll,
     PauseConvoy,
@@ -99,6 +100,10 @@ def steered() -> Rules:
     )
     left = Left(notes=("Names are kept.",), shared=("LANG=C",), followups=("More",))
     rules.started(1).do(NoteTask(convoy=NAME, task=1, attempt=1, left=left))
+    rules.do(
+        TellTask(convoy=NAME, task=1, by="bea", text="The short ones."),
+        NoteHeard(convoy=NAME, task=1, attempt=1, messages=1),
+    )
     rules.accepted(1, sha("a")).do(
         ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better.")
     )

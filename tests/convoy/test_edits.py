@@ -8,6 +8,7 @@ from convoy.commands import (
     Command,
     DropTask,
     LinkTask,
+    NoteHeard,
     PlanConvoy,
     RankConvoy,
     RequestConvoy,
@@ -18,6 +19,7 @@ from convoy.events import EngineSpec
 from convoy.observed import Observed
 from convoy.plan import Pace, plan
 from convoy.queue import startable
+from convoy.told.reasons import reasons
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 TWO = {name: EngineSpec(type="shell") for name in ("default", "docs")}
@@ -145,6 +147,34 @@ def test_the_next_attempt_is_told() -> None:
 
     assert rules.task(1).notes == ("bea says: Keep the names.",)
     assert rules.task(1).state == "running"
+
+
+def test_what_is_said_while_an_attempt_runs_is_for_it_too() -> None:
+    tell = TellTask(convoy=NAME, task=1, by="bea", text="Keep the names.")
+    heard = NoteHeard(convoy=NAME, task=1, attempt=1, messages=1)
+    rules = Rules().planned(spec(1)).do(tell).started(1).do(tell, tell)
+    early = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
+    rules.do(heard)
+    late = reasons(rules.state, rules.convoy, rules.task(1), rules.now)
+    attempt = rules.task(1).attempt
+
+    assert attempt is not None
+    assert [each.text for each in attempt.messages] == ["Keep the names."] * 2
+    assert any(each.startswith("2 of 2 messages for it have not") for each in early)
+    assert "its engine was given 1 of 2 messages for it" in late
+    assert len(rules.task(1).notes) == 3
+
+
+def test_only_what_was_said_and_not_yet_noted_is_heard() -> None:
+    rules = Rules().planned(spec(1)).started(1)
+    rules.do(TellTask(convoy=NAME, task=1, by="bea", text="Keep the names."))
+    rules.do(NoteHeard(convoy=NAME, task=1, attempt=1, messages=1))
+
+    for attempt, messages in ((1, 1), (1, 2), (1, 0), (1, -1), (2, 1)):
+        refused(
+            rules,
+            NoteHeard(convoy=NAME, task=1, attempt=attempt, messages=messages),
+        )
 
 
 def test_a_settled_task_is_told_nothing() -> None:
