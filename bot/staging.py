@@ -63,6 +63,7 @@ async def stage(desk: Desk, draft: Draft) -> None:
     Raises:
         Unavailable: a result could not be fetched from the forge.
     """
+    witness.note(desk, draft)
     done: set[Action] = set()
     known: set[str] = set()
     for _ in range(PASSES):

@@ -1,16 +1,21 @@
 """One repository's feed: which sessions may use it, and what they sent."""
 
+import asyncio
 import hmac
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
 from bot.feed import tokens
 from bot.feed.tape import Tape
 from convoy import ids
-from convoy.state import Attempt, State
+from convoy.commands import NoteHeard
+from convoy.state import Attempt, Message, State
 
+LOOK_S: Final = 0.2
+SILENT_S: Final = 60.0
+"""A witness that has not asked for messages for so long is gone."""
 KEPT_S: Final = 14 * 86_400
 """How long what a session printed is kept."""
 
@@ -30,6 +35,7 @@ class Feed:
         repository: str,
         state: Callable[[], State],
         reader: str = "",
+        news: Callable[[], None] = lambda: None,
     ) -> None:
         """Serve a bot.
 
@@ -38,13 +44,17 @@ class Feed:
             repository: its full name.
             state: gives what the log says now.
             reader: the token of who may read; empty: nobody may.
+            news: is called when `owed` has something new.
         """
         self._reader = reader
         self._folder = folder
         self._repository = repository
         self._state = state
         self._key = tokens.key_of(folder)
+        self._news = news
         self._tapes: dict[str, Tape] = {}
+        self._ears: dict[str, float] = {}
+        self._heard: dict[str, int] = {}
 
     def admits(self, session: str, shown: str) -> bool:
         """Whether the token that was shown is the session's."""
@@ -67,6 +77,47 @@ class Feed:
             return None
         return task.attempt
 
+    async def messages(
+        self, session: str, after: int, wait_s: float
+    ) -> tuple[Message, ...]:
+        """Return what people said to a running session after so many messages.
+
+        Waits so long for one. Who asks has an engine that takes messages.
+        """
+        until = time.monotonic() + wait_s
+        while (attempt := self.attempt(session)) is not None:
+            self._ears[session] = time.monotonic()
+            if new := attempt.messages[after:]:
+                return new
+            if time.monotonic() >= until:
+                break
+            await asyncio.sleep(LOOK_S)
+        return ()
+
+    def listens(self, session: str) -> bool:
+        """Whether a session's engine takes messages, and its witness asked just now."""
+        asked = self._ears.get(session)
+        return asked is not None and time.monotonic() - asked < SILENT_S
+
+    def note_heard(self, session: str, messages: int) -> None:
+        """Let the log say how many messages the session's engine was given."""
+        attempt = self.attempt(session)
+        if attempt is None or not attempt.heard < messages <= len(attempt.messages):
+            return
+        if self._heard.get(session) != messages:
+            self._heard[session] = messages
+            self._news()
+
+    def owed(self) -> Iterator[NoteHeard]:
+        """Give what the log does not say yet; what it says already is forgotten."""
+        for session, messages in list(self._heard.items()):
+            attempt = self.attempt(session)
+            if attempt is None or attempt.heard >= messages:
+                del self._heard[session]
+                continue
+            convoy, task, number = ids.parse_session(session)
+            yield NoteHeard(convoy=convoy, task=task, attempt=number, messages=messages)
+
     def has(self, session: str) -> bool:
         """Whether anything of a session was kept, or may still come."""
         try:
@@ -87,6 +138,7 @@ class Feed:
         """Let go of sessions that have ended, and of files that are old."""
         for session in [each for each in self._tapes if self.attempt(each) is None]:
             del self._tapes[session]
+            self._ears.pop(session, None)
         oldest = time.time_ns() / 1e9 - KEPT_S
         for file in (self._folder / "feed").glob("*/*.jsonl"):
             if file.stat().st_mtime < oldest:

@@ -21,6 +21,7 @@ OUTPUT_BYTES: Final = 1_000_000
 """Of one request."""
 WAIT_MOST_S: Final = 25.0
 """Proxies close what is silent for longer."""
+DIGITS: Final = 10
 READ_S: Final = 10.0
 PACE_S: Final = 0.5
 """From one piece of output to the next, at least."""
@@ -58,6 +59,7 @@ class Reception:
         app = web.Application()
         app.router.add_post(_SESSION + "/output", self._output)
         app.router.add_get(_SESSION + "/output", self._read)
+        app.router.add_get(_SESSION + "/messages", self._messages)
         return app
 
     async def _output(self, request: web.Request) -> web.Response:
@@ -86,6 +88,19 @@ class Reception:
         found = await tape.after(number, wait_s if running else 0.0)
         pieces = [piece._asdict() for piece in found]
         return answer(pieces=pieces, next=tape.next, running=running)
+
+    async def _messages(self, request: web.Request) -> web.Response:
+        """Hand over what people say to the session, when there is more or later."""
+        visitor = self._visitor(request)
+        number, wait_s = asked(request)
+        after = max(0, number)
+        visitor.feed.note_heard(visitor.session, heard(request))
+        new = await visitor.feed.messages(visitor.session, after, wait_s)
+        told = [
+            {"number": number, "by": each.by, "text": each.text}
+            for number, each in enumerate(new, after + 1)
+        ]
+        return answer(messages=told)
 
     def _named(self, request: web.Request) -> tuple[Feed | None, str]:
         """Return the feed and the session that the path names."""
@@ -127,6 +142,12 @@ def asked(request: web.Request) -> tuple[int, float]:
         why = "after and wait_s are numbers"
         raise turned(HTTPStatus.BAD_REQUEST, why) from None
     return number, min(wait_s, WAIT_MOST_S) if wait_s > 0 else 0.0
+
+
+def heard(request: web.Request) -> int:
+    """Return how many messages the engine was given, as the witness says."""
+    said = request.query.get("heard", "0")
+    return int(said) if said.isascii() and said.isdigit() and len(said) < DIGITS else 0
 
 
 async def body_of(request: web.Request, most: int) -> bytes:

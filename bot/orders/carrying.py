@@ -45,7 +45,7 @@ async def carry_out(desk: Desk, draft: Draft, asker: Asker, request: Request) ->
     if isinstance(request, asked.Approve):
         return _approve(desk, draft, asker, convoy, request)
     if isinstance(request, plan_orders.PlanRequest):
-        return plan_orders.carry_out(draft, asker, convoy, request)
+        return plan_orders.carry_out(desk, draft, asker, convoy, request)
     if isinstance(request, pull_orders.PullRequest):
         return await pull_orders.carry_out(desk, draft, asker, convoy, request)
     return convoy_orders.carry_out(draft, asker, convoy, request)

@@ -9,6 +9,7 @@ from bot.orders.asker import Asker, do
 from bot.orders.replies import Reply
 from bot.repository.draft import Draft
 from bot.speech import requests as asked
+from convoy import ids
 from convoy.commands import (
     AddTask,
     ApprovePlan,
@@ -35,16 +36,13 @@ def approve(desk: Desk, draft: Draft, asker: Asker, convoy: Convoy) -> Reply:
 
 
 def carry_out(
-    draft: Draft, asker: Asker, convoy: Convoy, request: PlanRequest
+    desk: Desk, draft: Draft, asker: Asker, convoy: Convoy, request: PlanRequest
 ) -> Reply:
     """Put one request to the rules and return what is to be said of it."""
     by, name = asker.by, convoy.name
     match request:
-        case asked.Tell(task=number, text=text):
-            tell = TellTask(convoy=name, task=number, by=by, text=text)
-            task = convoy.task(number)
-            running = task is not None and task.attempt is not None
-            return do(draft, tell, replies.told(number, running=running))
+        case asked.Tell():
+            return _tell(desk, draft, asker, convoy, request)
         case asked.Add(text=text):
             return _add(draft, asker, convoy, text)
         case asked.Depends(task=number, on=other):
@@ -58,6 +56,20 @@ def carry_out(
             return do(draft, rank, replies.ranked(priority))
         case _:
             assert_never(request)
+
+
+def _tell(
+    desk: Desk, draft: Draft, asker: Asker, convoy: Convoy, request: asked.Tell
+) -> Reply:
+    """Tell the session that runs, if its engine takes messages, and all later ones."""
+    number = request.task
+    tell = TellTask(convoy=convoy.name, task=number, by=asker.by, text=request.text)
+    task = convoy.task(number)
+    if task is None or task.attempt is None:
+        return do(draft, tell, replies.told(number, running=False))
+    session = ids.session_name(convoy.name, number, task.attempt.number)
+    hears = desk.feed is not None and desk.feed.listens(session)
+    return do(draft, tell, replies.told(number, running=True, hears=hears))
 
 
 def _add(draft: Draft, asker: Asker, convoy: Convoy, text: str) -> Reply:

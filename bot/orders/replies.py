@@ -168,8 +168,13 @@ def conflicts(paths: Sequence[str]) -> str:
     return f"the work conflicts with what has landed, in {named}"
 
 
-def told(number: int, *, running: bool) -> Reply:
-    """The next attempt will be told."""
+def told(number: int, *, running: bool, hears: bool = False) -> Reply:
+    """The session that runs is told where its engine takes messages, and the next."""
+    if hears:
+        return done(
+            f"The session of task {number} is told now, and every later attempt will "
+            f"be. `brat why {number}` says when its engine was given it."
+        )
     more = " The one that runs now does not hear of it." if running else ""
     return done(f"The next attempt of task {number} will be told.{more}")
 

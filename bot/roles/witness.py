@@ -47,6 +47,14 @@ def pause(desk: Desk, draft: Draft, action: Pause) -> None:
         draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
 
 
+def note(desk: Desk, draft: Draft) -> None:
+    """Note what running sessions told the feed, where the log does not say it yet."""
+    if desk.feed is None:
+        return
+    for heard in desk.feed.owed():
+        draft.submit(heard)
+
+
 async def fetch(desk: Desk, action: Collect) -> bytes | str | None:
     """Return the artifact of a run, why there is none, or None: it may still come."""
     try:

@@ -73,7 +73,7 @@ async def opened(
         url = f"{settings.git_url}/{settings.repository}.git"
         token = await way_in.tokens.token()
         mirror = await asyncio.to_thread(Mirror.open, path, url, token)
-        actor = actor_of(settings.folder)
+        actor, bell = actor_of(settings.folder), wake or Wake()
         desk = Desk(
             settings=settings,
             github=github,
@@ -87,10 +87,11 @@ async def opened(
                 settings.repository,
                 lambda: mirror.state,
                 settings.feed_token,
+                lambda: bell.up("runs"),
             ),
         )
         lease = BotLease(mirror, actor, sole=settings.sole, once=settings.once)
-        yield Loop(desk=desk, wake=wake or Wake(), lease=lease, tell=tell)
+        yield Loop(desk=desk, wake=bell, lease=lease, tell=tell)
 
 
 @dataclass(frozen=True, kw_only=True)

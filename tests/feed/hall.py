@@ -28,6 +28,12 @@ class Hall:
     feed: Feed
     http: httpx.AsyncClient
     port: int
+    bells: list[None]
+
+    @property
+    def news(self) -> int:
+        """How often the loop was woken."""
+        return len(self.bells)
 
     def place(self, session: str = SESSION) -> Place:
         """Return what the runner of a session is handed."""
@@ -53,11 +59,12 @@ def running() -> Rules:
 @asynccontextmanager
 async def hall(folder: Path, rules: Rules, port: int = 0) -> AsyncIterator[Hall]:
     """Serve a feed."""
-    feed = Feed(folder, REPO, lambda: rules.state, READER)
+    bells: list[None] = []
+    feed = Feed(folder, REPO, lambda: rules.state, READER, lambda: bells.append(None))
     app = web.Application()
     with_feed(app, {REPO: feed}.get)
     async with (
         listening(app, "127.0.0.1", port) as bound,
         httpx.AsyncClient(trust_env=False, timeout=10) as http,
     ):
-        yield Hall(folder, rules, feed, http, bound)
+        yield Hall(folder, rules, feed, http, bound, bells)
