@@ -22,9 +22,11 @@ Cause = Literal[
     "red",
     "changes",
     "outage",
+    "setup",
     "retry",
 ]
-"""Why a task is in the queue: only `planned`, `outage` and `retry` cost no attempt."""
+"""Why a task is in the queue: only `planned`, `outage`, `setup` and `retry` cost no
+attempt."""
 
 Approve = Literal["auto", "plan"]
 Followups = Literal["ask", "auto", "off"]
@@ -122,6 +124,8 @@ class Limits(Struct, frozen=True, kw_only=True):
     output_bytes: int = 10_000_000
     patch_files: int = 300
     patch_bytes: int = 2_000_000
+    setup_s: int = 600
+    """How long `.brat/setup.sh` may take, before the engine's own time begins."""
 
 
 class Budget(Struct, frozen=True, kw_only=True):

@@ -20,6 +20,7 @@ Outcome = Literal[
     "crashed",
     "cancelled",
     "unstarted",
+    "setup",
     "credentials",
     "budget",
     "rate_limited",
@@ -32,11 +33,12 @@ Outcome = Literal[
 left; `nothing`: it reported done and left nothing; `deadline`: it was ended while it
 worked; `hung`: it was ended after it had long said nothing; `crashed`: by a signal or
 an exit status that nothing explains; `cancelled`: the job was; `unstarted`: its program
-was not there; all others: the trouble that it met."""
+was not there; `setup`: `.brat/setup.sh` failed before it was started; all others: the
+trouble that it met."""
 
 OUTAGES: Final[frozenset[Outcome]] = frozenset({"rate_limited", "vendor_down"})
 """The vendor's, not the task's: they cost no attempt."""
-FOR_A_PERSON: Final[frozenset[Outcome]] = frozenset({"credentials", "budget"})
+FOR_A_PERSON: Final[frozenset[Outcome]] = frozenset({"credentials", "budget", "setup"})
 """No other attempt would do better."""
 
 OUTAGES_MOST: Final = 20

@@ -104,7 +104,9 @@ def _results(
         if attempt is None or attempt.run is None:
             continue
         run = observed.runs.get(attempt.run)
-        timeout_s = convoy.settings.engines[task.spec.engine].timeout_s
+        settings = convoy.settings
+        timeout_s = settings.engines[task.spec.engine].timeout_s
+        timeout_s += settings.limits.setup_s
         late = now > attempt.at + (timeout_s + pace.session_slack_s) * 1000
         if run.completed if run else late:  # the forge may have forgotten it
             yield Collect(convoy.name, task.number, attempt.run)

@@ -17,7 +17,7 @@ from runner.engines.events import Cost, Error, Refused, Said, Text, Usage
 from runner.engines.hearing import Hearing, Report
 from runner.engines.row import Call, Row, reached_by
 from runner.gateway import Gateway
-from runner.home import left_in, prepare
+from runner.home import left_in, plain_environment, prepare
 from runner.inputs import Inputs
 from runner.keys import key_for, missing_key
 from runner.prompt import prompt
@@ -151,16 +151,7 @@ def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
     """Return all of the agent's environment."""
     started = job.started
     return {
-        "PATH": job.inputs.path,
-        "HOME": str(call.home),
-        "TMPDIR": str(job.scratch / "tmp"),
-        "LANG": "C.UTF-8",
-        "TERM": "dumb",
-        "CI": "true",
-        # Nobody's credential helper, and no repository above the checkout.
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_TERMINAL_PROMPT": "0",
-        "GIT_CEILING_DIRECTORIES": str(job.inputs.workspace),
+        **plain_environment(job.inputs, call.home, job.scratch / "tmp"),
         "BRAT_PROMPT": str(call.prompt),
         "BRAT_CONVOY": started.convoy,
         "BRAT_TASK": str(started.task),
@@ -173,9 +164,7 @@ def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
 
 
 def _call(job: Job, row: Row) -> Call:
-    home, temp = job.scratch / "home", job.scratch / "tmp"
-    home.mkdir()
-    temp.mkdir()
+    home = job.scratch / "home"
     file = job.scratch / "prompt.md"
     file.write_text(prompt(job.started), encoding="utf-8")
     call = Call(job.started.engine, file, home, endpoint=job.inputs.endpoint)

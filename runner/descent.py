@@ -45,12 +45,17 @@ def reap() -> tuple[dict[int, int], bool]:
         ended[pid] = status
 
 
-def send(number: int, group: int) -> None:
-    """Send a signal to every descendant, and off Linux to the process group `group`."""
+def send(number: int, group: int, spared: frozenset[int] = frozenset()) -> None:
+    """Send a signal to every descendant, and off Linux to the process group `group`.
+
+    Those that are spared get none.
+    """
     if sys.platform != "linux":
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, number)
     for pid in descendants():
+        if pid in spared:
+            continue
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(pid, number)
 

@@ -9,7 +9,34 @@ import stat
 from collections.abc import Mapping
 from pathlib import Path
 
+from runner.inputs import Inputs
+
 LEFT_BYTES = 10_000_000
+
+
+def create(scratch: Path) -> Path:
+    """Make the session's home, and beside it `tmp` for what is temporary."""
+    home = scratch / "home"
+    home.mkdir()
+    (scratch / "tmp").mkdir()
+    return home
+
+
+def plain_environment(inputs: Inputs, home: Path, temp: Path) -> dict[str, str]:
+    """Return what every program of a session finds in its environment."""
+    return {
+        # First, so that what the project's own script installs there wins.
+        "PATH": f"{home / '.local/bin'}{os.pathsep}{inputs.path}",
+        "HOME": str(home),
+        "TMPDIR": str(temp),
+        "LANG": "C.UTF-8",
+        "TERM": "dumb",
+        "CI": "true",
+        # Nobody's credential helper, and no repository above the checkout.
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_CEILING_DIRECTORIES": str(inputs.workspace),
+    }
 
 
 def prepare(home: Path, files: Mapping[str, str]) -> None:

@@ -50,6 +50,8 @@ class Inputs:
     """Whether the output is read as workflow commands."""
     output: Path | None
     summary: Path | None
+    cache: Path | None
+    """A folder that this machine keeps from job to job; None: it may keep none."""
     endpoint: str
     """Who stands in for the model's vendor, without a path; empty: nobody."""
     offered: Mapping[str, str] = field(repr=False)
@@ -95,6 +97,7 @@ def read(env: Mapping[str, str]) -> Inputs:
         on_actions=env.get("GITHUB_ACTIONS") == "true",
         output=_file(env, "GITHUB_OUTPUT"),
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
+        cache=_file(env, "RUNNER_TOOL_CACHE"),
         endpoint=_endpoint(env),
         offered=env,
         feed=handed(env),

@@ -59,11 +59,12 @@ def configure(path: Path) -> None:
 
 
 def ignore(path: Path, patterns: Iterable[str]) -> None:
-    """Let the witness's repository take no new files that these patterns name."""
+    """Let a repository of ours take no new files that these patterns name."""
     exclude = path / "info/exclude"
     exclude.parent.mkdir(exist_ok=True)
     exclude.unlink(missing_ok=True)  # it may have become a link
-    exclude.write_text("".join(f"{each}\n" for each in patterns))
+    text = "".join(f"{each}\n" for each in patterns)
+    exclude.write_text(text, encoding="utf-8", errors="surrogateescape")
 
 
 def hand_over(path: Path) -> None:

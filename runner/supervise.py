@@ -83,11 +83,12 @@ class Ending:
 def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
     """Run a program to its end, by itself, by its deadline or because of `stop`.
 
-    However it ends, all it started is gone when this returns. It buries every child of
-    this process, so nobody else here may be waiting for one. Only the main thread may
-    call it.
+    However it ends, all it started is gone when this returns; what ran before is left
+    alone. It buries every child of this process, so nobody else here may be waiting for
+    one. Only the main thread may call it.
     """
     descent.adopt_orphans()
+    spared = frozenset(descent.descendants())
     started = time.monotonic()
     try:
         process = _started(order)
@@ -95,7 +96,7 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
         reason = error.strerror if isinstance(error, OSError) else error
         return Ending(fault=f"Cannot start {order.argv[0]!r}: {reason}.")
     with selectors.DefaultSelector() as selector:
-        watch = _Watch(process, selector, sink, stop)
+        watch = _Watch(process, selector, sink, stop, spared)
         watch.hear(order.aside)
         return watch.until_the_end(started, order)
 
@@ -122,8 +123,10 @@ class _Watch:
         selector: selectors.BaseSelector,
         sink: Sink,
         stop: Stop,
+        spared: frozenset[int],
     ) -> None:
         self._process = process
+        self._spared = spared
         self._selector = selector
         self._sink = sink
         self._stop = stop
@@ -172,15 +175,23 @@ class _Watch:
         )
 
     def _is_running(self) -> bool:
-        self._has_children()
+        self._bury()
         return self._process.returncode is None
 
     def _has_children(self) -> bool:
+        return self._bury() and (not self._spared or bool(self._ours()))
+
+    def _bury(self) -> bool:
+        """Bury what has ended; return whether any child of this process is left."""
         ended, left = descent.reap()
         if (status := ended.get(self._process.pid)) is not None:
             # Popen would wait for it again, and take a child it cannot find for a 0.
             self._process.returncode = os.waitstatus_to_exitcode(status)
         return left
+
+    def _ours(self) -> list[int]:
+        """Return the processes below ours that were not there before."""
+        return [pid for pid in descent.descendants() if pid not in self._spared]
 
     def _end_tree(self) -> int:
         for number, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_S)):
@@ -188,10 +199,10 @@ class _Watch:
             asked = False
             while self._has_children() and _left(limit) > 0:
                 if number == signal.SIGKILL or not asked:
-                    descent.send(number, self._process.pid)
+                    descent.send(number, self._process.pid, self._spared)
                     asked = True
                 self._pump(min(_left(limit), SWEEP_S))
-        return len(descent.descendants()) if self._has_children() else 0
+        return len(self._ours()) if self._has_children() else 0
 
     def _drain(self) -> None:
         limit = time.monotonic() + DRAIN_S

@@ -29,12 +29,12 @@ class Transcript:
         """Open the file.
 
         Args:
-            path: a new file.
+            path: a file; what it holds already stays.
             redaction: what nobody may read.
             limit_bytes: how much text is kept, half of it from the end.
             reader: gets all that is shown, however much it is.
         """
-        self._file = path.open("w", encoding="utf-8")
+        self._file = path.open("a", encoding="utf-8")
         self._started = time.monotonic()
         self._streams: dict[Stream, Redacted] = {
             "out": Redacted(redaction),

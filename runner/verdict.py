@@ -35,6 +35,8 @@ class Seen:
     refusals: tuple[str, ...]
     timeout_s: float
     silence_s: float
+    unprepared: str = ""
+    """Why the workspace could not be made ready for it, a sentence; empty: it was."""
 
 
 _MEANING: dict[Trouble, str] = {
@@ -48,7 +50,7 @@ _MEANING: dict[Trouble, str] = {
 
 def conclude(seen: Seen) -> Finding:
     """Return what became of the session: the first thing that went wrong."""
-    for found in (_ended(seen), _said(seen), _left(seen)):
+    for found in (_unready(seen), _ended(seen), _said(seen), _left(seen)):
         for finding in found:
             return finding
     return Finding("success", _clean(seen), f"Changed {_files(seen.work)}.")
@@ -56,13 +58,18 @@ def conclude(seen: Seen) -> Finding:
 
 def answered(seen: Seen, answer: str) -> Finding:
     """Return what became of a planning session: it is to answer, not to change."""
-    for finding in _ended(seen):
+    for finding in (*_unready(seen), *_ended(seen)):
         return finding
     if seen.report.status == "done" and answer:
         return Finding("success", "exited", "It answered with a plan.")
     said = (seen.report.status or "nothing").replace("_", " ")
     why = f"The agent gave no plan; it reported {said}: {seen.report.summary}"
     return Finding("failure", "nothing", why)
+
+
+def _unready(seen: Seen) -> Iterator[Finding]:
+    if seen.unprepared:
+        yield Finding("failure", "setup", seen.unprepared)
 
 
 def _ended(seen: Seen) -> Iterator[Finding]:

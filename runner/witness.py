@@ -23,7 +23,7 @@ from convoy.events import (
 )
 from convoy.gate import printable, refusals
 from convoy.text.redaction import Redaction
-from runner import agent, engines, gateway, plan
+from runner import agent, engines, gateway, home, plan
 from runner.annotate import LiveView
 from runner.engines.events import RateLimit
 from runner.engines.hearing import Report
@@ -31,6 +31,7 @@ from runner.gateway import Gateway
 from runner.inputs import Inputs
 from runner.result import TRANSCRIPT, EngineUsed, Folder, Result
 from runner.salvage import Message, Salvage, Work
+from runner.setup import Prepared, Setting, set_up
 from runner.stop import Cancelled, Stop
 from runner.supervise import Ending
 from runner.task import handed_off
@@ -94,6 +95,7 @@ class _Session:
         self._folder = Folder(inputs.result, started, now_ms)
         secrets = agent.secrets_of(inputs, started.engine)
         self._redaction = Redaction(secrets)
+        self._litter: tuple[str, ...] = ()
 
     def run(self, scratch: Path, folder: Path) -> Result:
         self._folder.claim(SessionSpawned(**self._who))
@@ -107,6 +109,12 @@ class _Session:
         except Cancelled:
             return self._close(Ending(cancelled=True), Report(None), Work())
         self._folder.claim(SessionReady(**self._who))
+        home.create(scratch)
+        ready = self._set_up(workspace, scratch)
+        if ready.cancelled or ready.why:
+            ending = Ending(cancelled=ready.cancelled)
+            return self._close(ending, Report(None), Work(), why=ready.why)
+        self._litter = ready.litter
         ending, report = self._run_engine(workspace, scratch, proxy)
         if self._started.kind == "plan":
             said = plan.answer(workspace.folder, report.text)
@@ -147,6 +155,20 @@ class _Session:
         with Sender(self._inputs.feed) as sender:
             yield sender.show
 
+    def _set_up(self, workspace: Workspace, scratch: Path) -> Prepared:
+        if self._started.kind == "plan":  # it changes and runs nothing
+            return Prepared()
+        with LiveView(sys.stdout if self._inputs.on_actions else None) as view:
+            setting = Setting(
+                inputs=self._inputs,
+                scratch=scratch,
+                limit_s=self._started.limits.setup_s,
+                transcript=self._folder.path / TRANSCRIPT,
+                redaction=self._redaction,
+                show=view.show,
+            )
+            return set_up(workspace, setting, self._stop)
+
     def _note_running(self, argv0: str) -> None:
         engine = self._started.engine.type
         self._folder.claim(SessionRunning(**self._who, engine=engine, argv0=argv0))
@@ -155,16 +177,21 @@ class _Session:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
         branch = ids.task_branch(self._started.convoy, self._started.task)
         message = Message(self._started.title, f"Brat-Task: {branch}")
-        litter = engines.litter(self._started.engine.type)
+        litter = (*engines.litter(self._started.engine.type), *self._litter)
         work = Salvage(workspace, budget_s, litter).keep(message)
         if work.bundle:
             self._folder.keep(work.bundle)
         return work
 
     def _close(
-        self, ending: Ending, report: Report, work: Work, answer: str = ""
+        self,
+        ending: Ending,
+        report: Report,
+        work: Work,
+        answer: str = "",
+        why: str = "",
     ) -> Result:
-        result = self._result(ending, report, work, answer)
+        result = self._result(ending, report, work, answer, why)
         if result.files:
             self._folder.claim(FilesModified(**self._who, paths=result.files))
         self._folder.claim(SessionHandoff(**self._who, commit=work.commit))
@@ -182,12 +209,13 @@ class _Session:
         return result
 
     def _result(
-        self, ending: Ending, report: Report, work: Work, answer: str
+        self, ending: Ending, report: Report, work: Work, answer: str, why: str
     ) -> Result:
         started = self._started
         refused = refusals(work.changes, work.patch_bytes, started.gate, started.limits)
         spec = started.engine
-        seen = Seen(ending, report, work, refused, spec.timeout_s, spec.silence_s)
+        limits = spec.timeout_s, spec.silence_s
+        seen = Seen(ending, report, work, refused, *limits, unprepared=why)
         found = conclude(seen) if started.kind == "work" else answered(seen, answer)
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         return Result(

@@ -222,6 +222,8 @@ class HandIn:
 def _cause(result: Result) -> Cause:
     if result.conclusion == "success":
         return "refused"
+    if result.outcome == "setup":
+        return "setup"
     return "outage" if result.outcome in OUTAGES else "failed"
 
 

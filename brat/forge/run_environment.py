@@ -56,7 +56,7 @@ class Place:
 
     def prepare(self, event: dict[str, Any] | Raw) -> None:
         """Make the folders, the empty files and event.json; safe to call twice."""
-        for name in ("workspace", "home", "temp", "tools", "artifacts"):
+        for name in ("workspace", "home", "temp", "artifacts"):
             (self.folder / name).mkdir(parents=True, exist_ok=True)
         for name in _FILES.values():
             (self.folder / name).touch()
@@ -85,7 +85,7 @@ def environment(
             "RUNNER_ARCH": _ARCH.get(platform.machine().lower(), platform.machine()),
             "RUNNER_NAME": "local",
             "RUNNER_TEMP": str(folder / "temp"),
-            "RUNNER_TOOL_CACHE": str(folder / "tools"),
+            "RUNNER_TOOL_CACHE": str(folder.parent / "tools"),
             "BRAT_SESSION": run.inputs.get("session", ""),
             "BRAT_LOG": run.inputs.get("log", ""),
             "BRAT_RESULT": str(place.result),

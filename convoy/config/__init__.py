@@ -8,6 +8,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
+from msgspec.structs import replace
 from pydantic import Field, ValidationError, model_validator
 
 from convoy.config.faults import field_faults, syntax_fault
@@ -102,7 +103,7 @@ class Config(Table):
             approvals=self.refinery.approvals,
             max_sessions=self.witness.max_sessions,
             locks=self.locks.policy,
-            limits=self.gate.limits(),
+            limits=replace(self.gate.limits(), setup_s=self.witness.setup),
             gate=self.gate.gate(),
             budget=self.budget.budget(),
             failures=self.witness.failures,

@@ -151,6 +151,9 @@ class WitnessTable(Table):
     somebody who may write says `/brat resume all`."""
     timeout: Seconds = _ENGINE.timeout_s
     """How long one attempt may take."""
+    setup: Seconds = _DEFAULT.limits.setup_s
+    """How long `.brat/setup.sh` may take, which runs before each attempt where the
+    repository has it."""
 
 
 class MayorTable(Table):

@@ -22,7 +22,7 @@ from convoy.state import Convoy, State, Task
 from grite.resource import overlaps
 
 LEASE_SLACK_S = 300
-"""A task's leases outlive its session's deadline by this much; its end frees them."""
+"""A task's leases outlive its session's deadlines by this much; its end frees them."""
 
 
 def start(state: State, command: StartTask) -> Decision:
@@ -97,7 +97,8 @@ def _leases(state: State, convoy: Convoy, task: Task, command: StartTask) -> Eve
     )
     engine = convoy.settings.engines[task.spec.engine]
     holder = ids.session_name(convoy.name, task.number, task.started + 1)
-    expires = command.now + (engine.timeout_s + LEASE_SLACK_S) * 1000
+    longest_s = convoy.settings.limits.setup_s + engine.timeout_s
+    expires = command.now + (longest_s + LEASE_SLACK_S) * 1000
     taken = (
         LeaseTaken(
             resource=resource, holder=holder, nonce=command.nonce, expires=expires

@@ -18,8 +18,10 @@ from convoy.events import (
 from convoy.state import Attempt, HandedIn, State, Task, Work
 from convoy.usage import plus
 
-FREE = frozenset({"planned", "outage", "retry"})
+FREE = frozenset({"planned", "outage", "setup", "retry"})
 """Causes of a return to the queue that cost no attempt."""
+_NOT_THE_WORKS = frozenset({"outage", "setup"})
+"""They say nothing of the task's work."""
 
 TaskEvent = (
     TaskQueued
@@ -70,10 +72,11 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
 def _queued(task: Task, event: TaskQueued) -> Task:
     spent = 0 if event.cause == "retry" else task.spent
     outages = 0
-    if event.cause == "outage":
+    if event.cause in _NOT_THE_WORKS:
         spent -= 1
+    if event.cause == "outage":
         outages = task.outages + 1
-    is_news = event.why and event.cause != "outage"  # of the vendor, not of the work
+    is_news = event.why and event.cause not in _NOT_THE_WORKS
     notes = (*task.notes, event.why) if is_news else task.notes
     return replace(
         task,

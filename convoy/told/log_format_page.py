@@ -58,7 +58,8 @@ MEANINGS: Final = {
     "by": "Who asked, by their name on the forge.",
     "budget": "What may be spent before nothing more starts.",
     "candidate": "The commit that CI judges.",
-    "cause": "Why it is in the queue; `planned`, `outage` and `retry` cost no attempt.",
+    "cause": "Why it is in the queue; `planned`, `outage`, `setup` and `retry` cost no "
+    "attempt.",
     "comment": "The comment's id on the forge.",
     "commit": "The commit, by its full id.",
     "convoy": "The convoy's name.",

@@ -1,0 +1,147 @@
+"""The project's own setup: of the base commit, without secrets, and its own fault."""
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from convoy.events import EngineSpec, Limits
+from tests.runner.job import TOKEN, Forge, git
+
+SCRIPT = ".brat/setup.sh"
+
+
+def with_script(forge: Forge, body: str, **more: str) -> None:
+    forge.commit_on_main({SCRIPT: f"#!/bin/sh\n{body}\n", **more})
+
+
+def test_it_runs_before_the_agent_in_its_checkout_and_home(forge: Forge) -> None:
+    with_script(
+        forge,
+        "mkdir -p $HOME/.local/bin node_modules; echo installed > node_modules/it;"
+        "printf '#!/bin/sh\\necho from the tool\\n' > $HOME/.local/bin/tool;"
+        "chmod +x $HOME/.local/bin/tool; echo getting ready",
+    )
+
+    left = forge.sh("tool; cat node_modules/it; echo x > new")
+
+    assert left.said == "getting ready\nfrom the tool\ninstalled\n"
+    assert left.result["files"] == ["new"], "what it made is no work"
+
+
+def test_the_agents_own_commit_holds_nothing_of_it_either(forge: Forge) -> None:
+    with_script(
+        forge, "mkdir 'a[b]'; echo x > 'a[b]/c'; echo y > '!d'; echo z > README.md"
+    )
+
+    left = forge.sh("echo 1 > one; git add -A; git commit -qm One")
+
+    assert left.result["files"] == ["one"]
+
+
+def test_the_base_commits_script_runs_and_no_later_one(forge: Forge) -> None:
+    with_script(forge, "echo ours")
+    base = forge.base
+    with_script(forge, "echo evil")
+
+    left = forge.sh("echo x > new", base=base)
+
+    assert "ours" in left.said
+    assert "evil" not in left.said
+
+
+def test_it_is_given_no_secret(forge: Forge) -> None:
+    with_script(forge, "env; tr '\\0' '\\n' < /proc/$PPID/environ; ls -l /proc/$$/fd")
+    started = forge.started(
+        engine=EngineSpec(type="shell", args=("true",), secret="TEAM_KEY")
+    )
+
+    left = forge.run(started, TEAM_KEY="key-0123456789", ACTIONS_RUNTIME_TOKEN=TOKEN)
+
+    names = {line.partition("=")[0] for line in left.said.splitlines() if "=" in line}
+    assert "TEAM_KEY" not in names
+    assert "***" not in left.said, "redaction had nothing to do"
+    assert not {name for name in names if name.startswith(("ACTIONS_", "GITHUB_"))}
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (
+            "echo first; echo 'No package foo.' >&2; exit 4",
+            ".brat/setup.sh exited with status 4: No package foo.",
+        ),
+        ("exit 4", ".brat/setup.sh exited with status 4."),
+        ("kill -KILL $$", ".brat/setup.sh was ended by signal 9."),
+        ("sleep 60 & wait", ".brat/setup.sh was ended after 1 s."),
+    ],
+)
+def test_its_failure_is_the_reason_and_no_engine_starts(
+    forge: Forge, body: str, why: str
+) -> None:
+    with_script(forge, body)
+
+    left = forge.sh("echo x > new", limits=Limits(setup_s=1))
+
+    assert (left.result["outcome"], left.result["why"]) == ("setup", why)
+    assert (left.status, left.result["commit"]) == (1, None)
+    assert "SessionRunning" not in {type(each).__name__ for each in left.claims}
+
+
+def test_its_output_is_capped(forge: Forge) -> None:
+    with_script(forge, "head -c 5000000 /dev/zero | tr '\\0' x; exit 1")
+
+    left = forge.sh("true")
+
+    assert (left.folder / "transcript.jsonl").stat().st_size < 2_000_000
+    assert len(left.result["why"]) < 500
+
+
+def test_what_it_keeps_is_there_for_the_same_script_only(
+    forge: Forge, tmp_path: Path
+) -> None:
+    kept = {"RUNNER_TOOL_CACHE": str(tmp_path / "tools")}
+    with_script(forge, "cat $BRAT_CACHE/times; echo once more >> $BRAT_CACHE/times")
+
+    said = [again(forge, kept) for _ in range(2)]
+    with_script(forge, "cat $BRAT_CACHE/times; echo other")
+    other = again(forge, kept)
+
+    assert [each.count("once more") for each in (*said, other)] == [0, 1, 0]
+
+
+def again(forge: Forge, kept: dict[str, str]) -> str:
+    forge.root.joinpath("result").mkdir(exist_ok=True)
+    for each in (forge.root / "result").iterdir():
+        each.unlink()
+    started = forge.started("sh", "-c", "echo $BRAT_CACHE; echo x > a")
+    return forge.run(started, **kept).said
+
+
+def test_a_cancelled_job_does_not_wait_for_it(forge: Forge) -> None:
+    with_script(forge, "echo pid $$; sleep 60")
+    job = forge.start(forge.environment(forge.hand_off(forge.started("true"))))
+    transcript = forge.root / "result/transcript.jsonl"
+    limit = time.monotonic() + 20
+    while not (transcript.exists() and "pid" in transcript.read_text()):
+        assert time.monotonic() < limit
+        time.sleep(0.01)
+
+    job.send_signal(signal.SIGINT)
+    left = forge.left_by(job)
+
+    assert left.result["conclusion"] == left.result["outcome"] == "cancelled"
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(left.said.split("pid ")[1].split()[0]), 0)
+
+
+def test_a_link_is_no_script(forge: Forge, tmp_path: Path) -> None:
+    seed = tmp_path / "seed"
+    (seed / ".brat").mkdir()
+    (seed / SCRIPT).symlink_to("../README.md")
+    git("add", "-A", cwd=seed)
+    forge.commit_on_main({"more": "x"})
+
+    assert forge.sh("echo x > new").result["files"] == ["new"]
