@@ -18,7 +18,8 @@ from bot.serving.service import listening
 from bot.serving.simulate import Recorded, World, told
 from bot.settings import read_as
 from brat import checkout as checkouts, local, workflow_files
-from brat.console import say, write
+from brat.console import LogForm, Tell, say, write
+from brat.journal import journal
 from brat.places import log_repository
 from brat.reading import Reader
 from convoy.config import Config
@@ -29,29 +30,29 @@ GITHUB: Final = "github.com"
 _MARKS: Final = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 
 
-def serve(file: Path, *, poll: bool) -> None:
-    """Serve until SIGTERM or Ctrl-C.
+def serve(file: Path, *, poll: bool, form: LogForm = LogForm.TEXT) -> None:
+    """Serve until SIGTERM or Ctrl-C, and log in that form.
 
     Raises:
         BratError: the settings are not as they must be, or a port is taken.
     """
     hosting = read_as(Hosting, file)
-    asyncio.run(_serve(hosting, poll=poll))
+    asyncio.run(_serve(hosting, journal(form), poll=poll))
 
 
-async def _serve(hosting: Hosting, *, poll: bool) -> None:
+async def _serve(hosting: Hosting, tell: Tell, *, poll: bool) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with hosted(hosting, say, poll=poll) as host:
+    async with hosted(hosting, tell, poll=poll) as host:
         if host.port:
-            say(f"deliveries: http://{hosting.address}:{host.port}{PATH}")
+            tell(f"deliveries: http://{hosting.address}:{host.port}{PATH}")
         if host.metrics_port:
-            say(f"figures: http://{hosting.address}:{host.metrics_port}/metrics")
+            tell(f"figures: http://{hosting.address}:{host.metrics_port}/metrics")
         gc.freeze()  # what is there now stays: it need not be looked through again
-        say(f"to stop everything at once: touch {hosting.stop_file}")
+        tell(f"to stop everything at once: touch {hosting.stop_file}")
         await ended.wait()
-    say("stopped; whatever is unfinished goes on at the next start")
+    tell("stopped; whatever is unfinished goes on at the next start")
 
 
 def manifest(

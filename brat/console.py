@@ -2,12 +2,21 @@
 
 import sys
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Final
 
 from rich.console import Console
 
 Tell = Callable[[str], None]
 """Is told one line for a person."""
+
+
+class LogForm(StrEnum):
+    """How the log of a service looks."""
+
+    TEXT = "text"
+    JSON = "json"
+
 
 PIPED_COLUMNS: Final = 140
 """How wide tables are where nobody knows the width."""

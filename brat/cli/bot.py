@@ -7,6 +7,7 @@ from typing import Annotated, Final
 import typer
 
 from brat.cli.options import HERE, Repo, group
+from brat.console import LogForm
 
 bot: Final = group("The bot on GitHub: make its App, serve it, try a delivery.")
 
@@ -27,11 +28,14 @@ def serve(
     poll: Annotated[
         bool, typer.Option("--poll", help="No public address: look, and hear nothing.")
     ] = False,
+    log: Annotated[
+        LogForm, typer.Option("--log", help="How its log on stderr looks.")
+    ] = LogForm.TEXT,
 ) -> None:
     """Serve every repository that the settings name, until stopped."""
     from brat import bot_commands
 
-    bot_commands.serve(settings, poll=poll)
+    bot_commands.serve(settings, poll=poll, form=log)
 
 
 @bot.command("manifest")

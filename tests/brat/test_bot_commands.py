@@ -29,9 +29,11 @@ def typed(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    ("signal_number", "form"), [(signal.SIGTERM, "text"), (signal.SIGINT, "json")]
+)
 async def test_it_polls_until_it_is_stopped(
-    tmp_path: Path, signal_number: signal.Signals
+    tmp_path: Path, signal_number: signal.Signals, form: str
 ) -> None:
     with Forge(tmp_path / "forge") as forge:
         tokens = settle_in(forge, make_source(tmp_path / "source"))
@@ -52,7 +54,7 @@ async def test_it_polls_until_it_is_stopped(
             file.write_text(json.dumps(told))
             child = await asyncio.create_subprocess_exec(
                 BRAT,
-                *("bot", "serve", str(file), "--poll"),
+                *("bot", "serve", str(file), "--poll", "--log", form),
                 stderr=asyncio.subprocess.PIPE,
             )
             try:
@@ -71,6 +73,11 @@ async def test_it_polls_until_it_is_stopped(
     assert child.returncode == 0
     assert b"stopped; whatever is unfinished goes on" in said
     assert b"Traceback" not in said
+    if form == "json":
+        lines = [json.loads(line) for line in said.splitlines()]
+        assert all(
+            {"timestamp", "level", "logger", "event"} <= {*line} for line in lines
+        )
 
 
 def test_without_a_secret_it_serves_nothing(tmp_path: Path) -> None:
