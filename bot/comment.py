@@ -29,7 +29,7 @@ NO: Final = "brat:no"
 _WHY_CHARS: Final = 160
 _TITLE_CHARS: Final = 256
 """The longest title GitHub takes."""
-_LIST_CHARS: Final = 60_000
+LIST_CHARS: Final = 60_000
 """GitHub takes a text of 65536 characters."""
 _HARMLESS: Final = str.maketrans(
     {mark: f"\\{mark}" for mark in "\\|`[*_~"}
@@ -73,7 +73,7 @@ def convoy_table(convoy: Convoy) -> str:
         lines += [
             "| # | Task | State | Attempts | Pull request | Landed as | Waits for |",
             "|---|---|---|---|---|---|---|",
-            *_fitting([_row(convoy, task) for task in convoy.tasks], "| | {} |"),
+            *fitting([_row(convoy, task) for task in convoy.tasks], "| | {} |"),
             "",
         ]
     if convoy.staged and convoy.tasks:
@@ -108,7 +108,7 @@ def _further(convoy: Convoy) -> list[str]:
     if not lines:
         return []
     heading = "**Agents saw further work.** Say what is to be added:"
-    return [heading, "", *_fitting(lines, "- {}"), ""]
+    return [heading, "", *fitting(lines, "- {}"), ""]
 
 
 def _headline(convoy: Convoy) -> str:
@@ -145,33 +145,20 @@ def pull_title(convoy: Convoy, task: Task | None) -> str:
     return convoy.title[: _TITLE_CHARS - len(end)] + end
 
 
-def pull_body(convoy: Convoy, task: Task | None) -> str:
-    """Return the text of a task's pull request; None is the convoy's own."""
-    key = ids.pull_key(convoy.name, task.number if task else 0)
-    lines = [ids.marker(key)]
-    if task is None:
-        lines += [
-            f"Everything that convoy `{convoy.name}` did for #{convoy.issue}:",
-            "",
-        ]
-        done = [
-            f"- {inline(other.spec.title)}: {other.state}"
-            + (f", #{other.pull}" if other.pull else "")
-            for other in convoy.tasks
-        ]
-        lines += _fitting(done, "- {}")
-    else:
-        lines += [
-            f"Task {task.number} of convoy `{convoy.name}`, for #{convoy.issue}.",
-            "",
-            "brat merges this when CI is green on the exact commit that will land.",
-        ]
+def pull_body(convoy: Convoy, task: Task) -> str:
+    """Return the text of a task's pull request."""
+    lines = (
+        ids.marker(ids.pull_key(convoy.name, task.number)),
+        f"Task {task.number} of convoy `{convoy.name}`, for #{convoy.issue}.",
+        "",
+        "brat merges this when CI is green on the exact commit that will land.",
+    )
     return "\n".join(lines)
 
 
-def _fitting(lines: list[str], more: str) -> list[str]:
-    """Return as many lines as fit into one text, and how many are left out."""
-    left = _LIST_CHARS
+def fitting(lines: list[str], more: str, chars: int = LIST_CHARS) -> list[str]:
+    """Return as many lines as fit into a text, and how many are left out."""
+    left = chars
     for number, line in enumerate(lines):
         left -= len(line) + 1
         if left < 0:

@@ -10,6 +10,7 @@ from bot import checks, comment
 from bot.desk import Desk
 from bot.forge.retrying import Try, Unsettled, another_try, failed_try
 from bot.orders import boxes
+from bot.packet import packet
 from convoy import ids
 from convoy.actions import CancelRun, Do, Effect, Show
 from convoy.commands import NoteDone
@@ -121,8 +122,14 @@ async def _pull(desk: Desk, convoy: Convoy, intent: Intent, now: Try) -> int:
         return found.number
     now.repeat()
     title = comment.pull_title(convoy, task)
-    body = comment.pull_body(convoy, task)
+    body = comment.pull_body(convoy, task) if task else packet(convoy, _web(desk))
     return await desk.github.open_pull(title, body, head=head, base=base)
+
+
+def _web(desk: Desk) -> str:
+    """Return where people look at the repository; a forge on loopback has no pages."""
+    settings = desk.settings
+    return "" if settings.sole else f"{settings.git_url}/{settings.repository}"
 
 
 async def _comment(desk: Desk, convoy: Convoy, now: Try) -> int:

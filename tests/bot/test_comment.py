@@ -21,10 +21,8 @@ from bot.orders import replies
 from convoy import ids
 from convoy.commands import (
     BlockTask,
-    DropTask,
     FailConvoy,
     LoseSession,
-    NoteDone,
     PauseConvoy,
 )
 from convoy.events import Usage
@@ -199,9 +197,10 @@ def test_a_comment_fits_into_what_a_forge_takes(count: int) -> None:
     tasks = (spec(number, title="&" * 160) for number in range(1, count + 1))
     rules = Rules().planned(*tasks)
 
-    for text in (convoy_comment(rules.convoy), pull_body(rules.convoy, None)):
-        assert len(text) < 65_536
-        assert ("more" in text) == (count > 1)
+    text = convoy_comment(rules.convoy)
+
+    assert len(text) < 65_536
+    assert ("more" in text) == (count > 1)
 
 
 # --- its labels -----------------------------------------------------------------------
@@ -230,21 +229,6 @@ def test_a_tasks_pull_request_says_what_it_is_for() -> None:
 Task 1 of convoy `fix-7`, for #7.
 
 brat merges this when CI is green on the exact commit that will land.\
-""")
-
-
-def test_the_convoys_own_pull_request_lists_its_tasks() -> None:
-    rules = Rules().planned(spec(1), spec(2, title=HOSTILE)).landed(1, sha("a"))
-    rules.do(DropTask(convoy=NAME, task=2, why="no"))
-    rules.do(NoteDone(key=f"pull:{NAME}/0", number=20))
-
-    assert pull_title(rules.convoy, None) == "Fix it (convoy fix-7)"
-    assert pull_body(rules.convoy, None) == snapshot("""\
-<!-- brat:key=pull:fix-7/0 -->
-Everything that convoy `fix-7` did for #7:
-
-- Task 1: merged, #11
-- Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading: dropped\
 """)
 
 
