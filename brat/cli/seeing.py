@@ -1,6 +1,7 @@
-"""The words that look: status, why, cost, queue, session, convoy."""
+"""The words that look: status, why, cost, queue, report, session, convoy."""
 
 import sys
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -17,7 +18,7 @@ def add_to(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
     app.add_typer(convoy, name="convoy")
     app.add_typer(session, name="session")
-    for command in (status, why, cost, queue, dashboard):
+    for command in (status, why, cost, queue, report, dashboard):
         app.command()(command)
 
 
@@ -64,6 +65,22 @@ def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
     from brat.status import show
 
     sys.exit(show.queue(repo, as_json=as_json))
+
+
+def report(
+    convoy: Annotated[
+        str | None, typer.Argument(help="Its name; the live one if left out.")
+    ] = None,
+    *,
+    out: Annotated[
+        Path | None, typer.Option(help="The file; brat-CONVOY.html if left out.")
+    ] = None,
+    repo: Repo = HERE,
+) -> None:
+    """Write how a convoy went as one HTML page: time, cost, what was tried again."""
+    from brat.report import write
+
+    write.report(repo, convoy, out)
 
 
 def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:

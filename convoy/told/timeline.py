@@ -32,6 +32,21 @@ def lines(entries: list[Entry]) -> Iterator[Line]:
             yield Line(one.at_ms, "", "", f"fault in {one.commit[:10]}: {fault}")
 
 
+def facts(entries: Iterable[Entry], bots: frozenset[str]) -> Iterator[tuple[int, Fact]]:
+    """Give what bots wrote, with its time (unix ms), in the log's order.
+
+    Args:
+        entries: of the log, oldest first.
+        bots: their actors, as the state knows them; nobody else's events count.
+    """
+    for one in entries:
+        for event in one.events:
+            if isinstance(event.kind, CommentAdded) and event.actor.hex() in bots:
+                fact = fact_of(event.kind.body)
+                if isinstance(fact, Fact):
+                    yield event.ts, fact
+
+
 def last(newest_first: Iterable[Entry], number: int) -> tuple[Line, ...]:
     """Return the log's last lines, oldest first; takes no more entries than it needs.
 

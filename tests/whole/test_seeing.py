@@ -143,6 +143,17 @@ def test_what_a_session_prints_is_shown(terminal: Terminal) -> None:
     )
 
 
+def test_a_report_is_written_where_it_is_said(terminal: Terminal) -> None:
+    said = terminal.type("brat report --out ../report.html")
+    page = (terminal.cwd.parent / "report.html").read_text()
+    nowhere = terminal.type("brat report --out /nowhere/report.html")
+
+    assert said.lines == ["wrote ../report.html"]
+    assert "<h1>say-words-1: active</h1>" in page
+    assert nowhere.status == 1
+    assert "/nowhere/report.html: No such file or directory" in nowhere.err
+
+
 def test_the_page_names_every_field(terminal: Terminal) -> None:
     page = (Path(__file__).parents[2] / "docs" / "status.md").read_text()
     whole = json.loads(terminal.done("brat status --json"))

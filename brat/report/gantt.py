@@ -1,0 +1,97 @@
+"""The sessions of a convoy as bars over time. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from convoy.told.past import How, Past
+
+WIDTH: Final = 960
+LEFT: Final = 210
+"""Where time begins; the tasks' names stand left of it."""
+ROW: Final = 26
+BAR: Final = 16
+TICKS: Final = 6
+_LEAST: Final = 3.0
+
+
+class Bar(Struct, frozen=True, kw_only=True):
+    """One session, and the wait until its work landed."""
+
+    x: float
+    y: int
+    width: float
+    how: How
+    title: str
+    waits: float = 0.0
+    """How far the wait goes on behind the bar; 0: there was none."""
+
+
+class Row(Struct, frozen=True):
+    """One task's name and where it stands."""
+
+    y: int
+    name: str
+
+
+class Tick(Struct, frozen=True):
+    """A moment, in seconds from the beginning."""
+
+    x: float
+    said: str
+
+
+class Gantt(Struct, frozen=True, kw_only=True):
+    """All of it, in pixels."""
+
+    width: int = WIDTH
+    height: int
+    rows: tuple[Row, ...]
+    bars: tuple[Bar, ...]
+    ticks: tuple[Tick, ...]
+
+
+def draw(sessions: Sequence[Past], names: dict[int, str], now: int) -> Gantt:
+    """Return the drawing.
+
+    Args:
+        sessions: of one convoy.
+        names: of the tasks that have a row, by number, in order.
+        now: unix ms; what still runs goes on to here.
+    """
+    begun = min((one.begun for one in sessions), default=now)
+    ended = max((one.landed or one.ended or now for one in sessions), default=now)
+    scale = (WIDTH - LEFT - 10) / max(1, ended - begun)
+    rows = {number: (place + 1) * ROW for place, number in enumerate(names)}
+
+    def x(at: int) -> float:
+        return round(LEFT + (at - begun) * scale, 1)
+
+    bars = []
+    for one in sessions:
+        end = one.ended or now
+        bar = Bar(
+            x=x(one.begun),
+            y=rows[one.task],
+            width=max(_LEAST, round(x(end) - x(one.begun), 1)),
+            how=one.how,
+            title=_said(one),
+            waits=max(0.0, round(x(one.landed) - x(end), 1)) if one.landed else 0.0,
+        )
+        bars.append(bar)
+    step = (ended - begun) / TICKS
+    return Gantt(
+        height=(len(rows) + 2) * ROW,
+        rows=tuple(Row(rows[number], name) for number, name in names.items()),
+        bars=tuple(bars),
+        ticks=tuple(
+            Tick(x(begun + round(step * n)), f"{step * n / 1000:.0f} s")
+            for n in range(TICKS + 1)
+        ),
+    )
+
+
+def _said(one: Past) -> str:
+    why = f": {one.why}" if one.why else ""
+    return f"attempt {one.attempt}, {one.engine}, {one.took_s:.0f} s, {one.how}{why}"

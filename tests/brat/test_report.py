@@ -1,0 +1,102 @@
+"""A convoy's report: one page that says how it went, and that nobody can misuse."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from brat.report.page import page
+from convoy.codec import fact_of
+from convoy.commands import BlockTask, FailMerge, LoseSession
+from convoy.events import Event, Usage
+from convoy.told.past import past
+from grite.event import CommentAdded
+from tests.world import browser as browsers
+from tests.world.browser import PROGRAM
+from tests.world.rules import NAME, Rules, sha, spec
+
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>{{ 7 * 7 }}"
+
+
+def facts(rules: Rules) -> list[tuple[int, Event]]:
+    return [
+        (event.ts, fact)
+        for event in rules.written
+        if isinstance(event.kind, CommentAdded)
+        and isinstance(fact := fact_of(event.kind.body), Event)
+    ]
+
+
+def eventful(title: str = "Rank roles right") -> Rules:
+    """One landed, one was sent back and landed then, one is lost, one runs."""
+    rules = Rules().planned(spec(1), spec(2, title=title), spec(3), spec(4))
+    rules.landed(1, sha("a")).started(2).accepted(2, sha("b"))
+    rules.offered(2, sha("c"), sha("a"))
+    red = FailMerge(
+        convoy=NAME, task=2, candidate=sha("c"), cause="red", why=f"CI is red: {title}"
+    )
+    rules.do(red).started(2).accepted(2, sha("d")).offered(2, sha("e"), sha("a"))
+    rules.landed_as(2, sha("e")).started(3)
+    usage = Usage(input_tokens=1000, output_tokens=10, usd=0.5)
+    why = "its machine died"
+    lost = LoseSession(
+        convoy=NAME, task=3, attempt=1, cause="lost", why=why, usage=usage
+    )
+    return rules.do(lost).started(4).do(BlockTask(convoy=NAME, task=3, why=why))
+
+
+def told(rules: Rules) -> str:
+    return page(rules.convoy, facts(rules), rules.now)
+
+
+def test_every_session_has_its_fate_and_its_reason() -> None:
+    rules = eventful()
+    found = past(NAME, facts(rules))
+
+    assert [(one.task, one.attempt, one.how) for one in found] == [
+        (1, 1, "landed"),
+        (2, 1, "sent back"),
+        (2, 2, "landed"),
+        (3, 1, "lost"),
+        (4, 1, "running"),
+    ]
+    assert [one.why for one in found if one.why] == [
+        "CI is red: Rank roles right",
+        "its machine died",
+    ]
+    assert found[0].judged == ("ci",)
+    assert [bool(one.landed) for one in found] == [True, False, True, False, False]
+
+
+def test_the_page_has_bars_graph_cost_and_success() -> None:
+    text = told(eventful())
+
+    assert len(re.findall(r'<g class="bar [a-z-]+">', text)) == 5
+    assert text.count('<g class="task ') == 4
+    assert "task 2, attempt 1 (sent back): CI is red: Rank roles right" in text
+    assert "1,000 tokens in, 10 out, $0.50" in text
+    assert '<td class="number">2 (67 %)</td>' in text
+    assert "changes code and no test; took 2 attempts" in text
+
+
+@pytest.mark.parametrize("rules", [Rules().planned(spec(1)), eventful(HOSTILE)])
+def test_it_needs_nothing_else_and_hostile_text_stays_text(rules: Rules) -> None:
+    text = told(rules)
+
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "http" not in text.replace("http-equiv", "").replace("https", "http")
+    assert not re.search(r"<(link|iframe|object|embed)\b|<[^>]*\bsrc=|url\(", text)
+
+
+@pytest.mark.needs(PROGRAM, "npm")
+async def test_a_browser_shows_it_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "report.html"
+    file.write_text(told(eventful(HOSTILE)), encoding="utf-8")
+    async with browsers.launched() as launched:
+        for scheme in ("light", "dark"):
+            async with browsers.tab(launched, scheme) as tab:
+                await tab.page.goto(file.as_uri())
+                await tab.picture(f"report-{scheme}")
+                assert await tab.faults() == []
+                assert tab.complaints == []
