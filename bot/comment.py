@@ -13,7 +13,7 @@ from convoy.state import Convoy, Task
 from convoy.text.plaintext import clean
 from convoy.told.further import further
 from convoy.told.reasons import waits_for
-from convoy.told.spending import spoken, used
+from convoy.told.spending import foreseen, spoken, used
 
 LABELS: Final = (
     "brat:planning",
@@ -87,8 +87,7 @@ def convoy_table(convoy: Convoy) -> str:
     if convoy.pull is not None:
         lines += [f"The convoy's own pull request: #{convoy.pull}.", ""]
     lines += _further(convoy)
-    if spent := spoken(used(convoy)):
-        lines += [f"Its sessions used {spent}.", ""]
+    lines += _money(convoy)
     lines.append(
         f"<sub>Asked for by {inline(convoy.by)}. "
         f"Branch `{ids.base_branch(convoy.name)}`. "
@@ -96,6 +95,14 @@ def convoy_table(convoy: Convoy) -> str:
         "</sub>"
     )
     return "\n".join(lines)
+
+
+def _money(convoy: Convoy) -> list[str]:
+    about = "" if convoy.ended else foreseen(convoy)
+    spent = spoken(used(convoy))
+    told = [f"Estimate: {about}."] * bool(about)
+    told += [f"Its sessions used {spent}."] * bool(spent)
+    return [" ".join(told), ""] if told else []
 
 
 def _further(convoy: Convoy) -> list[str]:

@@ -24,6 +24,7 @@ from convoy.actions import (
     BuildConvoy,
     Collect,
     CreateBase,
+    Defer,
     Expire,
     Land,
     LandConvoy,
@@ -132,6 +133,8 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             refinery.land_convoy(desk, draft, action)
         case Reject():
             refinery.reject(draft, action)
+        case Defer():
+            witness.defer(draft, action)
         case Block():
             refinery.block(draft, action)
         case Pause():

@@ -98,6 +98,15 @@ class Block(Struct, frozen=True):
     why: str
 
 
+class Defer(Struct, frozen=True):
+    """The task does not start before `until` (unix ms): the day's money is spent."""
+
+    convoy: str
+    task: int
+    until: int
+    why: str
+
+
 class Pause(Struct, frozen=True):
     """Nothing new starts in the convoy until a person resumes it."""
 
@@ -151,6 +160,7 @@ Staged = (
     | LandConvoy
     | Reject
     | Block
+    | Defer
     | Pause
     | Sweep
     | Expire
@@ -172,6 +182,7 @@ _ROLES: dict[type[Action], Role] = {
     LandConvoy: "refinery",
     Reject: "refinery",
     Block: "refinery",
+    Defer: "witness",
     Pause: "witness",
     Sweep: "deacon",
     Expire: "deacon",

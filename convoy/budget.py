@@ -1,14 +1,18 @@
 """Whether there is money left for another attempt. Pure.
 
 Only money that is known counts. Sessions at work are not stopped, so a budget can be
-overspent by what runs side by side.
+overspent by what runs side by side. What a task or convoy has spent is a person's
+matter; what a day has spent is over with the day.
 """
 
+from datetime import UTC, datetime
 from typing import Final
 
 from convoy.events import Cause
-from convoy.state import Convoy, Task
+from convoy.state import Convoy, State, Task
 from convoy.told.spending import dollars, used
+
+DAY_MS: Final = 86_400_000
 
 _ASKED_FOR: Final[frozenset[Cause]] = frozenset({"retry", "changes"})
 """A person wants this very attempt, and knows what was spent."""
@@ -21,6 +25,26 @@ def overspent(convoy: Convoy, task: Task) -> str:
     budget = convoy.settings.budget
     of_task = _spent("task", task.used.usd, budget.task)
     return of_task or _spent("convoy", used(convoy).usd, budget.convoy)
+
+
+def closed(state: State, convoy: Convoy, task: Task, now: int) -> str:
+    """Return why the task does not start before the next day; empty: it may."""
+    most, day = convoy.settings.budget.day, now // DAY_MS
+    if most is None or task.cause in _ASKED_FOR:
+        return ""
+    spent = state.day_usd if state.day == day else 0.0
+    if spent < most:
+        return ""
+    again = datetime.fromtimestamp(reopens(now) / 1000, UTC)
+    return (
+        f"today's budget of {dollars(most)} is spent, {dollars(spent)} so far; "
+        f"it starts again at {again:%Y-%m-%d %H:%M} UTC"
+    )
+
+
+def reopens(now: int) -> int:
+    """Return when the next day begins, UTC, unix ms."""
+    return (now // DAY_MS + 1) * DAY_MS
 
 
 def _spent(what: str, usd: float, most: float | None) -> str:

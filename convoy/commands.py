@@ -238,6 +238,15 @@ class BlockTask(Struct, frozen=True, kw_only=True):
     why: str
 
 
+class DeferTask(Struct, frozen=True, kw_only=True):
+    """The day's money is spent: the task waits until then (unix ms)."""
+
+    convoy: str
+    task: int
+    until: int
+    why: str
+
+
 class DropTask(Struct, frozen=True, kw_only=True):
     """A person does not want the task any more."""
 
@@ -403,6 +412,7 @@ Command = (
     | StartTask
     | StartPlanning
     | BlockTask
+    | DeferTask
     | RetryTask
     | ReviseTask
     | TellTask

@@ -23,10 +23,11 @@ Cause = Literal[
     "changes",
     "outage",
     "setup",
+    "spent",
     "retry",
 ]
-"""Why a task is in the queue: only `planned`, `outage`, `setup` and `retry` cost no
-attempt."""
+"""Why a task is in the queue: only `planned`, `outage`, `setup`, `spent` and `retry`
+cost no attempt."""
 
 Approve = Literal["auto", "plan"]
 Followups = Literal["ask", "auto", "off"]
@@ -100,6 +101,14 @@ class Usage(Struct, frozen=True, kw_only=True):
     """Money, in US dollars: as the engine reckons it, else by its `price`."""
 
 
+class Estimate(Struct, frozen=True, kw_only=True):
+    """What tasks may cost, if each takes one attempt."""
+
+    usd: float
+    attempts: int = 0
+    """Earlier ones of the same engines that it goes by; 0: it is a guess by price."""
+
+
 class EngineSpec(Struct, frozen=True, kw_only=True):
     """How to start one kind of agent, frozen when the convoy was accepted."""
 
@@ -135,6 +144,8 @@ class Budget(Struct, frozen=True, kw_only=True):
     """By one task; null: as much as it takes."""
     convoy: float | None = None
     """By the whole convoy; null: as much as it takes."""
+    day: float | None = None
+    """By all convoys in a day, UTC; null: as much as they take."""
 
 
 INSTRUCTIONS = (
@@ -237,6 +248,8 @@ class ConvoyPlanned(Fact, frozen=True, kw_only=True, tag="convoy.planned"):
     convoy: str
     planner: str
     tasks: tuple[TaskSpec, ...]
+    estimate: Estimate | None = None
+    """What its tasks may cost; null: no price is known."""
 
 
 class ConvoyApproved(Fact, frozen=True, kw_only=True, tag="convoy.approved"):

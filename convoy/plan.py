@@ -21,6 +21,7 @@ from convoy.actions import (
     CancelRun,
     Collect,
     CreateBase,
+    Defer,
     Do,
     Expire,
     Land,
@@ -31,7 +32,7 @@ from convoy.actions import (
     Show,
     Sweep,
 )
-from convoy.budget import overspent
+from convoy.budget import closed, overspent, reopens
 from convoy.observed import Checks, Observed
 from convoy.queue import (
     Link,
@@ -74,6 +75,7 @@ def plan(state: State, observed: Observed, pace: Pace, now: int) -> tuple[Action
         *(a for convoy in convoys for a in _merges(convoy, observed, pace, now)),
         *(a for convoy in convoys for a in _foundations(convoy, observed)),
         *(a for convoy in convoys for a in _overspent(convoy)),
+        *(a for convoy in convoys for a in _closed(state, convoy, now)),
         *_starts_unless_broken(state, observed, now),
         *(Do(intent) for intent in state.intents.values()),
         *(Show(convoy.name) for convoy in convoys),
@@ -112,6 +114,14 @@ def _results(
             yield Collect(convoy.name, task.number, attempt.run)
         elif run and (late or task.state != "running"):
             yield CancelRun(run.id)
+
+
+def _closed(state: State, convoy: Convoy, now: int) -> Iterator[Action]:
+    """Let what could start wait for the next day, where today's money is spent."""
+    for task in convoy.tasks:
+        is_ready = startable(convoy, task) and task.not_before <= now
+        if is_ready and (why := closed(state, convoy, task, now)):
+            yield Defer(convoy.name, task.number, reopens(now), why)
 
 
 def _overspent(convoy: Convoy) -> Iterator[Action]:
@@ -176,6 +186,8 @@ def _startable(
         return
     for task in convoy.tasks:
         is_ready = startable(convoy, task) and task.not_before <= now
+        if is_ready and closed(state, convoy, task, now):
+            continue
         if is_ready and not must_wait(state, convoy, task, now):
             yield task
 

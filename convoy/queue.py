@@ -46,7 +46,7 @@ def resting(state: State, now: int) -> Iterator[str]:
         task.spec.engine
         for convoy in state.live()
         for task in convoy.tasks
-        if task.state == "queued" and task.not_before > now
+        if task.state == "queued" and task.cause == "outage" and task.not_before > now
     )
 
 

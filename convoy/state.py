@@ -11,6 +11,7 @@ from msgspec import Struct
 from convoy.events import (
     ActionKind,
     Cause,
+    Estimate,
     Followup,
     Reaction,
     Settings,
@@ -173,6 +174,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     who asked for it."""
     mayor: Task | None = None
     """Task 0, where an engine plans; it has neither a branch nor a pull request."""
+    estimate: Estimate | None = None
+    """What its tasks were thought to cost when they were planned."""
     scratchpad: tuple[str, ...] = ()
     """What its agents noted for each other, oldest first."""
     priority: int = 1
@@ -253,6 +256,10 @@ class State(Struct, frozen=True, kw_only=True):
     convoys: dict[str, Convoy] = {}
     leases: dict[str, Lease] = {}
     intents: dict[str, Intent] = {}
+    day: int = 0
+    """The day, UTC, on which money was spent last, counted from 1970."""
+    day_usd: float = 0.0
+    """What was spent on it, by all convoys, as far as it is known."""
     answered: frozenset[int] = frozenset()
     """Comments whose commands were carried out and answered."""
     heard: frozenset[str] = frozenset()

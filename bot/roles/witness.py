@@ -14,8 +14,8 @@ from bot.repository.draft import Draft
 from bot.roles import intake
 from bot.roles.handin import LOST
 from convoy import ids
-from convoy.actions import Begin, Collect, Pause
-from convoy.commands import Answer, PauseConvoy, StartTask
+from convoy.actions import Begin, Collect, Defer, Pause
+from convoy.commands import Answer, DeferTask, PauseConvoy, StartTask
 from grite.errors import Unavailable
 
 _FOR_GOOD: Final = frozenset({HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
@@ -53,6 +53,14 @@ def note(desk: Desk, draft: Draft) -> None:
         return
     for heard in desk.feed.owed():
         draft.submit(heard)
+
+
+def defer(draft: Draft, action: Defer) -> None:
+    """Let a task wait for the next day's money."""
+    command = DeferTask(
+        convoy=action.convoy, task=action.task, until=action.until, why=action.why
+    )
+    draft.submit(command)
 
 
 async def fetch(desk: Desk, action: Collect) -> bytes | str | None:

@@ -14,7 +14,7 @@ from convoy.state import Convoy, State
 from convoy.text.plaintext import clean
 from convoy.told.interventions import Intervention, interventions
 from convoy.told.reasons import clock, waits_for
-from convoy.told.spending import spenders, spoken, used
+from convoy.told.spending import foreseen, spenders, spoken, used
 from convoy.told.times import saved_s
 
 _STYLES: Final = {
@@ -153,6 +153,8 @@ def cost_table(convoys: tuple[Convoy, ...]) -> Table:
                 spoken(task.used),
             )
         table.add_row(convoy.name, "in all", "", "", spoken(used(convoy)) or "not said")
+        if about := foreseen(convoy):
+            table.add_row(convoy.name, "estimate", "", "", about)
     return table
 
 

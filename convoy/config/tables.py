@@ -216,10 +216,13 @@ class BudgetTable(Table):
     """By one task: once that is spent, it is not tried again by itself."""
     convoy: Dollars | None = None
     """By a whole convoy: once that is spent, none of its tasks starts by itself."""
+    day: Dollars | None = None
+    """By all convoys in a day, counted when a session ends: once that is spent, nothing
+    starts by itself until midnight, UTC."""
 
     def budget(self) -> Budget:
         """Freeze it."""
-        return Budget(task=self.task, convoy=self.convoy)
+        return Budget(task=self.task, convoy=self.convoy, day=self.day)
 
 
 class LocksTable(Table):

@@ -45,6 +45,7 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.StartTask: tasks.start,
     commands.StartPlanning: planning.start,
     commands.BlockTask: tasks.block,
+    commands.DeferTask: tasks.defer,
     commands.RetryTask: tasks.retry,
     commands.ReviseTask: holds.revise,
     commands.TellTask: edits.tell,

@@ -14,6 +14,7 @@ from convoy.decide.consequence import finish
 from convoy.decide.everything import paused_because, stands_still
 from convoy.decide.lookup import in_state, live
 from convoy.decide.verdict import Decision, Events, Refusal
+from convoy.estimate import estimate
 from convoy.events import (
     ActionIntended,
     BotStarted,
@@ -83,7 +84,10 @@ def plan(state: State, command: PlanConvoy) -> Decision:
     if isinstance(ended, Refusal):
         return ended
     planned = ConvoyPlanned(
-        convoy=convoy.name, planner=command.planner, tasks=command.tasks
+        convoy=convoy.name,
+        planner=command.planner,
+        tasks=command.tasks,
+        estimate=estimate(state, convoy, command.tasks),
     )
     queued = (
         TaskQueued(convoy=convoy.name, task=task.number, cause="planned")

@@ -3,7 +3,8 @@
 from msgspec.structs import replace
 
 from convoy import ids
-from convoy.commands import BlockTask, DropTask, RetryTask, StartTask
+from convoy.budget import closed
+from convoy.commands import BlockTask, DeferTask, DropTask, RetryTask, StartTask
 from convoy.decide.consequence import convoy_next
 from convoy.decide.lookup import in_state, live, task_in
 from convoy.decide.notes import handed
@@ -35,6 +36,8 @@ def start(state: State, command: StartTask) -> Decision:
         return Refusal(f"task {command.task} of {convoy.name} cannot start now")
     if task.not_before > command.now:
         return Refusal(f"task {task.number} waits for the model's vendor")
+    if why := closed(state, convoy, task, command.now):
+        return Refusal(why)
     if task.earlier is not None and command.base != task.earlier.commit:
         return Refusal(f"task {task.number} goes on from {task.earlier.commit}")
     held = conflicting_leases(state, task, command.now)
@@ -118,6 +121,23 @@ def block(state: State, command: BlockTask) -> Decision:
         return Refusal(f"task {command.task} of {command.convoy} cannot be blocked")
     blocked = TaskBlocked(convoy=convoy.name, task=task.number, why=command.why)
     return (blocked,)
+
+
+def defer(state: State, command: DeferTask) -> Decision:
+    """Let a task that could start wait until the day's money is there again."""
+    task = task_in(state, command.convoy, command.task, "queued")
+    if isinstance(task, Refusal):
+        return task
+    if task.not_before >= command.until or task.attempt is not None:
+        return Refusal(f"task {task.number} waits already")
+    queued = TaskQueued(
+        convoy=command.convoy,
+        task=task.number,
+        cause="spent",
+        why=command.why,
+        not_before=command.until,
+    )
+    return (queued,)
 
 
 def retry(state: State, command: RetryTask) -> Decision:

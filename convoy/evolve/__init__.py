@@ -43,6 +43,7 @@ from convoy.evolve.holds import Hold, hold_after
 from convoy.evolve.merges import MergeEvent, merge_after
 from convoy.evolve.notes import noted
 from convoy.evolve.tasks import FREE, TaskEvent, task_after
+from convoy.evolve.today import counted_today
 from convoy.state import State, Task
 
 Tried = WorkAccepted | TaskMerged | TaskQueued | TaskBlocked
@@ -95,7 +96,7 @@ def _said(state: State, event: CommentSaid) -> State:
 
 def _of_session(state: State, event: TaskEvent) -> State:
     return change_convoy(
-        state,
+        counted_today(state, event),
         event.convoy,
         lambda c: change_session(c, event.task, lambda t: task_after(state, t, event)),
     )

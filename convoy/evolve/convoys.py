@@ -61,7 +61,8 @@ def convoy_after(state: State, convoy: Convoy, event: ConvoyEvent) -> Convoy:
             tasks = tuple(Task(spec=spec) for spec in event.tasks)
             waits = convoy.waits_for_approval
             now: ConvoyState = "planning" if waits else "active"
-            return replace(convoy, state=now, planner=event.planner, tasks=tasks)
+            convoy = replace(convoy, planner=event.planner, estimate=event.estimate)
+            return replace(convoy, state=now, tasks=tasks)
         case ConvoyApproved():
             return replace(convoy, state="active", vouched_by=event.by)
         case ConvoyRanked():

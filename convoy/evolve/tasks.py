@@ -18,7 +18,7 @@ from convoy.events import (
 from convoy.state import Attempt, HandedIn, State, Task, Work
 from convoy.usage import plus
 
-FREE = frozenset({"planned", "outage", "setup", "retry"})
+FREE = frozenset({"planned", "outage", "setup", "spent", "retry"})
 """Causes of a return to the queue that cost no attempt."""
 _NOT_THE_WORKS = frozenset({"outage", "setup"})
 """They say nothing of the task's work."""
@@ -76,7 +76,7 @@ def _queued(task: Task, event: TaskQueued) -> Task:
         spent -= 1
     if event.cause == "outage":
         outages = task.outages + 1
-    is_news = event.why and event.cause not in _NOT_THE_WORKS
+    is_news = event.why and event.cause not in {*_NOT_THE_WORKS, "spent"}
     notes = (*task.notes, event.why) if is_news else task.notes
     return replace(
         task,

@@ -65,6 +65,7 @@ def convoy_document(convoy: Convoy) -> dict[str, Any]:
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),
         "usage": msgspec.to_builtins(used(convoy)),
+        "estimate": msgspec.to_builtins(convoy.estimate),
         "tasks": [task_document(convoy, task) for task in convoy.tasks],
     }
 
@@ -125,6 +126,7 @@ def cost_document(convoys: Iterable[Convoy]) -> dict[str, Any]:
             {
                 "name": convoy.name,
                 "usage": msgspec.to_builtins(used(convoy)),
+                "estimate": msgspec.to_builtins(convoy.estimate),
                 "tasks": [_cost(task) for task in spenders(convoy)],
             }
             for convoy in convoys

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Final
 
-from convoy.budget import overspent
+from convoy.budget import closed, overspent
 from convoy.queue import conflicting_leases, kept_back, resting, waiting_to_merge
 from convoy.state import Attempt, Convoy, State, Task
 
@@ -101,6 +101,7 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *(("its last session has not ended yet",) if task.attempt else ()),
         *(_outage(task) if task.not_before > now else ()),
         *((spent,) if (spent := overspent(convoy, task)) else ()),
+        *_closed(state, convoy, task, now),
         *held,
         *(_slots(state, convoy, task, now) if task.not_before <= now else ()),
     )
@@ -108,7 +109,14 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
 
 
 def _outage(task: Task) -> Iterator[str]:
-    yield f"{task.why.rstrip('.')}: it waits until {clock(task.not_before)}"
+    when = "" if task.cause == "spent" else f": it waits until {clock(task.not_before)}"
+    yield f"{task.why.rstrip('.')}{when}"
+
+
+def _closed(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
+    why = closed(state, convoy, task, now)
+    if why and task.not_before <= now:
+        yield why
 
 
 def _needed(convoy: Convoy, number: int) -> str:

@@ -30,6 +30,19 @@ def spoken(usage: Usage) -> str:
     return f"{said}, {_money(usage)}"
 
 
+def foreseen(convoy: Convoy) -> str:
+    """Return what the plan was thought to cost, in a few words; empty: nothing was."""
+    found = convoy.estimate
+    if found is None:
+        return ""
+    by = (
+        f"by {found.attempts} earlier attempts of the same engines"
+        if found.attempts
+        else "a guess by the price of its engines"
+    )
+    return f"about {dollars(found.usd)} if each task takes one attempt ({by})"
+
+
 def _money(usage: Usage) -> str:
     if not usage.unpriced_tokens:
         return dollars(usage.usd)

@@ -1,14 +1,27 @@
 """What is spent stops what would start, never what runs, and a person decides."""
 
-import pytest
+from datetime import UTC, datetime
 
-from convoy.actions import Begin, Block
-from convoy.commands import AcceptWork, BlockTask, RefuseWork, RetryTask, StartTask
-from convoy.events import Budget, Usage
+import pytest
+from msgspec.structs import replace
+
+from convoy.actions import Begin, Block, Defer
+from convoy.commands import (
+    AcceptWork,
+    BlockTask,
+    DeferTask,
+    RefuseWork,
+    RetryTask,
+    StartTask,
+)
+from convoy.decide import Refusal
+from convoy.estimate import estimate
+from convoy.events import Budget, EngineSpec, Estimate, Price, Usage
 from convoy.ids import base_branch
 from convoy.observed import Observed
 from convoy.plan import Pace, plan
-from convoy.told.reasons import reasons
+from convoy.told.reasons import reasons, waits_for
+from convoy.told.spending import foreseen
 from tests.world.rules import NAME, Rules, sha, spec
 
 OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
@@ -97,3 +110,91 @@ def test_below_its_budget_a_task_is_tried_again(budget: dict[str, float]) -> Non
 def test_a_budget_of_nothing_lets_nothing_start() -> None:
     assert set(owed(planned(convoy=0.0))) == {1, 2}
     assert all(owed(planned(convoy=0.0)).values())
+
+
+# --- a day ----------------------------------------------------------------------------
+
+DAY_MS = 86_400_000
+
+
+def deferred(rules: Rules) -> dict[int, int]:
+    actions = plan(rules.state, OBSERVED, Pace(), rules.now)
+    return {each.task: each.until for each in actions if isinstance(each, Defer)}
+
+
+def test_when_the_days_money_is_spent_what_could_start_waits_for_midnight() -> None:
+    rules = failed(planned(day=2.0).started(1), 1, 2.5)
+    midnight = (rules.now // DAY_MS + 1) * DAY_MS
+
+    assert owed(rules) == {}
+    assert deferred(rules) == {1: midnight, 2: midnight}
+    day = f"{datetime.fromtimestamp(midnight / 1000, UTC):%Y-%m-%d}"
+    why = (
+        "today's budget of $2.00 is spent, $2.50 so far; "
+        f"it starts again at {day} 00:00 UTC"
+    )
+    assert rules.ask(replace(START, now=rules.now)) == Refusal(why)
+    rules.do(DeferTask(convoy=NAME, task=1, until=midnight, why=why))
+    task = rules.task(1)
+    assert (task.state, task.spent, task.notes) == ("queued", 1, ("no",))
+    assert waits_for(rules.convoy, task) == why
+    assert why in reasons(rules.state, rules.convoy, task, rules.now)
+    assert deferred(rules) == {2: midnight}
+
+
+def test_the_next_day_it_starts_again() -> None:
+    rules = failed(planned(day=2.0).started(1), 1, 2.5)
+    until = (rules.now // DAY_MS + 1) * DAY_MS
+    rules.do(DeferTask(convoy=NAME, task=1, until=until, why="spent"))
+
+    rules.now = until
+
+    assert owed(rules) == {1: "", 2: ""}
+    rules.started(1)
+
+
+def test_what_one_convoy_spends_counts_for_all() -> None:
+    rules = failed(planned(day=2.0).started(1), 1, 1.5)
+    assert owed(rules) == {1: "", 2: ""}
+
+    failed(rules.started(2), 2, 0.5)
+
+    assert owed(rules) == {}
+    assert rules.state.day_usd == 2.0
+
+
+def test_what_a_person_asks_for_starts_on_a_spent_day() -> None:
+    rules = failed(planned(day=1.0).started(1), 1, 1.0)
+    rules.do(BlockTask(convoy=NAME, task=1, why="look"))
+    rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
+
+    assert owed(rules) == {1: ""}
+    assert deferred(rules).keys() == {2}
+
+
+# --- an estimate ----------------------------------------------------------------------
+
+
+def test_without_a_price_there_is_no_estimate() -> None:
+    assert planned().convoy.estimate is None
+
+
+def test_before_the_first_attempt_it_is_a_guess_by_price() -> None:
+    engines = {
+        "default": EngineSpec(
+            type="codex", price=Price(input=2.0, output=10.0, cached=0.5)
+        )
+    }
+    rules = Rules().planned(spec(1), spec(2), engines=engines)
+
+    # 0.1 million read, 0.4 from the cache and 0.015 written, each twice.
+    assert rules.convoy.estimate == Estimate(usd=1.1)
+    assert foreseen(rules.convoy).startswith("about $1.10 if each task takes one ")
+
+
+def test_then_it_is_what_such_attempts_cost_before() -> None:
+    rules = failed(planned().started(1), 1, 1.0)
+    failed(rules.started(1), 1, 2.0)
+
+    specs = (spec(1), spec(2))
+    assert estimate(rules.state, rules.convoy, specs) == Estimate(usd=3.0, attempts=2)
