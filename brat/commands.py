@@ -32,12 +32,14 @@ from convoy.commands import (
     PauseConvoy,
     ResumeConvoy,
     RetryTask,
+    TellTask,
 )
 from convoy.config import Config
 from convoy.planner import tasklist
 from convoy.state import Convoy
 from convoy.text.duration import seconds
-from convoy.text.plaintext import shortened
+from convoy.text.plaintext import clean, shortened
+from convoy.text.redaction import redacted
 from runner import engines
 
 TITLE_CHARS: Final = 72
@@ -207,6 +209,15 @@ def add(path: Path, convoy: str | None, text: str) -> int:
         return _usage(str(error))
     by = checkout.person()
     return _ask(checkout, AddTask(convoy=found.name, spec=spec, by=by))
+
+
+def tell(path: Path, convoy: str | None, number: int, text: str) -> int:
+    """Say something to a task; return 1 when the rules forbid it."""
+    checkout = checkouts.find(path)
+    name = _convoy_named(checkout, convoy).name
+    said = redacted(clean(text))
+    by = checkout.person()
+    return _ask(checkout, TellTask(convoy=name, task=number, by=by, text=said))
 
 
 def drop(path: Path, convoy: str | None, number: int) -> int:

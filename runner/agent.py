@@ -20,7 +20,8 @@ from runner.gateway import Gateway
 from runner.home import left_in, plain_environment, prepare
 from runner.inputs import Inputs
 from runner.keys import key_for, missing_key
-from runner.prompt import prompt
+from runner.prompt import message, prompt
+from runner.steering import Inbox, Message, Since, Steering
 from runner.stop import Stop
 from runner.supervise import Ending, Order, Stream, supervise
 from runner.transcript import Transcript
@@ -43,6 +44,8 @@ class Job:
     """Told what the engine says it used, as it says it; else what its proxy counted."""
     gateway: Gateway | None = None
     """The proxy that holds the model's key; None: the engine cannot use one."""
+    inbox: Inbox | None = None
+    """Where what people say to the session comes in; None: there is no feed."""
 
 
 def run(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
@@ -69,6 +72,8 @@ class _Run:
         limit = job.started.limits.output_bytes
         self._transcript = Transcript(job.transcript, job.redaction, limit, self._take)
         self._says_tokens = False
+        self._since = Since()
+        self._steering = self._talked_to()
         if job.gateway:
             job.gateway.listen(self._note_refused)
 
@@ -77,14 +82,18 @@ class _Run:
     ) -> tuple[Ending, Report]:
         job, row, spec = self._job, self._row, self._job.started.engine
         job.running(argv[0])
+        if self._steering and job.inbox:
+            job.inbox.listen(stop.nudge)
+        is_read = row.prompt == "stdin" and not self._steering
         order = Order(
             argv,
             folder,
             environment_of(job, row, self._call),
             spec.timeout_s,
-            stdin=self._call.prompt if row.prompt == "stdin" else None,
+            stdin=self._call.prompt if is_read else None,
             silence_s=math.inf if row.is_quiet else spec.silence_s,
             aside=job.gateway,
+            talk=self._steering,
         )
         try:
             ending = supervise(order, self._transcript.write, stop)
@@ -99,6 +108,17 @@ class _Run:
         by_us = ending.timed_out or ending.silent or ending.called_off
         report = self._hearing.report(None if by_us else ending.exit_code)
         return ending, replace(report, trouble=self._trouble(ending) or report.trouble)
+
+    def _talked_to(self) -> Steering | None:
+        """Return who talks to the engine while it runs, where it takes that."""
+        job, says = self._job, self._row.says
+        if job.inbox is None or says is None:
+            return None
+
+        def worded(said: Message) -> bytes:
+            return says(message(job.started, said.by, said.text))
+
+        return Steering(says(prompt(job.started)), job.inbox, worded)
 
     def _trouble(self, ending: Ending) -> Error | None:
         gateway = self._job.gateway
@@ -125,6 +145,9 @@ class _Run:
         self._hearing.feed(stream, text)
 
     def _note(self, said: Said) -> None:
+        if self._steering:
+            self._steering.note(said)
+            said = self._since(said)
         if not isinstance(said, Text):  # the transcript has it as it was written
             self._transcript.note(said)
         self._says_tokens = self._says_tokens or isinstance(said, Usage)
@@ -167,5 +190,7 @@ def _call(job: Job, row: Row) -> Call:
     home = job.scratch / "home"
     file = job.scratch / "prompt.md"
     file.write_text(prompt(job.started), encoding="utf-8")
-    call = Call(job.started.engine, file, home, endpoint=job.inputs.endpoint)
+    steered = job.inbox is not None and row.says is not None
+    endpoint = job.inputs.endpoint
+    call = Call(job.started.engine, file, home, steered=steered, endpoint=endpoint)
     return replace(call, key=key_for(row, call, job.inputs.offered))

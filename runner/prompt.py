@@ -21,6 +21,10 @@ _PLAN_RULES = """\
 End your last message with a line `BRAT: done` and one sentence on the plan. Instead of
 `done` it may be `blocked` or `missing_data`, and why.
 """
+_GO_ON = (
+    "Take it into account and go on. The rules of the task hold as before; end with "
+    "the line that begins with `BRAT:`."
+)
 _NOTES = "## Why earlier attempts did not land, and what else is to be known\n"
 _HANDED = "## What agents before you noted for you\n"
 _SCRATCHPAD = "## What the agents of this convoy noted for each other\n"
@@ -46,6 +50,13 @@ End your last message with a line that says how it went: `BRAT: done` and what y
 in one sentence. Instead of `done` it may be `noop` (nothing is to be done), `blocked`,
 `missing_tool` or `missing_data`, and why.
 """
+
+
+def message(started: TaskStarted, by: str, text: str) -> str:
+    """Return what a person says while the agent works, as data like the prompt's."""
+    said = fenced(clean(text), fence_of(started.session))
+    told = f"{clean(by)} tells you of this task, while you work on it:"
+    return f"{told}\n\n{said}\n\n{_GO_ON}"
 
 
 def prompt(started: TaskStarted) -> str:

@@ -5,8 +5,10 @@ keep its work, say so. The first part of a job has nothing to keep and is left a
 https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-cancellation
 """
 
+import contextlib
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -29,6 +31,7 @@ class Stop:
         self.wanted = False
         self._leaves_at_once = False
         self._reader, self._writer = os.pipe()
+        self._lock, self._is_open = threading.Lock(), True
         for end in (self._reader, self._writer):
             os.set_blocking(end, False)
 
@@ -42,8 +45,10 @@ class Stop:
         for each, before in self._before.items():
             signal.signal(each, before)
         signal.set_wakeup_fd(-1)
-        os.close(self._reader)
-        os.close(self._writer)
+        with self._lock:
+            self._is_open = False
+            os.close(self._reader)
+            os.close(self._writer)
 
     @contextmanager
     def leaving_at_once(self) -> Iterator[None]:
@@ -59,6 +64,13 @@ class Stop:
     def fileno(self) -> int:
         """Return what becomes readable when a signal came."""
         return self._reader
+
+    def nudge(self) -> None:
+        """Wake who waits; from any thread, also when nobody waits any more."""
+        with self._lock:
+            if self._is_open:
+                with contextlib.suppress(BlockingIOError):
+                    os.write(self._writer, b"\0")
 
     def drain(self) -> None:
         """Forget the wake-ups so far."""

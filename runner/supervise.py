@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Literal, Protocol
 
 from runner import descent
+from runner.mouth import Mouth, Talk
 from runner.stop import Stop
 
 GRACE_S = 2.0
@@ -59,6 +60,8 @@ class Order:
     silence_s: float = math.inf
     """How long it may write nothing."""
     aside: Aside | None = None
+    talk: Talk | None = None
+    """Who says something on its standard input while it runs; then `stdin` is None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,17 +101,18 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
     with selectors.DefaultSelector() as selector:
         watch = _Watch(process, selector, sink, stop, spared)
         watch.hear(order.aside)
+        watch.speak(order.talk)
         return watch.until_the_end(started, order)
 
 
 def _started(order: Order) -> subprocess.Popen[bytes]:
-    # Never a pipe: some engines wait for it to close.
+    # A pipe only for who is talked to: some engines wait for it to close.
     with open(order.stdin or os.devnull, "rb") as stdin:  # noqa: PTH123  nor a Path
         return subprocess.Popen(
             order.argv,
             cwd=order.folder,
             env=order.env,
-            stdin=stdin,
+            stdin=subprocess.PIPE if order.talk else stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
@@ -132,6 +136,8 @@ class _Watch:
         self._stop = stop
         self._open: dict[int, tuple[Stream, IO[bytes]]] = {}
         self._heard = time.monotonic()
+        self._mouth: Mouth | None = None
+        self._waits_to_say = False
         pipes: tuple[tuple[Stream, IO[bytes] | None], ...]
         pipes = ("out", process.stdout), ("err", process.stderr)
         for name, pipe in pipes:
@@ -145,12 +151,18 @@ class _Watch:
         if aside is not None:
             self._selector.register(aside, selectors.EVENT_READ, aside)
 
+    def speak(self, talk: Talk | None) -> None:
+        """Let somebody talk to the program."""
+        if talk is not None and self._process.stdin is not None:
+            self._mouth = Mouth(self._process.stdin, talk)
+
     def until_the_end(self, started: float, order: Order) -> Ending:
         deadline = started + order.timeout_s
         aside = order.aside
         while self._is_running() and not self._stop.wanted:
             if aside is not None and aside.over:
                 break
+            self._say()
             left = min(_left(deadline), _left(self._heard + order.silence_s))
             if left == 0:
                 break
@@ -160,6 +172,7 @@ class _Watch:
         is_late = _left(deadline) == 0
         by_time = cut_off and not cancelled and not called_off
         seconds = time.monotonic() - started
+        self._fall_silent()
         survivors = self._end_tree()
         self._drain()
         code = self._process.returncode
@@ -173,6 +186,24 @@ class _Watch:
             seconds=round(seconds, 3),
             survivors=survivors,
         )
+
+    def _say(self) -> None:
+        """Say what there is to say, and wait for who does not listen yet."""
+        mouth = self._mouth
+        if mouth is None:
+            return
+        waits = mouth.turn()
+        if waits and not self._waits_to_say:
+            self._selector.register(mouth, selectors.EVENT_WRITE)
+        elif self._waits_to_say and not waits:
+            self._selector.unregister(mouth)
+        self._waits_to_say = waits
+
+    def _fall_silent(self) -> None:
+        if self._mouth is not None:
+            if self._waits_to_say:
+                self._selector.unregister(self._mouth)
+            self._mouth.close()
 
     def _is_running(self) -> bool:
         self._bury()
@@ -213,6 +244,8 @@ class _Watch:
 
     def _pump(self, patience_s: float) -> None:
         for key, _ in self._selector.select(patience_s):
+            if key.fileobj is self._mouth:
+                continue  # it is asked again before the next wait
             if key.data is not None:
                 if not key.data.take():
                     self._selector.unregister(key.fileobj)

@@ -6,7 +6,7 @@ leaves what there was; only result.json, the last, says that the story is whole.
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypedDict
@@ -32,6 +32,7 @@ from runner.inputs import Inputs
 from runner.result import TRANSCRIPT, EngineUsed, Folder, Result
 from runner.salvage import Message, Salvage, Work
 from runner.setup import Prepared, Setting, set_up
+from runner.steering import Inbox
 from runner.stop import Cancelled, Stop
 from runner.supervise import Ending
 from runner.task import handed_off
@@ -125,7 +126,7 @@ class _Session:
         self, workspace: Workspace, scratch: Path, proxy: Gateway | None
     ) -> tuple[Ending, Report]:
         page = sys.stdout if self._inputs.on_actions else None
-        with LiveView(page) as view, self._fed() as feed:
+        with LiveView(page) as view, self._fed() as (feed, inbox):
 
             def show(text: str) -> None:
                 view.show(text)
@@ -141,19 +142,22 @@ class _Session:
                 running=self._note_running,
                 used=self._folder.note,
                 gateway=proxy,
+                inbox=inbox,
             )
             return agent.run(job, workspace.folder, self._stop)
 
     @contextmanager
-    def _fed(self) -> Iterator[Callable[[str], None]]:
-        """Give what sends output to the feed, if there is one."""
+    def _fed(self) -> Iterator[tuple[Callable[[str], None], Inbox | None]]:
+        """Give what sends output to the feed, if there is one, and what hears it."""
         if self._inputs.feed is None:
-            yield lambda _: None
+            yield (lambda _: None), None
             return
-        from runner.feed.sender import Sender  # it loads HTTP, and that takes time
+        from runner.feed.listener import Listener  # it loads HTTP, and that takes time
+        from runner.feed.sender import Sender
 
-        with Sender(self._inputs.feed) as sender:
-            yield sender.show
+        feed = self._inputs.feed
+        with closing(Listener(feed)) as inbox, Sender(feed) as sender:
+            yield sender.show, inbox
 
     def _set_up(self, workspace: Workspace, scratch: Path) -> Prepared:
         if self._started.kind == "plan":  # it changes and runs nothing

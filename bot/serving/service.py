@@ -144,7 +144,8 @@ async def door(loop: Loop, port: int) -> AsyncIterator[int]:
     feeds = {settings.repository.casefold(): loop.desk.feed}
     with_feed(app, feeds.get)
     async with listening(app, "127.0.0.1", port) as bound:
-        handover.note(settings.folder, bound)
+        if "witness" in settings.roles:  # others only come and go
+            handover.note(settings.folder, bound)
         yield bound
 
 

@@ -152,6 +152,19 @@ def task_add(
     sys.exit(commands.add(repo, convoy, text))
 
 
+@task.command("tell")
+def task_tell(
+    number: Number,
+    text: Annotated[str, typer.Argument(help="What is to be said.")],
+    convoy: Convoy = None,
+    repo: Repo = HERE,
+) -> None:
+    """Say something to the task's session, if its engine hears, and to all later."""
+    from brat import commands
+
+    sys.exit(commands.tell(repo, convoy, number, text))
+
+
 @task.command("drop")
 def task_drop(number: Number, convoy: Convoy = None, repo: Repo = HERE) -> None:
     """Give a task up; what needs it waits for you."""

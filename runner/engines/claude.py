@@ -3,6 +3,7 @@
 https://code.claude.com/docs/en/headless
 """
 
+import json
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
@@ -129,10 +130,17 @@ def _argv(call: Call) -> tuple[str, ...]:
     model = ("--model", call.spec.model) if call.spec.model else ()
     return (
         *("claude", "-p", "--output-format", "stream-json", "--verbose"),
+        *(("--input-format", "stream-json") if call.steered else ()),
         "--dangerously-skip-permissions",  # the box is the limit, not the question
         *model,
         *call.spec.args,
     )
+
+
+def _says(text: str) -> bytes:
+    """Word a message of the user: it is read between two steps of the model."""
+    message = {"role": "user", "content": text}
+    return json.dumps({"type": "user", "message": message}).encode() + b"\n"
 
 
 def _sets(call: Call) -> Mapping[str, str]:
@@ -150,6 +158,7 @@ ROW = Row(
     name="claude-code",
     argv=_argv,
     read=read,
+    says=_says,
     vendors=(Vendor("anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),),
     also=("CLAUDE_CODE_OAUTH_TOKEN",),
     sets=_sets,

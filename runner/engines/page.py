@@ -20,6 +20,7 @@ _HEAD: Final = (
     "program",
     "key",
     "speaks",
+    "hears",
     "resume",
     "usage",
     "cost",
@@ -57,6 +58,7 @@ def _cells(row: Row) -> Iterator[str]:
     yield _code(row.argv(call)[0]) or "its `args`"
     yield ", ".join(map(_code, keys)) or "none"
     yield ", ".join(vendor.dialect for vendor in row.vendors) or "no"
+    yield "yes" if row.says else "no"
     yield _code(can.resume) or "no"
     yield can.usage or "no"
     yield can.cost or "no"

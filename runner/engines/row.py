@@ -55,6 +55,8 @@ class Call:
     home: Path
     """Its HOME, fresh: it holds what the row's `files` says, and nothing else."""
     key: Key | None = None
+    steered: bool = False
+    """Whether it is told its prompt, and more later, as its row's `says` words it."""
     endpoint: str = ""
     """Who stands in for the vendor's server: an address without a path, such as
     `http://127.0.0.1:8000`; empty: nobody."""
@@ -98,6 +100,9 @@ class Row:
     """Whether the prompt is the program's input, or `argv` says where it is."""
     vendors: tuple[Vendor, ...] = ()
     """How it reaches models, the usual way first; none: it needs no key of ours."""
+    says: Callable[[str], bytes] | None = None
+    """Words something for its standard input while it runs, where it was started with
+    `Call.steered`; it then counts what it used from its start. None: it takes none."""
     also: tuple[str, ...] = ()
     """Other variables it takes a key in, such as one for a subscription."""
     sets: Callable[[Call], Mapping[str, str]] = field(default=_nothing)

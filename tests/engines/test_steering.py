@@ -1,0 +1,120 @@
+"""What a person says reaches a real CLI while it works, through the real runner."""
+
+import asyncio
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from bot.feed.feed import Feed
+from brat.demo.vendor.script import Case, Run, Script, Write, dump
+from brat.processes import Process
+from convoy.commands import NoteHeard, TellTask
+from convoy.events import EngineSpec
+from runner.feed.place import Place
+from tests.engines.cases import ENGINES, Engine
+from tests.engines.install import PROGRAMS
+from tests.feed.hall import SESSION, hall, running
+from tests.runner.job import Forge
+from tests.world.forge import until
+from tests.world.rules import NAME
+
+pytestmark = pytest.mark.timeout(90)
+
+WISH = "Shout it instead"
+WAITING = (
+    "touch waiting; for i in $(seq 200); do "
+    "python3 -c 'import time; time.sleep(0.1)'; if [ -e go ]; then break; fi; done"
+)
+SCRIPT = Script(
+    cases=(
+        Case(
+            when=("Greet the world",),
+            unless=(WISH,),
+            steps=(Run(command=WAITING),),
+            closing="BRAT: done. Wrote nothing.",
+        ),
+        Case(
+            when=(WISH,),
+            steps=(Run(command="true"), Write(path="loud.txt", content="HELLO\n")),
+            closing="BRAT: done. Shouted.",
+        ),
+    )
+)
+
+
+@contextmanager
+def vendor(folder: Path) -> Iterator[str]:
+    script = folder / "script.json"
+    script.write_bytes(dump(SCRIPT))
+    process = Process(
+        "brat.demo.vendor", "--script", str(script), log=folder / "vendor.log"
+    )
+    try:
+        yield json.loads(process.ready())["url"]
+    finally:
+        process.stop()
+
+
+@contextmanager
+def handed(place: Place) -> Iterator[int]:
+    """Give a descriptor that holds where the feed is."""
+    read, write = os.pipe()
+    try:
+        os.write(write, json.dumps({"url": place.url, "token": place.token}).encode())
+        os.close(write)
+        yield read
+    finally:
+        os.close(read)
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        pytest.param(each, id=each.type, marks=pytest.mark.needs(each.program))
+        for each in ENGINES.values()
+        if each.type == "claude-code"
+    ],
+)
+async def test_an_engine_is_told_while_it_works(tmp_path: Path, engine: Engine) -> None:
+    forge, rules = Forge(tmp_path), running()
+    spec = EngineSpec(type=engine.type, model=engine.model, timeout_s=60)
+    started = forge.started(
+        convoy=NAME, task=1, attempt=1, title="Greet the world", engine=spec
+    )
+    env = forge.environment(
+        forge.hand_off(started),
+        BRAT_SESSION=SESSION,
+        PATH=os.pathsep.join((str(PROGRAMS), *os.get_exec_path())),
+    )
+    work = Path(env["GITHUB_WORKSPACE"])
+
+    async def waiting() -> Path | None:
+        return await asyncio.to_thread(lambda: next(work.glob("*/waiting"), None))
+
+    with vendor(tmp_path) as url:
+        async with hall(tmp_path, rules) as here:
+            with handed(here.place()) as fd:
+                env |= {"BRAT_MODEL_URL": url, "BRAT_FEED_FD": str(fd)}
+                job = forge.start(env, fds=(fd,))
+            async with asyncio.TaskGroup() as group:
+                ended = group.create_task(asyncio.to_thread(forge.left_by, job))
+                at_work = await until(waiting, deadline_s=40)
+                listened = here.feed.listens(SESSION)
+                rules.do(TellTask(convoy=NAME, task=1, by="bea", text=WISH))
+                owed = await until(lambda: _owed(here.feed), deadline_s=20)
+                (at_work.parent / "go").touch()
+    left = ended.result()
+
+    assert listened
+    assert owed[0].messages == 1
+    assert left.result["summary"] == "Shouted.", (left.said[-2000:], left.err)
+    assert "loud.txt" in left.result["files"]
+    assert left.result["conclusion"] == "success"
+
+
+async def _owed(feed: Feed) -> list[NoteHeard]:
+    return [*feed.owed()]
