@@ -26,34 +26,34 @@ class Metrics:
     """What is counted; one for a process."""
 
     def __init__(self) -> None:
-        self._registry = CollectorRegistry()
+        self.registry = CollectorRegistry()
         self.deliveries = Counter(
             "brat_deliveries_total",
             "Webhook deliveries, by event and by what was answered.",
             ("event", "status"),
-            registry=self._registry,
+            registry=self.registry,
         )
         self.answer_s = Histogram(
             "brat_delivery_answer_seconds",
             "Time until a delivery was answered.",
             buckets=ANSWER_S,
-            registry=self._registry,
+            registry=self.registry,
         )
         self.ticks = Counter(
             "brat_ticks_total",
             "Rounds of a repository's loop, by how they ended.",
             ("repository", "outcome"),
-            registry=self._registry,
+            registry=self.registry,
         )
         self.redelivered = Counter(
             "brat_redeliveries_asked_total",
             "Deliveries that the forge was asked to send again.",
-            registry=self._registry,
+            registry=self.registry,
         )
 
     def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
         """Show a number that is looked up whenever somebody asks."""
-        Gauge(name, said, registry=self._registry).set_function(count)
+        Gauge(name, said, registry=self.registry).set_function(count)
 
     def application(self) -> web.Application:
         """Return the aiohttp application."""
@@ -63,7 +63,7 @@ class Metrics:
 
     def text(self) -> bytes:
         """Return all of it, as Prometheus reads it."""
-        return generate_latest(self._registry)
+        return generate_latest(self.registry)
 
     async def _show(self, _: web.Request) -> web.Response:
         body = self.text()

@@ -131,6 +131,8 @@ class Pace:
         self._written_at = -math.inf
         self._reading, self._writing = _Side(), _Side()
         self._sent = 0
+        self.left: int | None = None
+        """Calls that the rate limit leaves, as the forge said last; None: nothing."""
 
     def visit(self, ask: Ask) -> Visit:
         """Begin a call."""
@@ -158,6 +160,8 @@ class Pace:
         if not reply.own:
             return False
         self.clock.learn(reply.headers.get("date"))
+        left = reply.headers.get("x-ratelimit-remaining", "")
+        self.left = int(left) if left.isdecimal() else self.left
         side = self._reading if visit.ask.reads else self._writing
         streak, chance = side.before(visit.number), self.time.chance()
         wait = wait_s(reply, self.clock, streak=streak, chance=chance)

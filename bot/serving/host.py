@@ -27,6 +27,7 @@ from bot.forge.rest import DEADLINE_S
 from bot.loop import Loop
 from bot.roles.quota import HOUR_MS
 from bot.serving import service
+from bot.serving.figures import Figures, Standing
 from bot.serving.hosting import Hosting
 from bot.serving.roster import Roster, key_of
 from bot.serving.service import Tell
@@ -64,6 +65,7 @@ class Host:
         self.hosting = hosting
         self.tell = tell
         self.metrics = Metrics()
+        self.figures = Figures(self.metrics.registry, self._standing, wall_clock)
         self.served: dict[str, Served] = {}
         """By full name in small letters."""
         self.port = 0
@@ -191,6 +193,7 @@ class Host:
             one.loop, one.trouble = loop, ""
             one.place = replace(one.place, login=loop.desk.login)
             loop.wake.all()
+            await asyncio.to_thread(self.figures.begin, name, loop.desk.mirror)
             try:
                 await service.forever(loop, seen=lambda cut: self._count(name, cut))
             finally:
@@ -202,6 +205,21 @@ class Host:
     def _count(self, name: str, cut_short: bool) -> None:  # noqa: FBT001  a callback
         outcome = "cut short" if cut_short else "whole"
         self.metrics.ticks.labels(name, outcome).inc()
+        one = self.served.get(name.casefold())
+        if one is not None and one.loop is not None:
+            self.figures.follow(name, one.loop.desk.mirror)
+
+    def _standing(self) -> dict[str, Standing]:
+        """Return how each repository that can be served stands."""
+        return {
+            name: Standing(
+                state=one.loop.desk.mirror.state,
+                calls_left=one.pace.left,
+                log_commits=self.figures.log_commits.get(name, 0),
+            )
+            for one in self.served.values()
+            if one.loop is not None and (name := one.settings.repository)
+        }
 
     def _starts_beside(self, one: Served) -> Iterator[int]:
         """Give when convoys of the installation's other repositories were started."""
@@ -245,10 +263,12 @@ async def hosted(
         await _listen(stack, host, poll=poll)
         group = await stack.enter_async_context(asyncio.TaskGroup())
         keeper = group.create_task(host.keep(group, roster), name="roster")
+        timing = group.create_task(host.figures.keep_timing(), name="timing")
         try:
             yield host
         finally:
             keeper.cancel()
+            timing.cancel()
             for task in host.tasks():
                 task.cancel()
 

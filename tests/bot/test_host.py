@@ -1,6 +1,7 @@
 """One service for many repositories, on the local forge."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -237,12 +238,25 @@ async def test_more_than_the_quota_is_refused_with_the_time(here: Town) -> None:
 async def test_the_figures_are_on_a_port_of_their_own(here: Town) -> None:
     told = hosting(here, metrics_port=0)
     async with running(told) as host, httpx.AsyncClient(trust_env=False) as client:
-        shown = await client.get(f"http://127.0.0.1:{host.metrics_port}/metrics")
         hidden = await client.get(f"http://127.0.0.1:{host.port}/metrics")
+        await accepted(here, REPO, await labelled(here, REPO))
+        shown = ""
 
-    assert shown.status_code == 200
-    assert "brat_repositories " in shown.text
+        async def counted() -> bool:
+            nonlocal shown
+            answer = await client.get(f"http://127.0.0.1:{host.metrics_port}/metrics")
+            shown = answer.text
+            commits = re.search(r"brat_log_commits{\S+ (\S+)", shown)
+            return commits is not None and float(commits[1]) > 0
+
+        await until(counted, deadline_s=60)
+
     assert hidden.status_code == 404
+    assert "brat_repositories " in shown
+    assert f'brat_convoys{{repository="{REPO}",state="active"}} 1.0' in shown
+    assert f'brat_tokens_total{{kind="output",repository="{REPO}"}} 0.0' in shown
+    assert f'brat_tasks{{repository="{REPO}",' in shown
+    assert "brat_loop_lag_seconds_bucket" in shown
 
 
 async def test_without_a_secret_it_does_not_start(here: Town) -> None:
