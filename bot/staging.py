@@ -13,7 +13,7 @@ from bot.desk import Desk
 from bot.orders.landing import answered_for, stand
 from bot.orders.vouching import vouched
 from bot.repository.draft import Draft
-from bot.roles import deacon, handin, mayor, refinery, witness
+from bot.roles import calling, deacon, handin, mayor, refinery, witness
 from convoy.actions import (
     Action,
     Align,
@@ -22,6 +22,7 @@ from convoy.actions import (
     Block,
     Build,
     BuildConvoy,
+    Call,
     Collect,
     CreateBase,
     Defer,
@@ -139,6 +140,8 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             refinery.block(draft, action)
         case Pause():
             witness.pause(desk, draft, action)
+        case Call():
+            calling.call(draft, action)
         case Sweep():
             deacon.sweep(draft, action)
         case Expire():

@@ -4,6 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from convoy.needs import Need
 from convoy.state import Intent
 
 Role = Literal["mayor", "witness", "refinery", "deacon"]
@@ -116,6 +117,13 @@ class Pause(Struct, frozen=True):
     """Whether its issue is told: of several that pause at once, the first one's."""
 
 
+class Call(Struct, frozen=True):
+    """Tell people, by a comment that they are told of, what waits for them."""
+
+    convoy: str
+    needs: tuple[Need, ...]
+
+
 class Sweep(Struct, frozen=True):
     """Delete refs nobody needs, each at the commit it was seen at."""
 
@@ -162,6 +170,7 @@ Staged = (
     | Block
     | Defer
     | Pause
+    | Call
     | Sweep
     | Expire
 )

@@ -42,6 +42,8 @@ class FailConvoy(Struct, frozen=True, kw_only=True):
 
     convoy: str
     why: str
+    by: str = ""
+    """The person who wants it so; empty: nobody does."""
 
 
 class ApprovePlan(Struct, frozen=True, kw_only=True):
@@ -236,6 +238,17 @@ class BlockTask(Struct, frozen=True, kw_only=True):
     convoy: str
     task: int
     why: str
+    by: str = ""
+    """The person who stopped it; empty: nobody did."""
+
+
+class CallPeople(Struct, frozen=True, kw_only=True):
+    """Something waits for a person: say so."""
+
+    convoy: str
+    text: str
+    now: int
+    """Unix ms."""
 
 
 class DeferTask(Struct, frozen=True, kw_only=True):
@@ -413,6 +426,7 @@ Command = (
     | StartPlanning
     | BlockTask
     | DeferTask
+    | CallPeople
     | RetryTask
     | ReviseTask
     | TellTask

@@ -298,6 +298,14 @@ class ConvoyFailed(Fact, frozen=True, kw_only=True, tag="convoy.failed"):
     why: str
 
 
+class PeopleCalled(Fact, frozen=True, kw_only=True, tag="people.called"):
+    """People know that this waits for them: a comment says so, or they did it."""
+
+    convoy: str
+    needs: tuple[str, ...]
+    """Each with a key of its own, such as `blocked/3/2`."""
+
+
 # --- tasks --------------------------------------------------------------------------
 
 
@@ -708,6 +716,7 @@ Event = (
     | ConvoyResumed
     | ConvoyCompleted
     | ConvoyFailed
+    | PeopleCalled
     | TaskQueued
     | TaskStarted
     | TaskNoted

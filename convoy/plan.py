@@ -18,6 +18,7 @@ from convoy.actions import (
     Block,
     Build,
     BuildConvoy,
+    Call,
     CancelRun,
     Collect,
     CreateBase,
@@ -33,6 +34,7 @@ from convoy.actions import (
     Sweep,
 )
 from convoy.budget import closed, overspent, reopens
+from convoy.needs import uncalled
 from convoy.observed import Checks, Observed
 from convoy.queue import (
     Link,
@@ -77,6 +79,7 @@ def plan(state: State, observed: Observed, pace: Pace, now: int) -> tuple[Action
         *(a for convoy in convoys for a in _overspent(convoy)),
         *(a for convoy in convoys for a in _closed(state, convoy, now)),
         *_starts_unless_broken(state, observed, now),
+        *_calls(state),
         *(Do(intent) for intent in state.intents.values()),
         *(Show(convoy.name) for convoy in convoys),
         *_sweeps(state, observed),
@@ -86,6 +89,12 @@ def plan(state: State, observed: Observed, pace: Pace, now: int) -> tuple[Action
             if lease.expires <= now
         ),
     )
+
+
+def _calls(state: State) -> Iterator[Action]:
+    for convoy in state.convoys.values():
+        if convoy.state != "complete" and (needs := uncalled(convoy)):
+            yield Call(convoy.name, needs)
 
 
 def waits_for_nobody(state: State) -> bool:

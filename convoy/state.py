@@ -187,6 +187,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     held: str = ""
     """The label that keeps all of it from starting and merging."""
     comment: int | None = None
+    called: tuple[str, ...] = ()
+    """What people were called for, by the keys of `convoy.needs`."""
     pull: int | None = None
     candidate: Candidate | None = None
     offered: str = ""

@@ -49,7 +49,7 @@ def of_convoy(verb: str, convoy: str) -> Command:
         case "resume":
             return ResumeConvoy(convoy=convoy, by=BY)
         case "cancel":
-            return FailConvoy(convoy=convoy, why=f"cancelled by {BY}")
+            return FailConvoy(convoy=convoy, why=f"cancelled by {BY}", by=BY)
         case _:
             raise ValueError(f"there is no {verb}; there are {', '.join(OF_CONVOYS)}")
 

@@ -44,9 +44,9 @@ def _cancel(draft: Draft, asker: Asker, convoy: Convoy, number: int | None) -> R
     """Stop one task until somebody says how it goes on, or end all of it."""
     why = f"cancelled by {asker.by}"
     if number is None:
-        gone = FailConvoy(convoy=convoy.name, why=why)
+        gone = FailConvoy(convoy=convoy.name, why=why, by=asker.by)
         return do(draft, gone, replies.CANCELLED)
-    stop = BlockTask(convoy=convoy.name, task=number, why=why)
+    stop = BlockTask(convoy=convoy.name, task=number, why=why, by=asker.by)
     return do(draft, stop, replies.stopped(number))
 
 

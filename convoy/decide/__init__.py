@@ -13,6 +13,7 @@ from convoy.commands import Command
 from convoy.decide import (
     actions,
     approvals,
+    calls,
     convoys,
     edits,
     everything,
@@ -46,6 +47,7 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.StartPlanning: planning.start,
     commands.BlockTask: tasks.block,
     commands.DeferTask: tasks.defer,
+    commands.CallPeople: calls.call,
     commands.RetryTask: tasks.retry,
     commands.ReviseTask: holds.revise,
     commands.TellTask: edits.tell,

@@ -10,6 +10,7 @@ from convoy.events import (
     ConvoyFailed,
     Event,
     LeaseFreed,
+    PeopleCalled,
     TaskBlocked,
     TaskQueued,
 )
@@ -81,6 +82,11 @@ def convoy_next(convoy: Convoy, settled: Task) -> Events:
         return (nothing, finish(convoy.name))
     dropped = ConvoyFailed(convoy=convoy.name, why="every task was dropped")
     return (dropped, finish(convoy.name))
+
+
+def known(convoy: str, by: str, *needs: str) -> Events:
+    """Call nobody for what a person did themselves; `by` empty: nobody did."""
+    return (PeopleCalled(convoy=convoy, needs=needs),) if by and needs else ()
 
 
 def finish(convoy: str) -> Event:

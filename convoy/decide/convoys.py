@@ -10,7 +10,7 @@ from convoy.commands import (
     StartBot,
 )
 from convoy.decide import planning
-from convoy.decide.consequence import finish
+from convoy.decide.consequence import finish, known
 from convoy.decide.everything import paused_because, stands_still
 from convoy.decide.lookup import in_state, live
 from convoy.decide.verdict import Decision, Events, Refusal
@@ -28,6 +28,7 @@ from convoy.events import (
     TaskSpec,
 )
 from convoy.graph import find_cycle
+from convoy.needs import FAILED
 from convoy.state import Convoy, State
 
 
@@ -132,6 +133,7 @@ def fail(state: State, command: FailConvoy) -> Decision:
     return (
         *dropped,
         ConvoyFailed(convoy=convoy.name, why=command.why),
+        *known(convoy.name, command.by, FAILED),
         finish(convoy.name),
     )
 

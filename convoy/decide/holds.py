@@ -8,6 +8,7 @@ from convoy.commands import (
     ReviseTask,
     WithdrawMerge,
 )
+from convoy.decide.consequence import known
 from convoy.decide.lookup import live, task_in
 from convoy.decide.verdict import Decision, Refusal
 from convoy.events import (
@@ -19,6 +20,7 @@ from convoy.events import (
     WorkRebased,
     WorkReleased,
 )
+from convoy.needs import blocked_key
 from convoy.state import Convoy, State, Task
 
 
@@ -98,7 +100,7 @@ def revise(state: State, command: ReviseTask) -> Decision:
         task=task.number,
         why=f"{task.spent} attempts are spent; the last: {why}",
     )
-    return (queued, spent)
+    return (queued, spent, *known(command.convoy, command.by, blocked_key(task)))
 
 
 def _part(state: State, name: str, number: int) -> Convoy | Task | Refusal:

@@ -5,12 +5,13 @@ from msgspec.structs import replace
 from convoy import ids
 from convoy.budget import closed
 from convoy.commands import BlockTask, DeferTask, DropTask, RetryTask, StartTask
-from convoy.decide.consequence import convoy_next
+from convoy.decide.consequence import convoy_next, known
 from convoy.decide.lookup import in_state, live, task_in
 from convoy.decide.notes import handed
 from convoy.decide.verdict import Decision, Events, Refusal
 from convoy.events import (
     ActionIntended,
+    ConvoyFailed,
     LeaseFreed,
     LeaseTaken,
     TaskBlocked,
@@ -18,6 +19,7 @@ from convoy.events import (
     TaskQueued,
     TaskStarted,
 )
+from convoy.needs import FAILED, blocked_key
 from convoy.queue import conflicting_leases, resources, startable
 from convoy.state import Convoy, State, Task
 from grite.resource import overlaps
@@ -120,7 +122,7 @@ def block(state: State, command: BlockTask) -> Decision:
     if task is None or task.state not in ("queued", "running", "needs-review"):
         return Refusal(f"task {command.task} of {command.convoy} cannot be blocked")
     blocked = TaskBlocked(convoy=convoy.name, task=task.number, why=command.why)
-    return (blocked,)
+    return (blocked, *known(convoy.name, command.by, blocked_key(task)))
 
 
 def defer(state: State, command: DeferTask) -> Decision:
@@ -166,17 +168,17 @@ def drop(state: State, command: DropTask) -> Decision:
     if task is None or task.settled:
         return Refusal(f"task {command.task} of {command.convoy} is settled already")
     dropped = TaskDropped(convoy=convoy.name, task=task.number, why=command.why)
-    blocked = (
-        TaskBlocked(
-            convoy=convoy.name,
-            task=other.number,
-            why=f"it needs task {task.number}, which was dropped",
-        )
+    waiting = [
+        other
         for other in convoy.tasks
         if task.number in other.spec.after and other.state == "queued"
-    )
+    ]
+    why = f"it needs task {task.number}, which was dropped"
+    then = convoy_next(convoy, replace(task, state="dropped"))
+    failed = (FAILED for event in then if isinstance(event, ConvoyFailed))
     return (
         dropped,
-        *blocked,
-        *convoy_next(convoy, replace(task, state="dropped")),
+        *(TaskBlocked(convoy=convoy.name, task=t.number, why=why) for t in waiting),
+        *known(convoy.name, command.why, *map(blocked_key, waiting), *failed),
+        *then,
     )

@@ -19,6 +19,7 @@ from convoy.events import (
     Event,
     LeaseFreed,
     LeaseTaken,
+    PeopleCalled,
     RepositoryPaused,
     RepositoryResumed,
     TaskAdded,
@@ -88,6 +89,12 @@ def _edited(state: State, event: Edit) -> State:
     )
 
 
+def _called(state: State, event: PeopleCalled) -> State:
+    return change_convoy(
+        state, event.convoy, lambda c: replace(c, called=(*c.called, *event.needs))
+    )
+
+
 def _said(state: State, event: CommentSaid) -> State:
     return change_convoy(
         state, event.convoy, lambda c: replace(c, comment=event.comment)
@@ -122,6 +129,7 @@ _CHANGES: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     TaskAdded: _added,
     TaskNoted: _noted,
     CommentSaid: _said,
+    PeopleCalled: _called,
     LeaseTaken: lease_after,
     LeaseFreed: lease_after,
     ActionIntended: action_after,

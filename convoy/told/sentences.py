@@ -26,6 +26,7 @@ from convoy.events import (
     MergeLanded,
     MergeRequested,
     MergeWithdrawn,
+    PeopleCalled,
     RepositoryPaused,
     RepositoryResumed,
     SessionExited,
@@ -91,6 +92,8 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
             return f"The convoy landed as {fact.commit[:10]}."
         case ConvoyFailed():
             return f"The convoy failed: {_clause(fact.why)}."
+        case PeopleCalled():
+            return f"People know what waits for them: {', '.join(fact.needs)}."
         case ActionIntended():
             return f"Will do {fact.key}."
         case ActionDone():

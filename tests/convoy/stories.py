@@ -12,6 +12,7 @@ from convoy.commands import (
     AssignTask,
     AttemptMerge,
     BlockTask,
+    CallPeople,
     DropTask,
     FailConvoy,
     FailMerge,
@@ -105,7 +106,8 @@ def steered() -> Rules:
         NoteHeard(convoy=NAME, task=1, attempt=1, messages=1),
     )
     rules.accepted(1, sha("a")).do(
-        ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better.")
+        CallPeople(convoy=NAME, text="@ann This waits for a person.", now=1),
+        ReviseTask(convoy=NAME, task=1, by="bea", text="Name it better."),
     )
     rules.started(1, sha("a")).accepted(1, sha("b")).do(
         RebaseWork(

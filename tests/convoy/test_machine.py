@@ -46,7 +46,7 @@ REACHED: Final = (
 SEASONS: Final = ("", "commands", "deeds", "commands and deeds")
 QUIET_ROUNDS: Final = 2
 HOUR_MS: Final = 3_600_000
-SEEDS: Final = range(1, 13)
+SEEDS: Final = range(1, 15)
 """Several short walks meet more than a long one: each has its own habits."""
 SHORT: Final = profile(
     max_examples=20,

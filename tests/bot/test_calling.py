@@ -1,0 +1,46 @@
+"""People are told by a comment of its own, which mentions who asked, what to do."""
+
+from pathlib import Path
+
+from convoy.commands import RefuseWork
+from tests.bot.room import NAME, Room, room
+
+ONE_TRY = """\
+[engine.default]
+type = "shell"
+args = ["true"]
+[witness]
+attempts = 1
+"""
+
+
+async def fail(here: Room, number: int, why: str) -> None:
+    """Let the task's attempt end without work."""
+    await here.started(number)
+    refuse = RefuseWork(convoy=NAME, task=number, attempt=1, cause="failed", why=why)
+    await here.do(refuse)
+    await here.loop.tick()
+
+
+async def test_who_asked_is_called_once_for_what_waits(tmp_path: Path) -> None:
+    async with room(tmp_path, ONE_TRY) as here:
+        await fail(here, 1, "@bob <b>no</b>")
+        await fail(here, 2, "no")
+        here.loop.wake.all()
+        await here.loop.tick()
+
+        _, call = here.spoken()
+        assert "@you This waits for a person:" in call
+        assert "- task 1, one: 1 attempt did not land; the last: @\u200bbob" in call
+        assert "`/brat retry 1` or `/brat drop 1`" in call
+
+        await here.answer("/brat drop 1")
+        assert any("- task 2, two: " in each for each in here.spoken()[2:])
+
+
+async def test_who_cancels_is_answered_and_not_called(tmp_path: Path) -> None:
+    async with room(tmp_path, ONE_TRY) as here:
+        await here.answer("/brat cancel")
+        await here.loop.tick()
+
+        assert len(here.spoken()) == 3  # the convoy's, the command, the answer
