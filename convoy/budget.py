@@ -1,14 +1,16 @@
 """Whether there is money left for another attempt. Pure.
 
-Only money that is known counts. Sessions at work are not stopped, so a budget can be
-overspent by what runs side by side. What a task or convoy has spent is a person's
-matter; what a day has spent is over with the day.
+Only money that is known counts. A session is ended when it alone has spent what was
+left at its start, so a budget can be overspent by what runs side by side. What a task
+or convoy has spent is a person's matter; what a day has spent is over with the day.
 """
 
 from datetime import UTC, datetime
 from typing import Final
 
-from convoy.events import Cause
+from msgspec.structs import replace
+
+from convoy.events import Cause, Limits
 from convoy.state import Convoy, State, Task
 from convoy.told.spending import dollars, used
 
@@ -45,6 +47,20 @@ def closed(state: State, convoy: Convoy, task: Task, now: int) -> str:
 def reopens(now: int) -> int:
     """Return when the next day begins, UTC, unix ms."""
     return (now // DAY_MS + 1) * DAY_MS
+
+
+def capped(convoy: Convoy, task: Task) -> Limits:
+    """Return what the next attempt may use: no more money than is left."""
+    limits, budget = convoy.settings.limits, convoy.settings.budget
+    if task.cause in _ASKED_FOR:
+        return limits
+    known = (
+        limits.usd,
+        None if budget.task is None else budget.task - task.used.usd,
+        None if budget.convoy is None else budget.convoy - used(convoy).usd,
+    )
+    left = [usd for usd in known if usd is not None]
+    return replace(limits, usd=max(0.0, round(min(left), 6)) if left else None)
 
 
 def _spent(what: str, usd: float, most: float | None) -> str:

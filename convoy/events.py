@@ -125,6 +125,8 @@ class EngineSpec(Struct, frozen=True, kw_only=True):
     that is usual for the engine."""
     price: Price | None = None
     """What its tokens cost, where the engine does not say; null: not known."""
+    tools: tuple[str, ...] = ()
+    """The only tools it may use, in its own words; empty: all it has."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):
@@ -135,6 +137,12 @@ class Limits(Struct, frozen=True, kw_only=True):
     patch_bytes: int = 2_000_000
     setup_s: int = 600
     """How long `.brat/setup.sh` may take, before the engine's own time begins."""
+    model_calls: int = 1_000
+    """How often it may call its model, where a proxy counts."""
+    tokens: int = 50_000_000
+    """How many tokens these may take, with those from the vendor's cache."""
+    usd: float | None = None
+    """What they may cost, by the engine's price; null: as much as it takes."""
 
 
 class Budget(Struct, frozen=True, kw_only=True):
@@ -194,6 +202,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     approvals: int = 0
     """How many people, other than who asked for it, must approve a task's work."""
     budget: Budget = Budget()
+    egress: tuple[str, ...] | None = None
+    """The only hosts that agents may reach; null: all that the machine does."""
     failures: int = 20
     """After so many attempts in a row that failed, of all convoys, it pauses."""
     staged: bool = False
@@ -354,6 +364,8 @@ class TaskStarted(Fact, frozen=True, kw_only=True, tag="task.started"):
     engine: EngineSpec
     limits: Limits
     gate: Gate
+    egress: tuple[str, ...] | None = None
+    """The only hosts that its agent may reach; null: all that the machine does."""
 
 
 class TaskNoted(Fact, frozen=True, kw_only=True, tag="task.noted"):

@@ -52,6 +52,7 @@ def run(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
     """Run the task's engine in `folder`; all it started is gone when this returns."""
     try:
         row = engines.found(job.started.engine.type)
+        _obeys(row, job.started.engine)
         call = _call(job, row)
         argv = row.argv(call)
     except ValueError as error:
@@ -153,6 +154,13 @@ class _Run:
         self._says_tokens = self._says_tokens or isinstance(said, Usage)
         if isinstance(said, Usage | Cost):
             self._job.used(said)
+
+
+def _obeys(row: Row, spec: EngineSpec) -> None:
+    if spec.tools and not row.can.tools:
+        raise ValueError(
+            f"The engine {row.name} cannot be told which tools it may use."
+        )
 
 
 def _no_key(fault: str) -> Error:

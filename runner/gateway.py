@@ -65,7 +65,14 @@ def _errand(inputs: Inputs, started: TaskStarted) -> Errand | None:
     model = _model(row, call, key_for(row, call, inputs.offered))
     if model is None:
         return None
-    return Errand(model=model, caps=Caps(price=started.engine.price))
+    limits = started.limits
+    caps = Caps(
+        calls=limits.model_calls,
+        tokens=limits.tokens,
+        usd=limits.usd,
+        price=started.engine.price,
+    )
+    return Errand(model=model, caps=caps)
 
 
 def _model(row: Row, call: Call, key: Key | None) -> Model | None:

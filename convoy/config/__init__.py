@@ -20,6 +20,7 @@ from convoy.config.tables import (
     LocksTable,
     MayorTable,
     RefineryTable,
+    RunnerTable,
     ScheduleTable,
     Table,
     TriggersTable,
@@ -62,6 +63,7 @@ class Config(Table):
     ] = {}
     refinery: RefineryTable = RefineryTable()
     witness: WitnessTable = WitnessTable()
+    runner: RunnerTable = RunnerTable()
     mayor: MayorTable = MayorTable()
     ci: CiTable = CiTable()
     triggers: TriggersTable = TriggersTable()
@@ -103,9 +105,12 @@ class Config(Table):
             approvals=self.refinery.approvals,
             max_sessions=self.witness.max_sessions,
             locks=self.locks.policy,
-            limits=replace(self.gate.limits(), setup_s=self.witness.setup),
+            limits=replace(
+                self.budget.capped(self.gate.limits()), setup_s=self.witness.setup
+            ),
             gate=self.gate.gate(),
             budget=self.budget.budget(),
+            egress=self.runner.egress,
             failures=self.witness.failures,
             staged=self.staged,
             followups=self.mayor.followups,

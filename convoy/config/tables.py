@@ -6,14 +6,17 @@ of what is frozen with a convoy come from `convoy.events`.
 
 from typing import Annotated, Literal
 
+from msgspec.structs import replace
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from convoy.config.values import (
     PRICE,
+    TOOLLESS,
     Command,
     Dollars,
     EngineType,
+    Host,
     Pattern,
     Seconds,
     Sessions,
@@ -50,6 +53,16 @@ def _commanding(args: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
     return args
 
 
+def _offered(tools: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
+    kind = info.data.get("type")
+    if tools and kind in TOOLLESS:
+        raise PydanticCustomError(
+            "told", f"not allowed; {kind} cannot be told which tools it may use"
+        )
+    return tools
+
+
+_Tools = Annotated[Words, AfterValidator(_offered)]
 _Args = Annotated[Words, AfterValidator(_commanding), Field(validate_default=True)]
 
 
@@ -106,6 +119,9 @@ class EngineTable(Table):
     price: PriceTable | None = None
     """What its tokens cost, in US dollars per million, with `cached` for those from the
     vendor's cache; reckoned with where the engine does not say what it cost."""
+    tools: _Tools = _ENGINE.tools
+    """The only tools it may use, in the engine's own words (docs/engines.md); none: all
+    it has. aider, codex and shell cannot be told."""
 
     def spec(self, timeout_s: int) -> EngineSpec:
         """Freeze it; `timeout_s` holds when it has no time of its own."""
@@ -118,6 +134,7 @@ class EngineTable(Table):
             secret=self.secret,
             max_sessions=self.max_sessions,
             price=self.price.price() if self.price else None,
+            tools=self.tools,
         )
 
 
@@ -154,6 +171,20 @@ class WitnessTable(Table):
     setup: Seconds = _DEFAULT.limits.setup_s
     """How long `.brat/setup.sh` may take, which runs before each attempt where the
     repository has it."""
+
+
+class RunnerTable(Table):
+    """The box an agent works in."""
+
+    model_config = ConfigDict(title="runner")
+
+    egress: tuple[Host, ...] | None = Field(
+        default=None,
+        strict=False,
+        description="The only hosts that agents may reach, on the ports 80 and 443 or "
+        "the one that is given; `[]`: none but the model's vendor, through the key "
+        "proxy. When not given, all that the machine reaches.",
+    )
 
 
 class MayorTable(Table):
@@ -206,8 +237,8 @@ class ScheduleTable(Table):
 class BudgetTable(Table):
     """What may be spent, in US dollars, before nothing more starts.
 
-    Only money that is known counts; a session that runs is not stopped. A person who
-    says `/brat retry` lets one more attempt of the task start.
+    Only money that is known counts. A person who says `/brat retry` lets one more
+    attempt of the task start.
     """
 
     model_config = ConfigDict(title="budget")
@@ -219,10 +250,23 @@ class BudgetTable(Table):
     day: Dollars | None = None
     """By all convoys in a day, counted when a session ends: once that is spent, nothing
     starts by itself until midnight, UTC."""
+    attempt: Dollars | None = None
+    """By one attempt: once that is spent, it is ended and its work kept. It needs the
+    engine's `price`, and an engine that can use the key proxy."""
+    calls: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.model_calls
+    """How often one attempt may call its model, where the key proxy counts."""
+    tokens: Annotated[int, Field(ge=1, le=10_000_000_000)] = _DEFAULT.limits.tokens
+    """How many tokens one attempt may use, those from the vendor's cache included."""
 
     def budget(self) -> Budget:
         """Freeze it."""
         return Budget(task=self.task, convoy=self.convoy, day=self.day)
+
+    def capped(self, limits: Limits) -> Limits:
+        """Freeze what one attempt may use of its model."""
+        return replace(
+            limits, model_calls=self.calls, tokens=self.tokens, usd=self.attempt
+        )
 
 
 class LocksTable(Table):

@@ -33,6 +33,7 @@ VARIABLE = (
 ENGINES = "tables [engine.NAME], with at most 40 letters, digits, - and _ as the name"
 DOLLARS = "a number of US dollars from 0 to 10000"
 PRICE = "a table such as { input = 3.0, output = 15.0 }"
+HOST = 'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443"'
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
 
@@ -78,6 +79,8 @@ _TYPES = (
     *("claude-code", "aider", "opencode", "codex"),
     *("continue", "gemini", "copilot", "shell"),
 )
+TOOLLESS = ("aider", "codex", "shell")
+"""Types that can be told no list of tools."""
 _PLUGIN = r"plugin:[A-Za-z0-9][A-Za-z0-9_-]*"
 _VARIABLE = "(?!(?:GITHUB|ACTIONS|RUNNER|BRAT|GIT)_)[A-Z_][A-Z0-9_]{0,99}"
 """Not one of those that no agent may have."""
@@ -140,6 +143,14 @@ Dollars = Annotated[
         allow_inf_nan=False,
         json_schema_extra={"x-allowed": DOLLARS},
     ),
+]
+
+Host = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?$"
+    ),
+    Field(json_schema_extra={"x-allowed": HOST}),
 ]
 
 Sessions = Annotated[int, Field(ge=1, le=1000)]

@@ -36,6 +36,7 @@ def start(state: State, command: StartPlanning) -> Decision:
         engine=convoy.settings.engines[mayor.spec.engine],
         limits=convoy.settings.limits,
         gate=convoy.settings.gate,
+        egress=convoy.settings.egress,
     )
     intent = ActionIntended(
         key=ids.dispatch_key(ids.session_name(convoy.name, 0, attempt)),

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from convoy import ids
-from convoy.budget import closed
+from convoy.budget import capped, closed
 from convoy.commands import BlockTask, DeferTask, DropTask, RetryTask, StartTask
 from convoy.decide.consequence import convoy_next, known
 from convoy.decide.lookup import in_state, live, task_in
@@ -68,8 +68,9 @@ def start(state: State, command: StartTask) -> Decision:
         scratchpad=convoy.scratchpad,
         followups=convoy.settings.followups != "off",
         engine=engine,
-        limits=convoy.settings.limits,
+        limits=capped(convoy, task),
         gate=convoy.settings.gate,
+        egress=convoy.settings.egress,
     )
     intent = ActionIntended(
         key=ids.dispatch_key(session),

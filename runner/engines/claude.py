@@ -131,7 +131,7 @@ def _argv(call: Call) -> tuple[str, ...]:
     return (
         *("claude", "-p", "--output-format", "stream-json", "--verbose"),
         *(("--input-format", "stream-json") if call.steered else ()),
-        "--dangerously-skip-permissions",  # the box is the limit, not the question
+        *_allowed(call.spec.tools),
         *model,
         *call.spec.args,
     )
@@ -141,6 +141,12 @@ def _says(text: str) -> bytes:
     """Word a message of the user: it is read between two steps of the model."""
     message = {"role": "user", "content": text}
     return json.dumps({"type": "user", "message": message}).encode() + b"\n"
+
+
+def _allowed(tools: tuple[str, ...]) -> tuple[str, ...]:
+    if not tools:  # the box is the limit, not the question
+        return ("--dangerously-skip-permissions",)
+    return ("--permission-mode", "dontAsk", f"--allowedTools={','.join(tools)}")
 
 
 def _sets(call: Call) -> Mapping[str, str]:
@@ -166,7 +172,7 @@ ROW = Row(
         resume="--resume ID",
         usage="output",
         cost="output",
-        tools="--allowedTools, --disallowedTools",
+        tools="Bash(git *), Edit, Write",
         limits="Its cost is made up for models that it does not know.",
     ),
 )

@@ -140,7 +140,6 @@ ROW = Row(
     can=Abilities(
         resume="resume ID",
         usage="output",
-        tools="-s read-only, -s workspace-write",
         limits="Needs an API key: a ChatGPT login is not used. It sleeps through a "
         "server that never answers.",
     ),

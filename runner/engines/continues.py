@@ -82,8 +82,13 @@ def _argv(call: Call) -> tuple[str, ...]:
         )
     config = str(call.home / _CONFIG)
     # Whatever follows -p is the prompt.
-    options = ("--auto", "--format", "json")
+    options = (*_allowed(call.spec.tools), "--format", "json")
     return ("cn", "--config", config, *options, *call.spec.args, "-p")
+
+
+def _allowed(tools: tuple[str, ...]) -> tuple[str, ...]:
+    """Let these go before the file that forbids all; --auto would go before both."""
+    return tuple(w for each in tools for w in ("--allow", each)) or ("--auto",)
 
 
 def _sets(call: Call) -> Mapping[str, str]:
@@ -107,7 +112,10 @@ def _files(call: Call) -> Mapping[str, str]:
         "capabilities": ["tool_use"],
     }
     config = {"name": "brat", "version": "1.0.0", "schema": "v1", "models": [model]}
-    return {_CONFIG: json.dumps(config)}  # JSON is YAML
+    files = {_CONFIG: json.dumps(config)}  # JSON is YAML
+    if call.spec.tools:
+        files[f"{_FOLDER}/permissions.yaml"] = json.dumps({"exclude": ["*"]})
+    return files
 
 
 _PROVIDERS = {"chat": "openai", "anthropic": "anthropic", "gemini": "gemini"}
@@ -135,7 +143,7 @@ ROW = Row(
         resume="--fork ID",
         usage="session file",
         cost="session file",
-        tools="--readonly, --allow, --exclude",
+        tools="Bash(git *), Edit, Write",
         limits="Says nothing before its end, so a hang is only known by the deadline. "
         "Needs a model. Its key is in a file in its home.",
     ),

@@ -112,11 +112,16 @@ def _argv(call: Call) -> tuple[str, ...]:
     return (
         "copilot",
         *("--allow-all", "--no-ask-user"),  # the box is the limit, not the question
+        *_offered(call.spec.tools),
         *("--output-format", "json", "--no-color"),
         *("--usage-output-file", str(call.home / _USAGE)),
         *model,
         *call.spec.args,
     )
+
+
+def _offered(tools: tuple[str, ...]) -> tuple[str, ...]:
+    return (f"--available-tools={','.join(tools)}",) if tools else ()
 
 
 def _sets(call: Call) -> Mapping[str, str]:
@@ -157,7 +162,7 @@ ROW = Row(
     can=Abilities(
         resume="--resume=ID",
         usage="file",
-        tools="--allow-tool, --deny-tool",
+        tools="bash, view, apply_patch",
         limits="With GitHub's own models the agent holds a GitHub token, which should "
         "be allowed Copilot requests and nothing else. It unpacks 235 MB into each "
         "home.",

@@ -108,8 +108,8 @@ def _sets(call: Call) -> Mapping[str, str]:
     }
 
 
-def _files(_call: Call) -> Mapping[str, str]:
-    settings = {
+def _files(call: Call) -> Mapping[str, str]:
+    settings: dict[str, object] = {
         "security": {
             "auth": {"selectedType": "gemini-api-key"},
             "folderTrust": {"enabled": False},  # else --yolo is silently dropped
@@ -117,6 +117,8 @@ def _files(_call: Call) -> Mapping[str, str]:
         "general": {"maxAttempts": 2, "enableAutoUpdate": False},
         "privacy": {"usageStatisticsEnabled": False},
     }
+    if call.spec.tools:
+        settings["tools"] = {"core": call.spec.tools}
     return {".gemini/settings.json": json.dumps(settings)}
 
 
@@ -130,7 +132,7 @@ ROW = Row(
     can=Abilities(
         resume="--resume ID",
         usage="output",
-        tools="--allowed-tools",
+        tools="run_shell_command(git), write_file",
         limits="Needs an API key: a Google login is not used. Its exit status may be "
         "an HTTP status less 256.",
     ),

@@ -157,8 +157,10 @@ def _files(_call: Call) -> Mapping[str, str]:
 
 
 def _configuration(call: Call) -> Mapping[str, object]:
+    # Without a list of tools the box is the limit, not the question.
+    allowed = dict.fromkeys(call.spec.tools or ("*",), "allow")
     common: dict[str, object] = {
-        "permission": {"*": "allow"},  # the box is the limit, not the question
+        "permission": {"*": "deny"} | allowed,
         "autoupdate": False,
         "share": "disabled",
     }
@@ -197,6 +199,7 @@ ROW = Row(
         resume="-s ID",
         usage="output",
         cost="output",
+        tools="bash, edit, read",
         limits="Retries by itself for over a minute. An upstream that answers with a "
         "web page makes it ask again without end.",
     ),

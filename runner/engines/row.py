@@ -81,7 +81,8 @@ class Abilities:
     cost: str = ""
     """Where it says what that cost."""
     tools: str = ""
-    """The arguments that allow or forbid tools, in its own terms."""
+    """Some tools in its own terms, as `tools` in the configuration lists them; empty:
+    it can be told no such list."""
     limits: str = ""
     """What one has to know: a sentence or two."""
 

@@ -14,9 +14,9 @@ from convoy.commands import (
     RetryTask,
     StartTask,
 )
-from convoy.decide import Refusal
+from convoy.decide import Refusal, decide
 from convoy.estimate import estimate
-from convoy.events import Budget, EngineSpec, Estimate, Price, Usage
+from convoy.events import Budget, EngineSpec, Estimate, Price, TaskStarted, Usage
 from convoy.ids import base_branch
 from convoy.observed import Observed
 from convoy.plan import Pace, plan
@@ -73,6 +73,18 @@ def test_a_convoy_that_has_spent_its_budget_starts_nothing() -> None:
     assert owed(rules) == {1: why}
     rules.do(BlockTask(convoy=NAME, task=1, why=why))
     assert owed(failed(rules, 2, 0.5)) == {2: why.replace("$2.00 so", "$2.50 so")}
+
+
+def test_an_attempt_may_use_no_more_than_is_left() -> None:
+    def usd(rules: Rules) -> float | None:
+        events = decide(rules.state, START)
+        assert not isinstance(events, Refusal)
+        (said,) = (each for each in events if isinstance(each, TaskStarted))
+        return said.limits.usd
+
+    assert usd(planned()) is None
+    assert usd(planned(task=1.0, convoy=0.5)) == 0.5
+    assert usd(failed(planned(task=1.0).started(1), 1, 0.25)) == 0.75
 
 
 def test_work_that_was_paid_for_is_taken_in() -> None:

@@ -178,14 +178,14 @@ zzz = 1
 """
 
     assert faults(text) == snapshot("""\
-.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions, price; did you mean model?
+.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions, price, tools; did you mean model?
 .brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks, approvals; did you mean strategy?
 .brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, approvals; did you mean witness.attempts?
 .brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, approvals
 .brat/config.toml: ci."two\\nlines\\u202e": unknown key; allowed: command, timeout
-.brat/config.toml: strategy: unknown key; allowed: staged, engine, refinery, witness, mayor, ci, triggers, schedule, budget, locks, gate, trust; did you mean refinery.strategy?
-.brat/config.toml: engines: unknown key; allowed: staged, engine, refinery, witness, mayor, ci, triggers, schedule, budget, locks, gate, trust; did you mean engine?
-.brat/config.toml: gaet: unknown key; allowed: staged, engine, refinery, witness, mayor, ci, triggers, schedule, budget, locks, gate, trust; did you mean gate?\
+.brat/config.toml: strategy: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, locks, gate, trust; did you mean refinery.strategy?
+.brat/config.toml: engines: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, locks, gate, trust; did you mean engine?
+.brat/config.toml: gaet: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, locks, gate, trust; did you mean gate?\
 """)
 
 
@@ -484,3 +484,40 @@ def test_an_engine_may_be_a_plugin_and_name_its_secret() -> None:
     spec = load(text, source="x").settings().engines["default"]
 
     assert (spec.type, spec.secret, spec.silence_s) == ("plugin:echo", "TEAM_KEY", 120)
+
+
+def test_what_an_attempt_may_use_is_frozen_with_its_other_limits() -> None:
+    text = "[budget]\nattempt = 2.5\ncalls = 7\ntokens = 9000"
+
+    limits = load(text, source="x").settings().limits
+
+    assert limits == Limits(model_calls=7, tokens=9000, usd=2.5)
+
+
+def test_tools_are_for_engines_that_can_be_told_them() -> None:
+    text = '[engine.default]\ntype = "{}"\ntools = ["Write", "Bash(git *)"]'
+
+    engine = load(text.format("claude-code"), source="x").settings().engines["default"]
+
+    assert engine.tools == ("Write", "Bash(git *)")
+    assert faults(text.format("codex")) == snapshot(
+        ".brat/config.toml: engine.default.tools: not allowed; codex cannot be told which tools it may use"
+    )
+
+
+def test_hosts_are_names_with_a_port_where_it_is_another() -> None:
+    hosts = ["pypi.org", "*.npmjs.org", "127.0.0.1:8443"]
+
+    settings = load(f"[runner]\negress = {hosts}", source="x").settings()
+
+    assert settings.egress == tuple(hosts)
+    assert load("[runner]\negress = []", source="x").settings().egress == ()
+    assert load("", source="x").settings().egress is None
+
+
+@pytest.mark.parametrize("host", ["*", "https://pypi.org", "PyPI.org", "a b", "*.", ""])
+def test_what_is_no_host_is_told(host: str) -> None:
+    told = faults(f"[runner]\negress = [{host!r}]")
+
+    assert "runner.egress[0]: " in told
+    assert 'allowed: a host such as "pypi.org", "*.npmjs.org"' in told

@@ -2,26 +2,18 @@
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from http import HTTPStatus
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from brat.demo.vendor.script import Status, dump
-from brat.processes import Process
-from convoy.events import EngineSpec, Limits
+from brat.demo.vendor.script import Status
 from convoy.outcome import Outcome
-from tests.engines.cases import CAP_S, COLUMNS, ENGINES, PROMPT, QUICK, Column, Engine
-from tests.engines.install import PROGRAMS
+from tests.engines.cases import CAP_S, COLUMNS, ENGINES, QUICK, Column, Engine
+from tests.engines.driving import OUTPUT_BYTES, session, vendor
 from tests.runner.job import Forge, Left
 from tests.world.terminal import left_running
 
 pytestmark = pytest.mark.timeout(90)
-OUTPUT_BYTES = 2_000_000
 SHOWN = [*COLUMNS] if os.environ.get("BRAT_ENGINES") == "all" else [*QUICK]
 MATRIX = [
     pytest.param(
@@ -34,50 +26,6 @@ MATRIX = [
     for name in SHOWN
     if name != "loop" or engine.has_tools
 ]
-
-
-@dataclass(frozen=True)
-class Served:
-    """A vendor at work."""
-
-    url: str
-    log: Path
-
-    @property
-    def calls(self) -> list[dict[str, Any]]:
-        """All calls of the model so far."""
-        return [json.loads(line) for line in self.log.read_text().splitlines()]
-
-
-@contextmanager
-def vendor(folder: Path, column: Column) -> Iterator[Served]:
-    script, log = folder / "script.json", folder / "calls.jsonl"
-    script.write_bytes(dump(column.script()))
-    options = ("--script", str(script), "--log", str(log))
-    process = Process("brat.demo.vendor", *options, log=folder / "vendor.log")
-    try:
-        yield Served(json.loads(process.ready())["url"], log)
-    finally:
-        process.stop()
-
-
-def session(forge: Forge, engine: Engine, column: Column, url: str) -> Left:
-    spec = EngineSpec(
-        type=engine.type,
-        model=engine.model,
-        timeout_s=column.timeout_s,
-        silence_s=CAP_S,
-    )
-    started = forge.started(
-        title=PROMPT, engine=spec, limits=Limits(output_bytes=OUTPUT_BYTES)
-    )
-    path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
-    return forge.run(started, PATH=path, BRAT_MODEL_URL=url)
-
-
-@pytest.fixture
-def forge(tmp_path: Path) -> Forge:
-    return Forge(tmp_path)
 
 
 @pytest.mark.parametrize(("engine", "column"), MATRIX)

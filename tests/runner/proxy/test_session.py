@@ -11,7 +11,7 @@ import pytest
 
 from brat.demo.vendor.script import Case, Script, dump
 from brat.processes import Process
-from convoy.events import EngineSpec
+from convoy.events import EngineSpec, Limits
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
 
@@ -73,8 +73,9 @@ def program(forge: Forge, text: str) -> str:
     return f"{folder}:{os.environ['PATH']}"
 
 
-def run(forge: Forge, text: str, **env: str) -> Left:
-    started = forge.started(engine=EngineSpec(type="claude-code", timeout_s=30))
+def run(forge: Forge, text: str, limits: Limits | None = None, **env: str) -> Left:
+    spec = EngineSpec(type="claude-code", timeout_s=30)
+    started = forge.started(engine=spec, limits=limits or Limits())
     path = program(forge, text)
     return forge.run(started, PATH=path, **{"ANTHROPIC_API_KEY": KEY, **env})
 
@@ -95,7 +96,7 @@ def test_the_agent_finds_no_key(forge: Forge, secret: str) -> None:
     bait.parent.mkdir()
     bait.write_text(KEY)
     thief = THIEF.format(python=sys.executable, key=KEY.encode().hex(), roots=roots)
-    left = run(forge, thief, **{"ANTHROPIC_API_KEY": "", secret: KEY})
+    left = run(forge, thief, None, **{"ANTHROPIC_API_KEY": "", secret: KEY})
 
     clone = forge.unpacked(left)
     assert git("show", "work:found.txt", cwd=clone) == str(bait), left.said
@@ -134,15 +135,18 @@ def test_nothing_is_left_of_a_proxy_when_its_witness_is_killed(forge: Forge) -> 
 
 CALLS = """\
 #!{python} -I
-import os, urllib.request
+import os, time, urllib.error, urllib.request
 for _ in range({calls}):
     asked = urllib.request.Request(
         os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages",
         headers={{"x-api-key": os.environ["ANTHROPIC_API_KEY"]}},
         data=b'{{"model": "m", "messages": []}}',
     )
-    urllib.request.urlopen(asked).read()
-open("work.txt", "w").write("1")
+    open("work.txt", "a").write("1")
+    try:
+        urllib.request.urlopen(asked).read()
+    except urllib.error.HTTPError:
+        time.sleep(60)
 print({said!r})
 """
 
@@ -174,3 +178,17 @@ def test_the_proxys_counts_stand_in_for_an_engine_that_tells_none(
     assert counted["calls"] == 2
     assert counted["input_tokens"] == left.result["usage"]["input_tokens"] > 0
     assert counted["output_tokens"] == left.result["usage"]["output_tokens"] > 0
+
+
+def test_a_session_ends_when_its_budget_is_spent_and_its_work_is_kept(
+    forge: Forge, vendor: str
+) -> None:
+    text = CALLS.format(python=sys.executable, calls=9, said="")
+    left = run(forge, text, Limits(model_calls=3), BRAT_MODEL_URL=vendor)
+
+    assert left.result["outcome"] == "budget"
+    why = "The budget is spent: the session's budget of 3 model calls is spent."
+    assert left.result["why"] == why
+    assert left.result["seconds"] < 20
+    assert git("show", "work:work.txt", cwd=forge.unpacked(left)) == "1111"
+    assert left.result["usage"]["output_tokens"] > 0

@@ -1,0 +1,63 @@
+"""A real CLI in a real session, with a vendor that plays a script."""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from msgspec.structs import replace
+
+from brat.demo.vendor.script import dump
+from brat.processes import Process
+from convoy.events import EngineSpec, Limits
+from tests.engines.cases import CAP_S, PROMPT, Column, Engine
+from tests.engines.install import PROGRAMS
+from tests.runner.job import Forge, Left
+
+OUTPUT_BYTES = 2_000_000
+
+
+@dataclass(frozen=True)
+class Served:
+    """A vendor at work."""
+
+    url: str
+    log: Path
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        """All calls of the model so far."""
+        return [json.loads(line) for line in self.log.read_text().splitlines()]
+
+
+@contextmanager
+def vendor(folder: Path, column: Column) -> Iterator[Served]:
+    script, log = folder / "script.json", folder / "calls.jsonl"
+    script.write_bytes(dump(column.script()))
+    options = ("--script", str(script), "--log", str(log))
+    process = Process("brat.demo.vendor", *options, log=folder / "vendor.log")
+    try:
+        yield Served(json.loads(process.ready())["url"], log)
+    finally:
+        process.stop()
+
+
+def session(
+    forge: Forge, engine: Engine, column: Column, url: str, **given: object
+) -> Left:
+    """Run a session; `given` are changes to its engine and its limits."""
+    limits = Limits(output_bytes=OUTPUT_BYTES)
+    spec = EngineSpec(
+        type=engine.type,
+        model=engine.model,
+        timeout_s=column.timeout_s,
+        silence_s=CAP_S,
+    )
+    ours = given.keys() & set(EngineSpec.__struct_fields__)
+    spec = replace(spec, **{name: given.pop(name) for name in ours})
+    started = forge.started(title=PROMPT, engine=spec, limits=replace(limits, **given))
+    path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
+    return forge.run(started, PATH=path, BRAT_MODEL_URL=url)
