@@ -2,7 +2,7 @@
 
 Rules over lines find the statements; for Python, `ast` reads them. Whatever they name
 counts only where it is a file or folder of the repository, so that a statement in a
-text or a comment does little harm. docs/decisions/0026 says why no parser is brought.
+text or a comment does little harm. docs/decisions/0024 says why no parser is brought.
 """
 
 import ast
