@@ -158,14 +158,16 @@ def test_as_a_process_it_writes_down_each_call(tmp_path: Path) -> None:
     process = Process("brat.demo.vendor", *options, log=tmp_path / "err")
     try:
         url = json.loads(process.ready())["url"]
-        httpx.post(url + ADDRESSES["chat"], json=CHAT, trust_env=False)
+        keys = {"Authorization": "Bearer a-key"}
+        asked = url + ADDRESSES["chat"]
+        httpx.post(asked, json=CHAT, headers=keys, trust_env=False)
     finally:
         process.stop()
 
     (call,) = map(json.loads, log.read_text().splitlines())
     assert call == {
         "path": ADDRESSES["chat"], "model": "m", "results": 1, "tools": ["Bash"],
-        "fault": None,
+        "fault": None, "key": "2a8a1240f5063665",
     }  # fmt: skip
     assert (tmp_path / "err").read_text() == ""
 

@@ -18,6 +18,8 @@ from brat.demo.vendor.script import (
 from convoy.outcome import Outcome
 
 PROMPT: Final = "Greet the world"
+KEY: Final = "made-up-key-"
+"""How each key of the job begins that a session is offered."""
 GREETING: Final = "hello from a model\n"
 CAP_S: Final = 30
 """No run may last longer."""
@@ -46,11 +48,11 @@ class Column:
     first: int | None = None
     timeout_s: int = CAP_S
 
-    def script(self) -> Script:
-        """Return what the vendor plays."""
+    def script(self, command: str) -> Script:
+        """Return what the vendor plays; the command is run before the model's own."""
         steps = (
             Write(path="hello.txt", content=GREETING),
-            Run(command="echo ran > ran.txt"),
+            Run(command=f"{command}; echo ran > ran.txt"),
         )
         case = Case(
             when=(PROMPT,),

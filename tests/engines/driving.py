@@ -13,11 +13,25 @@ from msgspec.structs import replace
 from brat.demo.vendor.script import dump
 from brat.processes import Process
 from convoy.events import EngineSpec, Limits
-from tests.engines.cases import CAP_S, PROMPT, Column, Engine
+from runner.engines import key_names
+from tests.engines.cases import CAP_S, KEY, PROMPT, Column, Engine
 from tests.engines.install import PROGRAMS
 from tests.runner.job import Forge, Left
 
 OUTPUT_BYTES = 2_000_000
+LOOK = r"""
+p=$PPID
+{
+    env
+    while [ "$p" -gt 1 ]; do
+        tr '\0' '\n' < "/proc/$p/environ"
+        p=$(sed -n 's/^PPid:\t//p' "/proc/$p/status")
+    done
+    grep -rlaF 'made-up''-key-' "$HOME"
+} > "${0%.sh}.txt" 2> /dev/null
+"""
+"""Writes down what an engine knows: its environment and its parents', and which files
+of its home hold a key."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +50,7 @@ class Served:
 @contextmanager
 def vendor(folder: Path, column: Column) -> Iterator[Served]:
     script, log = folder / "script.json", folder / "calls.jsonl"
-    script.write_bytes(dump(column.script()))
+    script.write_bytes(dump(column.script(looking(folder))))
     options = ("--script", str(script), "--log", str(log))
     process = Process("brat.demo.vendor", *options, log=folder / "vendor.log")
     try:
@@ -55,9 +69,33 @@ def session(
         model=engine.model,
         timeout_s=column.timeout_s,
         silence_s=CAP_S,
+        args=() if engine.has_tools else _testing(looking(forge.root)),
     )
     ours = given.keys() & set(EngineSpec.__struct_fields__)
     spec = replace(spec, **{name: given.pop(name) for name in ours})
     started = forge.started(title=PROMPT, engine=spec, limits=replace(limits, **given))
     path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
-    return forge.run(started, PATH=path, BRAT_MODEL_URL=url)
+    keys = {name: key(name) for name in key_names()}
+    return forge.run(started, PATH=path, BRAT_MODEL_URL=url, **keys)
+
+
+def looking(folder: Path) -> str:
+    """Return a command that writes down what an engine knows; `seen` reads it."""
+    script = folder / "look.sh"
+    script.write_text(LOOK)
+    return f"sh {script}"
+
+
+def seen(folder: Path) -> str:
+    """Return what the command wrote down."""
+    return (folder / "look.txt").read_text()
+
+
+def key(name: str) -> str:
+    """Return the job's key in a variable."""
+    return KEY + name.lower()
+
+
+def _testing(command: str) -> tuple[str, ...]:
+    """Let Aider, whose model has no tools, run a command after its edit."""
+    return ("--auto-test", "--test-cmd", command)

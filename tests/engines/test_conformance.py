@@ -2,14 +2,20 @@
 
 import json
 import os
+import re
 from http import HTTPStatus
+from pathlib import Path
 
 import pytest
 
 from brat.demo.vendor.script import Status
+from brat.demo.vendor.server import digest
+from convoy.events import EngineSpec
 from convoy.outcome import Outcome
-from tests.engines.cases import CAP_S, COLUMNS, ENGINES, QUICK, Column, Engine
-from tests.engines.driving import OUTPUT_BYTES, session, vendor
+from runner.engines import ENGINES as ROWS
+from runner.engines.row import Call, vendor_of
+from tests.engines.cases import CAP_S, COLUMNS, ENGINES, KEY, QUICK, Column, Engine
+from tests.engines.driving import OUTPUT_BYTES, key, seen, session, vendor
 from tests.runner.job import Forge, Left
 from tests.world.terminal import left_running
 
@@ -38,11 +44,29 @@ def test_a_session_ends_as_the_vendor_made_it(
     told = left.result, left.said[-3000:], left.err
     assert left.result["outcome"] in _right(engine, column), told
     assert served.calls, "the model was never called"
+    known = digest(key(_variable(engine, served.url)))
+    assert {call["key"] for call in served.calls} == {known}
     assert left.result["seconds"] < CAP_S + 5
     assert (left.folder / "transcript.jsonl").stat().st_size < 2 * OUTPUT_BYTES
     assert left_running(forge.root) == []
     if "uncommitted" in column.outcomes:
         _worked(left, engine)
+        _knows_no_key(seen(forge.root))
+
+
+def _variable(engine: Engine, url: str) -> str:
+    """Return the variable in which the engine's key comes."""
+    spec = EngineSpec(type=engine.type, model=engine.model)
+    vendor = vendor_of(ROWS[engine.type], Call(spec, Path(), Path(), endpoint=url))
+    assert vendor is not None
+    return vendor.key
+
+
+def _knows_no_key(found: str) -> None:
+    assert "BRAT_SESSION=" not in found
+    assert re.search(r"=.*\bbrat-[0-9a-f]{32}\b", found), "it looked elsewhere"
+    assert KEY not in found
+    assert not [line for line in found.splitlines() if line.startswith("/")]
 
 
 def _right(engine: Engine, column: Column) -> frozenset[Outcome]:

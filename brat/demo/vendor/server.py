@@ -1,6 +1,7 @@
 """The vendor's HTTP on loopback: reads a request, asks the script, answers or fails."""
 
 import asyncio
+import hashlib
 import itertools
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
@@ -120,7 +121,21 @@ def _record(
         "results": asked.results,
         "tools": [tool.name for tool in asked.tools],
         "fault": type(fault).__name__.lower() if fault else None,
+        "key": digest(_key(request)),
     }
+
+
+def digest(key: str) -> str:
+    """Return by what a key is known in the log, which must not hold it."""
+    return hashlib.sha256(key.encode()).hexdigest()[:16] if key else ""
+
+
+def _key(request: web.Request) -> str:
+    given = (request.headers.get(name, "") for name in _KEY_HEADERS)
+    return next(filter(None, given), "").removeprefix("Bearer ")
+
+
+_KEY_HEADERS: Final = ("x-api-key", "authorization", "x-goog-api-key")
 
 
 async def _answer(call: _Call) -> web.StreamResponse:
