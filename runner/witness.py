@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TypedDict
 
 from convoy import ids
@@ -27,6 +26,7 @@ from runner import agent, engines, gateway, home, plan
 from runner.annotate import LiveView
 from runner.engines.events import RateLimit
 from runner.engines.hearing import Report
+from runner.folders import Folders
 from runner.gateway import Gateway
 from runner.inputs import Inputs
 from runner.result import TRANSCRIPT, EngineUsed, Folder, Result
@@ -45,29 +45,19 @@ HASTY_SALVAGE_S = 4.0
 LISTED_FILES = 1000
 
 
-def attend(inputs: Inputs, now_ms: Callable[[], int]) -> Result:
-    """Run one session and leave its result folder.
+def attend(inputs: Inputs, folders: Folders, now_ms: Callable[[], int]) -> Result:
+    """Run one session in two empty folders and leave its result folder.
 
     Raises:
         BadInput: the log hands off no such session, or its base cannot be fetched.
         Unavailable: the forge does not answer.
         Cancelled: before it was known what to do.
     """
-    inputs.temp.mkdir(parents=True, exist_ok=True)
-    inputs.workspace.mkdir(parents=True, exist_ok=True)
-    with (
-        Stop() as stop,
-        _fresh_folder(inputs.temp) as scratch,
-        _fresh_folder(inputs.workspace) as folder,
-    ):
+    with Stop() as stop:
         with stop.leaving_at_once():
-            started = handed_off(inputs, Path(scratch))
-        return _Session(inputs, started, stop, now_ms).run(Path(scratch), Path(folder))
-
-
-def _fresh_folder(parent: Path) -> TemporaryDirectory[str]:
-    # What an agent made unremovable is left; the machine is for one job, or swept.
-    return TemporaryDirectory(prefix="brat-", dir=parent, ignore_cleanup_errors=True)
+            started = handed_off(inputs, folders.scratch)
+        session = _Session(inputs, started, stop, now_ms)
+        return session.run(folders.scratch, folders.checkout)
 
 
 class _Who(TypedDict):

@@ -3,9 +3,12 @@
 import os
 import signal
 import socket
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 
+import psutil
 import pytest
 
 from convoy.events import Limits
@@ -45,6 +48,15 @@ def is_alive(pid: int) -> bool:
 def daemon_of(left: Left) -> int:
     _, _, after = left.said.partition("daemon ")
     return int(after.split()[0])
+
+
+def working(forge: Forge, script: str) -> subprocess.Popen[str]:
+    """Start a job whose agent has said something."""
+    started = forge.started(sys.executable, "-I", "-c", script)
+    job = forge.start(forge.environment(forge.hand_off(started)))
+    transcript = forge.root / "result/transcript.jsonl"
+    until(lambda: transcript.exists() and "daemon " in transcript.read_text())
+    return job
 
 
 def test_half_done_work_of_a_failed_agent_is_kept(forge: Forge) -> None:
@@ -156,20 +168,32 @@ def test_a_cancelled_job_keeps_the_work_and_says_so(
     assert git("show", "work:half.txt", cwd=forge.unpacked(left)) == "half"
 
 
-def test_a_killed_runner_leaves_what_there_was_but_no_result(forge: Forge) -> None:
-    started = forge.started("sh", "-c", "echo pid $$; exec sleep 60")
-    job = forge.start(forge.environment(forge.hand_off(started)))
-    transcript = forge.root / "result/transcript.jsonl"
-    until(lambda: transcript.exists() and "pid" in transcript.read_text())
+def test_a_killed_witness_leaves_what_there_was_but_no_result(forge: Forge) -> None:
+    job = working(forge, DAEMON.format(sleep=60))
+    (witness,) = psutil.Process(job.pid).children()
 
-    job.kill()
+    witness.kill()
     left = forge.left_by(job)
-    os.kill(int(left.said.split()[1]), signal.SIGKILL)
 
+    assert left.status == 128 + signal.SIGKILL
     assert left.names == {"events.bin", "transcript.jsonl"}
     assert [type(each).__name__ for each in left.claims] == [
         *("SessionSpawned", "SessionReady", "SessionRunning")
     ]
+    assert not is_alive(daemon_of(left))
+    assert list((forge.root / "temp").iterdir()) == []
+    assert list((forge.root / "work").iterdir()) == []
+
+
+def test_a_killed_guard_is_an_end_with_the_work_kept(forge: Forge) -> None:
+    job = working(forge, DAEMON.format(sleep=60))
+
+    job.kill()
+    left = forge.left_by(job)  # when the witness has closed its output, too
+
+    assert left.result["outcome"] == "cancelled"
+    assert left.result["files"] == ["greeting.txt"]
+    assert not is_alive(daemon_of(left))
 
 
 def test_a_job_that_is_cancelled_while_it_fetches_ends_at_once(forge: Forge) -> None:

@@ -1,0 +1,36 @@
+"""The two folders of a session, which are gone when it has ended."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from runner.inputs import Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where one session keeps what it needs while it lasts."""
+
+    scratch: Path
+    """The witness's: its store, the engine's home."""
+    checkout: Path
+    """The agent's working tree."""
+
+
+@contextmanager
+def fresh_folders(inputs: Inputs) -> Iterator[Folders]:
+    """Make both, empty, and remove them at the end.
+
+    Raises:
+        OSError: they cannot be made.
+    """
+    with _fresh(inputs.temp) as scratch, _fresh(inputs.workspace) as checkout:
+        yield Folders(Path(scratch), Path(checkout))
+
+
+def _fresh(parent: Path) -> TemporaryDirectory[str]:
+    parent.mkdir(parents=True, exist_ok=True)
+    # What an agent made unremovable is left; the machine is for one job, or swept.
+    return TemporaryDirectory(prefix="brat-", dir=parent, ignore_cleanup_errors=True)
