@@ -1,12 +1,12 @@
 """What every role works with: the mirror, the forge, the clock, and who we are."""
 
 import secrets
-import time
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from bot.clock import Clock, wall_clock
 from bot.door.inbox import Inbox
 from bot.feed.feed import Feed
 from bot.forge.github import GitHub
@@ -14,14 +14,6 @@ from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror
 from bot.settings import Settings
 from convoy.observed import Observed
-
-Clock = Callable[[], int]
-"""Gives now in unix ms."""
-
-
-def wall_clock() -> int:
-    """Return now, unix ms."""
-    return time.time_ns() // 1_000_000
 
 
 async def _nothing() -> None:

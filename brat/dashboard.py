@@ -10,10 +10,10 @@ from typing import Final
 
 from msgspec import structs
 
+from bot.clock import wall_clock
 from bot.configuration import configuration
 from bot.dashboard.application import PORT, serving
 from bot.dashboard.house import House, Output
-from bot.desk import wall_clock
 from brat import output
 from brat.afar import Afar
 from brat.console import Tell

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from bot.desk import wall_clock
+from bot.clock import wall_clock
 from brat import (
     checkout as checkouts,
     local,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import httpx
 
-from bot.desk import wall_clock
+from bot.clock import wall_clock
 from bot.door.webhooks import PATH as DOOR
 from bot.feed import handover
 from bot.forge.github import GitHub

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 import msgspec
 
-from bot.desk import wall_clock
+from bot.clock import wall_clock
 from brat import checkout as checkouts, locks, logbook, roles
 from brat.console import out, say, write
 from brat.local import serving

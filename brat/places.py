@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pygit2
 
-from brat import checkout as checkouts, registration as registrations
+from brat import registration as registrations
 from grite.errors import BratError
 from grite.wal import WAL_REF
 
@@ -28,6 +28,8 @@ def log_repository(path: Path) -> Path:
         return Path(repository.path)
     if repository.is_bare:
         raise BratError(f"{path} holds no log; bring it with: {FETCH}")
+    from brat import checkout as checkouts  # slow to load: clones need none of it
+
     folder = checkouts.find(path).folder
     try:
         known = registrations.read(folder)

@@ -7,14 +7,16 @@ the demo; the forge's records it speaks of are made in the same call.
 import os
 import secrets
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
 
-from brat.forge.records import Ci, Settings
-from brat.forge.state import Forge
 from grite.errors import BratError
+
+if TYPE_CHECKING:  # a forge is slow to load, and who reads needs none
+    from brat.forge.records import Ci
+    from brat.forge.state import Forge
 
 BOT: Final = "brat[bot]"
 _FILE: Final = "registration.json"
@@ -85,14 +87,19 @@ def register(folder: Path, source: Source) -> Registration:
         known = replace(read(folder), ci_command=source.ci_command)
         write(folder, known)
         return known
+    from brat.forge.state import Forge
+
     with Forge(folder / FORGE_FOLDER) as forge:
         made = _made(forge, source)
     write(folder, made)
     return made
 
 
-def set_ci(folder: Path, registration: Registration, ci: Ci) -> None:
+def set_ci(folder: Path, registration: Registration, ci: "Ci") -> None:
     """Tell the forge how candidates are judged; only while no process serves it."""
+    from brat.forge.records import Settings
+    from brat.forge.state import Forge
+
     with Forge(folder / FORGE_FOLDER) as forge:
         forge.set_settings(registration.repository, Settings(ci=ci))
 
@@ -102,7 +109,7 @@ def bare_path(folder: Path, registration: Registration) -> Path:
     return folder / FORGE_FOLDER / "repos" / f"{registration.repository}.git"
 
 
-def _made(forge: Forge, source: Source) -> Registration:
+def _made(forge: "Forge", source: Source) -> Registration:
     """Make users, repository and hook; what a process that died here left is used."""
     forge.add_user(source.person)
     forge.add_user(BOT, kind="Bot")

@@ -16,7 +16,7 @@ from typing import Final
 
 import httpx
 
-from bot.desk import wall_clock
+from bot.clock import wall_clock
 from bot.door.inbox import Inbox
 from bot.door.metrics import Metrics
 from bot.door.redelivery import ask_again

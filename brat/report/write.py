@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from bot.desk import wall_clock
+from bot.clock import wall_clock
 from brat import logbook
 from brat.console import say
 from brat.places import log_repository

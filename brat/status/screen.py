@@ -1,5 +1,6 @@
 """The state as tables, for terminals; readable without colour."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Final
 
@@ -10,11 +11,11 @@ from rich.text import Text
 
 from convoy import ids
 from convoy.queue import waiting_to_merge
-from convoy.state import Convoy, State
+from convoy.state import Convoy, Lease, State
 from convoy.text.plaintext import clean
 from convoy.told.interventions import Intervention, interventions
 from convoy.told.reasons import clock, waits_for
-from convoy.told.spending import foreseen, spenders, spoken, used
+from convoy.told.spending import spoken, used
 from convoy.told.times import saved_s
 
 _STYLES: Final = {
@@ -33,25 +34,67 @@ _WORTH_SAYING_S: Final = 1.0
 def state_screen(
     convoys: tuple[Convoy, ...], state: State, now: int, faults: tuple[str, ...] = ()
 ) -> Group:
-    """Return these convoys, and what waits for a person, as one screen."""
+    """Return these convoys, what is at work, and what waits for a person.
+
+    What waits comes last, where the eye is when a command has ended.
+    """
     names = {convoy.name for convoy in convoys}
     found = tuple(
         each
         for each in interventions(state, now, faults)
         if each.convoy in names or not each.convoy
     )
-    return Group(*_parts(convoys, found))
+    return Group(*_parts(convoys, state, found))
 
 
 def _parts(
-    convoys: tuple[Convoy, ...], found: tuple[Intervention, ...]
+    convoys: tuple[Convoy, ...], state: State, found: tuple[Intervention, ...]
 ) -> Iterator[RenderableType]:
     for convoy in convoys:
         yield convoy_table(convoy)
         if convoy.why:
-            yield Text(f"  {one_line(convoy.why)}\n")
-        if (saved := saved_s(convoy)) >= _WORTH_SAYING_S:
-            yield Text(f"  side by side saved {saved:.0f} s\n", style="dim")
+            yield Text(f"  {one_line(convoy.why)}")
+        if sums := _sums(convoy):
+            yield Text(f"  {sums}", style="dim")
+    live = tuple(convoy for convoy in convoys if not convoy.ended)
+    if live:
+        yield from _at_work(state, live)
+    yield from waiting(found)
+
+
+def _sums(convoy: Convoy) -> str:
+    """Return what a convoy used and saved so far; empty: nothing worth a line."""
+    saved = saved_s(convoy)
+    told = (
+        f"used {spent}" if (spent := spoken(used(convoy))) else "",
+        f"side by side saved {saved:.0f} s" if saved >= _WORTH_SAYING_S else "",
+    )
+    return "; ".join(filter(None, told))
+
+
+def _at_work(state: State, live: tuple[Convoy, ...]) -> Iterator[Text]:
+    """Give the sessions that run, the merge queues and the leases, a line each."""
+    for convoy, task in state.running():
+        if convoy in live:
+            since = clock(task.attempt.at) if task.attempt else ""
+            name = ids.session_name(convoy.name, task.number, task.started)
+            yield Text(f"session: {name} by {task.spec.engine} since {since}")
+    for convoy in live:
+        for place, task in enumerate(waiting_to_merge(convoy), 1):
+            where = f"{convoy.name} {place}. task {task.number}"
+            wait = one_line(waits_for(convoy, task))
+            yield Text(f"merge queue: {where}, waits for {wait}")
+    held: dict[str, list[Lease]] = defaultdict(list)
+    for lease in state.leases.values():
+        held[lease.holder].append(lease)
+    for holder, leases in held.items():
+        what = ", ".join(lease.resource for lease in leases)
+        until = clock(max(lease.expires for lease in leases))
+        yield Text(f"lock: {one_line(what)} by {one_line(holder)} until {until}")
+
+
+def waiting(found: tuple[Intervention, ...]) -> Iterator[Text]:
+    """Give what waits for a person, and what to type."""
     if found:
         yield Text("waits for you:")
         for each in found:
@@ -89,77 +132,4 @@ def convoy_table(convoy: Convoy) -> Table:
             (task.landed or "")[:SHORT],
             Text(one_line(waits_for(convoy, task))),
         )
-    return table
-
-
-def convoys_table(state: State) -> Table:
-    """Return all convoys, a row each."""
-    table = _plain("convoy", "state", "issue", "tasks", "merged", "pull")
-    for convoy in state.convoys.values():
-        merged = sum(task.state == "merged" for task in convoy.tasks)
-        pull = f"#{convoy.pull}" if convoy.pull else ""
-        table.add_row(
-            convoy.name,
-            convoy.state,
-            f"#{convoy.issue}",
-            str(len(convoy.tasks)),
-            str(merged),
-            pull,
-        )
-    return table
-
-
-def sessions_table(state: State) -> Table:
-    """Return the sessions that have not ended, a row each."""
-    table = _plain("session", "engine", "run", "since", "task")
-    for convoy, task in state.running():
-        attempt = task.attempt
-        table.add_row(
-            ids.session_name(convoy.name, task.number, task.started),
-            task.spec.engine,
-            str((attempt and attempt.run) or ""),
-            clock(attempt.at) if attempt else "",
-            Text(one_line(task.spec.title)),
-        )
-    return table
-
-
-def queue_table(state: State) -> Table:
-    """Return the merge queues of all live convoys, in the order of landing."""
-    table = _plain("convoy", "place", "task", "pull", "candidate", "waits for")
-    for convoy in state.live():
-        for place, task in enumerate(waiting_to_merge(convoy), 1):
-            table.add_row(
-                convoy.name,
-                str(place),
-                Text(f"{task.number} {one_line(task.spec.title)}"),
-                f"#{task.pull}" if task.pull else "",
-                task.candidate.commit[:SHORT] if task.candidate else "",
-                Text(one_line(waits_for(convoy, task))),
-            )
-    return table
-
-
-def cost_table(convoys: tuple[Convoy, ...]) -> Table:
-    """Return what each task's sessions used, and below them what their convoy's did."""
-    table = _plain("convoy", "task", "tries", "minutes", "used")
-    for convoy in convoys:
-        for task in spenders(convoy):
-            table.add_row(
-                convoy.name,
-                Text(f"{task.number} {one_line(task.spec.title)}"),
-                str(task.started or ""),
-                f"{task.worked_ms / 60_000:.1f}",
-                spoken(task.used),
-            )
-        table.add_row(convoy.name, "in all", "", "", spoken(used(convoy)) or "not said")
-        if about := foreseen(convoy):
-            table.add_row(convoy.name, "estimate", "", "", about)
-    return table
-
-
-def _plain(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE)
-    for column in columns:
-        table.add_column(column, no_wrap=True, overflow="ellipsis")
     return table

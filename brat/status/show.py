@@ -1,19 +1,19 @@
 """What the words that only look print; all of them read refs and need no bot."""
 
 import json
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from rich.console import RenderableType
-from rich.live import Live
+import msgspec
+from rich.console import Group, RenderableType
+from rich.text import Text
 
-from bot.desk import wall_clock
+from bot.clock import wall_clock
 from brat.console import out, say, write
 from brat.places import log_repository
 from brat.reading import Reader
-from brat.status import screen
+from brat.status import screen, tables, watching
 from brat.status.find import convoy_named, live_or_named, task_in
 from convoy.state import Convoy, State
 from convoy.told import document
@@ -22,55 +22,64 @@ from convoy.told.spending import spoken
 
 OK: Final = 0
 BLOCKED: Final = 1
-LOOK_S: Final = 0.5
-"""How often `--watch` looks for news."""
+ENDED_SHOWN: Final = 5
+"""Convoys that have ended and are still shown to people, the newest."""
 NOTHING_YET: Final = 'no convoy yet; next: brat mayor start --task "..."'
 
 
 def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int:
     """Print every convoy, or one; return 1 when something live is blocked.
 
+    People are shown what has not ended and what ended last, programs all of it.
+
     Raises:
         BratError: there is no log here, or no such convoy.
     """
     reader = Reader(log_repository(path))
     if watch:
-        _watch(reader, convoy)
+        watching.watch(lambda: looked(reader.read(), reader.faults, convoy))
     state = reader.read()
     shown = _shown(state, convoy)
-    if as_json:
+    if watch:
+        pass  # it was seen
+    elif as_json:
         whole = document.state_document(state, wall_clock(), reader.faults)
         whole["convoys"] = [document.convoy_document(each) for each in shown]
         _write(whole)
     elif shown:
-        out.print(screen.state_screen(shown, state, wall_clock(), reader.faults))
+        out.print(looked(state, reader.faults, convoy))
     else:
         say(NOTHING_YET)
+    return BLOCKED if blocked(shown) else OK
+
+
+def looked(
+    state: State, faults: tuple[str, ...] = (), convoy: str | None = None
+) -> RenderableType:
+    """Return what people see of a repository: what lives, and what ended last."""
+    shown = _shown(state, convoy)
+    if not shown:
+        return NOTHING_YET
+    ended = [each for each in shown if each.ended]
+    older = {each.name for each in ended[:-ENDED_SHOWN]}
+    newer = tuple(each for each in shown if each.name not in older)
+    whole = screen.state_screen(newer, state, wall_clock(), faults)
+    if older:
+        more = f"{len(older)} more have ended; see: brat convoy list"
+        return Group(Text(more, style="dim"), whole)
+    return whole
+
+
+def blocked(shown: Iterable[Convoy]) -> bool:
+    """Whether a task of a convoy that has not ended waits for a person."""
     live = (each for each in shown if not each.ended)
-    blocked = any(t.state == "blocked" for each in live for t in each.tasks)
-    return BLOCKED if blocked else OK
+    return any(task.state == "blocked" for each in live for task in each.tasks)
 
 
 def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:
     if convoy is not None:
         return (convoy_named(state, convoy),)
     return tuple(state.convoys.values())
-
-
-def _watch(reader: Reader, convoy: str | None) -> None:
-    """Show the screen anew whenever the log has news, until interrupted."""
-
-    def now() -> RenderableType:
-        state = reader.read()
-        shown = _shown(state, convoy)
-        if not shown:
-            return NOTHING_YET
-        return screen.state_screen(shown, state, wall_clock(), reader.faults)
-
-    with Live(now(), console=out, auto_refresh=False, screen=out.is_terminal) as live:
-        while True:
-            time.sleep(LOOK_S)
-            live.update(now(), refresh=True)
 
 
 def why(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
@@ -119,7 +128,7 @@ def cost(path: Path, convoy: str | None, *, as_json: bool) -> int:
     if as_json:
         _write(document.cost_document(shown))
     elif shown:
-        out.print(screen.cost_table(shown))
+        out.print(tables.cost_table(shown))
     else:
         say(NOTHING_YET)
     return OK
@@ -132,7 +141,7 @@ def convoys(path: Path, *, as_json: bool) -> int:
         as_json,
         "convoys",
         document.convoys,
-        screen.convoys_table,
+        tables.convoys_table,
     )
 
 
@@ -143,13 +152,13 @@ def sessions(path: Path, *, as_json: bool) -> int:
         as_json,
         "sessions",
         document.sessions,
-        screen.sessions_table,
+        tables.sessions_table,
     )
 
 
 def queue(path: Path, *, as_json: bool) -> int:
     """Print the merge queues in the order of landing."""
-    return _table(path, as_json, "queue", document.queue, screen.queue_table)
+    return _table(path, as_json, "queue", document.queue, tables.queue_table)
 
 
 def _table(
@@ -177,4 +186,5 @@ def _worded(value: object) -> str:
 
 
 def _write(whole: dict[str, Any]) -> None:
-    write(json.dumps(whole, indent=2))
+    # Written at once and then indented, all of it in C: a log may have many convoys.
+    write(msgspec.json.format(json.dumps(whole), indent=2))

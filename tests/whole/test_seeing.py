@@ -1,19 +1,14 @@
 """The words that look, typed in a repository and in a clone of it, with no bot."""
 
 import json
-import os
-import pty
 import re
-import select
-import subprocess
-import time
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from convoy.told.interventions import Intervention
-from tests.world.terminal import BRAT, Terminal
+from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(600)
@@ -99,37 +94,6 @@ def test_a_convoy_is_paused_and_resumed(terminal: Terminal) -> None:
 
     assert "- the convoy is paused" in paused
     assert "paused" not in terminal.done("brat why 1")
-
-
-def test_a_screen_that_stays_shows_news(terminal: Terminal) -> None:
-    ours, theirs = pty.openpty()
-    env = {"PATH": os.environ["PATH"], "HOME": str(terminal.home), "TERM": "xterm"}
-    watching = subprocess.Popen(
-        [BRAT, "status", "--watch"],
-        cwd=terminal.cwd,
-        env=env,
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-    )
-    os.close(theirs)
-    try:
-        _read_until(ours, b"active")
-        terminal.done("brat convoy pause say-words-1")
-        _read_until(ours, b"paused")
-    finally:
-        watching.terminate()
-        watching.wait(10)
-        os.close(ours)
-        terminal.done("brat convoy resume say-words-1")
-
-
-def _read_until(screen: int, wanted: bytes, within_s: float = 30) -> None:
-    seen, deadline = b"", time.monotonic() + within_s
-    while wanted not in seen:
-        ready, _, _ = select.select([screen], [], [], deadline - time.monotonic())
-        assert ready, seen
-        seen += os.read(screen, 65_536)
 
 
 def test_what_a_session_prints_is_shown(terminal: Terminal) -> None:

@@ -1,0 +1,167 @@
+"""`brat status --watch` at a terminal: somebody types, and sees what it shows."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pyte
+import pytest
+
+from convoy.commands import BlockTask, PauseConvoy
+from tests.world.kept import Kept
+from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.terminal import BRAT, new_terminal
+
+pytestmark = pytest.mark.timeout(120)
+
+SEEN_S = 30.0
+PROMPT = "$ "
+SIZE = (24, 100)
+FRAME = re.compile(r"\x1b\[\?2026h\x1b\[H.*?\x1b\[J\x1b\[\?2026l", re.DOTALL)
+AROUND = re.compile(r"\x1b\[\?(1049|25|7)[hl]")
+
+
+@dataclass
+class Watched:
+    """A shell at a terminal, all that came out of it, and what is to be seen."""
+
+    shell: "pexpect.spawn[str]"
+    screen: Any
+    out: str = ""
+
+    def see(self, fits: Callable[[str], bool]) -> str:
+        """Wait until what is to be seen fits; return it."""
+        until = time.monotonic() + SEEN_S
+        while not fits(self.text):
+            assert time.monotonic() < until, self.text
+            try:
+                more = self.shell.read_nonblocking(65_536, timeout=1)
+            except pexpect.TIMEOUT:
+                continue
+            self.out += more
+            pyte.Stream(self.screen).feed(more)
+        return self.text
+
+    @property
+    def text(self) -> str:
+        return "\n".join(line.rstrip() for line in self.screen.display).rstrip()
+
+    @property
+    def between(self) -> str:
+        """What was sent while it watched, but for the frames themselves."""
+        watched = self.out.partition("\x1b[?1049h")[2].partition("\x1b[?1049l")[0]
+        return AROUND.sub("", FRAME.sub("", watched))
+
+    @property
+    def modes(self) -> str:
+        """How the terminal takes keys."""
+        before = len(self.out)
+        self.shell.sendline("stty -g")
+        self.see(lambda _: self.out[before:].endswith(f"\n{PROMPT}"))
+        return self.out[before:].splitlines()[-2]
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Kept:
+    rules = Rules().planned(spec(1), spec(2, after=(1,)), spec(3))
+    return Kept(tmp_path / "log.git", rules)
+
+
+@contextmanager
+def watched(kept: Kept, **environment: str) -> Iterator[Watched]:
+    """Open a shell, and watch the repository in it."""
+    terminal = new_terminal(kept.path.parent)
+    env = terminal.environment() | {"TERM": "xterm-256color", "PS1": PROMPT}
+    shell = pexpect.spawn(
+        "sh",
+        ["-i"],
+        cwd=str(terminal.cwd),
+        env=env | environment,
+        dimensions=SIZE,
+        encoding="utf-8",
+        timeout=SEEN_S,
+    )
+    seen = Watched(shell, pyte.Screen(SIZE[1], SIZE[0]))
+    try:
+        seen.see(lambda text: text.endswith("$"))
+        yield seen
+    finally:
+        shell.close(force=True)
+
+
+def begin(seen: Watched, kept: Kept) -> str:
+    seen.shell.sendline(f"{BRAT} status --watch --repo {kept.path}")
+    return seen.see(lambda text: "q leaves" in text)
+
+
+def test_news_come_by_themselves_on_one_screen_without_a_flicker(kept: Kept) -> None:
+    with watched(kept) as seen:
+        first = begin(seen, kept)
+        kept.rules.do(BlockTask(convoy=NAME, task=3, why="no CI here"))
+        kept.tell()
+        later = seen.see(lambda text: "no CI here" in text)
+        kept.rules.started(1)
+        kept.tell()
+        last = seen.see(lambda text: "session: fix-7/1/1" in text)
+
+    assert f"{NAME}: active" in first
+    assert "waits for you:" in later
+    assert f"brat task retry 3 --convoy {NAME}" in later
+    assert len(last.splitlines()) <= SIZE[0]
+    assert last.endswith("q leaves")
+    # Each picture came whole, and none began with an empty screen.
+    assert seen.between == ""
+    assert "\x1b[2J" not in seen.out
+    assert len(FRAME.findall(seen.out)) < 8
+
+
+def test_it_says_all_without_colour(kept: Kept) -> None:
+    kept.rules.landed(1, sha("a")).started(2)
+    kept.tell()
+    with watched(kept, NO_COLOR="1") as seen:
+        shown = begin(seen, kept)
+
+    assert not re.search(r"\x1b\[[0-9;]*3[0-7]m", seen.out)
+    assert re.search(r"1 Task 1 +merged", shown)
+    assert re.search(r"2 Task 2 +running", shown)
+
+
+def test_it_fits_whatever_size_the_window_gets(kept: Kept) -> None:
+    with watched(kept) as seen:
+        begin(seen, kept)
+        for lines, columns in ((6, 60), (40, 140)):
+            seen.screen.resize(lines, columns)
+            seen.screen.reset()
+            seen.shell.setwinsize(lines, columns)
+            shown = seen.see(
+                lambda text, wide=lines > 20: (  # type: ignore[misc]
+                    "q leaves" in text and ("more lines" not in text) == wide
+                )
+            )
+            assert len(shown.splitlines()) <= lines
+            assert NAME in shown
+
+
+@pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "ctrl-c"])
+def test_it_leaves_the_terminal_as_it_was(kept: Kept, key: str) -> None:
+    with watched(kept) as seen:
+        before = seen.modes
+        begin(seen, kept)
+        kept.rules.do(PauseConvoy(convoy=NAME, by="ann"))
+        kept.tell()
+        seen.see(lambda text: "paused" in text)
+        seen.shell.send(key)
+        seen.see(lambda _: seen.out.partition("\x1b[?1049l")[2].endswith(PROMPT))
+        after = seen.modes
+
+    entered, left = seen.out.rindex("\x1b[?1049h"), seen.out.rindex("\x1b[?1049l")
+    rest = seen.out[entered:]
+    assert before == after
+    assert entered < left
+    assert rest.rindex("\x1b[?25h") > rest.rindex("\x1b[?25l")
+    assert rest.rindex("\x1b[?7h") > rest.rindex("\x1b[?7l")
