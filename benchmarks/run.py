@@ -12,6 +12,7 @@ from benchmarks import (
     log_append,
     log_intake,
     log_reading,
+    witness,
 )
 from benchmarks.door import door
 from benchmarks.fleet import Load
@@ -74,6 +75,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "log-read": log_reading.reading,
     "log-start": log_reading.starting,
     "planning": planning,
+    "witness": witness.overhead,
 }
 
 

@@ -1,0 +1,137 @@
+"""Where the witness is measured: a repository, a log that starts tasks, an agent.
+
+The agent stands in for a real one: a shell script under the name of an engine whose key
+is held by the proxy. It says when it began, waits for its gate, says when it ended.
+"""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from benchmarks.bare_loop import call
+from convoy import ids
+from convoy.codec import body_of
+from convoy.events import EngineSpec, Gate, Limits, TaskStarted
+from grite import git
+from grite.event import CommentAdded, Event
+from grite.wal import Log
+
+BOT: Final = b"b" * 16
+BEGUN_MS: Final = 1_700_000_000_000
+CONVOY: Final = "measured-1"
+TIMEOUT_S: Final = 600
+_AGENT: Final = """\
+#!/bin/sh
+: > "{place}/began-$BRAT_TASK"
+read -r _ < "{place}/gate-$BRAT_TASK"
+echo done > "work-$BRAT_TASK.txt"
+: > "{place}/ended-$BRAT_TASK"
+echo '{{"type": "result", "subtype": "success", "result": "BRAT: done wrote a file."}}'
+"""
+
+
+@dataclass(frozen=True)
+class Place:
+    """A folder in which sessions are run, and what they leave there."""
+
+    folder: Path
+    logs: tuple[str, ...]
+    """The log's commits that start tasks 1, 2, and so on."""
+
+    @property
+    def count(self) -> int:
+        """How many sessions there are."""
+        return len(self.logs)
+
+    def began(self, number: int) -> Path:
+        """Return the file that a task's agent makes first."""
+        return self.folder / f"began-{number}"
+
+    def ended(self, number: int) -> Path:
+        """Return the file that a task's agent makes last."""
+        return self.folder / f"ended-{number}"
+
+    def gate(self, number: int) -> Path:
+        """Return the pipe that a task's agent reads a line from."""
+        return self.folder / f"gate-{number}"
+
+    def result(self, number: int) -> Path:
+        """Return the file that says that all is done."""
+        return self.folder / f"result-{number}/result.json"
+
+    def environment(self, number: int) -> dict[str, str]:
+        """Return what the runner of a task is told."""
+        own = self.folder / f"runner-{number}"
+        return {
+            "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "BRAT_SESSION": ids.session_name(CONVOY, number, 1),
+            "BRAT_LOG": self.logs[number - 1],
+            "BRAT_RESULT": str(self.folder / f"result-{number}"),
+            "BRAT_TOKEN": "a-token-for-a-file-needs-no-secret",
+            "BRAT_MODEL_URL": "http://127.0.0.1:9",
+            "GITHUB_SERVER_URL": f"file://{self.folder}",
+            "GITHUB_REPOSITORY": "octo/hello",
+            "RUNNER_TEMP": str(own / "temp"),
+            "GITHUB_WORKSPACE": str(own / "work"),
+        }
+
+
+RUNNER: Final = (sys.executable, "-I", "-m", "runner")
+
+
+def source(folder: Path, files: int) -> Path:
+    """Make a project of so many files, with a branch main of one commit."""
+    folder.mkdir(parents=True)
+    call("git", "init", "-q", "-b", "main", cwd=folder)
+    for number in range(files):
+        file = folder / f"src/part{number // 100}/module{number}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f'"""Module {number}."""\n' * 40, encoding="utf-8")
+    call("git", "add", "--all", cwd=folder)
+    call("git", "commit", "-q", "-m", "Begin", cwd=folder)
+    return folder
+
+
+def make(folder: Path, project: Path, count: int) -> Place:
+    """Make a forge's repository from `project` with a log that starts `count` tasks."""
+    bare = folder / "octo/hello.git"
+    bare.parent.mkdir(parents=True)
+    call("git", "clone", "-q", "--bare", str(project), str(bare), cwd=folder)
+    call("git", "config", "uploadpack.allowAnySHA1InWant", "true", cwd=bare)
+    base = git.run(["rev-parse", "main"], cwd=bare).stdout.decode().strip()
+    agent = folder / "bin/claude"
+    agent.parent.mkdir()
+    agent.write_text(_AGENT.format(place=folder), encoding="utf-8")
+    agent.chmod(0o755)
+    log, logs = Log(bare), []
+    for number in range(1, count + 1):
+        at_ms = BEGUN_MS + number
+        logs.append(
+            log.append([_start(number, base)], after=log.head(), actor=BOT, at_ms=at_ms)
+        )
+    place = Place(folder, tuple(logs))
+    for number in range(1, count + 1):
+        os.mkfifo(place.gate(number))
+    return place
+
+
+def _start(number: int, base: str) -> Event:
+    started = TaskStarted(
+        convoy=CONVOY,
+        task=number,
+        attempt=1,
+        session=f"{number:032x}",
+        nonce=f"{number:016x}",
+        base=base,
+        branch=ids.task_branch(CONVOY, number),
+        title=f"Task {number}",
+        instructions="Write a file.",
+        engine=EngineSpec(type="claude-code", timeout_s=TIMEOUT_S),
+        limits=Limits(),
+        gate=Gate(),
+    )
+    kind = CommentAdded(body_of(started, "It starts."))
+    issue = ids.task_issue(CONVOY, number)
+    return Event(issue=issue, actor=BOT, ts=BEGUN_MS + number, kind=kind)
