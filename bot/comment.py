@@ -76,6 +76,9 @@ def convoy_table(convoy: Convoy) -> str:
             *fitting([_row(convoy, task) for task in convoy.tasks], "| | {} |"),
             "",
         ]
+    if convoy.warnings and not convoy.ended:
+        said = "; ".join(map(inline, convoy.warnings))
+        lines += [f"**Look out:** {said}.", ""]
     if convoy.staged and convoy.tasks:
         lines += [*preview.lines(convoy), ""]
     elif convoy.state == "planning" and convoy.tasks:

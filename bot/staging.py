@@ -115,7 +115,7 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
     """
     match action:
         case MakePlan():
-            mayor.make_plan(draft, action)
+            mayor.make_plan(desk, draft, action)
         case BeginPlan():
             mayor.begin_plan(desk, draft, action)
         case CreateBase():

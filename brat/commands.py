@@ -83,8 +83,13 @@ def init_actions(path: Path) -> int:
     return workflow_files.adopt(checkout)
 
 
-def mayor_start(path: Path, text: str, *, headless: bool, timeout: str) -> int:
-    """Open the issue; plan, or run all of it; return the exit status."""
+def mayor_start(
+    path: Path, text: str, *, headless: bool, timeout: str, comment: str = ""
+) -> int:
+    """Open the issue; plan, or run all of it; return the exit status.
+
+    With `comment` that is said on the issue, in place of setting the label.
+    """
     if not text.strip():
         raise SystemExit(_usage("--task is empty: say what is to be done"))
     try:
@@ -100,20 +105,20 @@ def mayor_start(path: Path, text: str, *, headless: bool, timeout: str) -> int:
         init(path)
     wanted: tuple[Role, ...] = ROLES if headless else ("mayor",)
     limit = float(limit_s) if headless else None
-    return asyncio.run(_start(checkout, config, text, wanted, limit))
+    return asyncio.run(_start(checkout, config, (text, comment), wanted, limit))
 
 
 async def _start(
     checkout: Checkout,
     config: Config,
-    text: str,
+    asked: tuple[str, str],
     wanted: tuple[Role, ...],
     limit_s: float | None,
 ) -> int:
     async with serving(checkout, wanted, say) as here:
         if local.ci_of(config, here.known).command is None:
             say(_without_ci(config))
-        issue = await _open_issue(here, text)
+        issue = await _open_issue(here, *asked)
         say(f"opened issue #{issue}")
         try:
             async with asyncio.timeout(limit_s):
@@ -131,14 +136,17 @@ async def _start(
         return roles.finished(convoy) if limit_s is not None else status
 
 
-async def _open_issue(here: Local, text: str) -> int:
-    """Open an issue as the person and label it: the same door as on GitHub."""
+async def _open_issue(here: Local, text: str, comment: str) -> int:
+    """Open an issue as the person and ask for it: the same door as on GitHub."""
     first, _, _ = text.strip().partition("\n")
     title = shortened(first.removeprefix("- [ ] "), TITLE_CHARS)
     label = here.loop.desk.settings.label
     async with local.person(here.url, here.known) as github:
         issue = await github.open_issue(title, text)
-        await github.relabel(issue, {label}, set())
+        if comment:
+            await github.say(issue, comment)
+        else:
+            await github.relabel(issue, {label}, set())
     here.loop.wake.all()
     return issue
 

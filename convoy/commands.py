@@ -24,6 +24,9 @@ class RequestConvoy(Struct, frozen=True, kw_only=True):
     target: str
     base: str
     settings: Settings
+    pattern: str = ""
+    """The template that is its plan; the shell has compiled it once."""
+    inputs: dict[str, str] = {}
 
 
 class PlanConvoy(Struct, frozen=True, kw_only=True):
@@ -35,6 +38,8 @@ class PlanConvoy(Struct, frozen=True, kw_only=True):
     attempt: int = 0
     """The planning session's that answered with it; 0: none did."""
     usage: Usage = Usage()
+    warnings: tuple[str, ...] = ()
+    """What who reads the plan should know."""
 
 
 class FailConvoy(Struct, frozen=True, kw_only=True):

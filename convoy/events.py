@@ -29,6 +29,8 @@ Cause = Literal[
 """Why a task is in the queue: only `planned`, `outage`, `setup`, `spent` and `retry`
 cost no attempt."""
 
+Kind = Literal["work"]
+"""What a task is for; docs/workflows.md says what each kind does."""
 Approve = Literal["auto", "plan"]
 Followups = Literal["ask", "auto", "off"]
 Verdict = Literal["success", "failure", "noop", "cancelled", "timed_out"]
@@ -63,6 +65,7 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     """Why it is a task of its own, has this engine and waits; as its planner says."""
     follows: int = 0
     """The task whose agent asked for it; 0: it was planned, or a person added it."""
+    kind: Kind = "work"
 
 
 class Followup(Struct, frozen=True, kw_only=True):
@@ -250,6 +253,10 @@ class ConvoyRequested(Fact, frozen=True, kw_only=True, tag="convoy.requested"):
     base: str
     """The target's tip when it was accepted; convoy/<name>/base starts there."""
     settings: Settings
+    pattern: str = ""
+    """The template that is its plan, read from `base`; empty: none is."""
+    inputs: dict[str, str] = {}
+    """What was said to fill the template."""
 
 
 class ConvoyPlanned(Fact, frozen=True, kw_only=True, tag="convoy.planned"):
@@ -260,6 +267,8 @@ class ConvoyPlanned(Fact, frozen=True, kw_only=True, tag="convoy.planned"):
     tasks: tuple[TaskSpec, ...]
     estimate: Estimate | None = None
     """What its tasks may cost; null: no price is known."""
+    warnings: tuple[str, ...] = ()
+    """What who reads the plan should know, each a sentence without its full stop."""
 
 
 class ConvoyApproved(Fact, frozen=True, kw_only=True, tag="convoy.approved"):

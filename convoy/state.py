@@ -165,6 +165,10 @@ class Convoy(Struct, frozen=True, kw_only=True):
     target: str
     base: str
     settings: Settings
+    pattern: str = ""
+    """The template that is its plan; empty: none is."""
+    inputs: dict[str, str] = {}
+    """What was said to fill that."""
     state: ConvoyState = "planning"
     why: str = ""
     planner: str = ""
@@ -176,6 +180,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """Task 0, where an engine plans; it has neither a branch nor a pull request."""
     estimate: Estimate | None = None
     """What its tasks were thought to cost when they were planned."""
+    warnings: tuple[str, ...] = ()
+    """What who reads the plan should know."""
     scratchpad: tuple[str, ...] = ()
     """What its agents noted for each other, oldest first."""
     priority: int = 1

@@ -43,6 +43,10 @@ class Request(
     """The id of who asks on the forge, when that is no person."""
     added: str = ""
     """What who asks says beside the issue."""
+    pattern: str = ""
+    """The pattern they want; empty: what is configured."""
+    inputs: dict[str, str] = {}
+    """What they say to fill its template."""
     edited: bool = False
     """Found by a look and not by a delivery, and edited since it was labelled."""
 

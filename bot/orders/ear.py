@@ -96,7 +96,13 @@ async def _start(
             return replies.refused(EDITED_SINCE_SAID)
         title, text = issue.title, issue.body or ""
     labelled = Labelled(
-        issue=issue.number, title=title, text=text, by=remark.by, added=request.text
+        issue=issue.number,
+        title=title,
+        text=text,
+        by=remark.by,
+        added=request.text,
+        pattern=request.pattern,
+        inputs=request.inputs,
     )
     why = await mayor.begin(desk, draft, labelled, issue)
     return replies.refused(why) if why else replies.done("The convoy is being planned.")

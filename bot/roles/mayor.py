@@ -1,5 +1,6 @@
 """The mayor: accepts requests, plans convoys, lays their branch."""
 
+import asyncio
 import secrets
 from typing import Final
 
@@ -14,6 +15,7 @@ from bot.forge.retrying import Try, failed_try, quiet_try
 from bot.repository.draft import Draft
 from bot.repository.survey import surveyed
 from bot.roles.admission import EDITED, admitted, edited_since
+from bot.roles.patterns import chosen, compiled_for, plan_by_pattern
 from bot.roles.quota import refusal
 from bot.speech.mention import mentioned
 from convoy import ids
@@ -21,6 +23,7 @@ from convoy.actions import BeginPlan, CreateBase, MakePlan
 from convoy.commands import FailConvoy, PlanConvoy, RequestConvoy, StartPlanning
 from convoy.config import ConfigError
 from convoy.events import Settings
+from convoy.patterns import PatternError
 from convoy.planner import tasklist
 from convoy.planner.brief import brief
 from convoy.planner.checklist import checklist
@@ -109,6 +112,8 @@ async def begin(desk: Desk, draft: Draft, request: Request, issue: Issue) -> str
     if isinstance(words, str):
         return words
     target = desk.mirror.default_branch
+    settings = _capped(desk, _planned(config.settings(), words.text))
+    pattern = chosen(request.pattern, config.mayor.pattern, words.text)
     command = RequestConvoy(
         convoy=convoy_name(words.title, request.issue, draft.state.convoys),
         issue=request.issue,
@@ -117,8 +122,15 @@ async def begin(desk: Desk, draft: Draft, request: Request, issue: Issue) -> str
         by=request.by,
         target=target,
         base=draft.refs[HEADS + target],
-        settings=_capped(desk, _planned(config.settings(), words.text)),
+        settings=replace(settings, planner="") if pattern else settings,
+        pattern=pattern,
+        inputs=request.inputs if pattern else {},
     )
+    if pattern:
+        try:
+            await asyncio.to_thread(compiled_for, desk, command)
+        except PatternError as error:
+            return str(error)
     forbidden = draft.submit(command)
     return forbidden.why if forbidden else None
 
@@ -211,9 +223,12 @@ async def _say(desk: Desk, issue: int, now: Try, body: str) -> None:
         raise
 
 
-def make_plan(draft: Draft, action: MakePlan) -> None:
-    """Plan from the task list in the issue; what cannot be planned fails the convoy."""
+def make_plan(desk: Desk, draft: Draft, action: MakePlan) -> None:
+    """Plan by the pattern, else from the issue's list; what cannot be fails it."""
     convoy = draft.state.convoys[action.convoy]
+    if convoy.pattern:
+        plan_by_pattern(desk, draft, convoy)
+        return
     engines, limit = convoy.settings.engines, convoy.settings.tasks
     try:
         tasks = tasklist.plan(convoy.title, convoy.text, engines, limit)

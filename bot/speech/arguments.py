@@ -15,6 +15,7 @@ LONGEST_RESOURCE: Final = 400
 
 _TASK = re.compile(r"(?:task-)?([1-9][0-9]{0,8})", re.IGNORECASE)
 _SHA = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
+_PATTERN = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _ENGINE = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
@@ -59,6 +60,13 @@ def engine(word: str) -> str:
     if _ENGINE.fullmatch(word):
         return word
     raise ValueError("is no engine's name: it has at most 40 letters, digits, - and _")
+
+
+def pattern(word: str) -> str:
+    """Read the name of a pattern; whether there is such a one is asked later."""
+    if _PATTERN.fullmatch(word):
+        return word
+    raise ValueError("is no pattern's name, such as `spec`: `brat workflow list`")
 
 
 def priority(word: str) -> int:

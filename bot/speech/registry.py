@@ -27,6 +27,8 @@ class Verb(Struct, frozen=True, kw_only=True):
     words: tuple[Argument, ...] = ()
     """In order; those that may be left out come last."""
     options: tuple[Argument, ...] = ()
+    more: Argument | None = None
+    """What may be said besides, each by a key of its own; as a dictionary."""
     text: Text = "none"
     help: str
     """One sentence."""
@@ -37,7 +39,8 @@ class Verb(Struct, frozen=True, kw_only=True):
     def usage(self) -> str:
         """How it is written."""
         text = {"none": (), "may": ("[-- text]",), "must": ("-- text",)}[self.text]
-        parts = (each.usage for each in (*self.words, *self.options))
+        more = (self.more,) if self.more else ()
+        parts = (each.usage for each in (*self.words, *self.options, *more))
         return " ".join(("/brat", self.name, *parts, *text))
 
 
@@ -51,6 +54,11 @@ ENGINE: Final = Argument(name="engine", read=args.engine, form="<engine>")
 PRIORITY: Final = Argument(name="priority", read=args.priority, form="<p0|p1|p2>")
 RESOURCE: Final = Argument(name="resource", read=args.resource, form="<resource>")
 TTL: Final = Argument(name="ttl", read=args.ttl, form="ttl=1h", needed=False)
+
+PATTERN: Final = Argument(
+    name="pattern", read=args.pattern, form="pattern=NAME", needed=False
+)
+INPUTS: Final = Argument(name="inputs", read=str, form="input=value ...", needed=False)
 
 
 def _pause(*, all: bool = False) -> Request:  # noqa: A002  the word people write
@@ -96,8 +104,11 @@ VERBS: Final = (
     Verb(
         name="start",
         place="issue",
+        options=(PATTERN,),
+        more=INPUTS,
         text="may",
-        help="Makes a convoy of the issue, as the label does; text is added to it.",
+        help="Makes a convoy of the issue, as the label does; text is added to it. "
+        "With `pattern` it is planned by that template, which the inputs fill.",
         make=requests.Start,
     ),
     Verb(

@@ -23,6 +23,10 @@ class Start(Struct, frozen=True, tag="start"):
 
     text: str = ""
     """Added to the issue's own; cleaned."""
+    pattern: str = ""
+    """By which it is planned; empty: as it is configured."""
+    inputs: dict[str, str] = {}
+    """What fills the pattern's template."""
 
 
 class Approve(Struct, frozen=True, tag="approve"):

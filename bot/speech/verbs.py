@@ -85,11 +85,19 @@ def _words(verb: Verb, words: Sequence[str]) -> dict[str, object]:
 def _options(verb: Verb, options: Mapping[str, str]) -> dict[str, object]:
     """Read the options by their keys."""
     known = {option.name: option for option in verb.options}
-    for key in options:
-        if key not in known:
+    others = {key: word for key, word in options.items() if key not in known}
+    if verb.more is None or not known.keys() & options.keys():
+        for key in others:
             near = did_you_mean(key, known) or f"; write {_usage(verb)}"
             raise ValueError(f"there is no option {code_span(key)}{near}")
-    return {key: _read(known[key].read, word) for key, word in options.items()}
+    said = {key: _read(known[key].read, options[key]) for key in known & options.keys()}
+    if verb.more is None:
+        return said
+    read = verb.more.read
+    return {
+        **said,
+        verb.more.name: {key: _read(read, word) for key, word in others.items()},
+    }
 
 
 def _read(read: Reader, word: str) -> object:

@@ -197,6 +197,9 @@ class MayorTable(Table):
     engine: Annotated[str, Field(max_length=40)] = _DEFAULT.planner
     """The name of the engine that plans an issue without a task list; empty: such an
     issue is one task."""
+    pattern: Annotated[str, Field(max_length=40)] = ""
+    """The pattern by which an issue without a task list is planned, such as `spec`
+    (docs/workflows.md); empty: none. It goes before `engine`."""
     approve: Approve = _DEFAULT.approve
     """`auto`: a plan is carried out at once; `plan`: it waits for `/brat approve`."""
     followups: Followups = _DEFAULT.followups

@@ -60,6 +60,8 @@ def request(state: State, command: RequestConvoy) -> Decision:
             target=command.target,
             base=command.base,
             settings=command.settings,
+            pattern=command.pattern,
+            inputs=command.inputs,
         ),
         ActionIntended(
             key=ids.comment_key(command.convoy), kind="comment", convoy=command.convoy
@@ -89,6 +91,7 @@ def plan(state: State, command: PlanConvoy) -> Decision:
         planner=command.planner,
         tasks=command.tasks,
         estimate=estimate(state, convoy, command.tasks),
+        warnings=command.warnings,
     )
     queued = (
         TaskQueued(convoy=convoy.name, task=task.number, cause="planned")

@@ -39,6 +39,8 @@ def requested(state: State, event: ConvoyRequested) -> Convoy:
         target=event.target,
         base=event.base,
         settings=event.settings,
+        pattern=event.pattern,
+        inputs=event.inputs,
         requested_at=state.moment.at,
         mayor=_mayor(event),
     )
@@ -61,8 +63,14 @@ def convoy_after(state: State, convoy: Convoy, event: ConvoyEvent) -> Convoy:
             tasks = tuple(Task(spec=spec) for spec in event.tasks)
             waits = convoy.waits_for_approval
             now: ConvoyState = "planning" if waits else "active"
-            convoy = replace(convoy, planner=event.planner, estimate=event.estimate)
-            return replace(convoy, state=now, tasks=tasks)
+            return replace(
+                convoy,
+                state=now,
+                tasks=tasks,
+                planner=event.planner,
+                estimate=event.estimate,
+                warnings=event.warnings,
+            )
         case ConvoyApproved():
             return replace(convoy, state="active", vouched_by=event.by)
         case ConvoyRanked():

@@ -1,7 +1,7 @@
 """An issue with a convoy on the local forge, a bot that listens, and people."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -238,7 +238,7 @@ class Room:
 @asynccontextmanager
 async def room(
     folder: Path,
-    config: str = "",
+    config: str | Mapping[str, str] = "",
     *,
     text: str = LIST,
     roles: tuple[Job, ...] = ("mayor", "refinery", "deacon"),
@@ -249,16 +249,20 @@ async def room(
 
     Args:
         folder: for all of it.
-        config: of the repository; empty: none.
+        config: of the repository, or the files of its `.brat` folder; empty: none.
         text: the issue's.
         roles: whose work the bot does.
         delivered: whether what happens on the forge comes to the bot's door.
         observe: is told of every exchange with the forge.
     """
     source = make_source(folder / "source")
-    if config:
-        (source / ".brat").mkdir()
-        (source / ".brat" / "config.toml").write_text(config)
+    files = {"config.toml": config} if isinstance(config, str) else config
+    files = {name: content for name, content in files.items() if content}
+    for name, content in files.items():
+        file = source / ".brat" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content)
+    if files:
         git.run(["add", "."], cwd=source)
         git.run(["commit", "--quiet", "-m", "Configure"], cwd=source, env=AUTHOR)
     known = registrations.register(

@@ -302,7 +302,7 @@ A command is a line of its own, outside of lists, quotes and code; a comment may
 | --- | --- | --- | --- |
 | `/brat help [<verb>]` | both | everybody | Shows what can be said, or how one verb is used. |
 | `/brat status` | both | everybody | Shows where the convoy and its tasks stand. |
-| `/brat start [-- text]` | issues | who may write | Makes a convoy of the issue, as the label does; text is added to it. |
+| `/brat start [pattern=NAME] [input=value ...] [-- text]` | issues | who may write | Makes a convoy of the issue, as the label does; text is added to it. With `pattern` it is planned by that template, which the inputs fill. |
 | `/brat approve [<commit>]` | both | who may write | Lets a plan that waits be carried out; on a pull request, approves the work at exactly this commit. |
 | `/brat retry [<task>]` | both | who may write | Tries a blocked task again with all its attempts; without a task, everything that is blocked here. |
 | `/brat revise -- text` | pull requests | who may write | Sends the task back, to go on from its work and do as the text says; a review that asks for changes does the same. |

@@ -1,0 +1,130 @@
+"""`brat workflow`: the patterns there are, and a convoy by one of them."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from rich.table import Table
+
+from bot.repository.templates import files_in, template_at, text_at
+from brat import checkout as checkouts, commands, local
+from brat.checkout import Checkout
+from brat.console import out, say, write
+from convoy.patterns import PatternError
+from convoy.patterns.compiling import Use, compiled
+from convoy.patterns.registry import BUILT_IN, built_in_text, own
+from convoy.patterns.template import Template
+from grite.errors import BratError
+
+OK: Final = 0
+FAULTY: Final = 1
+_HEAD: Final = "HEAD"
+
+
+def show_all(path: Path, *, as_json: bool) -> int:
+    """Print every pattern of the newest commit; return 1 when one has faults."""
+    checkout = checkouts.find(path)
+    found = list(_patterns(checkout))
+    if as_json:
+        write(json.dumps({"patterns": [each for each, _ in found]}))
+    else:
+        table = Table("pattern", "inputs", "what it is for", box=None)
+        for each, faults in found:
+            needed = (f"{name}=…" for name in each["inputs"])
+            told = "faults, see below" if faults else each["description"]
+            table.add_row(each["name"], " ".join(needed), told)
+        out.print(table)
+    for _, faults in found:
+        for line in faults:
+            say(line)
+    return FAULTY if any(faults for _, faults in found) else OK
+
+
+def _patterns(checkout: Checkout) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Give what is known of each pattern, and what is wrong with it."""
+    ours = own(files_in(checkout.top, _HEAD))
+    for name in (*ours, *(each for each in BUILT_IN if each not in ours)):
+        file = ours.get(name)
+        try:
+            template = template_at(checkout.top, _HEAD, name)
+        except PatternError as error:
+            faults = str(error).splitlines()
+            bare: dict[str, Any] = {"description": "", "inputs": {}}
+            yield {"name": name, "file": file, **bare, "faults": faults}, faults
+        else:
+            yield {"name": name, "file": file, **_known(template), "faults": []}, []
+
+
+def _known(template: Template) -> dict[str, Any]:
+    whole = template.model_dump()
+    return {key: whole[key] for key in ("description", "inputs")}
+
+
+def show(path: Path, name: str, *, as_json: bool) -> int:
+    """Print one pattern: its file as it is, or what it says as JSON."""
+    checkout = checkouts.find(path)
+    template = template_at(checkout.top, _HEAD, name)
+    if as_json:
+        steps = [step.model_dump() for step in template.all_steps]
+        write(json.dumps({"name": name, **_known(template), "steps": steps}))
+        return OK
+    file = own(files_in(checkout.top, _HEAD)).get(name)
+    text = text_at(checkout.top, _HEAD, file) if file else built_in_text(name)
+    write(text.rstrip("\n"))
+    return OK
+
+
+def run(
+    path: Path,
+    name: str,
+    task: str,
+    values: Sequence[str],
+    *,
+    headless: bool,
+    timeout: str,
+) -> int:
+    """Ask for a convoy by a pattern; return the exit status.
+
+    Raises:
+        BratError: there is no such pattern, or it cannot be used so.
+    """
+    checkout = checkouts.find(path)
+    inputs = _inputs(values)
+    settings = local.configuration(checkout).settings()
+    use = Use(
+        name=name,
+        title=task,
+        text="",
+        inputs=inputs,
+        engines=settings.engines,
+        limit=settings.tasks,
+    )
+    for warning in compiled(template_at(checkout.top, _HEAD, name), use).warnings:
+        say(f"look out: {warning}")
+    return commands.mayor_start(
+        path, task, headless=headless, timeout=timeout, comment=_comment(name, inputs)
+    )
+
+
+def _inputs(values: Sequence[str]) -> dict[str, str]:
+    inputs: dict[str, str] = {}
+    for each in values:
+        key, sign, value = each.partition("=")
+        if not sign or not key.strip():
+            raise BratError(f'"{each}" is no input: write -v name=value')
+        if "\n" in value:
+            raise BratError(f"{key} has more than one line: that goes into --task")
+        inputs[key.strip()] = value
+    return inputs
+
+
+def _comment(name: str, inputs: Mapping[str, str]) -> str:
+    """Return what a person would say on the issue."""
+    words = (f"{key}={_quoted(value)}" for key, value in inputs.items())
+    return " ".join(("/brat start", f"pattern={name}", *words))
+
+
+def _quoted(value: str) -> str:
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'

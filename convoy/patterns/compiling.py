@@ -1,0 +1,242 @@
+"""A template with its inputs, made into a convoy's tasks. Pure.
+
+`each` and `repeat` are unrolled here, before anything runs: what comes out is a plan
+like any other.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from msgspec import Struct
+
+from convoy.events import EngineSpec, TaskSpec
+from convoy.patterns import PatternError
+from convoy.patterns.template import GIVEN, SLOT, Step, Template
+from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
+from convoy.resources import declared_need, declared_path
+from convoy.text.nearest import did_you_mean
+from convoy.text.plaintext import clean, cut
+from convoy.text.redaction import redacted
+
+MOST_ITEMS: Final = 20
+MOST_TIMES: Final = 5
+
+
+class Use(Struct, frozen=True, kw_only=True):
+    """What a pattern is used for, and what it may use."""
+
+    name: str
+    """Of the pattern."""
+    title: str
+    text: str
+    """The issue's."""
+    inputs: Mapping[str, str]
+    """As they were said."""
+    engines: Mapping[str, EngineSpec]
+    limit: int
+    """The most tasks there may be."""
+
+
+class Compiled(Struct, frozen=True):
+    """A plan, and what its reader should know of it."""
+
+    tasks: tuple[TaskSpec, ...]
+    warnings: tuple[str, ...] = ()
+    """Each the rest of a sentence."""
+
+
+def compiled(template: Template, use: Use) -> Compiled:
+    """Return the tasks that a template makes.
+
+    Raises:
+        PatternError: an input is missing, unknown or no good, an engine is unknown, or
+            there are more tasks than may be.
+    """
+    making = _Making(template, use, values(template, use))
+    for step in _ordered(template):
+        making.add(step)
+    if len(making.tasks) > use.limit:
+        raise PatternError(
+            f"the pattern {use.name} makes {len(making.tasks)} tasks here, and "
+            f"{use.limit} are allowed"
+        )
+    return Compiled(tuple(making.tasks), tuple(dict.fromkeys(making.warnings)))
+
+
+def values(template: Template, use: Use) -> dict[str, str]:
+    """Return what each slot holds; what was said is cleaned, and nothing is cut.
+
+    Raises:
+        PatternError: an input is unknown, or one that must be said is not.
+    """
+    known = template.inputs
+    for name in use.inputs:
+        if name in GIVEN:
+            raise PatternError(f"{name} is the issue, and cannot be said beside it")
+        if name not in known:
+            there = f"; there is {', '.join(known)}" if known else "; it has none"
+            near = did_you_mean(name, known)
+            raise PatternError(
+                f"the pattern {use.name} has no input {cut(clean(name), 60)}"
+                f"{near or there}"
+            )
+    said = {name: redacted(clean(text)) for name, text in use.inputs.items()}
+    for name, each in known.items():
+        if name not in said and each.default is None:
+            why = f" ({each.description})" if each.description else ""
+            raise PatternError(f"the pattern {use.name} needs {name}=…{why}")
+    whole = f"{use.title}\n\n{use.text}".strip()
+    defaults = {name: each.default or "" for name, each in known.items()}
+    return {**defaults, **said, "task": whole, "title": use.title}
+
+
+def _ordered(template: Template) -> Iterator[Step]:
+    """Give every step behind those it names, in the file's order where it can be."""
+    left = {step.id: step for step in template.all_steps}
+    while left:
+        free = (s for s in left.values() if not left.keys() & {*s.needs, *s.unlike})
+        step = next(free, None) or next(
+            s for s in left.values() if not left.keys() & {*s.needs}
+        )
+        yield left.pop(step.id)
+
+
+@dataclass
+class _Making:
+    """Tasks as they are made, step by step."""
+
+    template: Template
+    use: Use
+    values: dict[str, str]
+    tasks: list[TaskSpec] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    last: dict[str, tuple[int, ...]] = field(default_factory=lambda: defaultdict(tuple))
+    """The tasks whose end is the end of each step."""
+    engines: dict[str, str] = field(default_factory=dict)
+    """The engine of each step's first task."""
+
+    def add(self, step: Step) -> None:
+        """Make the tasks of a step whose needs are made already."""
+        before: tuple[int, ...] = ()
+        items = self._items(step)
+        times = self._times(step)
+        for time in range(1, times + 1):
+            made = tuple(
+                self._add(step, item, time, times, before) for item in items or (None,)
+            )
+            before = made
+        self.last[step.id] = before
+
+    def _items(self, step: Step) -> tuple[str, ...]:
+        if isinstance(step.each, tuple):
+            return step.each
+        said = self.values[step.each]
+        items = tuple(filter(None, (each.strip() for each in said.split(","))))
+        if not 1 <= len(items) <= MOST_ITEMS:
+            raise PatternError(
+                f"{step.each} lists 1 to {MOST_ITEMS} things with commas between them"
+            )
+        return items
+
+    def _times(self, step: Step) -> int:
+        said = _filled(step.repeat, self.values).strip()
+        if not said.isdecimal() or not 1 <= int(said[:9]) <= MOST_TIMES:
+            raise PatternError(
+                f'step {step.id} is done 1 to {MOST_TIMES} times, not "{cut(said, 60)}"'
+            )
+        return int(said)
+
+    def _add(
+        self,
+        step: Step,
+        item: str | None,
+        time: int,
+        times: int,
+        before: tuple[int, ...],
+    ) -> int:
+        values = self.values if item is None else {**self.values, "item": item}
+        after = {number for name in step.needs for number in self.last[name]}
+        title = " ".join(_filled(step.title, values).split())
+        if times > 1:
+            title = f"{cut(title, TITLE_CHARS - 20)} ({time} of {times})"
+        task = TaskSpec(
+            number=len(self.tasks) + 1,
+            title=cut(title, TITLE_CHARS) or step.id,
+            instructions=cut(_filled(step.body, values).strip(), INSTRUCTIONS_CHARS),
+            kind=step.kind,
+            after=tuple(sorted({*after, *before})),
+            paths=self._declared(step, values),
+            needs=tuple(map(_need, step.uses)),
+            engine=self._engine(step, values),
+            why=f"Step {step.id} of the pattern {self.use.name}.",
+        )
+        self.tasks.append(task)
+        self.engines.setdefault(step.id, task.engine)
+        return task.number
+
+    def _declared(self, step: Step, values: Mapping[str, str]) -> tuple[str, ...]:
+        paths = (_filled(path, values).strip() for path in step.paths)
+        try:
+            return tuple(dict.fromkeys(map(declared_path, filter(None, paths))))
+        except ValueError as error:
+            raise PatternError(f"step {step.id}: {error}") from error
+
+    # --- engines --------------------------------------------------------------------
+
+    def _engine(self, step: Step, values: Mapping[str, str]) -> str:
+        if step.like:
+            return self._of(_filled(step.like, values).strip(), step)
+        known = self.use.engines
+        name = _filled(step.engine, values).strip()
+        if name and name not in known:
+            near = did_you_mean(name, known)
+            there = ", ".join(sorted(known))
+            raise PatternError(
+                f'step {step.id}: there is no engine "{cut(name, 60)}"; configured: '
+                f"{there}{near}"
+            )
+        others = {other: self._of(other, step) for other in step.unlike}
+        taken = {_identity(known[engine]) for engine in others.values()}
+        name = name or self._free(taken)
+        for other, engine in others.items():
+            if _identity(known[engine]) == _identity(known[name]):
+                self.warnings.append(
+                    f"the steps {other} and {step.id} have the same engine, {name}"
+                )
+        return name
+
+    def _free(self, taken: set[tuple[str, ...]]) -> str:
+        """Return an engine that nobody has; `default` where it does not matter."""
+        engines = sorted(self.use.engines.items())
+        free = (name for name, spec in engines if _identity(spec) not in taken)
+        return next(free, "default") if taken else "default"
+
+    def _of(self, other: str, step: Step) -> str:
+        found = self.engines.get(other)
+        if found is None:
+            near = did_you_mean(other, self.engines)
+            raise PatternError(
+                f'step {step.id}: there is no step "{cut(other, 60)}" before it{near}'
+            )
+        return found
+
+
+def _identity(engine: EngineSpec) -> tuple[str, ...]:
+    """Return what makes two engines the same: program and model, or the command."""
+    if engine.type == "shell":
+        return (engine.type, *engine.args)
+    return (engine.type, engine.model or "")
+
+
+def _need(text: str) -> str:
+    try:
+        return declared_need(text)
+    except ValueError as error:
+        raise PatternError(str(error)) from error
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with its slots filled, once: what comes in is no template."""
+    return SLOT.sub(lambda slot: values.get(slot[1], slot[0]), text)

@@ -1,0 +1,244 @@
+"""The form of a template, and what is wrong with one, line by line. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from convoy.events import Kind
+from convoy.graph import find_cycle
+from convoy.patterns import PatternError
+from convoy.patterns.source import Place, Source, read
+from convoy.text.nearest import did_you_mean
+from convoy.text.plaintext import cut
+
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+SLOT: Final = re.compile(r"\{\{\s*([A-Za-z][A-Za-z0-9_-]*)\s*\}\}")
+"""Where an input goes."""
+GIVEN: Final = frozenset({"task", "title"})
+"""What every template may put in: the issue's title and text, and the title alone."""
+FAULTS: Final = 20
+_NEVER: Final = ((), ("",))
+
+Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
+Ids = Annotated[tuple[Id, ...], Field(max_length=20)]
+Words = Annotated[str, Field(min_length=1, max_length=20_000)]
+Line = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^\n]*$")]
+
+
+class Form(BaseModel):
+    """Unknown keys are faults; a number may be written as a text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Input(Form):
+    """What whoever uses the template may or must say."""
+
+    description: Annotated[str, Field(max_length=300)] = ""
+    default: Annotated[str, Field(max_length=2_000)] | None = None
+    """What it is when nobody says it; none: it must be said."""
+
+
+class Step(Form):
+    """One task, or with `each` and `repeat` several."""
+
+    id: Id
+    title: Line
+    body: Words
+    kind: Kind = "work"
+    needs: Ids = ()
+    """Steps that must be merged before."""
+    engine: Annotated[str, Field(max_length=60)] = ""
+    """The name of a configured engine; empty: `default`, or what `unlike` leaves."""
+    like: Annotated[str, Field(max_length=60)] = ""
+    """The step whose engine it has."""
+    unlike: Ids = ()
+    """Steps that should have other engines."""
+    paths: Annotated[tuple[str, ...], Field(max_length=50)] = ()
+    uses: Annotated[tuple[str, ...], Field(max_length=50)] = ()
+    """Such as `port:5432` or `service:mail`."""
+    each: str | Annotated[tuple[Line, ...], Field(min_length=1, max_length=20)] = ()
+    """Once for each of these, `{{item}}`; a text names an input that lists them."""
+    repeat: Annotated[str, Field(min_length=1, max_length=60)] = "1"
+    """So many times over, each time after all of the time before; at most 5."""
+
+
+class Synthesis(Form):
+    """What brings the legs together."""
+
+    title: Line
+    body: Words
+    kind: Kind = "work"
+    engine: Annotated[str, Field(max_length=60)] = ""
+    unlike: Ids = ()
+    depends_on: Ids = ()
+    """Legs that it waits for; none: all."""
+
+
+class Template(Form):
+    """A whole file."""
+
+    name: str = ""
+    version: Literal["", "1"] = ""
+    description: Annotated[str, Field(max_length=500)] = ""
+    type: Literal["", "workflow", "convoy"] = ""
+    """brat's word for steps (`workflow`) or legs (`convoy`); nothing depends on it."""
+    inputs: Annotated[Mapping[Id, Input], Field(max_length=20)] = {}
+    steps: Annotated[tuple[Step, ...], Field(max_length=50)] = ()
+    legs: Annotated[tuple[Step, ...], Field(max_length=50)] = ()
+    synthesis: Synthesis | None = None
+
+    @model_validator(mode="after")
+    def _has_steps_or_legs(self) -> Self:
+        if bool(self.steps) == bool(self.legs):
+            raise ValueError("a template has either steps or legs")
+        if self.synthesis is not None and not self.legs:
+            raise ValueError("only legs have a synthesis")
+        return self
+
+    @property
+    def all_steps(self) -> tuple[Step, ...]:
+        """Every step in order, the synthesis as the last."""
+        if self.synthesis is None:
+            return (*self.steps, *self.legs)
+        fields = self.synthesis.model_dump(exclude={"depends_on"})
+        needs = self.synthesis.depends_on or tuple(leg.id for leg in self.legs)
+        return (*self.legs, Step(id="synthesis", needs=needs, **fields))
+
+
+def template(text: str, name: str, file: str) -> Template:
+    """Return a checked template.
+
+    Args:
+        text: of the file, by anybody.
+        name: of the pattern.
+        file: what faults call it.
+
+    Raises:
+        PatternError: one line for each fault.
+    """
+    source = read(text, file)
+    try:
+        found = Template.model_validate(source.data if source.data is not None else {})
+    except ValidationError as error:
+        said = [_form_fault(source, fault) for fault in error.errors()[:FAULTS]]
+        raise PatternError("\n".join(f"{file}: {each}" for each in said)) from error
+    faults = [
+        f"{file}: line {source.line_of(place)}: {what}"
+        for place, what in _faults(found, name)
+    ]
+    if faults:
+        raise PatternError("\n".join(faults[:FAULTS]))
+    return found
+
+
+# --- what is wrong --------------------------------------------------------------------
+
+
+def _form_fault(source: Source, fault: Any) -> str:  # noqa: ANN401  pydantic's own
+    """Say what pydantic found, on its line."""
+    place: Place = tuple(
+        part for part in fault["loc"] if part in _parts(source, fault["loc"])
+    )
+    line = source.line_of(place)
+    where = ".".join(map(str, place)) or "the template"
+    if fault["type"] == "extra_forbidden":
+        known = _keys_at(place)
+        near = did_you_mean(str(place[-1]), known)
+        return f"line {line}: unknown key; allowed: {', '.join(known)}{near}".replace(
+            "unknown key", f'unknown key "{cut(str(place[-1]), 60)}"'
+        )
+    if fault["type"] == "missing":
+        return f'line {line}: "{fault["loc"][-1]}" is missing'
+    what = fault["msg"].removeprefix("Value error, ").rstrip(".")
+    near = ""
+    if fault["type"] == "literal_error" and isinstance(fault["input"], str):
+        expected = re.findall(r"'([^']*)'", str(fault["ctx"]["expected"]))
+        near = did_you_mean(fault["input"], expected)
+    return f"line {line}: {cut(where, 80)}: {what}{near}"
+
+
+def _parts(source: Source, loc: tuple[int | str, ...]) -> set[int | str]:
+    """Return the parts of pydantic's way that are in the file; others are its own."""
+    found: set[int | str] = set()
+    data = source.data
+    for part in loc:
+        place = range(len(data)) if isinstance(data, list) else data
+        if isinstance(place, dict | range) and part in place:
+            data = data[part]
+            found.add(part)
+    return found
+
+
+def _keys_at(place: Place) -> tuple[str, ...]:
+    match place:
+        case ("inputs", _, _):
+            return tuple(Input.model_fields)
+        case ("steps" | "legs", _, _):
+            return tuple(Step.model_fields)
+        case ("synthesis", _):
+            return tuple(Synthesis.model_fields)
+        case _:
+            return tuple(Template.model_fields)
+
+
+def _faults(found: Template, name: str) -> Iterator[tuple[Place, str]]:
+    if found.name and found.name != name:
+        yield ("name",), f'the name "{cut(found.name, 60)}" is not the file\'s, {name}'
+    for given in sorted(GIVEN & found.inputs.keys()):
+        yield ("inputs", given), f'"{given}" is always given: it is the issue'
+    steps = found.all_steps
+    ids = [step.id for step in steps]
+    for number, step in enumerate(steps):
+        place = _place(found, number)
+        if step.id in ids[:number]:
+            yield (*place, "id"), f'the id "{step.id}" is there twice'
+        for key, what in _step_faults(step, found, ids):
+            yield (*place, *key), what
+    if circle := _circle(steps):
+        yield (), f"the steps wait in a circle: {', '.join(circle)}"
+
+
+def _place(found: Template, number: int) -> Place:
+    if found.steps:
+        return ("steps", number)
+    return ("legs", number) if number < len(found.legs) else ("synthesis",)
+
+
+def _step_faults(
+    step: Step, found: Template, ids: list[str]
+) -> Iterator[tuple[Place, str]]:
+    names = {
+        "needs": step.needs,
+        "unlike": step.unlike,
+        "like": (step.like,) if step.like and not SLOT.search(step.like) else (),
+    }
+    for key, named in names.items():
+        for other in named:
+            if other == step.id or other not in ids:
+                near = did_you_mean(other, [each for each in ids if each != step.id])
+                yield (key,), f'there is no other step "{cut(other, 60)}"{near}'
+    if isinstance(step.each, str) and step.each not in found.inputs:
+        near = did_you_mean(step.each, found.inputs)
+        yield ("each",), f'there is no input "{cut(step.each, 60)}"{near}'
+    item = {"item"} if step.each not in _NEVER else set()
+    known = {*GIVEN, *found.inputs, *item}
+    for key, text in (
+        *((key, getattr(step, key)) for key in ("title", "body", "engine", "like")),
+        ("repeat", step.repeat),
+        *(("paths", path) for path in step.paths),
+    ):
+        for slot in SLOT.findall(text):
+            if slot not in known:
+                near = did_you_mean(slot, known)
+                yield (key,), f"there is no input {{{{{cut(slot, 60)}}}}}{near}"
+
+
+def _circle(steps: tuple[Step, ...]) -> tuple[str, ...]:
+    at = {step.id: number for number, step in enumerate(steps)}
+    edges = {
+        at[step.id]: {at[each] for each in step.needs if each in at} for step in steps
+    }
+    return tuple(steps[number].id for number in find_cycle(edges) or ())

@@ -1,0 +1,240 @@
+"""What a template may say, and what people are told of one that may not be used."""
+
+from pathlib import Path
+
+import pytest
+
+from convoy.events import EngineSpec
+from convoy.patterns import PatternError
+from convoy.patterns.compiling import Compiled, Use, compiled
+from convoy.patterns.page import with_table
+from convoy.patterns.registry import BUILT_IN, built_in, named, own
+from convoy.patterns.source import MOST_LINES
+from convoy.patterns.template import template
+
+ENGINES = {
+    "default": EngineSpec(type="claude-code"),
+    "docs": EngineSpec(type="codex"),
+}
+FILE = ".brat/workflows/mine.yml"
+STEP = """\
+steps:
+  - id: one
+    title: "{{title}}"
+    body: |
+      {{task}}
+"""
+BOTH = """\
+  - {id: a, title: a, body: a, needs: [b]}
+  - {id: b, title: b, body: b, needs: [a]}
+"""
+NEEDED = {
+    "maintenance": {"places": "api/, web/"},
+    "spec": {"file": "docs/spec.md"},
+}
+"""What the patterns of brat's own cannot do without."""
+
+
+def made(
+    text: str, engines: dict[str, EngineSpec] = ENGINES, **inputs: str
+) -> Compiled:
+    use = Use(
+        name="mine",
+        title="Do it",
+        text="All of it.",
+        inputs=inputs,
+        engines=engines,
+        limit=20,
+    )
+    return compiled(template(text, "mine", FILE), use)
+
+
+def fault(text: str, **inputs: str) -> str:
+    with pytest.raises(PatternError) as caught:
+        made(text, ENGINES, **inputs)
+    return str(caught.value)
+
+
+def test_a_step_is_a_task_with_the_issue_in_it() -> None:
+    [task] = made(STEP).tasks
+
+    assert (task.number, task.title, task.engine) == (1, "Do it", "default")
+    assert task.instructions == "Do it\n\nAll of it."
+    assert task.why == "Step one of the pattern mine."
+
+
+def test_steps_wait_for_what_they_need_and_are_numbered_in_that_order() -> None:
+    text = """\
+steps:
+  - {id: last, title: Last, body: x, needs: [first]}
+  - {id: first, title: First, body: x, paths: ["a.py"], uses: ["port:80"]}
+"""
+    first, last = made(text).tasks
+
+    assert (first.title, first.paths, first.needs) == ("First", ("a.py",), ("port:80",))
+    assert (last.title, last.after) == ("Last", (1,))
+
+
+def test_legs_are_unrolled_and_their_synthesis_waits_for_all() -> None:
+    text = """\
+inputs:
+  parts: {description: what there is}
+legs:
+  - {id: leg, each: parts, title: "Do {{ item }}", body: "{{item}} of {{parts}}"}
+synthesis: {title: Join, body: x}
+"""
+    one, two, last = made(text, parts="api, ui").tasks
+
+    assert [one.title, two.title, last.title] == ["Do api", "Do ui", "Join"]
+    assert two.instructions == "ui of api, ui"
+    assert last.after == (1, 2)
+
+
+def test_what_is_repeated_waits_for_all_of_the_time_before() -> None:
+    text = """\
+inputs:
+  rounds: {default: 2}
+steps:
+  - {id: say, each: [a, b], title: "{{item}}", body: x, repeat: "{{rounds}}"}
+  - {id: end, title: End, body: x, needs: [say]}
+"""
+    tasks = made(text).tasks
+
+    assert [task.title for task in tasks[:3]] == [
+        "a (1 of 2)",
+        "b (1 of 2)",
+        "a (2 of 2)",
+    ]
+    assert [task.after for task in tasks] == [(), (), (1, 2), (1, 2), (3, 4)]
+    assert len(made(text, rounds="1").tasks) == 3
+    assert 'done 1 to 5 times, not "nine"' in fault(text, rounds="nine")
+
+
+def test_an_unlike_step_gets_another_engine_and_says_when_there_is_none() -> None:
+    text = """\
+inputs: {other: {default: ""}}
+steps:
+  - {id: write, title: Write, body: x}
+  - {id: look, title: Look, body: x, unlike: [write], engine: "{{other}}"}
+  - {id: again, title: Again, body: x, like: look}
+"""
+    found = made(text)
+    assert [task.engine for task in found.tasks] == ["default", "docs", "docs"]
+    assert found.warnings == ()
+
+    alone = {"default": ENGINES["default"], "twin": EngineSpec(type="claude-code")}
+    same = "the steps write and look have the same engine, default"
+    assert made(text, alone).warnings == (same,)
+    assert made(text, other="default").warnings == (same,)
+    assert "there is no engine" in fault(text, other="dosc")
+    assert "did you mean docs?" in fault(text, other="dosc")
+
+
+def test_what_an_input_brings_is_never_read_as_a_template() -> None:
+    text = f"inputs: {{more: {{}}}}\n{STEP}      {{{{more}}}}\n"
+    [task] = made(text, more="{{title}} \x1b[31mred").tasks
+
+    assert task.instructions.endswith("{{title}} red")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("steps:\n  - id: a\n   b: c\n", f"{FILE}: line 3: this is no YAML: "),
+        ("a: 1\na: 2\n", f'{FILE}: line 2: "a" is there twice'),
+        ("a: &x 1\nb: *x\n", f"{FILE}: line 1: a template has no anchors (& *)"),
+        ("a: 1\n---\nb: 1\n", "this is no YAML: "),
+        ("[" * 3_000, f"{FILE}: line 1: this is nested too deeply"),
+        ("a: \x00", f"{FILE}: this is no YAML: "),
+        ("# x\n" * (MOST_LINES + 1), f"{FILE}: a template has at most 500 lines"),
+        ("[1, 2]: x\n", f"{FILE}: line 1: a key is a word"),
+        ("", f"{FILE}: line 1: the template: a template has either steps or legs"),
+        ("just words", f"{FILE}: line 1: the template: "),
+        (
+            "name: other\n" + STEP,
+            f'{FILE}: line 1: the name "other" is not the file\'s',
+        ),
+        (
+            STEP + "    engin: x\n",
+            f'{FILE}: line 6: unknown key "engin"; allowed: id, title, body,',
+        ),
+        (STEP + "    engin: x\n", "did you mean engine?"),
+        (STEP + "stepps: []\n", 'line 6: unknown key "stepps"'),
+        (STEP + "    kind: wrok\n", "did you mean work?"),
+        ("steps:\n  - id: a\n    body: x\n", f'{FILE}: line 2: "title" is missing'),
+        (STEP + "    needs: [tow]\n", f'{FILE}: line 6: there is no other step "tow"'),
+        (STEP + "    needs: [one]\n", 'there is no other step "one"'),
+        (STEP + "      {{tsak}}\n", f"{FILE}: line 4: there is no input {{{{tsak}}}}"),
+        (STEP + "      {{tsak}}\n", "did you mean task?"),
+        (STEP + "      {{item}}\n", "there is no input {{item}}"),
+        (STEP + "    each: parts\n", 'line 6: there is no input "parts"'),
+        (
+            "inputs: {task: {}}\n" + STEP,
+            f'{FILE}: line 1: "task" is always given: it is the issue',
+        ),
+        (STEP + STEP.removeprefix("steps:\n"), 'line 6: the id "one" is there twice'),
+        (
+            f"steps:\n{BOTH}",
+            "the steps wait in a circle: a, b, a",
+        ),
+    ],
+)
+def test_a_faulty_template_is_told_by_its_line(text: str, told: str) -> None:
+    assert told in fault(text)
+
+
+def test_inputs_that_lack_or_are_not_known_are_told() -> None:
+    text = "inputs: {file: {description: the page}}\n" + STEP
+
+    assert fault(text) == "the pattern mine needs file=… (the page)"
+    assert "has no input fiel; did you mean file?" in fault(text, fiel="x")
+    assert "has no input fiel; it has none" in fault(STEP, fiel="x")
+    assert fault(STEP, title="x") == "title is the issue, and cannot be said beside it"
+
+
+def test_what_would_never_start_is_refused() -> None:
+    many = STEP + "    each: [a, b, c, d, e]\n    repeat: 5\n"
+    assert fault(many) == "the pattern mine makes 25 tasks here, and 20 are allowed"
+    assert 'must not contain ".."' in fault(STEP + "    paths: [../x]\n")
+    assert "must be port:NUMBER" in fault(STEP + "    uses: [tcp]\n")
+
+
+def test_a_pattern_is_found_by_its_name_and_the_repositorys_own_goes_first() -> None:
+    files = (FILE, ".brat/workflows/spec.yaml", ".brat/workflows/none.yml", "x.yml")
+    assert own(files) == {"mine": FILE, "spec": ".brat/workflows/spec.yaml"}
+    assert named("spec", files, lambda _: STEP).steps[0].id == "one"
+
+    with pytest.raises(PatternError, match="mean mine"):
+        named("mien", files, lambda _: STEP)
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_pattern_that_is_offered_makes_a_plan(name: str) -> None:
+    found = built_in(name)
+    assert found.description
+    assert all(each.description for each in found.inputs.values())
+
+    use = Use(
+        name=name,
+        title="Do it",
+        text="All of it.",
+        inputs=NEEDED.get(name, {}),
+        engines=ENGINES,
+        limit=20,
+    )
+    plan = compiled(found, use)
+    assert plan.tasks
+    assert plan.warnings == ()
+
+
+def test_the_page_of_patterns_is_up_to_date() -> None:
+    page = (Path(__file__).parents[3] / "docs/workflows.md").read_text("utf-8")
+
+    assert with_table(page) == page
+
+
+def test_the_pages_own_example_is_a_template() -> None:
+    page = (Path(__file__).parents[3] / "docs/workflows.md").read_text("utf-8")
+    example = page.partition("```yaml\n")[2].partition("```")[0]
+
+    assert len(made(example, module="a.py").tasks) == 2
