@@ -1,18 +1,19 @@
 """What deliveries asked for, kept until the log holds what it led to.
 
-One file a request, written beside and renamed into place before the delivery is
-answered, so that a text is frozen as it was signed even if the bot dies at once.
-A folder, not a queue: the loop reads all of it each tick, and twice is once.
+A file holds what came in at once, written beside and renamed into place before any of
+it is answered, so that a text is frozen as it was signed even if the bot dies. It never
+changes, and goes when all of it is done: what was done of it before a crash is read
+again, and twice is once. A folder, not a queue: the loop reads all of it each tick.
 """
 
 import errno
 import os
 import re
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from itertools import count
 from pathlib import Path
-from threading import Lock
 from time import time_ns
 from typing import Final, Literal
 
@@ -99,6 +100,7 @@ class Ticked(msgspec.Struct, frozen=True, kw_only=True, tag="ticked"):
 
 
 Kept = Request | Remark | Review | Ticked
+_File = dict[str, Kept]
 
 
 class Inbox:
@@ -107,35 +109,38 @@ class Inbox:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._tickets = count()
-        self._settled = 0
-        """Renames with smaller tickets are on the disk."""
-        self._settling = Lock()
+        self._left: dict[Path, _File] = {}
+        """What each file that was read holds, without what is done."""
         for file in folder.glob(".*"):
             with suppress(FileNotFoundError):  # another process has just finished it
                 if file.stat().st_mtime_ns < time_ns() - _STALE_NS:
                     file.unlink()
 
     def put(self, delivery: str, request: Kept) -> None:
-        """Keep a request under its delivery's id; the same id again replaces it.
+        """Keep a request under its delivery's id; raises as `put_all`."""
+        self.put_all({delivery: request})
 
-        When this returns it outlives the machine. Safe to call from many threads at
+    def put_all(self, requests: Mapping[str, Kept]) -> None:
+        """Keep requests by their deliveries' ids; the same id again replaces it.
+
+        When this returns they outlive the machine. Safe to call from many threads at
         once, also with the same id.
 
         Raises:
-            ValueError: the id is not one that GitHub makes.
-            OSError: it cannot be written; nothing is kept.
+            ValueError: an id is not one that GitHub makes; nothing is kept.
+            OSError: they cannot be written; nothing is kept.
         """
-        if not _NAME.fullmatch(delivery):
-            raise ValueError(f"{delivery[:80]!r} is not a delivery id")
-        beside = f"{self._folder}/.{delivery}.{os.getpid()}-{next(_numbers)}"
+        for delivery in requests:
+            check(delivery)
+        name = f"{time_ns():020}-{os.getpid()}-{next(_numbers)}"
+        beside = f"{self._folder}/.{name}"
         try:
-            _write(beside, msgspec.json.encode(request))
-            os.rename(beside, f"{self._folder}/{delivery}.json")  # noqa: PTH104  hot
+            _write(beside, msgspec.json.encode(requests))
+            os.rename(beside, f"{self._folder}/{name}.json")  # noqa: PTH104  hot
         except OSError:
             Path(beside).unlink(missing_ok=True)
             raise
-        self._settle()
+        _settle(self._folder)
 
     def requests(self) -> dict[str, Request]:
         """Return the labelled issues that wait, by delivery id, oldest first."""
@@ -152,30 +157,43 @@ class Inbox:
         kept = self._kept().items()
         return {name: each for name, each in kept if isinstance(each, Review | Ticked)}
 
-    def _settle(self) -> None:
-        """Bring the folder's own list of names to the disk; many share one turn."""
-        ticket = next(self._tickets)
-        with self._settling:
-            if ticket < self._settled:
-                return  # a turn that began after our rename has ended
-            began = next(self._tickets)
-            handle = os.open(self._folder, os.O_RDONLY)
-            try:
-                os.fsync(handle)
-            finally:
-                os.close(handle)
-            self._settled = began
-
-    def _kept(self) -> dict[str, Kept]:
-        files = sorted(self._folder.glob("*.json"), key=lambda f: f.stat().st_mtime_ns)
-        return {
-            file.stem: msgspec.json.decode(file.read_bytes(), type=Kept)
-            for file in files
-        }
+    def _kept(self) -> _File:
+        files = sorted(self._folder.glob("*.json"))
+        self._left = {file: self._left.get(file) or _read(file) for file in files}
+        found: _File = {}
+        for left in self._left.values():
+            found |= left
+        return found
 
     def done(self, delivery: str) -> None:
-        """Forget a request; safe to call twice."""
-        (self._folder / f"{delivery}.json").unlink(missing_ok=True)
+        """Forget a request that was read; safe to call twice."""
+        for file, left in [*self._left.items()]:
+            if left.pop(delivery, None) is not None and not left:
+                file.unlink(missing_ok=True)
+                del self._left[file]
+
+
+def check(delivery: str) -> None:
+    """Check an id of a delivery.
+
+    Raises:
+        ValueError: it is not one that GitHub makes.
+    """
+    if not _NAME.fullmatch(delivery):
+        raise ValueError(f"{delivery[:80]!r} is not a delivery id")
+
+
+def _read(file: Path) -> _File:
+    return msgspec.json.decode(file.read_bytes(), type=_File)
+
+
+def _settle(folder: Path) -> None:
+    """Bring a folder's own list of names to the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _write(name: str, data: bytes) -> None:

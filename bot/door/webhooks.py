@@ -10,7 +10,6 @@ import json
 import logging
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -24,6 +23,7 @@ from bot.door.inbox import Inbox, Kept
 from bot.door.metrics import Metrics
 from bot.door.origins import Origins
 from bot.door.triage import LOOK_AT, ROSTER, meaning, read
+from bot.door.writer import Writer
 from bot.forge.payloads import Envelope
 from bot.wake import Wake
 
@@ -36,8 +36,6 @@ LARGE_AT_ONCE: Final = 4
 READ_S: Final = 10.0
 """GitHub gives up by then; whoever sends more slowly only holds a place.
 https://docs.github.com/webhooks/using-webhooks/best-practices-for-using-webhooks"""
-WRITERS: Final = 4
-"""Records that are brought to the disk side by side: it takes them together."""
 KNOWN: Final = frozenset(LOOK_AT) | ROSTER | {"ping", "unsigned"}
 
 _JSON: Final = {"Content-Type": "application/json"}
@@ -94,10 +92,7 @@ class Door:
     origins: Origins = field(default_factory=Origins)
     """From where deliveries may come."""
     metrics: Metrics = field(default_factory=Metrics)
-    _writers: ThreadPoolExecutor = field(
-        default_factory=lambda: ThreadPoolExecutor(WRITERS, "inbox"), repr=False
-    )
-
+    _writer: Writer = field(default_factory=Writer, repr=False)
     _large: asyncio.Semaphore = field(
         default_factory=lambda: asyncio.Semaphore(LARGE_AT_ONCE), repr=False
     )
@@ -117,7 +112,7 @@ class Door:
         return app
 
     async def _close(self, _: web.Application) -> None:
-        await asyncio.to_thread(self._writers.shutdown)
+        await self._writer.close()
 
     async def _health(self, _: web.Request) -> web.Response:
         return web.json_response({"ok": True})
@@ -222,9 +217,8 @@ class Door:
 
     async def _keep(self, inbox: Inbox, guid: str, kept: Kept) -> None:
         """Bring a request to the disk; the loop of the others goes on meanwhile."""
-        run = asyncio.get_running_loop().run_in_executor
         try:
-            await run(self._writers, inbox.put, guid, kept)
+            await self._writer.keep(inbox, guid, kept)
         except OSError as error:  # no room; the forge shows that it failed
             _log.error("delivery %s cannot be kept: %s", guid, error)
             why = "it cannot be kept now: send it again later"

@@ -25,11 +25,6 @@ def inbox(folder: Path) -> Inbox:
     return Inbox(folder)
 
 
-def aged(folder: Path, delivery: str, second: int) -> None:
-    """Let a request have come in that second."""
-    os.utime(folder / f"{delivery}.json", (second, second))
-
-
 def test_a_request_waits_under_its_delivery(inbox: Inbox) -> None:
     inbox.put(GUID, ASKED)
 
@@ -42,12 +37,12 @@ def test_requests_outlive_the_bot(inbox: Inbox, folder: Path) -> None:
     assert Inbox(folder).requests() == {GUID: ASKED}
 
 
-def test_the_oldest_request_comes_first(inbox: Inbox, folder: Path) -> None:
-    for delivery, second in (("a", 30), ("b", 10), ("c", 20)):
-        inbox.put(delivery, ASKED)
-        aged(folder, delivery, second)
+def test_the_oldest_request_comes_first(inbox: Inbox) -> None:
+    inbox.put("b", ASKED)
+    inbox.put_all({"c": ASKED, "a": ASKED})
+    inbox.put("0", ASKED)
 
-    assert [*inbox.requests()] == ["b", "c", "a"]
+    assert [*inbox.requests()] == ["b", "c", "a", "0"]
 
 
 def test_the_same_delivery_again_is_one_request(inbox: Inbox) -> None:
@@ -65,11 +60,35 @@ def test_reading_twice_changes_nothing(inbox: Inbox) -> None:
 
 def test_what_is_done_is_forgotten_and_may_be_done_again(inbox: Inbox) -> None:
     inbox.put(GUID, ASKED)
+    assert inbox.requests() == {GUID: ASKED}
 
     inbox.done(GUID)
     inbox.done(GUID)
 
     assert inbox.requests() == {}
+
+
+def test_what_came_together_is_done_one_by_one(inbox: Inbox, folder: Path) -> None:
+    inbox.put_all({"a": ASKED, "b": ASKED})
+    assert len([*folder.iterdir()]) == 1
+    assert [*inbox.requests()] == ["a", "b"]
+
+    inbox.done("a")
+
+    assert [*inbox.requests()] == ["b"]
+    assert [*Inbox(folder).requests()] == ["a", "b"]  # as after a crash: twice is once
+    inbox.done("b")
+    assert [*folder.iterdir()] == []
+
+
+def test_what_comes_again_while_it_is_done_is_a_new_request(inbox: Inbox) -> None:
+    inbox.put(GUID, ASKED)
+    assert inbox.requests() == {GUID: ASKED}
+    inbox.put(GUID, ASKED)
+
+    inbox.done(GUID)
+
+    assert inbox.requests() == {GUID: ASKED}
 
 
 def test_what_was_not_finished_when_the_bot_died_is_not_read(
@@ -84,7 +103,7 @@ def test_what_was_not_finished_when_the_bot_died_is_not_read(
     assert inbox.requests() == {GUID: ASKED}
     os.utime(cut_off, (0, 0))
     Inbox(folder)
-    assert [file.name for file in folder.iterdir()] == [f"{GUID}.json"]
+    assert not cut_off.exists()
 
 
 def test_the_same_delivery_may_come_many_times_at_once(
@@ -95,7 +114,8 @@ def test_the_same_delivery_may_come_many_times_at_once(
             done.result()
 
     assert inbox.requests() == {GUID: ASKED}
-    assert [file.name for file in folder.iterdir()] == [f"{GUID}.json"]
+    inbox.done(GUID)
+    assert [*folder.iterdir()] == []
 
 
 def test_a_request_is_a_plain_file(inbox: Inbox, folder: Path) -> None:
@@ -104,7 +124,8 @@ def test_a_request_is_a_plain_file(inbox: Inbox, folder: Path) -> None:
     (file,) = folder.iterdir()
     assert stat.S_ISREG(file.stat().st_mode)
     assert file.read_text() == (
-        '{"type":"labelled","issue":7,"title":"Fix it","text":"All of it.","by":"ann"}'
+        f'{{"{GUID}":{{"type":"labelled","issue":7,"title":"Fix it",'
+        '"text":"All of it.","by":"ann"}}'
     )
 
 

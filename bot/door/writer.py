@@ -1,0 +1,90 @@
+"""Requests on their way to the disk: what comes meanwhile goes together, next.
+
+Each file costs two waits for the disk and the interpreter's lock several times, however
+many requests it holds; so under load the files grow, and the answers stay quick.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+
+from bot.door.inbox import Inbox, Kept, check
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    inbox: Inbox
+    delivery: str
+    kept: Kept
+    done: asyncio.Future[None]
+
+
+_Faults = dict[Inbox, Exception]
+
+
+class Writer:
+    """Brings requests to the disk from one event loop."""
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(1, "inbox")
+        self._waiting: list[_Waiting] = []
+        self._writes = False
+
+    async def keep(self, inbox: Inbox, delivery: str, kept: Kept) -> None:
+        """Return when the inbox holds the request and it outlives the machine.
+
+        Raises:
+            ValueError: the id is not one that GitHub makes.
+            OSError: it cannot be written.
+        """
+        check(delivery)
+        loop = asyncio.get_running_loop()
+        done = loop.create_future()
+        self._waiting.append(_Waiting(inbox, delivery, kept, done))
+        self._begin(loop)
+        await done
+
+    async def close(self) -> None:
+        """Wait for what is on its way, and end."""
+        await asyncio.to_thread(self._threads.shutdown)
+
+    def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
+        if self._waiting and not self._writes:
+            together, self._waiting = self._waiting, []
+            self._writes = True
+
+            def ended(write: Future[_Faults]) -> None:
+                loop.call_soon_threadsafe(self._ended, loop, together, write.result())
+
+            self._threads.submit(_write, together).add_done_callback(ended)
+
+    def _ended(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        together: Sequence[_Waiting],
+        faults: _Faults,
+    ) -> None:
+        self._writes = False
+        for each in together:
+            if each.done.done():  # who asked has gone
+                continue
+            if (fault := faults.get(each.inbox)) is not None:
+                each.done.set_exception(fault)
+            else:
+                each.done.set_result(None)
+        self._begin(loop)
+
+
+def _write(together: Sequence[_Waiting]) -> _Faults:
+    """Write a file an inbox; return what went wrong, for whom."""
+    files: dict[Inbox, dict[str, Kept]] = {}
+    for each in together:
+        files.setdefault(each.inbox, {})[each.delivery] = each.kept
+    faults: _Faults = {}
+    for inbox, requests in files.items():
+        try:
+            inbox.put_all(requests)
+        except Exception as fault:  # noqa: BLE001  it is who waits that it concerns
+            faults[inbox] = fault
+    return faults
