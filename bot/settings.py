@@ -15,6 +15,8 @@ GITHUB: Final = "api.github.com"
 GITHUB_GAP_S: Final = 1.0
 """https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 (pause between mutative requests)"""
+FEED_URL: Final = r"^(https://[^\s/?#]\S*|http://127\.0\.0\.1:\d+\S*)?$"
+"""Nothing that is said there may be read on the way."""
 REPOSITORY: Final = r"^[\w.-]+/[\w.-]+$"
 ROLES: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 
@@ -38,6 +40,11 @@ class Common(BaseModel):
     """The webhook's one before, taken too while it is being changed on the forge."""
     feed_token: str = Field(default="", pattern=r"^(\S{16,})?$", repr=False)
     """Who shows it may read what sessions print; empty: nobody may from afar."""
+    feed_url: str = Field(default="", pattern=FEED_URL)
+    """The address of the bot's door as jobs reach it: they may send what they print,
+    once the forge vouches for them. Empty: it is asked for nobody."""
+    feed_issuer: str = Field(default="", pattern=FEED_URL)
+    """Who vouches for jobs; empty: the forge's own issuer."""
     folder: Path
     """The bot's own: mirror, inbox, identity. A cache but for the inbox."""
     workflow: str = Field(default="brat-task.yml", pattern=r"^[\w.-]+\.ya?ml$")

@@ -76,11 +76,12 @@ def init(path: Path) -> None:
     say('next: brat mayor start --task "..."')
 
 
-def init_actions(path: Path) -> int:
-    """Write the workflow files of the mode without a server; return the exit status."""
+def init_actions(path: Path, *, hosted: bool) -> int:
+    """Write the workflow files of a mode on GitHub; return the exit status."""
     checkout = checkouts.find(path)
     local.configuration(checkout)
-    return workflow_files.adopt(checkout)
+    names = workflow_files.HOSTED if hosted else workflow_files.NAMES
+    return workflow_files.adopt(checkout, names)
 
 
 def mayor_start(

@@ -90,21 +90,29 @@ def _configuration(checkout: Checkout) -> Iterator[Finding]:
 
 
 def _workflows(checkout: Checkout) -> Iterator[Finding]:
-    """Look at the files of the mode without a server, where there are any."""
+    """Look at the workflow files, where there are any."""
     found = workflow_files.compare(checkout)
-    if not any(each.is_there for each in found):
+    there = {each.name for each in found if each.is_there}
+    if not there:
         return
+    # A bot of one's own needs one file that runs tasks; without a server it takes both.
+    needed = workflow_files.NAMES if workflow_files.NAMES[0] in there else ()
     for each in found:
         name = f"{workflow_files.FOLDER}/{each.name}"
         if not each.is_there:
-            yield Finding("fault", f"{name} is missing", "brat init --actions")
+            if each.name in needed:
+                yield Finding("fault", f"{name} is missing", "brat init --actions")
         elif each.is_ours:
             yield Finding("ok", f"{name} is this version's")
         else:
             yield Finding("note", f"{name} is not this version's")
-    line = workflow_files.awaited(checkout) or ""
+    yield from _ci(checkout)
+
+
+def _ci(checkout: Checkout) -> Iterator[Finding]:
+    line = workflow_files.awaited(checkout)
     for ci in workflow_files.ci_names(checkout):
-        if ci not in line:
+        if line is not None and ci not in line:
             said = f"brat.yml does not wait for the workflow {ci}"
             yield Finding("note", said, f'add "{ci}" to its workflows, if it is CI')
     if _requires_ci(checkout) and not workflow_files.ci_may_start(checkout):

@@ -14,6 +14,10 @@ from brat.console import say
 from grite.errors import BratError
 
 NAMES: Final = ("brat.yml", "brat-task.yml")
+"""Of the mode without a server."""
+HOSTED: Final = ("brat-task.yml", "brat-task-live.yml")
+"""For a bot of one's own, which dispatches one of them."""
+EVERY: Final = (*NAMES, HOSTED[1])
 FOLDER: Final = ".github/workflows"
 _OURS: Final = (
     Path(__file__).parent / "workflows",  # installed
@@ -34,14 +38,14 @@ class Differs(Struct, frozen=True):
     """But for the names of CI workflows, it is what this version writes."""
 
 
-def adopt(checkout: Checkout) -> int:
+def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
     """Write the files and say what comes next; safe to call again.
 
     Returns the exit status: 1 when a file is there that is not this version's.
     """
     folder = checkout.top / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    found = compare(checkout)
+    found = compare(checkout, names)
     for each in found:
         if not each.is_there:
             text = _with_ci(text_of(each.name), ci_names(checkout))
@@ -61,10 +65,10 @@ def adopt(checkout: Checkout) -> int:
     return 1 if any(each.is_there and not each.is_ours for each in found) else 0
 
 
-def compare(checkout: Checkout) -> tuple[Differs, ...]:
+def compare(checkout: Checkout, names: tuple[str, ...] = EVERY) -> tuple[Differs, ...]:
     """Return how the files in a checkout stand to this version's."""
     found = []
-    for name in NAMES:
+    for name in names:
         file = checkout.top / FOLDER / name
         text = file.read_text(errors="replace") if file.is_file() else ""
         found.append(Differs(name, file.is_file(), is_ours(name, text)))
@@ -100,7 +104,7 @@ def _own(checkout: Checkout) -> list[tuple[Path, str]]:
     return [
         (file, file.read_text(errors="replace"))
         for file in files
-        if file.name not in NAMES
+        if file.name not in EVERY
     ]
 
 

@@ -170,7 +170,9 @@ def _no_key(fault: str) -> Error:
 def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
     """Return the values that the agent's output must not show."""
     names = (*engines.key_names(), *((spec.secret,) if spec.secret else ()))
-    keys = (inputs.offered.get(name, "") for name in names)
+    keys = [inputs.offered.get(name, "") for name in names]
+    if inputs.feed is not None:
+        keys.append(inputs.feed.token)
     if inputs.token is None:
         return tuple(keys)
     # The header that git sends holds the token in another form.

@@ -36,6 +36,13 @@ def error(message: str, title: str) -> str:
     return f"::error title={escaped_property(title)}::{escaped(message)}"
 
 
+def note(inputs: Inputs, sentence: str, out: TextIO) -> None:
+    """Say on `out` what people should know and nothing fails for."""
+    command = f"::notice title=brat::{escaped(sentence)}"
+    out.write((command if inputs.on_actions else f"brat: {sentence}") + "\n")
+    out.flush()
+
+
 class LiveView:
     """Shows output in the job's log; use it as a context manager."""
 
@@ -44,16 +51,20 @@ class LiveView:
         self._out = out
         self._mark = os.urandom(16).hex()
         self._left = LIVE_CHARS
+        self._is_open = False
 
     def __enter__(self) -> Self:
-        self._print(f"::stop-commands::{self._mark}\n")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._print(f"\n::{self._mark}::\n")
+        if self._is_open:
+            self._print(f"\n::{self._mark}::\n")
 
     def show(self, text: str) -> None:
         """Show a piece of output, up to a limit for all of them."""
+        if not self._is_open:
+            self._is_open = True
+            self._print(f"::stop-commands::{self._mark}\n")
         if self._left > 0:
             self._print(text[: self._left])
             self._left -= len(text)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from convoy.ids import parse_session
+from runner.feed.lead import Lead, lead
 from runner.feed.place import Place, handed
 
 TOKEN_LIMIT = 4096
@@ -20,6 +21,7 @@ _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/(?!\.\.?$)[A-Za-z0-9_.-]+")
 _ENDPOINT = re.compile(r"https?://[^/@?#\s]+")
 _SERVER = re.compile(r"(?:https?://[^/@?#\s]+|file://)(?:/[^@?#\s]*)?")
+_WITHHELD = re.compile("ACTIONS_|BRAT_TOKEN|GITHUB_TOKEN")
 
 
 class BadInput(Exception):
@@ -55,8 +57,9 @@ class Inputs:
     endpoint: str
     """Who stands in for the model's vendor, without a path; empty: nobody."""
     offered: Mapping[str, str] = field(repr=False)
-    """The whole environment, of which an engine gets what its row asks for."""
-    feed: Place | None = None
+    """The environment of which an engine gets what its row asks for: without what is
+    the job's own, whatever the configuration names as a key."""
+    feed: Place | Lead | None = None
     """Where the session is seen while it runs; None: only in the job's own log."""
 
 
@@ -99,8 +102,8 @@ def read(env: Mapping[str, str]) -> Inputs:
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         cache=_file(env, "RUNNER_TOOL_CACHE"),
         endpoint=_endpoint(env),
-        offered=env,
-        feed=handed(env),
+        offered={name: env[name] for name in env if not _WITHHELD.match(name)},
+        feed=handed(env) or lead(env, _given(env, "BRAT_SESSION")),
     )
 
 

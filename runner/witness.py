@@ -23,7 +23,7 @@ from convoy.events import (
 from convoy.gate import printable, refusals
 from convoy.text.redaction import Redaction
 from runner import agent, engines, gateway, home, plan
-from runner.annotate import LiveView
+from runner.annotate import LiveView, note
 from runner.engines.events import RateLimit
 from runner.engines.hearing import Report
 from runner.folders import Folders
@@ -116,7 +116,7 @@ class _Session:
         self, workspace: Workspace, scratch: Path, proxy: Gateway | None
     ) -> tuple[Ending, Report]:
         page = sys.stdout if self._inputs.on_actions else None
-        with LiveView(page) as view, self._fed() as (feed, inbox):
+        with self._fed() as (feed, inbox), LiveView(page) as view:
 
             def show(text: str) -> None:
                 view.show(text)
@@ -144,9 +144,14 @@ class _Session:
             return
         from runner.feed.listener import Listener  # it loads HTTP, and that takes time
         from runner.feed.sender import Sender
+        from runner.feed.ways import way_of
 
-        feed = self._inputs.feed
-        with closing(Listener(feed)) as inbox, Sender(feed) as sender:
+        way, why = way_of(self._inputs.feed, self._inputs.path)
+        if way is None:
+            note(self._inputs, f"the live feed is off: {why}", sys.stdout)
+            yield (lambda _: None), None
+            return
+        with closing(Listener(way)) as inbox, Sender(way) as sender:
             yield sender.show, inbox
 
     def _set_up(self, workspace: Workspace, scratch: Path) -> Prepared:

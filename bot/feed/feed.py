@@ -3,11 +3,12 @@
 import asyncio
 import hmac
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from bot.feed import tokens
+from bot.feed.origin import Origin, claims_of
 from bot.feed.tape import Tape
 from convoy import ids
 from convoy.commands import NoteHeard
@@ -36,6 +37,7 @@ class Feed:
         state: Callable[[], State],
         reader: str = "",
         news: Callable[[], None] = lambda: None,
+        origin: Callable[[], Origin | None] = lambda: None,
     ) -> None:
         """Serve a bot.
 
@@ -45,7 +47,10 @@ class Feed:
             state: gives what the log says now.
             reader: the token of who may read; empty: nobody may.
             news: is called when `owed` has something new.
+            origin: gives where the jobs of sessions come from, if the forge vouches
+                for them.
         """
+        self._origin = origin
         self._reader = reader
         self._folder = folder
         self._repository = repository
@@ -59,6 +64,17 @@ class Feed:
     def admits(self, session: str, shown: str) -> bool:
         """Whether the token that was shown is the session's."""
         return tokens.fits(self._key, self._repository, session, shown)
+
+    def token(self, session: str) -> str:
+        """Return the token of a session: for its job alone."""
+        return tokens.token_of(self._key, self._repository, session)
+
+    def claims(self, session: str) -> Mapping[str, str] | None:
+        """Return what the forge says of a running session's job; None: not known."""
+        attempt, origin = self.attempt(session), self._origin()
+        if attempt is None or attempt.run is None or origin is None:
+            return None
+        return claims_of(origin, attempt.run)
 
     def shows(self, token: str) -> bool:
         """Whether who shows this token may read what sessions print."""

@@ -9,13 +9,17 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 from aiohttp import web
 
 from bot.feed.feed import Feed
 from convoy.state import Attempt
+from grite.errors import Unavailable
+
+if TYPE_CHECKING:  # cryptography is slow to load
+    from bot.feed.identity import Issuer
 
 OUTPUT_BYTES: Final = 1_000_000
 """Of one request."""
@@ -50,9 +54,13 @@ class Visitor:
 class Reception:
     """The routes of the feed."""
 
-    def __init__(self, finds: Finds) -> None:
-        """Receive for the repositories that `finds` knows."""
+    def __init__(self, finds: Finds, issuer: "Issuer | None" = None) -> None:
+        """Receive for the repositories that `finds` knows.
+
+        `issuer` vouches for jobs; None: whoever comes has the session's token.
+        """
         self._finds = finds
+        self._issuer = issuer
 
     def application(self) -> web.Application:
         """Return what is served below `handover.PATH`."""
@@ -60,6 +68,7 @@ class Reception:
         app.router.add_post(_SESSION + "/output", self._output)
         app.router.add_get(_SESSION + "/output", self._read)
         app.router.add_get(_SESSION + "/messages", self._messages)
+        app.router.add_post(_SESSION + "/token", self._token)
         return app
 
     async def _output(self, request: web.Request) -> web.Response:
@@ -101,6 +110,27 @@ class Reception:
             for number, each in enumerate(new, after + 1)
         ]
         return answer(messages=told)
+
+    async def _token(self, request: web.Request) -> web.Response:
+        """Hand a job its session's token, once the forge's token says who it is."""
+        feed, session = self._named(request)
+        if self._issuer is None:
+            why = "this bot takes nobody's word for a job: it has no feed_url"
+            raise turned(HTTPStatus.NOT_FOUND, why)
+        if feed is None:
+            raise turned(HTTPStatus.UNAUTHORIZED, "this is no token of a job")
+        wanted = feed.claims(session)
+        if wanted is None:
+            raise turned(HTTPStatus.CONFLICT, f"no job of a session {session} is known")
+        from bot.feed.identity import Untrusted  # the issuer has loaded it
+
+        try:
+            await self._issuer.check(shown(request), wanted)
+        except Untrusted as error:
+            raise turned(HTTPStatus.UNAUTHORIZED, str(error)) from None
+        except Unavailable as error:
+            raise turned(HTTPStatus.SERVICE_UNAVAILABLE, str(error)) from None
+        return answer(token=feed.token(session))
 
     def _named(self, request: web.Request) -> tuple[Feed | None, str]:
         """Return the feed and the session that the path names."""

@@ -85,6 +85,11 @@ class GitHub:
         """Return the repository's default branch."""
         return (await self._rest.read(payloads.Repository, self._repo)).default_branch
 
+    async def named(self) -> tuple[str, int]:
+        """Return the repository's name as the forge writes it, and its id."""
+        found = await self._rest.read(payloads.Repository, self._repo)
+        return found.full_name, found.id
+
     async def may_write(self, login: str) -> bool:
         """Whether `login` has write access now."""
         return await self.may(login, "write")

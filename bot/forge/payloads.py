@@ -191,6 +191,7 @@ class CheckRun(_Payload):
 class Repository(_Payload):
     """The repository a delivery is about."""
 
+    id: int = 0
     full_name: str
     default_branch: str = "main"
     private: bool = False

@@ -232,7 +232,7 @@ async def _workflow(hosting: Hosting, rest: Rest, name: str) -> Found:
     url = f"/repos/{name}/actions/workflows/{file}"
     if not await _is_there(rest, url):
         said = f"{name}: there is no workflow {file} on the default branch"
-        return Found("fault", said, "brat init --actions writes it; push it")
+        return Found("fault", said, "brat init --hosted writes it; push it")
     state = (await rest.read(_Workflow, url)).state
     if state != "active":
         mend = "enable it under Actions in the repository"

@@ -22,6 +22,7 @@ from bot.door.metrics import Metrics
 from bot.door.redelivery import ask_again
 from bot.door.webhooks import Door, Place
 from bot.feed.feed import Feed
+from bot.feed.identity import Issuer, issuer_of
 from bot.forge.pace import Pace, pacing
 from bot.forge.rest import DEADLINE_S
 from bot.loop import Loop
@@ -282,6 +283,17 @@ async def _roster(stack: AsyncExitStack, hosting: Hosting) -> Roster | None:
     return Roster(client, hosting.api_url, key)
 
 
+async def _issuer(stack: AsyncExitStack, hosting: Hosting) -> Issuer | None:
+    """Return who vouches for jobs; None: nobody is asked."""
+    if not hosting.feed_url:
+        return None
+    client = httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False)
+    await stack.enter_async_context(client)
+    url = hosting.feed_issuer or issuer_of(hosting.api_url)
+    audience = hosting.feed_url.rstrip("/")
+    return Issuer(client, url, audience, hosting.folder / "feed.used")
+
+
 async def _listen(stack: AsyncExitStack, host: Host, *, poll: bool) -> None:
     """Open the doors: for deliveries, and for who looks at the figures."""
     hosting, metrics = host.hosting, host.metrics
@@ -304,7 +316,7 @@ async def _listen(stack: AsyncExitStack, host: Host, *, poll: bool) -> None:
             metrics=metrics,
         )
         app = door.application()
-        service.with_feed(app, host.feed_of)
+        service.with_feed(app, host.feed_of, await _issuer(stack, hosting))
         site = service.listening(app, hosting.address, hosting.port)
         host.port = await stack.enter_async_context(site)
     if hosting.metrics_port is not None:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import httpx
 from aiohttp import web
@@ -14,6 +14,7 @@ from bot.door.inbox import Inbox
 from bot.door.webhooks import Door, Place
 from bot.feed import handover
 from bot.feed.feed import Feed
+from bot.feed.origin import Origin
 from bot.feed.reception import Finds, Reception
 from bot.forge.github import GitHub
 from bot.forge.pace import Pace, pacing
@@ -27,6 +28,9 @@ from bot.settings import Settings
 from bot.version import VERSION
 from bot.wake import Wake
 from grite.errors import BratError, Unavailable
+
+if TYPE_CHECKING:  # cryptography is slow to load
+    from bot.feed.identity import Issuer
 
 Tell = Callable[[str], None]
 _MIRROR: Final = "mirror.git"
@@ -74,6 +78,13 @@ async def opened(
         token = await way_in.tokens.token()
         mirror = await asyncio.to_thread(Mirror.open, path, url, token)
         actor, bell = actor_of(settings.folder), wake or Wake()
+        name, number = await github.named() if settings.feed_url else ("", 0)
+
+        def origin() -> Origin | None:
+            ref = f"refs/heads/{mirror.default_branch}"
+            file = f"{name}/.github/workflows/{settings.workflow}@{ref}"
+            return Origin(name, number, file) if number else None
+
         desk = Desk(
             settings=settings,
             github=github,
@@ -88,6 +99,7 @@ async def opened(
                 lambda: mirror.state,
                 settings.feed_token,
                 lambda: bell.up("runs"),
+                origin,
             ),
         )
         lease = BotLease(mirror, actor, sole=settings.sole, once=settings.once)
@@ -149,9 +161,11 @@ async def door(loop: Loop, port: int) -> AsyncIterator[int]:
         yield bound
 
 
-def with_feed(app: web.Application, finds: Finds) -> None:
+def with_feed(
+    app: web.Application, finds: Finds, issuer: "Issuer | None" = None
+) -> None:
     """Let a door receive what running sessions send, too."""
-    app.add_subapp(handover.PATH, Reception(finds).application())
+    app.add_subapp(handover.PATH, Reception(finds, issuer).application())
 
 
 @asynccontextmanager

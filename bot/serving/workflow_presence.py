@@ -17,7 +17,7 @@ from bot.forge.rest import Refused, Rest
 from bot.serving.found import Found
 
 LOOP: Final = "brat.yml"
-OWN: Final = (LOOP, "brat-task.yml")
+OWN: Final = (LOOP, "brat-task.yml", "brat-task-live.yml")
 FOLDER: Final = ".github/workflows/"
 MOST: Final = 50
 """Files that are read of one repository."""

@@ -46,13 +46,16 @@ def init(
     actions: Annotated[
         bool, typer.Option(help="Write the workflow files: no server, no local forge.")
     ] = False,
+    hosted: Annotated[
+        bool, typer.Option(help="Write those that a bot of your own needs.")
+    ] = False,
     repo: Repo = HERE,
 ) -> None:
     """Let brat know this repository; nothing in your checkout changes."""
     from brat import commands
 
-    if actions:
-        sys.exit(commands.init_actions(repo))
+    if actions or hosted:
+        sys.exit(commands.init_actions(repo, hosted=hosted))
     commands.init(repo)
 
 

@@ -10,8 +10,7 @@ from msgspec.structs import replace
 
 from brat.forge.records import CheckRun, Repository, Run, User
 from brat.forge.views.accounts import ACTIONS_APP
-from brat.forge.views.runs import TASK_WORKFLOW
-from brat.forge.workflows import LOOP_WORKFLOW
+from brat.forge.workflows import OWN_WORKFLOWS
 
 if TYPE_CHECKING:
     from brat.forge.service import Service
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
 def opened(service: "Service", repo: Repository, actor: User, run: Run) -> None:
     """Show that a run was accepted; only inside `Store.change`."""
-    if run.path in {TASK_WORKFLOW, LOOP_WORKFLOW}:
+    if run.path in OWN_WORKFLOWS:
         return
     store = service.forge.store
     check = store.check_runs.put(

@@ -1,7 +1,8 @@
 """Which workflow files this forge runs, what starts them, and what their tokens may do.
 
-brat-task.yml is always there. What else a repository holds runs where another starter
-executes whole workflow files: by dispatch, and brat.yml by what people do, too. As on
+brat-task.yml is always there, and brat-task-live.yml where a repository holds it: they
+stand for our runner. What else it holds runs where another starter executes whole
+workflow files: by dispatch, and brat.yml by what people do, too. As on
 GitHub nothing that a job's own token does starts a run, but a dispatch.
 https://docs.github.com/actions/concepts/security/github_token
 """
@@ -19,12 +20,15 @@ if TYPE_CHECKING:
     from brat.forge.service import Service
 
 LOOP_WORKFLOW: Final = ".github/workflows/brat.yml"
+LIVE_WORKFLOW: Final = ".github/workflows/brat-task-live.yml"
+OWN_WORKFLOWS: Final = frozenset({TASK_WORKFLOW, LIVE_WORKFLOW, LOOP_WORKFLOW})
 JOB_LOGIN: Final = "github-actions[bot]"
 """The account whose token a run gets."""
 TASK_INPUTS: Final = ("session", "log", "nonce")
 MOST_INPUT_CHARS: Final = 65535
 _KNOWN: Final = {
     TASK_WORKFLOW: TASK_INPUTS,
+    LIVE_WORKFLOW: TASK_INPUTS,
     LOOP_WORKFLOW: (*TASK_INPUTS, "after"),
 }
 _STARTS: Final = frozenset(
@@ -49,7 +53,7 @@ def inputs_of(path: str, asked: Mapping[str, Any]) -> dict[str, str]:
         Refused: 422: they are not those that the workflow takes.
     """
     known = _KNOWN.get(path, ())
-    needed = TASK_INPUTS if path == TASK_WORKFLOW else ()
+    needed = TASK_INPUTS if path in {TASK_WORKFLOW, LIVE_WORKFLOW} else ()
     unknown = sorted(asked.keys() - set(known))
     if unknown:
         raise Refused(422, f"Unexpected inputs provided: {unknown}")
@@ -110,8 +114,5 @@ class Triggers:
             return True
         bare = self._service.forge.bare(repo)
         tip = bare.tip(repo.default_branch)
-        return (
-            self._service.starter.executes_files
-            and tip is not None
-            and bare.file(tip, path) is not None
-        )
+        runs_files = self._service.starter.executes_files or path == LIVE_WORKFLOW
+        return runs_files and tip is not None and bare.file(tip, path) is not None

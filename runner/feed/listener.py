@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from runner.feed.place import Place
+from runner.feed.place import Way
 from runner.feed.wire import DEADLINE_S, Missed, Wire
 from runner.steering import Message
 
@@ -23,8 +23,8 @@ LAST_S = 0.5
 class Listener:
     """An inbox; close it when the session ends."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, way: Way) -> None:
+        self._way = way
         self._lock = threading.Lock()
         self._new: list[Message] = []
         self._last = 0
@@ -59,7 +59,7 @@ class Listener:
             self._thread.join(LAST_S)
 
     def _ask(self, wake: Callable[[], None]) -> None:
-        wire = Wire(self._place)
+        wire = Wire(self._way)
         again_s = AGAIN_S
         while not self._ending.is_set():
             self._stirred.clear()

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Protocol
 from urllib.parse import urlsplit
 
 HANDED_BYTES = 4096
@@ -16,6 +17,27 @@ class Place:
     url: str
     """Of the session, without a slash at the end."""
     token: str = field(repr=False)
+
+    def reached(self) -> "Place":
+        """Return it."""
+        return self
+
+    def lost(self) -> None:
+        """Go on trying: the token stays the same as long as the session runs."""
+
+
+class Way(Protocol):
+    """How the feed is come to; for any thread."""
+
+    def reached(self) -> Place:
+        """Return the feed's place, which may first have to be asked for.
+
+        Raises:
+            Missed: it cannot be had now.
+        """
+
+    def lost(self) -> None:
+        """Ask again the next time: the token is not taken any more."""
 
 
 def handed(env: Mapping[str, str]) -> Place | None:

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Self
 
 from runner.feed.outbox import Outbox
-from runner.feed.place import Place
+from runner.feed.place import Way
 from runner.feed.wire import Missed, Wire, bounded
 
 PACE_S = 0.5
@@ -20,8 +20,8 @@ LAST_WORDS_S = 2.0
 class Sender:
     """Use it as a context manager; its end waits a moment for what was said last."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, way: Way) -> None:
+        self._way = way
         self._outbox = Outbox()
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._send, name="feed", daemon=True)
@@ -46,7 +46,7 @@ class Sender:
         self._outbox.put(text)
 
     def _send(self) -> None:
-        wire = Wire(self._place)
+        wire = Wire(self._way)
         try:
             while not self._is_over():
                 self._outbox.wait(AGAIN_MOST_S)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from runner.feed.place import Place
+from runner.feed.place import Way
 
 DEADLINE_S = 5.0
 """For a connection, and for each answer beyond what it was asked to wait for."""
@@ -22,17 +22,19 @@ WAIT_MOST_S = 60.0
 class Missed(Exception):
     """It did not arrive, or was not taken; the message says why."""
 
-    def __init__(self, why: str, wait_s: float = 0.0) -> None:
+    def __init__(self, why: str, wait_s: float = 0.0, status: int = 0) -> None:
         super().__init__(why)
         self.wait_s = wait_s
         """How long the other side wants to be left alone."""
+        self.status = status
+        """Of the answer; 0: there was none."""
 
 
 class Wire:
     """For one thread."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, way: Way) -> None:
+        self._way = way
         self._line: http.client.HTTPConnection | None = None
 
     def ask(
@@ -67,35 +69,58 @@ class Wire:
     def _asked(
         self, method: str, what: str, body: bytes | None, patience_s: float
     ) -> Mapping[str, Any]:
-        line = self._connected()
-        if line.sock is not None:
-            line.sock.settimeout(patience_s)
-        path = urlsplit(self._place.url).path
-        headers = {
-            "Authorization": f"Bearer {self._place.token}",
-            "Content-Type": "application/json",
-        }
-        line.request(method, f"{path}/{what}", body, headers)
-        answer = line.getresponse()
-        said = answer.read(ANSWER_BYTES + 1)
-        if answer.status != http.HTTPStatus.OK or len(said) > ANSWER_BYTES:
-            raise Missed(
-                f"status {answer.status}", bounded(answer.getheader("Retry-After"))
-            )
-        told = json.loads(said)
-        if not isinstance(told, dict):
-            raise Missed("the answer is no object")
-        return told
-
-    def _connected(self) -> http.client.HTTPConnection:
+        place = self._way.reached()
         if self._line is None:
-            parts = urlsplit(self._place.url)
-            secure = parts.scheme == "https"
-            kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-            line = kind(parts.hostname or "", parts.port, timeout=DEADLINE_S)
-            line.connect()
-            self._line = line
-        return self._line
+            self._line = connected(place.url)
+        if self._line.sock is not None:
+            self._line.sock.settimeout(patience_s)
+        path = f"{urlsplit(place.url).path}/{what}"
+        try:
+            return told(self._line, method, path, f"Bearer {place.token}", body)
+        except Missed as missed:
+            if missed.status == http.HTTPStatus.UNAUTHORIZED:
+                self._way.lost()
+            raise
+
+
+def connected(url: str) -> http.client.HTTPConnection:
+    """Return a connection to the server of an address.
+
+    Raises:
+        OSError: nobody is there.
+    """
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    line = kind(parts.hostname or "", parts.port, timeout=DEADLINE_S)
+    line.connect()
+    return line
+
+
+def told(
+    line: http.client.HTTPConnection,
+    method: str,
+    path: str,
+    authorization: str,
+    body: bytes | None = None,
+) -> Mapping[str, Any]:
+    """Return the object that is answered to one request.
+
+    Raises:
+        Missed: it is refused, or the answer is no object.
+        OSError: and other errors of http.client and json: no answer that makes sense.
+    """
+    headers = {"Authorization": authorization, "Content-Type": "application/json"}
+    line.request(method, path, body, headers)
+    answer = line.getresponse()
+    said = answer.read(ANSWER_BYTES + 1)
+    if answer.status != http.HTTPStatus.OK or len(said) > ANSWER_BYTES:
+        wait_s = bounded(answer.getheader("Retry-After"))
+        raise Missed(f"status {answer.status}", wait_s, answer.status)
+    found = json.loads(said)
+    if not isinstance(found, dict):
+        raise Missed("the answer is no object")
+    return found
 
 
 def bounded(value: object) -> float:

@@ -102,7 +102,7 @@ async def test_a_workflow_that_is_missing_is_a_fault(here: Town) -> None:
     found = about(await looked(hosting), "workflow no-such.yml")
 
     assert found.grade == "fault"
-    assert "brat init --actions" in found.mend
+    assert "brat init --hosted" in found.mend
 
 
 async def test_deliveries_that_fail_are_explained(here: Town) -> None:

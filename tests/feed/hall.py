@@ -10,6 +10,8 @@ from aiohttp import web
 
 from bot.feed import handover, tokens
 from bot.feed.feed import Feed
+from bot.feed.identity import Issuer
+from bot.feed.origin import Origin
 from bot.serving.service import listening, with_feed
 from runner.feed.place import Place
 from tests.world.rules import NAME, Rules, spec
@@ -17,6 +19,18 @@ from tests.world.rules import NAME, Rules, spec
 REPO = "pat/project"
 READER = "made-up-token-of-readers"
 SESSION = f"{NAME}/1/1"
+AUDIENCE = "https://brat.example.com"
+WORKFLOW = f"{REPO}/.github/workflows/brat-task-live.yml@refs/heads/main"
+JOB = {
+    "repository": REPO,
+    "repository_id": "42",
+    "run_id": "101",
+    "run_attempt": "1",
+    "event_name": "workflow_dispatch",
+    "workflow_ref": WORKFLOW,
+    "job_workflow_ref": WORKFLOW,
+}
+"""What the forge says of the job of `SESSION`."""
 
 
 @dataclass
@@ -57,14 +71,26 @@ def running() -> Rules:
 
 
 @asynccontextmanager
-async def hall(folder: Path, rules: Rules, port: int = 0) -> AsyncIterator[Hall]:
-    """Serve a feed."""
+async def hall(
+    folder: Path,
+    rules: Rules,
+    port: int = 0,
+    vouches: str = "",
+    audience: str = AUDIENCE,
+) -> AsyncIterator[Hall]:
+    """Serve a feed, which takes the word of the issuer at `vouches`."""
     bells: list[None] = []
-    feed = Feed(folder, REPO, lambda: rules.state, READER, lambda: bells.append(None))
+    feed = Feed(
+        folder,
+        REPO,
+        lambda: rules.state,
+        READER,
+        lambda: bells.append(None),
+        lambda: Origin(REPO, 42, WORKFLOW),
+    )
     app = web.Application()
-    with_feed(app, {REPO: feed}.get)
-    async with (
-        listening(app, "127.0.0.1", port) as bound,
-        httpx.AsyncClient(trust_env=False, timeout=10) as http,
-    ):
-        yield Hall(folder, rules, feed, http, bound, bells)
+    async with httpx.AsyncClient(trust_env=False, timeout=10) as http:
+        issuer = Issuer(http, vouches, audience, folder / "feed.used")
+        with_feed(app, {REPO: feed}.get, issuer if vouches else None)
+        async with listening(app, "127.0.0.1", port) as bound:
+            yield Hall(folder, rules, feed, http, bound, bells)

@@ -14,6 +14,7 @@ from tests.runner.job import TOKEN, Forge, git
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "workflows/brat-task.yml"
+LIVE = ROOT / "workflows/brat-task-live.yml"
 WORKFLOWS = sorted((ROOT / "workflows").glob("*.yml"))
 ACT = Path(sys.executable).with_name("act")
 # act cannot fetch actions here; what the real one does with the folder is GitHub's.
@@ -32,6 +33,33 @@ def test_the_copy_that_github_runs_is_identical() -> None:
     copy = ROOT / ".github/workflows/brat-task.yml"
 
     assert copy.read_bytes() == SOURCE.read_bytes()
+
+
+def test_the_live_one_differs_by_what_the_feed_needs_and_by_nothing_else() -> None:
+    lines = {
+        name: [
+            line.replace("-live", "")
+            for line in (ROOT / "workflows" / name).read_text().splitlines()
+            if not line.startswith("#")
+        ]
+        for name in ("brat-task.yml", "brat-task-live.yml")
+    }
+    plain = "\n".join(lines["brat-task.yml"])
+    called = re.compile(r"(?ms)^  workflow_call:\n.*?\n(?=\npermissions)")
+    plain = called.sub("", plain).replace("inputs.runs-on || ", "")
+    plain = plain.replace("inputs.container || ", "")
+
+    more = [
+        line for line in lines["brat-task-live.yml"] if line not in plain.splitlines()
+    ]
+    less = [
+        line for line in plain.splitlines() if line not in lines["brat-task-live.yml"]
+    ]
+    assert [line.strip() for line in more] == [
+        "id-token: write # who the job is, for the bot alone",
+        "BRAT_FEED_URL: ${{ vars.BRAT_FEED_URL }}",
+    ]
+    assert less == []
 
 
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)
@@ -57,7 +85,8 @@ def test_actions_are_pinned_and_commands_hold_no_expression(workflow: Path) -> N
 
 
 @pytest.mark.needs("act")
-def test_act_runs_it_from_inputs_to_artifact(forge: Forge) -> None:
+@pytest.mark.parametrize("source", [SOURCE, LIVE], ids=lambda file: file.name)
+def test_act_runs_it_from_inputs_to_artifact(forge: Forge, source: Path) -> None:
     log = forge.hand_off(forge.started("sh", "-c", "echo hi > greeting.txt"))
     upload, checkout = forge.root / "upload", forge.root / "checkout"
     upload.mkdir()
@@ -68,7 +97,7 @@ def test_act_runs_it_from_inputs_to_artifact(forge: Forge) -> None:
 
     done = subprocess.run(
         [
-            *(str(ACT), "workflow_dispatch", "--workflows", str(SOURCE)),
+            *(str(ACT), "workflow_dispatch", "--workflows", str(source)),
             *("--platform", "ubuntu-latest=-self-hosted", "--pull=false"),
             *("--no-cache-server", "--action-cache-path", str(forge.root / "actions")),
             *("--local-repository", f"file://{forge.root}/{pin[0]}={upload}"),

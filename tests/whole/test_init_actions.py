@@ -33,6 +33,21 @@ def test_it_writes_this_versions_files_and_says_what_comes_next(
     assert not (terminal.cwd / ".git/brat").exists()
 
 
+def test_a_bot_of_ones_own_needs_no_loop_in_the_repository(terminal: Terminal) -> None:
+    said = terminal.type("brat init --hosted")
+
+    assert said.status == 0, said.err
+    folder = terminal.cwd / ".github/workflows"
+    names = sorted(file.name for file in folder.iterdir())
+    assert names == ["brat-task-live.yml", "brat-task.yml"]
+    for name in names:
+        assert written(terminal, name) == (ROOT / "workflows" / name).read_text()
+    (folder / "brat-task.yml").unlink()  # one is enough
+    looked = terminal.type("brat doctor")
+    assert "brat-task-live.yml is this version's" in looked.err
+    assert "brat.yml" not in looked.err
+
+
 def test_it_waits_for_the_repositorys_own_workflows(terminal: Terminal) -> None:
     terminal.write({".github/workflows/nightly.yml": NIGHTLY})
     terminal.write({".github/workflows/unnamed.yaml": "on: push\n"})

@@ -146,7 +146,7 @@ def test_an_engine_with_no_vendor_gets_its_secret_under_its_name() -> None:
     assert "TEAM_KEY" in missing_key(row, one)
 
 
-@pytest.mark.parametrize("name", ["brat.yml", "brat-task.yml"])
+@pytest.mark.parametrize("name", ["brat.yml", "brat-task.yml", "brat-task-live.yml"])
 def test_the_workflows_hand_on_every_key_that_an_engine_takes(name: str) -> None:
     workflow = (Path(__file__).parents[3] / "workflows" / name).read_text()
 

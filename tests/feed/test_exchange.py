@@ -1,0 +1,96 @@
+"""A session's witness gets into the feed of a bot elsewhere by the forge's word."""
+
+import socket
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from runner.feed import sender
+from runner.feed.exchange import Exchange
+from runner.feed.lead import Lead, lead
+from runner.feed.sender import Sender
+from tests.feed.hall import JOB, REPO, SESSION, hall, running
+from tests.world.issuer import ASKS, Vouching, vouching
+
+GIVEN = {
+    "GITHUB_REPOSITORY": "pat/project",
+    "BRAT_FEED_URL": "https://brat.example.com/",
+    "ACTIONS_ID_TOKEN_REQUEST_URL": "https://x.example.com/idtoken?api-version=2.0",
+    "ACTIONS_ID_TOKEN_REQUEST_TOKEN": ASKS,
+}
+
+
+@pytest.fixture
+async def github() -> AsyncIterator[Vouching]:
+    async with vouching(**JOB) as served:
+        yield served
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+async def test_a_job_is_let_in_and_again_by_the_next_bot(
+    tmp_path: Path, github: Vouching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sender, "AGAIN_S", 0.05)
+    rules, port = running(), free_port()
+    url = f"http://127.0.0.1:{port}"
+    way = Exchange(Lead(url, f"{REPO}/{SESSION}", github.asks_url, ASKS))
+    with Sender(way) as feed:
+        first, second = tmp_path / "first", tmp_path / "second"
+        for folder, said in ((first, "one\n"), (second, "two\n")):
+            folder.mkdir()
+            async with hall(folder, rules, port, github.url, url) as here:
+                feed.show(said)
+                pieces = await here.feed.tape(SESSION).after(-1, 20)
+                assert pieces[-1].text == said
+
+    assert github.asked == [url, url]
+
+
+async def test_a_job_that_is_refused_holds_up_nobody(
+    tmp_path: Path, github: Vouching
+) -> None:
+    begun = time.monotonic()
+    for token, claims in (("not-this-jobs", JOB), (ASKS, JOB | {"run_id": "102"})):
+        github.claims = dict(claims)
+        async with hall(tmp_path, running(), 0, github.url) as here:
+            url = f"http://127.0.0.1:{here.port}"
+            way = Exchange(Lead(url, f"{REPO}/{SESSION}", github.asks_url, token))
+            with Sender(way) as feed:
+                feed.show("one\n")
+
+    assert time.monotonic() - begun < 2 * (sender.LAST_WORDS_S + 3)
+    assert not (tmp_path / "feed").exists()
+
+
+def test_the_way_is_found_in_the_jobs_environment() -> None:
+    found = lead(GIVEN, "fix-7/1/1")
+
+    assert found == Lead(
+        "https://brat.example.com",
+        "pat/project/fix-7/1/1",
+        GIVEN["ACTIONS_ID_TOKEN_REQUEST_URL"],
+        ASKS,
+    )
+    assert ASKS not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *((name, "") for name in GIVEN if name != "GITHUB_REPOSITORY"),
+        ("BRAT_FEED_URL", "http://brat.example.com"),
+        ("BRAT_FEED_URL", "https://"),
+        ("BRAT_FEED_URL", "https://[x"),
+        ("BRAT_FEED_URL", "file:///etc/passwd"),
+        ("ACTIONS_ID_TOKEN_REQUEST_URL", "http://x.example.com/idtoken"),
+        ("ACTIONS_ID_TOKEN_REQUEST_TOKEN", "a\r\nb"),
+    ],
+)
+def test_what_makes_no_sense_there_leads_nowhere(name: str, value: str) -> None:
+    assert lead(GIVEN | {name: value}, "fix-7/1/1") is None

@@ -1,0 +1,95 @@
+"""Where an agent could take what lets its job speak for itself, nobody is asked."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.world.alone import ALONE
+
+TOKEN = "made-up-secret-of-one-job"
+ASK = f"""
+import os
+from runner.seal import seal
+from runner.feed.reach import why_off
+path = os.environ["PATH"]
+seal(path)
+print(why_off({TOKEN!r}, path))
+"""
+WITNESS = (sys.executable, "-I", "-c", ASK)
+pytestmark = pytest.mark.needs("unshare")
+
+
+def asked(argv: Sequence[str], path: str, **env: str) -> str:
+    done = subprocess.run(
+        argv,
+        env={"PATH": path, **env},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """Return a search path without sudo."""
+    return f"{tmp_path}:{tools(tmp_path)}"
+
+
+def tools(folder: Path) -> Path:
+    bare = folder / "tools"
+    bare.mkdir()
+    for name in ("unshare", "sh", "sleep", "kill"):
+        found = subprocess.run(["which", name], capture_output=True, check=True)
+        (bare / name).symlink_to(found.stdout.decode().strip())
+    return bare
+
+
+def test_a_user_of_the_jobs_own_is_enough(path: str) -> None:
+    assert asked((*ALONE, *WITNESS), path, ASKS=TOKEN) == ""
+
+
+def test_root_is_not(path: str) -> None:
+    argv = [word for word in ALONE if "--map" not in word]
+    said = asked((*argv, "--map-root-user", *WITNESS), path)
+
+    assert said == "the job runs as root, and so does its agent"
+
+
+def test_nor_a_user_who_may_read_all(path: str) -> None:
+    argv = (*ALONE, "--keep-caps", *WITNESS)
+
+    said = asked(argv, path)
+
+    assert said == "a process of the job's user can read every other one"
+
+
+def test_nor_a_shell_that_waits_with_the_token(path: str) -> None:
+    shell = ("sh", "-c", '"$@"; true', "sh")
+
+    said = asked((*ALONE, *shell, *WITNESS), path, ASKS=TOKEN)
+
+    assert said == "the process 1 shows the job's token to its user"
+
+
+def test_nor_the_forges_own_process(path: str, tmp_path: Path) -> None:
+    (tmp_path / "Runner.Worker").symlink_to(tmp_path / "tools/sleep")
+    shell = ("sh", "-c", 'Runner.Worker 60 & "$@"; kill $!', "sh")
+
+    said = asked((*ALONE, *shell, *WITNESS), path)
+
+    assert said == "the job runs beside the forge's runner; give it a container"
+
+
+def test_nor_a_user_who_becomes_root_by_asking(path: str, tmp_path: Path) -> None:
+    (tmp_path / "sudo").write_text("#!/bin/sh\nexit 0\n")
+    (tmp_path / "sudo").chmod(0o755)
+
+    said = asked((*ALONE, *WITNESS), path)
+
+    assert said == "the job's user becomes root with sudo, and so does its agent"

@@ -1,0 +1,161 @@
+"""A job on a machine elsewhere shows its session live to the bot that dispatched it.
+
+The whole way: bot and forge over HTTP, brat-task-live.yml's environment, a runner that
+is alone as in a container, and an issuer on loopback in the place of GitHub's.
+"""
+
+import asyncio
+import shlex
+import socket
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+from msgspec import json
+
+from bot.serving.host import hosted
+from bot.serving.hosting import Hosting
+from brat import local, processes, registration as registrations
+from brat.forge.records import Ci
+from brat.reading import Reader
+from brat.registration import FORGE_FOLDER, Registration, Source
+from convoy.state import Convoy
+from tests.world.alone import ALONE
+from tests.world.issuer import ASKS, Vouching, vouching
+from tests.world.words import engine, project
+
+READER = "made-up-token-of-readers"
+WORKFLOW = "brat-task-live.yml"
+DEADLINE_S = 60.0
+AGENT = """\
+env
+echo seen from afar
+until [ -e {done} ]; do sleep 0.1; done
+echo "said = 1" > words/said.py
+"""
+
+
+def adopted(folder: Path) -> Registration:
+    """Make a project that has taken the workflow files, and put it on a forge."""
+    agent = AGENT.format(done=shlex.quote(str(folder / "done")))
+    terminal = project(folder, engine(agent, "[witness]\nattempts = 1\n"))
+    terminal.done("brat init --hosted")
+    terminal.commit("Let brat work here", {})
+    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
+    known = registrations.register(folder / "brat", source)
+    registrations.set_ci(folder / "brat", known, Ci(command="python -m pytest -q"))
+    return known
+
+
+def starter(github: Vouching, bot: str) -> str:
+    """Return what runs a job: the runner, alone, told what GitHub tells such jobs."""
+    told = {
+        "BRAT_FEED_URL": bot,
+        "ACTIONS_ID_TOKEN_REQUEST_URL": f"{github.asks_url}&run=$GITHUB_RUN_ID",
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN": ASKS,
+    }
+    words = " ".join(f'{name}="{value}"' for name, value in told.items())
+    runner = shlex.join((*ALONE, sys.executable, "-I", "-m", "runner"))
+    return json.encode(["sh", "-c", f"export {words}; exec {runner}"]).decode()
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+async def claims(client: httpx.AsyncClient, name: str) -> dict[str, object]:
+    """Return what the forge says of the jobs of a repository, but for their runs."""
+    repository = (await client.get(f"repos/{name}")).json()
+    file = f"{name}/.github/workflows/{WORKFLOW}@refs/heads/main"
+    return {
+        "repository": name,
+        "repository_id": str(repository["id"]),
+        "run_attempt": "1",
+        "event_name": "workflow_dispatch",
+        "workflow_ref": file,
+        "job_workflow_ref": file,
+    }
+
+
+@asynccontextmanager
+async def served(
+    folder: Path, known: Registration, github: Vouching
+) -> AsyncIterator[tuple[str, str]]:
+    """Serve forge and bot, and give their addresses."""
+    bot = f"http://127.0.0.1:{free_port()}"
+    options, log = ("--executor", starter(github, bot)), folder / "forge.log"
+    with processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
+        told = Hosting(
+            folder=folder / "bot",
+            repositories=(known.repository,),
+            api_url=f"{url}/api/v3",
+            git_url=url,
+            token=known.bot_token,
+            secret=known.secret,
+            port=int(bot.rpartition(":")[2]),
+            workflow=WORKFLOW,
+            feed_url=bot + "/",
+            feed_issuer=github.url,
+            feed_token=READER,
+            push_gap_s=0,
+            sweep_s=1,
+        )
+        async with hosted(told, lambda _: None) as host:
+            await local.point_hook(url, known, host.port)
+            yield url, bot
+
+
+async def watched(folder: Path, known: Registration) -> tuple[Convoy, str, list[str]]:
+    """Return a convoy at its end, what was seen of it live, and who was asked."""
+    async with (
+        vouching() as github,
+        served(folder, known, github) as (url, bot),
+        httpx.AsyncClient(base_url=f"{url}/api/v3/", trust_env=False) as client,
+        asyncio.timeout(DEADLINE_S),
+    ):
+        client.headers["Authorization"] = f"Bearer {known.person_token}"
+        github.claims = await claims(client, known.repository)
+        async with local.person(url, known) as person:
+            issue = await person.open_issue("Say it", "Once.")
+            await person.relabel(issue, {"brat"}, set())
+        seen = await live(f"{bot}/feed/v1/{known.repository}/say-it-{issue}/1/1")
+        (folder.parent / "done").touch()
+        reader = Reader(registrations.bare_path(folder, known))
+        while True:
+            for convoy in reader.read().convoys.values():
+                if convoy.ended or any(t.state == "blocked" for t in convoy.tasks):
+                    return convoy, seen, github.asked
+            await asyncio.sleep(0.1)
+
+
+async def live(url: str) -> str:
+    """Return what a session printed once it has printed its word."""
+    asked, headers = {"wait_s": "1"}, {"Authorization": f"Bearer {READER}"}
+    async with httpx.AsyncClient(trust_env=False) as client:
+        while True:
+            answer = await client.get(f"{url}/output", params=asked, headers=headers)
+            pieces = answer.json().get("pieces", [])
+            text = "".join(piece["text"] for piece in pieces)
+            if "seen from afar" in text:
+                return text
+            await asyncio.sleep(0.1)
+
+
+@pytest.mark.needs("unshare")
+@pytest.mark.timeout(180)
+def test_a_session_is_seen_by_the_forges_word_for_its_job(tmp_path: Path) -> None:
+    known, folder = adopted(tmp_path), tmp_path / "brat"
+
+    convoy, seen, asked = asyncio.run(watched(folder, known))
+
+    (log,) = folder.glob("forge/runs/*/log.txt")
+    said = log.read_text()
+    assert convoy.state == "complete", said
+    assert len(asked) == 1
+    assert "ACTIONS_" not in seen
+    for secret in (ASKS, "eyJ"):  # so begins every token of the issuer
+        assert secret not in seen + said
