@@ -6,6 +6,7 @@ missing the file says so. Written by one process, read by any.
 
 import asyncio
 import json
+import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -105,8 +106,7 @@ def _read(file: Path) -> bytes:
         data = file.read_bytes()
     except FileNotFoundError:
         return b""
-    whole = data.rpartition(b"\n")[0]
-    if whole and len(whole) + 1 < len(data):
-        with file.open("r+b") as open_file:
-            open_file.truncate(len(whole) + 1)
-    return data
+    whole = data[: data.rfind(b"\n") + 1]
+    if len(whole) < len(data):
+        os.truncate(file, len(whole))
+    return whole
