@@ -13,6 +13,7 @@ from benchmarks import (
     log_intake,
     log_reading,
     witness,
+    seeing,
 )
 from benchmarks.door import door
 from benchmarks.fleet import Load
@@ -76,6 +77,8 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "log-start": log_reading.starting,
     "planning": planning,
     "witness": witness.overhead,
+    "dashboard": seeing.dashboard,
+    "status": seeing.status,
 }
 
 

@@ -14,6 +14,7 @@ from bot.clock import wall_clock
 from bot.configuration import configuration
 from bot.dashboard.application import PORT, serving
 from bot.dashboard.house import House, Output
+from bot.dashboard.lines import LastLines
 from brat import output
 from brat.afar import Afar
 from brat.console import Tell
@@ -24,10 +25,7 @@ from convoy.commands import ApprovePlan, Command
 from convoy.decide import Refusal
 from convoy.following import Reading
 from convoy.state import Convoy, Task
-from convoy.told import timeline
-from convoy.told.timeline import Line
 from grite.errors import BratError, Conflict
-from grite.wal import Log
 
 __all__ = ["PORT", "alone", "beside", "over"]
 
@@ -132,9 +130,5 @@ def _house(path: Path, repository: str) -> House:
         reader.read()
         return reader.reading
 
-    def log(number: int) -> tuple[Line, ...]:
-        here = Log(path)
-        head = here.head()
-        return timeline.last(here.newest(head), number) if head else ()
-
-    return House(repository=repository, read=read, log=log, clock=wall_clock)
+    lines = LastLines(path)
+    return House(repository=repository, read=read, log=lines.last, clock=wall_clock)

@@ -4,13 +4,13 @@ import asyncio
 import errno
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from pathlib import Path
 from typing import Any, Final
 
 from aiohttp import web
 
-from bot.dashboard import access, api, deeds, pages
+from bot.dashboard import access, api, assets, deeds, pages
 from bot.dashboard.house import House
+from bot.dashboard.lines import MOST
 from bot.dashboard.lookup import convoy_of, task_of
 from bot.dashboard.news import News
 from bot.dashboard.stream import stream
@@ -18,8 +18,6 @@ from convoy.commands import Command
 from grite.errors import BratError
 
 PORT: Final = 5173
-STATIC: Final = Path(__file__).with_name("static")
-LOG_LINES: Final = 500
 FORM_BYTES: Final = 64 * 1024
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -51,7 +49,7 @@ class Dashboard:
                 *api.Api(self._house, self._news).routes(),
                 web.post(root + "/convoys/{convoy}/{verb}", self._press_convoy),
                 web.post(root + task + "/{verb}", self._press_task),
-                web.static("/static", STATIC),
+                web.get("/static/{digest}/{name}", assets.give),
             ]
         )
         return app
@@ -74,7 +72,8 @@ class Dashboard:
                 raise
             answer = _for_programs(error)
         if not answer.prepared:
-            answer.headers.update(access.HEADERS)
+            for name, value in access.HEADERS.items():
+                answer.headers.setdefault(name, value)
         return answer
 
     def _may_write(self, request: web.Request) -> bool:
@@ -127,7 +126,7 @@ class Dashboard:
     async def _log(self, request: web.Request) -> web.Response:
         wanted = request.query.get("convoy", "")
         words = request.query.get("words", "")
-        lines = await asyncio.to_thread(self._house.log, LOG_LINES)
+        lines = await asyncio.to_thread(self._house.log, MOST)
         shown = [
             line
             for line in reversed(lines)

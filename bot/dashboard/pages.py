@@ -7,7 +7,7 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import escape
 
-from bot.dashboard import deeds
+from bot.dashboard import assets, deeds
 from bot.dashboard.graph import BOX, draw
 from bot.dashboard.house import House
 from convoy import ids
@@ -19,7 +19,7 @@ from convoy.told.spending import spoken, used
 from convoy.told.times import saved_s, worked_s
 
 LANES: Final = ("queued", "running", "blocked", "needs-review", "merged")
-LANE_CARDS: Final = 100
+LANE_CARDS: Final = 50
 """Cards that a lane shows; the newest convoys' come first."""
 
 _pages: Final = Environment(
@@ -31,6 +31,7 @@ _pages: Final = Environment(
 )
 _pages.filters["clock"] = clock
 _pages.globals["waits_for"] = waits_for
+_pages.globals["static"] = assets.address
 _pages.globals["offered_of_task"] = deeds.offered_of_task
 
 

@@ -24,10 +24,10 @@ async def stream(request: web.Request, news: News) -> web.StreamResponse:
     answer = web.StreamResponse(
         headers=access.HEADERS | {"Content-Type": "text/event-stream"}
     )
-    await answer.prepare(request)
     since = request.query.get("since", news.mark)
     known = request.headers.get("Last-Event-ID", since)
     with contextlib.suppress(ConnectionError):
+        await answer.prepare(request)
         while True:
             try:
                 async with asyncio.timeout(PING_S):

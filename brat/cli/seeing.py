@@ -38,12 +38,22 @@ def status(
 
 
 def why(
-    task: Number, *, convoy: Convoy = None, as_json: Json = False, repo: Repo = HERE
+    about: Annotated[
+        str,
+        typer.Argument(
+            metavar="TASK|PULL|EDGE",
+            help="A task (3), a pull request (pull-12), or a wait ('1->3').",
+        ),
+    ],
+    *,
+    convoy: Convoy = None,
+    as_json: Json = False,
+    repo: Repo = HERE,
 ) -> None:
-    """Say why a task is where it is, and what it waits for."""
+    """Say why something is where it is, and what it waits for."""
     from brat.status import show
 
-    sys.exit(show.why(repo, task, convoy, as_json=as_json))
+    sys.exit(show.why(repo, about, convoy, as_json=as_json))
 
 
 def cost(

@@ -15,9 +15,9 @@ from brat.places import log_repository
 from brat.reading import Reader
 from brat.status import screen, tables, watching
 from brat.status.find import convoy_named, live_or_named, task_in
+from brat.status.subject import explained
 from convoy.state import Convoy, State
 from convoy.told import document
-from convoy.told.reasons import reasons
 from convoy.told.spending import spoken
 
 OK: Final = 0
@@ -82,20 +82,20 @@ def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:
     return tuple(state.convoys.values())
 
 
-def why(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
-    """Print why a task is where it is, in order.
+def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
+    """Print why a task, a pull request or a wait is as it is, in order.
 
     Raises:
-        BratError: there is no such convoy or task.
+        BratError: there is no such thing.
     """
     state = Reader(log_repository(path)).read()
-    found = live_or_named(state, convoy)
-    task, now = task_in(found, number), wall_clock()
+    found = explained(state, asked, convoy, wall_clock())
     if as_json:
-        _write(document.why_document(state, found, task, now))
+        version = {"schema_version": document.SCHEMA_VERSION}
+        _write(version | {"asked": asked} | msgspec.to_builtins(found))
         return OK
-    write(f"{found.name}, task {number}: {screen.one_line(task.spec.title)}")
-    for reason in reasons(state, found, task, now):
+    write(screen.one_line(found.about))
+    for reason in found.reasons:
         write(f"- {screen.one_line(reason)}")
     return OK
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from bot.dashboard.assets import address
 from convoy.commands import BlockTask, LoseSession
 from convoy.events import Usage
 from tests.dashboard.conftest import Opens
@@ -120,10 +121,14 @@ async def test_what_is_not_there_is_said(opens: Opens) -> None:
 async def test_every_answer_forbids_what_pages_do_not_need(opens: Opens) -> None:
     async with opens(house_of_all()) as visit:
         answers = [
-            await visit.http.get(path) for path in ("/", "/nope", "/static/brat.css")
+            await visit.http.get(path)
+            for path in ("/", "/nope", "/static/nope/brat.css", address("brat.css"))
         ]
 
     for answer in answers:
         policy = answer.headers["Content-Security-Policy"]
         assert "default-src 'none'" in policy
         assert "unsafe" not in policy
+    assert [answer.status_code for answer in answers] == [200, 404, 404, 200]
+    assert "immutable" in answers[3].headers["Cache-Control"]
+    assert answers[0].headers["Cache-Control"] == "no-store"

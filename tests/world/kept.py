@@ -23,7 +23,9 @@ class Kept:
         self.tell()
 
     def tell(self) -> None:
-        """Log, in one commit, what the rules wrote since the last time."""
+        """Log, in one commit, what the rules wrote since the last time, if anything."""
         log, news = Log(self.path), self.rules.written[self.told :]
+        if not news:
+            return
         log.append(news, after=log.head(), actor=ACTOR, at_ms=news[-1].ts)
         self.told += len(news)

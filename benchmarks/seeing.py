@@ -1,0 +1,279 @@
+"""How soon people see: pages, what changes on them, `brat status` in a clone."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import quantiles
+from typing import Final
+
+import httpx
+import psutil
+import pygit2
+
+from benchmarks import busy, log_history
+from bot.feed.feed import tape_file
+from bot.feed.tape import Tape
+from brat.reading import CACHE
+from brat.registration import BOT_FOLDER
+from convoy import checkpoint as states, ids
+from convoy.commands import BlockTask, RetryTask
+from convoy.following import follow
+from grite import checkpoint, git
+from grite.wal import Log
+from tests.world import browser as browsers
+from tests.world.browser import Tab
+from tests.world.kept import Kept
+
+PAGES: Final = {
+    "overview": "/",
+    "convoy": f"/convoys/{busy.name(1)}",
+    "task": f"/convoys/{busy.name(1)}/tasks/17",
+    "log": "/log",
+}
+LOADS, CHANGES, LINES = 20, 20, 5
+WATCHERS: Final = 10
+LINE_S: Final = 1.0
+"""Each of the fifty sessions prints a line this often."""
+SEEN_MS: Final = 30_000
+EVENTS: Final = 100_000
+TAIL: Final = 2_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Place:
+    url: str
+    kept: Kept
+    server: psutil.Process
+    tapes: dict[tuple[int, int], Tape]
+
+
+def dashboard(folder: Path, _: int) -> dict[str, object]:
+    """Load pages and see changes: 500 tasks, 50 sessions that print, ten who watch."""
+    return asyncio.run(_dashboard(folder))
+
+
+async def _dashboard(folder: Path) -> dict[str, object]:
+    async with (
+        _served(folder) as place,
+        browsers.launched() as browser,
+        browsers.tab(browser) as tab,
+    ):
+        sent = {name: await _sent(place, path) for name, path in PAGES.items()}
+        loaded = {
+            name: _told(await _loaded(tab, place.url + path))
+            for name, path in PAGES.items()
+        }
+        changed = _told(await _changed(tab, place))
+        printed = _told(await _printed(tab, place))
+        complaints = tab.complaints
+    assert complaints == [], complaints
+    return {
+        "tasks": busy.CONVOYS * busy.TASKS,
+        "sessions": len(place.tapes),
+        "watchers": WATCHERS,
+        "sent_ms": sent,
+        "loaded_in_a_browser_ms": loaded,
+        "load_ms_aim": 200,
+        "change_seen_ms": changed,
+        "change_seen_ms_aim": 1000,
+        "line_seen_ms": printed,
+        "line_seen_ms_aim": 5000,
+        "load": os.getloadavg()[0],
+    }
+
+
+@asynccontextmanager
+async def _served(folder: Path) -> AsyncIterator[_Place]:
+    """Serve a busy repository whose sessions print, watched by some programs."""
+    kept = busy.made(folder / "log.git")
+    argv = [sys.executable, "-m", "benchmarks.seeing_server"]
+    server = await asyncio.create_subprocess_exec(
+        *argv,
+        str(kept.path),
+        str(folder),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert server.stdout is not None
+    url = (await server.stdout.readline()).decode().strip()
+    tapes = {
+        (convoy, task): Tape(_tape(folder, convoy, task))
+        for convoy in range(1, busy.CONVOYS + 1)
+        for task in range(1, busy.TASKS + 1)
+        if busy.running(task)
+    }
+    place = _Place(url=url, kept=kept, server=psutil.Process(server.pid), tapes=tapes)
+    async with AsyncExitStack() as stack:
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        beside = [group.create_task(_talk(tape)) for tape in tapes.values()]
+        beside += [group.create_task(_watch(url)) for _ in range(WATCHERS)]
+        try:
+            yield place
+        finally:
+            for each in beside:
+                each.cancel()
+            await server.communicate()
+
+
+def _tape(folder: Path, convoy: int, task: int) -> Path:
+    session = ids.session_name(busy.name(convoy), task, 1)
+    return tape_file(folder / BOT_FOLDER, session)
+
+
+async def _talk(tape: Tape) -> None:
+    while True:
+        await tape.add(
+            tape.next, [f"{time.time()} reads parser/case.py, line by line\n"]
+        )
+        await asyncio.sleep(LINE_S)
+
+
+async def _watch(url: str) -> None:
+    """Watch as a page does: ask for the first page whenever something changed."""
+    limit = httpx.Timeout(SEEN_MS / 1000)
+    async with (
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=limit) as http,
+        http.stream("GET", "/events") as events,
+    ):
+        async for line in events.aiter_lines():
+            if line.startswith("event: changed"):
+                await http.get("/")
+
+
+async def _sent(place: _Place, path: str) -> dict[str, float]:
+    """Ask for a page; tell how long it took, and what of that the server computed."""
+    took, kb, before = [], 0, _computed_s(place)
+    async with httpx.AsyncClient(base_url=place.url, trust_env=False) as http:
+        for _ in range(LOADS):
+            begun = time.perf_counter()
+            answer = await http.get(path)
+            took.append((time.perf_counter() - begun) * 1000)
+            assert answer.status_code == httpx.codes.OK
+            kb = round(len(answer.content) / 1000)
+    cpu = (_computed_s(place) - before) * 1000 / LOADS
+    return {**_told(took), "cpu": round(cpu, 1), "kb": kb}
+
+
+def _computed_s(place: _Place) -> float:
+    times = place.server.cpu_times()
+    return float(times.user + times.system)
+
+
+async def _loaded(tab: Tab, url: str) -> list[float]:
+    """Load a page in the browser, from the click to its load event."""
+    found = []
+    for _ in range(LOADS):
+        await tab.page.goto(url, wait_until="load")
+        took = await tab.page.evaluate(
+            "performance.getEntriesByType('navigation')[0].loadEventStart"
+        )
+        found.append(float(took))
+    return found
+
+
+async def _changed(tab: Tab, place: _Place) -> list[float]:
+    """Block a task and queue it again; from the log's new head to the screen."""
+    await tab.page.goto(place.url)
+    convoy, task = busy.name(busy.CONVOYS), busy.TASKS
+    card, found = f"#card-{convoy}-{task}", []
+    for turn in range(CHANGES):
+        block = turn % 2 == 0
+        command = (
+            BlockTask(convoy=convoy, task=task, why="a person wants it so")
+            if block
+            else RetryTask(convoy=convoy, task=task, by="ann")
+        )
+        place.kept.rules.do(command)
+        place.kept.tell()
+        lane = "blocked" if block else "queued"
+        found.append(await _until(tab, f"section[aria-label={lane}] {card}"))
+    return found
+
+
+async def _printed(tab: Tab, place: _Place) -> list[float]:
+    """Print a line; from there to the screen."""
+    await tab.page.goto(place.url + PAGES["task"])
+    found = []
+    for turn in range(LINES):
+        said = f"this is line {turn}."
+        tape = place.tapes[1, 17]
+        await tape.add(tape.next, [f"{said}\n"])
+        found.append(await _until(tab, f"#printed:text('{said}')"))
+    return found
+
+
+async def _until(tab: Tab, selector: str) -> float:
+    begun = time.perf_counter()
+    await tab.page.wait_for_selector(selector, timeout=SEEN_MS)
+    return (time.perf_counter() - begun) * 1000
+
+
+def _told(took: list[float]) -> dict[str, float]:
+    """Return the middle and the 95th percentile."""
+    cuts = quantiles(took, n=20, method="inclusive")
+    return {"p50": round(cuts[9], 1), "p95": round(cuts[18], 1)}
+
+
+# --- brat status ----------------------------------------------------------------------
+
+
+def status(folder: Path, repeats: int) -> dict[str, object]:
+    """Clone a repository with 100,000 events, fetch its log, and ask how it stands."""
+    origin = folder / "origin.git"
+    pushes = list(log_history.pushes(EVENTS))
+    commits = log_history.write(origin, pushes)
+    _checkpoint(origin, commits, [len(push) for push in pushes])
+    runs: dict[str, list[_Run]] = {"fetch": [], "status": [], "again": [], "json": []}
+    for number in range(repeats):
+        clone = folder / str(number)
+        git.run(["clone", "--quiet", str(origin), str(clone)], cwd=folder)
+        fetch = ["git", "fetch", "-q", "origin", "refs/grite/*:refs/grite/*"]
+        runs["fetch"].append(_run(fetch, clone))
+        brat = [sys.executable, "-I", "-m", "brat", "status"]
+        runs["status"].append(_run(brat, clone))
+        runs["again"].append(_run(brat, clone))
+        (clone / ".git" / CACHE / "state.json").unlink()
+        runs["json"].append(_run([*brat, "--json"], clone))
+    return {
+        "events": EVENTS,
+        "convoys": len(follow(Log(origin), commits[-1]).state.convoys),
+        **{
+            name: {"s": [run[0] for run in found], "cpu_s": [run[1] for run in found]}
+            for name, found in runs.items()
+        },
+        "status_s_aim": 1.0,
+        "load": os.getloadavg()[0],
+    }
+
+
+_Run = tuple[float, float]
+"""Seconds, and how many of them a processor was at it."""
+
+
+def _run(argv: list[str], folder: Path) -> _Run:
+    begun, before = time.perf_counter(), _children_s()
+    subprocess.run(argv, cwd=folder, stdout=subprocess.DEVNULL, check=False)
+    return round(time.perf_counter() - begun, 2), round(_children_s() - before, 2)
+
+
+def _children_s() -> float:
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def _checkpoint(path: Path, commits: list[str], sizes: list[int]) -> None:
+    """Keep what the log says up to the last two thousand events, as a bot does."""
+    at, after = len(commits), 0
+    while after < TAIL:
+        at -= 1
+        after += sizes[at]
+    reading = follow(Log(path), commits[at - 1])
+    repo, made = pygit2.Repository(str(path)), 1_700_000_000_000
+    commit = checkpoint.write(repo, states.encode(reading), commits[at - 1], made)
+    repo.references.create(checkpoint.ref_of(made), commit)

@@ -1,0 +1,44 @@
+"""The files that pages need: style, icon, scripts of others; browsers keep them."""
+
+from hashlib import blake2b
+from pathlib import Path
+from typing import Final
+
+from aiohttp import web
+
+_FOLDER: Final = Path(__file__).with_name("static")
+_PREFIX: Final = "/static/"
+_KEEP: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
+_TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+
+
+def _address(file: Path) -> str:
+    digest = blake2b(file.read_bytes(), digest_size=6).hexdigest()
+    return f"{_PREFIX}{digest}/{file.name}"
+
+
+_FILES: Final = {_address(file): file for file in _FOLDER.iterdir()}
+_ADDRESSES: Final = {file.name: address for address, file in _FILES.items()}
+
+
+def address(name: str) -> str:
+    """Return where a file is: another place whenever there is something else in it.
+
+    Raises:
+        KeyError: there is no such file.
+    """
+    return _ADDRESSES[name]
+
+
+async def give(request: web.Request) -> web.FileResponse:
+    """Answer with a file.
+
+    Raises:
+        HTTPNotFound: there is none at this address.
+    """
+    file = _FILES.get(request.path)
+    if file is None or file.suffix not in _TYPES:
+        raise web.HTTPNotFound(text="There is no such file.\n")
+    return web.FileResponse(
+        file, headers={**_KEEP, "Content-Type": _TYPES[file.suffix]}
+    )

@@ -1,0 +1,50 @@
+"""The log's last lines, kept: each look costs only what is new."""
+
+from collections import deque
+from pathlib import Path
+from threading import Lock
+from typing import Final
+
+from convoy.told import timeline
+from convoy.told.timeline import Line
+from grite.errors import Missing, Rewritten
+from grite.wal import Log
+
+MOST: Final = 500
+"""Lines that are kept."""
+
+
+class LastLines:
+    """The end of the log in one repository; for any thread."""
+
+    def __init__(self, path: Path) -> None:
+        """Take where the log is; nothing is read yet."""
+        self._path = path
+        self._head: str | None = None
+        self._lines: deque[Line] = deque(maxlen=MOST)
+        self._turn = Lock()
+
+    def last(self, number: int) -> tuple[Line, ...]:
+        """Return at most so many lines, oldest first; a shallow clone gives its own."""
+        with self._turn:
+            self._read_on()
+            return tuple(self._lines)[-number:]
+
+    def _read_on(self) -> None:
+        log = Log(self._path)
+        head = log.head()
+        if head is None or head == self._head:
+            return
+        if not (self._head and self._added(log, head, self._head)):
+            self._lines.clear()
+            self._lines.extend(timeline.last(log.newest(head), MOST))
+        self._head = head
+
+    def _added(self, log: Log, head: str, known: str) -> bool:
+        """Add what is new; return False when the log does not go on from there."""
+        try:
+            news = log.entries(head, since=known)
+        except (Missing, Rewritten):
+            return False
+        self._lines.extend(timeline.lines(news))
+        return True

@@ -1,0 +1,76 @@
+"""What `brat why` says of a task, a pull request and one task's wait for another."""
+
+import pytest
+
+from brat.status.subject import explained
+from convoy.commands import NoteDone, WithdrawMerge
+from grite.errors import BratError
+from tests.world.rules import NAME, Rules, sha, spec
+
+
+@pytest.fixture
+def rules() -> Rules:
+    rules = Rules().planned(spec(1), spec(2, after=(1,), why="it needs the parser"))
+    return rules.started(1).accepted(1, sha("a"))
+
+
+def said(rules: Rules, asked: str) -> tuple[str, ...]:
+    return explained(rules.state, asked, None, rules.now).reasons
+
+
+@pytest.mark.parametrize("asked", ["2", "task-2"])
+def test_a_task_is_named_by_its_number(rules: Rules, asked: str) -> None:
+    found = explained(rules.state, asked, None, rules.now)
+
+    assert (found.convoy, found.task, found.state) == (NAME, 2, "queued")
+    assert found.reasons[1] == "task 1 must be merged first; it is needs-review"
+
+
+@pytest.mark.parametrize("asked", ["#11", "pull-11"])
+def test_a_pull_request_is_that_of_its_task(rules: Rules, asked: str) -> None:
+    found = explained(rules.state, asked, None, rules.now)
+
+    assert (found.task, found.about) == (1, f"{NAME}, task 1: Task 1")
+
+
+def test_a_convoys_own_pull_request_waits_for_the_queue(rules: Rules) -> None:
+    rules.offered(1, sha("a"), sha("0")).landed_as(1, sha("a"))
+    rules.landed(2, sha("b")).do(NoteDone(key=f"pull:{NAME}/0", number=30))
+    before = said(rules, "pull-30")
+    rules.do(WithdrawMerge(convoy=NAME, task=0, by="bea"))
+
+    assert before == (
+        "it is that of the whole convoy, which is active",
+        "all its tasks are settled; it waits for the merge queue",
+    )
+    assert said(rules, "pull-30")[1] == "it was taken out of the merge queue"
+
+
+def test_a_wait_is_told_with_where_both_stand(rules: Rules) -> None:
+    assert said(rules, "1->2") == (
+        "task 2 starts when task 1 is merged: its plan says so",
+        "of task 2 the plan says: it needs the parser",
+        "task 1 is needs-review and waits for the merge queue",
+        "task 2 is queued",
+    )
+
+
+def test_a_wait_that_is_not_is_said(rules: Rules) -> None:
+    assert said(rules, "2->1") == (
+        "task 1 does not wait for task 2; it waits for: no task",
+        "it is the other way round: task 2 waits for task 1",
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "why"),
+    [
+        ("pull-99", "pull request #99 belongs to no convoy"),
+        ("1->9", "has no task 9; its tasks: 1, 2"),
+        ("the parser", "give a task"),
+        ("٣", "give a task"),
+    ],
+)
+def test_what_is_not_there_is_said(rules: Rules, asked: str, why: str) -> None:
+    with pytest.raises(BratError, match=why):
+        said(rules, asked)
