@@ -18,6 +18,7 @@ from brat import (
 from brat.afar import Afar
 from brat.checkout import Checkout
 from brat.console import agrees, out, say
+from brat.executors import Executor, options_of
 from brat.local import Local, serving
 from brat.places import log_repository
 from brat.reading import Reader
@@ -166,15 +167,16 @@ def uninstall(path: Path, remote: str | None, *, yes: bool) -> int:
     return ask(checkouts.find(path), remote, lambda: yes or agrees("remove it?"))
 
 
-def up(path: Path, port: int | None) -> int:
+def up(path: Path, port: int | None, executor: Executor, image: str) -> int:
     """Run all roles until interrupted, with the dashboard where a port is given."""
+    options = options_of(executor, image)
     checkout = checkouts.find(path)
     _checked(checkout)
 
     def beside(here: Local) -> AbstractAsyncContextManager[None]:
         return nullcontext() if port is None else dashboards.beside(here, port, say)
 
-    asyncio.run(roles.watch(checkout, ROLES, say, beside=beside))
+    asyncio.run(roles.watch(checkout, ROLES, say, beside=beside, executor=options))
     return roles.OK
 
 

@@ -29,7 +29,7 @@ from brat.intake import Intake, pull_line
 from brat.model_keys import model_keys
 from brat.reading import Reader
 from brat.registration import BOT_FOLDER, Registration
-from brat.served import served
+from brat.served import Wish, served
 from convoy.actions import Role
 from convoy.config import Config, load
 
@@ -133,9 +133,18 @@ class Local:
 
 @asynccontextmanager
 async def serving(
-    checkout: Checkout, roles: tuple[Role, ...], tell: Tell
+    checkout: Checkout,
+    roles: tuple[Role, ...],
+    tell: Tell,
+    executor: tuple[str, ...] = (),
 ) -> AsyncIterator[Local]:
     """Start the forge and a bot with `roles`, and stop them at the end.
+
+    Args:
+        checkout: the repository.
+        roles: what the bot does.
+        tell: is told what goes wrong or waits.
+        executor: what runs jobs, when it is not our own; see `brat.executors`.
 
     Raises:
         BratError: the repository was not initialised, or its configuration is faulty,
@@ -145,7 +154,8 @@ async def serving(
     known = registrations.read(folder)
     config = configuration(checkout)
     ci, keys = ci_of(config, known), model_keys(config)
-    async with served(folder, known, ci, keys) as forge:
+    wish = Wish(ci, keys, executor)
+    async with served(folder, known, wish) as forge:
         url, known = forge.url, registrations.read(folder)
         settings = bot_settings(folder, known, url, roles)
         intake = Intake(checkout=checkout, known=known, url=url, tell=tell)

@@ -47,6 +47,7 @@ async def watch(
     beside: Callable[[Local], AbstractAsyncContextManager[None]] = lambda _: (
         nullcontext()
     ),
+    executor: tuple[str, ...] = (),
 ) -> None:
     """Run the roles until interrupted; new commits and issues are taken up.
 
@@ -55,8 +56,9 @@ async def watch(
         roles: what the loop does.
         tell: is told each change.
         beside: what is open as long as the loop runs.
+        executor: what runs jobs, when it is not our own; see `brat.executors`.
     """
-    async with serving(checkout, roles, tell) as local, beside(local):
+    async with serving(checkout, roles, tell, executor) as local, beside(local):
         tell(f"watching {checkout.top}; stop with Ctrl-C")
         while True:
             await until_done(local)

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from brat import processes, registration as registrations
 from brat.forge.records import Ci
 from brat.registration import BOT_FOLDER, FORGE_FOLDER, Registration
-from grite.errors import Unavailable
+from grite.errors import BratError, Unavailable
 
 LOOK_S: Final = 0.3
 _LOG: Final = "forge.log"
@@ -45,38 +45,55 @@ class Served:
     """Whether its process lives, as far as this process knows."""
 
 
+@dataclass(frozen=True)
+class Wish:
+    """How a forge is to be served."""
+
+    ci: Ci
+    """How candidates are judged."""
+    secrets: Mapping[str, str]
+    """What its runs get, by name."""
+    options: tuple[str, ...] = ()
+    """What runs them; see `brat.executors`."""
+
+
 @asynccontextmanager
 async def served(
-    folder: Path, known: Registration, ci: Ci, secrets: Mapping[str, str]
+    folder: Path, known: Registration, wish: Wish
 ) -> AsyncIterator[Served]:
     """Give the forge in brat's folder.
 
     Args:
         folder: brat's.
         known: its registration.
-        ci: how candidates are judged.
-        secrets: what its runs get, by name; a forge of another process has its own.
+        wish: how it is to be served; a forge of another process is as it is.
 
     Raises:
         Unavailable: it did not start.
+        BratError: another process serves it, and not as is wished.
     """
     if in_use(folder) and known.port:
-        async with _attached(folder, known, ci, secrets):
+        if wish.options:
+            raise BratError(
+                "another terminal serves the local forge, with an executor of its own: "
+                "stop it first"
+            )
+        async with _attached(folder, known, wish):
             yield Served(f"http://127.0.0.1:{known.port}", lambda: True)
         return
     with contextlib.ExitStack() as stack:
-        yield _start(stack, folder, known, ci, secrets)
+        yield _start(stack, folder, known, wish)
 
 
 @asynccontextmanager
 async def _attached(
-    folder: Path, known: Registration, ci: Ci, secrets: Mapping[str, str]
+    folder: Path, known: Registration, wish: Wish
 ) -> AsyncIterator[None]:
     """Watch the forge of another process, and serve it when that one ends."""
     with contextlib.ExitStack() as stack:
         async with asyncio.TaskGroup() as group:
             watch = group.create_task(
-                _take_over(stack, folder, known, ci, secrets),
+                _take_over(stack, folder, known, wish),
                 name="take over the forge",
             )
             try:
@@ -89,8 +106,7 @@ async def _take_over(
     stack: contextlib.ExitStack,
     folder: Path,
     known: Registration,
-    ci: Ci,
-    secrets: Mapping[str, str],
+    wish: Wish,
 ) -> None:
     while True:
         await asyncio.sleep(LOOK_S)
@@ -98,7 +114,7 @@ async def _take_over(
             continue
         # Another terminal may be quicker; then this one goes on watching.
         with contextlib.suppress(Unavailable):
-            await asyncio.to_thread(_start, stack, folder, known, ci, secrets)
+            await asyncio.to_thread(_start, stack, folder, known, wish)
             return
 
 
@@ -106,16 +122,15 @@ def _start(
     stack: contextlib.ExitStack,
     folder: Path,
     known: Registration,
-    ci: Ci,
-    secrets: Mapping[str, str],
+    wish: Wish,
 ) -> Served:
-    registrations.set_ci(folder, known, ci)
+    registrations.set_ci(folder, known, wish.ci)
     forge = processes.forge_process(
         folder / FORGE_FOLDER,
         known.port,
-        *("--feed", str(folder / BOT_FOLDER)),
+        *("--feed", str(folder / BOT_FOLDER), *wish.options),
         log=folder / _LOG,
-        secrets=secrets,
+        secrets=wish.secrets,
     )
     url, process = stack.enter_context(forge)
     registrations.write(folder, replace(known, port=urlsplit(url).port or 0))

@@ -17,6 +17,7 @@ from brat.cli.options import (
     Watch,
     group,
 )
+from brat.executors import Executor
 
 mayor: Final = group("Plan: one issue, one convoy.")
 witness: Final = group("Run agents on ready tasks.")
@@ -117,12 +118,19 @@ def up(
     *,
     dashboard: Annotated[bool, typer.Option(help="Show it in a browser, too.")] = True,
     port: Port = 5173,
+    executor: Annotated[
+        Executor,
+        typer.Option(help="What runs sessions; act: the real workflow files."),
+    ] = Executor.LOCAL,
+    container: Annotated[
+        str, typer.Option(help="The image agents work in, with --executor act.")
+    ] = "",
     repo: Repo = HERE,
 ) -> None:
     """Run all roles until interrupted, with the dashboard."""
     from brat import commands
 
-    sys.exit(commands.up(repo, port if dashboard else None))
+    sys.exit(commands.up(repo, port if dashboard else None, executor, container))
 
 
 @task.command("show")

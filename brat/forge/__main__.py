@@ -35,6 +35,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--feed", type=Path, help="the folder of the bot here that shows runs live"
     )
+    parser.add_argument(
+        "--tasks-only",
+        action="store_true",
+        help="the executor runs sessions, and no other workflow of a repository",
+    )
     parser.add_argument("--record", type=Path, help="write every exchange here")
     return parser.parse_args()
 
@@ -73,7 +78,11 @@ async def _serve(
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, ended.set)
-    how = How(_executor(arguments.executor), feed=arguments.feed)
+    how = How(
+        _executor(arguments.executor),
+        tasks_only=arguments.tasks_only,
+        feed=arguments.feed,
+    )
     async with serving(forge, arguments.port, how=how, observe=observe) as url:
         print(json.dumps({"url": url}), flush=True)  # noqa: T201  the promised line
         _watch_parent(loop, ended)

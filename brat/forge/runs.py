@@ -48,6 +48,8 @@ class How:
 
     executor: tuple[str, ...] = ()
     """Another program that starts them; empty: our own runner."""
+    tasks_only: bool = False
+    """It runs no file but those of task runs: a bot on this machine does the rest."""
     interrupt_s: float = 7.5
     """How long a cancelled run has after SIGINT."""
     terminate_s: float = 2.5
@@ -90,8 +92,8 @@ class Starter:
 
     @property
     def executes_files(self) -> bool:
-        """Whether whole workflow files can be run, not only a session."""
-        return bool(self._how.executor)
+        """Whether any workflow file can be run, not only a session's."""
+        return bool(self._how.executor) and not self._how.tasks_only
 
     def begin(  # noqa: PLR0913  what a run is
         self,

@@ -1,75 +1,67 @@
-"""A convoy whose run is executed by act, a workflow executor that is not ours."""
+"""`brat up --executor act`: sessions run from the real workflow file, by act."""
 
-import asyncio
-import sys
+import time
 from pathlib import Path
 
 import pytest
 from msgspec import json
 
-from brat import local, processes, registration as registrations
-from brat.demo.bot_process import BotProcess
-from brat.forge.records import Ci
-from brat.reading import Reader
-from brat.registration import FORGE_FOLDER, Registration, Source
-from convoy.state import Convoy
 from tests.world.seen import look
+from tests.world.staying import typed
+from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
-STARTER = Path(__file__).parents[1] / "act/starter.py"
-CI = "python -m pytest -q -p no:cacheprovider"
-DEADLINE_S = 50.0
-LOOK_S = 0.05
+DEADLINE_S = 90.0
+LOOK_S = 0.2
 AGENT = "cd words && cp count.py spell.py"
+CONFIG = '[witness]\nattempts = 1\n[ci]\ncommand = "python -m pytest -q"\n'
+LOOP = "on: workflow_dispatch\njobs: {}\n"
 
 
-async def convoy_by_act(folder: Path, known: Registration) -> Convoy:
-    """Label an issue, and return the convoy that it became once that has ended."""
-    executor = json.encode([sys.executable, "-I", str(STARTER)]).decode()
-    log = folder / "forge.log"
-    with processes.forge(
-        folder / FORGE_FOLDER, 0, "--executor", executor, log=log
-    ) as url:
-        bot = BotProcess(folder, known, url)
-        bot.start()
-        try:
-            await local.point_hook(url, known, bot.port)
-            async with local.person(url, known) as github:
-                issue = await github.open_issue("Spell words", "Letter by letter.")
-                await github.relabel(issue, {"brat"}, set())
-            return await ended(Reader(registrations.bare_path(folder, known)))
-        finally:
-            bot.stop()
-
-
-async def ended(reader: Reader) -> Convoy:
-    async with asyncio.timeout(DEADLINE_S):
-        while True:
-            for convoy in reader.read().convoys.values():
-                blocked = any(task.state == "blocked" for task in convoy.tasks)
-                if convoy.ended or blocked:
-                    return convoy
-            await asyncio.sleep(LOOK_S)
+def ended(terminal: Terminal) -> str:
+    """Wait until the one convoy has ended or needs somebody; return its state."""
+    until = time.monotonic() + DEADLINE_S
+    while time.monotonic() < until:
+        (convoy,) = json.decode(terminal.done("brat status --json"))["convoys"]
+        if convoy["state"] != "active" or convoy["tasks"][0]["state"] == "blocked":
+            return str(convoy["state"])
+        time.sleep(LOOK_S)
+    raise AssertionError("it took too long")
 
 
 @pytest.mark.needs("act", "node")
-@pytest.mark.timeout(600)
-def test_a_run_executed_by_act_ends_merged(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine(AGENT, "[witness]\nattempts = 1\n"))
-    folder = tmp_path / "brat"
-    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
-    known = registrations.register(folder, source)
-    registrations.set_ci(folder, known, Ci(command=CI))
+@pytest.mark.timeout(240)
+def test_sessions_run_from_the_workflow_file_by_act(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine(AGENT, CONFIG))
+    terminal.commit("Adopt", {".github/workflows/brat.yml": LOOP})  # left to the bot
+    terminal.done("brat init")
+    terminal.done("brat mayor start --task 'Spell words'")
 
-    convoy = asyncio.run(convoy_by_act(folder, known))
+    with typed(terminal, "up", "--executor", "act", "--no-dashboard") as up:
+        state = ended(terminal)
+    assert up.returncode is not None
 
+    folder = terminal.cwd / ".git/brat"
     (log,) = folder.glob("forge/runs/*/log.txt")
     said = log.read_text()
-    assert convoy.state == "complete", said
-    (task,) = convoy.tasks
-    assert (task.state, task.started) == ("merged", 1)
+    assert state == "complete", said
     for step in ("Install brat", "Run the session", "Hand over the result"):
         assert f"Success - Main {step}" in said
     seen = look(folder)
     assert [pull["merged"] for pull in seen.pulls] == [True, True]
     assert "words/spell.py" in seen.git("ls-tree", "-r", "--name-only", "main")
+    assert left_running(tmp_path) == []
+
+
+def test_what_cannot_be_is_said_before_anything_starts(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine(AGENT, CONFIG))
+    terminal.done("brat init")
+
+    alone = terminal.type("brat up --container some/image")
+    other = terminal.type("brat up --executor docker")
+
+    assert (alone.status, alone.lines[-1]) == (
+        *(1, "brat: --container needs --executor act"),
+    )
+    assert other.status == 2
+    assert "is not one of 'local'" in other.err

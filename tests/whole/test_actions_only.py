@@ -17,7 +17,6 @@ from tests.world.terminal import left_running
 from tests.world.words import engine, project
 
 ROOT = Path(__file__).parents[2]
-STARTER = ROOT / "tests/act/starter.py"
 CI = """\
 on: workflow_dispatch
 jobs:
@@ -51,7 +50,7 @@ def adopted(folder: Path) -> Registration:
 
 async def worked_off(folder: Path, known: Registration) -> tuple[Convoy, list[str]]:
     """Label an issue, disturb; return its convoy at its end, and all runs' titles."""
-    executor = json.encode([sys.executable, "-I", str(STARTER)]).decode()
+    executor = json.encode([sys.executable, "-I", "-m", "brat.act"]).decode()
     options = ("--executor", executor)
     log = folder / "forge.log"
     with processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:

@@ -2,14 +2,12 @@
 
 import subprocess
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.world.terminal import BRAT, Terminal
+from tests.world.staying import typed
 from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(120)
@@ -18,25 +16,6 @@ SLOW = "i=0; while [ ! -e done ]; do echo at $(date +%s.%N); sleep 0.2; done; rm
 LIST = "Say words\n\n- [ ] Say hi (paths: hi.txt)\n"
 HEAD = "git -C .git/brat/forge/repos/pat-person/project.git rev-parse refs/grite/wal"
 LIVE_S = 5.0
-
-
-@contextmanager
-def typed(terminal: Terminal, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """Type a command that stays."""
-    process = subprocess.Popen(
-        [BRAT, *words],
-        cwd=terminal.cwd,
-        env=terminal.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    with process:
-        try:
-            yield process
-        finally:
-            process.terminate()
 
 
 def line_with(process: subprocess.Popen[str], words: str) -> str:

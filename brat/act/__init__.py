@@ -1,0 +1,1 @@
+"""Workflow files executed by act, in the place of the local forge's own starter."""

@@ -1,0 +1,130 @@
+"""`python -I -m brat.act [IMAGE [DOCKER_HOST]]`: one run of a workflow file, by act.
+
+The forge starts it with a run's environment and leaves it: this process becomes act.
+The file is the one that the repository holds at the run's branch; brat-task.yml is ours
+where it holds none. A workflow named ci.yml is what the variable BRAT_CI_WORKFLOW
+names. Only the upload is not GitHub's: ./upload stands in for actions/upload-artifact.
+With an image, which must have Node.js, jobs with a container run in it.
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from base64 import b64encode
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final
+
+from brat.workflow_files import EVERY, FOLDER, text_of
+
+UPLOAD: Final = Path(__file__).parent / "upload"
+CI: Final = "ci.yml"
+HANDED_ON: Final = (
+    *("GITHUB_SERVER_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"),
+)
+ARTIFACTS: Final = ("ACTIONS_RUNTIME_TOKEN", "ACTIONS_RESULTS_URL")
+_PIN: Final = re.compile(r"actions/upload-artifact@[0-9a-f]{40}")
+_SECRET: Final = re.compile(r"secrets\.([A-Z][A-Z0-9_]*)")
+_OURS: Final = os.environ  # noqa: TID251  of this one run
+
+
+def arguments(folder: Path, workflow: Path, image: str) -> list[str]:
+    """Return act's command line for the run in `folder`; no secret is on it."""
+    url = _OURS["GITHUB_SERVER_URL"]
+    text = workflow.read_text(encoding="utf-8")
+    task = workflow.with_name("brat-task.yml")  # what brat.yml calls
+    pins = _PIN.findall(text + (task.read_text() if task.exists() else ""))
+    platform = f"ubuntu-latest={image or '-self-hosted'}"
+    return [
+        *("act", _OURS["GITHUB_EVENT_NAME"], "--workflows", str(workflow)),
+        *("--eventpath", str(folder / "event.json")),
+        *("--platform", platform, "--pull=false", "--rm"),
+        *("--no-cache-server", "--action-cache-path", str(folder / "actions")),
+        *_each("--local-repository", (f"{url}/{pin}={UPLOAD}" for pin in set(pins))),
+        *_each("--env", map(stated, HANDED_ON)),
+        *("--env-file", str(folder / "act.env")),
+        *_each("--secret", ("GITHUB_TOKEN", *_secrets(text))),
+        *_each("--var", _variables(workflow, image)),
+        *(("--network", "host") if image else ()),
+    ]
+
+
+def _each(option: str, values: Iterable[str]) -> list[str]:
+    return [word for value in values for word in (option, value)]
+
+
+def _variables(workflow: Path, image: str) -> Iterator[str]:
+    if workflow.with_name(CI).exists():
+        yield f"BRAT_CI_WORKFLOW={CI}"
+    if image:
+        yield f"BRAT_CONTAINER={image}"
+
+
+def _secrets(text: str) -> list[str]:
+    """Return the secrets that a workflow asks for and that the run has, by name."""
+    return sorted(name for name in set(_SECRET.findall(text)) if name in _OURS)
+
+
+def checked_out(token: str) -> Path:
+    """Clone the repository at the run's branch, and stand in it."""
+    host, name = _OURS["GITHUB_SERVER_URL"], _OURS["GITHUB_REPOSITORY"]
+    given = b64encode(f"x-access-token:{token}".encode()).decode()
+    told = {
+        "GIT_CONFIG_COUNT": "1",
+        "GIT_CONFIG_KEY_0": "http.extraHeader",
+        "GIT_CONFIG_VALUE_0": f"Authorization: Basic {given}",
+    }
+    branch = _OURS["GITHUB_REF_NAME"]
+    subprocess.run(
+        [
+            *("git", "clone", "--quiet", "--depth=1", f"--branch={branch}"),
+            *(f"{host}/{name}.git", "checkout"),
+        ],
+        env={**_OURS, **told},
+        check=True,
+    )
+    os.chdir("checkout")
+    return Path.cwd() / FOLDER
+
+
+def found(name: str, folder: Path, token: str) -> Path:
+    """Return the file of the run's workflow: the repository's, else ours."""
+    file = checked_out(token) / name
+    if file.exists() or name not in EVERY:
+        return file
+    ours = folder / name
+    ours.write_text(text_of(name), encoding="utf-8")
+    return ours
+
+
+def stated(name: str, prefix: str = "") -> str:
+    """Return a variable of ours as `NAME=value`."""
+    return f"{prefix}{name}={_OURS[name]}"
+
+
+def main(image: str = "", docker: str = "") -> None:
+    """Become act; its exit status is the run's."""
+    folder = Path(_OURS["BRAT_RUN_DIR"])
+    variables = folder / "act.env"
+    variables.touch(mode=0o600)
+    # act has values of its own for the plain names
+    told = [stated(name, "BRAT_") for name in ARTIFACTS]
+    variables.write_text("\n".join(told), encoding="utf-8")
+    with os.fdopen(int(_OURS["BRAT_TOKEN_FD"])) as pipe:
+        token = pipe.read()
+    workflow = found(f"{_OURS['GITHUB_WORKFLOW']}.yml", folder, token)
+    argv = arguments(folder, workflow, image)
+    kept = ("PATH", "HOME", "LANG", *_secrets(workflow.read_text(encoding="utf-8")))
+    env = {name: _OURS[name] for name in kept} | {"GITHUB_TOKEN": token}
+    if docker:
+        env["DOCKER_HOST"] = docker
+    act = shutil.which("act")
+    if act is None:
+        raise SystemExit("act is not installed")
+    os.execve(act, argv, env)  # noqa: S606  a signal must reach act itself
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,26 @@
+"""A command that is typed and stays until the test has seen enough."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.world.terminal import BRAT, Terminal
+
+
+@contextmanager
+def typed(terminal: Terminal, *words: str) -> Iterator[subprocess.Popen[str]]:
+    """Type a command that stays."""
+    process = subprocess.Popen(
+        [BRAT, *words],
+        cwd=terminal.cwd,
+        env=terminal.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    with process:
+        try:
+            yield process
+        finally:
+            process.terminate()
