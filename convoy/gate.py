@@ -39,7 +39,7 @@ _MEMBER = re.compile(r"\\?(?P<low>.)(?:-\\?(?P<high>.))?", re.DOTALL)
 _REGEX = {"dirs": "(?:.*/)?", "rest": ".+", "some": "[^/]*", "one": "[^/]"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Change:
     """One path that the patch adds, changes or deletes; modes are six octal digits."""
 
@@ -95,6 +95,16 @@ def refusals(
             `.GitHub` from `.github`), allowed ones exactly.
         limits: how large the patch may be.
     """
+    too_much = _too_much(len(changes), patch_bytes, limits)
+    return (*too_much, *_of_paths("The patch", changes, gate))
+
+
+def passing(changes: Sequence[Change], gate: Gate) -> tuple[str, ...]:
+    """Return why commits may not land whose changes are gone again behind them."""
+    return _of_paths("A commit in between", changes, gate)
+
+
+def _of_paths(what: str, changes: Sequence[Change], gate: Gate) -> tuple[str, ...]:
     kept = [change for change in changes if change.mode_after != GONE]
     found = {
         "adds or changes a symbolic link": _with_mode(kept, SYMLINK),
@@ -113,13 +123,10 @@ def refusals(
             if gate.allowed and not is_matched(change.path, gate.allowed)
         ],
     }
-    return (
-        *_too_much(len(changes), patch_bytes, limits),
-        *(
-            f"The patch {what}: {_named(paths)}."
-            for what, paths in found.items()
-            if paths
-        ),
+    return tuple(
+        f"{what} {does}: {_named(tuple(dict.fromkeys(paths)))}."
+        for does, paths in found.items()
+        if paths
     )
 
 

@@ -8,8 +8,10 @@ import base64
 import contextlib
 import os
 import re
+import resource
 import signal
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,7 +45,7 @@ class Completed:
     """Without secrets."""
 
 
-def run(
+def run(  # noqa: PLR0913  what a call is
     args: Sequence[str],
     *,
     cwd: Path | None = None,
@@ -51,6 +53,7 @@ def run(
     env: Mapping[str, str] | None = None,
     stdin: bytes | None = None,
     check: bool = True,
+    memory_bytes: int | None = None,
 ) -> Completed:
     """Run `git ARGS` to its end.
 
@@ -61,6 +64,8 @@ def run(
         env: added to the clean environment, and wins over it.
         stdin: what git reads; nothing if None.
         check: raise when git does not end with 0.
+        memory_bytes: what git itself may take, for what a stranger made; where the
+            system can bound it (Linux), and set just after git has started.
 
     Raises:
         Unavailable: the deadline came first, or `cwd` is gone.
@@ -70,7 +75,10 @@ def run(
     argv = ("git", *args)
     extra = dict(env or {})
     try:
-        status, out, err = _end_of(_start(argv, cwd, extra), stdin, deadline_s)
+        process = _start(argv, cwd, extra)
+        if memory_bytes is not None:
+            _bound(process.pid, memory_bytes)
+        status, out, err = _end_of(process, stdin, deadline_s)
     except subprocess.TimeoutExpired:
         said = f"git {redacted(_verb(args), extra)} took longer than {deadline_s:g} s"
         raise Unavailable(said) from None
@@ -158,6 +166,12 @@ def _start(
         said = f"cannot run git: {error.filename} does not exist"
         gone = cwd is not None and not cwd.is_dir()
         raise (Unavailable if gone else BratError)(said) from error
+
+
+def _bound(pid: int, memory_bytes: int) -> None:
+    if sys.platform == "linux":
+        with contextlib.suppress(ProcessLookupError):  # it has ended since
+            resource.prlimit(pid, resource.RLIMIT_DATA, (memory_bytes, memory_bytes))
 
 
 def _end_of(

@@ -22,7 +22,12 @@ BUNDLE_LIMIT = 80_000_000
 AGENT_FETCH_S = 20.0
 """For the agent's own commits, out of a repository that may have become a trap."""
 
+MEMORY_BYTES = 1_000_000_000
+"""For each git: a tree of a few bytes may name itself until it has 10^10 files."""
+
 _AGENT = "refs/brat/agent"
+_DIFF = ("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv")
+_TREES = (*_DIFF, "--raw", "-z", "--root")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,8 @@ class Work:
     """The newest one; None when there is none that is not the base."""
     changes: tuple[Change, ...] = ()
     """Against the base."""
+    between: tuple[Change, ...] = ()
+    """By commits on the way, of which nothing is left behind them."""
     patch_bytes: int = 0
     bundle: Path | None = None
     """All commits from the base on; it may be moved away."""
@@ -101,8 +108,17 @@ class Salvage:
         size = bundle.stat().st_size
         if size > BUNDLE_LIMIT:
             fault = f"The commits have {size} bytes; {BUNDLE_LIMIT} can be kept."
-            return Work(None, changes, size, None, (*faults, fault), leftover)
-        return Work(head, changes, self._patch_bytes(), bundle, faults, leftover)
+            said = (*faults, fault)
+            return Work(None, changes, patch_bytes=size, faults=said, leftover=leftover)
+        return Work(
+            head,
+            changes,
+            self._between(changes),
+            self._patch_bytes(),
+            bundle,
+            faults,
+            leftover=leftover,
+        )
 
     def _agents_commit(self) -> str | None:
         """Return the agent's HEAD if it is one to build on."""
@@ -139,15 +155,25 @@ class Salvage:
         reason = added.stderr.strip().partition("\n")[0]
         return (f"Some files could not be kept: {reason}.",)
 
+    def _between(self, lasting: tuple[Change, ...]) -> tuple[Change, ...]:
+        kept = {(each.path, each.mode_after) for each in lasting}
+        new = self._git("rev-list", f"^{self._workspace.base}", "HEAD").stdout
+        if new.count(b"\n") < 2:  # noqa: PLR2004  where there is one step, it is the way
+            return ()
+        steps = self._git(*_TREES, "--stdin", "-m", "--no-commit-id", stdin=new).stdout
+        changes = parse_raw(steps)
+        return tuple(
+            each for each in changes if (each.path, each.mode_after) not in kept
+        )
+
     def _patch_bytes(self) -> int:
         patch = self._workspace.store / "patch"
         self._diff("--patch", "--binary", f"--output={patch}")
         return patch.stat().st_size
 
     def _diff(self, *form: str) -> bytes:
-        plain = ("--no-renames", "--no-ext-diff", "--no-textconv")
         ends = self._workspace.base, "HEAD"
-        return self._git("diff-tree", "-r", *plain, *form, *ends).stdout
+        return self._git(*_DIFF, *form, *ends).stdout
 
     def _says_yes(self, *args: str) -> bool:
         return self._git(*args, check=False).status == 0
@@ -160,4 +186,10 @@ class Salvage:
         limit_s: float = math.inf,
     ) -> git.Completed:
         left_s = min(limit_s, max(0.1, self._deadline - time.monotonic()))
-        return self._workspace.git(*args, deadline_s=left_s, stdin=stdin, check=check)
+        return self._workspace.git(
+            *args,
+            deadline_s=left_s,
+            stdin=stdin,
+            check=check,
+            memory_bytes=MEMORY_BYTES,
+        )

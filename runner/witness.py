@@ -20,7 +20,7 @@ from convoy.events import (
     SessionSpawned,
     TaskStarted,
 )
-from convoy.gate import printable, refusals
+from convoy.gate import passing, printable, refusals
 from convoy.text.redaction import Redaction
 from runner import agent, engines, gateway, home, plan
 from runner.annotate import LiveView, note
@@ -211,7 +211,10 @@ class _Session:
         self, ending: Ending, report: Report, work: Work, answer: str, why: str
     ) -> Result:
         started = self._started
-        refused = refusals(work.changes, work.patch_bytes, started.gate, started.limits)
+        refused = (
+            *refusals(work.changes, work.patch_bytes, started.gate, started.limits),
+            *passing(work.between, started.gate),
+        )
         spec = started.engine
         limits = spec.timeout_s, spec.silence_s
         seen = Seen(ending, report, work, refused, *limits, unprepared=why)

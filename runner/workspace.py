@@ -39,6 +39,7 @@ class Workspace:
         deadline_s: float,
         stdin: bytes | None = None,
         check: bool = True,
+        memory_bytes: int | None = None,
     ) -> git.Completed:
         """Run git on the checkout with the witness's store; raises as `git.run`."""
         env = {
@@ -54,6 +55,7 @@ class Workspace:
             env=env,
             stdin=stdin,
             check=check,
+            memory_bytes=memory_bytes,
         )
 
 

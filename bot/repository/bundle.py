@@ -12,6 +12,8 @@ from typing import Final
 from grite import git
 from grite.errors import BratError, Unavailable
 
+MEMORY_BYTES: Final = 1_000_000_000
+"""For unpacking: a few bytes may say of themselves that they unpack to any size."""
 _MARKS: Final = (b"# v2 git bundle\n", b"# v3 git bundle\n")
 _HEAD: Final = re.compile(rb"^([0-9a-f]{40}) HEAD$", re.MULTILINE)
 
@@ -38,7 +40,7 @@ def take_in(bundle: Path, repository: Path) -> str:
         raise NoBundle("it has no HEAD")
     args = ["index-pack", "--stdin", "--strict", "--fix-thin"]
     try:
-        git.run(args, cwd=repository, stdin=pack)
+        git.run(args, cwd=repository, stdin=pack, memory_bytes=MEMORY_BYTES)
     except Unavailable as error:
         raise NoBundle(str(error)) from error
     return head[1].decode()

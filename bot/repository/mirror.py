@@ -234,8 +234,11 @@ class Mirror:
 
     # --- objects ----------------------------------------------------------------------
 
-    def take_in(self, bundle: Path, session: str) -> None:
+    def take_in(self, bundle: Path, session: str) -> str:
         """Bring the objects of an attempt's bundle, checked as a stranger's.
+
+        Returns:
+            The commit of its HEAD.
 
         Raises:
             NoBundle: it is no bundle.
@@ -245,6 +248,7 @@ class Mirror:
         if not self.has(head):
             raise NoBundle("it does not hold the commit it names")
         self.objects.references.create(_INTAKE + session, head, force=True)
+        return head
 
     def has(self, commit: str) -> bool:
         """Whether the mirror holds a commit."""

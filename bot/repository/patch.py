@@ -1,23 +1,26 @@
 """An attempt's commits against its base, as git has them: what changed, may it land?
 
-The size of each file is looked at before any of it is: a file that compresses well may
-be small in a bundle and endless as a patch.
+Each commit is looked at, not only where they lead: what one brings and the next takes
+away would land all the same where commits land one by one. The size of each file is
+looked at before any of it is: a file that compresses well may be small in a bundle and
+endless as a patch.
 """
 
-import re
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from bot.repository.stretch import Stretch, TooMuch, Touched
 from convoy import gate
 from convoy.events import Settings
 from grite import git
 
 FILE_BYTES: Final = 50_000_000
-_RECORD: Final = re.compile(rb":\d{6} \d{6} [0-9a-f]{40} ([0-9a-f]{40}) ")
-_NOTHING: Final = b"0" * 40
-_DIFF: Final = ("diff-tree", "-r", "--no-renames")
+_WORKFLOWS: Final = (".github/workflows/**",)
+FILES_BYTES: Final = 200_000_000
+"""Of all files together, as they are after each commit."""
 
 
 class Patch(Struct, frozen=True, kw_only=True):
@@ -27,6 +30,9 @@ class Patch(Struct, frozen=True, kw_only=True):
     """The paths that changed, fit to be shown."""
     refusals: tuple[str, ...]
     """Why it may not land, a sentence each; empty: it may."""
+    keeps: bool = True
+    """Whether it can be kept all the same: it is not too large, and the forge takes it.
+    GitHub takes no commit that touches a workflow from who may not write workflows."""
 
 
 def examined(repository: Path, base: str, commit: str, settings: Settings) -> Patch:
@@ -34,26 +40,60 @@ def examined(repository: Path, base: str, commit: str, settings: Settings) -> Pa
 
     Raises:
         GitFailed: one of them is no commit here.
+        Unavailable: it takes too long to be looked at.
     """
-    raw = git.run([*_DIFF, "--raw", "-z", base, commit], cwd=repository).stdout
-    changes = gate.parse_raw(raw)
-    files = tuple(gate.printable(change.path) for change in changes)
-    if not changes:
-        return Patch(files=(), refusals=("The work changes nothing.",))
-    largest = max(_sizes(repository, raw), default=0)
-    if largest > FILE_BYTES:
-        said = f"The patch has a file of {largest} bytes; {FILE_BYTES} are allowed."
-        return Patch(files=files, refusals=(said,))
-    options = ("--patch", "--binary")
-    patch = git.run([*_DIFF, *options, base, commit], cwd=repository).stdout
-    refusals = gate.refusals(changes, len(patch), settings.gate, settings.limits)
-    return Patch(files=files, refusals=refusals)
+    files: tuple[str, ...] = ()
+    try:
+        stretch = Stretch(repository)
+        whole = stretch.whole(base, commit)
+        files = tuple(gate.printable(each.change.path) for each in whole)
+        if not whole:
+            return Patch(files=(), refusals=("The work changes nothing.",))
+        steps = stretch.steps(base, commit)
+    except TooMuch as error:
+        return Patch(files=files, refusals=(str(error),), keeps=False)
+    if said := _too_large(_sizes(repository, (*whole, *steps))):
+        return Patch(files=files, refusals=(said,), keeps=False)
+    changes = [each.change for each in whole]
+    lasting = {(each.path, each.mode_after) for each in changes}
+    between = {
+        each.change
+        for each in steps
+        if (each.change.path, each.change.mode_after) not in lasting
+    }
+    refusals = (
+        *gate.refusals(changes, 0, settings.gate, settings.limits),
+        *gate.passing(sorted(between), settings.gate),
+    )
+    if not refusals:
+        size = _patch_bytes(repository, base, commit)
+        refusals = gate.refusals(changes, size, settings.gate, settings.limits)
+    return Patch(files=files, refusals=refusals, keeps=not _has_workflow(steps))
 
 
-def _sizes(repository: Path, raw: bytes) -> list[int]:
+def _has_workflow(steps: Iterable[Touched]) -> bool:
+    paths = {each.change.path for each in steps}
+    return any(gate.is_matched(path, _WORKFLOWS, any_case=True) for path in paths)
+
+
+def _too_large(sizes: Collection[int]) -> str:
+    """Return why files of these sizes are too much; empty: they are not."""
+    if (largest := max(sizes, default=0)) > FILE_BYTES:
+        return f"The patch has a file of {largest} bytes; {FILE_BYTES} are allowed."
+    if (all_bytes := sum(sizes)) > FILES_BYTES:
+        return f"The work's files have {all_bytes} bytes; {FILES_BYTES} are allowed."
+    return ""
+
+
+def _sizes(repository: Path, touched: Iterable[Touched]) -> list[int]:
     """Return the sizes of the files as they are afterwards, in bytes."""
-    blobs = [blob for blob in _RECORD.findall(raw) if blob != _NOTHING]
-    asked = b"".join(blob + b"\n" for blob in blobs)
+    blobs = {each.blob for each in touched if each.blob}
+    asked = "".join(f"{blob}\n" for blob in blobs).encode()
     args = ["cat-file", "--batch-check=%(objectsize)"]
     said = git.run(args, cwd=repository, stdin=asked).stdout
     return [int(line) for line in said.split() if line.isdigit()]
+
+
+def _patch_bytes(repository: Path, base: str, commit: str) -> int:
+    args = ["diff-tree", "-r", "--no-renames", "--patch", "--binary", base, commit]
+    return len(git.run(args, cwd=repository).stdout)

@@ -7,10 +7,12 @@ them. Work that may not land is kept under refs/grite/attempts: none is ever los
 from dataclasses import dataclass
 from typing import Final
 
+import pygit2
+
 from bot.desk import Desk
 from bot.repository.bundle import NoBundle
 from bot.repository.draft import Draft
-from bot.repository.patch import examined
+from bot.repository.patch import Patch, examined
 from bot.repository.survey import files_at
 from bot.roles import intake
 from bot.roles.intake import Parcel, Result
@@ -33,7 +35,7 @@ from convoy.state import Attempt, Convoy, Task
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
 from convoy.usage import noted, priced
-from grite.errors import GitFailed
+from grite.errors import GitFailed, Unavailable
 
 HEADS: Final = "refs/heads/"
 LOST: Final = "the session ended without a result: its machine or its witness died"
@@ -95,9 +97,6 @@ class HandIn:
             self._turn_down(result, result.why or "the agent changed nothing")
         elif why := self._bring(parcel, result.commit):
             self._turn_down(result, why)
-        elif result.conclusion != "success":
-            self._keep(result.commit)
-            self._turn_down(result, result.why or "the agent did not finish")
         else:
             self._pass_gate(result, result.commit)
 
@@ -132,22 +131,24 @@ class HandIn:
         if parcel.bundle is None:
             return "there is no work.bundle"
         try:
-            self.desk.mirror.take_in(parcel.bundle, self.session)
+            head = self.desk.mirror.take_in(parcel.bundle, self.session)
         except (GitFailed, NoBundle) as error:
             return f"work.bundle cannot be read: {error}"
-        if not self.desk.mirror.has(commit):
+        if head != commit:
             return "work.bundle does not hold the commit the result names"
         if not self.desk.composer.is_ancestor(self.attempt.base, commit):
             return "the work does not stand on the commit the attempt was given"
         return ""
 
     def _pass_gate(self, result: Result, commit: str) -> None:
-        where, settings = self.desk.mirror.path, self.convoy.settings
         root = self.attempt.root or self.attempt.base
-        patch = examined(where, root, commit, settings)
-        if patch.refusals:
-            self._keep(commit)
-            self._turn_down(result, " ".join(patch.refusals))
+        patch = self._examined(root, commit)
+        if patch.refusals or result.conclusion != "success":
+            if patch.keeps:
+                self._keep(commit)
+            ended = (result.why or "the agent did not finish",)
+            is_done = result.conclusion == "success"
+            self._turn_down(result, " ".join(patch.refusals if is_done else ended))
             return
         self._note(result, result.left.followups)
         refused = self.draft.submit(
@@ -165,6 +166,14 @@ class HandIn:
         if refused is None:
             branch = ids.task_branch(self.convoy.name, self.task.number)
             self.draft.move(HEADS + branch, commit)
+
+    def _examined(self, root: str, commit: str) -> Patch:
+        """Return what the gate says; what cannot be looked at may not land."""
+        try:
+            return examined(self.desk.mirror.path, root, commit, self.convoy.settings)
+        except (GitFailed, Unavailable, pygit2.GitError, LookupError) as error:
+            why = f"The work cannot be looked at: {error}."
+            return Patch(files=(), refusals=(why,), keeps=False)
 
     def _keep(self, commit: str) -> None:
         name, number = self.convoy.name, self.task.number

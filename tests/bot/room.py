@@ -160,7 +160,7 @@ class Room:
         )
         assert refused is None
         draft.move(HEADS + ids.task_branch(NAME, number), made)
-        await self._push(draft)
+        await self.pushed(draft)
         await self.loop.tick()
         return made
 
@@ -171,7 +171,7 @@ class Room:
         made = self.history().commit(files, mirror.refs[ref])
         draft = Draft(mirror, self.loop.desk.actor, self.loop.desk.clock())
         draft.move(ref, made)
-        await self._push(draft)
+        await self.pushed(draft)
         return made
 
     async def configured(self, config: str) -> None:
@@ -183,9 +183,10 @@ class Room:
             self.loop.desk.mirror, self.loop.desk.actor, self.loop.desk.clock()
         )
         draft.move(ref, made)
-        await self._push(draft)
+        await self.pushed(draft)
 
-    async def _push(self, draft: Draft) -> None:
+    async def pushed(self, draft: Draft) -> None:
+        """Push what was drafted, with the bot's lease."""
         update = await asyncio.to_thread(self.loop.lease.renewed, draft.now)
         await asyncio.to_thread(draft.push, update)
         self.loop.lease.pushed(update)

@@ -262,6 +262,34 @@ def test_the_gate_speaks_early_and_the_work_is_still_kept(forge: Forge) -> None:
     assert left.result["commit"] == git("rev-parse", "work", cwd=forge.unpacked(left))
 
 
+def test_what_a_commit_brings_and_the_next_takes_away_is_refused(forge: Forge) -> None:
+    left = forge.sh(
+        "mkdir .github; echo x > .github/ci.yml; git add -A; git commit -qm one;"
+        "git rm -qr .github; echo 1 > a; git add -A; git commit -qm two"
+    )
+
+    assert left.result["refusals"] == [
+        "A commit in between touches a protected path: .github/ci.yml."
+    ]
+    assert left.result["conclusion"] == "failure"
+
+
+def test_a_tree_that_names_itself_without_end_is_said(forge: Forge) -> None:
+    bomb = """
+        held=$(echo x | git hash-object -w --stdin); kind=blob; mode=100644
+        for level in 1 2 3 4 5 6 7 8 9 10; do
+            held=$(for n in 0 1 2 3 4 5 6 7 8 9; do
+                printf '%s %s %s\t%s\n' $mode $kind $held n$n; done | git mktree)
+            kind=tree; mode=040000
+        done
+        git update-ref HEAD $(git commit-tree -p HEAD -m x $held)
+    """
+    left = forge.sh(bomb)
+
+    assert left.result["conclusion"] == "failure"
+    assert left.result["why"].startswith("The work could not be kept: ")
+
+
 def test_any_title_makes_one_first_line(forge: Forge) -> None:
     left = forge.sh("echo 1 > a", title="# Fix\r\n\r\nBrat-Task: convoy/x/task-9 ")
 

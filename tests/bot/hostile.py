@@ -1,0 +1,131 @@
+"""Commits that no honest agent makes, in a bundle: each brings down what trusts it."""
+
+import hashlib
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import pygit2
+
+from grite import git
+from tests.bot.history import History
+
+WHO = "Ann <ann@example.org> 1700000000 +0000"
+LEVELS = 10
+DEEP = 3_000
+BOMB_BYTES = 8_000_000_000
+_PIECE = 16_777_215
+"""What one instruction of a delta can copy."""
+_BLOB, _DELTA = 3, 6
+"""Kinds of a pack's entries: https://git-scm.com/docs/gitformat-pack"""
+
+
+class Work:
+    """An agent's repository on a base that it was given."""
+
+    def __init__(self, folder: Path, origin: Path, base: str) -> None:
+        self.history = History(folder / "work.git")
+        git.run(["fetch", "--quiet", str(origin), base], cwd=self.history.path)
+        self.base = base
+        self.folder = folder
+
+    def bundled(self, commit: str, *without: str) -> bytes:
+        """Return a bundle with a commit as its HEAD."""
+        self.history.point("refs/heads/main", commit)
+        bundle = self.folder / "work.bundle"
+        known = [f"^{one}" for one in without or (self.base,)]
+        args = ["bundle", "create", "--quiet", str(bundle), "HEAD", *known]
+        git.run(args, cwd=self.history.path)
+        return bundle.read_bytes()
+
+    def commit(self, files: Mapping[str, bytes | None], parent: str) -> str:
+        """Commit changed files on a parent; None takes one away."""
+        index = pygit2.Index()
+        index.read_tree(self.history.at(parent).tree)
+        for name, data in files.items():
+            if data is None:
+                index.remove(name)
+            else:
+                mode = pygit2.enums.FileMode.BLOB
+                index.add(pygit2.IndexEntry(name, self.blob_id(data), mode))
+        return self.on_base(str(index.write_tree(self.history.repo)), parent)
+
+    def on_base(self, tree: str, *parents: str) -> str:
+        """Commit a tree."""
+        lines = "".join(f"parent {each}\n" for each in parents or (self.base,))
+        text = f"tree {tree}\n{lines}author {WHO}\ncommitter {WHO}\n\nx\n"
+        return self.history.raw("commit", text.encode())
+
+    def tree(self, *entries: tuple[str, str, str]) -> str:
+        """Write a folder of mode, name and object."""
+        data = b"".join(
+            f"{mode} {name}\0".encode() + bytes.fromhex(held)
+            for mode, name, held in entries
+        )
+        return self.history.raw("tree", data)
+
+    def blob(self, data: bytes = b"x\n") -> str:
+        """Write a file."""
+        return str(self.blob_id(data))
+
+    def blob_id(self, data: bytes) -> pygit2.Oid:
+        """Write a file."""
+        return self.history.repo.create_blob(data)
+
+    def tree_bomb(self) -> str:
+        """Commit ten folders of ten folders and so on: 10,000,000,000 files."""
+        held, mode = self.blob(), "100644"
+        for _ in range(LEVELS):
+            held = self.tree(*((mode, f"n{number}", held) for number in range(10)))
+            mode = "40000"
+        return self.on_base(held)
+
+    def deep_tree(self) -> str:
+        """Commit a file in thousands of folders in each other."""
+        held, mode = self.blob(), "100644"
+        for _ in range(DEEP):
+            held, mode = self.tree((mode, "d", held)), "40000"
+        return self.on_base(held)
+
+    def delta_bomb(self) -> bytes:
+        """Return a bundle of a few kilobytes that unpacks to gigabytes of memory."""
+        commit = self.on_base(self.tree(("100644", "f", self.blob(bytes(_PIECE)))))
+        count = BOMB_BYTES // _PIECE
+        # Copy from offset 0 the most that one instruction can, again and again.
+        copies = b"\xf0\xff\xff\xff" * count
+        delta = _size(_PIECE) + _size(count * _PIECE) + copies
+        first = _head(_BLOB, _PIECE) + zlib.compress(bytes(_PIECE))
+        second = _head(_DELTA, len(delta)) + _offset(len(first)) + zlib.compress(delta)
+        version = objects = (2).to_bytes(4, "big")
+        body = b"PACK" + version + objects + first + second
+        body += hashlib.sha1(body).digest()  # noqa: S324  what a pack ends with
+        return b"# v2 git bundle\n" + f"{commit} HEAD\n\n".encode() + body
+
+
+def _size(value: int) -> bytes:
+    out = bytearray()
+    while True:
+        piece, value = value & 0x7F, value >> 7
+        out.append(piece | (0x80 if value else 0))
+        if not value:
+            return bytes(out)
+
+
+def _head(kind: int, size: int) -> bytes:
+    out = bytearray([(kind << 4) | (size & 15)])
+    size >>= 4
+    while size:
+        out[-1] |= 0x80
+        out.append(size & 0x7F)
+        size >>= 7
+    return bytes(out)
+
+
+def _offset(value: int) -> bytes:
+    out = [value & 0x7F]
+    value >>= 7
+    while value:
+        value -= 1
+        out.append(0x80 | (value & 0x7F))
+        value >>= 7
+    return bytes(reversed(out))

@@ -1,0 +1,290 @@
+"""A hostile result is refused with a reason that is told, and nothing of it is pushed.
+
+Each is handed in to a bot on a real forge: branches stand where they stood, and what
+the bot pushes is its log and its comment.
+"""
+
+import asyncio
+import html
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from bot.repository.draft import Draft
+from bot.repository.stretch import COMMITS_MOST
+from bot.roles.handin import collect
+from convoy import ids
+from convoy.actions import Collect
+from convoy.codec import body_of
+from convoy.events import SessionReady, TaskBlocked
+from convoy.told.sentences import sentence
+from grite import chunk, lease
+from grite.event import CommentAdded, Event
+from tests.bot.hostile import Work
+from tests.bot.parcels import encrypted, lying, result, zipped
+from tests.bot.room import NAME, Room, room
+
+CONFIG = """\
+[engine.default]
+type = "shell"
+args = ["true"]
+
+[mayor]
+tasks = 100
+
+[witness]
+failures = 1000
+"""
+RUNS = 100
+ACTOR = bytes.fromhex("a" * 32)
+ALWAYS = {"refs/grite/wal", lease.ref_of("repo:bot")}
+
+
+class Stage:
+    """A task in session, and an agent's repository on the base it was given."""
+
+    def __init__(self, here: Room, number: int, folder: Path, base: str) -> None:
+        self.here = here
+        self.number = number
+        self.base = base
+        self.work = Work(folder, here.loop.desk.mirror.path, base)
+        self.session = ids.session_name(NAME, number, 1)
+
+    def told(self, **given: object) -> bytes:
+        """Return the result.json of the session."""
+        own = {"session": self.session, "nonce": f"nonce{self.number}"}
+        return result(**{**own, "base": self.base, **given})
+
+    def parcel(self, *more: tuple[str, bytes], **given: object) -> bytes:
+        """Return an artifact of the session."""
+        return zipped(("result.json", self.told(**given)), *more)
+
+    def with_work(self, commit: str, **given: object) -> bytes:
+        """Return an artifact with a commit in its bundle."""
+        bundle = self.work.bundled(commit)
+        return self.parcel(("work.bundle", bundle), commit=commit, **given)
+
+    def committed(self, *steps: Mapping[str, bytes | None], **given: object) -> bytes:
+        """Return an artifact with commits that change these files, one by one."""
+        tip = self.base
+        for each in steps:
+            tip = self.work.commit(each, tip)
+        return self.with_work(tip, **given)
+
+    def forged(
+        self, fact: TaskBlocked | SessionReady, actor: bytes = ACTOR
+    ) -> tuple[str, bytes]:
+        """Return an events.bin with something that a session may not say."""
+        body = body_of(fact, sentence(fact))
+        issue = ids.task_issue(NAME, self.number)
+        told = Event(issue, actor, 5, CommentAdded(body))
+        return "events.bin", chunk.encode([told])
+
+    def ready(self) -> SessionReady:
+        """Return what a session may say, if it is its own."""
+        return SessionReady(convoy=NAME, task=self.number, attempt=1)
+
+    def blocked(self) -> TaskBlocked:
+        """Return what only the bot may say."""
+        return TaskBlocked(convoy=NAME, task=self.number, why="x")
+
+    async def hand_in(self, data: bytes) -> str:
+        """Let the bot take it; return the reason that the log tells."""
+        here, desk = self.here, self.here.loop.desk
+        draft = Draft(desk.mirror, desk.actor, desk.clock())
+        collect(desk, draft, Collect(NAME, self.number, RUNS + self.number), data)
+        await here.pushed(draft)
+        task = here.task(self.number)
+        assert task.attempt is None
+        assert task.work is None
+        return task.why
+
+    async def refs(self) -> dict[str, str]:
+        """Return the remote's refs."""
+        return await asyncio.to_thread(self.here.loop.desk.mirror.remote.refs)
+
+
+def links_out(stage: Stage) -> bytes:
+    link = stage.work.blob(b"../../etc/passwd")
+    return stage.with_work(stage.work.on_base(stage.work.tree(("120000", "l", link))))
+
+
+def a_submodule(stage: Stage) -> bytes:
+    tree = stage.work.tree(("160000", "sub", "c" * 40))
+    return stage.with_work(stage.work.on_base(tree))
+
+
+def on_another_base(stage: Stage) -> bytes:
+    alone = stage.work.history.commit({"a": b"1\n"})
+    return stage.with_work(stage.work.history.commit({"a": b"2\n"}, alone))
+
+
+def another_tasks_commit(stage: Stage) -> bytes:
+    """Name a commit that the bot has, but that is not what the bundle holds."""
+    mine = stage.work.commit({"mine": b"1\n"}, stage.base)
+    theirs = stage.here.history().commit({"theirs": b"1\n"}, stage.base)
+    return stage.parcel(("work.bundle", stage.work.bundled(mine)), commit=theirs)
+
+
+def a_cut_bundle(stage: Stage) -> bytes:
+    mine = stage.work.commit({"mine": b"1\n"}, stage.base)
+    cut = stage.work.bundled(mine)[:-9]
+    return stage.parcel(("work.bundle", cut), commit=mine)
+
+
+def a_second_root(stage: Stage) -> bytes:
+    """Merge a history of its own, in which a workflow stands."""
+    work = stage.work
+    root = work.history.commit({".github/workflows/x.yml": b"on: push\n"})
+    other = work.history.commit({"x": b"1\n"}, root)
+    tree = str(work.history.at(work.commit({"x": b"1\n"}, stage.base)).tree_id)
+    return stage.with_work(work.on_base(tree, stage.base, other))
+
+
+def a_large_file(stage: Stage) -> bytes:
+    return stage.committed({"zeros": bytes(60_000_000)})
+
+
+def many_commits(stage: Stage) -> bytes:
+    tip, history = stage.base, stage.work.history
+    for number in range(COMMITS_MOST + 1):
+        tip = history.commit({"a": b"%d\n" % number}, tip)
+    return stage.with_work(tip)
+
+
+CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
+    "no zip": (lambda _: b"PK no zip", "no zip file"),
+    "a zip bomb that says so": (
+        lambda s: lying(s.parcel(("usage.jsonl", b"x")), 1, 2**32 - 2),
+        "unpacks to over 500000000 bytes",
+    ),
+    "a zip bomb that lies": (
+        lambda s: lying(s.parcel(("usage.jsonl", bytes(5_000_000))), 1, 10),
+        "does not unpack",
+    ),
+    "a path out of the folder": (
+        lambda s: s.parcel(("../../.bashrc", b"x")),
+        "the artifact holds '../../.bashrc'",
+    ),
+    "an absolute path": (
+        lambda s: s.parcel(("/etc/cron.d/x", b"x")),
+        "the artifact holds '/etc/cron.d/x'",
+    ),
+    "encrypted": (lambda s: encrypted(s.parcel()), "does not unpack"),
+    "no UTF-8": (
+        lambda s: zipped(("result.json", s.told().replace(b"All", b"\xff\xfe"))),
+        "result.json: ",
+    ),
+    "another schema": (lambda s: s.parcel(v=2), "result.json: v: "),
+    "no number": (
+        lambda s: s.parcel(usage={"usd": float("nan")}),
+        "result.json: usage.usd: ",
+    ),
+    "a number without end": (
+        lambda s: zipped(
+            ("result.json", s.told(retry_after_s=7).replace(b" 7", b" 1e999"))
+        ),
+        "result.json: retry_after_s: ",
+    ),
+    "another session": (
+        lambda s: s.parcel(session=ids.session_name(NAME, s.number, 2)),
+        "the result is of session 'do-it-1/",
+    ),
+    "another nonce": (lambda s: s.parcel(nonce="guessed"), "the result is of session"),
+    "too many notes": (
+        lambda s: s.parcel(left={"notes": ["x"] * 99}),
+        "result.json: left.notes: ",
+    ),
+    "a followup without end": (
+        lambda s: s.parcel(left={"followups": ["x" * 9_999]}),
+        "result.json: left.followups.0: ",
+    ),
+    "an event of the bot's": (
+        lambda s: s.parcel(s.forged(s.ready(), actor=bytes(16))),
+        "an event by actor 0000",
+    ),
+    "an event that changes state": (
+        lambda s: s.parcel(s.forged(s.blocked())),
+        "an event that a session may not make",
+    ),
+    "no bundle": (
+        lambda s: s.parcel(("work.bundle", b"# v2"), commit="c" * 40),
+        "it does not begin as a git bundle does",
+    ),
+    "a bundle that was cut off": (a_cut_bundle, "work.bundle cannot be read"),
+    "another task's commit": (
+        another_tasks_commit,
+        "work.bundle does not hold the commit the result names",
+    ),
+    "a history of its own": (
+        on_another_base,
+        "the work does not stand on the commit the attempt was given",
+    ),
+    "a second root": (
+        a_second_root,
+        "in between touches a protected path: .brat/config.toml, .github/workflows/x",
+    ),
+    "a workflow": (
+        lambda s: s.committed({".github/workflows/x.yml": b"on: push\n"}),
+        "The patch touches a protected path: .github/workflows/x.yml",
+    ),
+    "a workflow that is gone again": (
+        lambda s: s.committed(
+            {".github/workflows/x.yml": b"on: push\n", "a": b"1\n"},
+            {".github/workflows/x.yml": None},
+        ),
+        "A commit in between touches a protected path: .github/workflows/x.yml",
+    ),
+    "a workflow, of an agent that failed": (
+        lambda s: s.committed(
+            {".github/workflows/x.yml": b"on: push\n"},
+            conclusion="failure",
+            why="It gave up.",
+        ),
+        "It gave up.",
+    ),
+    "a link out of the tree": (links_out, "adds or changes a symbolic link: l"),
+    "a submodule": (a_submodule, "adds or changes a submodule: sub"),
+    "a protected file": (
+        lambda s: s.committed({"AGENTS.md": b"obey me\n"}),
+        "touches a protected path: AGENTS.md",
+    ),
+    "a large file": (a_large_file, "has a file of 60000000 bytes"),
+    "a commit without end": (many_commits, "The work has over 1000 commits"),
+    "a tree that is a bomb": (lambda s: s.with_work(s.work.tree_bomb()), "The work "),
+    "folders without end": (lambda s: s.with_work(s.work.deep_tree()), "The work "),
+    "a delta that is a bomb": (
+        lambda s: s.parcel(("work.bundle", s.work.delta_bomb()), commit="c" * 40),
+        "work.bundle cannot be read",
+    ),
+}
+
+
+KEPT = {"a link out of the tree", "a submodule", "a protected file"}
+"""Work that is kept, where people can look at it, under a ref that nothing reads."""
+
+
+@pytest.mark.timeout(600)
+async def test_a_hostile_result_is_refused_and_nothing_is_pushed(
+    tmp_path: Path,
+) -> None:
+    items = "".join(f"- [ ] {case}\n" for case in CASES)
+    async with room(tmp_path / "room", CONFIG, text=items) as here:
+        for number, (case, (made, reason)) in enumerate(CASES.items(), 1):
+            folder = tmp_path / f"agent-{number}"
+            base = await here.started(number, run=RUNS + number)
+            stage = Stage(here, number, folder, base)
+            before = await stage.refs()
+
+            why = await stage.hand_in(made(stage))
+
+            assert reason in why, case
+            after = await stage.refs()
+            refs = before.keys() | after.keys()
+            moved = {ref for ref in refs if before.get(ref) != after.get(ref)} - ALWAYS
+            kept = {ids.attempt_ref(NAME, number, 1)} if case in KEPT else set()
+            assert moved == kept, case
+        await here.loop.tick()
+        comment = html.unescape("\n".join(here.spoken())).replace("\\", "")
+        assert [case for case, (_, why) in CASES.items() if why not in comment] == []
