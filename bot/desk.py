@@ -20,6 +20,10 @@ async def _nothing() -> None:
     """Hold nothing."""
 
 
+async def _unknown() -> None:
+    """Know of no secret."""
+
+
 @dataclass(kw_only=True)
 class Desk:
     """One bot's tools; for one event loop."""
@@ -55,6 +59,8 @@ class Desk:
     """When the newest comment was written or edited that a look has found."""
     hold: Callable[[], Awaitable[None]] = _nothing
     """Makes sure of the bot's lease before what is not announced is written."""
+    secret_names: Callable[[], Awaitable[frozenset[str] | None]] = _unknown
+    """Tells the names of the secrets that runs get; None: we may not know."""
     ended: dict[int, int] = field(default_factory=dict)
     """When each run was first seen to have ended, unix ms."""
 

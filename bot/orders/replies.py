@@ -1,6 +1,6 @@
 """What the bot says to commands: every sentence, and the reaction that goes with it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -109,6 +109,20 @@ def unanswered_for(by: str) -> str:
     return (
         f"@{by} may not have this merged any more, so it is taken out of the merge "
         "queue. Somebody who may puts it back with `/brat merge` on its pull request."
+    )
+
+
+def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
+    """Say which engines find no key, by their name and where they look for it."""
+    wants = "\n".join(
+        f"- {code_span(name)} looks in {' or '.join(map(code_span, keys))}"
+        for name, keys in lacking.items()
+    )
+    return (
+        "No Actions secret of this repository holds the key of these engines:\n\n"
+        f"{wants}\n\n"
+        "Their sessions end before an agent starts, unless the runner's machine has "
+        "the key. Set the secret under Settings, Secrets and variables, Actions."
     )
 
 

@@ -14,6 +14,7 @@ from bot.forge.payloads import Issue
 from bot.forge.retrying import Try, failed_try, quiet_try
 from bot.repository.draft import Draft
 from bot.repository.survey import surveyed
+from bot.roles import keys
 from bot.roles.admission import EDITED, admitted, edited_since
 from bot.roles.patterns import chosen, compiled_for, plan_by_pattern
 from bot.roles.quota import refusal
@@ -132,7 +133,10 @@ async def begin(desk: Desk, draft: Draft, request: Request, issue: Issue) -> str
         except PatternError as error:
             return str(error)
     forbidden = draft.submit(command)
-    return forbidden.why if forbidden else None
+    if forbidden:
+        return forbidden.why
+    await keys.warn(desk, draft, command)
+    return None
 
 
 def _planned(settings: Settings, text: str) -> Settings:

@@ -27,6 +27,7 @@ from bot.door.triage import LOOK_AT
 from bot.door.webhooks import PATH as HOOK
 from bot.forge.app_auth import PERMISSIONS
 from bot.forge.payloads import Account
+from bot.forge.secret_names import RIGHT
 from grite.errors import BratError, Unavailable
 
 EVENTS: Final = (*sorted(LOOK_AT), "repository")
@@ -69,7 +70,7 @@ class Wish:
             "url": self.public_url or self.web_url,
             "redirect_url": redirect_url,
             "public": False,
-            "default_permissions": dict(PERMISSIONS),
+            "default_permissions": {**PERMISSIONS, **RIGHT},
         }
         if self.public_url:
             hook = self.public_url.rstrip("/") + HOOK

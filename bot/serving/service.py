@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import httpx
@@ -18,7 +19,8 @@ from bot.feed.origin import Origin
 from bot.feed.reception import Finds, Reception
 from bot.forge.github import GitHub
 from bot.forge.pace import Pace, pacing
-from bot.forge.rest import DEADLINE_S, Refused
+from bot.forge.rest import DEADLINE_S, Refused, Rest
+from bot.forge.secret_names import RIGHT, secret_names
 from bot.forge.tokens import StaticToken, Tokens
 from bot.lease import BotLease
 from bot.loop import Loop
@@ -102,6 +104,9 @@ async def opened(
                 origin,
             ),
         )
+        if not settings.sole:  # `brat doctor --engines` looks on the person's machine
+            rest = Rest(client, api_url=settings.api_url, token=way_in.onlooker)
+            desk.secret_names = partial(secret_names, rest, settings.repository)
         lease = BotLease(mirror, actor, sole=settings.sole, once=settings.once)
         yield Loop(desk=desk, wake=bell, lease=lease, tell=tell)
 
@@ -111,6 +116,8 @@ class _WayIn:
     """What the bot shows the forge, and how fast it may come."""
 
     tokens: Tokens
+    onlooker: Tokens
+    """What shows which secrets there are, where the bot may see that."""
     pace: Pace
     login: str | None = None
     """Of an App: unlike others, it cannot ask who it is."""
@@ -122,20 +129,26 @@ async def _let_in(
 ) -> AsyncIterator[_WayIn]:
     how = pacing(settings.gap_s)
     if settings.app_id is None or settings.private_key_file is None:
-        yield _WayIn(tokens=StaticToken(settings.token), pace=pace or Pace(how))
+        own_token = StaticToken(settings.token)
+        yield _WayIn(tokens=own_token, onlooker=own_token, pace=pace or Pace(how))
         return
     # Cryptography is slow to load, and a bot with a token does not need it.
     from bot.forge.app_auth import AppTokens, Grant
     from bot.serving.roster import key_of
 
-    async with AppTokens(
+    grant = Grant(repository=settings.repository, installation=settings.installation)
+    source = partial(
+        AppTokens,
         client,
         api_url=settings.api_url,
         app=key_of(settings.app_id, settings.private_key_file),
-        grant=Grant(repository=settings.repository, installation=settings.installation),
-    ) as tokens:
-        own = pace or Pace(how, clock=tokens.clock)
-        yield _WayIn(tokens=tokens, pace=own, login=await tokens.login())
+    )
+    async with (
+        source(grant=grant) as tokens,
+        source(grant=replace(grant, permissions=RIGHT)) as onlooker,
+    ):
+        own, login = pace or Pace(how, clock=tokens.clock), await tokens.login()
+        yield _WayIn(tokens=tokens, onlooker=onlooker, pace=own, login=login)
 
 
 @asynccontextmanager

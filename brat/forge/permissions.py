@@ -23,11 +23,13 @@ _ASKED: Final = tuple(
         (r"/pulls/[^/]*/merge", ("contents",)),
         (r"/pulls.*", ("pull_requests",)),
         (r"/(issues|labels).*", ("issues", "pull_requests")),
+        (r"/actions/(organization-)?secrets", ("secrets",)),
         (r"/actions/.*", ("actions",)),
         (r"/hooks.*", ("repository_hooks",)),
     )
 )
 """The first that matches counts; any one of its permissions will do."""
+_NEVER_PUBLIC: Final = (("repository_hooks",), ("secrets",))
 _REFUSED: Final = "Resource not accessible by integration"
 
 
@@ -49,7 +51,7 @@ def check(access: Access, route: Route, repo: Repository | None) -> None:
         return
     reads = route.method == "GET"
     names = _names(route)
-    if reads and not repo.private and names != ("repository_hooks",):
+    if reads and not repo.private and names not in _NEVER_PUBLIC:
         return
     level = "read" if reads else "write"
     if not any(grants(access, name, level) for name in names):

@@ -94,6 +94,11 @@ def environment(
     )
 
 
+def secret_names() -> tuple[str, ...]:
+    """Return the names of the runs' secrets."""
+    return tuple(sorted(_secrets()))
+
+
 def _secrets() -> dict[str, str]:
     """Return the secrets of the runs, which the forge was started with."""
     ours = os.environ  # noqa: TID251  they are settings of the forge

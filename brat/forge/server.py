@@ -24,6 +24,7 @@ from brat.forge import (
     rest_merge,
     rest_pulls,
     rest_repos,
+    rest_secrets,
 )
 from brat.forge.calls import Answer, Call, Route
 from brat.forge.gate import MOST_BODY, Gate
@@ -50,6 +51,7 @@ ROUTES: Final = (
     *rest_actions.ROUTES,
     *rest_artifacts.ROUTES,
     *rest_hooks.ROUTES,
+    *rest_secrets.ROUTES,
     *rest_apps.ROUTES,
     *rest_repos.ROUTES,
 )

@@ -121,7 +121,11 @@ def project(folder: Path, config: str = CONFIG) -> Path:
 
 @asynccontextmanager
 async def lobby(
-    folder: Path, *, config: str = CONFIG, roles: tuple[Role, ...] = ("mayor",)
+    folder: Path,
+    *,
+    config: str = CONFIG,
+    roles: tuple[Role, ...] = ("mayor",),
+    sole: bool = True,
 ) -> AsyncIterator[Lobby]:
     """Give a lobby whose repository is public and holds `config`."""
     known = registrations.register(
@@ -152,6 +156,7 @@ async def lobby(
                 for login, token in tokens.items()
             }
             settings = local.bot_settings(folder, known, url, roles)
+            settings = settings.model_copy(update={"sole": sole})
             async with (
                 service.opened(settings, lambda _: None) as loop,
                 service.door(loop, 0) as port,
