@@ -176,6 +176,12 @@ def fitting(lines: list[str], more: str, chars: int = LIST_CHARS) -> list[str]:
     return lines
 
 
+def harmless(text: str) -> tuple[str, ...]:
+    """Return hostile text as harmless lines, whole."""
+    lines = clean(text).strip().split("\n")
+    return tuple(line.strip().translate(_HARMLESS) for line in lines)
+
+
 def inline(text: str) -> str:
     """Return hostile text as one harmless line of a table."""
     return " ".join(clean(text).split())[:_WHY_CHARS].translate(_HARMLESS)

@@ -72,6 +72,8 @@ def _change(task: Task, between: tuple[str, str] | None, web: str) -> str:
 
 
 def _evidence(convoy: Convoy, task: Task) -> str:
+    if task.report is not None:
+        return "its report fits what a report must be"
     if task.landed is None:
         return "its agent says that nothing is to be done, and the acceptance passed"
     pull = f", #{task.pull}" if task.pull else ""

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from convoy.events import Cause, Reaction, Settings, TaskSpec, Usage
+from convoy.events import Cause, Reaction, Report, Settings, TaskSpec, Usage
 from convoy.notes import Left
 
 
@@ -304,6 +304,16 @@ class AcceptNothing(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
 
+class AcceptReport(Struct, frozen=True, kw_only=True):
+    """The attempt ended in a report that fits; the shell has judged and cleaned it."""
+
+    convoy: str
+    task: int
+    attempt: int
+    report: Report
+    usage: Usage = Usage()
+
+
 class RefuseWork(Struct, frozen=True, kw_only=True):
     """The attempt ended without work that may land."""
 
@@ -443,6 +453,7 @@ Command = (
     | NoteTask
     | AcceptWork
     | AcceptNothing
+    | AcceptReport
     | RefuseWork
     | LoseSession
     | AttemptMerge

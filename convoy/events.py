@@ -29,7 +29,7 @@ Cause = Literal[
 """Why a task is in the queue: only `planned`, `outage`, `setup`, `spent` and `retry`
 cost no attempt."""
 
-Kind = Literal["work"]
+Kind = Literal["work", "report", "scout"]
 """What a task is for; docs/workflows.md says what each kind does."""
 Approve = Literal["auto", "plan"]
 Followups = Literal["ask", "auto", "off"]
@@ -66,6 +66,25 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     follows: int = 0
     """The task whose agent asked for it; 0: it was planned, or a person added it."""
     kind: Kind = "work"
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One thing that a report says."""
+
+    title: str
+    detail: str = ""
+    paths: tuple[str, ...] = ()
+    """The files or folders that show it."""
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """What a task found out that changes nothing; an agent's words, cleaned."""
+
+    summary: str
+    findings: tuple[Finding, ...] = ()
+    recommendation: str = ""
+    open: tuple[str, ...] = ()
+    """What it could not find out."""
 
 
 class Followup(Struct, frozen=True, kw_only=True):
@@ -358,10 +377,10 @@ class TaskStarted(Fact, frozen=True, kw_only=True, tag="task.started"):
     """Where the bot will push the work."""
     title: str
     instructions: str
-    kind: Literal["work", "plan"] = "work"
+    kind: Kind | Literal["plan"] = "work"
     """`plan`: it changes nothing, and its answer is the convoy's plan."""
     brief: str = ""
-    """What a planning session is told beside its instructions; ours, not others'."""
+    """What a session that is to answer is told beside its instructions; ours."""
     notes: tuple[str, ...] = ()
     """Why earlier attempts did not land, oldest first."""
     handed: tuple[str, ...] = ()
@@ -388,6 +407,16 @@ class TaskNoted(Fact, frozen=True, kw_only=True, tag="task.noted"):
     shared: tuple[str, ...] = ()
     """For every agent of the convoy: lines of its scratchpad; cleaned."""
     followups: tuple[Followup, ...] = ()
+
+
+class TaskReported(Fact, frozen=True, kw_only=True, tag="task.reported"):
+    """An attempt ended in a report that fits; beside it the task is merged."""
+
+    convoy: str
+    task: int
+    attempt: int
+    report: Report
+    """What its agent found out, cleaned."""
 
 
 class TaskBlocked(Fact, frozen=True, kw_only=True, tag="task.blocked"):
@@ -741,6 +770,7 @@ Event = (
     | TaskQueued
     | TaskStarted
     | TaskNoted
+    | TaskReported
     | TaskBlocked
     | TaskMerged
     | TaskDropped

@@ -14,6 +14,7 @@ from convoy.events import (
     Estimate,
     Followup,
     Reaction,
+    Report,
     Settings,
     TaskSpec,
     Usage,
@@ -108,6 +109,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """Why earlier attempts did not land, oldest first."""
     learned: tuple[str, ...] = ()
     """What its last agent that noted anything noted for the tasks that build on it."""
+    report: Report | None = None
+    """What it found out, of a task that ends so."""
     followups: tuple[Followup, ...] = ()
     """Further work that its agents saw, oldest first."""
     attempt: Attempt | None = None

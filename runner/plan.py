@@ -1,23 +1,26 @@
-"""What a planning session answers: the file it was asked for, else its last words."""
+"""What a session answers: the file it was asked for, else its last words."""
 
 import os
 import stat
 from pathlib import Path
 from typing import Final
 
-from convoy.planner import ANSWER_CHARS, FILE
+from convoy.events import TaskStarted
+from convoy.planner import ANSWER_CHARS, FILE, REPLY
 
 _BYTES: Final = 4 * ANSWER_CHARS
 
 
-def answer(folder: Path, said: str) -> str:
+def answer(started: TaskStarted, folder: Path, said: str) -> str:
     """Return the answer, cut to what the bot takes; empty: there is none.
 
     Args:
+        started: the session.
         folder: the agent's, after it has ended; whatever lies there may be a trap.
         said: the agent's last message, redacted.
     """
-    return (_written(folder / FILE) or said)[:ANSWER_CHARS]
+    file = folder / (FILE if started.kind == "plan" else REPLY)
+    return (_written(file) or said)[:ANSWER_CHARS]
 
 
 def _written(file: Path) -> str:

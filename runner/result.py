@@ -58,7 +58,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     left: Left = Left()
     """What the agent leaves for others: notes, lines for all, further work."""
     report: str = ""
-    """The plan that a planning session answered with; empty: it has none."""
+    """The plan or the report that it answered with; empty: it has none."""
     base: str
     commit: str | None
     """The newest commit in work.bundle."""

@@ -56,14 +56,14 @@ def conclude(seen: Seen) -> Finding:
     return Finding("success", _clean(seen), f"Changed {_files(seen.work)}.")
 
 
-def answered(seen: Seen, answer: str) -> Finding:
-    """Return what became of a planning session: it is to answer, not to change."""
+def answered(seen: Seen, answer: str, what: str) -> Finding:
+    """Return what became of a session that is to answer with a plan or a report."""
     for finding in (*_unready(seen), *_ended(seen)):
         return finding
     if seen.report.status == "done" and answer:
-        return Finding("success", "exited", "It answered with a plan.")
+        return Finding("success", "exited", f"It answered with a {what}.")
     said = (seen.report.status or "nothing").replace("_", " ")
-    why = f"The agent gave no plan; it reported {said}: {seen.report.summary}"
+    why = f"The agent gave no {what}; it reported {said}: {seen.report.summary}"
     return Finding("failure", "nothing", why)
 
 

@@ -107,9 +107,12 @@ class _Session:
             return self._close(ending, Report(None), Work(), why=ready.why)
         self._litter = ready.litter
         ending, report = self._run_engine(workspace, scratch, proxy)
-        if self._started.kind == "plan":
-            said = plan.answer(workspace.folder, report.text)
-            return self._close(ending, report, Work(), self._redaction(said))
+        if self._started.kind != "work":
+            text = plan.answer(self._started, workspace.folder, report.text)
+            said = self._redaction(text)
+            tried = self._started.kind == "scout"
+            work = self._salvaged(workspace) if tried else Work()
+            return self._close(ending, report, work, said)
         return self._close(ending, report, self._salvaged(workspace))
 
     def _run_engine(
@@ -155,7 +158,7 @@ class _Session:
             yield sender.show, inbox
 
     def _set_up(self, workspace: Workspace, scratch: Path) -> Prepared:
-        if self._started.kind == "plan":  # it changes and runs nothing
+        if self._started.kind in ("plan", "report"):  # it changes and runs nothing
             return Prepared()
         with LiveView(sys.stdout if self._inputs.on_actions else None) as view:
             setting = Setting(
@@ -218,7 +221,12 @@ class _Session:
         spec = started.engine
         limits = spec.timeout_s, spec.silence_s
         seen = Seen(ending, report, work, refused, *limits, unprepared=why)
-        found = conclude(seen) if started.kind == "work" else answered(seen, answer)
+        if started.kind == "work":
+            found = conclude(seen)
+        else:
+            found = answered(
+                seen, answer, "plan" if started.kind == "plan" else "report"
+            )
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         return Result(
             **self._who,

@@ -10,6 +10,7 @@ from typing import Final
 import pygit2
 
 from bot.desk import Desk
+from bot.reported import reported
 from bot.repository.bundle import NoBundle
 from bot.repository.draft import Draft
 from bot.repository.patch import Patch, examined
@@ -19,7 +20,9 @@ from bot.roles.intake import Parcel, Result
 from convoy import ids
 from convoy.actions import Collect
 from convoy.commands import (
+    AcceptReport,
     AcceptWork,
+    Answer,
     BlockTask,
     LoseSession,
     NoteTask,
@@ -27,8 +30,10 @@ from convoy.commands import (
     RefuseWork,
 )
 from convoy.events import Cause, Usage
+from convoy.kinds import REPORTING, is_last
 from convoy.notes import Left
 from convoy.outcome import FOR_A_PERSON, OUTAGES
+from convoy.patterns import report
 from convoy.planner import answer
 from convoy.planner.answer import House
 from convoy.state import Attempt, Convoy, Task
@@ -93,6 +98,8 @@ class HandIn:
         result = parcel.result
         if self.task.number == 0:
             self._judge_plan(result)
+        elif self.task.spec.kind in REPORTING:
+            self._judge_report(parcel)
         elif result.commit is None or parcel.bundle is None:
             self._turn_down(result, result.why or "the agent changed nothing")
         elif why := self._bring(parcel, result.commit):
@@ -125,6 +132,41 @@ class HandIn:
                 usage=result.used,
             )
         )
+
+    def _judge_report(self, parcel: Parcel) -> None:
+        """Take the answer for what the task found out; what it tried is kept."""
+        result, task, convoy = parcel.result, self.task, self.convoy
+        if result.commit is not None and not self._bring(parcel, result.commit):
+            self._keep(result.commit)
+        if result.conclusion != "success":
+            self._turn_down(result, result.why or "the engine gave no report")
+            return
+        known = None if task.spec.kind == "scout" else self._paths()
+        try:
+            found = report.read(result.report, known)
+        except report.Unfit as error:
+            self._refuse("refused", str(error), result)
+            return
+        self._note(result, result.left.followups)
+        refused = self.draft.submit(
+            AcceptReport(
+                convoy=convoy.name,
+                task=task.number,
+                attempt=self.attempt.number,
+                report=found,
+                usage=result.used,
+            )
+        )
+        specs = tuple(each.spec for each in convoy.tasks)
+        if refused is None and is_last(task.spec, specs):
+            sign = ids.sign_key("report", f"{convoy.name}/{task.number}")
+            text = reported(task, found)
+            self.draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+
+    def _paths(self) -> frozenset[str]:
+        """Return the files and folders that the attempt was given."""
+        files = files_at(self.desk.mirror.path, self.attempt.base)
+        return House(files=files, engines=(), limit=0).known
 
     def _bring(self, parcel: Parcel, commit: str) -> str:
         """Bring the commits into the mirror; return why they cannot be used."""

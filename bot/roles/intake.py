@@ -110,7 +110,7 @@ class Result(BaseModel):
     why: str = Field(default="", max_length=2_000)
     summary: str = Field(default="", max_length=10_000)
     report: str = Field(default="", max_length=ANSWER_CHARS)
-    """The plan, where the session was to make one."""
+    """The plan or the report, where the session was to make one."""
     base: str
     commit: str | None = Field(default=None, pattern="^[0-9a-f]{40}$")
     usage: Claimed = Claimed()

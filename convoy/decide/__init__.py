@@ -59,6 +59,7 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.NoteTask: notes.note,
     commands.AcceptWork: sessions.accept,
     commands.AcceptNothing: sessions.accept_nothing,
+    commands.AcceptReport: sessions.accept_report,
     commands.RefuseWork: sessions.refuse,
     commands.LoseSession: sessions.lose,
     commands.AttemptMerge: merges.attempt,

@@ -11,6 +11,7 @@ from convoy.decide.verdict import Decision, Events, Refusal
 from convoy.events import Followup, TaskNoted, TaskSpec
 from convoy.evolve import evolve
 from convoy.notes import bounded
+from convoy.patterns.report import lines
 from convoy.state import Convoy, State, Task
 
 _ASKED = "an agent asked for it that worked on a task which an agent had asked for"
@@ -96,5 +97,11 @@ def handed(convoy: Convoy, task: Task) -> tuple[str, ...]:
         if other is not None
         for note in other.learned
     )
+    before = (convoy.task(number) for number in task.spec.after)
+    found = (
+        f"task {other.number} ({other.spec.title}) reports: {lines(other.report)}"
+        for other in before
+        if other is not None and other.report is not None
+    )
     own = (f"an earlier attempt at this task: {note}" for note in task.learned)
-    return (*told, *own)
+    return (*found, *told, *own)

@@ -7,7 +7,13 @@ that its slot and its leases are not given away before; what it brings is refuse
 from msgspec.structs import replace
 
 from convoy import ids
-from convoy.commands import AcceptNothing, AcceptWork, LoseSession, RefuseWork
+from convoy.commands import (
+    AcceptNothing,
+    AcceptReport,
+    AcceptWork,
+    LoseSession,
+    RefuseWork,
+)
 from convoy.decide.consequence import again, convoy_next, freed
 from convoy.decide.lookup import in_session
 from convoy.decide.verdict import Decision, Events, Refusal
@@ -15,9 +21,11 @@ from convoy.events import (
     ActionIntended,
     SessionLost,
     TaskMerged,
+    TaskReported,
     WorkAccepted,
     WorkRefused,
 )
+from convoy.kinds import REPORTING
 from convoy.state import State, Task
 
 
@@ -26,8 +34,8 @@ def accept(state: State, command: AcceptWork) -> Decision:
     task = in_session(state, command.convoy, command.task, command.attempt)
     if isinstance(task, Refusal):
         return task
-    if task.number == 0:
-        return Refusal("a plan is no work: it is answered with a plan")
+    if unfit := _is_no_work(task):
+        return unfit
     if task.state != "running":
         return _too_late(state, command, task)
     accepted = WorkAccepted(
@@ -56,8 +64,8 @@ def accept_nothing(state: State, command: AcceptNothing) -> Decision:
     task = in_session(state, command.convoy, command.task, command.attempt)
     if isinstance(task, Refusal):
         return task
-    if task.number == 0:
-        return Refusal("a plan is no work: it is answered with a plan")
+    if unfit := _is_no_work(task):
+        return unfit
     if task.state != "running":
         return _too_late(state, command, task)
     if task.earlier is not None:
@@ -66,6 +74,36 @@ def accept_nothing(state: State, command: AcceptNothing) -> Decision:
     convoy = state.convoys[command.convoy]
     after = convoy_next(convoy, replace(task, state="merged"))
     return (*freed(state, convoy.name, task), merged, *after)
+
+
+def accept_report(state: State, command: AcceptReport) -> Decision:
+    """Settle a task that was to find something out."""
+    task = in_session(state, command.convoy, command.task, command.attempt)
+    if isinstance(task, Refusal):
+        return task
+    if task.spec.kind not in REPORTING:
+        return Refusal(f"task {task.number} is not to end in a report")
+    if task.state != "running":
+        return _too_late(state, command, task)
+    reported = TaskReported(
+        convoy=command.convoy,
+        task=task.number,
+        attempt=command.attempt,
+        report=command.report,
+    )
+    merged = TaskMerged(convoy=command.convoy, task=command.task, usage=command.usage)
+    convoy = state.convoys[command.convoy]
+    after = convoy_next(convoy, replace(task, state="merged"))
+    return (reported, *freed(state, convoy.name, task), merged, *after)
+
+
+def _is_no_work(task: Task) -> Refusal | None:
+    """Return why an attempt at it cannot end in a change."""
+    if task.number == 0:
+        return Refusal("a plan is no work: it is answered with a plan")
+    if task.spec.kind != "work":
+        return Refusal(f"task {task.number} ends in a {task.spec.kind}, not in work")
+    return None
 
 
 def refuse(state: State, command: RefuseWork) -> Decision:
@@ -101,7 +139,7 @@ def lose(state: State, command: LoseSession) -> Decision:
 
 
 def _too_late(
-    state: State, command: AcceptWork | AcceptNothing, task: Task
+    state: State, command: AcceptWork | AcceptNothing | AcceptReport, task: Task
 ) -> Decision:
     """End the session of a task that is not wanted, or not yet again."""
     refused = WorkRefused(

@@ -19,7 +19,9 @@ from convoy.events import (
     TaskQueued,
     TaskStarted,
 )
+from convoy.kinds import REPORTING
 from convoy.needs import FAILED, blocked_key
+from convoy.patterns.report import brief
 from convoy.queue import conflicting_leases, resources, startable
 from convoy.state import Convoy, State, Task
 from grite.resource import overlaps
@@ -64,6 +66,8 @@ def start(state: State, command: StartTask) -> Decision:
         title=task.spec.title,
         instructions=task.spec.instructions,
         notes=notes,
+        kind=task.spec.kind,
+        brief=brief(task.spec.kind) if task.spec.kind in REPORTING else "",
         handed=handed(convoy, task),
         scratchpad=convoy.scratchpad,
         followups=convoy.settings.followups != "off",

@@ -28,6 +28,7 @@ from convoy.events import (
     TaskMerged,
     TaskNoted,
     TaskQueued,
+    TaskReported,
     WorkAccepted,
 )
 from convoy.evolve.breaker import counted
@@ -81,6 +82,14 @@ def _noted(state: State, event: TaskNoted) -> State:
     return change_convoy(state, event.convoy, lambda c: noted(c, event))
 
 
+def _reported(state: State, event: TaskReported) -> State:
+    return change_convoy(
+        state,
+        event.convoy,
+        lambda c: change_task(c, event.task, lambda t: replace(t, report=event.report)),
+    )
+
+
 def _edited(state: State, event: Edit) -> State:
     return change_convoy(
         state,
@@ -128,6 +137,7 @@ _CHANGES: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     ConvoyRequested: _requested,
     TaskAdded: _added,
     TaskNoted: _noted,
+    TaskReported: _reported,
     CommentSaid: _said,
     PeopleCalled: _called,
     LeaseTaken: lease_after,

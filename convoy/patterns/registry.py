@@ -12,7 +12,10 @@ from convoy.text.plaintext import clean, cut
 FOLDER: Final = ".brat/workflows/"
 NONE: Final = "none"
 """Whoever says so wants no pattern, whatever is configured."""
-BUILT_IN: Final = ("maintenance", "spec")
+BUILT_IN: Final = (
+    *("scout", "architect-builder", "debate"),
+    *("research", "understanding", "maintenance", "spec"),
+)
 """In the order of the list; each a file of this package."""
 
 

@@ -4,8 +4,6 @@ The answer is a stranger's text. All that is wrong with it is said at once, a se
 each, so that the model can mend it.
 """
 
-import json
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,9 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from convoy.events import TaskSpec
 from convoy.graph import find_cycle
-from convoy.planner import ANSWER_CHARS
 from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
 from convoy.resources import declared_need, declared_path
+from convoy.text.json_block import json_in
 from convoy.text.nearest import did_you_mean
 from convoy.text.plaintext import clean, cut
 from convoy.text.redaction import redacted
@@ -27,7 +25,6 @@ from grite.resource import overlaps
 
 FAULTS: Final = 20
 """So many are told at once."""
-_BLOCK: Final = re.compile(r"^```(?:json)?\s*\n(.*?)^```", re.MULTILINE | re.DOTALL)
 Words = Annotated[str, Field(min_length=1, max_length=INSTRUCTIONS_CHARS)]
 Names = Annotated[tuple[str, ...], Field(max_length=50)]
 
@@ -166,23 +163,12 @@ def _waits(tasks: Mapping[int, TaskSpec], task: int, on: int) -> bool:
 
 def _parsed(text: str) -> Answer:
     try:
-        return Answer.model_validate(_document(text), strict=False)
+        return Answer.model_validate(json_in(text, "plan"), strict=False)
     except ValidationError as error:
         said = (_said(fault) for fault in error.errors()[:FAULTS])
         raise Unusable(tuple(said)) from error
-
-
-def _document(text: str) -> Any:  # noqa: ANN401  any JSON
-    if len(text) > ANSWER_CHARS:
-        raise Unusable((f"The plan is longer than {ANSWER_CHARS} characters.",))
-    blocks = _BLOCK.findall(text)
-    whole = blocks[-1] if blocks else text[text.find("{") : text.rfind("}") + 1]
-    if not whole.strip():
-        raise Unusable(("The answer holds no JSON object.",))
-    try:
-        return json.loads(whole)
-    except (ValueError, RecursionError) as error:
-        raise Unusable((f"The plan is no JSON: {error}.",)) from error
+    except ValueError as error:
+        raise Unusable((str(error),)) from error
 
 
 def _said(fault: Any) -> str:  # noqa: ANN401  pydantic's own

@@ -65,6 +65,8 @@ def convoy_document(convoy: Convoy) -> dict[str, Any]:
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),
         "usage": msgspec.to_builtins(used(convoy)),
+        "pattern": convoy.pattern,
+        "warnings": list(convoy.warnings),
         "estimate": msgspec.to_builtins(convoy.estimate),
         "tasks": [task_document(convoy, task) for task in convoy.tasks],
     }
@@ -75,6 +77,8 @@ def task_document(convoy: Convoy, task: Task) -> dict[str, Any]:
     return {
         "number": task.number,
         "title": task.spec.title,
+        "kind": task.spec.kind,
+        "report": msgspec.to_builtins(task.report),
         "state": task.state,
         "attempts": task.started,
         "usage": msgspec.to_builtins(task.used),

@@ -45,6 +45,7 @@ from convoy.events import (
     TaskMerged,
     TaskNoted,
     TaskQueued,
+    TaskReported,
     TaskStarted,
     TaskTold,
     WorkAccepted,
@@ -109,7 +110,12 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
         case MergeAttempted() | MergeFailed() | MergeLanded():
             return _merge(fact)
         case (
-            TaskQueued() | TaskStarted() | TaskBlocked() | TaskMerged() | TaskDropped()
+            TaskQueued()
+            | TaskStarted()
+            | TaskReported()
+            | TaskBlocked()
+            | TaskMerged()
+            | TaskDropped()
         ):
             return _task(fact)
         case (
@@ -139,8 +145,13 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
             assert_never(fact)
 
 
-def _task(
-    fact: TaskQueued | TaskStarted | TaskBlocked | TaskMerged | TaskDropped,
+def _task(  # noqa: C901  one arm a kind
+    fact: TaskQueued
+    | TaskStarted
+    | TaskReported
+    | TaskBlocked
+    | TaskMerged
+    | TaskDropped,
 ) -> str:
     task = f"Task {fact.task}"
     match fact:
@@ -150,6 +161,9 @@ def _task(
             return f"{task} is queued again ({fact.cause}): {_clause(fact.why)}."
         case TaskStarted():
             return f"{task}, attempt {fact.attempt}, starts from {fact.base[:10]}."
+        case TaskReported():
+            said = _clause(fact.report.summary)
+            return f"{task}, attempt {fact.attempt}, reports: {said}."
         case TaskBlocked():
             return f"{task} is blocked: {_clause(fact.why)}."
         case TaskMerged(commit=None):

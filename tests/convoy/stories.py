@@ -6,6 +6,7 @@ import pytest
 
 from convoy.commands import (
     AcceptNothing,
+    AcceptReport,
     AddTask,
     ApprovePlan,
     ApproveWork,
@@ -38,7 +39,7 @@ from convoy.commands import (
     VoidApproval,
     WithdrawMerge,
 )
-from convoy.events import EngineSpec
+from convoy.events import EngineSpec, Finding, Report
 from convoy.notes import Left
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -122,5 +123,15 @@ def steered() -> Rules:
     return rules.offered(1, sha("c"), sha("1"))
 
 
-STORIES = (landed_whole, went_wrong, given_up, steered)
+def found_out() -> Rules:
+    """Tell of a convoy whose tasks change nothing."""
+    rules = Rules().planned(spec(1, kind="scout"), spec(2, kind="report", after=(1,)))
+    finding = Finding(title="A loop", detail="In it.", paths=("a.py",))
+    report = Report(summary="It is slow.", findings=(finding,), open=("Why?",))
+    rules.started(1).do(AcceptReport(convoy=NAME, task=1, attempt=1, report=report))
+    rules.started(2)
+    return rules.do(AcceptReport(convoy=NAME, task=2, attempt=1, report=report))
+
+
+STORIES = (landed_whole, went_wrong, given_up, steered, found_out)
 story = pytest.mark.parametrize("tell", STORIES)

@@ -28,6 +28,7 @@ REACHED: Final = (
     *("task conflict", "speculative conflict", "convoy conflict"),
     *("task red", "red behind another", "convoy red"),
     *("session lost", "session refused", "session outage", "noop", "run deleted"),
+    *("session report", "report handed on"),
     *("died before push", "died after push"),
     *("died before an effect", "died after an effect"),
     *("answer lost after push", "answer lost after an effect", "effect refused"),

@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from tests.world.second_reader import rows
 from tests.world.terminal import Said, Terminal, left_running
 from tests.world.words import project
 
 pytestmark = pytest.mark.timeout(600)
 
+BARE = ".git/brat/forge/repos/pat-person/project.git"
 CONFIG = """\
 [ci]
 command = "sh ci.sh"
@@ -107,3 +109,76 @@ def test_what_cannot_be_run_is_told_before_anything_begins(
     assert said.status == 1
     assert told in said.err
     assert not (terminal.cwd / ".git/brat").exists()
+
+
+def report(summary: str) -> str:
+    """Return shell that answers with a report."""
+    answer = json.dumps({"summary": summary})
+    return f"echo '{answer}' > answer.json; echo 'BRAT: done'\n"
+
+
+def said_on(terminal: Terminal) -> list[str]:
+    """Return the reports that are said on the issue, as the log announced them."""
+    facts = (row.fact for row in rows(terminal.cwd / BARE) if row.fact)
+    said = (str(fact.get("text", "")) for fact in facts)
+    return [text for text in said if text.startswith("### Report")]
+
+
+def test_a_debate_is_between_different_engines_and_a_third_decides(
+    tmp_path: Path,
+) -> None:
+    said = 'asked=$(cat); case "$asked" in\n'
+    one = said + (
+        f"*'# Task 5 '*'reports: A2'*'reports: B2'*) {report('A it is.')};;\n"
+        f"*'# Task 3 '*'reports: B1'*) {report('A2')};;\n"
+        f"*) {report('A1')};;\nesac\n"
+    )
+    other = said + (
+        f"*'# Task 4 '*'reports: A1'*) {report('B2')};;\n*) {report('B1')};;\nesac\n"
+    )
+    terminal = played(tmp_path, one, other)
+    convoy = ended(terminal, 'brat workflow run debate --task "Tabs or spaces"')
+
+    engines = [task["engine"] for task in convoy["tasks"]]
+    assert engines == ["default", "other", "default", "other", "default"]
+    assert [task["landed_commit"] for task in convoy["tasks"]] == [None] * 5
+    log = terminal.done("brat log show -n 500")
+    assert "Task 5, attempt 1, reports: A it is." in log
+    assert (
+        "the steps one and decide have the same engine, default" in convoy["warnings"]
+    )
+
+
+def test_what_a_scout_tries_never_lands_and_is_handed_on(tmp_path: Path) -> None:
+    agent = (
+        'asked=$(cat); case "$asked" in\n'
+        f"*'scouting attempt'*) touch bad tried; {report('Mind the gap.')};;\n"
+        "*'reports: Mind the gap.'*) echo done > built.txt; echo 'BRAT: done';;\nesac\n"
+    )
+    terminal = played(tmp_path, agent)
+    convoy = ended(terminal, 'brat workflow run scout --task "Build it"')
+
+    assert titles(convoy) == ["Scout: Build it", "Build it"]
+    assert (terminal.cwd / "built.txt").exists()
+    assert not (terminal.cwd / "tried").exists()
+    kept = f"git -C {BARE} ls-tree --name-only refs/grite/attempts/{convoy['name']}/1/1"
+    assert "tried" in terminal.done(kept).splitlines()
+
+
+def test_research_ends_in_one_report_on_the_issue(tmp_path: Path) -> None:
+    agent = (
+        'asked=$(cat); case "$asked" in\n'
+        f"*'reports: Fine.'*'reports: Fine.'*) {report('All @you asked is fine.')};;\n"
+        "*'# Task 1 of'*'attempt 1'*) echo no idea; echo 'BRAT: done';;\n"
+        f"*) touch bad; {report('Fine.')};;\nesac\n"
+    )
+    terminal = played(tmp_path, agent)
+    convoy = ended(
+        terminal, 'brat workflow run research --task "Is it" -v "questions=speed, cost"'
+    )
+
+    assert [task["attempts"] for task in convoy["tasks"]] == [2, 1, 1]
+    assert not (terminal.cwd / "bad").exists()
+    [shown] = said_on(terminal)
+    assert "Report of task 3: Report: Is it" in shown
+    assert "@you" not in shown

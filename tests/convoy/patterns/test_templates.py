@@ -15,6 +15,7 @@ from convoy.patterns.template import template
 ENGINES = {
     "default": EngineSpec(type="claude-code"),
     "docs": EngineSpec(type="codex"),
+    "third": EngineSpec(type="gemini"),
 }
 FILE = ".brat/workflows/mine.yml"
 STEP = """\
@@ -31,6 +32,9 @@ BOTH = """\
 NEEDED = {
     "maintenance": {"places": "api/, web/"},
     "spec": {"file": "docs/spec.md"},
+    "architect-builder": {"parts": "api, ui"},
+    "research": {"questions": "speed, cost"},
+    "understanding": {"parts": "api/, web/"},
 }
 """What the patterns of brat's own cannot do without."""
 

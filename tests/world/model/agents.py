@@ -12,6 +12,8 @@ ENDS: Final = (
     *("good", "good", "clash", "same", "bad"),
     *("refused", "nothing", "nothing", "lost", "outage"),
 )
+TROUBLES: Final = ("refused", "nothing", "lost", "outage")
+"""What may go wrong with a session that is to report."""
 VERDICTS: Final = ("truth", "truth", "red", "late")
 
 
@@ -53,9 +55,15 @@ class Agents(Bots):
     def end(self, run: Run, how: str) -> None:
         """End a session in one of the ways of `ENDS`."""
         run.completed = True
+        if run.started.kind != "work" and how not in TROUBLES:
+            how = "report"
         base, line = run.started.base, f"work:{run.session}"
         commits = self.forge.commits
         match how:
+            case "report":
+                tried = run.started.kind == "scout"
+                commit = self.edited(base, line, "bad") if tried else ""
+                run.result = Result("report", commit)
             case "nothing" | "lost" | "outage":
                 run.result = Result(how)
             case "refused":

@@ -33,7 +33,8 @@ from tests.world.model.github import LOGIN, ModelGitHub, at_once
 
 ROUNDS: Final = 40
 ONCE: Final = (
-    *(commands.AcceptNothing, commands.AcceptWork, commands.FailConvoy),
+    *(commands.AcceptNothing, commands.AcceptReport, commands.AcceptWork),
+    commands.FailConvoy,
     *(commands.LandMerge, commands.LoseSession, commands.NoteDone),
     *(commands.PlanConvoy, commands.RefuseWork, commands.RequestConvoy),
     commands.StartBot,
@@ -242,8 +243,9 @@ class Bot:
         names = (action.convoy, action.task, attempt.number)
         if result.commit:
             draft.keep(*names, result.commit)
-        if result.how == "nothing" and attempt.root:
-            result = Result("refused")  # there is work that was to be changed
+        is_work = task is not None and task.spec.kind == "work"
+        if result.how == "nothing" and (attempt.root or not is_work):
+            result = Result("refused")  # work was to be changed, or is not wanted
         command = result.command(*names, base=attempt.root or attempt.base)
         if draft.submit(command) is None and isinstance(command, commands.AcceptWork):
             draft.move(HEADS + ids.task_branch(*names[:2]), command.commit)

@@ -28,7 +28,9 @@ def names_of(before: State, fact: Event) -> tuple[str, ...]:
             return ("noop",)
         case TaskStarted():
             others = {convoy.name for convoy, _ in before.running()} - {fact.convoy}
-            return ("two convoys at once",) if others else ()
+            handed = any(" reports: " in line for line in fact.handed)
+            met = {"two convoys at once": others, "report handed on": handed}
+            return tuple(what for what, is_so in met.items() if is_so)
         case ConvoyCompleted():
             return ("completed",)
         case _:

@@ -16,12 +16,13 @@ from bot.forge.rest import Refused
 from convoy.codec import UnknownFact, fact_of
 from convoy.commands import (
     AcceptNothing,
+    AcceptReport,
     AcceptWork,
     Command,
     LoseSession,
     RefuseWork,
 )
-from convoy.events import Event, TaskStarted
+from convoy.events import Event, Report, TaskStarted
 from convoy.observed import Check
 from convoy.record import fold
 from convoy.state import State
@@ -35,7 +36,7 @@ MAIN = HEADS + "main"
 QUEUE = HEADS + "brat/queue/"
 LOCK = "refs/grite/locks/bot"
 
-How = Literal["work", "refused", "nothing", "lost", "outage"]
+How = Literal["work", "report", "refused", "nothing", "lost", "outage"]
 
 
 class Died(Exception):
@@ -76,6 +77,8 @@ class Result(Struct, frozen=True):
                 return RefuseWork(**of, cause="refused", why="a link")
             case "nothing":
                 return AcceptNothing(**of)
+            case "report":
+                return AcceptReport(**of, report=Report(summary="So it is."))
             case "work":
                 return AcceptWork(**of, commit=self.commit, base=base, files=())
             case _:

@@ -27,7 +27,7 @@ from convoy.commands import (
     VoidApproval,
     WithdrawMerge,
 )
-from convoy.events import TaskSpec
+from convoy.events import Kind, TaskSpec
 from convoy.state import Convoy, Task, Work
 from tests.world.model.drawn import chosen, which
 from tests.world.model.forge import HEADS
@@ -41,7 +41,10 @@ HOLD: Final = "brat:hold"
 def _added(convoy: Convoy, task: Task, number: int) -> Command:
     new = max(each.number for each in convoy.tasks) + 1
     after = (task.number,) if number % 2 else ()
-    spec = TaskSpec(number=new, title="One more", instructions="It.", after=after)
+    kind: Kind = chosen(("work", "report", "scout"), number // 2)
+    spec = TaskSpec(
+        number=new, title="One more", instructions="It.", after=after, kind=kind
+    )
     return AddTask(convoy=convoy.name, spec=spec, by=BY)
 
 

@@ -1,0 +1,105 @@
+"""Tasks that end in a report: what one must be, and what becomes of it."""
+
+import json
+
+import pytest
+
+from convoy.commands import AcceptNothing, AcceptReport, AcceptWork
+from convoy.decide import Refusal
+from convoy.events import Finding, Report, TaskStarted
+from convoy.patterns.report import HANDED_CHARS, Unfit, brief, lines, read
+from tests.world.rules import NAME, Rules, sha, spec
+
+KNOWN = frozenset({"a.py", "lib/"})
+GOOD = {
+    "summary": "It is slow.",
+    "findings": [{"title": "A loop", "detail": "In it.", "paths": ["a.py", "lib"]}],
+    "recommendation": "Make it fast.",
+    "open": ["Why?"],
+}
+REPORT = Report(summary="It is slow.")
+
+
+def given(number: int, report: Report = REPORT) -> AcceptReport:
+    return AcceptReport(convoy=NAME, task=number, attempt=1, report=report)
+
+
+def test_an_answer_that_fits_is_a_report() -> None:
+    report = read(f"So:\n```json\n{json.dumps(GOOD)}\n```\nBRAT: done", KNOWN)
+
+    finding = Finding(title="A loop", detail="In it.", paths=("a.py", "lib"))
+    assert report.findings == (finding,)
+    assert lines(report).splitlines() == [
+        "It is slow.",
+        "- A loop (a.py, lib): In it.",
+        "It recommends: Make it fast.",
+        "Open: Why?",
+    ]
+    assert '"findings"' in brief("report")
+    assert "Nothing that you change" in brief("scout")
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("I looked.", "The answer holds no JSON object."),
+        ("{x}", "The report is no JSON"),
+        ("{}", "summary: Field required."),
+        (json.dumps({"summary": "\u200b"}), "The report has no summary."),
+        (json.dumps(GOOD | {"mood": 1}), "mood: Extra inputs are not permitted."),
+        (
+            json.dumps(GOOD | {"findings": [{"title": "x", "paths": ["b.py"]}]}),
+            'Finding 1: there is no "b.py".',
+        ),
+        (json.dumps({"summary": "x" * 4_001}), "summary: "),
+    ],
+)
+def test_what_is_no_report_is_told_so(answer: str, told: str) -> None:
+    with pytest.raises(Unfit) as caught:
+        read(answer, KNOWN)
+    assert told in str(caught.value)
+
+
+def test_an_agents_words_are_cleaned_and_bounded() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    report = read(json.dumps({"summary": f"\x1b[1mx {secret}"}), KNOWN)
+    assert secret not in report.summary
+    assert report.summary.startswith("x ")
+
+    long = Report(summary="x" * 20_000)
+    assert len(lines(long)) == HANDED_CHARS
+
+
+def test_a_report_settles_its_task_and_is_handed_on() -> None:
+    rules = Rules().planned(spec(1, kind="report"), spec(2, after=(1,)))
+    rules.started(1).do(given(1)).started(2)
+
+    started = [fact for fact in rules.facts if isinstance(fact, TaskStarted)]
+    assert rules.task(1).state == "merged"
+    assert rules.task(1).landed is None
+    assert rules.task(1).report == REPORT
+    assert [fact.kind for fact in started] == ["report", "work"]
+    assert '"summary"' in started[0].brief
+    assert started[1].brief == ""
+    assert started[1].handed == ("task 1 (Task 1) reports: It is slow.",)
+
+
+def test_a_convoy_of_reports_is_complete_and_lands_nothing() -> None:
+    rules = Rules().planned(spec(1, kind="report"), spec(2, kind="scout"))
+    rules.started(1).started(2).do(given(1), given(2))
+
+    assert rules.convoy.state == "complete"
+    assert rules.convoy.pull is None
+
+
+def test_only_a_task_that_reports_ends_in_a_report_and_in_nothing_else() -> None:
+    rules = Rules().planned(spec(1, kind="scout"), spec(2)).started(1).started(2)
+    work = AcceptWork(
+        convoy=NAME, task=1, attempt=1, commit=sha("a"), base=sha("0"), files=()
+    )
+
+    assert rules.ask(given(2)) == Refusal("task 2 is not to end in a report")
+    assert rules.ask(work) == Refusal("task 1 ends in a scout, not in work")
+    assert isinstance(rules.ask(AcceptNothing(convoy=NAME, task=1, attempt=1)), Refusal)
+    rules.do(given(1))
+    assert isinstance(rules.ask(given(1)), Refusal)
