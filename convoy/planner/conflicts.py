@@ -1,0 +1,132 @@
+"""How likely two changes collide, before either is made. Pure.
+
+A guess from what is known then: what the two say they touch, how large these files
+are, and what earlier commits did to them. docs/decisions/0031 says where the weights
+come from.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from math import exp, log, log1p, prod
+from posixpath import dirname
+from typing import Final
+
+from convoy.planner.hunks import Hunk
+from convoy.planner.together import SWEEPING
+
+RECENT: Final = 20
+"""So many changes of a file are looked at."""
+NEGLIGIBLE: Final = 0.01
+"""What is less likely is not worth a word."""
+
+BEYOND: Final = 0.5
+"""A plan names the files it knows of."""
+_USUAL: Final = 0.3
+"""How often a change meets the one before it, where nothing is known of the file."""
+_WEIGHT: Final = 2
+"""That counts as much as so many changes."""
+_UNSEEN: Final = 0.01
+"""That both touch one more file, where they work in the same folder."""
+_START, _MET, _LINES, _BREADTH = 0.30, 0.56, -0.14, -0.20
+"""Fitted: docs/decisions/0031."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Past:
+    """What is known of a repository at the commit that both changes start from."""
+
+    commits: Sequence[tuple[str, ...]]
+    """The files of each of the last commits, the newest first."""
+    hunks: Callable[[str], Sequence[tuple[Hunk, ...]]]
+    """What each commit that changed a file did to it, the newest first."""
+    lines: Callable[[str], int]
+    """How long a file is; 0: it is not there yet."""
+
+
+@dataclass(frozen=True)
+class Risk:
+    """How likely it is that two changes collide (0 to 1), and in which files."""
+
+    chance: float
+    files: tuple[str, ...] = ()
+    """The likeliest first."""
+
+
+def risk(
+    one: Collection[str], other: Collection[str], past: Past, beyond: float = BEYOND
+) -> Risk:
+    """Return how likely two changes collide that declare these paths.
+
+    Args:
+        one: files and folders (with a slash at their end) that the one touches.
+        other: the same of the other.
+        past: the repository, where both start.
+        beyond: how far a change is thought to go beyond what it declares, as others
+            before it did; 0: not at all.
+    """
+    mine, its = _touched(one, past, beyond), _touched(other, past, beyond)
+    breadth = log(max(len(one), 1)) + log(max(len(other), 1))
+    both = ((mine[file] * its[file], file) for file in mine.keys() & its.keys())
+    found = sorted(
+        (
+            (touched * _collide(file, breadth, past), file)
+            for touched, file in both
+            if touched >= NEGLIGIBLE
+        ),
+        key=lambda each: (-each[0], each[1]),
+    )
+    near = {*map(dirname, one)} & {*map(dirname, other)}
+    clear = prod(1 - chance for chance, _ in found) * (1 - _UNSEEN * bool(near))
+    likely = tuple(file for chance, file in found if chance >= NEGLIGIBLE)
+    return Risk(1 - clear, likely)
+
+
+def _touched(declared: Collection[str], past: Past, beyond: float) -> dict[str, float]:
+    """Return each file the change may touch, and how likely: 1 for what it declares."""
+    exact = {path for path in declared if not path.endswith("/")}
+    inside = tuple(path for path in declared if path.endswith("/"))
+    times, beside = Counter[str](), Counter[tuple[str, str]]()
+    for commit in past.commits if beyond or inside else ():
+        if len(commit) > SWEEPING:
+            continue
+        touched = {file for file in commit if file in exact}
+        touched.update(p for p in inside if any(f.startswith(p) for f in commit))
+        times.update(touched)
+        beside.update((path, file) for path in touched for file in commit)
+    found: dict[str, float] = {}
+    for (path, file), count in beside.items():
+        is_inside = path.endswith("/") and file.startswith(path)
+        chance = count / (times[path] + _WEIGHT) * (1 if is_inside else beyond)
+        found[file] = max(found.get(file, 0.0), chance)
+    return {**found, **dict.fromkeys(exact, 1.0)}
+
+
+def _collide(file: str, breadth: float, past: Past) -> float:
+    """Return how likely two changes of the file touch the same lines."""
+    met = _meeting(past.hunks(file))
+    length = _LINES * log1p(past.lines(file))
+    odds = _START + _MET * log(met / (1 - met)) + length + _BREADTH * breadth
+    return 1 / (1 + exp(-odds))
+
+
+def _meeting(changes: Sequence[tuple[Hunk, ...]]) -> float:
+    """Return how often a change of a file touches lines that the one before wrote.
+
+    Only of neighbours are the lines' numbers comparable: nothing lies between.
+    """
+    recent = changes[:RECENT]
+    pairs = [*zip(recent[1:], recent, strict=False)]
+    met = sum(_touch(older, newer) for older, newer in pairs)
+    return (met + _WEIGHT * _USUAL) / (len(pairs) + _WEIGHT)
+
+
+def _touch(older: tuple[Hunk, ...], newer: tuple[Hunk, ...]) -> bool:
+    wrote = [_span(start, count) for _, _, start, count in older]
+    meets = [_span(start, count) for start, count, _, _ in newer]
+    return any(a <= d and c <= b for a, b in wrote for c, d in meets)
+
+
+def _span(start: int, count: int) -> tuple[int, int]:
+    """Return the gaps between lines that a hunk reaches; next to it is a conflict."""
+    return (start - 1, start - 1 + count) if count else (start, start)
