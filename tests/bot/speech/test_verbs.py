@@ -392,7 +392,7 @@ def test_a_page_without_the_marks_is_not_written_over(tmp_path: Path) -> None:
     assert BEGIN.endswith("\n")
 
 
-STORIES = [file.read_text() for file in Path(__file__).parents[1].glob("test_*.py")]
+STORIES = [file.read_text() for file in Path(__file__).parents[1].rglob("test_*.py")]
 
 
 @pytest.mark.parametrize("name", BY_NAME)

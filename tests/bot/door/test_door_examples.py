@@ -13,7 +13,7 @@ from bot.wake import ALL
 from tests.bot.house import House, built
 from tests.world.npm import installed
 
-NPM = Path(__file__).parents[1] / "npm"
+NPM = Path(__file__).parents[2] / "npm"
 EXAMPLES = "@octokit/webhooks-examples/api.github.com/index.json"
 MUTANTS = 600
 HOSTILE: tuple[object, ...] = (

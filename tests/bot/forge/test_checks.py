@@ -8,7 +8,7 @@ from bot.forge.check_runs import View
 from bot.forge.github import GitHub
 from bot.forge.rest import Refused
 from convoy import ids
-from tests.bot.test_github import REPO, sent
+from tests.bot.forge.test_github import REPO, sent
 
 COMMIT = "c0ffee" + "0" * 34
 VIEW = View(
