@@ -1,4 +1,4 @@
-"""`brat doctor --engines`: would each configured engine start, and has it its key?
+"""`brat doctor --engines`: would each engine start, has it its key, is it closed in?
 
 Asked before the first task is paid for. Nothing is sent to a vendor: whether a key is
 taken shows with the first session.
@@ -18,7 +18,9 @@ from brat.forge.processes import plain_environment
 from brat.model_keys import STAND_IN, model_keys
 from convoy.config import Config
 from runner import engines
-from runner.engines.row import Call, Row
+from runner.engines.row import Call, Row, is_pointed
+from runner.gateway import cannot_close
+from runner.hosts import reachable
 from runner.keys import key_for, missing_key
 
 VERSION_S: Final = 20.0
@@ -27,8 +29,9 @@ VERSION_S: Final = 20.0
 
 def checks(checkout: Checkout, config: Config) -> Iterator[Finding]:
     """Look at each engine that the configuration names, and at the default one."""
-    have = model_keys(config)
-    for name, spec in config.settings().engines.items():
+    have, settings = model_keys(config), config.settings()
+    is_closed = False
+    for name, spec in settings.engines.items():
         where = f"[engine.{name}] {spec.type}"
         try:
             row = engines.found(spec.type)
@@ -40,6 +43,20 @@ def checks(checkout: Checkout, config: Config) -> Iterator[Finding]:
         yield _program(where, checkout, row, program)
         if row.vendors or spec.secret:
             yield _key(where, row, replace(call, key=key_for(row, call, have)))
+        unknown = not is_pointed(row, call)
+        is_closed |= reachable(settings.egress, by_default=unknown) is not None
+    if is_closed:
+        yield _network(settings.egress or ())
+
+
+def _network(listed: tuple[str, ...]) -> Finding:
+    where = "[runner] egress: agents"
+    if why := cannot_close():
+        said = f"{where} are only asked to keep to it, for this machine closes no"
+        mend = "let users make namespaces, or close the machine's own network"
+        return Finding("note", f"{said} network: {why}", mend)
+    beside = f" and {', '.join(listed)}" if listed else ""
+    return Finding("ok", f"{where} reach their model{beside}, and nothing else")
 
 
 def _program(where: str, checkout: Checkout, row: Row, program: str) -> Finding:

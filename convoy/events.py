@@ -225,7 +225,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """How many people, other than who asked for it, must approve a task's work."""
     budget: Budget = Budget()
     egress: tuple[str, ...] | None = None
-    """The only hosts that agents may reach; null: all that the machine does."""
+    """The only hosts that agents may reach; null: none for those whose model the key
+    proxy reaches, all for others."""
     failures: int = 20
     """After so many attempts in a row that failed, of all convoys, it pauses."""
     staged: bool = False
@@ -393,7 +394,8 @@ class TaskStarted(Fact, frozen=True, kw_only=True, tag="task.started"):
     limits: Limits
     gate: Gate
     egress: tuple[str, ...] | None = None
-    """The only hosts that its agent may reach; null: all that the machine does."""
+    """The only hosts that its agent may reach; null: none where the key proxy takes it
+    to its model, else all."""
 
 
 class TaskNoted(Fact, frozen=True, kw_only=True, tag="task.noted"):

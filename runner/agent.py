@@ -86,15 +86,20 @@ class _Run:
         if self._steering and job.inbox:
             job.inbox.listen(stop.nudge)
         is_read = row.prompt == "stdin" and not self._steering
+        env = environment_of(job, row, self._call)
+        fds: tuple[int, ...] = ()
+        if job.gateway:
+            argv, fds = job.gateway.enclosed(argv, folder, env["PATH"])
         order = Order(
             argv,
             folder,
-            environment_of(job, row, self._call),
+            env,
             spec.timeout_s,
             stdin=self._call.prompt if is_read else None,
             silence_s=math.inf if row.is_quiet else spec.silence_s,
             aside=job.gateway,
             talk=self._steering,
+            fds=fds,
         )
         try:
             ending = supervise(order, self._transcript.write, stop)
@@ -119,7 +124,8 @@ class _Run:
         def worded(said: Message) -> bytes:
             return says(message(job.started, said.by, said.text))
 
-        return Steering(says(prompt(job.started)), job.inbox, worded)
+        told = self._call.prompt.read_text(encoding="utf-8")
+        return Steering(says(told), job.inbox, worded)
 
     def _trouble(self, ending: Ending) -> Error | None:
         gateway = self._job.gateway
@@ -132,7 +138,8 @@ class _Run:
         """Note what the proxy counted, which is told where the engine tells nothing."""
         if gateway := self._job.gateway:
             gateway.close()
-            self._transcript.note(gateway.sum())
+            if gateway.counts:
+                self._transcript.note(gateway.sum())
             for used in () if self._says_tokens else gateway.used():
                 self._note(used)
 
@@ -191,6 +198,7 @@ def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
         "BRAT_ATTEMPT": str(started.attempt),
         "BRAT_TITLE": started.title,
         "BRAT_MODEL": started.engine.model or "",
+        **(job.gateway.environment() if job.gateway else {}),
         **reached_by(row, call),
         **row.sets(call),
     }
@@ -199,7 +207,8 @@ def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
 def _call(job: Job, row: Row) -> Call:
     home = job.scratch / "home"
     file = job.scratch / "prompt.md"
-    file.write_text(prompt(job.started), encoding="utf-8")
+    hosts = job.gateway.hosts if job.gateway else None
+    file.write_text(prompt(job.started, hosts), encoding="utf-8")
     steered = job.inbox is not None and row.says is not None
     endpoint = job.inputs.endpoint
     call = Call(job.started.engine, file, home, steered=steered, endpoint=endpoint)

@@ -109,12 +109,21 @@ def summary(result: Result) -> str:
         f"### brat {result.session}: {result.conclusion}\n",
         _fenced(result.why),
         "The agent said:\n\n" + _fenced(result.summary) if result.summary else "",
+        _open(result.network) if result.network else "",
         "Refused:\n\n" + _fenced("\n".join(result.refusals)) if result.refusals else "",
         "Changed:\n\n" + _fenced(files) if files else "",
         f"and {more} more files\n" if more > 0 else "",
     ]
     text = "\n".join(part for part in parts if part)
     return text.encode()[:SUMMARY_BYTES].decode(errors="ignore")
+
+
+def _open(why: str) -> str:
+    told = (
+        "brat could not close the agent's network here: it was asked to keep to its "
+        "proxy, and may not have."
+    )
+    return f"{told}\n\n{_fenced(why)}"
 
 
 def _fenced(text: str) -> str:

@@ -7,6 +7,7 @@ it ends by itself when the witness is gone, for then its input closes.
 import os
 import secrets
 import select
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,12 +21,30 @@ from typing import Final
 import msgspec
 
 from convoy.events import TaskStarted
-from runner import engines
-from runner.engines.events import Error, Metered as Sum, Refused as Denied, Said, Usage
+from runner import engines, netns
+from runner.engines.events import (
+    Error,
+    Metered as Sum,
+    Network,
+    Refused as Denied,
+    Said,
+    Usage,
+)
 from runner.engines.row import SERVERS, Call, Key, Row, can_be_pointed, vendor_of
+from runner.hosts import LOCAL_NAMES, reachable, services
 from runner.inputs import Inputs
 from runner.keys import key_for
-from runner.wire import Caps, Errand, Metered, Model, Ready, Refused, Spent, Told
+from runner.wire import (
+    Caps,
+    Enclosed,
+    Errand,
+    Metered,
+    Model,
+    Ready,
+    Refused,
+    Spent,
+    Told,
+)
 
 START_S: Final = 20.0
 END_S: Final = 3.0
@@ -56,6 +75,20 @@ def beside(inputs: Inputs, started: TaskStarted) -> Iterator["Gateway | None"]:
         gateway.close()
 
 
+def cannot_close() -> str:
+    """Return why this machine lets no agent's network be closed; empty: it does."""
+    probe = [sys.executable, "-I", "-S", netns.__file__]
+    done = subprocess.run(
+        probe,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=START_S,
+        check=False,
+    )
+    return done.stdout or done.stderr
+
+
 def _errand(inputs: Inputs, started: TaskStarted) -> Errand | None:
     try:
         row = engines.found(started.engine.type)
@@ -63,7 +96,8 @@ def _errand(inputs: Inputs, started: TaskStarted) -> Errand | None:
         return None  # said when the engine is to start
     call = Call(started.engine, Path(), Path(), endpoint=inputs.endpoint)
     model = _model(row, call, key_for(row, call, inputs.offered))
-    if model is None:
+    egress = reachable(started.egress, by_default=model is None)
+    if model is None and egress is None:
         return None
     limits = started.limits
     caps = Caps(
@@ -72,7 +106,7 @@ def _errand(inputs: Inputs, started: TaskStarted) -> Errand | None:
         usd=limits.usd,
         price=started.engine.price,
     )
-    return Errand(model=model, caps=caps)
+    return Errand(model=model, caps=caps, egress=egress)
 
 
 def _model(row: Row, call: Call, key: Key | None) -> Model | None:
@@ -94,7 +128,7 @@ class Gateway:
     def __init__(self, errand: Errand, offered: Mapping[str, str]) -> None:
         """Start it; `offered` is the job's environment."""
         self._errand = errand
-        self._url = ""
+        self._url = self._egress = ""
         self._note: Callable[[Said], None] = lambda _said: None
         self._unread = b""
         self._used: dict[str, Usage] = {}
@@ -103,12 +137,17 @@ class Gateway:
         """Whether the session must end."""
         self.trouble: Error | None = None
         """Why, if it is not that the proxy has ended."""
+        self.leak = ""
+        """Why the agent's network is not closed, where it was to be."""
         self._line, theirs = socket.socketpair()
-        with theirs:
+        self._handing, taking = socket.socketpair()
+        fds = () if errand.egress is None else (taking.fileno(),)
+        with theirs, taking:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-m", "runner.proxy"],
+                [sys.executable, "-I", "-m", "runner.proxy", *map(str, fds)],
                 cwd="/",
                 env=_environment(offered),
+                pass_fds=fds,
                 stdin=theirs.fileno(),
                 stdout=subprocess.PIPE,
                 bufsize=0,
@@ -128,6 +167,49 @@ class Gateway:
             return call
         key = replace(call.key, value=model.token)
         return replace(call, key=key, endpoint=self._url)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the engine's model is reached through it."""
+        return self._errand.model is not None
+
+    @property
+    def hosts(self) -> tuple[str, ...] | None:
+        """All that the agent may reach but its model; None: what the machine does."""
+        return self._errand.egress
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that lead the agent's programs to the proxy."""
+        if self.hosts is None:
+            return {}
+        self._await_ready()
+        ways = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), self._egress)
+        ways["NO_PROXY"] = ",".join(LOCAL_NAMES)
+        lower = {name.lower(): value for name, value in ways.items()}
+        return {**ways, **lower, "NODE_USE_ENV_PROXY": "1"}
+
+    def enclosed(
+        self, argv: tuple[str, ...], folder: Path, path: str
+    ) -> tuple[tuple[str, ...], tuple[int, ...]]:
+        """Return what starts the program with its network closed, where that can be.
+
+        Args:
+            argv: the program and its arguments.
+            folder: where it will start.
+            path: its PATH.
+
+        Returns:
+            What to start, and the descriptors that it needs.
+        """
+        name = str(folder / argv[0]) if os.sep in argv[0] else argv[0]
+        if self.hosts is None or shutil.which(name, path=path) is None:
+            return argv, ()
+        self._await_ready()
+        own = [url.rpartition(":")[2] for url in (self._url, self._egress)]
+        ports = ",".join((*own, *map(str, services(self.hosts))))
+        fd = self._handing.fileno()
+        python = (sys.executable, "-I", "-S", netns.__file__)
+        return (*python, str(fd), ports, *argv), (fd,)
 
     def listen(self, note: Callable[[Said], None]) -> None:
         """Tell `note` of what is refused, and of what is used up."""
@@ -149,6 +231,7 @@ class Gateway:
     def close(self) -> None:
         """End it and hear its last words; safe to call twice."""
         self._line.close()
+        self._handing.close()
         limit = time.monotonic() + END_S
         if self._process.stdout is not None and not self._process.stdout.closed:
             while self._is_readable(limit) and self.take():
@@ -183,11 +266,14 @@ class Gateway:
     def _hear(self, told: Told) -> None:
         match told:
             case Ready():
-                self._url = told.url
+                self._url, self._egress = told.url, told.egress
             case Metered():
                 self._add(told)
             case Refused():
                 self._note(Denied(what=told.what))
+            case Enclosed():
+                self.leak = told.why
+                self._note(Network(closed=not told.why, why=told.why))
             case Spent():
                 self.over = True
                 self.trouble = Error(kind="budget", message=told.why)

@@ -50,6 +50,13 @@ End your last message with a line that says how it went: `BRAT: done` and what y
 in one sentence. Instead of `done` it may be `noop` (nothing is to be done), `blocked`,
 `missing_tool` or `missing_data`, and why.
 """
+_NO_HOSTS = """\
+The network is closed: no host but your model can be reached. Use what is here; where
+that is not enough, end with `BRAT: missing_tool` and say what you needed.
+"""
+_SOME_HOSTS = """\
+The network is closed but for {hosts}, through the proxy that `HTTPS_PROXY` names.
+"""
 
 
 def message(started: TaskStarted, by: str, text: str) -> str:
@@ -59,8 +66,13 @@ def message(started: TaskStarted, by: str, text: str) -> str:
     return f"{told}\n\n{said}\n\n{_GO_ON}"
 
 
-def prompt(started: TaskStarted) -> str:
-    """Return the whole prompt in Markdown: task, notes, rules."""
+def prompt(started: TaskStarted, hosts: tuple[str, ...] | None = None) -> str:
+    """Return the whole prompt in Markdown: task, notes, rules.
+
+    Args:
+        started: the task.
+        hosts: the only ones that the agent may reach; None: it may reach all.
+    """
     fence = fence_of(started.session)
     told = _TASK.format(
         task=started.task, convoy=started.convoy, attempt=started.attempt, fence=fence
@@ -82,6 +94,9 @@ def prompt(started: TaskStarted) -> str:
         return "\n".join((*parts, started.brief, rules, _SAYING))
     protected = ", ".join(f"`{each}`" for each in started.gate.protected) or "nothing"
     parts.append(_RULES.format(protected=protected))
+    if hosts is not None:
+        listed = ", ".join(f"`{each}`" for each in hosts)
+        parts.append(_SOME_HOSTS.format(hosts=listed) if hosts else _NO_HOSTS)
     if started.gate.allowed:
         allowed = ", ".join(f"`{each}`" for each in started.gate.allowed)
         parts.append(f"Only touch: {allowed}.\n")

@@ -71,6 +71,9 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     """Of the engine."""
     engine: EngineUsed
+    network: str = ""
+    """Why its network was not closed, where it was to be; empty: all is as it was to
+    be."""
     usage: Used
     """What it used, as the engine says; money by its price where it does not."""
 

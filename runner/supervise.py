@@ -62,6 +62,8 @@ class Order:
     aside: Aside | None = None
     talk: Talk | None = None
     """Who says something on its standard input while it runs; then `stdin` is None."""
+    fds: tuple[int, ...] = ()
+    """Descriptors that it gets beside the standard ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ def _started(order: Order) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE if order.talk else stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            pass_fds=order.fds,
             bufsize=0,
             start_new_session=True,
         )

@@ -45,6 +45,8 @@ class Errand(Struct, frozen=True, kw_only=True):
 
     model: Model | None = None
     caps: Caps = Caps()
+    egress: tuple[str, ...] | None = None
+    """The hosts that the agent may reach; None: nobody asks the proxy for others."""
 
 
 class _Told(Struct, frozen=True, kw_only=True, tag_field="type"):
@@ -55,6 +57,9 @@ class Ready(_Told, frozen=True, kw_only=True, tag="ready"):
     """It can be reached; always the first word."""
 
     url: str
+    """Where it stands in for the model's vendor."""
+    egress: str = ""
+    """Where it is a proxy for all else."""
 
 
 class Metered(_Told, frozen=True, kw_only=True, tag="metered"):
@@ -81,4 +86,11 @@ class Spent(_Told, frozen=True, kw_only=True, tag="spent"):
     why: str
 
 
-Told = Ready | Metered | Refused | Spent
+class Enclosed(_Told, frozen=True, kw_only=True, tag="enclosed"):
+    """The agent's network was closed, or could not be."""
+
+    why: str = ""
+    """Why it could not; empty: it is closed."""
+
+
+Told = Ready | Metered | Refused | Spent | Enclosed

@@ -87,13 +87,14 @@ class _Session:
         secrets = agent.secrets_of(inputs, started.engine)
         self._redaction = Redaction(secrets)
         self._litter: tuple[str, ...] = ()
+        self._proxy: Gateway | None = None
 
     def run(self, scratch: Path, folder: Path) -> Result:
         self._folder.claim(SessionSpawned(**self._who))
-        with gateway.beside(self._inputs, self._started) as proxy:
-            return self._run(scratch, folder, proxy)
+        with gateway.beside(self._inputs, self._started) as self._proxy:
+            return self._run(scratch, folder)
 
-    def _run(self, scratch: Path, folder: Path, proxy: Gateway | None) -> Result:
+    def _run(self, scratch: Path, folder: Path) -> Result:
         try:
             with self._stop.leaving_at_once():
                 workspace = prepare(self._inputs, self._started, folder, scratch)
@@ -106,7 +107,7 @@ class _Session:
             ending = Ending(cancelled=ready.cancelled)
             return self._close(ending, Report(None), Work(), why=ready.why)
         self._litter = ready.litter
-        ending, report = self._run_engine(workspace, scratch, proxy)
+        ending, report = self._run_engine(workspace, scratch)
         if self._started.kind != "work":
             text = plan.answer(self._started, workspace.folder, report.text)
             said = self._redaction(text)
@@ -115,9 +116,7 @@ class _Session:
             return self._close(ending, report, work, said)
         return self._close(ending, report, self._salvaged(workspace))
 
-    def _run_engine(
-        self, workspace: Workspace, scratch: Path, proxy: Gateway | None
-    ) -> tuple[Ending, Report]:
+    def _run_engine(self, workspace: Workspace, scratch: Path) -> tuple[Ending, Report]:
         page = sys.stdout if self._inputs.on_actions else None
         with self._fed() as (feed, inbox), LiveView(page) as view:
 
@@ -134,7 +133,7 @@ class _Session:
                 show=show,
                 running=self._note_running,
                 used=self._folder.note,
-                gateway=proxy,
+                gateway=self._proxy,
                 inbox=inbox,
             )
             return agent.run(job, workspace.folder, self._stop)
@@ -250,6 +249,7 @@ class _Session:
             engine=EngineUsed(
                 type=spec.type, model=spec.model, session=report.session[:100]
             ),
+            network=self._proxy.leak if self._proxy else "",
             usage=self._folder.used,
         )
 

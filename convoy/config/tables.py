@@ -182,8 +182,9 @@ class RunnerTable(Table):
         default=None,
         strict=False,
         description="The only hosts that agents may reach, on the ports 80 and 443 or "
-        "the one that is given; `[]`: none but the model's vendor, through the key "
-        "proxy. When not given, all that the machine reaches.",
+        'the one that is given; `"*"`: all that the machine reaches. When not given, '
+        "none but the model's vendor for an engine that uses the key proxy, and all "
+        "for the others, such as `shell`. How it is held: docs/engines.md.",
     )
 
 

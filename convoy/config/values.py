@@ -33,7 +33,10 @@ VARIABLE = (
 ENGINES = "tables [engine.NAME], with at most 40 letters, digits, - and _ as the name"
 DOLLARS = "a number of US dollars from 0 to 10000"
 PRICE = "a table such as { input = 3.0, output = 15.0 }"
-HOST = 'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443"'
+HOST = (
+    'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443", or "*" '
+    "for all"
+)
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
 
@@ -148,7 +151,7 @@ Dollars = Annotated[
 Host = Annotated[
     str,
     StringConstraints(
-        pattern=r"^(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?$"
+        pattern=r"^(?:\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?)$"
     ),
     Field(json_schema_extra={"x-allowed": HOST}),
 ]

@@ -89,6 +89,14 @@ class Refused(Event, frozen=True, kw_only=True, tag="refused"):
     what: str
 
 
+class Network(Event, frozen=True, kw_only=True, tag="network"):
+    """Whether the agent can reach but what the proxy lets it; the witness's own."""
+
+    closed: bool
+    why: str = ""
+    """Why it is not closed."""
+
+
 class Metered(Event, frozen=True, kw_only=True, tag="metered"):
     """What the session's proxy has counted in all; the witness's own event."""
 
@@ -108,5 +116,6 @@ Said = (
     | Result
     | Session
     | Refused
+    | Network
     | Metered
 )

@@ -144,6 +144,12 @@ def can_be_pointed(vendor: Vendor) -> bool:
     return vendor.dialect in SERVERS and bool(vendor.url or vendor.writes)
 
 
+def is_pointed(row: Row, call: Call) -> bool:
+    """Return whether the engine of this call can be pointed at the key proxy."""
+    vendor = vendor_of(row, call)
+    return vendor is not None and can_be_pointed(vendor)
+
+
 def server(vendor: Vendor, call: Call) -> str:
     """Return the address that the engine must send to, its path included."""
     return (call.endpoint or SERVERS.get(vendor.dialect, "")) + vendor.path

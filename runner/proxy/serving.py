@@ -1,36 +1,64 @@
-"""The proxy once it is called: its errand read, its web server running."""
+"""The proxy once it is called: its errand read, its servers running."""
 
 import asyncio
 import os
 import signal
 import socket
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 
 import msgspec
-from aiohttp.web_server import Server
 
-from runner.proxy.server import Gate, session
+from runner.hosts import services
+from runner.proxy.egress import Egress
 from runner.wire import Errand, Told
 
 
-def run(errand: bytes, listening: socket.socket) -> None:
-    """Serve until there is nobody to serve for; takes who waits in `listening`."""
-    asyncio.run(_serve(msgspec.json.decode(errand, type=Errand), listening))
+def run(errand: bytes, listening: Sequence[socket.socket]) -> None:
+    """Serve until there is nobody to serve for; takes who waits already.
+
+    Args:
+        errand: a `runner.wire.Errand`, as JSON.
+        listening: for the model, for all other hosts, and for each service of this
+            machine that may be reached.
+    """
+    asyncio.run(_serve(msgspec.json.decode(errand, type=Errand), *listening))
 
 
-async def _serve(errand: Errand, listening: socket.socket) -> None:
+async def _serve(errand: Errand, model: socket.socket, *others: socket.socket) -> None:
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, ended.set)
     loop.add_reader(0, ended.set)  # nothing else comes, so it is the end
-    async with AsyncExitStack() as stack:
+    async with asyncio.TaskGroup() as group, AsyncExitStack() as stack:
         if errand.model is not None:
+            from aiohttp.web_server import Server  # not for a proxy without a model
+
+            from runner.proxy.server import Gate, session
+
             client = await stack.enter_async_context(session())
             gate = Gate(errand.model, errand.caps, client, _tell)
             server = Server(gate.handle, auto_decompress=False, access_log=None)
             stack.push_async_callback(server.shutdown, 0.1)
-            served = await loop.create_server(server, sock=listening)
+            served = await loop.create_server(server, sock=model)
             stack.callback(served.close)
+        if errand.egress is not None:
+            listed, own = errand.egress, model.getsockname()[1]
+            # Some programs ask a proxy for everything, their model included.
+            known = (*listed, f"127.0.0.1:{own}") if errand.model else listed
+            egress = Egress(known, _tell, group)
+            stack.callback(egress.close)
+            for each in await _ways_out(egress, services(listed), *others):
+                stack.callback(each.close)
         await ended.wait()
+
+
+async def _ways_out(
+    egress: Egress, ports: Sequence[int], world: socket.socket, *local: socket.socket
+) -> list[asyncio.Server]:
+    served = [await egress.serve(world)]
+    for port, each in zip(ports, local, strict=False):  # none where it has no network
+        served.append(await egress.relay(port, each))
+    return served
 
 
 def _tell(told: Told) -> None:

@@ -506,7 +506,7 @@ def test_tools_are_for_engines_that_can_be_told_them() -> None:
 
 
 def test_hosts_are_names_with_a_port_where_it_is_another() -> None:
-    hosts = ["pypi.org", "*.npmjs.org", "127.0.0.1:8443"]
+    hosts = ["pypi.org", "*.npmjs.org", "127.0.0.1:8443", "*"]
 
     settings = load(f"[runner]\negress = {hosts}", source="x").settings()
 
@@ -515,7 +515,9 @@ def test_hosts_are_names_with_a_port_where_it_is_another() -> None:
     assert load("", source="x").settings().egress is None
 
 
-@pytest.mark.parametrize("host", ["*", "https://pypi.org", "PyPI.org", "a b", "*.", ""])
+@pytest.mark.parametrize(
+    "host", ["**", "*:443", "https://pypi.org", "PyPI.org", "a b", "*.", ""]
+)
 def test_what_is_no_host_is_told(host: str) -> None:
     told = faults(f"[runner]\negress = [{host!r}]")
 

@@ -69,6 +69,7 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
         "files": ["greeting.txt"],
         "refusals": [],
         "engine": {"type": "shell", "model": None, "session": ""},
+        "network": "",
         "usage": {
             "input_tokens": 0,
             "cached_tokens": 0,

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from runner.gateway import cannot_close
 from tests.world.terminal import Terminal
 from tests.world.words import project
 
@@ -46,6 +47,25 @@ def test_each_engine_is_looked_at(tmp_path: Path) -> None:
     assert "No engine is called 'plugin:abacus'; known: " in docs
     (own,) = said(terminal, DOCTOR, "own")
     assert "there is no program no-such-program -> install it" in own
+
+
+def test_what_agents_may_reach_is_said(tmp_path: Path) -> None:
+    terminal = project(tmp_path, CONFIG + '[runner]\negress = ["pypi.org"]\n')
+
+    (network,) = (
+        line for line in terminal.type(DOCTOR).lines if "[runner] egress" in line
+    )
+
+    if why := cannot_close():
+        assert (
+            f"only asked to keep to it, for this machine closes no network: {why}"
+            in (network)
+        )
+    else:
+        assert network.endswith(
+            "ok    [runner] egress: agents reach their model and pypi.org, and nothing "
+            "else"
+        )
 
 
 def test_a_key_that_is_there_is_not_shown(tmp_path: Path) -> None:

@@ -155,7 +155,7 @@ def test_what_was_meant_is_in_the_transcript_and_what_was_used_beside_it(
 
     kinds = [each["type"] for each in events(left)]
     said_so = ["session", "tool", "session", "usage", "cost", "result"]
-    assert kinds == [*said_so, "metered"]
+    assert kinds == ["network", *said_so, "metered"]
     used = (left.folder / "usage.jsonl").read_text().splitlines()
     assert [json.loads(line)["type"] for line in used] == ["usage", "cost"]
     tokens, money = (json.loads(line) for line in used)

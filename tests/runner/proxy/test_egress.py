@@ -1,0 +1,110 @@
+"""Who is reached through the proxy, and who is not: the real one, over real sockets."""
+
+import pytest
+
+from runner.engines.events import Refused
+from tests.runner.proxy.vendor import heard
+from tests.runner.proxy.world import asked, proxy, said, server, tunnelled
+
+CONNECTED = b"HTTP/1.1 200 Connection established\r\n\r\n"
+
+
+def test_a_listed_host_is_reached_through_a_tunnel() -> None:
+    with server() as there, proxy(f"127.0.0.1:{there.port}") as (_, port):
+        assert tunnelled(port, "127.0.0.1", there.port) == b"hi"
+
+
+def test_a_listed_host_is_asked_plainly_without_what_was_for_the_proxy() -> None:
+    with server() as there, proxy(f"127.0.0.1:{there.port}") as (_, port):
+        url = f"http://127.0.0.1:{there.port}/a?b=c"
+        headers = {"X-Mine": "1", "Proxy-Authorization": "Basic eA==", "Host": "evil"}
+        assert asked(port, url, **headers) == (200, "hi")
+
+    head = there.heads[0].decode().split("\r\n")
+    assert head[:3] == [
+        "GET /a?b=c HTTP/1.1",
+        f"Host: 127.0.0.1:{there.port}",
+        "Connection: close",
+    ]
+    assert "X-Mine: 1" in head
+    assert not [line for line in head if line.lower().startswith(("proxy", "host: e"))]
+
+
+def test_who_is_not_listed_is_refused_with_a_reason_and_told_once() -> None:
+    with server() as there, proxy("pypi.org") as (gateway, port):
+        told = heard(gateway)
+        for _ in range(2):
+            with pytest.raises(OSError, match="403"):
+                tunnelled(port, "127.0.0.1", there.port)
+        status, why = asked(port, "http://evil.example/?leak=1")
+
+    assert status == 403
+    assert why == (
+        "brat lets no agent of this repository reach evil.example:80; what they may "
+        "reach is listed in [runner] egress of .brat/config.toml.\n"
+    )
+    ending = "which [runner] egress does not list"
+    assert told == [
+        Refused(what=f"127.0.0.1:{there.port}, {ending}"),
+        Refused(what=f"evil.example:80, {ending}"),
+    ]
+    assert there.heads == []
+
+
+def test_a_listed_name_that_leads_to_this_machine_is_refused() -> None:
+    with server() as there, proxy(f"127.1:{there.port}") as (gateway, port):
+        told = heard(gateway)
+        with pytest.raises(OSError, match="502"):
+            tunnelled(port, "127.1", there.port)
+
+    assert told == [Refused(what=f"127.1:{there.port}, which leads to 127.0.0.1")]
+    assert there.heads == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"GET / HTTP/1.1\r\nHost: pypi.org\r\n\r\n",
+        b"CONNECT pypi.org:port HTTP/1.1\r\n\r\n",
+        b"GET ftp://pypi.org/ HTTP/1.1\r\n\r\n",
+        b"\x16\x03\x01\x02\r\n\r\n",
+        b"GET http://[:80/ HTTP/1.1\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_to_a_proxy_is_told_so(text: bytes) -> None:
+    with proxy("pypi.org") as (gateway, port):
+        assert said(port, text).startswith(b"HTTP/1.1 400 Bad Request\r\n")
+        assert not gateway.over
+
+
+def test_a_listed_host_that_is_not_there_is_said() -> None:
+    with proxy("127.0.0.1:1") as (_, port):
+        status, why = asked(port, "http://127.0.0.1:1/")
+
+    assert status == 502
+    assert why.startswith("brat cannot reach 127.0.0.1:1: ")
+
+
+def test_a_machines_own_proxy_is_gone_through() -> None:
+    with server(CONNECTED + b"there") as above:
+        way = f"http://me:s%20cret@127.0.0.1:{above.port}"
+        with proxy("pypi.org", HTTPS_PROXY=way, HTTP_PROXY=way) as (_, port):
+            got = said(port, b"CONNECT pypi.org:443 HTTP/1.1\r\n\r\n")
+            asked(port, "http://pypi.org/simple")
+
+    assert got == CONNECTED + b"there"
+    tunnel, plain = (head.decode() for head in above.heads)
+    assert tunnel.startswith("CONNECT pypi.org:443 HTTP/1.1\r\nHost: pypi.org:443\r\n")
+    assert plain.startswith("GET http://pypi.org/simple HTTP/1.1\r\nHost: pypi.org\r\n")
+    for head in (tunnel, plain):
+        assert "\r\nProxy-Authorization: Basic bWU6cyBjcmV0\r\n" in head
+
+
+def test_no_of_a_machines_own_proxy_is_said() -> None:
+    with server(b"HTTP/1.1 407 No\r\n\r\n") as above:
+        way = f"http://127.0.0.1:{above.port}"
+        with proxy("pypi.org", HTTPS_PROXY=way) as (_, port):
+            got = said(port, b"CONNECT pypi.org:443 HTTP/1.1\r\n\r\n")
+
+    assert got.startswith(b"HTTP/1.1 502 Bad Gateway\r\n")
+    assert b"the machine's own proxy says b'HTTP/1.1 407 No" in got

@@ -1,0 +1,172 @@
+"""A session whose network is closed: real namespaces, and who would leave them."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.gateway import cannot_close
+from tests.runner.job import Forge, Left, git
+from tests.runner.proxy.test_session import run as run_claude
+from tests.runner.proxy.world import Server, server
+
+pytestmark = pytest.mark.skipif(
+    bool(why := cannot_close()), reason=f"this machine closes no network: {why}"
+)
+
+TRIES = """
+import ctypes, json, os, socket, sys, urllib.request
+port, hidden = int(sys.argv[1]), int(sys.argv[2])
+found = {}
+def tried(name, attempt):
+    try:
+        found[name] = attempt() or "reached"
+    except OSError as error:
+        found[name] = type(error).__name__ + " " + str(getattr(error, "code", ""))
+def connected(family, where):
+    with socket.socket(family) as line:
+        line.settimeout(10)
+        line.connect(where)
+def sent():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
+        line.sendto(b"x", ("192.0.2.1", 53))
+def entered():
+    with open(f"/proc/{os.getppid()}/ns/net") as theirs:
+        if ctypes.CDLL(None).setns(theirs.fileno(), 0):
+            raise PermissionError
+def asked(url):
+    return urllib.request.urlopen(url, timeout=10).read().decode()
+tried("service", lambda: asked(f"http://127.0.0.1:{port}/"))
+tried("loopback", lambda: connected(socket.AF_INET, ("127.0.0.1", hidden)))
+tried("outside", lambda: connected(socket.AF_INET, ("192.0.2.1", 443)))
+tried("datagram", sent)
+tried("abstract", lambda: connected(socket.AF_UNIX, "\\0brat-" + str(hidden)))
+tried("entered", entered)
+tried("proxied", lambda: asked("http://evil.example/"))
+open("found.json", "w").write(json.dumps(found))
+"""
+
+
+@pytest.fixture
+def servers() -> Iterator[tuple[Server, Server]]:
+    """Serve twice on this machine's loopback, and once by a name without a file."""
+    with server() as one, server() as other, socket.socket(socket.AF_UNIX) as third:
+        third.bind(f"\0brat-{other.port}")
+        third.listen()
+        yield one, other
+
+
+def attempt(forge: Forge, servers: tuple[Server, Server], **env: str) -> Left:
+    one, other = servers
+    argv = (sys.executable, "-I", "-c", TRIES, str(one.port), str(other.port))
+    started = forge.started(*argv, egress=(f"127.0.0.1:{one.port}", "pypi.org"))
+    return forge.run(started, **env)
+
+
+def found(forge: Forge, left: Left) -> dict[str, str]:
+    clone = forge.unpacked(left)
+    shown: dict[str, str] = json.loads(git("show", "work:found.json", cwd=clone))
+    return shown
+
+
+def events(left: Left) -> list[dict[str, Any]]:
+    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
+    return [each["event"] for line in lines if "event" in (each := json.loads(line))]
+
+
+def test_only_what_is_listed_can_be_reached(
+    forge: Forge, servers: tuple[Server, Server]
+) -> None:
+    left = attempt(forge, servers)
+
+    assert found(forge, left) == {
+        "service": "hi",
+        "loopback": "ConnectionRefusedError ",
+        "outside": "OSError ",
+        "datagram": "OSError ",
+        "abstract": "ConnectionRefusedError ",
+        "entered": "PermissionError ",
+        "proxied": "HTTPError 403",
+    }
+    assert events(left) == [
+        {"type": "network", "closed": True, "why": ""},
+        {
+            "type": "refused",
+            "what": "evil.example:80, which [runner] egress does not list",
+        },
+    ]
+    assert left.result["network"] == ""
+    assert servers[1].heads == []
+
+
+FORBIDDING = """
+for each in user net; do echo 0 > /proc/sys/user/max_${each}_namespaces; done
+exec "$@"
+"""
+
+
+@pytest.mark.needs("unshare")
+def test_where_the_machine_closes_no_network_it_is_said(
+    forge: Forge, servers: tuple[Server, Server]
+) -> None:
+    one, other = servers
+    argv = (sys.executable, "-I", "-c", TRIES, str(one.port), str(other.port))
+    started = forge.started(*argv, egress=(f"127.0.0.1:{one.port}",))
+    page = forge.root / "page.md"
+    env = forge.environment(forge.hand_off(started), GITHUB_STEP_SUMMARY=str(page))
+    job = [sys.executable, "-I", "-m", "runner"]
+    forbidden = ["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh", *job]
+    done = subprocess.run(
+        forbidden, env=env, capture_output=True, text=True, timeout=45, check=False
+    )
+    left = Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
+
+    assert left.status == 0, left.err
+    shown = found(forge, left)
+    assert (shown["service"], shown["loopback"]) == ("hi", "reached")
+    assert shown["proxied"] == "HTTPError 403"
+    why = os.strerror(28)
+    assert left.result["network"] == why
+    assert {"type": "network", "closed": False, "why": why} in events(left)
+    assert "brat could not close the agent's network here" in page.read_text()
+    assert why in page.read_text()
+
+
+def test_the_network_of_an_engine_with_a_key_proxy_is_closed_by_default(
+    forge: Forge,
+) -> None:
+    left = run_claude(forge, '#!/bin/sh\ncat /proc/net/dev "$BRAT_PROMPT" > seen\n')
+
+    seen = git("show", "work:seen", cwd=forge.unpacked(left))
+    devices = [line.split(":")[0].strip() for line in seen.splitlines()[2:3]]
+    assert devices == ["lo"]
+    assert "The network is closed: no host but your model can be reached." in seen
+    assert {"type": "network", "closed": True, "why": ""} in events(left)
+
+
+def test_the_network_of_a_command_is_as_it_is_by_default(forge: Forge) -> None:
+    left = forge.sh("readlink /proc/self/ns/net > seen; env | grep -i proxy || true")
+
+    seen = git("show", "work:seen", cwd=forge.unpacked(left))
+    assert seen == str(Path("/proc/self/ns/net").readlink())
+    assert left.said == ""
+
+
+def test_a_program_that_is_not_there_is_said_as_ever(forge: Forge) -> None:
+    left = forge.run(forge.started("no-such-program", egress=()))
+
+    assert left.result["outcome"] == "unstarted"
+    assert "Cannot start 'no-such-program'" in left.result["why"]
+
+
+def test_a_program_in_the_checkout_is_started(forge: Forge) -> None:
+    forge.commit_on_main({"agent.sh": "#!/bin/sh\necho 1 > a\n"})
+    left = forge.run(forge.started("./agent.sh", egress=()))
+
+    assert left.result["files"] == ["a"], left.result

@@ -1,0 +1,95 @@
+"""Servers that an agent would like to reach, and the real proxy on its way there."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+
+from runner.gateway import Gateway
+from runner.wire import Errand
+
+ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
+DEADLINE_S = 20.0
+
+
+class Server:
+    """Keeps what it was sent first on each connection, and answers."""
+
+    def __init__(self, answer: bytes = ANSWER) -> None:
+        self.heads: list[bytes] = []
+        self._answer = answer
+        self._door = socket.create_server(("127.0.0.1", 0))
+        self.port = int(self._door.getsockname()[1])
+        self._thread = threading.Thread(target=self._serve, name="server")
+        self._thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                client, _ = self._door.accept()
+            except OSError:
+                return
+            with client:
+                client.settimeout(DEADLINE_S)
+                self.heads.append(client.recv(65536))
+                client.sendall(self._answer)
+
+    def close(self) -> None:
+        self._door.shutdown(socket.SHUT_RDWR)
+        self._door.close()
+        self._thread.join(DEADLINE_S)
+
+
+@contextmanager
+def server(answer: bytes = ANSWER) -> Iterator[Server]:
+    found = Server(answer)
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+@contextmanager
+def proxy(*hosts: str, **offered: str) -> Iterator[tuple[Gateway, int]]:
+    """Start the proxy as the witness does; give it and its port."""
+    gateway = Gateway(Errand(egress=hosts), offered)
+    try:
+        url = gateway.environment()["HTTPS_PROXY"]
+        yield gateway, int(url.rpartition(":")[2])
+    finally:
+        gateway.close()
+
+
+def tunnelled(proxy_port: int, host: str, port: int) -> bytes:
+    """Ask a host for `/` through a tunnel.
+
+    Raises:
+        OSError: the proxy refuses it.
+    """
+    line = HTTPConnection("127.0.0.1", proxy_port, timeout=DEADLINE_S)
+    line.set_tunnel(host, port)
+    try:
+        line.request("GET", "/")
+        return line.getresponse().read()
+    finally:
+        line.close()
+
+
+def asked(proxy_port: int, url: str, **headers: str) -> tuple[int, str]:
+    """Ask the proxy for a plain address; return the status and the body."""
+    line = HTTPConnection("127.0.0.1", proxy_port, timeout=DEADLINE_S)
+    try:
+        line.request("GET", url, headers=headers)
+        answer = line.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        line.close()
+
+
+def said(proxy_port: int, text: bytes) -> bytes:
+    """Send the proxy anything; return all that it answers."""
+    with socket.create_connection(("127.0.0.1", proxy_port), DEADLINE_S) as line:
+        line.sendall(text)
+        line.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: line.recv(65536), b""))

@@ -1,0 +1,69 @@
+"""Which hosts a list lets an agent reach."""
+
+import pytest
+
+from runner.hosts import allows, is_outside, reachable, services
+
+LISTED = ("pypi.org", "*.npmjs.org", "registry.example.org:8443", "127.0.0.1:5432")
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [
+        ("pypi.org", 443),
+        ("PyPI.org.", 80),
+        ("registry.npmjs.org", 443),
+        ("a.b.npmjs.org", 443),
+        ("registry.example.org", 8443),
+        ("127.0.0.1", 5432),
+    ],
+)
+def test_what_is_listed_is_let_through(host: str, port: int) -> None:
+    assert allows(LISTED, host, port)
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [
+        ("files.pypi.org", 443),
+        ("pypi.org.evil.example", 443),
+        ("evilpypi.org", 443),
+        ("pypi.org", 22),
+        ("npmjs.org", 443),
+        ("evilnpmjs.org", 443),
+        ("registry.example.org", 443),
+        ("127.0.0.1", 80),
+        ("", 443),
+    ],
+)
+def test_nothing_else_is(host: str, port: int) -> None:
+    assert not allows(LISTED, host, port)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        *("127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::"),  # noqa: S104  none is bound
+        *("169.254.169.254", "fe80::1%eth0", "::ffff:169.254.169.254", "224.0.0.1"),
+    ],
+)
+def test_no_name_may_lead_to_this_machine_or_its_clouds_secrets(address: str) -> None:
+    assert not is_outside(address)
+
+
+@pytest.mark.parametrize("address", ["192.0.2.1", "10.0.0.1", "2001:db8::1"])
+def test_a_name_may_lead_elsewhere(address: str) -> None:
+    assert is_outside(address)
+
+
+def test_services_of_this_machine_are_listed_with_their_ports() -> None:
+    listed = ("localhost:5432", "127.0.0.1:6379", "pypi.org:8443", "localhost:0")
+
+    assert services((*listed, "localhost:99999", "localhost")) == (5432, 6379)
+
+
+def test_nothing_listed_is_nothing_but_where_the_model_is_not_known() -> None:
+    assert reachable(None, by_default=False) == ()
+    assert reachable(None, by_default=True) is None
+    assert reachable(("pypi.org", "*"), by_default=False) is None
+    assert reachable((), by_default=True) == ()
