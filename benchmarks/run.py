@@ -12,8 +12,8 @@ from benchmarks import (
     log_append,
     log_intake,
     log_reading,
-    witness,
     seeing,
+    witness,
 )
 from benchmarks.door import door
 from benchmarks.fleet import Load

@@ -6,7 +6,7 @@ cut off anywhere is done again by the next one, here or in another process.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Final
@@ -172,7 +172,10 @@ class Loop:
         with self._sending:
             if self.lease.held:
                 update = self.lease.freed()
-                self.desk.mirror.push((), {update.ref: update}, actor=self.desk.actor)
+                moves = {update.ref: update}
+                # Who took it over in the meantime, as from another terminal, has it.
+                with suppress(Conflict):
+                    self.desk.mirror.push((), moves, actor=self.desk.actor)
 
     @asynccontextmanager
     async def _alone(self) -> AsyncIterator[None]:

@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from bot.version import VERSION
-from brat.cli import bot, convoys, logs, patterns, seeing
+from brat.cli import bot, convoys, daemon, logs, patterns, seeing
 from brat.console import fail, say
 from grite.errors import BratError
 
@@ -17,6 +17,7 @@ app: Final = typer.Typer(
 )
 convoys.add_to(app)
 seeing.add_to(app)
+daemon.add_to(app)
 patterns.add_to(app)
 logs.add_to(app)
 bot.add_to(app)

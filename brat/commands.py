@@ -1,13 +1,15 @@
 """What each word of the command line does."""
 
 import asyncio
-from contextlib import AbstractAsyncContextManager, nullcontext
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
 from bot.settings import ROLES
 from brat import (
     checkout as checkouts,
+    daemon as daemons,
     dashboard as dashboards,
     local,
     registration as registrations,
@@ -21,26 +23,13 @@ from brat.console import agrees, out, say
 from brat.executors import Executor, options_of
 from brat.local import Local, serving
 from brat.places import log_repository
-from brat.reading import Reader
 from brat.registration import Source
-from brat.status.find import live_or_named
 from brat.status.screen import convoy_table
 from convoy.actions import Role
-from convoy.commands import (
-    AddTask,
-    Command,
-    DropTask,
-    PauseConvoy,
-    ResumeConvoy,
-    RetryTask,
-    TellTask,
-)
 from convoy.config import Config
-from convoy.planner import tasklist
 from convoy.state import Convoy
 from convoy.text.duration import seconds
-from convoy.text.plaintext import clean, shortened
-from convoy.text.redaction import redacted
+from convoy.text.plaintext import shortened
 from runner import engines
 
 TITLE_CHARS: Final = 72
@@ -173,11 +162,42 @@ def up(path: Path, port: int | None, executor: Executor, image: str) -> int:
     checkout = checkouts.find(path)
     _checked(checkout)
 
-    def beside(here: Local) -> AbstractAsyncContextManager[None]:
-        return nullcontext() if port is None else dashboards.beside(here, port, say)
+    @asynccontextmanager
+    async def beside(here: Local) -> AsyncIterator[None]:
+        if port is None:
+            yield
+            return
+        async with dashboards.beside(here, port) as url:
+            say(f"dashboard: {url}")
+            yield
 
     asyncio.run(roles.watch(checkout, ROLES, say, beside=beside, executor=options))
     return roles.OK
+
+
+def daemon_start(path: Path, port: int) -> int:
+    """Run `up` in the background; return the exit status."""
+    checkout = checkouts.find(path)
+    _checked(checkout)
+    registrations.read(checkout.folder)
+    return daemons.start(checkout, port)
+
+
+def daemon_stop(path: Path) -> int:
+    """End what runs in the background; return 1 when nothing does."""
+    return daemons.stop(checkouts.find(path))
+
+
+def daemon_status(path: Path) -> int:
+    """Say whether something runs in the background; return 1 when nothing does."""
+    return daemons.status(checkouts.find(path))
+
+
+def daemon_run(path: Path, port: int) -> int:
+    """Be what runs in the background; return the exit status."""
+    checkout = checkouts.find(path)
+    _checked(checkout)
+    return daemons.run(checkout, port)
 
 
 def dashboard(path: Path, port: int, bot: str | None) -> None:
@@ -199,75 +219,6 @@ def run(role: str, path: Path, *, once: bool, watch: bool) -> int:
         asyncio.run(roles.watch(checkout, wanted, say))
         return roles.OK
     return asyncio.run(roles.run(checkout, wanted, say, once=once))
-
-
-def retry(path: Path, convoy: str | None, number: int) -> int:
-    """Queue a blocked task again; return 1 when the rules forbid it."""
-    checkout = checkouts.find(path)
-    name = _convoy_named(checkout, convoy).name
-    by = checkout.person()
-    return _ask(checkout, RetryTask(convoy=name, task=number, by=by))
-
-
-def add(path: Path, convoy: str | None, text: str) -> int:
-    """Add a task, written as in a task list; return 1 when the rules forbid it."""
-    checkout = checkouts.find(path)
-    found = _convoy_named(checkout, convoy)
-    known = {task.number: task.state == "merged" for task in found.tasks}
-    try:
-        spec = tasklist.addition(found.title, text, known, found.settings.engines)
-    except tasklist.PlanError as error:
-        return _usage(str(error))
-    by = checkout.person()
-    return _ask(checkout, AddTask(convoy=found.name, spec=spec, by=by))
-
-
-def tell(path: Path, convoy: str | None, number: int, text: str) -> int:
-    """Say something to a task; return 1 when the rules forbid it."""
-    checkout = checkouts.find(path)
-    name = _convoy_named(checkout, convoy).name
-    said = redacted(clean(text))
-    by = checkout.person()
-    return _ask(checkout, TellTask(convoy=name, task=number, by=by, text=said))
-
-
-def drop(path: Path, convoy: str | None, number: int) -> int:
-    """Give a task up; return 1 when the rules forbid it."""
-    checkout = checkouts.find(path)
-    name = _convoy_named(checkout, convoy).name
-    why = f"dropped by {checkout.person()}"
-    return _ask(checkout, DropTask(convoy=name, task=number, why=why))
-
-
-def pause(path: Path, convoy: str) -> int:
-    """Start nothing new in a convoy; return 1 when the rules forbid it."""
-    checkout = checkouts.find(path)
-    return _ask(checkout, PauseConvoy(convoy=convoy, by=checkout.person()))
-
-
-def resume(path: Path, convoy: str) -> int:
-    """Let a paused convoy go on; return 1 when the rules forbid it."""
-    checkout = checkouts.find(path)
-    return _ask(checkout, ResumeConvoy(convoy=convoy, by=checkout.person()))
-
-
-def _ask(checkout: Checkout, command: Command) -> int:
-    async def asked() -> int:
-        async with serving(checkout, (), say) as here:
-            refused = await here.loop.ask(command)
-            if refused is not None:
-                say(f"brat: {refused.why}")
-                return roles.BLOCKED
-            roles.report(here)
-            return roles.OK
-
-    return asyncio.run(asked())
-
-
-def _convoy_named(checkout: Checkout, name: str | None) -> Convoy:
-    known = registrations.read(checkout.folder)
-    state = Reader(registrations.bare_path(checkout.folder, known)).read()
-    return live_or_named(state, name)
 
 
 def config_check(path: Path) -> None:

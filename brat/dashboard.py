@@ -35,10 +35,10 @@ TRIES: Final = 5
 
 
 @asynccontextmanager
-async def beside(local: Local, port: int, tell: Tell) -> AsyncIterator[None]:
-    """Serve it beside a loop, whose rules its buttons ask; say where it is.
+async def beside(local: Local, port: int) -> AsyncIterator[str]:
+    """Serve it beside a loop, whose rules its buttons ask; give its address.
 
-    Where the port is taken, another one is used.
+    The address holds the token. Where the port is taken, another one is used.
     """
 
     async def ask(command: Command) -> Refusal | None:
@@ -62,8 +62,7 @@ async def beside(local: Local, port: int, tell: Tell) -> AsyncIterator[None]:
         output=_printed(folder),
     )
     async with serving(house, port) as url:
-        tell(f"dashboard: {url}/?token={token}")
-        yield
+        yield f"{url}/?token={token}"
 
 
 @asynccontextmanager

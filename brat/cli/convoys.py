@@ -146,9 +146,9 @@ def task_show(
 @task.command("retry")
 def task_retry(number: Number, convoy: Convoy = None, repo: Repo = HERE) -> None:
     """Queue a blocked task again, with all its attempts."""
-    from brat import commands
+    from brat import deciding
 
-    sys.exit(commands.retry(repo, convoy, number))
+    sys.exit(deciding.decided(repo, convoy, deciding.retry(number)))
 
 
 @task.command("add")
@@ -158,9 +158,9 @@ def task_add(
     repo: Repo = HERE,
 ) -> None:
     """Add a task to a convoy."""
-    from brat import commands
+    from brat import deciding
 
-    sys.exit(commands.add(repo, convoy, text))
+    sys.exit(deciding.decided(repo, convoy, deciding.add(text)))
 
 
 @task.command("tell")
@@ -171,17 +171,17 @@ def task_tell(
     repo: Repo = HERE,
 ) -> None:
     """Say something to the task's session, if its engine hears, and to all later."""
-    from brat import commands
+    from brat import deciding
 
-    sys.exit(commands.tell(repo, convoy, number, text))
+    sys.exit(deciding.decided(repo, convoy, deciding.tell(number, text)))
 
 
 @task.command("drop")
 def task_drop(number: Number, convoy: Convoy = None, repo: Repo = HERE) -> None:
     """Give a task up; what needs it waits for you."""
-    from brat import commands
+    from brat import deciding
 
-    sys.exit(commands.drop(repo, convoy, number))
+    sys.exit(deciding.decided(repo, convoy, deciding.drop(number)))
 
 
 @config.command("check")

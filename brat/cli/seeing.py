@@ -11,6 +11,9 @@ from brat.cli.options import HERE, Bot, Convoy, Json, Number, Port, Repo, group
 convoy: Final = group("Convoys: what became of each issue.")
 session: Final = group("Sessions: agents at work.")
 
+Session = Annotated[
+    str, typer.Argument(help="CONVOY/TASK/ATTEMPT; see brat session list.")
+]
 Name = Annotated[str, typer.Argument(help="The convoy's name; see brat convoy list.")]
 
 
@@ -28,12 +31,19 @@ def status(
     watch: Annotated[
         bool, typer.Option("--watch", help="Stay, and show news.")
     ] = False,
+    all_repos: Annotated[
+        bool, typer.Option("--all-repos", help="Of every repository below --repo.")
+    ] = False,
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
     """Show every convoy, its tasks, and what waits for you."""
     from brat.status import show
 
+    if all_repos and convoy is not None:
+        raise typer.BadParameter("give --convoy or --all-repos, not both")
+    if all_repos:
+        sys.exit(show.all_repositories(repo, as_json=as_json, watch=watch))
     sys.exit(show.status(repo, convoy, as_json=as_json, watch=watch))
 
 
@@ -123,6 +133,22 @@ def session_tail(
     sys.exit(tail.tail(repo, task, convoy, bot, following=following))
 
 
+@session.command("show")
+def session_show(name: Session, *, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show one session that has not ended: what it is at, and since when."""
+    from brat.status import show
+
+    sys.exit(show.session(repo, name, as_json=as_json))
+
+
+@session.command("stop")
+def session_stop(task: Number, convoy: Convoy = None, repo: Repo = HERE) -> None:
+    """Stop a task's session; the task waits for you: task retry, or task drop."""
+    from brat import deciding
+
+    sys.exit(deciding.decided(repo, convoy, deciding.stop(task)))
+
+
 @convoy.command("list")
 def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
     """Show every convoy, a line each."""
@@ -142,14 +168,14 @@ def convoy_show(name: Name, *, as_json: Json = False, repo: Repo = HERE) -> None
 @convoy.command("pause")
 def convoy_pause(name: Name, repo: Repo = HERE) -> None:
     """Start nothing new in a convoy."""
-    from brat import commands
+    from brat import deciding
 
-    sys.exit(commands.pause(repo, name))
+    sys.exit(deciding.decided(repo, name, deciding.pause))
 
 
 @convoy.command("resume")
 def convoy_resume(name: Name, repo: Repo = HERE) -> None:
     """Let a paused convoy go on."""
-    from brat import commands
+    from brat import deciding
 
-    sys.exit(commands.resume(repo, name))
+    sys.exit(deciding.decided(repo, name, deciding.resume))

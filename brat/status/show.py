@@ -13,12 +13,15 @@ from bot.clock import wall_clock
 from brat.console import out, say, write
 from brat.places import log_repository
 from brat.reading import Reader
-from brat.status import screen, tables, watching
+from brat.status import many, screen, tables, watching
 from brat.status.find import convoy_named, live_or_named, task_in
 from brat.status.subject import explained
 from convoy.state import Convoy, State
+from convoy.text.nearest import did_you_mean
 from convoy.told import document
+from convoy.told.reasons import clock
 from convoy.told.spending import spoken
+from grite.errors import BratError
 
 OK: Final = 0
 BLOCKED: Final = 1
@@ -51,6 +54,36 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
     else:
         say(NOTHING_YET)
     return BLOCKED if blocked(shown) else OK
+
+
+def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
+    """Print every repository below a folder; return 1 when something is blocked.
+
+    Raises:
+        BratError: none of them holds a log.
+    """
+    found = many.readers(path)
+    if not found:
+        raise BratError(f"no repository below {path} holds a log; see: brat init")
+
+    def seen() -> RenderableType:
+        return Group(
+            *(
+                many.headed(name, looked(reader.read(), reader.faults))
+                for name, reader in found.items()
+            )
+        )
+
+    if watch:
+        watching.watch(seen)
+    elif as_json:
+        version = {"schema_version": document.SCHEMA_VERSION}
+        _write(version | {"repositories": many.told(found)})
+    else:
+        out.print(seen())
+    states = [reader.read() for reader in found.values()]
+    waits = [blocked(state.convoys.values()) for state in states]
+    return BLOCKED if any(waits) else OK
 
 
 def looked(
@@ -154,6 +187,28 @@ def sessions(path: Path, *, as_json: bool) -> int:
         document.sessions,
         tables.sessions_table,
     )
+
+
+def session(path: Path, name: str, *, as_json: bool) -> int:
+    """Print one session that has not ended.
+
+    Raises:
+        BratError: there is none of that name; it says the nearest.
+    """
+    rows = document.sessions(Reader(log_repository(path)).read())
+    told = {str(row["name"]): row for row in rows}
+    if name not in told:
+        near = did_you_mean(name, told) or "; see `brat session list`"
+        raise BratError(f"no session {name} runs{near}")
+    if as_json:
+        version = {"schema_version": document.SCHEMA_VERSION}
+        _write(version | {"session": told[name]})
+        return OK
+    for key, value in told[name].items():
+        since = clock(value) if key == "since_ms" and value else value
+        label = key.removesuffix("_ms")
+        write(f"{label:14} {screen.one_line(_worded(since))}")
+    return OK
 
 
 def queue(path: Path, *, as_json: bool) -> int:

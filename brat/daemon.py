@@ -1,0 +1,235 @@
+"""`brat up` in the background: one for each repository, known by a file.
+
+The file names the process and when it began, so that another process which was given
+the same number later is never taken for it. A lock of the operating system, which ends
+with its holder, keeps a second one away.
+"""
+
+import asyncio
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import psutil
+from filelock import FileLock, Timeout
+
+from bot.settings import ROLES
+from brat import dashboard as dashboards, roles
+from brat.checkout import Checkout
+from brat.console import LogForm, Tell, say
+from brat.journal import journal
+from brat.local import Local
+from grite.errors import BratError, Unavailable
+
+START_S: Final = 60.0
+STOP_S: Final = 30.0
+AGAIN_S: Final = 1.0
+AGAIN_MOST_S: Final = 60.0
+LOG_BYTES: Final = 5_000_000
+"""A longer log is put aside at the next start; the one put aside before goes."""
+_FILE: Final = "daemon.json"
+_LOCK: Final = "daemon.lock"
+_LOG: Final = "daemon.log"
+_LOOK_S: Final = 0.1
+_SHOWN: Final = 10
+
+
+class Daemon(msgspec.Struct, frozen=True, kw_only=True):
+    """A process that is, or was, the daemon of a repository."""
+
+    pid: int
+    since: float
+    """When it began, unix seconds, as the system says."""
+    url: str = ""
+    """Of its dashboard, with the token; empty: it is not ready yet."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it still runs."""
+        try:
+            process = psutil.Process(self.pid)
+            ended = process.status() == psutil.STATUS_ZOMBIE
+            return not ended and process.create_time() == self.since
+        except psutil.NoSuchProcess:
+            return False
+
+
+def log_of(folder: Path) -> Path:
+    """Return where the daemon of brat's folder logs."""
+    return folder / _LOG
+
+
+def known(folder: Path) -> Daemon | None:
+    """Return the daemon that brat's folder speaks of; it may have ended."""
+    try:
+        return msgspec.json.decode((folder / _FILE).read_bytes(), type=Daemon)
+    except (FileNotFoundError, msgspec.MsgspecError):
+        return None
+
+
+# --- the process itself ---------------------------------------------------------------
+
+
+def run(checkout: Checkout, port: int) -> int:
+    """Be the daemon until SIGTERM or Ctrl-C; return the exit status.
+
+    What goes wrong is logged, and all is begun again, later each time.
+
+    Raises:
+        BratError: there is one already.
+    """
+    lock = FileLock(checkout.folder / _LOCK)
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise _twice(known(checkout.folder)) from None
+    try:
+        asyncio.run(_run(checkout, port, journal(LogForm.TEXT)))
+    finally:
+        (checkout.folder / _FILE).unlink(missing_ok=True)
+        lock.release()
+    return roles.OK
+
+
+async def _run(checkout: Checkout, port: int, tell: Tell) -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    async with asyncio.TaskGroup() as group:
+        serving = group.create_task(_served(checkout, port, tell), name="serve")
+        await ended.wait()
+        serving.cancel()
+    tell("stopped; whatever is unfinished goes on at the next start")
+
+
+async def _served(checkout: Checkout, port: int, tell: Tell) -> None:
+    again_s = AGAIN_S
+    while True:
+        begun = time.monotonic()
+        try:
+            await roles.watch(
+                checkout, ROLES, tell, beside=lambda here: _shown(here, port, tell)
+            )
+        except BratError as error:
+            if time.monotonic() - begun > AGAIN_MOST_S:
+                again_s = AGAIN_S
+            tell(f"{error}; begun again in {again_s:.0f} s")
+        await asyncio.sleep(again_s)
+        again_s = min(again_s * 2, AGAIN_MOST_S)
+
+
+@asynccontextmanager
+async def _shown(here: Local, port: int, tell: Tell) -> AsyncIterator[None]:
+    async with dashboards.beside(here, port) as url:
+        me = psutil.Process()
+        note(
+            here.checkout.folder,
+            Daemon(pid=me.pid, since=me.create_time(), url=url),
+        )
+        tell("ready")
+        yield
+
+
+def note(folder: Path, daemon: Daemon) -> None:
+    """Keep in brat's folder who the daemon is; safe to call again."""
+    beside = folder / f".{_FILE}"
+    beside.touch(0o600)
+    beside.write_bytes(msgspec.json.encode(daemon))
+    beside.rename(folder / _FILE)
+
+
+# --- those who start, stop and ask ----------------------------------------------------
+
+
+def start(checkout: Checkout, port: int) -> int:
+    """Start it, and wait until it is ready; return the exit status.
+
+    Raises:
+        BratError: there is one already, or it did not start: with the end of its log.
+    """
+    folder = checkout.folder
+    if (before := known(folder)) and before.alive:
+        raise _twice(before)
+    log = log_of(folder)
+    if log.exists() and log.stat().st_size > LOG_BYTES:
+        log.rename(log.with_suffix(".log.1"))
+    where = ("--repo", str(checkout.top), "--port", str(port))
+    with log.open("ab") as sink:
+        child = subprocess.Popen(
+            [sys.executable, "-I", "-m", "brat", "daemon", "run", *where],
+            cwd=checkout.top,
+            stdin=subprocess.DEVNULL,
+            stdout=sink,
+            stderr=sink,
+            start_new_session=True,
+        )
+    daemon = _ready(folder, child)
+    say(f"brat runs in the background (process {daemon.pid}); its log: {log}")
+    say(f"dashboard: {daemon.url}")
+    return roles.OK
+
+
+def _ready(folder: Path, child: "subprocess.Popen[bytes]") -> Daemon:
+    until = time.monotonic() + START_S
+    while child.poll() is None:
+        now = known(folder)
+        if now is not None and now.pid == child.pid and now.url:
+            return now
+        if time.monotonic() > until:
+            child.kill()
+            child.wait()
+            break
+        time.sleep(_LOOK_S)
+    log = log_of(folder)
+    said = log.read_text(encoding="utf-8", errors="replace").splitlines()[-_SHOWN:]
+    raise Unavailable("\n".join((f"it did not start; the end of {log}:", *said)))
+
+
+def stop(checkout: Checkout) -> int:
+    """End it, and wait until it has ended; return 1 when none runs."""
+    daemon = known(checkout.folder)
+    if daemon is None or not daemon.alive:
+        say("brat does not run in the background here")
+        return roles.BLOCKED
+    process = psutil.Process(daemon.pid)
+    process.terminate()
+    try:
+        process.wait(STOP_S)
+    except psutil.TimeoutExpired:
+        process.kill()
+        process.wait()
+        say(f"it did not end within {STOP_S:.0f} s and was killed; nothing is lost")
+    (checkout.folder / _FILE).unlink(missing_ok=True)
+    say("stopped; whatever is unfinished goes on at the next start")
+    return roles.OK
+
+
+def status(checkout: Checkout) -> int:
+    """Say whether it runs; return 1 when it does not."""
+    daemon, log = known(checkout.folder), log_of(checkout.folder)
+    if daemon is not None and daemon.alive:
+        since = datetime.fromtimestamp(daemon.since, UTC)
+        say(f"runs since {since:%Y-%m-%d %H:%M:%S} UTC as process {daemon.pid}")
+        say(f"dashboard: {daemon.url}")
+        say(f"log: {log}")
+        return roles.OK
+    if daemon is not None:
+        say(f"does not run: it ended without being asked; see {log}")
+    else:
+        say("does not run")
+    say("next: brat daemon start")
+    return roles.BLOCKED
+
+
+def _twice(there: Daemon | None) -> BratError:
+    which = f" (process {there.pid})" if there else ""
+    return BratError(
+        f"brat runs in the background here already{which}: brat daemon status"
+    )

@@ -1,0 +1,51 @@
+"""Which forge a clone came from, and which token is for it."""
+
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from brat.elsewhere import origin_of
+from grite.errors import BratError
+
+CLOUD = ("GH_TOKEN", "GITHUB_TOKEN")
+SERVER = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+
+
+@pytest.mark.parametrize(
+    ("url", "api", "variables"),
+    [
+        ("https://github.com/ann/app.git", "https://api.github.com", CLOUD),
+        ("https://x:y@github.com/ann/app", "https://api.github.com", CLOUD),
+        ("git@github.com:ann/app.git", "https://api.github.com", CLOUD),
+        ("ssh://git@git.example:22/ann/app", "https://git.example/api/v3", SERVER),
+        ("http://git.example/ann/app", "https://git.example/api/v3", SERVER),
+        (
+            "https://git.example:8443/ann/app/",
+            "https://git.example:8443/api/v3",
+            SERVER,
+        ),
+        ("http://127.0.0.1:80/ann/app.git", "http://127.0.0.1:80/api/v3", SERVER),
+        ("https://github.com.evil/ann/app", "https://github.com.evil/api/v3", SERVER),
+        (
+            "https://github.com@evil.example/ann/app",
+            "https://evil.example/api/v3",
+            SERVER,
+        ),
+    ],
+)
+def test_a_remote_names_its_forge(
+    tmp_path: Path, url: str, api: str, variables: tuple[str, ...]
+) -> None:
+    pygit2.init_repository(str(tmp_path)).remotes.create("origin", url)
+    found = origin_of(tmp_path)
+
+    assert (found.api_url, found.variables) == (api, variables)
+    assert found.repository == "ann/app"
+
+
+@pytest.mark.parametrize("url", ["/srv/git/app.git", "file:///srv/app", "https://a/b"])
+def test_another_remote_names_none(tmp_path: Path, url: str) -> None:
+    pygit2.init_repository(str(tmp_path)).remotes.create("origin", url)
+    with pytest.raises(BratError, match="no remote origin that names a repository"):
+        origin_of(tmp_path)

@@ -1,0 +1,165 @@
+"""The bot in the background: started, asked, stopped, and found dead."""
+
+import json
+import os
+import re
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import psutil
+import pytest
+
+from brat import daemon as daemons, registration as registrations
+from tests.world.terminal import Terminal, left_running
+from tests.world.words import engine, project
+
+pytestmark = pytest.mark.timeout(600)
+
+RUNS_ON = "cat; sleep 300"
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """A repository with one task, whose agent goes on for as long as it may."""
+    terminal = project(tmp_path_factory.mktemp("daemon"), engine(RUNS_ON))
+    terminal.done("brat init")
+    yield terminal
+    terminal.type("brat daemon stop")
+    assert left_running(terminal.cwd) == []
+
+
+@pytest.fixture
+def daemon(terminal: Terminal) -> Iterator[psutil.Process]:
+    said = terminal.type("brat daemon start --port 0")
+    assert said.status == 0, said.err
+    found = re.search(r"process (\d+)", said.err)
+    assert found is not None
+    yield psutil.Process(int(found[1]))
+    terminal.type("brat daemon stop")
+
+
+def folder(terminal: Terminal) -> Path:
+    return terminal.cwd / ".git/brat"
+
+
+def test_it_runs_until_it_is_stopped(
+    terminal: Terminal, daemon: psutil.Process
+) -> None:
+    status = terminal.type("brat daemon status")
+    url = status.after("dashboard: ")[0]
+    again = terminal.type("brat daemon start")
+    beside = terminal.type("brat daemon run")
+    page = httpx.get(url, trust_env=False, follow_redirects=True)
+    stopped = terminal.type("brat daemon stop")
+    after = terminal.type("brat daemon status")
+
+    assert status.status == 0
+    assert status.lines[0].endswith(f"as process {daemon.pid}")
+    assert (again.status, beside.status) == (1, 1)
+    assert f"in the background here already (process {daemon.pid})" in again.err
+    assert "in the background here already" in beside.err
+    assert page.status_code == 200
+    assert stopped.status == 0
+    assert not daemon.is_running()
+    assert (after.status, after.lines[0]) == (1, "does not run")
+    assert terminal.type("brat daemon stop").status == 1
+    assert "stopped; whatever is unfinished" in daemons.log_of(
+        folder(terminal)
+    ).read_text(encoding="utf-8")
+
+
+def test_one_that_was_killed_is_told_of_and_begun_again(
+    terminal: Terminal, daemon: psutil.Process
+) -> None:
+    os.kill(daemon.pid, signal.SIGKILL)
+    psutil.wait_procs([daemon])
+    dead = terminal.type("brat daemon status")
+    again = terminal.type("brat daemon start --port 0")
+    alive = terminal.type("brat daemon status")
+
+    assert dead.status == 1
+    assert dead.lines[0].startswith("does not run: it ended without being asked; see ")
+    assert (again.status, alive.status) == (0, 0)
+
+
+def test_another_process_with_its_number_is_left_alone(terminal: Terminal) -> None:
+    """Numbers are given again; the file of one that died may name a stranger."""
+    other = psutil.Process()
+    stale = daemons.Daemon(pid=other.pid, since=other.create_time() - 5, url="x")
+    daemons.note(folder(terminal), stale)
+
+    assert terminal.type("brat daemon status").status == 1
+    assert terminal.type("brat daemon stop").status == 1
+    assert other.is_running()
+
+
+def test_why_it_did_not_start_is_said(terminal: Terminal) -> None:
+    config = terminal.cwd / ".brat/config.toml"
+    before = config.read_text(encoding="utf-8")
+    config.write_text("[refinery]\nstrategy = 'magic'\n", encoding="utf-8")
+    said = terminal.type("brat daemon start")
+    config.write_text(before, encoding="utf-8")
+
+    assert said.status == 1
+    assert "strategy" in said.err
+
+
+def test_a_session_is_stopped_and_its_task_waits(
+    terminal: Terminal, daemon: psutil.Process
+) -> None:
+    early = terminal.type("brat session stop 1")
+    terminal.done("brat mayor start --task 'Go on for ever'")
+    name = "go-on-for-ever-1/1/1"
+    until(terminal, "brat session list --json", name)
+    shown = terminal.done(f"brat session show {name}")
+    unknown = terminal.type("brat session show go-on-for-ever-1/1/2")
+    stopped = terminal.type("brat session stop 1")
+    until(terminal, "brat session list --json", '"sessions": []')
+    why = terminal.done("brat why 1")
+
+    assert "no convoy" in early.err
+    assert "engine         default" in shown
+    assert f"did you mean {name}?" in unknown.err
+    assert stopped.status == 0, stopped.err
+    assert "it is blocked" in why
+    assert "stopped by pat-person" in why
+    assert daemon.is_running()
+
+
+def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
+    terminal: Terminal, daemon: psutil.Process
+) -> None:
+    known = registrations.read(folder(terminal))
+    bare = registrations.bare_path(folder(terminal), known)
+    terminal.done("brat mayor start --task 'Say no more'")
+    clone = Terminal(terminal.cwd.parent / "clone", terminal.home)
+    terminal.done(f"git clone -q {bare} {clone.cwd}")
+    clone.done("git fetch -q origin refs/grite/*:refs/grite/*")
+    forge = f"http://127.0.0.1:{known.port}"
+    clone.done(f"git remote set-url origin {forge}/{known.repository}.git")
+    convoy = json.loads(terminal.done("brat convoy list --json"))["convoys"][-1]
+    name, issue = convoy["name"], convoy["issue"]
+    pause = f"brat convoy pause {name}"
+    without = clone.type(f"env GH_TOKEN={known.person_token} {pause}")
+    said = clone.type(f"env GH_ENTERPRISE_TOKEN={known.person_token} {pause}")
+    until(terminal, f"brat convoy show {name}", f"{name}: paused")
+    terminal.done(f"brat session stop 1 --convoy {name}")
+    until(terminal, "brat session list --json", '"sessions": []')
+
+    assert without.status == 1  # that token is for github.com alone
+    assert "set GH_ENTERPRISE_TOKEN or GITHUB_ENTERPRISE_TOKEN" in without.err
+    assert f"or say it yourself on issue #{issue}" in without.err
+    assert said.lines == [
+        f"said on pat-person/project#{issue}: /brat pause; the bot answers there"
+    ]
+    assert daemon.is_running()
+
+
+def until(terminal: Terminal, line: str, wanted: str) -> None:
+    """Ask until the answer holds what is wanted: the daemon needs a moment."""
+    for _ in range(300):
+        if wanted in terminal.done(line):
+            return
+    pytest.fail(f"{line} never said {wanted}")
