@@ -17,7 +17,7 @@ from pathlib import Path
 import pygit2
 
 from benchmarks.history_pairs import EARLIER, Pair, Step, main_line, pairs
-from convoy.planner.conflicts import RECENT, Past, risk
+from convoy.planner.conflicts import RECENT, Past, reach, risk
 from convoy.planner.hunks import Hunk
 
 FORETOLD: float = 0.25
@@ -73,16 +73,17 @@ class _Foreseen:
     def __call__(self, pair: Pair) -> Seen:
         one, other = self._told(pair.earlier), self._told(pair.later)
         commits = self._names[pair.before : pair.before + EARLIER]
+        mine = reach(one, commits, 1 - self._declared)
+        its = reach(other, commits, 1 - self._declared)
         tree = self._repo[self._line[pair.before].commit].peel(pygit2.Tree)
         past = Past(
-            commits=commits,
             hunks=lambda file: self._hunks(file, pair.before),
             lines=lambda file: _lines(tree, file),
         )
         return Seen(
             same_file=bool({*one} & {*other}),
             same_folder=bool({*map(_folder, one)} & {*map(_folder, other)}),
-            chance=risk(one, other, past, 1 - self._declared).chance,
+            chance=risk(mine, its, past).chance,
             conflict=pair.conflict,
         )
 

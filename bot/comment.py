@@ -3,15 +3,17 @@
 Pure: text from state. All of it says the same as the log, which is the truth.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
-from bot import preview
+from bot import order, preview
 from bot.orders import boxes
 from bot.speech.code_span import code_span
 from convoy import ids
 from convoy.state import Convoy, Task
 from convoy.text.plaintext import clean
 from convoy.told.further import further
+from convoy.told.order import collisions, edges
 from convoy.told.reasons import waits_for
 from convoy.told.spending import foreseen, spoken, used
 
@@ -27,6 +29,7 @@ HOLD: Final = "brat:hold"
 NO: Final = "brat:no"
 """The bot never acts on this issue or pull request."""
 _WHY_CHARS: Final = 160
+_ORDER_CHARS: Final = 2_000
 _TITLE_CHARS: Final = 256
 """The longest title GitHub takes."""
 LIST_CHARS: Final = 60_000
@@ -76,12 +79,12 @@ def convoy_table(convoy: Convoy) -> str:
             *fitting([_row(convoy, task) for task in convoy.tasks], "| | {} |"),
             "",
         ]
-    if convoy.warnings and not convoy.ended:
-        said = "; ".join(map(inline, convoy.warnings))
-        lines += [f"**Look out:** {said}.", ""]
+    if not convoy.ended:
+        lines += _look_out(convoy)
     if convoy.staged and convoy.tasks:
         lines += [*preview.lines(convoy), ""]
     elif convoy.state == "planning" and convoy.tasks:
+        lines += [*_order(convoy), ""]
         lines += ["**The plan waits for a person:** say `/brat approve`.", ""]
     if convoy.held:
         lines += [f"**Held** by the label {inline(convoy.held)}.", ""]
@@ -98,6 +101,25 @@ def convoy_table(convoy: Convoy) -> str:
         "</sub>"
     )
     return "\n".join(lines)
+
+
+def _look_out(convoy: Convoy) -> list[str]:
+    warned = "; ".join(map(inline, convoy.warnings))
+    risks = "; ".join(map(inline, collisions(convoy)))
+    told = [f"**Look out:** {warned}.", ""] if warned else []
+    return told + ([f"**May collide**, at a guess: {risks}.", ""] if risks else [])
+
+
+def _order(convoy: Convoy) -> Iterator[str]:
+    """Give the plan's order as a picture, and the reason of each of its edges."""
+    told = [
+        f"task {task.number}: {inline(edge)}"
+        for task in convoy.tasks
+        for edge in edges(task.spec)
+    ]
+    if told and len(convoy.tasks) <= order.MOST:
+        lines = fitting(told, "{}", _ORDER_CHARS)
+        yield from (*order.picture(convoy), "", *(f"- {line}" for line in lines))
 
 
 def _money(convoy: Convoy) -> list[str]:

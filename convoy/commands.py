@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from convoy.events import Cause, Reaction, Report, Settings, TaskSpec, Usage
+from convoy.events import Cause, Overlap, Reaction, Report, Settings, TaskSpec, Usage
 from convoy.notes import Left
 
 
@@ -40,6 +40,8 @@ class PlanConvoy(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     warnings: tuple[str, ...] = ()
     """What who reads the plan should know."""
+    overlaps: tuple[Overlap, ...] = ()
+    """Which of the tasks may collide."""
 
 
 class FailConvoy(Struct, frozen=True, kw_only=True):

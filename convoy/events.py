@@ -46,6 +46,14 @@ class Fact(Struct, frozen=True, kw_only=True, tag_field="type"):
 # --- what the facts are made of -----------------------------------------------------
 
 
+class Wait(Struct, frozen=True):
+    """Why a task waits for another one, where it was not its planner who said so."""
+
+    on: int
+    """The other task's number."""
+    why: str
+
+
 class TaskSpec(Struct, frozen=True, kw_only=True):
     """One task as planned."""
 
@@ -62,7 +70,9 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     engine: str = "default"
     """A name in the convoy's engines."""
     why: str = ""
-    """Why it is a task of its own, has this engine and waits; as its planner says."""
+    """Why it is a task of its own and has this engine; as its planner says."""
+    waits: tuple[Wait, ...] = ()
+    """Why it waits for those it did not name itself."""
     follows: int = 0
     """The task whose agent asked for it; 0: it was planned, or a person added it."""
     kind: Kind = "work"
@@ -85,6 +95,17 @@ class Report(Struct, frozen=True, kw_only=True):
     recommendation: str = ""
     open: tuple[str, ...] = ()
     """What it could not find out."""
+
+
+class Overlap(Struct, frozen=True, kw_only=True):
+    """Two tasks that may run at once, and how likely their work collides."""
+
+    one: int
+    other: int
+    chance: float
+    """From 0 to 1: a guess from their paths and from earlier history."""
+    files: tuple[str, ...] = ()
+    """Where they may meet, the likeliest first."""
 
 
 class Followup(Struct, frozen=True, kw_only=True):
@@ -287,6 +308,8 @@ class ConvoyPlanned(Fact, frozen=True, kw_only=True, tag="convoy.planned"):
     tasks: tuple[TaskSpec, ...]
     estimate: Estimate | None = None
     """What its tasks may cost; null: no price is known."""
+    overlaps: tuple[Overlap, ...] = ()
+    """Which of its tasks may collide, the likeliest first."""
     warnings: tuple[str, ...] = ()
     """What who reads the plan should know, each a sentence without its full stop."""
 
@@ -463,6 +486,8 @@ class TaskLinked(Fact, frozen=True, kw_only=True, tag="task.linked"):
     on: int
     """The other task's number."""
     by: str
+    why: str = ""
+    """The reason, when the bot did it by itself."""
 
 
 class TaskAssigned(Fact, frozen=True, kw_only=True, tag="task.assigned"):

@@ -58,6 +58,20 @@ def order(tasks: Iterable[TaskSpec]) -> tuple[int, ...]:
     return tuple(placed)
 
 
+def waits(tasks: Mapping[int, TaskSpec], task: int, on: int) -> bool:
+    """Return whether a task waits for another one, also through others."""
+    seen: set[int] = set()
+    left = [task]
+    while left:
+        at = left.pop()
+        if at == on:
+            return True
+        if at not in seen and at in tasks:
+            seen.add(at)
+            left += tasks[at].after
+    return False
+
+
 def find_cycle(edges: Mapping[int, Collection[int]]) -> tuple[int, ...] | None:
     """Return one circle, each number followed by one it waits for, or None.
 

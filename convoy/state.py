@@ -13,6 +13,7 @@ from convoy.events import (
     Cause,
     Estimate,
     Followup,
+    Overlap,
     Reaction,
     Report,
     Settings,
@@ -185,6 +186,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """What its tasks were thought to cost when they were planned."""
     warnings: tuple[str, ...] = ()
     """What who reads the plan should know."""
+    overlaps: tuple[Overlap, ...] = ()
+    """Which of its tasks may collide, as was foreseen when they were planned."""
     scratchpad: tuple[str, ...] = ()
     """What its agents noted for each other, oldest first."""
     priority: int = 1

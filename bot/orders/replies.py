@@ -12,6 +12,7 @@ from bot.speech.verbs import help_text
 from bot.version import VERSION
 from convoy.events import Reaction, TaskSpec
 from convoy.state import Convoy, Task
+from convoy.told.order import edges
 from convoy.told.reasons import waits_for
 from convoy.told.spending import spenders, spoken, used
 
@@ -69,6 +70,7 @@ def why(convoy: Convoy, number: int) -> Reply:
     lines = [f"Task {number} is {task.state}, after {task.started} attempts."]
     if waits := waits_for(convoy, task):
         lines.append(f"It waits for {comment.inline(waits)}.")
+    lines += [f"- {comment.inline(edge)}" for edge in edges(task.spec)]
     lines += [f"- {comment.inline(note)}" for note in task.notes]
     return done("\n".join(lines))
 

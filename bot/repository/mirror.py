@@ -14,13 +14,15 @@ import pygit2
 
 from bot.repository.bundle import NoBundle, take_in
 from bot.repository.clone import HEADS, Clone
+from bot.repository.foreseen import foreseen
 from bot.repository.rewritten import believed
 from convoy import checkpoint as states
+from convoy.events import Overlap, TaskSpec
 from convoy.following import NOTHING, Reading, follow
 from convoy.record import fold
 from convoy.state import State
 from grite import checkpoint, objects
-from grite.errors import Corrupt, Missing
+from grite.errors import Corrupt, GitFailed, Missing, Unavailable
 from grite.event import Event
 from grite.remote import RefUpdate, Remote
 from grite.wal import WAL_REF, Log
@@ -253,6 +255,17 @@ class Mirror:
     def has(self, commit: str) -> bool:
         """Whether the mirror holds a commit."""
         return isinstance(self.objects.get(commit), pygit2.Commit)
+
+    def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
+        """Return which of a plan's tasks, started at a commit, may collide.
+
+        It is a guess, and no plan waits for it: where git fails there is none.
+        """
+        try:
+            return foreseen(self.path, commit, tasks)
+        except (GitFailed, Unavailable) as error:
+            self.notices.append(f"Which tasks may collide is not known: {error}")
+            return ()
 
     def ensure(self, commits: Sequence[str]) -> None:
         """Bring the commits that are missing here."""

@@ -130,6 +130,7 @@ class HandIn:
                 tasks=tasks,
                 attempt=self.attempt.number,
                 usage=result.used,
+                overlaps=self.desk.mirror.foreseen(convoy.base, tasks),
             )
         )
 

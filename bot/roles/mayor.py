@@ -240,7 +240,14 @@ def make_plan(desk: Desk, draft: Draft, action: MakePlan) -> None:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
     else:
         planner = f"{PLANNER}; {_gave_up(convoy)}" if convoy.mayor else PLANNER
-        draft.submit(PlanConvoy(convoy=convoy.name, planner=planner, tasks=tasks))
+        draft.submit(
+            PlanConvoy(
+                convoy=convoy.name,
+                planner=planner,
+                tasks=tasks,
+                overlaps=desk.mirror.foreseen(convoy.base, tasks),
+            )
+        )
 
 
 def _gave_up(convoy: Convoy) -> str:

@@ -14,6 +14,7 @@ from convoy.queue import waiting_to_merge
 from convoy.state import Convoy, Lease, State
 from convoy.text.plaintext import clean
 from convoy.told.interventions import Intervention, interventions
+from convoy.told.order import collisions
 from convoy.told.reasons import clock, waits_for
 from convoy.told.spending import spoken, used
 from convoy.told.times import saved_s
@@ -54,6 +55,8 @@ def _parts(
         yield convoy_table(convoy)
         if convoy.why:
             yield Text(f"  {one_line(convoy.why)}")
+        for told in collisions(convoy):
+            yield Text(f"  may collide: {one_line(told)}")
         if sums := _sums(convoy):
             yield Text(f"  {sums}", style="dim")
     live = tuple(convoy for convoy in convoys if not convoy.ended)

@@ -92,6 +92,7 @@ def plan(state: State, command: PlanConvoy) -> Decision:
         tasks=command.tasks,
         estimate=estimate(state, convoy, command.tasks),
         warnings=command.warnings,
+        overlaps=command.overlaps,
     )
     queued = (
         TaskQueued(convoy=convoy.name, task=task.number, cause="planned")

@@ -70,6 +70,7 @@ def convoy_after(state: State, convoy: Convoy, event: ConvoyEvent) -> Convoy:
                 planner=event.planner,
                 estimate=event.estimate,
                 warnings=event.warnings,
+                overlaps=event.overlaps,
             )
         case ConvoyApproved():
             return replace(convoy, state="active", vouched_by=event.by)

@@ -11,6 +11,7 @@ from convoy.events import (
     TaskHeard,
     TaskLinked,
     TaskTold,
+    Wait,
     WorkRebased,
 )
 from convoy.state import Message, State, Task
@@ -32,7 +33,9 @@ def edited(state: State, task: Task, event: Edit) -> Task:
     match event:
         case TaskLinked():
             after = tuple(sorted({*spec.after, event.on}))
-            return replace(task, spec=replace(spec, after=after))
+            why = Wait(event.on, event.why or f"{event.by} said so")
+            linked = replace(spec, after=after, waits=(*spec.waits, why))
+            return replace(task, spec=linked)
         case TaskAssigned():
             return replace(task, spec=replace(spec, engine=event.engine))
         case TaskTold():

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Final
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from convoy.events import TaskSpec
-from convoy.graph import find_cycle
+from convoy.events import TaskSpec, Wait
+from convoy.graph import find_cycle, waits
 from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
 from convoy.resources import declared_need, declared_path
 from convoy.text.json_block import json_in
@@ -123,8 +123,7 @@ def apart(tasks: tuple[TaskSpec, ...]) -> tuple[TaskSpec, ...]:
                 done[later.number] = replace(
                     task,
                     after=tuple(sorted({*task.after, earlier.number})),
-                    why=f"{task.why} It waits for task {earlier.number}: both touch "
-                    f"{shared}.".strip(),
+                    waits=(*task.waits, Wait(earlier.number, f"both touch {shared}")),
                 )
     return tuple(done.values())
 
@@ -142,20 +141,7 @@ def _shared(one: TaskSpec, other: TaskSpec) -> str:
 
 
 def _linked(tasks: Mapping[int, TaskSpec], one: int, other: int) -> bool:
-    return _waits(tasks, one, other) or _waits(tasks, other, one)
-
-
-def _waits(tasks: Mapping[int, TaskSpec], task: int, on: int) -> bool:
-    seen: set[int] = set()
-    left = [task]
-    while left:
-        at = left.pop()
-        if at == on:
-            return True
-        if at not in seen:
-            seen.add(at)
-            left += tasks[at].after
-    return False
+    return waits(tasks, one, other) or waits(tasks, other, one)
 
 
 # --- reading --------------------------------------------------------------------------

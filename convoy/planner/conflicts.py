@@ -6,7 +6,7 @@ come from.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp, log, log1p, prod
 from posixpath import dirname
@@ -34,10 +34,8 @@ _START, _MET, _LINES, _BREADTH = 0.30, 0.56, -0.14, -0.20
 
 @dataclass(frozen=True, kw_only=True)
 class Past:
-    """What is known of a repository at the commit that both changes start from."""
+    """What is known of the files at the commit that both changes start from."""
 
-    commits: Sequence[tuple[str, ...]]
-    """The files of each of the last commits, the newest first."""
     hunks: Callable[[str], Sequence[tuple[Hunk, ...]]]
     """What each commit that changed a file did to it, the newest first."""
     lines: Callable[[str], int]
@@ -53,41 +51,33 @@ class Risk:
     """The likeliest first."""
 
 
-def risk(
-    one: Collection[str], other: Collection[str], past: Past, beyond: float = BEYOND
-) -> Risk:
-    """Return how likely two changes collide that declare these paths.
+@dataclass(frozen=True)
+class Reach:
+    """What a change may touch."""
+
+    declared: tuple[str, ...]
+    """Files and folders (with a slash at their end), as they were named before it."""
+    files: Mapping[str, float]
+    """Each file it may touch and how likely, from 0 to 1."""
+
+
+def reach(
+    declared: Collection[str],
+    commits: Iterable[tuple[str, ...]],
+    beyond: float = BEYOND,
+) -> Reach:
+    """Return what a change may touch that declares these paths.
 
     Args:
-        one: files and folders (with a slash at their end) that the one touches.
-        other: the same of the other.
-        past: the repository, where both start.
-        beyond: how far a change is thought to go beyond what it declares, as others
-            before it did; 0: not at all.
+        declared: files, and folders with a slash at their end.
+        commits: the files of each of the last commits, in any order.
+        beyond: how far it is thought to go beyond what it declares, as changes before
+            it did; 0: not at all.
     """
-    mine, its = _touched(one, past, beyond), _touched(other, past, beyond)
-    breadth = log(max(len(one), 1)) + log(max(len(other), 1))
-    both = ((mine[file] * its[file], file) for file in mine.keys() & its.keys())
-    found = sorted(
-        (
-            (touched * _collide(file, breadth, past), file)
-            for touched, file in both
-            if touched >= NEGLIGIBLE
-        ),
-        key=lambda each: (-each[0], each[1]),
-    )
-    near = {*map(dirname, one)} & {*map(dirname, other)}
-    clear = prod(1 - chance for chance, _ in found) * (1 - _UNSEEN * bool(near))
-    likely = tuple(file for chance, file in found if chance >= NEGLIGIBLE)
-    return Risk(1 - clear, likely)
-
-
-def _touched(declared: Collection[str], past: Past, beyond: float) -> dict[str, float]:
-    """Return each file the change may touch, and how likely: 1 for what it declares."""
     exact = {path for path in declared if not path.endswith("/")}
     inside = tuple(path for path in declared if path.endswith("/"))
     times, beside = Counter[str](), Counter[tuple[str, str]]()
-    for commit in past.commits if beyond or inside else ():
+    for commit in commits if beyond or inside else ():
         if len(commit) > SWEEPING:
             continue
         touched = {file for file in commit if file in exact}
@@ -99,7 +89,28 @@ def _touched(declared: Collection[str], past: Past, beyond: float) -> dict[str, 
         is_inside = path.endswith("/") and file.startswith(path)
         chance = count / (times[path] + _WEIGHT) * (1 if is_inside else beyond)
         found[file] = max(found.get(file, 0.0), chance)
-    return {**found, **dict.fromkeys(exact, 1.0)}
+    return Reach(tuple(declared), {**found, **dict.fromkeys(exact, 1.0)})
+
+
+def risk(one: Reach, other: Reach, past: Past) -> Risk:
+    """Return how likely two changes collide; the same whichever comes first."""
+    breadth = log(max(len(one.declared), 1)) + log(max(len(other.declared), 1))
+    both = (
+        (one.files[file] * other.files[file], file)
+        for file in one.files.keys() & other.files.keys()
+    )
+    found = sorted(
+        (
+            (touched * _collide(file, breadth, past), file)
+            for touched, file in both
+            if touched >= NEGLIGIBLE
+        ),
+        key=lambda each: (-each[0], each[1]),
+    )
+    near = {*map(dirname, one.declared)} & {*map(dirname, other.declared)}
+    clear = prod(1 - chance for chance, _ in found) * (1 - _UNSEEN * bool(near))
+    likely = tuple(file for chance, file in found if chance >= NEGLIGIBLE)
+    return Risk(1 - clear, likely)
 
 
 def _collide(file: str, breadth: float, past: Past) -> float:

@@ -13,6 +13,7 @@ from convoy import ids
 from convoy.queue import waiting_to_merge
 from convoy.state import Convoy, State, Task
 from convoy.told.interventions import interventions
+from convoy.told.order import because, risky
 from convoy.told.reasons import reasons, waits_for
 from convoy.told.spending import spenders, used
 from convoy.told.times import saved_s, worked_s
@@ -67,6 +68,7 @@ def convoy_document(convoy: Convoy) -> dict[str, Any]:
         "usage": msgspec.to_builtins(used(convoy)),
         "pattern": convoy.pattern,
         "warnings": list(convoy.warnings),
+        "overlaps": [msgspec.to_builtins(each) for each in risky(convoy)],
         "estimate": msgspec.to_builtins(convoy.estimate),
         "tasks": [task_document(convoy, task) for task in convoy.tasks],
     }
@@ -83,6 +85,7 @@ def task_document(convoy: Convoy, task: Task) -> dict[str, Any]:
         "attempts": task.started,
         "usage": msgspec.to_builtins(task.used),
         "after": list(task.spec.after),
+        "after_why": [because(task.spec, number) for number in task.spec.after],
         "engine": task.spec.engine,
         "branch": ids.task_branch(convoy.name, task.number),
         "pull_request": task.pull,

@@ -12,6 +12,7 @@ from typing import Final
 from convoy.budget import closed, overspent
 from convoy.queue import conflicting_leases, kept_back, resting, waiting_to_merge
 from convoy.state import Attempt, Convoy, State, Task
+from convoy.told.order import edges
 
 _PLAN_WAITS: Final = {
     False: "a person: the plan is to be approved",
@@ -60,6 +61,7 @@ def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ..
     return (
         *_standing(task),
         *_waiting(state, convoy, task, now),
+        *edges(task.spec),
         *(f"an earlier attempt did not land: {note}" for note in task.notes),
     )
 

@@ -191,7 +191,8 @@ def _edit(fact: Edit) -> str:
         case TaskAdded():
             return f"{fact.by} added task {fact.spec.number}."
         case TaskLinked():
-            return f"{fact.by} lets task {fact.task} wait for task {fact.on}."
+            why = f": {_clause(fact.why)}" if fact.why else ""
+            return f"{fact.by} lets task {fact.task} wait for task {fact.on}{why}."
         case TaskAssigned():
             return f"{fact.by} gave task {fact.task} to the engine {fact.engine}."
         case TaskTold():

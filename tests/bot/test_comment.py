@@ -25,8 +25,8 @@ from convoy.commands import (
     LoseSession,
     PauseConvoy,
 )
-from convoy.events import Usage
-from convoy.state import Convoy
+from convoy.events import Overlap, Usage, Wait
+from convoy.state import Convoy, Task
 from convoy.text.plaintext import clean
 from tests.convoy.anything import hostile
 from tests.convoy.stories import landed_whole, went_wrong
@@ -201,6 +201,39 @@ def test_a_comment_fits_into_what_a_forge_takes(count: int) -> None:
 
     assert len(text) < 65_536
     assert ("more" in text) == (count > 1)
+
+
+def test_a_plan_that_waits_shows_its_order_and_its_risks() -> None:
+    shared = (Wait(1, "both touch `src/`"),)
+    rules = Rules().planned(
+        spec(1, title='Say "one"]; <b>'),
+        spec(2, title="Say two", after=(1,), waits=shared),
+        approve="plan",
+    )
+    risks = (Overlap(one=1, other=3, chance=0.25, files=("a_b.py",)),)
+    tasks = (*rules.convoy.tasks, Task(spec=spec(3)))
+    convoy = replace(rules.convoy, overlaps=risks, tasks=tasks)
+
+    assert convoy_comment(convoy).split("\n")[8:24] == snapshot(
+        [
+            "",
+            "**May collide**, at a guess: tasks 1 and 3: 25%, in a\\_b.py.",
+            "",
+            "```mermaid",
+            "graph LR",
+            '  t1["1. Say one b"]',
+            '  t2["2. Say two"]',
+            '  t3["3. Task 3"]',
+            "  t1 --> t2",
+            "```",
+            "",
+            "- task 2: it comes after task 1: both touch \\`src/\\`",
+            "",
+            "**The plan waits for a person:** say `/brat approve`.",
+            "",
+            "<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>",
+        ]
+    )
 
 
 # --- its labels -----------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from convoy.events import TaskSpec
+from convoy.events import TaskSpec, Wait
 from convoy.graph import find_cycle
 from convoy.planner import ANSWER_CHARS
 from convoy.planner.answer import House, Unusable, read
@@ -67,7 +67,7 @@ def test_tasks_that_share_a_path_wait_for_each_other() -> None:
     )
 
     assert (one.after, two.after, three.after) == ((), (1,), ())
-    assert two.why == "It waits for task 1: both touch src/."
+    assert two.waits == (Wait(1, "both touch src/"),)
 
 
 def test_what_waits_already_gets_no_second_reason() -> None:

@@ -22,6 +22,7 @@ from convoy import commands, ids
 from convoy.actions import Action, Align, Collect, Effect, Role, Staged
 from convoy.commands import Command
 from convoy.decide import Refusal
+from convoy.events import Overlap, TaskSpec
 from convoy.record import fold
 from convoy.state import State
 from grite.errors import Conflict, Unavailable
@@ -80,6 +81,11 @@ class ModelMirror(Mirror):
         for entry in self.forge.log[self._folded :]:
             self._state = fold(self._state, entry.commit, entry.events, entry.actor)
         self._folded = len(self.forge.log)
+
+    def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
+        """Nothing: there are no files here."""
+        del commit, tasks
+        return ()
 
     def push(
         self,
