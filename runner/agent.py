@@ -25,6 +25,8 @@ from runner.steering import Inbox, Message, Since, Steering
 from runner.stop import Stop
 from runner.supervise import Ending, Order, Stream, supervise
 from runner.transcript import Transcript
+from runner.walls import hidden
+from runner.workspace import STORE
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ class _Run:
         env = environment_of(job, row, self._call)
         fds: tuple[int, ...] = ()
         if job.gateway:
-            argv, fds = job.gateway.enclosed(argv, folder, env["PATH"])
+            unseen = hidden(job.inputs, job.scratch / STORE)
+            argv, fds = job.gateway.enclosed(argv, folder, env["PATH"], unseen)
         order = Order(
             argv,
             folder,

@@ -4,6 +4,7 @@ It is a child like the agent, so the end of all that the agent started ends it, 
 it ends by itself when the witness is gone, for then its input closes.
 """
 
+import json
 import os
 import secrets
 import select
@@ -12,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from typing import Final
 import msgspec
 
 from convoy.events import TaskStarted
-from runner import engines, netns
+from runner import engines, sandbox
 from runner.engines.events import (
     Error,
     Metered as Sum,
@@ -34,6 +35,7 @@ from runner.engines.row import SERVERS, Call, Key, Row, can_be_pointed, vendor_o
 from runner.hosts import LOCAL_NAMES, reachable, services
 from runner.inputs import Inputs
 from runner.keys import key_for
+from runner.walls import kept
 from runner.wire import (
     Caps,
     Enclosed,
@@ -77,7 +79,7 @@ def beside(inputs: Inputs, started: TaskStarted) -> Iterator["Gateway | None"]:
 
 def cannot_close() -> str:
     """Return why this machine lets no agent's network be closed; empty: it does."""
-    probe = [sys.executable, "-I", "-S", netns.__file__]
+    probe = [sys.executable, "-I", "-S", sandbox.__file__]
     done = subprocess.run(
         probe,
         stdin=subprocess.DEVNULL,
@@ -189,7 +191,7 @@ class Gateway:
         return {**ways, **lower, "NODE_USE_ENV_PROXY": "1"}
 
     def enclosed(
-        self, argv: tuple[str, ...], folder: Path, path: str
+        self, argv: tuple[str, ...], folder: Path, path: str, unseen: Sequence[str]
     ) -> tuple[tuple[str, ...], tuple[int, ...]]:
         """Return what starts the program with its network closed, where that can be.
 
@@ -197,6 +199,7 @@ class Gateway:
             argv: the program and its arguments.
             folder: where it will start.
             path: its PATH.
+            unseen: files and folders that it must not find.
 
         Returns:
             What to start, and the descriptors that it needs.
@@ -205,11 +208,11 @@ class Gateway:
         if self.hosts is None or shutil.which(name, path=path) is None:
             return argv, ()
         self._await_ready()
-        own = [url.rpartition(":")[2] for url in (self._url, self._egress)]
-        ports = ",".join((*own, *map(str, services(self.hosts))))
+        own = [int(url.rpartition(":")[2]) for url in (self._url, self._egress)]
+        walls = json.dumps([[*own, *services(self.hosts)], kept(), [*unseen]])
         fd = self._handing.fileno()
-        python = (sys.executable, "-I", "-S", netns.__file__)
-        return (*python, str(fd), ports, *argv), (fd,)
+        python = (sys.executable, "-I", "-S", sandbox.__file__)
+        return (*python, str(fd), walls, *argv), (fd,)
 
     def listen(self, note: Callable[[Said], None]) -> None:
         """Tell `note` of what is refused, and of what is used up."""

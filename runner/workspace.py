@@ -8,6 +8,7 @@ a remote.
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from convoy import ids
 from convoy.events import TaskStarted
@@ -15,6 +16,9 @@ from grite import git
 from runner import store
 from runner.inputs import Inputs
 from runner.task import fetch
+
+STORE: Final = "store.git"
+"""The witness's repository, in its scratch folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ def prepare(
         Unavailable: the forge does not answer.
     """
     branch = ids.task_branch(started.convoy, started.task)
-    workspace = Workspace(folder, scratch / "store.git", started.base, branch)
+    workspace = Workspace(folder, scratch / STORE, started.base, branch)
     store.create(workspace.store, workspace.branch)
     fetch(inputs, workspace.store, workspace.base)
     store.point(workspace.store, workspace.ref, workspace.base)

@@ -4,7 +4,7 @@ Its errand is one line of JSON on its standard input (`runner.wire.Errand`), wha
 to tell are lines on its standard output. It ends when its input does, so that it never
 outlives its witness, or on SIGTERM. With FD, a socket, it is also the agent's way to
 other hosts than its model's; through FD come the sockets of the agent's own network, if
-it has one (`runner.netns`).
+it has one (`runner.sandbox`).
 
 A web server takes 0.3 s of processor time to load, more than all else before an engine
 starts. So only the sockets are made at first, and the rest when somebody comes.
@@ -18,7 +18,7 @@ import socket
 import sys
 from collections.abc import Sequence
 
-from runner.netns import CLOSED
+from runner.sandbox import CLOSED
 from runner.seal import seal
 
 _HOST = "127.0.0.1"

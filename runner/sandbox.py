@@ -1,15 +1,19 @@
-"""Start a program in a network of its own, in which there is nothing but loopback.
+"""Start a program in a sandbox: with a network, users and mounts of its own.
 
-`netns.py FD 40001,40002 PROGRAM ARGUMENT...`, run as a file: it stands between the
-witness and each engine, so it loads little. The sockets that it makes in the new
-network go to the session's proxy through FD, which serves them from outside; nothing
-else leads out. It has users of its own, too, so that no process in it can enter another
-network, nor read or trace a process outside, even where both are root.
+`sandbox.py FD WALLS PROGRAM ARGUMENT...`, run as a file: it stands between the witness
+and each engine, so it loads little. WALLS is JSON: ports of loopback, paths that can
+only be read, paths that are found empty. In the new network there is nothing but
+loopback; the sockets that are made at those ports go to the session's proxy through FD,
+which serves them from outside, and nothing else leads out. With users of its own no
+process can enter another network, nor read or trace a process outside, even where both
+are root.
 https://man7.org/linux/man-pages/man7/user_namespaces.7.html
 https://man7.org/linux/man-pages/man7/network_namespaces.7.html
+https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
 """
 
 import ctypes
+import json
 import os
 import socket
 import struct
@@ -18,15 +22,20 @@ from collections.abc import Callable, Sequence
 
 CLOSED = b"closed"
 """What is told with the sockets; anything else is why there are none."""
-_NEW_USER, _NEW_NET = 0x10000000, 0x40000000
+_NEW_USER, _NEW_NET, _NEW_MOUNTS = 0x10000000, 0x40000000, 0x20000
+_READ_ONLY, _NO_SUID, _NO_DEV, _NO_EXEC = 0x1, 0x2, 0x4, 0x8
+_REMOUNT, _BIND, _WITH_ALL, _PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
+_NO_ATIME, _NO_DIR_ATIME, _REL_ATIME = 0x400, 0x800, 0x200000
+_ST_REL_ATIME = 0x1000
+_DROP, _SYS_ADMIN = 24, 21
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
 _EVERY_USER = 4_294_967_295
 _BACKLOG = 128
 _CANNOT_START = 126
 
 
-def enter() -> None:
-    """Leave the machine's network for a new one with loopback.
+def enter(kept: Sequence[str], hidden: Sequence[str]) -> None:
+    """Leave the machine's network for one with loopback only, and put up the walls.
 
     Raises:
         OSError: the machine does not let this user.
@@ -34,9 +43,7 @@ def enter() -> None:
     user, group = os.getuid(), os.getgid()
     mapped = _mapped_from_outside() if user == 0 else None
     libc = ctypes.CDLL(None, use_errno=True)
-    if libc.unshare(_NEW_USER | _NEW_NET) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+    _checked(libc.unshare(_NEW_USER | _NEW_NET | _NEW_MOUNTS))
     if mapped:
         mapped()
     else:
@@ -44,6 +51,40 @@ def enter() -> None:
         _write("self", "uid_map", f"{user} {user} 1")
         _write("self", "gid_map", f"{group} {group} 1")
     _raise_loopback()
+    _mount(None, "/", None, _WITH_ALL | _PRIVATE)
+    for path in kept:
+        _keep(path)
+    for path in hidden:
+        _hide(path)
+    # Root in here would take the walls down; in what it makes in here, it cannot.
+    _checked(libc.prctl(_DROP, _SYS_ADMIN, 0, 0, 0))
+
+
+def _keep(path: str) -> None:
+    found = os.statvfs(path).f_flag  # what is forbidden there has to stay so
+    kept = found & (_NO_SUID | _NO_DEV | _NO_EXEC | _NO_ATIME | _NO_DIR_ATIME)
+    kept |= _REL_ATIME if found & _ST_REL_ATIME else 0
+    _mount(path, path, None, _BIND | _WITH_ALL)
+    _mount(None, path, None, _BIND | _REMOUNT | _READ_ONLY | kept)
+
+
+def _hide(path: str) -> None:
+    if os.path.isdir(path):  # noqa: PTH112  it would load pathlib
+        _mount("none", path, "tmpfs", _READ_ONLY | _NO_SUID | _NO_DEV | _NO_EXEC)
+    elif os.path.exists(path):  # noqa: PTH110  likewise
+        _mount(os.devnull, path, None, _BIND)
+
+
+def _mount(what: str | None, where: str, kind: str | None, flags: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    source, found = (None if each is None else each.encode() for each in (what, kind))
+    _checked(libc.mount(source, os.fsencode(where), found, flags, None))
+
+
+def _checked(result: int) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
 
 
 def _mapped_from_outside() -> Callable[[], None]:
@@ -94,7 +135,7 @@ def _raise_loopback() -> None:
         )
 
 
-def refusal() -> str:
+def refusal(kept: Sequence[str] = (), hidden: Sequence[str] = ()) -> str:
     """Return why this machine does not let this user; empty: it does.
 
     It is tried in a process of its own, for there is no way back.
@@ -105,7 +146,7 @@ def refusal() -> str:
     child = os.fork()
     if child == 0:
         try:
-            enter()
+            enter(kept, hidden)
         except OSError as error:
             os.write(write, (error.strerror or repr(error)).encode())
         finally:
@@ -132,13 +173,14 @@ def main(argv: Sequence[str]) -> int:
     if not argv:
         sys.stdout.write(refusal())
         return 0
-    number, ports, *program = argv
+    number, walls, *program = argv
+    ports, kept, hidden = json.loads(walls)
     with socket.socket(fileno=int(number)) as told:
-        if why := refusal():
+        if why := refusal(kept, hidden):
             told.sendall(why.encode())
         else:
-            enter()
-            sockets = [_listening(int(port)) for port in ports.split(",")]
+            enter(kept, hidden)
+            sockets = [_listening(port) for port in ports]
             socket.send_fds(told, [CLOSED], [each.fileno() for each in sockets])
             for each in sockets:
                 each.close()

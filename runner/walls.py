@@ -1,0 +1,56 @@
+"""What an agent in the sandbox cannot change, and what it does not find.
+
+The witness and its proxy load some of their code while the agent runs, so an agent that
+may write there would be either. And the home of who runs the job, where the machine is
+not for one job alone, holds what opens other doors.
+"""
+
+import sysconfig
+from pathlib import Path
+from typing import Final
+
+import convoy
+import grite
+import runner
+from runner.inputs import Inputs
+
+CREDENTIALS: Final = (
+    *(".netrc", ".git-credentials", ".config/git", ".config/gh", ".gitconfig"),
+    *(".ssh", ".gnupg", ".docker", ".kube", ".aws", ".azure", ".config/gcloud"),
+    *(".npmrc", ".pypirc", ".cargo/credentials", ".cargo/credentials.toml"),
+    *(".m2/settings.xml", ".gradle/gradle.properties", ".config/hub"),
+    *(".claude", ".claude.json", ".codex", ".gemini", ".continue", ".copilot"),
+    *(".config/github-copilot", ".local/share/opencode"),
+)
+"""In a person's home: what programs keep there to speak for that person."""
+DAEMONS: Final = (
+    *("/run/docker.sock", "/run/podman/podman.sock", "/run/containerd/containerd.sock"),
+)
+"""Whoever may open these is root on the machine."""
+COMMANDS: Final = (
+    *("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE"),
+    "GITHUB_STEP_SUMMARY",
+)
+"""Files by which a step tells the steps after it what to do."""
+
+
+def kept() -> list[str]:
+    """Return the folders that the runner's own code is in."""
+    libraries = (sysconfig.get_path(each) for each in ("stdlib", "purelib", "platlib"))
+    rooms = (str(Path(each.__path__[0])) for each in (runner, convoy, grite))
+    return [each for each in dict.fromkeys((*libraries, *rooms)) if Path(each).is_dir()]
+
+
+def hidden(inputs: Inputs, store: Path) -> list[str]:
+    """Return what the agent has no part in: the job's credentials, the witness's own.
+
+    Args:
+        inputs: the job.
+        store: the witness's repository.
+    """
+    homes = {inputs.offered.get("HOME", ""), str(Path.home())} - {""}
+    inside = (Path(home, each) for home in sorted(homes) for each in CREDENTIALS)
+    told = (inputs.offered.get(name, "") for name in COMMANDS)
+    files = (Path(each) for each in (*DAEMONS, *filter(None, told)))
+    found = (*inside, *files, inputs.result, store)
+    return [str(each) for each in found if each.exists()]
