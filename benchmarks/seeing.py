@@ -118,7 +118,9 @@ async def _served(folder: Path) -> AsyncIterator[_Place]:
         finally:
             for each in beside:
                 each.cancel()
-            await server.communicate()
+            assert server.stdin is not None
+            server.stdin.close()  # it ends with it
+            await server.wait()
 
 
 def _tape(folder: Path, convoy: int, task: int) -> Path:

@@ -16,6 +16,16 @@ from bot.settings import Settings
 from convoy.observed import Observed
 
 
+@dataclass(frozen=True)
+class Delay:
+    """How often something was tried in vain, and when it may be tried again."""
+
+    tries: int
+    next_at: int
+    """Unix ms."""
+    why: str = ""
+
+
 async def _nothing() -> None:
     """Hold nothing."""
 
@@ -50,6 +60,8 @@ class Desk:
     """By comment, the boxes whose ticks were heard: they are shown empty again."""
     ticks: dict[tuple[int, str], int] = field(default_factory=dict)
     """When a tick, by comment and box, was first seen before it was heard; unix ms."""
+    delays: dict[str, Delay] = field(default_factory=dict)
+    """By key, the notifications that did not arrive yet, and when the next try is."""
     troubles: dict[str, str] = field(default_factory=dict)
     """What the forge refused, by what was tried; said by status and at the end."""
     observed: Observed = field(default_factory=Observed)

@@ -6,7 +6,7 @@ before, is looked for by its key first: the earlier try's answer may have been l
 
 from typing import Final, assert_never
 
-from bot import checks, comment
+from bot import checks, comment, notices
 from bot.desk import Desk
 from bot.forge.retrying import Try, Unsettled, another_try, failed_try
 from bot.orders import boxes
@@ -86,6 +86,8 @@ async def _try(desk: Desk, intent: Intent, now: Try) -> int:
             return await _comment(desk, convoy, now)
         case "finish":
             return await _finish(desk, convoy)
+        case "notify":
+            return await notices.send(desk, convoy, intent)
         case _:
             assert_never(intent.kind)
 

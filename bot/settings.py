@@ -1,5 +1,6 @@
 """What a bot process is told: one JSON file, readable by its owner alone."""
 
+import os
 from pathlib import Path
 from typing import Final, Self, TypeVar
 from urllib.parse import urlsplit
@@ -20,7 +21,14 @@ FEED_URL: Final = r"^(https://[^\s/?#]\S*|http://127\.0\.0\.1:\d+\S*)?$"
 REPOSITORY: Final = r"^[\w.-]+/[\w.-]+$"
 ROLES: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
 
+NOTIFY: Final = "BRAT_NOTIFY_URL"
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
 Kind = TypeVar("Kind", bound=BaseModel)
+
+
+def _from_environment() -> str:
+    return os.environ.get(NOTIFY, "")  # noqa: TID251  of whoever starts the bot
 
 
 class Common(BaseModel):
@@ -60,12 +68,30 @@ class Common(BaseModel):
     asks for at most 6 a minute and repository."""
     settle_s: float = Field(default=10.0, ge=0)
     """How long the forge may take to show what was written to it."""
+    notify_url: str = Field(default_factory=_from_environment, repr=False)
+    """A Slack-compatible webhook, as whoever starts the bot has it in BRAT_NOTIFY_URL;
+    empty: there is none. It is a secret: who has it can write there."""
+    notify_hosts: tuple[str, ...] = ()
+    """The only hosts it may be at; without any, every one."""
     sweep_s: float = Field(default=60.0, gt=0)
     """Look at everything this often, whatever the webhooks say."""
     session_slack_s: int = 120
     check_start_s: int = 600
     artifact_grace_s: float = 120.0
     """How long a result may come after its run's end."""
+
+    @model_validator(mode="after")
+    def _tells_nobody_else(self) -> Self:
+        if self.notify_url:
+            url = urlsplit(self.notify_url)
+            safe = url.scheme == "https" or (
+                url.scheme == "http" and url.hostname in LOOPBACK
+            )
+            if not safe or not url.hostname:
+                raise ValueError(f"{NOTIFY}: give an address that begins with https://")
+            if self.notify_hosts and url.hostname not in self.notify_hosts:
+                raise ValueError(f"{NOTIFY}: its host is not one of notify_hosts")
+        return self
 
     @model_validator(mode="after")
     def _one_way_in(self) -> Self:

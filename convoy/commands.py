@@ -256,6 +256,8 @@ class CallPeople(Struct, frozen=True, kw_only=True):
     text: str
     now: int
     """Unix ms."""
+    notice: str = ""
+    """The same for a webhook, in plain text."""
 
 
 class DeferTask(Struct, frozen=True, kw_only=True):

@@ -222,6 +222,10 @@ class Gate(Struct, frozen=True, kw_only=True):
     allowed: tuple[str, ...] = ()
 
 
+Occasion = Literal["intervention", "completion"]
+"""What a webhook is told of: something waits for a person; a convoy has landed."""
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """The configuration a convoy was accepted with; later edits do not change it."""
 
@@ -255,6 +259,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     followups: Followups = "ask"
     """What becomes of further work that agents see: it is shown (`ask`), becomes a task
     by itself (`auto`), or nobody asks for it (`off`)."""
+    notify: tuple[Occasion, ...] = ()
+    """When a webhook is told, if the bot has one."""
 
 
 # --- the repository -------------------------------------------------------------------
@@ -672,7 +678,7 @@ class LeaseFreed(Fact, frozen=True, kw_only=True, tag="lease.freed"):
     nonce: str
 
 
-ActionKind = Literal["dispatch", "pull", "comment", "finish", "answer"]
+ActionKind = Literal["dispatch", "pull", "comment", "finish", "answer", "notify"]
 Reaction = Literal["", "rocket", "confused", "-1"]
 
 
@@ -692,7 +698,7 @@ class ActionIntended(Fact, frozen=True, kw_only=True, tag="action.intended"):
     reaction: Reaction = ""
     """Of an answer: what is put under that comment."""
     text: str = ""
-    """Of an answer: what is said; empty: nothing."""
+    """Of an answer or a notification: what is said; empty: nothing, or the usual."""
 
 
 class ActionDone(Fact, frozen=True, kw_only=True, tag="action.done"):

@@ -18,6 +18,8 @@ from convoy.commands import Command
 from grite.errors import BratError
 
 PORT: Final = 5173
+LOG_LINES: Final = 200
+"""Lines that the log's page shows, of the last that are kept."""
 FORM_BYTES: Final = 64 * 1024
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -131,7 +133,7 @@ class Dashboard:
             line
             for line in reversed(lines)
             if wanted in ("", line.convoy) and words.lower() in line.text.lower()
-        ]
+        ][:LOG_LINES]
         convoys = [*self._news.reading.state.convoys]
         given = {"lines": shown, "convoys": convoys, "wanted": wanted, "words": words}
         return self._page(request, "log", given)

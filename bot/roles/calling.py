@@ -18,8 +18,13 @@ _BOT: Final = "[bot]"
 def call(draft: Draft, action: Call) -> None:
     """Announce the comment that calls who answers for the convoy."""
     convoy = draft.state.convoys[action.convoy]
-    text = _text(convoy, action.needs)
-    draft.submit(CallPeople(convoy=convoy.name, text=text, now=draft.now))
+    call = CallPeople(
+        convoy=convoy.name,
+        text=_text(convoy, action.needs),
+        now=draft.now,
+        notice=_notice(convoy, action.needs),
+    )
+    draft.submit(call)
 
 
 def _text(convoy: Convoy, needs: tuple[Need, ...]) -> str:
@@ -29,6 +34,19 @@ def _text(convoy: Convoy, needs: tuple[Need, ...]) -> str:
     lines += ["- " + "".join(_said(convoy, need)) for need in needs[:_MOST]]
     if more := len(needs[_MOST:]):
         lines.append(f"- and {more} more, as the convoy's comment says")
+    return "\n".join(lines)
+
+
+def _notice(convoy: Convoy, needs: tuple[Need, ...]) -> str:
+    """Return the same in plain text, for people who are not on the issue."""
+    lines = []
+    for need in needs[:_MOST]:
+        task = convoy.task(need.task)
+        why = task.why if task and need.kind == "unblock" else ""
+        about = f"task {task.number}, {task.spec.title}: " if task else ""
+        lines.append(f"- {about}{' '.join((why or need.kind).split())}")
+    if more := len(needs[_MOST:]):
+        lines.append(f"- and {more} more")
     return "\n".join(lines)
 
 

@@ -19,6 +19,7 @@ from convoy.config.tables import (
     GateTable,
     LocksTable,
     MayorTable,
+    NotifyTable,
     RefineryTable,
     RunnerTable,
     ScheduleTable,
@@ -74,6 +75,7 @@ class Config(Table):
         ),
     ] = {}
     budget: BudgetTable = BudgetTable()
+    notify: NotifyTable = NotifyTable()
     locks: LocksTable = LocksTable()
     gate: GateTable = GateTable()
     trust: TrustTable = TrustTable()
@@ -114,6 +116,7 @@ class Config(Table):
             failures=self.witness.failures,
             staged=self.staged,
             followups=self.mayor.followups,
+            notify=self.notify.on,
         )
 
 

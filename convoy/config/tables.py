@@ -32,6 +32,7 @@ from convoy.events import (
     Followups,
     Gate,
     Limits,
+    Occasion,
     Price,
     Settings,
     Strategy,
@@ -292,6 +293,19 @@ class CiTable(Table):
     """Runs on the exact commit; status 0 is green. A string is run by `sh -c`."""
     timeout: Seconds = 1800
     """How long it may take; after that the commit is red."""
+
+
+class NotifyTable(Table):
+    """What a webhook is told. Its address is the bot's secret, `BRAT_NOTIFY_URL`."""
+
+    model_config = ConfigDict(title="notify")
+
+    on: tuple[Occasion, ...] = Field(
+        default=(),
+        strict=False,
+        description="`intervention`: something begins to wait for a person; "
+        "`completion`: a convoy has landed. Empty: nothing is told.",
+    )
 
 
 class TrustTable(Table):

@@ -2,6 +2,7 @@
 
 from convoy import ids
 from convoy.commands import CallPeople
+from convoy.decide.consequence import notice
 from convoy.decide.verdict import Decision, Refusal
 from convoy.events import ActionIntended, PeopleCalled
 from convoy.needs import uncalled
@@ -17,7 +18,9 @@ def call(state: State, command: CallPeople) -> Decision:
     if not needs:
         return Refusal(f"nobody is needed in {convoy.name} who was not called")
     key = ids.sign_key("call", f"{convoy.name}/{command.now}")
+    what = f"{command.now}"
     return (
         PeopleCalled(convoy=convoy.name, needs=needs),
         ActionIntended(key=key, kind="answer", issue=convoy.issue, text=command.text),
+        *notice(convoy, "intervention", what, command.notice),
     )

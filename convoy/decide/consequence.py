@@ -10,6 +10,7 @@ from convoy.events import (
     ConvoyFailed,
     Event,
     LeaseFreed,
+    Occasion,
     PeopleCalled,
     TaskBlocked,
     TaskQueued,
@@ -78,10 +79,24 @@ def convoy_next(convoy: Convoy, settled: Task) -> Events:
         key = ids.pull_key(convoy.name, 0)
         return (ActionIntended(key=key, kind="pull", convoy=convoy.name),)
     if any(task.state == "merged" for task in tasks):
-        nothing = ConvoyCompleted(convoy=convoy.name, commit=convoy.base)
-        return (nothing, finish(convoy.name))
+        return completed(convoy, convoy.base)
     dropped = ConvoyFailed(convoy=convoy.name, why="every task was dropped")
     return (dropped, finish(convoy.name))
+
+
+def completed(convoy: Convoy, commit: str) -> Events:
+    """Return what follows when the convoy has landed as this commit."""
+    done = ConvoyCompleted(convoy=convoy.name, commit=commit)
+    told = notice(convoy, "completion", "complete")
+    return (done, finish(convoy.name), *told)
+
+
+def notice(convoy: Convoy, occasion: Occasion, what: str, text: str = "") -> Events:
+    """Announce that a webhook is told, if the repository wants that."""
+    if occasion not in convoy.settings.notify:
+        return ()
+    key = ids.notice_key(convoy.name, what)
+    return (ActionIntended(key=key, kind="notify", convoy=convoy.name, text=text),)
 
 
 def known(convoy: str, by: str, *needs: str) -> Events:

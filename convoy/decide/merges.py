@@ -6,11 +6,10 @@ from msgspec.structs import replace
 
 from convoy import ids
 from convoy.commands import AttemptMerge, FailMerge, LandMerge
-from convoy.decide.consequence import again, convoy_next, finish
+from convoy.decide.consequence import again, completed, convoy_next, finish
 from convoy.decide.lookup import live, task_in
 from convoy.decide.verdict import Decision, Refusal
 from convoy.events import (
-    ConvoyCompleted,
     ConvoyFailed,
     MergeAttempted,
     MergeFailed,
@@ -104,8 +103,7 @@ def land(state: State, command: LandMerge) -> Decision:
         judged=command.judged,
     )
     if task is None:
-        complete = ConvoyCompleted(convoy=convoy.name, commit=command.candidate)
-        return (landed, complete, finish(convoy.name))
+        return (landed, *completed(convoy, command.candidate))
     if unmet := [n for n in task.spec.after if not _merged(convoy, n)]:
         return Refusal(f"task {task.number} needs task {unmet[0]} merged first")
     merged = TaskMerged(convoy=convoy.name, task=task.number, commit=command.candidate)

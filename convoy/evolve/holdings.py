@@ -84,7 +84,7 @@ def _done(state: State, intent: Intent, number: int) -> State:
                 return change_task(
                     convoy, intent.task, lambda t: replace(t, pull=number)
                 )
-            case "comment" | "finish" | "answer":
+            case "comment" | "finish" | "answer" | "notify":
                 return convoy
             case _:
                 assert_never(intent.kind)

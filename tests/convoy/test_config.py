@@ -183,9 +183,9 @@ zzz = 1
 .brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, approvals; did you mean witness.attempts?
 .brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, approvals
 .brat/config.toml: ci."two\\nlines\\u202e": unknown key; allowed: command, timeout
-.brat/config.toml: strategy: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, locks, gate, trust; did you mean refinery.strategy?
-.brat/config.toml: engines: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, locks, gate, trust; did you mean engine?
-.brat/config.toml: gaet: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, locks, gate, trust; did you mean gate?\
+.brat/config.toml: strategy: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, locks, gate, trust; did you mean refinery.strategy?
+.brat/config.toml: engines: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, locks, gate, trust; did you mean engine?
+.brat/config.toml: gaet: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, locks, gate, trust; did you mean gate?\
 """)
 
 
