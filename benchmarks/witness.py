@@ -56,7 +56,7 @@ def _sessions(place: Place) -> dict[str, float]:
     jobs = [_job(place, number) for number in numbers]
     _until(lambda: all(place.began(number).exists() for number in numbers), jobs)
     ready = [place.began(number).stat().st_mtime - begun for number in numbers]
-    memory = [_memory(job.pid) for job in jobs]
+    memory = [memory_below(job.pid) for job in jobs]
     for number in numbers:
         place.gate(number).write_text("go\n", encoding="utf-8")
     for job in jobs:
@@ -128,7 +128,7 @@ def _cpu_s() -> float:
     return used.ru_utime + used.ru_stime
 
 
-def _memory(pid: int) -> tuple[float, float]:
+def memory_below(pid: int) -> tuple[float, float]:
     """Return the memory in MB below a runner: ours, and the agent's."""
     ours = agents = 0.0
     for each in _tree(pid):

@@ -22,7 +22,7 @@ from tests.world.words import engine, project
 
 STARTER = Path(__file__).with_name("container_starter.py")
 AGENT = 'sleep 8; echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
-CONFIG = '[witness]\nattempts = 3\ntimeout = "20s"\n'
+CONFIG = '[witness]\nattempts = 3\ntimeout = "20s"\nsetup = "5s"\n'
 TASKS = "".join(f"- [ ] Say {n} paths: words/said_{n}.py\n" for n in range(1, 5))
 DEADLINE_S = 150.0
 LOOK_S = 0.2
