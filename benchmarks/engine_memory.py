@@ -1,4 +1,4 @@
-"""What each real agent CLI takes of a machine while it works, and its witness beside it.
+"""What each real agent CLI takes of a machine as it works, and its witness beside it.
 
 `python -m benchmarks.engine_memory`. The vendor is scripted, so a session is short and
 its history small: these are the least that an engine takes, not what a day's work does.
@@ -17,11 +17,11 @@ import psutil
 
 from benchmarks.witness import memory_below
 from convoy.events import EngineSpec
+from runner.engines import key_names
 from tests.engines.cases import COLUMNS, ENGINES, PROMPT, Engine
 from tests.engines.driving import key, vendor
 from tests.engines.install import PROGRAMS
 from tests.runner.job import Forge
-from runner.engines import key_names
 
 LOOK_S: Final = 0.05
 
@@ -31,7 +31,7 @@ def main() -> None:
     for name, engine in ENGINES.items():
         if (PROGRAMS / engine.program).exists():
             with tempfile.TemporaryDirectory() as folder:
-                print(json.dumps({"engine": name} | measured(Path(folder), engine)))  # noqa: T201  the figures
+                print(json.dumps({"engine": name} | measured(Path(folder), engine)))
 
 
 def measured(folder: Path, engine: Engine) -> dict[str, float]:

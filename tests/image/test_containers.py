@@ -1,4 +1,4 @@
-"""What is in the containers is tested before all else, by `make image`; it is told here.
+"""What is in the containers is tested before all the rest, by `make image`.
 
 `.ci/run` builds and tests them where it can have a Docker daemon, and hands on whether
 it could, so that a machine without one shows in the count of what was skipped.
