@@ -50,8 +50,8 @@ async def perform(desk: Desk, effect: Effect) -> NoteDone | None:
         case Do(intent=intent):
             number = await _do(desk, intent)
             return NoteDone(key=intent.key, number=number)
-        case CancelRun(run=run):
-            await desk.github.cancel_run(run)
+        case CancelRun(run=run, force=force):
+            await desk.github.cancel_run(run, force=force)
             return None
         case Show(convoy=name):
             await show(desk, desk.mirror.state.convoys[name])

@@ -144,9 +144,11 @@ class Do(Struct, frozen=True):
 
 
 class CancelRun(Struct, frozen=True):
-    """The run is past its deadline."""
+    """The run is past its deadline, or nobody wants its work any more."""
 
     run: int
+    force: bool = False
+    """It did not end when it was asked to."""
 
 
 class Show(Struct, frozen=True):

@@ -65,6 +65,9 @@ class Pace(Struct, frozen=True, kw_only=True):
 
     session_slack_s: int = 120
     """Over a session's own timeout, before its run is cancelled."""
+    force_s: int = 600
+    """And this long after that, before it is ended without being asked: it had time to
+    hand in what there was."""
     check_start_s: int = 600
     """Until the first check must have reported on a candidate."""
 
@@ -118,11 +121,12 @@ def _results(
         settings = convoy.settings
         timeout_s = settings.engines[task.spec.engine].timeout_s
         timeout_s += settings.limits.setup_s
-        late = now > attempt.at + (timeout_s + pace.session_slack_s) * 1000
+        late_ms = now - attempt.at - (timeout_s + pace.session_slack_s) * 1000
+        late = late_ms > 0
         if run.completed if run else late:  # the forge may have forgotten it
             yield Collect(convoy.name, task.number, attempt.run)
         elif run and (late or task.state != "running"):
-            yield CancelRun(run.id)
+            yield CancelRun(run.id, force=late_ms > pace.force_s * 1000)
 
 
 def _closed(state: State, convoy: Convoy, now: int) -> Iterator[Action]:

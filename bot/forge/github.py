@@ -323,12 +323,15 @@ class GitHub:
                 raise
             return Run(id=number, completed=True)
 
-    async def cancel_run(self, run: int) -> None:
-        """Ask for a run to be cancelled; one that has ended already is fine."""
+    async def cancel_run(self, run: int, *, force: bool = False) -> None:
+        """Ask for a run to be cancelled; one that has ended already is fine.
+
+        With force its `if: always()` steps are not run either.
+        Source: https://docs.github.com/rest/actions/workflow-runs
+        """
+        word = "force-cancel" if force else "cancel"
         try:
-            await self._rest.write(
-                "POST", f"{self._repo}/actions/runs/{run}/cancel", None
-            )
+            await self._rest.write("POST", f"{self._repo}/actions/runs/{run}/{word}")
         except Refused as refused:
             if refused.status != HTTPStatus.CONFLICT:
                 raise

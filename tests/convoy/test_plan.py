@@ -112,9 +112,21 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
     run = Run(id=101, completed=True)
 
     assert owed(rules, runs={101: run}) == [Collect(NAME, 1, 101)]
-    rules.now += 10**8
+    attempt, pace = rules.task(1).attempt, Pace()
+    assert attempt is not None
+    limits = rules.state.convoys[NAME].settings
+    longest_s = limits.engines["default"].timeout_s + limits.limits.setup_s
+    late = attempt.at + 1000 * (longest_s + pace.session_slack_s)
+    runs = {101: replace(run, completed=False)}
 
-    assert owed(rules, runs={101: replace(run, completed=False)}) == [CancelRun(101)]
+    rules.now = late
+    assert owed(rules, runs=runs) == []
+    rules.now = late + 1
+    assert owed(rules, runs=runs) == [CancelRun(101)]
+    rules.now = late + 1000 * pace.force_s
+    assert owed(rules, runs=runs) == [CancelRun(101)]
+    rules.now += 1
+    assert owed(rules, runs=runs) == [CancelRun(101, force=True)]
 
 
 def test_the_deadline_of_a_session_counts_from_its_dispatch() -> None:

@@ -144,12 +144,13 @@ async def test_a_run_that_a_person_deleted_has_ended(
 
 
 @pytest.mark.parametrize("status", [202, 409])
+@pytest.mark.parametrize("word", ["cancel", "force-cancel"])
 async def test_a_run_that_has_ended_may_be_cancelled(
-    status: int, github: GitHub, forge: respx.MockRouter
+    status: int, word: str, github: GitHub, forge: respx.MockRouter
 ) -> None:
-    route = forge.post(f"{REPO}/actions/runs/5/cancel").respond(status, json={})
+    route = forge.post(f"{REPO}/actions/runs/5/{word}").respond(status, json={})
 
-    await github.cancel_run(5)
+    await github.cancel_run(5, force=word == "force-cancel")
 
     assert route.call_count == 1
 
