@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bot.comment import LIST_CHARS, fitting, harmless, inline
-from convoy.events import Report
+from convoy.events import Opinion, Report
 from convoy.state import Task
 
 
@@ -25,6 +25,13 @@ def reported(task: Task, report: Report) -> str:
         lines += ["", "**Not found out:**", ""]
         lines += (f"- {' '.join(harmless(each))}" for each in report.open)
     return "\n".join(fitting(lines, "{}", LIST_CHARS))
+
+
+def reviewed(task: Task, commit: str, verdict: Opinion, text: str) -> str:
+    """Return a review's verdict as Markdown."""
+    said = {"approve": "approves", "changes": "asks for changes of"}[verdict]
+    head = f"**Task {task.number} ({inline(task.spec.title)})** {said} `{commit[:10]}`"
+    return "\n".join((f"{head}{':' if text else '.'}", "", *harmless(text)))
 
 
 def _findings(report: Report) -> Iterator[str]:

@@ -121,7 +121,7 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
         case CreateBase():
             mayor.create_base(draft, action)
         case Begin():
-            witness.begin(draft, action)
+            witness.begin(desk, draft, action)
         case Build():
             refinery.build(desk, draft, action)
         case BuildConvoy():

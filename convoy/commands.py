@@ -2,7 +2,16 @@
 
 from msgspec import Struct
 
-from convoy.events import Cause, Overlap, Reaction, Report, Settings, TaskSpec, Usage
+from convoy.events import (
+    Cause,
+    Opinion,
+    Overlap,
+    Reaction,
+    Report,
+    Settings,
+    TaskSpec,
+    Usage,
+)
 from convoy.notes import Left
 
 
@@ -124,6 +133,8 @@ class StartTask(Struct, frozen=True, kw_only=True):
     session: str
     nonce: str
     now: int
+    brief: str = ""
+    """What a session that looks at work is told of it."""
 
 
 class StartPlanning(Struct, frozen=True, kw_only=True):
@@ -318,6 +329,17 @@ class AcceptReport(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
 
+class AcceptReview(Struct, frozen=True, kw_only=True):
+    """The attempt ended in a verdict on another task's work."""
+
+    convoy: str
+    task: int
+    attempt: int
+    verdict: Opinion
+    text: str = ""
+    usage: Usage = Usage()
+
+
 class RefuseWork(Struct, frozen=True, kw_only=True):
     """The attempt ended without work that may land."""
 
@@ -458,6 +480,7 @@ Command = (
     | AcceptWork
     | AcceptNothing
     | AcceptReport
+    | AcceptReview
     | RefuseWork
     | LoseSession
     | AttemptMerge

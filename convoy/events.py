@@ -29,10 +29,12 @@ Cause = Literal[
 """Why a task is in the queue: only `planned`, `outage`, `setup`, `spent` and `retry`
 cost no attempt."""
 
-Kind = Literal["work", "report", "scout"]
+Kind = Literal["work", "report", "scout", "review"]
 """What a task is for; docs/workflows.md says what each kind does."""
 Approve = Literal["auto", "plan"]
 Followups = Literal["ask", "auto", "off"]
+Opinion = Literal["approve", "changes"]
+"""What a review comes to."""
 Verdict = Literal["success", "failure", "noop", "cancelled", "timed_out"]
 """The witness's word on a session; the agent's own word is never taken for it."""
 
@@ -76,6 +78,10 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     follows: int = 0
     """The task whose agent asked for it; 0: it was planned, or a person added it."""
     kind: Kind = "work"
+    on: tuple[int, ...] = ()
+    """The tasks whose work it looks at; it is merged when they are."""
+    rounds: int = 2
+    """How often a review may ask for changes."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -571,6 +577,23 @@ class WorkRefused(Fact, frozen=True, kw_only=True, tag="work.refused"):
     usage: Usage = Usage()
 
 
+class WorkReviewed(Fact, frozen=True, kw_only=True, tag="work.reviewed"):
+    """An attempt at a review gave its verdict on another task's work."""
+
+    convoy: str
+    task: int
+    """The review's own number."""
+    attempt: int
+    on: int
+    """The other task's."""
+    commit: str
+    """The work as it was looked at."""
+    verdict: Opinion
+    text: str = ""
+    """What is to be changed, or what else the reviewer has to say; cleaned."""
+    usage: Usage = Usage()
+
+
 class WorkRebased(Fact, frozen=True, kw_only=True, tag="work.rebased"):
     """A person had the work put on a newer base; the same push moves the branch."""
 
@@ -816,6 +839,7 @@ Event = (
     | ApprovalVoided
     | WorkAccepted
     | WorkRefused
+    | WorkReviewed
     | WorkRebased
     | WorkHeld
     | WorkReleased

@@ -34,6 +34,7 @@ from convoy.actions import (
     Sweep,
 )
 from convoy.budget import closed, overspent, reopens
+from convoy.kinds import reviewed
 from convoy.needs import uncalled
 from convoy.observed import Checks, Observed
 from convoy.queue import (
@@ -185,7 +186,7 @@ def _starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
         if engines[engine] < convoy.settings.engines[engine].max_sessions:
             used[name] += 1
             engines[engine] += 1
-            yield _begin(name, task, observed)
+            yield _begin(convoy, task, observed)
 
 
 def _startable(
@@ -205,11 +206,13 @@ def _startable(
             yield task
 
 
-def _begin(convoy: str, task: Task, observed: Observed) -> Begin | BeginPlan:
+def _begin(convoy: Convoy, task: Task, observed: Observed) -> Begin | BeginPlan:
     if task.number == 0:
-        return BeginPlan(convoy)
-    tip = observed.refs[HEADS + ids.base_branch(convoy)]
-    return Begin(convoy, task.number, task.earlier.commit if task.earlier else tip)
+        return BeginPlan(convoy.name)
+    tip = observed.refs[HEADS + ids.base_branch(convoy.name)]
+    if task.spec.kind == "review" and (work := reviewed(convoy, task)):
+        tip = work.commit
+    return Begin(convoy.name, task.number, task.earlier.commit if task.earlier else tip)
 
 
 # --- convoys ------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from convoy.budget import overspent
+from convoy.kinds import attending, awaited
 from convoy.state import Candidate, Convoy, Lease, State, Task
 from grite.resource import overlaps
 
@@ -65,6 +66,7 @@ def ready(convoy: Convoy, task: Task) -> bool:
         and not convoy.held
         and task.state == "queued"
         and task.attempt is None
+        and not awaited(convoy, task)
         and all(
             (needed := convoy.task(number)) is not None and needed.state == "merged"
             for number in task.spec.after
@@ -73,6 +75,16 @@ def ready(convoy: Convoy, task: Task) -> bool:
 
 
 def kept_back(convoy: Convoy, task: Task) -> str:
+    """Return what has to be done before the task may merge; empty: nothing."""
+    if why := kept_by_people(convoy, task):
+        return why
+    for review in attending(convoy, task.number):
+        if task.work is None or review.approves != task.work.commit:
+            return f"the review by task {review.number}"
+    return ""
+
+
+def kept_by_people(convoy: Convoy, task: Task) -> str:
     """Return what people have to do before the task may merge; empty: nothing."""
     if label := convoy.held or task.held:
         return f"the label {label} to go"

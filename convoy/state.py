@@ -110,6 +110,10 @@ class Task(Struct, frozen=True, kw_only=True):
     """Why earlier attempts did not land, oldest first."""
     learned: tuple[str, ...] = ()
     """What its last agent that noted anything noted for the tasks that build on it."""
+    approves: str = ""
+    """The work that it approves, of a review; empty: none yet."""
+    rounds: int = 0
+    """How often it asked for changes since a person looked, of a review."""
     report: Report | None = None
     """What it found out, of a task that ends so."""
     followups: tuple[Followup, ...] = ()

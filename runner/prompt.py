@@ -5,6 +5,7 @@ The rules are ours, come last, and hold for what is between them.
 """
 
 from convoy.events import TaskStarted
+from convoy.kinds import ANSWERS
 from convoy.text.fence import fence_of, fenced
 from convoy.text.plaintext import clean
 
@@ -90,7 +91,7 @@ def prompt(started: TaskStarted, hosts: tuple[str, ...] | None = None) -> str:
     if started.kind == "plan":
         return "\n".join((*parts, started.brief, _ANSWER_RULES.format(what="plan")))
     if started.kind != "work":
-        rules = _ANSWER_RULES.format(what="report")
+        rules = _ANSWER_RULES.format(what=ANSWERS[started.kind])
         return "\n".join((*parts, started.brief, rules, _SAYING))
     protected = ", ".join(f"`{each}`" for each in started.gate.protected) or "nothing"
     parts.append(_RULES.format(protected=protected))

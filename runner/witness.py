@@ -21,6 +21,7 @@ from convoy.events import (
     TaskStarted,
 )
 from convoy.gate import passing, printable, refusals
+from convoy.kinds import ANSWERS
 from convoy.text.redaction import Redaction
 from runner import agent, engines, gateway, home, plan
 from runner.annotate import LiveView, note
@@ -223,9 +224,7 @@ class _Session:
         if started.kind == "work":
             found = conclude(seen)
         else:
-            found = answered(
-                seen, answer, "plan" if started.kind == "plan" else "report"
-            )
+            found = answered(seen, answer, ANSWERS[started.kind])
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         return Result(
             **self._who,

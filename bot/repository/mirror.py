@@ -21,7 +21,7 @@ from convoy.events import Overlap, TaskSpec
 from convoy.following import NOTHING, Reading, follow
 from convoy.record import fold
 from convoy.state import State
-from grite import checkpoint, objects
+from grite import checkpoint, git, objects
 from grite.errors import Corrupt, GitFailed, Missing, Unavailable
 from grite.event import Event
 from grite.remote import RefUpdate, Remote
@@ -266,6 +266,16 @@ class Mirror:
         except (GitFailed, Unavailable) as error:
             self.notices.append(f"Which tasks may collide is not known: {error}")
             return ()
+
+    def diff(self, base: str, commit: str, room: int) -> str:
+        """Return what a commit changes against another, as a patch, cut; blocking.
+
+        It is more than `room` characters only where there is more.
+        """
+        self.ensure([base, commit])
+        options = ("--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
+        found = git.run(["diff", *options, base, commit, "--"], cwd=self.path)
+        return found.stdout[: 4 * room].decode(errors="replace")[: room + 1]
 
     def ensure(self, commits: Sequence[str]) -> None:
         """Bring the commits that are missing here."""

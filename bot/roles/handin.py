@@ -10,7 +10,7 @@ from typing import Final
 import pygit2
 
 from bot.desk import Desk
-from bot.reported import reported
+from bot.reported import reported, reviewed
 from bot.repository.bundle import NoBundle
 from bot.repository.draft import Draft
 from bot.repository.patch import Patch, examined
@@ -21,6 +21,7 @@ from convoy import ids
 from convoy.actions import Collect
 from convoy.commands import (
     AcceptReport,
+    AcceptReview,
     AcceptWork,
     Answer,
     BlockTask,
@@ -33,7 +34,7 @@ from convoy.events import Cause, Usage
 from convoy.kinds import REPORTING, is_last
 from convoy.notes import Left
 from convoy.outcome import FOR_A_PERSON, OUTAGES
-from convoy.patterns import report
+from convoy.patterns import report, review
 from convoy.planner import answer
 from convoy.planner.answer import House
 from convoy.state import Attempt, Convoy, Task
@@ -100,6 +101,8 @@ class HandIn:
             self._judge_plan(result)
         elif self.task.spec.kind in REPORTING:
             self._judge_report(parcel)
+        elif self.task.spec.kind == "review":
+            self._judge_review(result)
         elif result.commit is None or parcel.bundle is None:
             self._turn_down(result, result.why or "the agent changed nothing")
         elif why := self._bring(parcel, result.commit):
@@ -163,6 +166,38 @@ class HandIn:
             sign = ids.sign_key("report", f"{convoy.name}/{task.number}")
             text = reported(task, found)
             self.draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+
+    def _judge_review(self, result: Result) -> None:
+        """Take the verdict on another task's work, and say it where that is shown."""
+        if result.conclusion != "success":
+            self._turn_down(result, result.why or "the engine gave no review")
+            return
+        try:
+            found = review.read(result.report)
+        except review.Unfit as error:
+            self._refuse("refused", str(error), result)
+            return
+        self._note(result, result.left.followups)
+        name, subject = self.convoy.name, self.convoy.task(self.task.spec.on[0])
+        refused = self.draft.submit(
+            AcceptReview(
+                convoy=name,
+                task=self.task.number,
+                attempt=self.attempt.number,
+                verdict=found.verdict,
+                text=found.text,
+                usage=result.used,
+            )
+        )
+        if refused is not None or subject is None:
+            return
+        if subject.work is not None and found.verdict == "changes":
+            work = subject.work  # its next attempt takes the branch
+            self.draft.keep(name, subject.number, work.attempt, work.commit)
+        sign = ids.sign_key("review", self.session)
+        text = reviewed(self.task, self.attempt.base, found.verdict, found.text)
+        where = subject.pull or self.convoy.issue
+        self.draft.submit(Answer(issue=where, sign=sign, text=text))
 
     def _paths(self) -> frozenset[str]:
         """Return the files and folders that the attempt was given."""

@@ -59,5 +59,6 @@ def plan_by_pattern(desk: Desk, draft: Draft, convoy: Convoy) -> None:
             planner=f"pattern {convoy.pattern}",
             tasks=plan.tasks,
             warnings=plan.warnings,
+            overlaps=desk.mirror.foreseen(convoy.base, plan.tasks),
         )
     )

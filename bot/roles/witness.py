@@ -16,23 +16,41 @@ from bot.roles.handin import LOST
 from convoy import ids
 from convoy.actions import Begin, Collect, Defer, Pause
 from convoy.commands import Answer, DeferTask, PauseConvoy, StartTask
+from convoy.patterns import review
+from convoy.state import Convoy
+from convoy.text.fence import fence_of
 from grite.errors import Unavailable
 
 _FOR_GOOD: Final = frozenset({HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
 
-def begin(draft: Draft, action: Begin) -> None:
+def begin(desk: Desk, draft: Draft, action: Begin) -> None:
     """Start the next attempt; the dispatch follows once the log holds it."""
+    session = secrets.token_hex(16)
     draft.submit(
         StartTask(
             convoy=action.convoy,
             task=action.task,
             base=action.base,
-            session=secrets.token_hex(16),
+            session=session,
             nonce=secrets.token_hex(8),
             now=draft.now,
+            brief=_brief(desk, draft.state.convoys[action.convoy], action, session),
         )
     )
+
+
+def _brief(desk: Desk, convoy: Convoy, action: Begin, session: str) -> str:
+    """Return what a review is told of the work; nothing for any other task."""
+    task = convoy.task(action.task)
+    if task is None or task.spec.kind != "review":
+        return ""
+    subject = convoy.task(task.spec.on[0])
+    if subject is None or subject.work is None:
+        return ""
+    work = subject.work
+    diff = desk.mirror.diff(work.base, work.commit, review.DIFF_CHARS)
+    return review.brief(subject, diff, fence_of(session))
 
 
 def pause(desk: Desk, draft: Draft, action: Pause) -> None:

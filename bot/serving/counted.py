@@ -18,6 +18,7 @@ from convoy.events import (
     TaskStarted,
     WorkAccepted,
     WorkRefused,
+    WorkReviewed,
 )
 from convoy.state import State
 
@@ -76,7 +77,13 @@ class Counted:
                 where = (repository, fact.convoy, fact.task)
                 self._engines[where] = fact.engine.type
                 self._end(*where, "session", at)
-            case WorkAccepted() | WorkRefused() | SessionLost() | TaskMerged():
+            case (
+                WorkAccepted()
+                | WorkRefused()
+                | WorkReviewed()
+                | SessionLost()
+                | TaskMerged()
+            ):
                 self._ended(repository, at, fact)
             case MergeAttempted():
                 self.candidates.labels(repository).inc()
@@ -113,9 +120,12 @@ class Counted:
         self,
         name: str,
         at: int,
-        fact: WorkAccepted | WorkRefused | SessionLost | TaskMerged,
+        fact: WorkAccepted | WorkRefused | WorkReviewed | SessionLost | TaskMerged,
     ) -> None:
+        where = (name, fact.convoy, fact.task)
         match fact:
+            case TaskMerged(commit=None) if where not in self._engines:
+                return  # a review: it was counted when it gave its verdict
             case TaskMerged(commit=None):
                 outcome = "nothing to do"
             case TaskMerged():
@@ -123,13 +133,15 @@ class Counted:
             case WorkAccepted():
                 outcome = "handed in"
                 self._begin(name, fact.convoy, fact.task, "merge", at)
+            case WorkReviewed():
+                outcome = "handed in"
             case WorkRefused():
                 outcome = "refused"
             case SessionLost():
                 outcome = "lost"
             case _:
                 assert_never(fact)
-        engine = self._engines.pop((name, fact.convoy, fact.task), "unknown")
+        engine = self._engines.pop(where, "unknown")
         self.attempts.labels(name, engine, outcome).inc()
 
     def _begin(self, name: str, convoy: str, task: int, what: For, at: int) -> None:

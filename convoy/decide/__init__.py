@@ -22,6 +22,7 @@ from convoy.decide import (
     merges,
     notes,
     planning,
+    reviews,
     sessions,
     tasks,
 )
@@ -60,6 +61,7 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.AcceptWork: sessions.accept,
     commands.AcceptNothing: sessions.accept_nothing,
     commands.AcceptReport: sessions.accept_report,
+    commands.AcceptReview: reviews.accept,
     commands.RefuseWork: sessions.refuse,
     commands.LoseSession: sessions.lose,
     commands.AttemptMerge: merges.attempt,

@@ -1,5 +1,9 @@
 """What follows from an end: leases are freed, tasks queued again, convoys offered."""
 
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
 from convoy import ids
 from convoy.commands import FailMerge, LoseSession, RefuseWork
 from convoy.decide.verdict import Events
@@ -13,9 +17,12 @@ from convoy.events import (
     Occasion,
     PeopleCalled,
     TaskBlocked,
+    TaskDropped,
+    TaskMerged,
     TaskQueued,
 )
 from convoy.evolve import FREE
+from convoy.kinds import attending
 from convoy.outcome import OUTAGES_MOST, wait_ms
 from convoy.state import Convoy, State, Task
 
@@ -59,6 +66,15 @@ def again(
     return (queued,)
 
 
+def changed(convoy: Convoy, task: Task, why: str) -> Events:
+    """Send work back to be changed; where its attempts are spent, ask a person."""
+    queued = TaskQueued(convoy=convoy.name, task=task.number, cause="changes", why=why)
+    if task.spent < convoy.settings.attempts:
+        return (queued,)
+    spent = f"{task.spent} attempts are spent; the last: {why}"
+    return (queued, TaskBlocked(convoy=convoy.name, task=task.number, why=spent))
+
+
 def _not_before(command: RefuseWork | LoseSession | FailMerge, task: Task) -> int:
     if not isinstance(command, RefuseWork) or command.cause != "outage":
         return 0
@@ -67,12 +83,50 @@ def _not_before(command: RefuseWork | LoseSession | FailMerge, task: Task) -> in
 
 
 def convoy_next(convoy: Convoy, settled: Task) -> Events:
-    """Return what follows for the convoy when its last task has settled.
+    """Return what follows when a task has settled, for its reviews and for the convoy.
 
     Landed work is offered as the convoy's own pull request; without any there is none.
     """
-    rest = (task for task in convoy.tasks if task.number != settled.number)
-    tasks = (*rest, settled)
+    attended = tuple(_attended(convoy, settled))
+    changed = {task.number: task for task in (*attended, settled)}
+    tasks = tuple(changed.get(task.number, task) for task in convoy.tasks)
+    return (
+        *(_settled(convoy, settled, task) for task in attended),
+        *_stranded(convoy, tasks),
+        *_convoy_after(convoy, tasks),
+    )
+
+
+def _attended(convoy: Convoy, settled: Task) -> Iterator[Task]:
+    """Give what is settled with a task; a session that still runs is for nothing."""
+    for task in attending(convoy, settled.number):
+        is_done = settled.state == "merged" and task.attempt is None
+        yield replace(task, state="merged" if is_done else "dropped")
+
+
+def _settled(convoy: Convoy, settled: Task, task: Task) -> Event:
+    if task.state == "merged":
+        return TaskMerged(convoy=convoy.name, task=task.number)
+    why = f"task {settled.number}, whose work it looks at, is {settled.state}"
+    return TaskDropped(convoy=convoy.name, task=task.number, why=why)
+
+
+def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Events:
+    """Block what waits for a task that was dropped just now."""
+    gone = {task.number for task in after if task.state == "dropped"}
+    gone -= {task.number for task in convoy.tasks if task.state == "dropped"}
+    return tuple(
+        TaskBlocked(
+            convoy=convoy.name,
+            task=task.number,
+            why=f"it needs task {min(lost)}, which was dropped",
+        )
+        for task in after
+        if task.state == "queued" and (lost := gone & {*task.spec.after})
+    )
+
+
+def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
     if not all(task.settled for task in tasks):
         return ()
     if any(task.landed for task in tasks):

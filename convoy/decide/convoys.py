@@ -1,5 +1,7 @@
 """What may happen to a convoy."""
 
+from collections.abc import Mapping
+
 from convoy import ids
 from convoy.commands import (
     FailConvoy,
@@ -23,6 +25,7 @@ from convoy.events import (
     ConvoyPlanned,
     ConvoyRequested,
     ConvoyResumed,
+    Kind,
     TaskDropped,
     TaskQueued,
     TaskSpec,
@@ -111,8 +114,11 @@ def _standing_still(state: State, planned: Convoy) -> Events:
 
 def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
     """Return what would keep a task from ever starting."""
-    after = {task.number: task.after for task in tasks}
+    after = {task.number: (*task.after, *task.on) for task in tasks}
+    kinds = {task.number: task.kind for task in tasks}
     for task in tasks:
+        if fault := _looking_fault(task, kinds):
+            return fault
         if lost := [number for number in task.after if number not in after]:
             return f"task {task.number} needs task {lost[0]}, which is not in the plan"
         if task.engine not in convoy.settings.engines:
@@ -122,6 +128,15 @@ def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
     if circle := find_cycle(after):
         return f"the tasks wait in a circle: {circle}"
     return None
+
+
+def _looking_fault(task: TaskSpec, kinds: Mapping[int, Kind]) -> str:
+    """Return what is wrong with the tasks whose work it looks at; empty: nothing."""
+    if task.kind != "review":
+        return f"task {task.number} looks at no task's work" if task.on else ""
+    if len(task.on) != 1 or kinds.get(task.on[0]) != "work":
+        return f"task {task.number} reviews one task that is work"
+    return ""
 
 
 def fail(state: State, command: FailConvoy) -> Decision:

@@ -39,7 +39,7 @@ def add(state: State, command: AddTask) -> Decision:
     if spec.number != max(task.number for task in convoy.tasks) + 1:
         return Refusal(f"task {spec.number} is not the next number")
     dropped = [task.number for task in convoy.tasks if task.state == "dropped"]
-    if lost := [number for number in spec.after if number in dropped]:
+    if lost := [number for number in (*spec.after, *spec.on) if number in dropped]:
         return Refusal(f"task {lost[0]} was dropped: nothing can wait for it")
     if fault := fault_of(convoy, (*(task.spec for task in convoy.tasks), spec)):
         return Refusal(fault)

@@ -8,14 +8,13 @@ from convoy.commands import (
     ReviseTask,
     WithdrawMerge,
 )
-from convoy.decide.consequence import known
+from convoy.decide.consequence import changed, known
 from convoy.decide.lookup import live, task_in
 from convoy.decide.verdict import Decision, Refusal
 from convoy.events import (
     MergeRequested,
     MergeWithdrawn,
     TaskBlocked,
-    TaskQueued,
     WorkHeld,
     WorkRebased,
     WorkReleased,
@@ -90,17 +89,10 @@ def revise(state: State, command: ReviseTask) -> Decision:
     if isinstance(task, Refusal):
         return task
     why = f"{command.by} asks for changes: {command.text}"
-    queued = TaskQueued(
-        convoy=command.convoy, task=task.number, cause="changes", why=why
-    )
-    if task.spent < state.convoys[command.convoy].settings.attempts:
-        return (queued,)
-    spent = TaskBlocked(
-        convoy=command.convoy,
-        task=task.number,
-        why=f"{task.spent} attempts are spent; the last: {why}",
-    )
-    return (queued, spent, *known(command.convoy, command.by, blocked_key(task)))
+    events = changed(state.convoys[command.convoy], task, why)
+    if not any(isinstance(event, TaskBlocked) for event in events):
+        return events
+    return (*events, *known(command.convoy, command.by, blocked_key(task)))
 
 
 def _part(state: State, name: str, number: int) -> Convoy | Task | Refusal:

@@ -10,6 +10,7 @@ from convoy import ids
 from convoy.commands import (
     AcceptNothing,
     AcceptReport,
+    AcceptReview,
     AcceptWork,
     LoseSession,
     RefuseWork,
@@ -37,7 +38,7 @@ def accept(state: State, command: AcceptWork) -> Decision:
     if unfit := _is_no_work(task):
         return unfit
     if task.state != "running":
-        return _too_late(state, command, task)
+        return too_late(state, command, task)
     accepted = WorkAccepted(
         convoy=command.convoy,
         task=command.task,
@@ -67,7 +68,7 @@ def accept_nothing(state: State, command: AcceptNothing) -> Decision:
     if unfit := _is_no_work(task):
         return unfit
     if task.state != "running":
-        return _too_late(state, command, task)
+        return too_late(state, command, task)
     if task.earlier is not None:
         return Refusal(f"task {task.number} has work that is to be changed")
     merged = TaskMerged(convoy=command.convoy, task=command.task, usage=command.usage)
@@ -84,7 +85,7 @@ def accept_report(state: State, command: AcceptReport) -> Decision:
     if task.spec.kind not in REPORTING:
         return Refusal(f"task {task.number} is not to end in a report")
     if task.state != "running":
-        return _too_late(state, command, task)
+        return too_late(state, command, task)
     reported = TaskReported(
         convoy=command.convoy,
         task=task.number,
@@ -138,8 +139,10 @@ def lose(state: State, command: LoseSession) -> Decision:
     return (lost, *free, *again(state, command, task))
 
 
-def _too_late(
-    state: State, command: AcceptWork | AcceptNothing | AcceptReport, task: Task
+def too_late(
+    state: State,
+    command: AcceptWork | AcceptNothing | AcceptReport | AcceptReview,
+    task: Task,
 ) -> Decision:
     """End the session of a task that is not wanted, or not yet again."""
     refused = WorkRefused(

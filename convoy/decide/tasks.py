@@ -19,7 +19,7 @@ from convoy.events import (
     TaskQueued,
     TaskStarted,
 )
-from convoy.kinds import REPORTING
+from convoy.kinds import REPORTING, reviewed
 from convoy.needs import FAILED, blocked_key
 from convoy.patterns.report import brief
 from convoy.queue import conflicting_leases, resources, startable
@@ -42,6 +42,9 @@ def start(state: State, command: StartTask) -> Decision:
         return Refusal(f"task {task.number} waits for the model's vendor")
     if why := closed(state, convoy, task, command.now):
         return Refusal(why)
+    work = reviewed(convoy, task) if task.spec.kind == "review" else None
+    if work is not None and command.base != work.commit:
+        return Refusal(f"task {task.number} looks at {work.commit}")
     if task.earlier is not None and command.base != task.earlier.commit:
         return Refusal(f"task {task.number} goes on from {task.earlier.commit}")
     held = conflicting_leases(state, task, command.now)
@@ -67,7 +70,7 @@ def start(state: State, command: StartTask) -> Decision:
         instructions=task.spec.instructions,
         notes=notes,
         kind=task.spec.kind,
-        brief=brief(task.spec.kind) if task.spec.kind in REPORTING else "",
+        brief=brief(task.spec.kind) if task.spec.kind in REPORTING else command.brief,
         handed=handed(convoy, task),
         scratchpad=convoy.scratchpad,
         followups=convoy.settings.followups != "off",
@@ -173,17 +176,8 @@ def drop(state: State, command: DropTask) -> Decision:
     if task is None or task.settled:
         return Refusal(f"task {command.task} of {command.convoy} is settled already")
     dropped = TaskDropped(convoy=convoy.name, task=task.number, why=command.why)
-    waiting = [
-        other
-        for other in convoy.tasks
-        if task.number in other.spec.after and other.state == "queued"
-    ]
-    why = f"it needs task {task.number}, which was dropped"
     then = convoy_next(convoy, replace(task, state="dropped"))
+    stuck = {event.task for event in then if isinstance(event, TaskBlocked)}
+    keys = (blocked_key(other) for other in convoy.tasks if other.number in stuck)
     failed = (FAILED for event in then if isinstance(event, ConvoyFailed))
-    return (
-        dropped,
-        *(TaskBlocked(convoy=convoy.name, task=t.number, why=why) for t in waiting),
-        *known(convoy.name, command.why, *map(blocked_key, waiting), *failed),
-        *then,
-    )
+    return (dropped, *then, *known(convoy.name, command.why, *keys, *failed))

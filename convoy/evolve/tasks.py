@@ -14,6 +14,7 @@ from convoy.events import (
     Usage,
     WorkAccepted,
     WorkRefused,
+    WorkReviewed,
 )
 from convoy.state import Attempt, HandedIn, State, Task, Work
 from convoy.usage import plus
@@ -31,6 +32,7 @@ TaskEvent = (
     | TaskDropped
     | WorkAccepted
     | WorkRefused
+    | WorkReviewed
     | SessionLost
 )
 
@@ -63,6 +65,8 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
                 approved_by=(),
                 earlier=None,
             )
+        case WorkReviewed():
+            return _reviewed(state, task, event)
         case WorkRefused() | SessionLost():
             return _ended_session(state, task, event.usage)
         case _:
@@ -84,6 +88,7 @@ def _queued(task: Task, event: TaskQueued) -> Task:
         cause=event.cause,
         why=event.why,
         spent=spent,
+        rounds=0 if event.cause == "retry" else task.rounds,
         outages=outages,
         not_before=event.not_before,
         notes=notes,
@@ -133,6 +138,17 @@ def _settled(state: State, task: Task, event: TaskMerged | TaskDropped) -> Task:
         candidate=None,
         ended_at=at,
     )
+
+
+def _reviewed(state: State, task: Task, event: WorkReviewed) -> Task:
+    """Let the review wait for other work, or for this to land."""
+    ended = _ended_session(state, task, event.usage)
+    if ended.state != "running":
+        return ended
+    ended = replace(ended, state="queued", cause="planned", why="", spent=0, outages=0)
+    if event.verdict == "approve":
+        return replace(ended, approves=event.commit)
+    return replace(ended, rounds=task.rounds + 1)
 
 
 def _ended_session(state: State, task: Task, usage: Usage) -> Task:

@@ -3,7 +3,14 @@
 from msgspec.structs import replace
 
 from convoy.budget import DAY_MS
-from convoy.events import SessionLost, TaskMerged, Usage, WorkAccepted, WorkRefused
+from convoy.events import (
+    SessionLost,
+    TaskMerged,
+    Usage,
+    WorkAccepted,
+    WorkRefused,
+    WorkReviewed,
+)
 from convoy.evolve.tasks import TaskEvent
 from convoy.state import State
 from convoy.usage import plus
@@ -12,7 +19,13 @@ from convoy.usage import plus
 def counted_today(state: State, event: TaskEvent) -> State:
     """Return the state with what a session spent counted on the day that it ended."""
     match event:
-        case WorkAccepted() | WorkRefused() | SessionLost() | TaskMerged():
+        case (
+            WorkAccepted()
+            | WorkRefused()
+            | WorkReviewed()
+            | SessionLost()
+            | TaskMerged()
+        ):
             usd = event.usage.usd
         case _:
             return state

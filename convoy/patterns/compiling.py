@@ -22,6 +22,7 @@ from convoy.text.redaction import redacted
 
 MOST_ITEMS: Final = 20
 MOST_TIMES: Final = 5
+MOST_ROUNDS: Final = 9
 
 
 class Use(Struct, frozen=True, kw_only=True):
@@ -96,11 +97,15 @@ def _ordered(template: Template) -> Iterator[Step]:
     """Give every step behind those it names, in the file's order where it can be."""
     left = {step.id: step for step in template.all_steps}
     while left:
-        free = (s for s in left.values() if not left.keys() & {*s.needs, *s.unlike})
+        free = (s for s in left.values() if not left.keys() & {*_before(s), *s.unlike})
         step = next(free, None) or next(
-            s for s in left.values() if not left.keys() & {*s.needs}
+            s for s in left.values() if not left.keys() & {*_before(s)}
         )
         yield left.pop(step.id)
+
+
+def _before(step: Step) -> tuple[str, ...]:
+    return (*step.needs, *step.on)
 
 
 @dataclass
@@ -121,7 +126,7 @@ class _Making:
         """Make the tasks of a step whose needs are made already."""
         before: tuple[int, ...] = ()
         items = self._items(step)
-        times = self._times(step)
+        times = self._number(step, "repeat", step.repeat, 1, MOST_TIMES)
         for time in range(1, times + 1):
             made = tuple(
                 self._add(step, item, time, times, before) for item in items or (None,)
@@ -140,13 +145,22 @@ class _Making:
             )
         return items
 
-    def _times(self, step: Step) -> int:
-        said = _filled(step.repeat, self.values).strip()
-        if not said.isdecimal() or not 1 <= int(said[:9]) <= MOST_TIMES:
+    def _number(self, step: Step, key: str, text: str, low: int, high: int) -> int:
+        said = _filled(text, self.values).strip()
+        if not said.isdecimal() or not low <= int(said[:9]) <= high:
             raise PatternError(
-                f'step {step.id} is done 1 to {MOST_TIMES} times, not "{cut(said, 60)}"'
+                f"step {step.id}: {key} is a number from {low} to {high}, not "
+                f'"{cut(said, 60)}"'
             )
         return int(said)
+
+    def _on(self, step: Step) -> tuple[int, ...]:
+        looked_at = tuple(n for name in step.on for n in self.last[name])
+        if step.kind == "review" and len(looked_at) != 1:
+            raise PatternError(
+                f"step {step.id}: a review is on one task, and {step.on[0]} is several"
+            )
+        return looked_at
 
     def _add(
         self,
@@ -170,6 +184,8 @@ class _Making:
             paths=self._declared(step, values),
             needs=tuple(map(_need, step.uses)),
             engine=self._engine(step, values),
+            on=self._on(step),
+            rounds=self._number(step, "rounds", step.rounds, 0, MOST_ROUNDS),
             why=f"Step {step.id} of the pattern {self.use.name}.",
         )
         self.tasks.append(task)

@@ -50,6 +50,10 @@ class Step(Form):
     kind: Kind = "work"
     needs: Ids = ()
     """Steps that must be merged before."""
+    on: Ids = ()
+    """The step whose work a review looks at."""
+    rounds: Annotated[str, Field(min_length=1, max_length=60)] = "2"
+    """How often a review may ask for changes, 0 to 9."""
     engine: Annotated[str, Field(max_length=60)] = ""
     """The name of a configured engine; empty: `default`, or what `unlike` leaves."""
     like: Annotated[str, Field(max_length=60)] = ""
@@ -191,7 +195,10 @@ def _faults(found: Template, name: str) -> Iterator[tuple[Place, str]]:
         yield ("inputs", given), f'"{given}" is always given: it is the issue'
     steps = found.all_steps
     ids = [step.id for step in steps]
+    kinds = {step.id: step.kind for step in steps}
     for number, step in enumerate(steps):
+        if what := _looking_fault(step, kinds):
+            yield (*_place(found, number), "kind"), what
         place = _place(found, number)
         if step.id in ids[:number]:
             yield (*place, "id"), f'the id "{step.id}" is there twice'
@@ -199,6 +206,14 @@ def _faults(found: Template, name: str) -> Iterator[tuple[Place, str]]:
             yield (*place, *key), what
     if circle := _circle(steps):
         yield (), f"the steps wait in a circle: {', '.join(circle)}"
+
+
+def _looking_fault(step: Step, kinds: Mapping[str, Kind]) -> str:
+    if step.kind == "review":
+        if len(step.on) == 1 and kinds.get(step.on[0], "work") == "work":
+            return ""
+        return "a review is on one step, whose kind is work"
+    return "only a review is on another step" if step.on else ""
 
 
 def _place(found: Template, number: int) -> Place:
@@ -212,6 +227,7 @@ def _step_faults(
 ) -> Iterator[tuple[Place, str]]:
     names = {
         "needs": step.needs,
+        "on": step.on,
         "unlike": step.unlike,
         "like": (step.like,) if step.like and not SLOT.search(step.like) else (),
     }
@@ -228,6 +244,7 @@ def _step_faults(
     for key, text in (
         *((key, getattr(step, key)) for key in ("title", "body", "engine", "like")),
         ("repeat", step.repeat),
+        ("rounds", step.rounds),
         *(("paths", path) for path in step.paths),
     ):
         for slot in SLOT.findall(text):
@@ -239,6 +256,7 @@ def _step_faults(
 def _circle(steps: tuple[Step, ...]) -> tuple[str, ...]:
     at = {step.id: number for number, step in enumerate(steps)}
     edges = {
-        at[step.id]: {at[each] for each in step.needs if each in at} for step in steps
+        at[step.id]: {at[each] for each in (*step.needs, *step.on) if each in at}
+        for step in steps
     }
     return tuple(steps[number].id for number in find_cycle(edges) or ())

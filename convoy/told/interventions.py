@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from convoy.queue import conflicting_leases, kept_back, must_wait, startable
+from convoy.queue import conflicting_leases, kept_by_people, must_wait, startable
 from convoy.state import Convoy, State, Task
 from convoy.told.further import further
 from convoy.told.reasons import clock
@@ -106,7 +106,7 @@ def _asked(convoy: Convoy) -> Iterator[Intervention]:
         why = f"pull request #{convoy.pull} was taken out of the merge queue"
         yield Intervention(kind="kept_back", convoy=name, why=why)
     for task in convoy.tasks:
-        if task.state == "needs-review" and (waits := kept_back(convoy, task)):
+        if task.state == "needs-review" and (waits := kept_by_people(convoy, task)):
             why = f"pull request #{task.pull} waits for {waits}"
             yield Intervention(kind="kept_back", convoy=name, task=task.number, why=why)
 

@@ -16,6 +16,7 @@ from convoy.events import (
     Usage,
     WorkAccepted,
     WorkRefused,
+    WorkReviewed,
 )
 
 How = Literal["running", "handed in", "landed", "sent back", "refused", "lost"]
@@ -74,7 +75,9 @@ def past(convoy: str, facts: Iterable[tuple[int, Fact]]) -> tuple[Past, ...]:
     return tuple(sessions.values())
 
 
-def _after(one: Past, at: int, fact: Fact) -> Past:
+def _after(  # noqa: C901  one arm a kind
+    one: Past, at: int, fact: Fact
+) -> Past:
     match fact:
         case WorkAccepted():
             return replace(one, ended=at, how="handed in", usage=fact.usage)
@@ -88,6 +91,10 @@ def _after(one: Past, at: int, fact: Fact) -> Past:
             return replace(one, how="sent back", why=fact.why)
         case MergeLanded() if one.task:  # of task 0 it is the convoy's
             return replace(one, how="landed", landed=at, judged=fact.judged)
+        case WorkReviewed():
+            return replace(one, ended=at, how="handed in", usage=fact.usage)
+        case TaskMerged(commit=None) if one.ended:  # a review, with what it looked at
+            return replace(one, how="landed", landed=at)
         case TaskMerged(commit=None):
             return replace(one, ended=at, how="landed", landed=at, usage=fact.usage)
         case _:

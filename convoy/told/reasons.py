@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 from convoy.budget import closed, overspent
+from convoy.kinds import awaited
 from convoy.queue import conflicting_leases, kept_back, resting, waiting_to_merge
 from convoy.state import Attempt, Convoy, State, Task
 from convoy.told.order import edges
@@ -35,9 +36,9 @@ def waits_for(convoy: Convoy, task: Task) -> str:
         return f"the label {convoy.held} to go"
     if convoy.state == "planning":
         return _PLAN_WAITS[convoy.staged]
-    if numbers := [str(number) for number in unmet(convoy, task)]:
-        return f"task {', '.join(numbers)}"
-    return task.why or "a free slot"
+    numbers = ", ".join(str(number) for number in unmet(convoy, task))
+    needed = f"task {numbers}" if numbers else ""
+    return awaited(convoy, task) or needed or task.why or "a free slot"
 
 
 def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
@@ -100,6 +101,7 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *((f"the convoy is {convoy.state}",) if convoy.state != "active" else ()),
         *((f"the label {convoy.held} holds the convoy",) if convoy.held else ()),
         *(_needed(convoy, number) for number in unmet(convoy, task)),
+        *((f"it waits for {waits}",) if (waits := awaited(convoy, task)) else ()),
         *(("its last session has not ended yet",) if task.attempt else ()),
         *(_outage(task) if task.not_before > now else ()),
         *((spent,) if (spent := overspent(convoy, task)) else ()),

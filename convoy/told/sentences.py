@@ -53,6 +53,7 @@ from convoy.events import (
     WorkRebased,
     WorkRefused,
     WorkReleased,
+    WorkReviewed,
 )
 
 Edit = (
@@ -130,7 +131,13 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
             return _edit(fact)
         case MergeWithdrawn() | MergeRequested() | WorkHeld() | WorkReleased():
             return _hold(fact)
-        case WorkAccepted() | WorkRefused() | WorkRebased() | SessionLost():
+        case (
+            WorkAccepted()
+            | WorkRefused()
+            | WorkReviewed()
+            | WorkRebased()
+            | SessionLost()
+        ):
             return _work(fact)
         case (
             SessionSpawned()
@@ -226,7 +233,9 @@ def _hold(fact: Hold) -> str:
             assert_never(fact)
 
 
-def _work(fact: WorkAccepted | WorkRefused | WorkRebased | SessionLost) -> str:
+def _work(
+    fact: WorkAccepted | WorkRefused | WorkReviewed | WorkRebased | SessionLost,
+) -> str:
     if isinstance(fact, WorkRebased):
         base, commit = fact.base[:10], fact.commit[:10]
         return f"{fact.by} had task {fact.task} put on {base}: {commit}."
@@ -234,6 +243,13 @@ def _work(fact: WorkAccepted | WorkRefused | WorkRebased | SessionLost) -> str:
     match fact:
         case WorkAccepted():
             return f"Took in {fact.commit[:10]} of {attempt}: {len(fact.files)} files."
+        case WorkReviewed():
+            verdict = f": {_clause(fact.text)}" if fact.text else ""
+            what = {"approve": "approves", "changes": "asks for changes of"}
+            return (
+                f"Review {attempt}, {what[fact.verdict]} {fact.commit[:10]} of task "
+                f"{fact.on}{verdict}."
+            )
         case WorkRefused():
             return f"Refused {attempt}: {_clause(fact.why)}."
         case SessionLost():

@@ -7,6 +7,7 @@ import pytest
 from convoy.commands import (
     AcceptNothing,
     AcceptReport,
+    AcceptReview,
     AddTask,
     ApprovePlan,
     ApproveWork,
@@ -133,5 +134,17 @@ def found_out() -> Rules:
     return rules.do(AcceptReport(convoy=NAME, task=2, attempt=1, report=report))
 
 
-STORIES = (landed_whole, went_wrong, given_up, steered, found_out)
+def reviewed() -> Rules:
+    """Tell of work that is looked at twice."""
+    rules = Rules().planned(spec(1), spec(2, kind="review", on=(1,)))
+    rules.started(1).accepted(1, sha("a")).started(2, sha("a"))
+    rules.do(
+        AcceptReview(convoy=NAME, task=2, attempt=1, verdict="changes", text="Test it.")
+    )
+    rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
+    rules.do(AcceptReview(convoy=NAME, task=2, attempt=2, verdict="approve"))
+    return rules.offered(1, sha("b"), sha("0")).landed_as(1, sha("b"))
+
+
+STORIES = (landed_whole, went_wrong, given_up, steered, found_out, reviewed)
 story = pytest.mark.parametrize("tell", STORIES)

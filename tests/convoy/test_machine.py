@@ -18,6 +18,7 @@ from hypothesis.stateful import (
 from bot.staging import owed
 from convoy.decide import Refusal, decide
 from convoy.events import Settings
+from convoy.kinds import attending
 from convoy.queue import candidates
 from convoy.state import Convoy
 from tests.world.model.agents import Agents
@@ -28,7 +29,8 @@ REACHED: Final = (
     *("task conflict", "speculative conflict", "convoy conflict"),
     *("task red", "red behind another", "convoy red"),
     *("session lost", "session refused", "session outage", "noop", "run deleted"),
-    *("session report", "report handed on"),
+    *("session report", "session approve"),
+    *("session changes", "review", "review blocked"),
     *("died before push", "died after push"),
     *("died before an effect", "died after an effect"),
     *("answer lost after push", "answer lost after an effect", "effect refused"),
@@ -122,8 +124,11 @@ class Machine(Steering, Agents):
 def _waits_for_a_person(convoy: Convoy) -> bool:
     """Whether all that is not settled is blocked, or needs what is."""
     stuck = {task.number for task in convoy.tasks if task.state == "blocked"}
-    for task in convoy.tasks:
-        if task.state == "queued" and stuck & {*task.spec.after}:
+    for task in (*convoy.tasks, *convoy.tasks):
+        needed = {*task.spec.after, *task.spec.on}
+        reviews = {each.number for each in attending(convoy, task.number)}
+        waits = {"queued": needed, "needs-review": reviews}
+        if stuck & waits.get(task.state, set()):
             stuck.add(task.number)
     return bool(stuck) and all(t.settled or t.number in stuck for t in convoy.tasks)
 

@@ -182,3 +182,48 @@ def test_research_ends_in_one_report_on_the_issue(tmp_path: Path) -> None:
     [shown] = said_on(terminal)
     assert "Report of task 3: Report: Is it" in shown
     assert "@you" not in shown
+
+
+def verdict(verdict: str, text: str = "") -> str:
+    """Return shell that answers with a verdict."""
+    answer = json.dumps({"verdict": verdict, "text": text})
+    return f"echo '{answer}' > answer.json; echo 'BRAT: done'\n"
+
+
+def test_a_reviewer_sends_work_back_until_it_approves(tmp_path: Path) -> None:
+    writer = (
+        'asked=$(cat); case "$asked" in\n'
+        "*'asks for changes: Say hello.'*) echo hello >> said.txt;;\n"
+        "*) echo hi > said.txt;;\nesac\necho 'BRAT: done'\n"
+    )
+    reviewer = (
+        'asked=$(cat); case "$asked" in\n'
+        f"*'+hello'*) grep -q hello said.txt; {verdict('approve')};;\n"
+        f"*'+hi'*) touch bad; {verdict('changes', 'Say hello.')};;\nesac\n"
+    )
+    terminal = played(tmp_path, writer, reviewer)
+    convoy = ended(terminal, 'brat workflow run writer-reviewer --task "Greet"')
+
+    assert [task["engine"] for task in convoy["tasks"]] == ["default", "other"]
+    assert [task["attempts"] for task in convoy["tasks"]] == [2, 2]
+    assert [task["state"] for task in convoy["tasks"]] == ["merged", "merged"]
+    assert (terminal.cwd / "said.txt").read_text() == "hi\nhello\n"
+    assert not (terminal.cwd / "bad").exists()
+    assert convoy["warnings"] == []
+
+
+def test_a_review_that_never_approves_asks_a_person(tmp_path: Path) -> None:
+    writer = "echo $BRAT_ATTEMPT > said.txt; echo 'BRAT: done'\n"
+    terminal = played(tmp_path, writer, verdict("changes", "No."))
+    run = 'brat workflow run writer-reviewer --task "Greet" -v rounds=1 --headless'
+    said = terminal.type(run)
+
+    assert said.status == 1
+    assert "task 2 is blocked" in said.err
+    assert "asks for changes after 1 round of them" in said.err
+
+    terminal.done("brat task drop 2")
+    terminal.done("brat refinery run")
+    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    assert [task["state"] for task in convoy["tasks"]] == ["merged", "dropped"]
+    assert convoy["state"] == "complete"

@@ -111,7 +111,7 @@ steps:
     ]
     assert [task.after for task in tasks] == [(), (), (1, 2), (1, 2), (3, 4)]
     assert len(made(text, rounds="1").tasks) == 3
-    assert 'done 1 to 5 times, not "nine"' in fault(text, rounds="nine")
+    assert 'repeat is a number from 1 to 5, not "nine"' in fault(text, rounds="nine")
 
 
 def test_an_unlike_step_gets_another_engine_and_says_when_there_is_none() -> None:
@@ -148,6 +148,9 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
         ("a: 1\na: 2\n", f'{FILE}: line 2: "a" is there twice'),
         ("a: &x 1\nb: *x\n", f"{FILE}: line 1: a template has no anchors (& *)"),
         ("a: 1\n---\nb: 1\n", "this is no YAML: "),
+        (STEP + "    kind: review\n", "line 6: a review is on one step"),
+        (STEP + "    kind: review\n    on: [oen]\n", 'no other step "oen"'),
+        (STEP + "    on: [one]\n", "line 2: only a review is on another step"),
         ("[" * 3_000, f"{FILE}: line 1: this is nested too deeply"),
         ("a: \x00", f"{FILE}: this is no YAML: "),
         ("# x\n" * (MOST_LINES + 1), f"{FILE}: a template has at most 500 lines"),

@@ -56,7 +56,8 @@ class Agents(Bots):
         """End a session in one of the ways of `ENDS`."""
         run.completed = True
         if run.started.kind != "work" and how not in TROUBLES:
-            how = "report"
+            verdict = "approve" if how in ("good", "clash") else "changes"
+            how = verdict if run.started.kind == "review" else "report"
         base, line = run.started.base, f"work:{run.session}"
         commits = self.forge.commits
         match how:
@@ -64,7 +65,7 @@ class Agents(Bots):
                 tried = run.started.kind == "scout"
                 commit = self.edited(base, line, "bad") if tried else ""
                 run.result = Result("report", commit)
-            case "nothing" | "lost" | "outage":
+            case "approve" | "changes" | "nothing" | "lost" | "outage":
                 run.result = Result(how)
             case "refused":
                 run.result = Result("refused", self.edited(base, line, "good"))

@@ -35,6 +35,7 @@ from tests.world.model.github import LOGIN, ModelGitHub, at_once
 ROUNDS: Final = 40
 ONCE: Final = (
     *(commands.AcceptNothing, commands.AcceptReport, commands.AcceptWork),
+    commands.AcceptReview,
     commands.FailConvoy,
     *(commands.LandMerge, commands.LoseSession, commands.NoteDone),
     *(commands.PlanConvoy, commands.RefuseWork, commands.RequestConvoy),
@@ -105,6 +106,11 @@ class ModelMirror(Mirror):
             entry = self.forge.log[-1]
             self._state = fold(self._state, entry.commit, entry.events, actor)
             self._folded = len(self.forge.log)
+
+    def diff(self, base: str, commit: str, room: int) -> str:
+        """Return what changed: commits in memory have lines."""
+        known = self.forge.commits
+        return "\n".join(sorted(known[commit].lines - known[base].lines))[:room]
 
     def ensure(self, commits: Sequence[str]) -> None:
         """Have them: all commits are in memory."""

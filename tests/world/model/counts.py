@@ -6,13 +6,17 @@ from convoy.events import (
     MergeAttempted,
     MergeFailed,
     MergeLanded,
+    TaskBlocked,
     TaskMerged,
     TaskStarted,
+    WorkReviewed,
 )
 from convoy.state import Convoy, State
 
 
-def names_of(before: State, fact: Event) -> tuple[str, ...]:
+def names_of(  # noqa: C901  one arm a kind
+    before: State, fact: Event
+) -> tuple[str, ...]:
     """Return what has happened with a fact, in the words that are counted."""
     match fact:
         case MergeFailed():
@@ -24,13 +28,15 @@ def names_of(before: State, fact: Event) -> tuple[str, ...]:
             return (f"landed by {before.convoys[fact.convoy].settings.strategy}",)
         case MergeAttempted():
             return _built(before.convoys[fact.convoy], fact)
+        case WorkReviewed():
+            return ("review",)
+        case TaskBlocked(why=why) if "asks for changes after" in why:
+            return ("review blocked",)
         case TaskMerged(commit=None):
             return ("noop",)
         case TaskStarted():
             others = {convoy.name for convoy, _ in before.running()} - {fact.convoy}
-            handed = any(" reports: " in line for line in fact.handed)
-            met = {"two convoys at once": others, "report handed on": handed}
-            return tuple(what for what, is_so in met.items() if is_so)
+            return ("two convoys at once",) if others else ()
         case ConvoyCompleted():
             return ("completed",)
         case _:

@@ -17,6 +17,7 @@ from convoy.codec import UnknownFact, fact_of
 from convoy.commands import (
     AcceptNothing,
     AcceptReport,
+    AcceptReview,
     AcceptWork,
     Command,
     LoseSession,
@@ -36,7 +37,9 @@ MAIN = HEADS + "main"
 QUEUE = HEADS + "brat/queue/"
 LOCK = "refs/grite/locks/bot"
 
-How = Literal["work", "report", "refused", "nothing", "lost", "outage"]
+How = Literal[
+    "work", "report", "approve", "changes", "refused", "nothing", "lost", "outage"
+]
 
 
 class Died(Exception):
@@ -79,6 +82,8 @@ class Result(Struct, frozen=True):
                 return AcceptNothing(**of)
             case "report":
                 return AcceptReport(**of, report=Report(summary="So it is."))
+            case "approve" | "changes":
+                return AcceptReview(**of, verdict=self.how, text="Not so.")
             case "work":
                 return AcceptWork(**of, commit=self.commit, base=base, files=())
             case _:

@@ -24,6 +24,7 @@ from convoy.events import (
     TaskStarted,
     WorkAccepted,
     WorkRefused,
+    WorkReviewed,
 )
 from convoy.state import Convoy, State, Task
 from grite.remote import RefUpdate
@@ -46,6 +47,8 @@ class Promises:
         self.landed: set[tuple[str, int]] = set()
         self._approved: dict[tuple[str, int, str], str] = {}
         """The work that somebody approves, by convoy, task and name."""
+        self._reviewed: dict[tuple[str, int], str] = {}
+        """The work that a review approves, by convoy and number."""
         self._planned: set[str] = set()
         """Convoys whose plan somebody approved."""
         self._until: dict[tuple[str, str], int] = {}
@@ -70,6 +73,8 @@ class Promises:
                 self._accepted(before, fact)
             case WorkRefused():
                 self._refused(fact)
+            case WorkReviewed(verdict="approve"):
+                self._reviewed[fact.convoy, fact.task] = fact.commit
             case MergeLanded():
                 self._landed(before, fact)
             case TaskMerged():
@@ -159,6 +164,10 @@ class Promises:
                 self._approved.get((fact.convoy, fact.task, by)) == task.work.commit
                 for by in task.approved_by
             ]
+            for review in convoy.tasks:
+                if task.number in review.spec.on and not review.settled:
+                    seen = self._reviewed.get((fact.convoy, review.number))
+                    assert seen == task.work.commit, "landed unreviewed"
             assert sum(approved) >= convoy.settings.approvals, "landed unapproved"
             assert candidate.work == task.work.commit
             assert task.work.attempt == task.started, "a superseded attempt landed"

@@ -81,6 +81,24 @@ class Steering(People):
                 self.saw(what)
 
     @rule(number=which)
+    @precondition(lambda self: self.tasks("queued", "running", "needs-review"))
+    def work_is_to_be_reviewed(self, number: int) -> None:
+        found = self.tasks("queued", "running", "needs-review")
+        convoy, task = chosen(found, number)
+        if any(each.spec.kind == "review" for each in convoy.tasks):
+            return
+        spec = TaskSpec(
+            number=max(each.number for each in convoy.tasks) + 1,
+            title="Review",
+            instructions="It.",
+            kind="review",
+            on=(task.number,),
+            rounds=number % 2,
+        )
+        if self.bot.ask(AddTask(convoy=convoy.name, spec=spec, by=BY)) is None:
+            self.saw("add review")
+
+    @rule(number=which)
     @precondition(lambda self: "commands" in self.season and self.tasks("needs-review"))
     def somebody_wants_work_changed(self, number: int) -> None:
         convoy, task = chosen(self.tasks("needs-review"), number)

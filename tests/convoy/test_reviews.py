@@ -1,0 +1,181 @@
+"""Reviews of another task's work: when they start, and what they come to."""
+
+import json
+from typing import Literal
+
+import pytest
+
+from convoy.commands import (
+    AcceptReview,
+    BlockTask,
+    DropTask,
+    RetryTask,
+    ReviseTask,
+    StartTask,
+)
+from convoy.decide import Refusal
+from convoy.decide.convoys import fault_of
+from convoy.events import TaskSpec, TaskStarted
+from convoy.patterns.review import DIFF_CHARS, Unfit, brief, read
+from convoy.queue import kept_back, startable, waiting_to_merge
+from convoy.told.reasons import waits_for
+from tests.world.rules import NAME, Rules, sha, spec
+
+REVIEW = spec(2, kind="review", on=(1,), rounds=1)
+
+
+def begun(**given: object) -> Rules:
+    """Return a convoy with work to look at, and a task behind the review."""
+    rules = Rules().planned(spec(1), REVIEW, spec(3, after=(2,)), **given)
+    return rules.started(1).accepted(1, sha("a"))
+
+
+def found(
+    rules: Rules, verdict: Literal["approve", "changes"], text: str = ""
+) -> AcceptReview:
+    attempt = rules.task(2).started
+    return AcceptReview(
+        convoy=NAME, task=2, attempt=attempt, verdict=verdict, text=text
+    )
+
+
+def test_a_review_starts_when_there_is_work_and_on_that_commit() -> None:
+    rules = Rules().planned(spec(1), REVIEW)
+    assert not startable(rules.convoy, rules.task(2))
+    assert waits_for(rules.convoy, rules.task(2)) == "work of task 1"
+
+    rules.started(1).accepted(1, sha("a"))
+    assert startable(rules.convoy, rules.task(2))
+    assert kept_back(rules.convoy, rules.task(1)) == "the review by task 2"
+    assert waiting_to_merge(rules.convoy) == ()
+    elsewhere = StartTask(
+        convoy=NAME, task=2, base=sha("0"), session="", nonce="", now=rules.now
+    )
+    assert rules.ask(elsewhere) == Refusal(f"task 2 looks at {sha('a')}")
+    rules.started(2, sha("a"))
+    started = [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
+    assert (started.kind, started.base) == ("review", sha("a"))
+
+
+def test_work_that_is_approved_lands_and_the_review_with_it() -> None:
+    rules = begun().started(2, sha("a"))
+    rules.do(found(rules, "approve"))
+
+    assert not startable(rules.convoy, rules.task(2))
+    assert waits_for(rules.convoy, rules.task(2)) == "task 1 to land"
+    rules.offered(1, sha("a"), sha("0")).landed_as(1, sha("a"))
+    assert [task.state for task in rules.convoy.tasks] == ["merged", "merged", "queued"]
+    assert startable(rules.convoy, rules.task(3))
+
+
+def test_what_is_to_be_changed_goes_back_and_is_looked_at_again() -> None:
+    rules = begun().started(2, sha("a"))
+    assert isinstance(rules.ask(found(rules, "changes")), Refusal)
+    rules.do(found(rules, "changes", "No test."))
+
+    writer = rules.task(1)
+    assert (writer.state, writer.cause) == ("queued", "changes")
+    assert writer.notes == ("the review by task 2 asks for changes: No test.",)
+    rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
+    rules.do(found(rules, "approve"))
+    assert kept_back(rules.convoy, rules.task(1)) == ""
+
+
+def test_after_its_rounds_a_person_decides() -> None:
+    rules = begun().started(2, sha("a"))
+    rules.do(found(rules, "changes", "A."))
+    rules.started(1, sha("a")).accepted(1, sha("b")).started(2, sha("b"))
+    rules.do(found(rules, "changes", "B."))
+
+    assert (rules.task(1).state, rules.task(2).state) == ("needs-review", "blocked")
+    assert rules.task(2).why.startswith("it asks for changes after 1 round of them;")
+    assert kept_back(rules.convoy, rules.task(1)) == "the review by task 2"
+
+    rules.do(RetryTask(convoy=NAME, task=2, by="ann")).started(2, sha("b"))
+    rules.do(found(rules, "changes", "B, still."))
+    assert rules.task(1).state == "queued"
+
+    rules.do(DropTask(convoy=NAME, task=2, why="dropped by ann"))
+    assert rules.task(3).state == "blocked"
+    rules.started(1, sha("b")).accepted(1, sha("c"))
+    assert kept_back(rules.convoy, rules.task(1)) == ""
+
+
+def test_a_writer_without_attempts_left_waits_for_a_person() -> None:
+    rules = begun(attempts=1).started(2, sha("a"))
+    rules.do(found(rules, "changes", "A."))
+
+    assert rules.task(1).state == "blocked"
+    assert rules.task(1).why.startswith("1 attempts are spent; the last: the review")
+
+
+def test_a_verdict_on_work_that_has_changed_says_nothing() -> None:
+    rules = begun().started(2, sha("a"))
+    rules.do(ReviseTask(convoy=NAME, task=1, by="ann", text="Not so."))
+    rules.started(1, sha("a")).accepted(1, sha("b")).do(found(rules, "changes", "A."))
+
+    assert rules.task(1).state == "needs-review"
+    assert startable(rules.convoy, rules.task(2))
+
+
+def test_a_review_goes_with_the_work_it_looks_at() -> None:
+    rules = begun().started(2, sha("a"))
+    rules.do(DropTask(convoy=NAME, task=1, why="dropped by ann"))
+
+    assert rules.task(2).state == "dropped"
+    assert rules.task(2).why == "task 1, whose work it looks at, is dropped"
+    assert rules.task(3).why == "it needs task 2, which was dropped"
+    rules.do(found(rules, "approve"))
+    assert rules.task(2).attempt is None
+
+
+def test_a_blocked_review_keeps_its_session_until_that_has_ended() -> None:
+    rules = begun().started(2, sha("a"))
+    rules.do(BlockTask(convoy=NAME, task=2, why="stopped", by="ann"))
+    rules.do(found(rules, "approve"))
+
+    assert rules.task(2).state == "blocked"
+    assert rules.task(2).approves == ""
+
+
+@pytest.mark.parametrize(
+    ("review", "told"),
+    [
+        (spec(2, kind="review"), "task 2 reviews one task that is work"),
+        (spec(2, kind="review", on=(2,)), "task 2 reviews one task that is work"),
+        (spec(2, on=(1,)), "task 2 looks at no task's work"),
+        (spec(2, kind="review", on=(1,), after=(3,)), "in a circle: (2, 3, 2)"),
+    ],
+)
+def test_a_review_that_could_never_be_is_refused(review: TaskSpec, told: str) -> None:
+    rules = Rules().planned(spec(1))
+    tasks = (spec(1), review, spec(3, after=(2,)))
+    assert told in str(fault_of(rules.convoy, tasks))
+
+
+def test_a_reviewer_is_told_what_was_asked_and_what_changed() -> None:
+    rules = begun()
+    told = brief(rules.task(1), "+ the line", "fence-0123456789")
+    assert "<fence-0123456789>\nTask 1\n\nDo it.\n</fence-0123456789>" in told
+    assert "+ the line" in told
+    assert "the beginning of it" not in told
+    assert "the beginning of it" in brief(
+        rules.task(1), "x" * (DIFF_CHARS + 1), "fence-0123456789"
+    )
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("Fine.", "The answer holds no JSON object."),
+        ('{"verdict": "good"}', "verdict: Input should be 'approve' or 'changes'."),
+        ('{"verdict": "changes", "text": " "}', "does not say which."),
+    ],
+)
+def test_what_is_no_verdict_is_told_so(answer: str, told: str) -> None:
+    with pytest.raises(Unfit) as caught:
+        read(answer)
+    assert told in str(caught.value)
+
+    said = read(json.dumps({"verdict": "approve", "text": "\x1b[1mNice."}))
+    assert (said.verdict, said.text) == ("approve", "Nice.")
