@@ -62,7 +62,7 @@ class Work:
             f"{mode} {name}\0".encode() + bytes.fromhex(held)
             for mode, name, held in entries
         )
-        return self.history.raw("tree", data)
+        return str(self.history.repo.write(pygit2.enums.ObjectType.TREE, data))
 
     def blob(self, data: bytes = b"x\n") -> str:
         """Write a file."""
