@@ -18,6 +18,7 @@ from brat.forge.processes import plain_environment
 from brat.model_keys import STAND_IN, model_keys
 from convoy.config import Config
 from runner import engines
+from runner.boxing import cannot_box
 from runner.engines.row import Call, Row, is_pointed
 from runner.gateway import cannot_close
 from runner.hosts import reachable
@@ -47,6 +48,15 @@ def checks(checkout: Checkout, config: Config) -> Iterator[Finding]:
         is_closed |= reachable(settings.egress, by_default=unknown) is not None
     if is_closed:
         yield _network(settings.egress or ())
+    yield _box()
+
+
+def _box() -> Finding:
+    if why := cannot_box():
+        said = "agents get no box here, and see what the job's user sees"
+        mend = "let users make namespaces, or give each job a machine of its own"
+        return Finding("note", f"{said}: {why}", mend)
+    return Finding("ok", "agents get users, processes and mounts of their own")
 
 
 def _network(listed: tuple[str, ...]) -> Finding:

@@ -13,7 +13,8 @@ from convoy.events import EngineSpec, TaskStarted
 from convoy.text.redaction import Redaction
 from grite.git import authorization
 from runner import engines
-from runner.engines.events import Cost, Error, Refused, Said, Text, Usage
+from runner.boxing import NO_BOX, boxed
+from runner.engines.events import Cost, Error, Refused, Said, Text, Unboxed, Usage
 from runner.engines.hearing import Hearing, Report
 from runner.engines.row import Call, Row, reached_by
 from runner.gateway import Gateway
@@ -42,6 +43,8 @@ class Job:
     """Gets the redacted output as it comes."""
     running: Callable[[str], None]
     """Told the program's name just before it starts."""
+    boxed: Callable[[str], None]
+    """Told at its end why it had no box; empty: it had one."""
     used: Callable[[Usage | Cost], None]
     """Told what the engine says it used, as it says it; else what its proxy counted."""
     gateway: Gateway | None = None
@@ -105,7 +108,7 @@ class _Run:
             fds=fds,
         )
         try:
-            ending = supervise(order, self._transcript.write, stop)
+            ending = self._supervised(order, stop)
             self._transcript.flush()
             left = left_in(self._call.home, row.leaves) if row.leaves else ""
             self._hearing.close(job.redaction(left))
@@ -117,6 +120,21 @@ class _Run:
         by_us = ending.timed_out or ending.silent or ending.called_off
         report = self._hearing.report(None if by_us else ending.exit_code)
         return ending, replace(report, trouble=self._trouble(ending) or report.trouble)
+
+    def _supervised(self, order: Order, stop: Stop) -> Ending:
+        """Run the engine in a box where there can be one, and note whether it was."""
+        job = self._job
+        with boxed(order.argv, order.folder, job.scratch, job.inputs) as box:
+            if box:
+                fds = (*order.fds, box.fd)
+                order = replace(order, argv=box.argv, fds=fds)
+            ending = supervise(order, self._transcript.write, stop)
+            why = box.why() if box else NO_BOX
+        if not ending.fault:
+            job.boxed(why)
+        if why and not ending.fault:
+            self._transcript.note(Unboxed(why=why))
+        return ending
 
     def _talked_to(self) -> Steering | None:
         """Return who talks to the engine while it runs, where it takes that."""

@@ -110,6 +110,7 @@ def summary(result: Result) -> str:
         _fenced(result.why),
         "The agent said:\n\n" + _fenced(result.summary) if result.summary else "",
         _open(result.network) if result.network else "",
+        _unboxed(result.box) if result.box else "",
         "Refused:\n\n" + _fenced("\n".join(result.refusals)) if result.refusals else "",
         "Changed:\n\n" + _fenced(files) if files else "",
         f"and {more} more files\n" if more > 0 else "",
@@ -122,6 +123,14 @@ def _open(why: str) -> str:
     told = (
         "brat could not close the agent's network here: it was asked to keep to its "
         "proxy, and may not have."
+    )
+    return f"{told}\n\n{_fenced(why)}"
+
+
+def _unboxed(why: str) -> str:
+    told = (
+        "brat could not give the agent a box here: it could read what the job's user "
+        "may read, and see and end its processes."
     )
     return f"{told}\n\n{_fenced(why)}"
 

@@ -56,6 +56,8 @@ class Inputs:
     """A folder that this machine keeps from job to job; None: it may keep none."""
     endpoint: str
     """Who stands in for the model's vendor, without a path; empty: nobody."""
+    hidden: tuple[Path, ...]
+    """Folders of this machine that no agent needs; workspace and home may lie there."""
     offered: Mapping[str, str] = field(repr=False)
     """The environment of which an engine gets what its row asks for: without what is
     the job's own, whatever the configuration names as a key."""
@@ -102,8 +104,18 @@ def read(env: Mapping[str, str]) -> Inputs:
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         cache=_file(env, "RUNNER_TOOL_CACHE"),
         endpoint=_endpoint(env),
+        hidden=_hidden(env),
         offered={name: env[name] for name in env if not _WITHHELD.match(name)},
         feed=handed(env) or lead(env, _given(env, "BRAT_SESSION")),
+    )
+
+
+def _hidden(env: Mapping[str, str]) -> tuple[Path, ...]:
+    listed = env.get("BRAT_HIDDEN", "").split(os.pathsep)
+    return tuple(
+        Path(each).absolute()
+        for each in (*listed, env.get("SSH_AUTH_SOCK", ""))
+        if each
     )
 
 

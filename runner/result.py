@@ -74,6 +74,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     network: str = ""
     """Why its network was not closed, where it was to be; empty: all is as it was to
     be."""
+    box: str = ""
+    """Why it had no users, processes and mounts of its own; empty: it had."""
     usage: Used
     """What it used, as the engine says; money by its price where it does not."""
 

@@ -79,7 +79,9 @@ class Salvage:
         Never raises for what the agent did: what could not be kept is said.
         """
         folder = self._workspace.folder
-        if folder.is_symlink() or not folder.is_dir():
+        # In a box it can only be emptied: it is a mount there.
+        is_there = folder.is_dir() and not folder.is_symlink()
+        if not is_there or not any(folder.iterdir()):
             return Work(faults=("The agent removed its workspace.",))
         try:
             return self._keep(message)

@@ -89,6 +89,7 @@ class _Session:
         self._redaction = Redaction(secrets)
         self._litter: tuple[str, ...] = ()
         self._proxy: Gateway | None = None
+        self._unboxed = ""
 
     def run(self, scratch: Path, folder: Path) -> Result:
         self._folder.claim(SessionSpawned(**self._who))
@@ -133,6 +134,7 @@ class _Session:
                 redaction=self._redaction,
                 show=show,
                 running=self._note_running,
+                boxed=self._note_box,
                 used=self._folder.note,
                 gateway=self._proxy,
                 inbox=inbox,
@@ -174,6 +176,9 @@ class _Session:
     def _note_running(self, argv0: str) -> None:
         engine = self._started.engine.type
         self._folder.claim(SessionRunning(**self._who, engine=engine, argv0=argv0))
+
+    def _note_box(self, why: str) -> None:
+        self._unboxed = why
 
     def _salvaged(self, workspace: Workspace) -> Work:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
@@ -249,6 +254,7 @@ class _Session:
                 type=spec.type, model=spec.model, session=report.session[:100]
             ),
             network=self._proxy.leak if self._proxy else "",
+            box=self._unboxed,
             usage=self._folder.used,
         )
 

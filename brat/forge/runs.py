@@ -6,6 +6,7 @@ environment, so none is started twice.
 """
 
 import asyncio
+import os
 import signal
 import subprocess
 import sys
@@ -213,6 +214,14 @@ class Starter:
             self._service.events.run(repo, actor, "in_progress", run)
         return run, child
 
+    def _hidden(self) -> str:
+        """Return the folders with tokens, which agents must not read, for its variable.
+
+        The bot's folder lies in brat's own, where the registration is, too.
+        """
+        ours = [self._how.feed.parent] if self._how.feed else []
+        return os.pathsep.join(map(str, (self._forge.folder, *ours)))
+
     def _start(
         self, repo: Repository, run: Run, place: Place
     ) -> subprocess.Popen[bytes]:
@@ -231,6 +240,7 @@ class Starter:
         env = environment(self._service.site, repo, run, place, who.login)
         if self._how.executor:
             env |= self._handover(run, place)
+        env["BRAT_HIDDEN"] = self._hidden()
         handed = {"BRAT_TOKEN_FD": self._token(repo, run).encode()}
         if self._how.feed is not None and not self._how.executor:
             session = run.inputs.get("session", "")

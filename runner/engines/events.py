@@ -97,6 +97,12 @@ class Network(Event, frozen=True, kw_only=True, tag="network"):
     """Why it is not closed."""
 
 
+class Unboxed(Event, frozen=True, kw_only=True, tag="unboxed"):
+    """The agent had no users, processes and mounts of its own; the witness's own."""
+
+    why: str
+
+
 class Metered(Event, frozen=True, kw_only=True, tag="metered"):
     """What the session's proxy has counted in all; the witness's own event."""
 
@@ -117,5 +123,6 @@ Said = (
     | Session
     | Refused
     | Network
+    | Unboxed
     | Metered
 )

@@ -33,9 +33,8 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
     spec = replace_in(started.engine, secret="TEAM_KEY")
     call = Call(spec=spec, prompt=tmp_path / "p", home=tmp_path / "home")
     call = replace(call, key=key_for(row, call, told.offered))
-    job = Job(
-        told, started, tmp_path, tmp_path / "t", Redaction(()), print, print, print
-    )
+    says = print, print, print, print
+    job = Job(told, started, tmp_path, tmp_path / "t", Redaction(()), *says)
 
     env = environment_of(job, row, call)
 

@@ -1,6 +1,5 @@
 """How agents end: by themselves, badly, late, not at all."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -12,7 +11,7 @@ import psutil
 import pytest
 
 from convoy.events import Limits
-from tests.runner.job import Forge, Left, git
+from tests.runner.job import Forge, git
 
 DAEMON = """
 import os, signal, sys, time
@@ -37,17 +36,15 @@ def until(true: Callable[[], bool], deadline_s: float = 10) -> None:
         time.sleep(0.01)
 
 
-def is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+def is_left(forge: Forge) -> bool:
+    """Whether anything that this forge's agents started runs; in a box ids are others'.
 
-
-def daemon_of(left: Left) -> int:
-    _, _, after = left.said.partition("daemon ")
-    return int(after.split()[0])
+    What an agent starts has its environment.
+    """
+    return any(
+        str(forge.root) in (process.info["environ"] or {}).get("BRAT_PROMPT", "")
+        for process in psutil.process_iter(["environ"])
+    )
 
 
 def working(forge: Forge, script: str) -> subprocess.Popen[str]:
@@ -101,7 +98,7 @@ def test_a_daemon_that_ignores_sigterm_goes_with_its_agent(
 
     expected = "timed_out" if sleep else "success"
     assert left.result["conclusion"] == expected
-    assert not is_alive(daemon_of(left))
+    assert not is_left(forge)
 
 
 def test_a_chain_of_processes_that_keep_forking_is_caught(forge: Forge) -> None:
@@ -180,7 +177,7 @@ def test_a_killed_witness_leaves_what_there_was_but_no_result(forge: Forge) -> N
     assert [type(each).__name__ for each in left.claims] == [
         *("SessionSpawned", "SessionReady", "SessionRunning")
     ]
-    assert not is_alive(daemon_of(left))
+    assert not is_left(forge)
     assert list((forge.root / "temp").iterdir()) == []
     assert list((forge.root / "work").iterdir()) == []
 
@@ -193,7 +190,7 @@ def test_a_killed_guard_is_an_end_with_the_work_kept(forge: Forge) -> None:
 
     assert left.result["outcome"] == "cancelled"
     assert left.result["files"] == ["greeting.txt"]
-    assert not is_alive(daemon_of(left))
+    assert not is_left(forge)
 
 
 def test_a_job_that_is_cancelled_while_it_fetches_ends_at_once(forge: Forge) -> None:

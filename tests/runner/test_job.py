@@ -70,6 +70,7 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
         "refusals": [],
         "engine": {"type": "shell", "model": None, "session": ""},
         "network": "",
+        "box": "",
         "usage": {
             "input_tokens": 0,
             "cached_tokens": 0,
@@ -202,7 +203,7 @@ def test_work_outlives_a_ruined_git_folder(forge: Forge, ruin: str) -> None:
 
 
 def test_a_removed_workspace_is_no_deletion_of_all_files(forge: Forge) -> None:
-    left = forge.sh('rm -rf "$PWD"')
+    left = forge.sh('rm -rf "$PWD" || true')
 
     assert left.status == 1
     assert left.result["why"] == "The agent removed its workspace."

@@ -28,9 +28,12 @@ def read(path):
     except OSError:
         return b""
 look("environment", repr(os.environ).encode())
-parent = Path("/proc") / str(os.getppid())
-for name in ("environ", "cmdline"):
-    look(name + " of the witness", (parent / name).read_bytes())
+for each in Path("/proc").glob("[0-9]*/*"):
+    if each.name in ("environ", "cmdline"):
+        try:
+            look(each.name + " of another", each.read_bytes())
+        except OSError:
+            pass
 for fd in os.listdir("/proc/self/fd"):
     if int(fd) > 2 and os.path.exists("/proc/self/fd/" + fd):
         found.add("descriptor " + fd)
@@ -46,8 +49,8 @@ print("environment:", *sorted(os.environ))
 
 @pytest.fixture
 def thief(forge: Forge) -> str:
-    roots = [str(forge.root / name) for name in ("temp", "work", "result")]
-    bait = forge.root / "work/bait"
+    roots = [str(forge.root / name) for name in ("temp", "work", "result", "open")]
+    bait = forge.root / "open/bait"
     bait.parent.mkdir()
     bait.write_text(TOKEN)
     needles = [TOKEN.encode().hex(), PAIR.encode().hex()]
@@ -61,7 +64,7 @@ def test_a_token_in_the_environment_is_not_found_by_the_agent(
     left = forge.run(started, ACTIONS_RUNTIME_TOKEN=TOKEN, GH_TOKEN=TOKEN)
 
     found = git("show", "work:found.txt", cwd=forge.unpacked(left))
-    assert found == str(forge.root / "work/bait")
+    assert found == str(forge.root / "open/bait")
     names = left.said.partition("environment: ")[2].split()
     assert names == [
         *("BRAT_ATTEMPT", "BRAT_CONVOY", "BRAT_MODEL", "BRAT_PROMPT", "BRAT_TASK"),
@@ -86,7 +89,7 @@ def test_a_token_in_a_descriptor_is_read_once_and_gone(
 
     assert (left.status, left.err) == (0, "")
     found = git("show", "work:found.txt", cwd=forge.unpacked(left))
-    assert found == str(forge.root / "work/bait")
+    assert found == str(forge.root / "open/bait")
 
 
 def test_the_token_reaches_the_forge_as_a_header(forge: Forge) -> None:

@@ -1,0 +1,260 @@
+"""Start a program in a box of its own: users, processes, mounts and queues.
+
+`box.py FD HIDDEN... -- KEPT... -- FIXED... -- PROGRAM ARGUMENT...`, run as a file: it
+stands between the witness and each engine, so it loads little. Inside there is no other
+process to be seen, read or signalled, folders that are hidden are empty but for what is
+kept in them, fixed ones cannot be written to; and when the first process there ends,
+the kernel ends all others. What it could do is told through FD: nothing, or why not.
+Whatever it could, no program of the agent gains rights by sudo or the like.
+https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
+https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
+https://man7.org/linux/man-pages/man2/pr_set_no_new_privs.2const.html
+"""
+
+import ctypes
+import os
+import signal
+import stat
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+_NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000
+"""Mounts, queues, users, processes."""
+_CLONE = {"x86_64": 56, "aarch64": 220}
+_READ_ONLY, _NO_SETUID, _NO_DEVICES, _NO_PROGRAMS = 1, 2, 4, 8
+_REMOUNT, _BIND, _ALL_BELOW, _PRIVATE, _RELATIVE_TIMES = (
+    32,
+    4096,
+    16384,
+    1 << 18,
+    1 << 21,
+)
+_SAME_FLAGS = 2 | 4 | 8 | 1024 | 2048
+"""Flags of a mount that statvfs shows as mount takes them."""
+_SHOWN_RELATIVE_TIMES = 4096
+_DIE_WITH_PARENT, _DROP_RIGHT, _NO_NEW_RIGHTS = 1, 24, 38
+_RIGHTS = 64
+_KEPT_RIGHTS = frozenset({0, 1, 2, 3, 4, 5, 6, 7, 10, 18, 31})
+"""Files, signals, other users, low ports, chroot: what package managers use as root."""
+_EVERY_USER = 4_294_967_295
+_QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_SHARED_MEMORY = "/dev/shm"  # noqa: S108  a mount, not a file
+_CANNOT_START = 126
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Become the program, in a box where the machine lets us; say if it does not.
+
+    Without arguments say why it does not let us, or nothing.
+    """
+    number = int(argv[0]) if argv else 1
+    rest = list(argv[1:] or ("--", "--", "--", "true"))
+    lists = []
+    for _ in range(3):
+        mark = rest.index("--")
+        lists.append(rest[:mark])
+        rest = rest[mark + 1 :]
+    os.set_inheritable(number, False)  # noqa: FBT003  its form
+    _call("prctl", _DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    why = _boxed(lists, rest, number)
+    os.write(number, why.encode(errors="replace"))
+    if not argv:
+        return 0
+    os.close(number)
+    _call("prctl", _NO_NEW_RIGHTS, 1, 0, 0, 0)
+    return _become(rest)
+
+
+def _boxed(  # noqa: RET503  it ends where it does not return
+    lists: Sequence[Sequence[str]], program: list[str], told: int
+) -> str:
+    """Run the program in a box and end as it does; return why there can be none."""
+    go, going = os.pipe()
+    heard, telling = os.pipe()
+    try:
+        child = _cloned()
+    except OSError as error:
+        return f"no namespaces: {error.strerror}"
+    if child == 0:
+        os.close(going)
+        os.close(heard)
+        os._exit(_first(go, telling, lists, program, told))
+    os.close(telling)
+    try:
+        _map_users(child)
+        os.write(going, b"!")
+    except OSError as error:
+        os.close(going)
+        os.waitpid(child, 0)
+        return f"no users of its own: {error.strerror}"
+    said = os.read(heard, 1000)
+    if said != b"!":
+        os.waitpid(child, 0)
+        return said.decode(errors="replace") or "it ended"
+    for each in _QUIET:
+        signal.signal(each, signal.SIG_IGN)
+    _let_go(told)
+    ended = os.read(heard, 4)
+    os.waitpid(child, 0)
+    _end_as(int.from_bytes(ended, "little") if ended else int(signal.SIGKILL))
+
+
+def _cloned() -> int:
+    """Fork into new namespaces; return the child's id, in the child 0."""
+    number = _CLONE.get(os.uname().machine)
+    if number is None:
+        raise OSError(0, "not on this kind of machine")
+    flags = _NAMESPACES | signal.SIGCHLD
+    child = _libc.syscall(number, flags, 0, 0, 0, 0)
+    if child < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return int(child)
+
+
+def _map_users(child: int) -> None:
+    """Give users inside their names outside: root all, others only themselves."""
+    maps = {"uid_map": os.getuid(), "gid_map": os.getgid()}
+    if os.getuid() != 0:
+        _write(f"/proc/{child}/setgroups", "deny")
+    for name, own in maps.items():
+        text = f"{own} {own} 1" if os.getuid() != 0 else f"0 0 {_EVERY_USER}"
+        _write(f"/proc/{child}/{name}", text)
+
+
+def _first(
+    go: int,
+    telling: int,
+    lists: Sequence[Sequence[str]],
+    program: list[str],
+    told: int,
+) -> int:
+    """Be the first process of the box: furnish it, start the program, bury the dead."""
+    _call("prctl", _DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    for each in _QUIET:
+        signal.signal(each, signal.SIG_IGN)
+    if not os.read(go, 1):
+        return 1
+    try:
+        _furnish(*lists)
+        _give_up_rights()
+    except OSError as error:
+        os.write(telling, f"{error.filename or 'it'}: {error.strerror}".encode())
+        return 1
+    agent = os.fork()
+    if agent == 0:
+        os.setsid()
+        for each in (*_QUIET, signal.SIGPIPE, signal.SIGXFSZ):
+            signal.signal(each, signal.SIG_DFL)
+        os._exit(_become(program))
+    os.write(telling, b"!")
+    _let_go(told)
+    while True:
+        pid, status = os.wait()
+        if pid == agent:
+            os.write(telling, status.to_bytes(4, "little"))
+            return 0  # and the kernel ends whatever else is here
+
+
+def _let_go(told: int) -> None:
+    """Leave the program's input and output to it, and tell no more."""
+    for each in {0, 1, told}:
+        os.close(each)
+
+
+def _furnish(hidden: Sequence[str], kept: Sequence[str], fixed: Sequence[str]) -> None:
+    _mount("none", "/", "", _ALL_BELOW | _PRIVATE)
+    for each in fixed:
+        _mount(each, each, "", _BIND | _ALL_BELOW)
+        _make_read_only(each)
+    stays = {each: os.open(each, os.O_PATH) for each in kept}
+    for each in hidden:
+        _hide(each)
+    for path, number in stays.items():
+        if any(path.startswith(f"{each}/") for each in hidden):
+            _make_place(path, number)
+            _mount(f"/proc/self/fd/{number}", path, "", _BIND | _ALL_BELOW)
+        os.close(number)
+    for each in hidden:
+        if stat.S_ISDIR(os.stat(each).st_mode):  # noqa: PTH116  pathlib takes 5 ms
+            _make_read_only(each)
+    safe = _NO_SETUID | _NO_DEVICES
+    if os.path.isdir(_SHARED_MEMORY):  # noqa: PTH112  as above
+        _mount("tmpfs", _SHARED_MEMORY, "tmpfs", safe, "mode=1777")
+    _mount("proc", "/proc", "proc", safe | _NO_PROGRAMS)
+
+
+def _hide(path: str) -> None:
+    if stat.S_ISDIR(os.stat(path).st_mode):  # noqa: PTH116  as above
+        _mount("tmpfs", path, "tmpfs", _NO_SETUID | _NO_DEVICES, "mode=755,size=1m")
+    else:
+        _mount("/dev/null", path, "", _BIND)
+
+
+def _make_place(path: str, number: int) -> None:
+    """Make what a mount covers, of the same kind as what is mounted."""
+    if stat.S_ISDIR(os.fstat(number).st_mode):
+        os.makedirs(path, exist_ok=True)  # noqa: PTH103  as above
+        return
+    os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120  as above
+    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
+
+
+def _make_read_only(path: str) -> None:
+    # Of a mount that came from outside no flag may be taken away.
+    shown = os.statvfs(path).f_flag
+    flags = shown & _SAME_FLAGS
+    flags |= _RELATIVE_TIMES if shown & _SHOWN_RELATIVE_TIMES else 0
+    _mount("none", path, "", _REMOUNT | _BIND | _READ_ONLY | flags)
+
+
+def _give_up_rights() -> None:
+    """Keep root from undoing the mounts, and all from setuid programs."""
+    for right in range(_RIGHTS):
+        if right not in _KEPT_RIGHTS:
+            _libc.prctl(_DROP_RIGHT, right, 0, 0, 0)  # the kernel may not know it
+    _call("prctl", _NO_NEW_RIGHTS, 1, 0, 0, 0)
+
+
+def _become(program: list[str]) -> int:
+    try:
+        os.execvp(program[0], program)  # noqa: S606  it is to become that program
+    except OSError as error:
+        sys.stderr.write(f"brat: cannot start {program[0]}: {error.strerror}.\n")
+        return _CANNOT_START
+
+
+def _end_as(status: int) -> NoReturn:
+    """End as the program did, by a signal if it did by one."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        if number not in {signal.SIGKILL, signal.SIGSTOP}:
+            signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+    os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)
+
+
+def _mount(what: str, where: str, kind: str, flags: int, told: str = "") -> None:
+    args = (what.encode(), os.fsencode(where), kind.encode(), flags, told.encode())
+    try:
+        _call("mount", *args)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, where) from None
+
+
+def _call(name: str, *args: object) -> None:
+    if getattr(_libc, name)(*args) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _write(path: str, text: str) -> None:
+    number = os.open(path, os.O_WRONLY)
+    try:
+        os.write(number, text.encode())
+    finally:
+        os.close(number)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,153 @@
+"""What an agent sees from its box: real namespaces, and who would look out of them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from runner.boxing import cannot_box
+from tests.runner.job import TOKEN, Forge, Left, git
+from tests.runner.test_endings import is_left, working
+
+pytestmark = pytest.mark.skipif(
+    bool(why := cannot_box()), reason=f"this machine has no boxes: {why}"
+)
+
+LOOKS = """
+import json, os, signal, subprocess, sys
+from pathlib import Path
+witness, *places = sys.argv[1:]
+found = {"processes": [], "environments": 0, "signalled": False, "seen": {}}
+for each in Path("/proc").glob("[0-9]*"):
+    words = (each / "cmdline").read_bytes().split(b"\\0")
+    found["processes"].append(words[-2].decode())
+    try:
+        found["environments"] += b"BRAT_LOG" in (each / "environ").read_bytes()
+    except OSError:
+        pass
+try:
+    os.kill(int(witness), 0)
+    found["signalled"] = True
+except OSError:
+    pass
+for place in map(Path, places):
+    try:
+        seen = sorted(os.listdir(place)) if place.is_dir() else place.read_text()
+    except OSError as error:
+        seen = type(error).__name__
+    found["seen"][place.name] = seen
+undone = subprocess.run(["umount", places[0]], capture_output=True)
+found["unmounted"] = undone.returncode == 0
+Path("found.json").write_text(json.dumps(found))
+"""
+
+
+def found(forge: Forge, left: Left) -> dict[str, Any]:
+    shown = git("show", "work:found.json", cwd=forge.unpacked(left))
+    return dict(json.loads(shown))
+
+
+def test_an_agent_sees_its_own_processes_and_files_alone(forge: Forge) -> None:
+    home = forge.root / "person"
+    (home / ".ssh").mkdir(parents=True)
+    (home / ".ssh/id_ed25519").write_text(TOKEN)
+    (home / ".netrc").write_text(TOKEN)
+    (home / "open.txt").write_text("hello")
+    later = forge.root / "set_env"
+    later.write_text("")
+    hidden = forge.root / "brat"
+    (hidden / "bot").mkdir(parents=True)
+    places = [
+        *(home / ".ssh", home / ".netrc", home / "open.txt", later, hidden),
+        *(forge.root / "temp", forge.root / "work", forge.root / "result"),
+    ]
+    argv = (sys.executable, "-I", "-c", LOOKS, str(os.getpid()), *map(str, places))
+
+    left = forge.run(
+        forge.started(*argv),
+        HOME=str(home),
+        GITHUB_ENV=str(later),
+        BRAT_HIDDEN=str(hidden),
+    )
+
+    seen = found(forge, left)
+    scratch, checkout = seen["seen"].pop("temp"), seen["seen"].pop("work")
+    assert seen == {
+        "processes": [str(places[-1])] * 2,  # the first one of the box, and itself
+        "environments": 0,
+        "signalled": False,
+        "unmounted": False,
+        "seen": {
+            ".ssh": [],
+            ".netrc": "",
+            "open.txt": "hello",
+            "set_env": "",
+            "brat": [],
+            "result": [],
+        },
+    }
+    assert (len(scratch), len(checkout)) == (1, 1)
+    assert left.result["box"] == ""
+
+
+def test_what_the_agent_sees_of_the_witnesss_folder_is_its_home(forge: Forge) -> None:
+    left = forge.sh('ls "$(dirname "$HOME")"; echo x > "$(dirname "$HOME")/store.git"')
+
+    assert left.said.splitlines()[0:3] == ["home", "prompt.md", "tmp"]
+    assert "Read-only" in left.said
+
+
+def test_the_end_of_the_boxs_first_process_is_the_end_of_all(forge: Forge) -> None:
+    job = working(
+        forge,
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+        "for _ in range(3):\n"
+        "    if os.fork() == 0: os.setsid()\n"
+        "print('daemon 1', flush=True)\n"
+        "time.sleep(60)",
+    )
+    inside = [
+        each
+        for each in psutil.Process(job.pid).children(recursive=True)
+        if "box.py" in " ".join(each.cmdline())
+    ]
+
+    inside[0].kill()  # the kernel ends its child, which is the first one inside
+    left = forge.left_by(job)
+
+    assert left.result["outcome"] == "crashed"
+    assert not is_left(forge)
+
+
+FORBIDDING = """
+echo 0 > /proc/sys/user/max_pid_namespaces
+exec "$@"
+"""
+
+
+@pytest.mark.needs("unshare")
+def test_where_the_machine_gives_no_box_it_is_said(forge: Forge) -> None:
+    summary = forge.root / "summary.md"
+    started = forge.started("sh", "-c", "grep NoNewPrivs /proc/self/status; exit 5")
+    env = forge.environment(forge.hand_off(started), GITHUB_STEP_SUMMARY=str(summary))
+
+    runner = (sys.executable, "-I", "-m", "runner")
+    forbidden = ("unshare", "-Ur", "sh", "-c", FORBIDDING, "sh", *runner)
+    done = subprocess.run(
+        forbidden, env=env, capture_output=True, text=True, timeout=45, check=False
+    )
+    left = Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
+
+    assert left.result["box"] == f"no namespaces: {os.strerror(28)}"
+    assert left.result["exit_code"] == 5
+    assert "NoNewPrivs:\t1" in left.said
+    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
+    events = [each["event"] for line in lines if "event" in (each := json.loads(line))]
+    assert events[-1] == {"type": "unboxed", "why": left.result["box"]}
+    assert "could not give the agent a box here" in Path(summary).read_text()
