@@ -167,8 +167,18 @@ def feed(url: str) -> Iterator[int]:
         os.close(read)
 
 
+UNBOXED = (
+    *("unshare", "-Ur", "sh", "-c"),
+    *('echo 0 > /proc/sys/user/max_pid_namespaces; exec "$@"', "sh"),
+)
+"""Starts a program on what is then a machine that gives no box."""
+
+
 def job(forge: Forge, doors: dict[str, Server], *hosts: str) -> Left:
-    """Run the evil agent's session as the action does, below a worker."""
+    """Run the evil agent's session as the action does, below a worker.
+
+    With `hosts` its network is open, and it has no box.
+    """
     home, commands = forge.root / "home", forge.root / "temp/_runner_file_commands"
     for name, text in IN_HOME.items():
         file = home / name
@@ -202,7 +212,7 @@ def job(forge: Forge, doors: dict[str, Server], *hosts: str) -> Left:
             ACTIONS_ID_TOKEN_REQUEST_URL=f"http://127.0.0.1:{doors['id tokens'].port}",
         )
         done = subprocess.run(
-            [sys.executable, "-I", "-c", WORKER, str(fd)],
+            [*(UNBOXED if hosts else ()), sys.executable, "-I", "-c", WORKER, str(fd)],
             cwd=forge.root,
             env=env,
             pass_fds=(fd,),
@@ -240,6 +250,7 @@ def test_an_evil_agent_finds_nothing_and_changes_nothing(
     assert doors["metadata"].heads == []
 
 
+@pytest.mark.needs("unshare")
 @pytest.mark.timeout(120)
 def test_without_walls_it_would_find_a_lot(
     forge: Forge, doors: dict[str, Server]
