@@ -23,6 +23,7 @@ from bot.serving.once import Left, run_once
 from bot.serving.oneshot_inputs import KEY_FILE, Inputs, actor_of, environment, read
 from convoy.state import State
 from grite.errors import BratError, Unavailable
+from grite.git import pair_of
 
 DONE, FAULT, TRY_LATER = 0, 1, 75
 
@@ -30,10 +31,13 @@ DONE, FAULT, TRY_LATER = 0, 1, 75
 async def _job(inputs: Inputs) -> Left:
     _prepare(inputs)
     async with service.opened(inputs.settings, _tell) as loop:
-        if inputs.key:  # what was made of it is a secret too
+        token = await loop.desk.github.token()
+        made = [pair_of(token)]  # what is made of a secret is a secret too
+        if inputs.key:
             (inputs.settings.folder / KEY_FILE).unlink()
-            sys.stdout.write(f"::add-mask::{await loop.desk.github.token()}\n")
-            sys.stdout.flush()
+            made.append(token)
+        sys.stdout.writelines(f"::add-mask::{each}\n" for each in made)
+        sys.stdout.flush()
         kept = kept_of(inputs, loop.desk.login)
         if kept is not None:
             loop.desk.inbox.put(f"run-{inputs.run}", kept)

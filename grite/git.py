@@ -121,12 +121,16 @@ def authorization(token: str) -> dict[str, str]:
     The form is the one GitHub takes for all its kinds of token:
     https://docs.github.com/en/rest/authentication
     """
-    pair = base64.b64encode(f"x-access-token:{token}".encode()).decode()
     return {
         "GIT_CONFIG_COUNT": "1",
         "GIT_CONFIG_KEY_0": "http.extraHeader",
-        f"{_VALUE_KEY}0": f"Authorization: Basic {pair}",
+        f"{_VALUE_KEY}0": f"Authorization: Basic {pair_of(token)}",
     }
+
+
+def pair_of(token: str) -> str:
+    """Return the form in which `token` is sent: as secret as the token is."""
+    return base64.b64encode(f"x-access-token:{token}".encode()).decode()
 
 
 def redacted(text: str, env: Mapping[str, str] | None = None) -> str:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 
 from grite.errors import Unavailable
-from runner.annotate import annotate
+from runner.annotate import annotate, mask
 from runner.folders import Folders, fresh_folders
 from runner.guard import guarded
 from runner.inputs import BadInput, Inputs, environment, read
@@ -32,6 +32,7 @@ def _guarded() -> int:
     """Attend the session below a guard, which clears away what a killed one leaves."""
     inputs = read(environment())
     seal(inputs.path)
+    mask(inputs, sys.stdout)
     with fresh_folders(inputs) as folders:
         return guarded(lambda: _told(lambda: _attend(inputs, folders)))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from convoy.events import EngineSpec, TaskStarted
 from convoy.text.redaction import Redaction
-from grite.git import authorization
+from grite.git import pair_of
 from runner import engines
 from runner.boxing import NO_BOX, boxed
 from runner.engines.events import Cost, Error, Refused, Said, Text, Unboxed, Usage
@@ -203,9 +203,7 @@ def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
         keys.append(inputs.feed.token)
     if inputs.token is None:
         return tuple(keys)
-    # The header that git sends holds the token in another form.
-    *_, header = authorization(inputs.token).values()
-    return (inputs.token, header.split()[-1], *keys)
+    return (inputs.token, pair_of(inputs.token), *keys)
 
 
 def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:

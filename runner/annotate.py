@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 from typing import Self, TextIO
 
+from grite.git import pair_of
 from runner.inputs import Inputs
 from runner.outputs import outputs
 from runner.result import Result
@@ -34,6 +35,16 @@ def escaped_property(text: str) -> str:
 def error(message: str, title: str) -> str:
     """Return the command that shows an error on the job's page."""
     return f"::error title={escaped_property(title)}::{escaped(message)}"
+
+
+def mask(inputs: Inputs, out: TextIO) -> None:
+    """Let the forge hide what was made of its token, as it hides the token itself.
+
+    https://docs.github.com/actions/reference/security/secure-use#use-secrets-for-sensitive-information
+    """
+    if inputs.on_actions and inputs.token is not None:
+        out.write(f"::add-mask::{pair_of(inputs.token)}\n")
+        out.flush()
 
 
 def note(inputs: Inputs, sentence: str, out: TextIO) -> None:

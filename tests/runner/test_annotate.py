@@ -2,8 +2,9 @@
 
 import re
 
+from grite.git import pair_of
 from runner.annotate import error, output
-from tests.runner.job import Forge
+from tests.runner.job import TOKEN, Forge
 
 
 def test_a_command_is_escaped_as_the_toolkit_does() -> None:
@@ -66,7 +67,8 @@ def test_live_output_is_shown_where_no_command_is_obeyed(forge: Forge) -> None:
         GITHUB_ACTIONS="true",
     )
 
-    lines = left.out.splitlines()
+    masked, *lines = left.out.splitlines()
+    assert masked == f"::add-mask::{pair_of(TOKEN)}"
     mark = lines[0].removeprefix("::stop-commands::")
     assert re.fullmatch("[0-9a-f]{32}", mark)
     assert lines == [

@@ -1,6 +1,7 @@
 """`brat up --executor act`: sessions run from the real workflow file, by act."""
 
 import time
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,12 @@ from tests.world.words import engine, project
 
 DEADLINE_S = 90.0
 LOOK_S = 0.2
-AGENT = "cd words && cp count.py spell.py"
+KEY = "made-up-key-of-a-model-0123456789"
+AGENT = """
+cp words/count.py words/spell.py
+echo "The key is $ANTHROPIC_API_KEY, ::warning::$ANTHROPIC_API_KEY"
+echo "BRAT: done. The key is $ANTHROPIC_API_KEY."
+"""
 CONFIG = '[witness]\nattempts = 1\n[ci]\ncommand = "python -m pytest -q"\n'
 LOOP = "on: workflow_dispatch\njobs: {}\n"
 
@@ -32,12 +38,14 @@ def ended(terminal: Terminal) -> str:
 @pytest.mark.needs("act", "node")
 @pytest.mark.timeout(240)
 def test_sessions_run_from_the_workflow_file_by_act(tmp_path: Path) -> None:
-    terminal = project(tmp_path, engine(AGENT, CONFIG))
+    config = 'secret = "ANTHROPIC_API_KEY"\n' + CONFIG
+    terminal = project(tmp_path, engine(AGENT, config))
     terminal.commit("Adopt", {".github/workflows/brat.yml": LOOP})  # left to the bot
     terminal.done("brat init")
     terminal.done("brat mayor start --task 'Spell words'")
 
-    with typed(terminal, "up", "--executor", "act", "--no-dashboard") as up:
+    words = ("up", "--executor", "act", "--no-dashboard")
+    with typed(terminal, *words, ANTHROPIC_API_KEY=KEY) as up:
         state = ended(terminal)
     assert up.returncode is not None
 
@@ -51,6 +59,24 @@ def test_sessions_run_from_the_workflow_file_by_act(tmp_path: Path) -> None:
     assert [pull["merged"] for pull in seen.pulls] == [True, True]
     assert "words/spell.py" in seen.git("ls-tree", "-r", "--name-only", "main")
     assert left_running(tmp_path) == []
+    assert "The key is ***" in said
+    assert keeping(folder, KEY) == []
+    assert KEY not in terminal.done("brat log export")
+
+
+def keeping(folder: Path, secret: str) -> list[str]:
+    """Return which files hold a secret: state, inputs, names, logs, artifacts."""
+    found = []
+    for file in folder.rglob("*"):
+        if not file.is_file():
+            continue
+        held = [file.read_bytes()]
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as archive:
+                held += [archive.read(name) for name in archive.namelist()]
+        if any(secret.encode() in each for each in held):
+            found.append(str(file.relative_to(folder)))
+    return found
 
 
 def test_what_cannot_be_is_said_before_anything_starts(tmp_path: Path) -> None:

@@ -8,12 +8,14 @@ from tests.world.terminal import BRAT, Terminal
 
 
 @contextmanager
-def typed(terminal: Terminal, *words: str) -> Iterator[subprocess.Popen[str]]:
-    """Type a command that stays."""
+def typed(
+    terminal: Terminal, *words: str, **variables: str
+) -> Iterator[subprocess.Popen[str]]:
+    """Type a command that stays, in a shell with these variables, too."""
     process = subprocess.Popen(
         [BRAT, *words],
         cwd=terminal.cwd,
-        env=terminal.environment(),
+        env=terminal.environment() | variables,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
