@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from msgspec import Struct
 
 from runner.engines.events import Cost, Result, Said, Session, Usage
-from runner.engines.line import agent, decoded, program
+from runner.engines.line import agent, decoded, program, tool
 from runner.engines.row import (
     Abilities,
     Call,
@@ -38,9 +38,28 @@ class _Tokens(Struct, frozen=True):
     completionTokens: int = 0  # noqa: N815  theirs
 
 
+class _Function(Struct, frozen=True):
+    name: str = ""
+    arguments: str = ""
+
+
+class _Asked(Struct, frozen=True):
+    function: _Function = _Function()
+
+
+class _Used(Struct, frozen=True):
+    toolCall: _Asked = _Asked()  # noqa: N815  theirs
+    status: str = ""
+
+
+class _Turn(Struct, frozen=True):
+    toolCallStates: list[_Used] | None = None  # noqa: N815  theirs
+
+
 class _Left(Struct, frozen=True):
     sessionId: str = ""  # noqa: N815  theirs
     usage: _Tokens = _Tokens()
+    history: list[_Turn] = []
 
 
 def read(stream: Stream, text: str) -> Iterator[Said]:
@@ -69,6 +88,10 @@ def recount(text: str) -> Iterator[Said]:
         return
     if left.sessionId:
         yield Session(id=left.sessionId)
+    for state in (each for turn in left.history for each in turn.toolCallStates or ()):
+        asked = state.toolCall.function
+        if state.status == "canceled":  # by its permissions, for nobody else is there
+            yield tool(asked.name, asked.arguments, refused=True)
     used = left.usage
     yield Usage(input_tokens=used.promptTokens, output_tokens=used.completionTokens)
     if used.totalCost:

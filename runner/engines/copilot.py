@@ -3,6 +3,7 @@
 https://docs.github.com/en/copilot/concepts/agents/about-copilot-cli
 """
 
+import re
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
@@ -24,8 +25,12 @@ from runner.supervise import Stream
 _USAGE = "usage.json"
 
 
+_UNKNOWN = re.compile(r"Tool '([^']{1,100})' does not exist")
+
+
 class _Outcome(Struct, frozen=True):
     code: str | None = None
+    message: str | None = None
 
 
 class _Data(Struct, frozen=True):
@@ -72,9 +77,9 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
         case _Line(type="tool.execution_start"):
             yield tool(line.data.toolName, line.data.arguments)
         case _Line(
-            type="tool.execution_complete", data=_Data(error=_Outcome("denied"))
+            type="tool.execution_complete", data=_Data(error=_Outcome() as found)
         ):
-            yield tool(line.data.toolName or "tool", refused=True)
+            yield from _refused(found, line.data.toolName)
         case _Line(type="model.call_failure"):
             down = "connection: " if line.data.failureKind == "transport" else ""
             yield error(down + (line.data.errorMessage or ""), line.data.statusCode)
@@ -86,6 +91,12 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
             yield Result(ok=line.exitCode == 0)
         case _:
             return
+
+
+def _refused(found: _Outcome, name: str) -> Iterator[Said]:
+    unknown = _UNKNOWN.match(found.message or "")
+    if unknown or found.code == "denied":
+        yield tool(unknown[1] if unknown else name or "tool", refused=True)
 
 
 def recount(text: str) -> Iterator[Said]:

@@ -39,6 +39,7 @@ class _Line(Struct, frozen=True):
     role: str = ""
     content: str | None = None
     tool_name: str = ""
+    tool_id: str = ""
     parameters: object = None
     severity: str = ""
     message: str | None = None
@@ -59,6 +60,8 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
             yield from _piece(line.content)
         case _Line(type="tool_use"):
             yield tool(line.tool_name, line.parameters)
+        case _Line(type="tool_result", error=_Failure("tool_not_registered")):
+            yield tool(line.tool_id.partition("__")[0], refused=True)
         case _Line(type="error", severity="error"):
             yield error(line.message or "")
         case _Line(type="result"):

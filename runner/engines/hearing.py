@@ -142,7 +142,7 @@ class Hearing:
         match said:
             case Text(by="agent"):
                 self._hear(said)
-            case ToolUse():  # so the model answers again
+            case ToolUse(refused=False):  # so the model answers again
                 self._is_speaking, self._trouble, self._limit = False, None, None
             case Session():
                 self._session = said.id

@@ -25,6 +25,7 @@ from runner.supervise import Stream
 from runner.wire import Dialect
 
 _RETRY = re.compile(r'message="stream error" .*\berror\.error="([^"]*)')
+_REFUSED = re.compile("rejected permission|unavailable tool")
 
 
 class _Cache(Struct, frozen=True):
@@ -83,7 +84,7 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
         case _Line(type="text", part=_Part() as part):
             yield from agent(part.text)
         case _Line(type="tool_use", part=_Part() as part):
-            refused = "rejected permission" in (part.state.error or "")
+            refused = _REFUSED.search(part.state.error or "") is not None
             yield tool(part.tool, part.state.input, refused=refused)
         case _Line(type="step_finish", part=_Part() as part):
             yield from _step(part)

@@ -1,23 +1,43 @@
 """A real CLI that is told which tools it may use can use no other."""
 
 import json
+from dataclasses import dataclass
 
 import pytest
 
+from brat.demo.vendor.script import Case, Insist, Script, Write
 from convoy.config.values import TOOLLESS
 from runner.engines import ENGINES as ROWS
-from tests.engines.cases import COLUMNS, ENGINES, Engine
+from tests.engines.cases import ENGINES, PROMPT, Column, Engine
 from tests.engines.driving import session, vendor
 from tests.runner.job import Forge
 
 pytestmark = pytest.mark.timeout(90)
 TOOLS = {
-    "claude-code": "Write",
-    "opencode": "edit",
-    "gemini": "write_file",
-    "continue": "Write",
-    "copilot": "view",  # with this model it writes by its shell
+    "claude-code": ("Write", "Bash"),
+    "opencode": ("edit", "bash"),
+    "gemini": ("write_file", "run_shell_command"),
+    "continue": ("Write", "Bash"),
+    "copilot": ("view", "bash"),  # with this model it writes by its shell
 }
+"""One that it may use, and one that it may not."""
+
+
+@dataclass(frozen=True)
+class Insisting(Column):
+    """The model writes a file, then calls a tool that it was not offered."""
+
+    tool: str = ""
+    writes: bool = True
+
+    def script(self, _command: str) -> Script:
+        """Return what the vendor plays."""
+        given = (("command", "echo ran > ran.txt"), ("description", "Runs it"))
+        insists = Insist(tool=self.tool, arguments=given)
+        wrote = (Write(path="hello.txt", content="hello"),) if self.writes else ()
+        closing = "BRAT: done. Did what I may."
+        steps = (*wrote, insists)
+        return Script(cases=(Case(when=(PROMPT,), steps=steps, closing=closing),))
 
 
 def test_all_others_are_refused_a_list_of_tools() -> None:
@@ -36,12 +56,18 @@ def test_all_others_are_refused_a_list_of_tools() -> None:
         for name in TOOLS
     ],
 )
-def test_only_the_tools_that_are_listed_work(forge: Forge, engine: Engine) -> None:
-    column = COLUMNS["ok"]  # its model writes a file, then runs a command
+def test_a_tool_that_is_not_listed_is_refused_and_that_stands_in_the_transcript(
+    forge: Forge, engine: Engine
+) -> None:
+    may, may_not = TOOLS[engine.type]
+    writes = engine.type != "copilot"
+    column = Insisting("insists", None, frozenset(), tool=may_not, writes=writes)
     with vendor(forge.root, column) as served:
-        left = session(forge, engine, column, served.url, tools=(TOOLS[engine.type],))
+        left = session(forge, engine, column, served.url, tools=(may,))
 
     told = json.dumps(left.result), left.said[-2000:]
-    done = [] if engine.type == "copilot" else ["hello.txt"]
-    assert left.result["files"] == done, told
-    assert served.calls
+    assert left.result["files"] == (["hello.txt"] if writes else []), told
+    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
+    events = [each["event"] for line in lines if "event" in (each := json.loads(line))]
+    refused = [each["name"] for each in events if each.get("refused")]
+    assert refused == [may_not], told

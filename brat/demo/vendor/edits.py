@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from brat.demo.vendor.conversation import Asked
-from brat.demo.vendor.script import Case, Patch, Run, Step, Write
+from brat.demo.vendor.script import Case, Insist, Patch, Run, Step, Write
 
 _FORMAT: Final = "<<<<<<< SEARCH"
 _GONE: Final = "# gone\n"
@@ -32,7 +32,7 @@ def _blocks(step: Step) -> Iterator[str]:
             yield _block(step.path, "", step.content)
         case Patch():
             yield from _of_diff(step.diff)
-        case Run():
+        case Run() | Insist():
             return
 
 

@@ -32,7 +32,17 @@ class Run(Struct, frozen=True, kw_only=True, tag="run", forbid_unknown_fields=Tr
     command: str
 
 
-Step = Write | Patch | Run
+class Insist(
+    Struct, frozen=True, kw_only=True, tag="insist", forbid_unknown_fields=True
+):
+    """Call a tool by its name, whether the CLI offers it or not."""
+
+    tool: str
+    arguments: tuple[tuple[str, str], ...] = ()
+    """Names and values."""
+
+
+Step = Write | Patch | Run | Insist
 
 
 class Status(

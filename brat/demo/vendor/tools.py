@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from brat.demo.vendor.conversation import Asked, Tool
-from brat.demo.vendor.script import Patch, Run, Step, Write
+from brat.demo.vendor.script import Insist, Patch, Run, Step, Write
 
 _PATHS: Final = ("file_path", "filePath", "filepath", "path")
 _CONTENTS: Final = ("content", "contents", "file_text")
@@ -38,7 +38,7 @@ def folder(text: str) -> str | None:
     return found.group(1).rstrip(".") if found else None
 
 
-def by_tools(steps: Iterable[Step]) -> Iterator[Write | Run]:
+def by_tools(steps: Iterable[Step]) -> Iterator[Write | Run | Insist]:
     """Yield what takes one call of a tool each.
 
     A patch is written to a file and applied by git: most edit tools want a file to be
@@ -53,8 +53,10 @@ def by_tools(steps: Iterable[Step]) -> Iterator[Write | Run]:
             yield step
 
 
-def call(step: Write | Run, asked: Asked) -> tuple[str, dict[str, Any]] | None:
+def call(step: Write | Run | Insist, asked: Asked) -> tuple[str, dict[str, Any]] | None:
     """Return the tool and its arguments; None: no tool on offer can do it."""
+    if isinstance(step, Insist):
+        return step.tool, dict(step.arguments)
     if isinstance(step, Write):
         return _write(step, asked) or _run(_as_command(step), asked.tools)
     return _run(step, asked.tools)
