@@ -1,6 +1,7 @@
 """The mode without a server: workflow runs under act, and nothing between them."""
 
 import asyncio
+import shlex
 import sys
 from pathlib import Path
 
@@ -12,11 +13,11 @@ from brat import local, processes, registration as registrations
 from brat.reading import Reader
 from brat.registration import FORGE_FOLDER, Registration, Source
 from convoy.state import Convoy
+from tests.world.readme import WITHOUT_SERVER, commands
 from tests.world.seen import Seen, look
 from tests.world.terminal import left_running
 from tests.world.words import engine, project
 
-ROOT = Path(__file__).parents[2]
 CI = """\
 on: workflow_dispatch
 jobs:
@@ -35,15 +36,14 @@ TASKS = "- [ ] Say one paths: words/said_1.py\n- [ ] Say two paths: words/said_2
 
 
 def adopted(folder: Path) -> Registration:
-    """Make a project that has taken the workflow files, and put it on a forge."""
+    """Do with a project what the README says, and put it on a forge."""
     terminal = project(folder, engine(AGENT, "[witness]\nattempts = 1\n"))
-    names = ("brat.yml", "brat-task.yml")
-    files = {
-        f".github/workflows/{name}": (ROOT / "workflows" / name).read_text()
-        for name in names
-    }
-    files[".github/workflows/ci.yml"] = CI
-    terminal.commit("Let brat work here", files)
+    terminal.commit("Have it judged", {".github/workflows/ci.yml": CI})
+    terminal.done(f"git clone --quiet --bare . {folder / 'origin.git'}")
+    terminal.done(f"git remote add origin {folder / 'origin.git'}")
+    terminal.done("git config push.autoSetupRemote true")
+    for line in commands(WITHOUT_SERVER):
+        terminal.done(f"sh -c {shlex.quote(line)}")
     source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
     return registrations.register(folder / "brat", source)
 

@@ -1,0 +1,114 @@
+"""Each way up that the README shows takes three commands, and they do what it says.
+
+The way without a server is gone to its end in test_actions_only.
+"""
+
+import asyncio
+import json
+import shlex
+import signal
+import socket
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+
+from brat import local, processes, registration as registrations
+from brat.registration import FORGE_FOLDER, Registration, Source
+from tests.world.readme import WITH_BOT, WITHOUT_SERVER, commands
+from tests.world.staying import typed
+from tests.world.terminal import Terminal
+from tests.world.words import engine, project
+
+DEADLINE_S = 60.0
+LOOK_S = 0.1
+
+
+@pytest.mark.parametrize("section", [WITHOUT_SERVER, WITH_BOT])
+def test_it_takes_three_commands_to_the_first_convoy(section: str) -> None:
+    typed_there = commands(section)
+
+    assert 1 <= len(typed_there) <= 3
+    assert any(line.startswith("brat init --") for line in typed_there)
+
+
+def test_a_bot_of_ones_own_is_made_as_the_readme_says(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("true"))
+    made, serve, adopt = commands(WITH_BOT)
+
+    # As far as one gets without GitHub: its page is open, and waits for the click.
+    with typed(terminal, *words(made), "--port", "0") as making:
+        assert making.stdout is not None
+        said = [making.stdout.readline(), making.stdout.readline()]
+        making.send_signal(signal.SIGINT)
+    assert said[0].strip() == "open this in a browser; it works once:"
+    assert said[1].startswith("http://127.0.0.1:")
+
+    terminal.done(f"git clone --quiet --bare . {tmp_path / 'origin.git'}")
+    terminal.done(f"git remote add origin {tmp_path / 'origin.git'}")
+    terminal.done("git config push.autoSetupRemote true")
+    terminal.done(f"sh -c {shlex.quote(adopt)}")
+    source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
+    known = registrations.register(tmp_path / "brat", source)
+
+    assert asyncio.run(accepted(tmp_path / "brat", known, terminal, words(serve)))
+
+
+def words(command: str) -> list[str]:
+    """Return what is typed after `brat`."""
+    first, *rest = shlex.split(command)
+    assert first == "brat"
+    return rest
+
+
+async def accepted(
+    folder: Path, known: Registration, terminal: Terminal, serve: list[str]
+) -> bool:
+    """Serve a forge's repository, label an issue there; whether it became a convoy."""
+    port = free_port()
+    with processes.forge(folder / FORGE_FOLDER, 0, log=folder / "forge.log") as url:
+        keep(terminal.cwd / serve[-1], known, url, port)
+        with typed(terminal, *serve):
+            async with (
+                asyncio.timeout(DEADLINE_S),
+                local.person(url, known) as person,
+            ):
+                await ready(port)
+                await local.point_hook(url, known, port)
+                issue = await person.open_issue("Say it", "Once.")
+                await person.relabel(issue, {"brat"}, set())
+                while not await person.issues_labelled("brat:active"):  # noqa: ASYNC110  asked over HTTP
+                    await asyncio.sleep(LOOK_S)
+    return True
+
+
+def keep(file: Path, known: Registration, url: str, port: int) -> None:
+    """Write what the click would have left, for a forge that is no GitHub."""
+    told = {
+        "folder": str(file.parent / "data"),
+        "repositories": [known.repository],
+        "api_url": f"{url}/api/v3",
+        "git_url": url,
+        "token": known.bot_token,
+        "secret": known.secret,
+        "port": port,
+        "push_gap_s": 0,
+    }
+    file.parent.mkdir()
+    file.write_text(json.dumps(told))
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+async def ready(port: int) -> None:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        while True:
+            with suppress(httpx.HTTPError):
+                answer = await client.get(f"http://127.0.0.1:{port}/readyz")
+                if answer.status_code == 200:
+                    return
+            await asyncio.sleep(LOOK_S)
