@@ -12,6 +12,7 @@ from benchmarks import (
     log_append,
     log_intake,
     log_reading,
+    proxy,
     seeing,
     witness,
 )
@@ -77,6 +78,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "log-start": log_reading.starting,
     "planning": planning,
     "witness": witness.overhead,
+    "proxy": proxy.overhead,
     "dashboard": seeing.dashboard,
     "status": seeing.status,
 }
