@@ -47,6 +47,8 @@ class Job:
     """Told at its end why it had no box; empty: it had one."""
     used: Callable[[Usage | Cost], None]
     """Told what the engine says it used, as it says it; else what its proxy counted."""
+    absent: tuple[str, ...] = ()
+    """What the checkout leaves out, a sentence or two each."""
     gateway: Gateway | None = None
     """The proxy that holds the model's key; None: the engine cannot use one."""
     inbox: Inbox | None = None
@@ -88,6 +90,8 @@ class _Run:
     ) -> tuple[Ending, Report]:
         job, row, spec = self._job, self._row, self._job.started.engine
         job.running(argv[0])
+        for each in job.absent:
+            self._transcript.note(Text(text=each, by="program"))
         if self._steering and job.inbox:
             job.inbox.listen(stop.nudge)
         is_read = row.prompt == "stdin" and not self._steering
@@ -227,7 +231,7 @@ def _call(job: Job, row: Row) -> Call:
     home = job.scratch / "home"
     file = job.scratch / "prompt.md"
     hosts = job.gateway.hosts if job.gateway else None
-    file.write_text(prompt(job.started, hosts), encoding="utf-8")
+    file.write_text(prompt(job.started, hosts, job.absent), encoding="utf-8")
     steered = job.inbox is not None and row.says is not None
     endpoint = job.inputs.endpoint
     call = Call(job.started.engine, file, home, steered=steered, endpoint=endpoint)

@@ -1,6 +1,6 @@
 """Start a program in a box of its own: users, processes, mounts and queues.
 
-`box.py FD HIDDEN... -- KEPT... -- FIXED... -- PROGRAM ARGUMENT...`, run as a file: it
+`FD HIDDEN... -- KEPT... -- FIXED... -- PROGRAM ARGUMENT...`, run by `runner.launch`: it
 stands between the witness and each engine, so it loads little. Inside there is no other
 process to be seen, read or signalled, folders that are hidden are empty but for what is
 kept in them, fixed ones cannot be written to; and when the first process there ends,
@@ -254,7 +254,3 @@ def _write(path: str, text: str) -> None:
         os.write(number, text.encode())
     finally:
         os.close(number)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -12,15 +12,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from runner import box
 from runner.inputs import Inputs
+from runner.launch import launched
 from runner.walls import hidden, kept
 from runner.workspace import STORE
 
 NO_BOX: Final = "only Linux has boxes"
 PROBE_S: Final = 20.0
 _WHY_BYTES: Final = 1000
-_LAUNCHER: Final = (sys.executable, "-I", "-S", box.__file__)
+_LAUNCHER: Final = launched("box")
 
 
 class Box:

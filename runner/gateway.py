@@ -22,7 +22,7 @@ from typing import Final
 import msgspec
 
 from convoy.events import TaskStarted
-from runner import engines, sandbox
+from runner import engines
 from runner.engines.events import (
     Error,
     Metered as Sum,
@@ -35,6 +35,7 @@ from runner.engines.row import SERVERS, Call, Key, Row, can_be_pointed, vendor_o
 from runner.hosts import LOCAL_NAMES, reachable, services
 from runner.inputs import Inputs
 from runner.keys import key_for
+from runner.launch import launched
 from runner.walls import kept
 from runner.wire import (
     Caps,
@@ -79,9 +80,8 @@ def beside(inputs: Inputs, started: TaskStarted) -> Iterator["Gateway | None"]:
 
 def cannot_close() -> str:
     """Return why this machine lets no agent's network be closed; empty: it does."""
-    probe = [sys.executable, "-I", "-S", sandbox.__file__]
     done = subprocess.run(
-        probe,
+        launched("sandbox"),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -211,8 +211,7 @@ class Gateway:
         own = [int(url.rpartition(":")[2]) for url in (self._url, self._egress)]
         walls = json.dumps([[*own, *services(self.hosts)], kept(), [*unseen]])
         fd = self._handing.fileno()
-        python = (sys.executable, "-I", "-S", sandbox.__file__)
-        return (*python, str(fd), walls, *argv), (fd,)
+        return (*launched("sandbox"), str(fd), walls, *argv), (fd,)
 
     def listen(self, note: Callable[[Said], None]) -> None:
         """Tell `note` of what is refused, and of what is used up."""

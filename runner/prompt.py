@@ -67,12 +67,17 @@ def message(started: TaskStarted, by: str, text: str) -> str:
     return f"{told}\n\n{said}\n\n{_GO_ON}"
 
 
-def prompt(started: TaskStarted, hosts: tuple[str, ...] | None = None) -> str:
+def prompt(
+    started: TaskStarted,
+    hosts: tuple[str, ...] | None = None,
+    absent: tuple[str, ...] = (),
+) -> str:
     """Return the whole prompt in Markdown: task, notes, rules.
 
     Args:
         started: the task.
         hosts: the only ones that the agent may reach; None: it may reach all.
+        absent: what the checkout leaves out, a sentence or two each.
     """
     fence = fence_of(started.session)
     told = _TASK.format(
@@ -95,6 +100,7 @@ def prompt(started: TaskStarted, hosts: tuple[str, ...] | None = None) -> str:
         return "\n".join((*parts, started.brief, rules, _SAYING))
     protected = ", ".join(f"`{each}`" for each in started.gate.protected) or "nothing"
     parts.append(_RULES.format(protected=protected))
+    parts += [f"{each}\n" for each in absent]
     if hosts is not None:
         listed = ", ".join(f"`{each}`" for each in hosts)
         parts.append(_SOME_HOSTS.format(hosts=listed) if hosts else _NO_HOSTS)

@@ -1,6 +1,6 @@
 """Start a program in a sandbox: with a network, users and mounts of its own.
 
-`sandbox.py FD WALLS PROGRAM ARGUMENT...`, run as a file: it stands between the witness
+`FD WALLS PROGRAM ARGUMENT...`, run by `runner.launch`: it stands between the witness
 and each engine, so it loads little. WALLS is JSON: ports of loopback, paths that can
 only be read, paths that are found empty. In the new network there is nothing but
 loopback; the sockets that are made at those ports go to the session's proxy through FD,
@@ -189,7 +189,3 @@ def main(argv: Sequence[str]) -> int:
     except OSError as error:
         sys.stderr.write(f"brat: cannot start {program[0]}: {error.strerror}.\n")
         return _CANNOT_START
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

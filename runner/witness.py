@@ -24,6 +24,7 @@ from convoy.gate import passing, printable, refusals
 from convoy.kinds import ANSWERS
 from convoy.text.redaction import Redaction
 from runner import agent, engines, gateway, home, plan
+from runner.absent import absent
 from runner.annotate import LiveView, note
 from runner.engines.events import RateLimit
 from runner.engines.hearing import Report
@@ -88,6 +89,7 @@ class _Session:
         secrets = agent.secrets_of(inputs, started.engine)
         self._redaction = Redaction(secrets)
         self._litter: tuple[str, ...] = ()
+        self._absent: tuple[str, ...] = ()
         self._proxy: Gateway | None = None
         self._unboxed = ""
 
@@ -104,6 +106,7 @@ class _Session:
             return self._close(Ending(cancelled=True), Report(None), Work())
         self._folder.claim(SessionReady(**self._who))
         home.create(scratch)
+        self._absent = absent(workspace.folder)
         ready = self._set_up(workspace, scratch)
         if ready.cancelled or ready.why:
             ending = Ending(cancelled=ready.cancelled)
@@ -136,6 +139,7 @@ class _Session:
                 running=self._note_running,
                 boxed=self._note_box,
                 used=self._folder.note,
+                absent=self._absent,
                 gateway=self._proxy,
                 inbox=inbox,
             )

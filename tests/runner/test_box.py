@@ -115,7 +115,7 @@ def test_the_end_of_the_boxs_first_process_is_the_end_of_all(forge: Forge) -> No
     inside = [
         each
         for each in psutil.Process(job.pid).children(recursive=True)
-        if "box.py" in " ".join(each.cmdline())
+        if "runner.box" in " ".join(each.cmdline())
     ]
 
     inside[0].kill()  # the kernel ends its child, which is the first one inside

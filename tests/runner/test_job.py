@@ -18,6 +18,7 @@ from convoy.events import (
     SessionSpawned,
 )
 from convoy.text.fence import fence_of
+from runner import absent
 from tests.runner.job import SESSION, Forge, git
 
 
@@ -146,6 +147,22 @@ def test_the_prompt_has_the_task_and_why_earlier_attempts_failed(forge: Forge) -
         "Only touch: `src/`.",
     ):
         assert part in left.said
+
+
+def test_what_is_not_in_the_checkout_is_said(forge: Forge) -> None:
+    forge.commit_on_main(
+        {
+            ".gitmodules": '[submodule "a"]\n\tpath = a\n\turl = ../a.git\n',
+            ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n",
+        }
+    )
+
+    left = forge.sh('cat "$BRAT_PROMPT"')
+
+    events = (left.folder / "transcript.jsonl").read_text()
+    for sentence in (absent.SUBMODULES, absent.LFS):
+        assert sentence in left.said
+        assert json.dumps(sentence) in events
 
 
 def test_the_agents_own_commits_are_kept_and_the_rest_comes_on_top(
