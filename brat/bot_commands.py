@@ -16,6 +16,7 @@ from bot.serving.hosting import Hosting
 from bot.serving.manifest import SETTINGS_FILE, Maker, Wish, check_free
 from bot.serving.service import listening
 from bot.serving.simulate import Recorded, World, told
+from bot.serving.site import shown
 from bot.settings import read_as
 from brat import checkout as checkouts, local, workflow_files
 from brat.console import LogForm, Tell, say, write
@@ -44,9 +45,12 @@ async def _serve(hosting: Hosting, tell: Tell, *, poll: bool) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    async with hosted(hosting, tell, poll=poll) as host:
+    async with hosted(hosting, tell, poll=poll) as host, shown(host) as dashboard:
         if host.port:
             tell(f"deliveries: http://{hosting.address}:{host.port}{PATH}")
+        if dashboard:
+            where = f"http://{hosting.address}:{dashboard}"
+            tell(f"dashboard: {where}, for people at {hosting.dashboard_url}")
         if host.metrics_port:
             tell(f"figures: http://{hosting.address}:{host.metrics_port}/metrics")
         gc.freeze()  # what is there now stays: it need not be looked through again

@@ -10,6 +10,9 @@ from urllib.parse import urlsplit
 
 from aiohttp import web
 
+from bot.dashboard.porch import Sight, Visitor
+
+SOMEBODY: Final = "somebody at the dashboard"
 COOKIE: Final = "brat-dashboard"
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 POLICY: Final = (
@@ -39,6 +42,12 @@ def is_known(request: web.Request, token: str) -> bool:
     return bool(token) and hmac.compare_digest(shown.encode(), token.encode())
 
 
+def shows(request: web.Request, token: str) -> bool:
+    """Whether the request shows the token as a bearer."""
+    shown = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    return hmac.compare_digest(shown.encode(), token.encode())
+
+
 def is_from_here(request: web.Request) -> bool:
     """Whether a browser says that a page of ours sent this; programs say nothing.
 
@@ -63,3 +72,33 @@ def welcome(request: web.Request, token: str) -> web.Response | None:
     answer = web.Response(status=303, headers={"Location": request.path})
     answer.set_cookie(COOKIE, token, httponly=True, samesite="Strict", path="/")
     return answer
+
+
+class TokenPorch:
+    """Before a dashboard on this machine: who shows the token may press buttons."""
+
+    def __init__(self, sight: Sight) -> None:
+        """Take the one repository there is."""
+        self._sight = sight
+
+    async def admit(self, request: web.Request) -> web.Response | None:
+        """Turn away other names for this machine, and the token into a cookie."""
+        if not is_ours(request):
+            raise web.HTTPMisdirectedRequest(text="This is not our name.\n")
+        return welcome(request, self._sight.house.token)
+
+    async def sight(self, _: web.Request) -> Sight:
+        """Return the one repository there is."""
+        return self._sight
+
+    async def visitor(self, request: web.Request, sight: Sight) -> Visitor:
+        """Return whether buttons are shown."""
+        return Visitor(may_write=is_known(request, sight.house.token))
+
+    async def writer(self, request: web.Request, sight: Sight) -> str:
+        """Return who presses a button: nobody is known by name here."""
+        if not is_from_here(request) or not is_known(request, sight.house.token):
+            raise web.HTTPForbidden(
+                text="Open the address that brat printed: it has the token.\n"
+            )
+        return SOMEBODY

@@ -13,6 +13,7 @@ from bot.dashboard.house import House
 from bot.dashboard.lines import MOST
 from bot.dashboard.lookup import convoy_of, task_of
 from bot.dashboard.news import News
+from bot.dashboard.porch import Porch, Sight, bring, sight_of
 from bot.dashboard.stream import stream
 from convoy.commands import Command
 from grite.errors import BratError
@@ -28,29 +29,29 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class Dashboard:
     """Answers every request of one dashboard; for one event loop."""
 
-    def __init__(self, house: House, news: News) -> None:
-        """Take what it shows and the news of it."""
-        self._house = house
-        self._news = news
+    def __init__(self, porch: Porch, base: str = "") -> None:
+        """Take who decides who comes in, and what each path begins with."""
+        self._porch = porch
+        self._base = base
 
     def application(self) -> web.Application:
         """Return the web application."""
         app = web.Application(middlewares=[self._guarded], client_max_size=FORM_BYTES)
-        task, root = api.TASK, api.ROOT
+        base, task, root = self._base, self._base + api.TASK, self._base + api.ROOT
         app.add_routes(
             [
-                web.get("/", self._overview),
-                web.get("/log", self._log),
-                web.get("/convoys/{convoy}", self._convoy),
+                web.get(f"{base}/", self._overview),
+                web.get(f"{base}/log", self._log),
+                web.get(f"{base}/convoys/{{convoy}}", self._convoy),
                 web.get(task, self._task),
                 web.get(task + "/output", self._output),
-                web.post("/convoys/{convoy}/{verb}", self._press_convoy),
+                web.post(f"{base}/convoys/{{convoy}}/{{verb}}", self._press_convoy),
                 web.post(task + "/{verb}", self._press_task),
-                web.get("/events", self._events),
+                web.get(f"{base}/events", self._events),
                 web.get("/healthz", _healthy),
-                *api.Api(self._house, self._news).routes(),
+                *api.Api().routes(base),
                 web.post(root + "/convoys/{convoy}/{verb}", self._press_convoy),
-                web.post(root + task + "/{verb}", self._press_task),
+                web.post(root + api.TASK + "/{verb}", self._press_task),
                 web.get("/static/{digest}/{name}", assets.give),
             ]
         )
@@ -64,13 +65,16 @@ class Dashboard:
     ) -> web.StreamResponse:
         answer: web.StreamResponse
         try:
-            if not access.is_ours(request):
-                raise web.HTTPMisdirectedRequest(text="This is not our name.\n")
-            welcome = access.welcome(request, self._house.token)
+            welcome = await self._porch.admit(request)
+            if welcome is None and (sight := await self._porch.sight(request)):
+                bring(request, sight)
             answer = welcome or await handler(request)
+        except BratError as error:
+            fault = web.HTTPServiceUnavailable(text=f"{error}; try again.\n")
+            answer = _refused(request, fault)
         except web.HTTPException as error:
             error.headers.update(access.HEADERS)
-            if not request.path.startswith(api.ROOT):
+            if api.ROOT not in request.path:
                 raise
             answer = _for_programs(error)
         if not answer.prepared:
@@ -78,19 +82,18 @@ class Dashboard:
                 answer.headers.setdefault(name, value)
         return answer
 
-    def _may_write(self, request: web.Request) -> bool:
-        return access.is_known(request, self._house.token)
-
-    def _page(
+    async def _page(
         self, request: web.Request, name: str, given: Mapping[str, Any]
     ) -> web.Response:
+        sight = sight_of(request)
+        visitor = await self._porch.visitor(request, sight)
         text = pages.page(
             name,
-            self._house,
+            sight.house,
             request.path_qs,
-            self._may_write(request),
-            trouble=self._news.trouble,
-            mark=self._news.mark,
+            visitor,
+            trouble=sight.news.trouble,
+            mark=sight.news.mark,
             **given,
         )
         return web.Response(text=text, content_type="text/html")
@@ -98,88 +101,89 @@ class Dashboard:
     # --- pages ------------------------------------------------------------------------
 
     async def _overview(self, request: web.Request) -> web.Response:
-        reading = self._news.reading
-        shown = pages.overview(reading.state, reading.faults, self._house.clock())
-        return self._page(request, "overview", shown)
+        reading = sight_of(request).news.reading
+        shown = pages.overview(reading.state, reading.faults, sight_of(request).now)
+        return await self._page(request, "overview", shown)
 
     async def _convoy(self, request: web.Request) -> web.Response:
-        convoy = convoy_of(self._news.reading.state, request)
-        state = self._news.reading.state
-        shown = pages.of_convoy(state, convoy, self._house.clock())
-        return self._page(request, "convoy", shown)
+        convoy = convoy_of(sight_of(request).state, request)
+        state = sight_of(request).state
+        shown = pages.of_convoy(state, convoy, sight_of(request).now)
+        return await self._page(request, "convoy", shown)
 
     async def _task(self, request: web.Request) -> web.Response:
-        convoy, task = task_of(self._news.reading.state, request)
-        state = self._news.reading.state
-        output = await self._house.printed(convoy, task)
-        shown = pages.of_task(state, convoy, task, self._house.clock(), output)
-        return self._page(request, "task", shown)
+        convoy, task = task_of(sight_of(request).state, request)
+        state = sight_of(request).state
+        output = await sight_of(request).house.printed(convoy, task)
+        shown = pages.of_task(state, convoy, task, sight_of(request).now, output)
+        return await self._page(request, "task", shown)
 
     async def _output(self, request: web.Request) -> web.Response:
         """Give what a session printed; 286 tells htmx that it asks for the last time.
 
         https://htmx.org/docs/#polling
         """
-        convoy, task = task_of(self._news.reading.state, request)
-        text = pages.escaped(await self._house.printed(convoy, task))
+        convoy, task = task_of(sight_of(request).state, request)
+        text = pages.escaped(await sight_of(request).house.printed(convoy, task))
         status = 200 if task.attempt else 286
         return web.Response(text=text, content_type="text/html", status=status)
 
     async def _log(self, request: web.Request) -> web.Response:
         wanted = request.query.get("convoy", "")
         words = request.query.get("words", "")
-        lines = await asyncio.to_thread(self._house.log, MOST)
+        lines = await asyncio.to_thread(sight_of(request).house.log, MOST)
         shown = [
             line
             for line in reversed(lines)
             if wanted in ("", line.convoy) and words.lower() in line.text.lower()
         ][:LOG_LINES]
-        convoys = [*self._news.reading.state.convoys]
+        convoys = [*sight_of(request).state.convoys]
         given = {"lines": shown, "convoys": convoys, "wanted": wanted, "words": words}
-        return self._page(request, "log", given)
+        return await self._page(request, "log", given)
 
     # --- buttons ----------------------------------------------------------------------
 
     async def _press_convoy(self, request: web.Request) -> web.Response:
-        convoy = convoy_of(self._news.reading.state, request)
+        convoy = convoy_of(sight_of(request).state, request)
         return await self._press(
-            request, lambda verb: deeds.of_convoy(verb, convoy.name)
+            request, lambda verb, by: deeds.of_convoy(verb, convoy.name, by)
         )
 
     async def _press_task(self, request: web.Request) -> web.Response:
-        convoy, task = task_of(self._news.reading.state, request)
+        convoy, task = task_of(sight_of(request).state, request)
         return await self._press(
-            request, lambda verb: deeds.of_task(verb, convoy.name, task.number)
+            request, lambda verb, by: deeds.of_task(verb, convoy.name, task.number, by)
         )
 
     async def _press(
-        self, request: web.Request, deed: Callable[[str], Command]
+        self, request: web.Request, deed: Callable[[str, str], Command]
     ) -> web.Response:
-        if self._house.ask is None:
+        sight = sight_of(request)
+        if sight.house.ask is None:
             raise web.HTTPForbidden(text="This dashboard only shows.\n")
-        if not access.is_from_here(request) or not self._may_write(request):
-            raise web.HTTPForbidden(
-                text="Open the address that brat printed: it has the token.\n"
-            )
+        by = await self._porch.writer(request, sight)
         try:
-            command = deed(request.match_info["verb"])
+            command = deed(request.match_info["verb"], by)
         except ValueError as error:
             raise web.HTTPNotFound(text=f"{error}.\n") from error
-        try:
-            refused = await self._house.ask(command)
-        except BratError as error:
-            raise web.HTTPServiceUnavailable(text=f"{error}; try again.\n") from error
-        await self._news.look()
+        refused = await sight.house.ask(command)
+        await sight.news.look()
         if refused is not None:
             raise web.HTTPConflict(text=f"That cannot be done: {refused.why}.\n")
-        if request.path.startswith("/api/"):
+        if api.ROOT in request.path:
             return web.json_response({"done": True})
         return web.Response(
             status=303, headers={"Location": request.path.rpartition("/")[0]}
         )
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        return await stream(request, self._news)
+        return await stream(request, sight_of(request).news)
+
+
+def _refused(request: web.Request, error: web.HTTPException) -> web.StreamResponse:
+    if api.ROOT in request.path:
+        return _for_programs(error)
+    return web.Response(text=error.text, status=error.status)
 
 
 def _for_programs(error: web.HTTPException) -> web.Response:
@@ -206,7 +210,9 @@ async def serving(house: House, port: int = PORT) -> AsyncIterator[str]:
     news = News(house.read)
     await news.look()
     runner = web.AppRunner(
-        Dashboard(house, news).application(), access_log=None, shutdown_timeout=1
+        Dashboard(access.TokenPorch(Sight(house, news))).application(),
+        access_log=None,
+        shutdown_timeout=1,
     )
     await runner.setup()
     async with asyncio.TaskGroup() as group:

@@ -13,28 +13,27 @@ from convoy.commands import (
 )
 from convoy.state import Convoy, Task
 
-BY: Final = "somebody at the dashboard"
 OF_TASKS: Final = ("retry", "drop")
 OF_CONVOYS: Final = ("approve", "pause", "resume", "cancel")
 
 
-def of_task(verb: str, convoy: str, task: int) -> Command:
-    """Return what the button `verb` on a task asks for.
+def of_task(verb: str, convoy: str, task: int, by: str) -> Command:
+    """Return what the button `verb` on a task asks for, pressed by somebody.
 
     Raises:
         ValueError: there is no such button.
     """
     match verb:
         case "retry":
-            return RetryTask(convoy=convoy, task=task, by=BY)
+            return RetryTask(convoy=convoy, task=task, by=by)
         case "drop":
-            return DropTask(convoy=convoy, task=task, why=f"dropped by {BY}")
+            return DropTask(convoy=convoy, task=task, why=f"dropped by {by}")
         case _:
             raise ValueError(f"there is no {verb}; there are {', '.join(OF_TASKS)}")
 
 
-def of_convoy(verb: str, convoy: str) -> Command:
-    """Return what the button `verb` on a convoy asks for.
+def of_convoy(verb: str, convoy: str, by: str) -> Command:
+    """Return what the button `verb` on a convoy asks for, pressed by somebody.
 
     Whether the repository is staged is for who puts an approval to the rules to find.
 
@@ -43,13 +42,13 @@ def of_convoy(verb: str, convoy: str) -> Command:
     """
     match verb:
         case "approve":
-            return ApprovePlan(convoy=convoy, by=BY, staged=True)
+            return ApprovePlan(convoy=convoy, by=by, staged=True)
         case "pause":
-            return PauseConvoy(convoy=convoy, by=BY)
+            return PauseConvoy(convoy=convoy, by=by)
         case "resume":
-            return ResumeConvoy(convoy=convoy, by=BY)
+            return ResumeConvoy(convoy=convoy, by=by)
         case "cancel":
-            return FailConvoy(convoy=convoy, why=f"cancelled by {BY}", by=BY)
+            return FailConvoy(convoy=convoy, why=f"cancelled by {by}", by=by)
         case _:
             raise ValueError(f"there is no {verb}; there are {', '.join(OF_CONVOYS)}")
 

@@ -33,6 +33,8 @@ class House:
     """Where the forge shows the repository to people; empty: nowhere."""
     ask: Ask | None = None
     """Puts a command to the rules; None: this dashboard only shows."""
+    base: str = ""
+    """What stands before each path; empty: this is the only repository."""
     token: str = ""
     """What a person must show to press a button."""
 

@@ -1,6 +1,7 @@
 """The log's last lines, kept: each look costs only what is new."""
 
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 from typing import Final
@@ -17,9 +18,17 @@ MOST: Final = 500
 class LastLines:
     """The end of the log in one repository; for any thread."""
 
-    def __init__(self, path: Path) -> None:
-        """Take where the log is; nothing is read yet."""
+    def __init__(
+        self, path: Path, newest: Callable[[], str | None] | None = None
+    ) -> None:
+        """Take where the log is; nothing is read yet.
+
+        Args:
+            path: a repository.
+            newest: gives the log's head; None: the repository's own ref says it.
+        """
         self._path = path
+        self._newest = newest
         self._head: str | None = None
         self._lines: deque[Line] = deque(maxlen=MOST)
         self._turn = Lock()
@@ -32,7 +41,7 @@ class LastLines:
 
     def _read_on(self) -> None:
         log = Log(self._path)
-        head = log.head()
+        head = self._newest() if self._newest else log.head()
         if head is None or head == self._head:
             return
         if not (self._head and self._added(log, head, self._head)):

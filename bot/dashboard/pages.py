@@ -1,7 +1,7 @@
 """The pages: state in, HTML out."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -10,6 +10,7 @@ from markupsafe import escape
 from bot.dashboard import assets, deeds
 from bot.dashboard.graph import BOX, draw
 from bot.dashboard.house import House
+from bot.dashboard.porch import Visitor
 from convoy import ids
 from convoy.queue import waiting_to_merge
 from convoy.state import Convoy, State, Task
@@ -35,18 +36,29 @@ _pages.globals["static"] = assets.address
 _pages.globals["offered_of_task"] = deeds.offered_of_task
 
 
-def page(name: str, house: House, path: str, may_write: bool, **given: Any) -> str:  # noqa: ANN401, FBT001  a page's own values
+def page(name: str, house: House, path: str, visitor: Visitor, **given: Any) -> str:  # noqa: ANN401  a page's own values
     """Return a page as HTML.
 
     Args:
         name: the template's, without its ending.
         house: what it is of.
         path: where it stands; it asks there for itself when there is news.
-        may_write: whether it shows buttons.
+        visitor: who asks; whether it shows buttons.
         given: what the template needs.
     """
     return _pages.get_template(f"{name}.html").render(
-        house=house, path=path, may_write=may_write and house.ask is not None, **given
+        house=house,
+        path=path,
+        visitor=visitor,
+        may_write=visitor.may_write and house.ask is not None,
+        **given,
+    )
+
+
+def index(repositories: Sequence[str], visitor: Visitor) -> str:
+    """Return the list of repositories as HTML."""
+    return _pages.get_template("index.html").render(
+        repositories=repositories, visitor=visitor
     )
 
 

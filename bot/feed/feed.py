@@ -9,14 +9,17 @@ from typing import Final
 
 from bot.feed import tokens
 from bot.feed.origin import Origin, claims_of
-from bot.feed.tape import Tape
+from bot.feed.tape import Tape, pieces_in
 from convoy import ids
 from convoy.commands import NoteHeard
 from convoy.state import Attempt, Message, State
+from convoy.text.plaintext import clean
 
 LOOK_S: Final = 0.2
 SILENT_S: Final = 60.0
 """A witness that has not asked for messages for so long is gone."""
+LAST_BYTES: Final = 64 * 1024
+"""How much of the end of what a session printed people are shown."""
 KEPT_S: Final = 14 * 86_400
 """How long what a session printed is kept."""
 
@@ -25,6 +28,20 @@ def tape_file(folder: Path, session: str) -> Path:
     """Return where a bot in `folder` keeps what a session printed."""
     convoy, task, attempt = ids.parse_session(session)
     return folder / "feed" / convoy / f"{task}-{attempt}.jsonl"
+
+
+def last_of(folder: Path, session: str) -> str:
+    """Return the end of what a session printed, as people may see it; empty: nothing.
+
+    Args:
+        folder: of the bot that keeps it.
+        session: its name.
+    """
+    try:
+        data = tape_file(folder, session).read_bytes()
+    except (FileNotFoundError, ValueError):
+        return ""
+    return clean("".join(piece.text for piece in pieces_in(data[-LAST_BYTES:])))
 
 
 class Feed:

@@ -34,6 +34,15 @@ class Hosting(Common):
     trusted_proxies: int = Field(default=0, ge=0, le=16)
     """So many proxies stand before the door; X-Forwarded-For is believed from them."""
     metrics_port: int | None = Field(default=None, ge=0, le=65_535)
+    dashboard_port: int | None = Field(default=None, ge=0, le=65_535)
+    """Where the dashboard is served; none: there is none."""
+    dashboard_url: str = Field(default="", pattern=r"^(https://[^/?#@]+)?$")
+    """Where people reach it: what stands before it there speaks TLS."""
+    client_id: str = ""
+    """The App's, with which people sign in to the dashboard."""
+    client_secret: str = Field(default="", repr=False)
+    api_token: str = Field(default="", pattern=r"^(\S{16,})?$", repr=False)
+    """A program that shows it may read and decide everything; empty: none may."""
     roster_s: float = Field(default=300.0, gt=0)
     """Look where the App is installed, and what was not delivered, this often."""
 
@@ -47,6 +56,13 @@ class Hosting(Common):
             raise ValueError(
                 "allowed_owners: name the accounts that are served (a stranger can "
                 "install a public App), or list repositories"
+            )
+        if self.dashboard_port is not None and not (
+            self.dashboard_url and self.client_id and self.client_secret
+        ):
+            raise ValueError(
+                "dashboard_port: people sign in there, so give dashboard_url, and the "
+                "App's client_id and client_secret, too"
             )
         return self
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # cryptography is slow to load
     from bot.feed.identity import Issuer
 
 Tell = Callable[[str], None]
-_MIRROR: Final = "mirror.git"
+MIRROR: Final = "mirror.git"
 PATIENCE: Final = 120
 """Ticks in a row, a second apart, that may be cut short before a command gives up."""
 
@@ -75,7 +75,7 @@ async def opened(
             pace=way_in.pace,
             workflow=settings.workflow,
         )
-        path = settings.folder / _MIRROR
+        path = settings.folder / MIRROR
         url = f"{settings.git_url}/{settings.repository}.git"
         token = await way_in.tokens.token()
         mirror = await asyncio.to_thread(Mirror.open, path, url, token)

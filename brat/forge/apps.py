@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from brat.forge.callers import Caller
+from brat.forge.callers import Caller, digest
 from brat.forge.moments import iso
 from brat.forge.records import (
     Access,
@@ -56,6 +56,10 @@ class NewApp:
     """What its webhook hears of; `*` stands for all."""
     hook: tuple[str, str] | None = None
     """Where that goes, and the secret."""
+    client_secret: str = ""
+    """With which people sign in; empty: nobody can."""
+    callbacks: tuple[str, ...] = ()
+    """Where they may be sent back to."""
 
 
 class Apps:
@@ -90,6 +94,8 @@ class Apps:
                 permissions=_sorted(new.permissions),
                 events=new.events,
                 created_at=now,
+                secret_digest=digest(new.client_secret) if new.client_secret else "",
+                callbacks=new.callbacks,
             )
             if new.hook is not None:
                 self._store.hooks.put(

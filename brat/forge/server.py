@@ -29,6 +29,7 @@ from brat.forge import (
 from brat.forge.calls import Answer, Call, Route
 from brat.forge.gate import MOST_BODY, Gate
 from brat.forge.git_http import GitHttp
+from brat.forge.oauth import OAuth
 from brat.forge.recording import Observer, watching
 from brat.forge.refusals import not_found
 from brat.forge.runs import LIKE_GITHUB, How
@@ -104,6 +105,7 @@ def _app(service: Service, observe: Observer | None) -> web.Application:
     unknown = Gate(service, Route("*", "", _unknown))
     app.router.add_route("*", API + "/{tail:.*}", unknown.answer)
     app.router.add_routes(rest_artifacts.Storage(service).routes())
+    app.router.add_routes(OAuth(service).routes())
     app.router.add_routes(GitHttp(service).routes())
     return app
 

@@ -11,9 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import APIOperation
 
 from bot.dashboard import api
+from bot.dashboard.access import TokenPorch
 from bot.dashboard.application import Dashboard
 from bot.dashboard.house import House
 from bot.dashboard.news import News
+from bot.dashboard.porch import Sight
 from convoy.commands import BlockTask
 from convoy.following import Reading
 from tests.dashboard.conftest import TOKEN, Opens
@@ -55,7 +57,7 @@ async def test_every_route_is_described_and_every_description_has_a_route() -> N
         log=lambda _: (),
         clock=lambda: 0,
     )
-    app = Dashboard(house, News(house.read)).application()
+    app = Dashboard(TokenPorch(Sight(house, News(house.read)))).application()
     routes = {
         (route.method, re.sub(r":[^}]*(?:\{[^}]*\})?", "", route.resource.canonical))
         for route in app.router.routes()

@@ -21,6 +21,10 @@ class App(Record, frozen=True, kw_only=True):
     permissions: Permissions
     events: tuple[str, ...]
     created_at: str
+    secret_digest: str = ""
+    """Of the client secret; empty: nobody signs in with it."""
+    callbacks: tuple[str, ...] = ()
+    """Where people may be sent back to who sign in."""
 
 
 class Installation(Record, frozen=True, kw_only=True):

@@ -1,0 +1,245 @@
+"""Signing in with an account of the forge: the App's web flow, and our own cookie.
+
+The forge is asked once who somebody is; its token is used for that and forgotten. What
+is kept is a signed cookie that names them for some hours. What they may is never in it.
+
+https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
+https://datatracker.ietf.org/doc/html/rfc7636
+"""
+
+import hmac
+import secrets
+import time
+from base64 import urlsafe_b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from http import HTTPStatus
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import httpx
+import jwt
+from aiohttp import web
+
+from bot.forge.rest import DEADLINE_S
+from grite.errors import Unavailable
+
+SESSION: Final = "__Host-brat"
+LOGIN: Final = "__Host-brat-login"
+SESSION_S: Final = 8 * 3600
+LOGIN_S: Final = 600
+DONE: Final = "/login/done"
+_ALGORITHM: Final = "HS256"
+_ANSWER_BYTES: Final = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class OAuth:
+    """Our App, as people sign in with it."""
+
+    client_id: str
+    client_secret: str = field(repr=False)
+    web_url: str
+    """Where the forge is for people."""
+    api_url: str
+    own_url: str
+    """Where people reach this dashboard, without a slash at the end."""
+
+    @property
+    def callback(self) -> str:
+        """Where the forge sends people back: one of the App's callback URLs."""
+        return self.own_url + DONE
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who signed in."""
+
+    login: str
+    number: str
+    """Of their session."""
+
+
+class Sessions:
+    """Cookies that only we can have made; for one event loop."""
+
+    def __init__(self, key: bytes) -> None:
+        """Take the key; who has it can be everybody."""
+        self._key = key
+        self._ended: dict[str, float] = {}
+        """Sessions that were signed out, until when they would have lasted."""
+
+    def sealed(self, what: str, seconds: float, told: Mapping[str, str]) -> str:
+        """Return a cookie's value that says this for so long."""
+        claims = {**told, "aud": what, "exp": int(time.time() + seconds)}  # noqa: TID251  a cookie's end
+        return jwt.encode(claims, self._key, _ALGORITHM)
+
+    def opened(self, what: str, value: str | None) -> Mapping[str, Any] | None:
+        """Return what a cookie says; None: it is not ours, of another kind, or over."""
+        try:
+            return jwt.decode(
+                value or "",
+                self._key,
+                [_ALGORITHM],
+                audience=what,
+                options={"require": ["exp", "aud"]},
+            )
+        except jwt.InvalidTokenError:
+            return None
+
+    def person(self, request: web.Request) -> Person | None:
+        """Return who signed in; None: nobody."""
+        told = self.opened(SESSION, request.cookies.get(SESSION))
+        if told is None or told["jti"] in self._ended:
+            return None
+        return Person(str(told["sub"]), str(told["jti"]))
+
+    def begin(self, login: str) -> str:
+        """Return the cookie of a new session."""
+        told = {"sub": login, "jti": secrets.token_urlsafe(16)}
+        return self.sealed(SESSION, SESSION_S, told)
+
+    def end(self, person: Person) -> None:
+        """Let a session count no more, wherever its cookie went; safe to call twice."""
+        now = time.monotonic()
+        self._ended = {each: at for each, at in self._ended.items() if at > now}
+        self._ended[person.number] = now + SESSION_S
+
+    def csrf(self, person: Person) -> str:
+        """Return what each form of this session carries."""
+        return hmac.new(self._key, f"csrf {person.number}".encode(), sha256).hexdigest()
+
+
+class Login:
+    """The way to the forge and back."""
+
+    def __init__(self, oauth: OAuth, sessions: Sessions) -> None:
+        """Take our App, and who keeps what they tell."""
+        self._oauth = oauth
+        self._sessions = sessions
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return where people sign in and out."""
+        return [
+            web.get("/login", self._out),
+            web.get(DONE, self._back),
+            web.post("/logout", self._end),
+        ]
+
+    async def _out(self, request: web.Request) -> web.Response:
+        """Send somebody to the forge, with a secret that only their browser keeps."""
+        state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
+        told = {"state": state, "verifier": verifier, "to": _inside(request)}
+        digest = sha256(verifier.encode()).digest()
+        asked = {
+            "client_id": self._oauth.client_id,
+            "redirect_uri": self._oauth.callback,
+            "state": state,
+            "code_challenge": urlsafe_b64encode(digest).rstrip(b"=").decode(),
+            "code_challenge_method": "S256",
+        }
+        there = f"{self._oauth.web_url}/login/oauth/authorize?{urlencode(asked)}"
+        answer = web.Response(status=303, headers={"Location": there})
+        _keep(answer, LOGIN, self._sessions.sealed(LOGIN, LOGIN_S, told), LOGIN_S)
+        return answer
+
+    async def _back(self, request: web.Request) -> web.Response:
+        """Take somebody back, if it is who went, and give them a session."""
+        told = self._sessions.opened(LOGIN, request.cookies.get(LOGIN))
+        state = request.query.get("state", "")
+        same = told is not None and hmac.compare_digest(
+            str(told["state"]).encode(), state.encode()
+        )
+        if told is None or not same:
+            raise web.HTTPForbidden(text="This is not the answer to our question.\n")
+        if "error" in request.query or not request.query.get("code"):
+            raise web.HTTPForbidden(text="You were not signed in.\n")
+        login = await self._asked(request.query["code"], str(told["verifier"]))
+        answer = web.Response(status=303, headers={"Location": str(told["to"])})
+        _keep(answer, SESSION, self._sessions.begin(login), SESSION_S)
+        _drop(answer, LOGIN)
+        return answer
+
+    async def _end(self, request: web.Request) -> web.Response:
+        person = self._sessions.person(request)
+        form = await request.post()
+        if person is not None:
+            wanted, given = self._sessions.csrf(person), str(form.get("csrf", ""))
+            if not hmac.compare_digest(wanted.encode(), given.encode()):
+                raise web.HTTPForbidden(text="This form is not one of ours.\n")
+            self._sessions.end(person)
+        answer = web.Response(status=303, headers={"Location": "/"})
+        _drop(answer, SESSION)
+        return answer
+
+    async def _asked(self, code: str, verifier: str) -> str:
+        """Return who the forge says brought this code.
+
+        Raises:
+            HTTPForbidden: it takes the code for no good one.
+            Unavailable: it does not answer, or not as it should.
+        """
+        told = {
+            "client_id": self._oauth.client_id,
+            "client_secret": self._oauth.client_secret,
+            "code": code,
+            "redirect_uri": self._oauth.callback,
+            "code_verifier": verifier,
+        }
+        accept = {"Accept": "application/json"}
+        try:
+            async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
+                url = f"{self._oauth.web_url}/login/oauth/access_token"
+                granted = _read(await client.post(url, data=told, headers=accept))
+                token = granted.get("access_token")
+                if not isinstance(token, str):
+                    raise web.HTTPForbidden(text="The forge did not sign you in.\n")
+                shows = {"Authorization": f"Bearer {token}", **accept}
+                who = _read(
+                    await client.get(f"{self._oauth.api_url}/user", headers=shows)
+                )
+        except httpx.HTTPError as error:
+            raise Unavailable(f"the forge does not answer: {error!r}") from error
+        login = who.get("login")
+        if not isinstance(login, str) or not login:
+            raise Unavailable("the forge does not say who you are")
+        return login
+
+
+def _read(answer: httpx.Response) -> Mapping[str, Any]:
+    if answer.status_code != HTTPStatus.OK or len(answer.content) > _ANSWER_BYTES:
+        raise Unavailable(f"the forge answers {answer.status_code}")
+    try:
+        told = answer.json()
+    except ValueError as error:
+        raise Unavailable("the forge's answer is no JSON") from error
+    return told if isinstance(told, dict) else {}
+
+
+def _inside(request: web.Request) -> str:
+    """Return where somebody goes on afterwards: a path of ours and nothing else."""
+    to = request.query.get("to", "/")
+    plain = to.startswith("/") and not to.startswith(("//", "/\\"))
+    return to if plain and to.isprintable() else "/"
+
+
+def _keep(answer: web.Response, name: str, value: str, seconds: int) -> None:
+    """Set a cookie that scripts, other hosts and plain HTTP never see.
+
+    Lax, not Strict: it has to come along when the forge sends somebody back. What
+    changes anything looks at the form's own token and at its origin, too.
+    """
+    answer.set_cookie(
+        name,
+        value,
+        max_age=seconds,
+        path="/",
+        secure=True,
+        httponly=True,
+        samesite="Lax",
+    )
+
+
+def _drop(answer: web.Response, name: str) -> None:
+    answer.del_cookie(name, path="/", secure=True, httponly=True, samesite="Lax")
