@@ -7,6 +7,7 @@ makes them harmless where it shows them.
 from collections.abc import Iterator
 
 from convoy.state import Convoy, Task
+from convoy.told.order import because
 from convoy.told.reasons import waits_for
 
 
@@ -29,7 +30,8 @@ def _edge(convoy: Convoy, first: Task, then: Task) -> Iterator[str]:
         if then.number in first.spec.after:
             yield f"it is the other way round: {one} waits for {two}"
         return
-    yield f"{two} starts when {one} is merged: its plan says so"
+    why = because(then.spec, first.number)
+    yield f"{two} starts when {one} is merged: {why}"
     if then.spec.why:
         yield f"of {two} the plan says: {then.spec.why}"
     if first.settled:

@@ -48,7 +48,7 @@ def test_a_convoys_own_pull_request_waits_for_the_queue(rules: Rules) -> None:
 
 def test_a_wait_is_told_with_where_both_stand(rules: Rules) -> None:
     assert said(rules, "1->2") == (
-        "task 2 starts when task 1 is merged: its plan says so",
+        "task 2 starts when task 1 is merged: the plan says so",
         "of task 2 the plan says: it needs the parser",
         "task 1 is needs-review and waits for the merge queue",
         "task 2 is queued",
