@@ -83,7 +83,9 @@ def test_each_output_is_one_that_the_code_sets(forge: Forge) -> None:
     } | {"${{ steps.place.outputs.result-folder }}"} == set(sources)
 
 
-def run(forge: Forge, **given: str) -> subprocess.CompletedProcess[str]:
+def run(
+    forge: Forge, env: tuple[str, ...] = (), **given: str
+) -> subprocess.CompletedProcess[str]:
     """Run a workflow of somebody's own that uses the action."""
     ours, checkout = forge.root / "action", forge.root / "checkout"
     ours.mkdir()
@@ -101,6 +103,7 @@ def run(forge: Forge, **given: str) -> subprocess.CompletedProcess[str]:
             *("--local-repository", f"file://{forge.root}/octo/brat@v1={ours}"),
             *("--env", f"GITHUB_SERVER_URL=file://{forge.root}"),
             *("--env", "GITHUB_REPOSITORY=octo/hello", "--secret", "GITHUB_TOKEN"),
+            *(word for each in env for word in ("--env", each)),
         ],
         cwd=checkout,
         env={
@@ -143,11 +146,14 @@ def test_it_runs_a_task_and_pushes_nothing(forge: Forge) -> None:
 
 
 @pytest.mark.needs("act")
-def test_it_runs_an_agent_in_a_container_only(forge: Forge) -> None:
+@pytest.mark.parametrize("pod", [(), ("KUBERNETES_SERVICE_HOST=10.0.0.1",)])
+def test_it_runs_an_agent_in_a_container_only(
+    forge: Forge, pod: tuple[str, ...]
+) -> None:
     marks = ("/.dockerenv", "/run/.containerenv")
-    is_inside = any(Path(mark).exists() for mark in marks)
+    is_inside = bool(pod) or any(Path(mark).exists() for mark in marks)
 
-    done = run(forge, role="task", session="fix-login-7/2/1", log="a" * 40)
+    done = run(forge, pod, role="task", session="fix-login-7/2/1", log="a" * 40)
 
     assert done.returncode == 1
     is_refused = "An agent runs in a container: give the job a container" in done.stdout

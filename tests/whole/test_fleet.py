@@ -32,10 +32,32 @@ def test_the_runners_template_is_a_pod_that_needs_no_rights() -> None:
     kubernetes_validate.validate(pod, KUBERNETES, strict=True)
     (runner,) = template["spec"]["containers"]
     told = {each["name"]: each["value"] for each in runner["env"]}
-    assert told == {"ACTIONS_RUNNER_REQUIRE_JOB_CONTAINER": "true"}
+    (mount,) = runner["volumeMounts"]
+    assert told == {
+        "ACTIONS_RUNNER_REQUIRE_JOB_CONTAINER": "true",
+        "ACTIONS_RUNNER_CONTAINER_HOOK_TEMPLATE": f"{mount['mountPath']}/content",
+    }
     assert template["spec"]["securityContext"]["runAsUser"] == 1001
     assert runner["securityContext"]["capabilities"] == {"drop": ["ALL"]}
     assert set(runner["resources"]) == {"requests", "limits"}
+
+
+def test_the_pod_an_agent_works_in_has_limits_and_no_rights() -> None:
+    config = read("job-pod.yaml")
+    pod = dict(YAML(typ="safe").load(config["data"]["content"]))
+    pod |= {"apiVersion": "v1", "kind": "Pod"}
+    pod["metadata"] = {"name": "job", **pod["metadata"]}
+    (job,) = pod["spec"]["containers"]
+
+    kubernetes_validate.validate(config, KUBERNETES, strict=True)
+    kubernetes_validate.validate(pod, KUBERNETES, strict=True)
+    (volume,) = read("runner-scale-set.yaml")["template"]["spec"]["volumes"]
+    assert volume["configMap"]["name"] == config["metadata"]["name"]
+    assert pod["spec"]["automountServiceAccountToken"] is False
+    assert pod["spec"]["securityContext"]["runAsNonRoot"] is True
+    assert job["name"] == "$job"
+    assert job["securityContext"]["allowPrivilegeEscalation"] is False
+    assert set(job["resources"]) == {"requests", "limits"}
 
 
 def test_the_bots_container_may_write_to_its_folder_only() -> None:
