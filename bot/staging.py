@@ -32,6 +32,7 @@ from convoy.actions import (
     MakePlan,
     Pause,
     Reject,
+    Reorder,
     Staged,
     Sweep,
     role_of,
@@ -120,6 +121,8 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             mayor.begin_plan(desk, draft, action)
         case CreateBase():
             mayor.create_base(draft, action)
+        case Reorder():
+            mayor.reorder(draft, action)
         case Begin():
             witness.begin(desk, draft, action)
         case Build():

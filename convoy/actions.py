@@ -29,6 +29,15 @@ class CreateBase(Struct, frozen=True):
     commit: str
 
 
+class Reorder(Struct, frozen=True):
+    """Let a task that has not begun wait for another one's work to land."""
+
+    convoy: str
+    task: int
+    on: int
+    why: str
+
+
 class Begin(Struct, frozen=True):
     """Start the task's next attempt from `base`."""
 
@@ -161,6 +170,7 @@ Staged = (
     MakePlan
     | BeginPlan
     | CreateBase
+    | Reorder
     | Begin
     | Collect
     | Build
@@ -183,6 +193,7 @@ _ROLES: dict[type[Action], Role] = {
     MakePlan: "mayor",
     BeginPlan: "mayor",
     CreateBase: "mayor",
+    Reorder: "mayor",
     Begin: "witness",
     Collect: "witness",
     CancelRun: "witness",

@@ -191,12 +191,14 @@ class AddTask(Struct, frozen=True, kw_only=True):
 
 
 class LinkTask(Struct, frozen=True, kw_only=True):
-    """A person wants a task to wait for another one."""
+    """A task is to wait for another one."""
 
     convoy: str
     task: int
     on: int
-    by: str
+    by: str = ""
+    """The person who wants it so; empty: their work overlaps."""
+    why: str = ""
 
 
 class AssignTask(Struct, frozen=True, kw_only=True):

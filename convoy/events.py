@@ -54,6 +54,8 @@ class Wait(Struct, frozen=True):
     on: int
     """The other task's number."""
     why: str
+    overlap: bool = False
+    """Whether it waits only since both touch the same: no more when that is dropped."""
 
 
 class TaskSpec(Struct, frozen=True, kw_only=True):
@@ -498,6 +500,7 @@ class TaskLinked(Fact, frozen=True, kw_only=True, tag="task.linked"):
     on: int
     """The other task's number."""
     by: str
+    """Empty: the bot, since their work overlaps."""
     why: str = ""
     """The reason, when the bot did it by itself."""
 

@@ -58,6 +58,11 @@ def order(tasks: Iterable[TaskSpec]) -> tuple[int, ...]:
     return tuple(placed)
 
 
+def overlapping(task: TaskSpec, on: int) -> bool:
+    """Return whether a task waits for another one only since both touch the same."""
+    return any(wait.on == on and wait.overlap for wait in task.waits)
+
+
 def waits(tasks: Mapping[int, TaskSpec], task: int, on: int) -> bool:
     """Return whether a task waits for another one, also through others."""
     seen: set[int] = set()

@@ -47,6 +47,7 @@ from convoy.queue import (
     resting,
     startable,
 )
+from convoy.reorder import overlooked
 from convoy.state import Candidate, Convoy, State, Task
 
 HEADS = "refs/heads/"
@@ -80,6 +81,7 @@ def plan(state: State, observed: Observed, pace: Pace, now: int) -> tuple[Action
         *_results(state, observed, pace, now),
         *(a for convoy in convoys for a in _merges(convoy, observed, pace, now)),
         *(a for convoy in convoys for a in _foundations(convoy, observed)),
+        *(a for convoy in convoys for a in overlooked(convoy)),
         *(a for convoy in convoys for a in _overspent(convoy)),
         *(a for convoy in convoys for a in _closed(state, convoy, now)),
         *_starts_unless_broken(state, observed, now),
@@ -198,9 +200,10 @@ def _startable(
         yield mayor
     if HEADS + ids.base_branch(convoy.name) not in observed.refs:
         return
+    later = {each.task for each in overlooked(convoy)}
     for task in convoy.tasks:
         is_ready = startable(convoy, task) and task.not_before <= now
-        if is_ready and closed(state, convoy, task, now):
+        if task.number in later or (is_ready and closed(state, convoy, task, now)):
             continue
         if is_ready and not must_wait(state, convoy, task, now):
             yield task

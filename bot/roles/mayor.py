@@ -20,8 +20,14 @@ from bot.roles.patterns import chosen, compiled_for, plan_by_pattern
 from bot.roles.quota import refusal
 from bot.speech.mention import mentioned
 from convoy import ids
-from convoy.actions import BeginPlan, CreateBase, MakePlan
-from convoy.commands import FailConvoy, PlanConvoy, RequestConvoy, StartPlanning
+from convoy.actions import BeginPlan, CreateBase, MakePlan, Reorder
+from convoy.commands import (
+    FailConvoy,
+    LinkTask,
+    PlanConvoy,
+    RequestConvoy,
+    StartPlanning,
+)
 from convoy.config import ConfigError
 from convoy.events import Settings
 from convoy.patterns import PatternError
@@ -268,6 +274,13 @@ def begin_plan(desk: Desk, draft: Draft, action: BeginPlan) -> None:
             nonce=secrets.token_hex(8),
             now=draft.now,
         )
+    )
+
+
+def reorder(draft: Draft, action: Reorder) -> None:
+    """Let a task wait for work that touches what it is to touch."""
+    draft.submit(
+        LinkTask(convoy=action.convoy, task=action.task, on=action.on, why=action.why)
     )
 
 

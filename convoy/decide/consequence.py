@@ -1,6 +1,6 @@
 """What follows from an end: leases are freed, tasks queued again, convoys offered."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from convoy.events import (
     TaskQueued,
 )
 from convoy.evolve import FREE
+from convoy.graph import overlapping
 from convoy.kinds import attending
 from convoy.outcome import OUTAGES_MOST, wait_ms
 from convoy.state import Convoy, State, Task
@@ -111,6 +112,12 @@ def _settled(convoy: Convoy, settled: Task, task: Task) -> Event:
     return TaskDropped(convoy=convoy.name, task=task.number, why=why)
 
 
+def _lost(task: Task, gone: Collection[int]) -> set[int]:
+    """Return what a task needs of what is gone; to wait for a path is no need."""
+    spec = task.spec
+    return {n for n in spec.after if n in gone and not overlapping(spec, n)}
+
+
 def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Events:
     """Block what waits for a task that was dropped just now."""
     gone = {task.number for task in after if task.state == "dropped"}
@@ -122,7 +129,7 @@ def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Events:
             why=f"it needs task {min(lost)}, which was dropped",
         )
         for task in after
-        if task.state == "queued" and (lost := gone & {*task.spec.after})
+        if task.state == "queued" and (lost := _lost(task, gone))
     )
 
 

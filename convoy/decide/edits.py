@@ -67,7 +67,11 @@ def link(state: State, command: LinkTask) -> Decision:
         return Refusal(fault)
     return (
         TaskLinked(
-            convoy=convoy.name, task=task.number, on=other.number, by=command.by
+            convoy=convoy.name,
+            task=task.number,
+            on=other.number,
+            by=command.by,
+            why=command.why,
         ),
     )
 

@@ -23,6 +23,7 @@ from convoy.kinds import REPORTING, reviewed
 from convoy.needs import FAILED, blocked_key
 from convoy.patterns.report import brief
 from convoy.queue import conflicting_leases, resources, startable
+from convoy.reorder import overlooked
 from convoy.state import Convoy, State, Task
 from grite.resource import overlaps
 
@@ -38,6 +39,8 @@ def start(state: State, command: StartTask) -> Decision:
     task = convoy.task(command.task)
     if task is None or not startable(convoy, task):
         return Refusal(f"task {command.task} of {convoy.name} cannot start now")
+    if later := [each for each in overlooked(convoy) if each.task == task.number]:
+        return Refusal(f"task {task.number} waits for task {later[0].on}")
     if task.not_before > command.now:
         return Refusal(f"task {task.number} waits for the model's vendor")
     if why := closed(state, convoy, task, command.now):

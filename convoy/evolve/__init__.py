@@ -39,7 +39,7 @@ from convoy.evolve.change import (
     with_convoy,
 )
 from convoy.evolve.convoys import ConvoyEvent, convoy_after, requested
-from convoy.evolve.edits import Edit, edited
+from convoy.evolve.edits import Edit, edited, freed_of
 from convoy.evolve.holdings import action_after, lease_after, withdrawn
 from convoy.evolve.holds import Hold, hold_after
 from convoy.evolve.merges import MergeEvent, merge_after
@@ -119,7 +119,8 @@ def _of_session(state: State, event: TaskEvent) -> State:
 
 
 def _dropped(state: State, event: TaskDropped) -> State:
-    return _of_session(withdrawn(state, event), event)
+    state = _of_session(withdrawn(state, event), event)
+    return change_convoy(state, event.convoy, lambda c: freed_of(c, event.task))
 
 
 def _tried(state: State, event: Tried) -> State:

@@ -10,11 +10,13 @@ from convoy.events import (
     TaskAssigned,
     TaskHeard,
     TaskLinked,
+    TaskSpec,
     TaskTold,
     Wait,
     WorkRebased,
 )
-from convoy.state import Message, State, Task
+from convoy.graph import overlapping
+from convoy.state import Convoy, Message, State, Task
 
 Edit = (
     TaskLinked
@@ -33,7 +35,8 @@ def edited(state: State, task: Task, event: Edit) -> Task:
     match event:
         case TaskLinked():
             after = tuple(sorted({*spec.after, event.on}))
-            why = Wait(event.on, event.why or f"{event.by} said so")
+            said = event.why or f"{event.by} said so"
+            why = Wait(event.on, said, overlap=not event.by)
             linked = replace(spec, after=after, waits=(*spec.waits, why))
             return replace(task, spec=linked)
         case TaskAssigned():
@@ -52,6 +55,25 @@ def edited(state: State, task: Task, event: Edit) -> Task:
             return _rebased(state, task, event)
         case _:
             assert_never(event)
+
+
+def freed_of(convoy: Convoy, dropped: int) -> Convoy:
+    """Let nothing wait any more that did so only for what both would have touched."""
+    tasks = (
+        replace(task, spec=_without(task.spec, dropped))
+        if overlapping(task.spec, dropped)
+        else task
+        for task in convoy.tasks
+    )
+    return replace(convoy, tasks=tuple(tasks))
+
+
+def _without(spec: TaskSpec, number: int) -> TaskSpec:
+    return replace(
+        spec,
+        after=tuple(each for each in spec.after if each != number),
+        waits=tuple(wait for wait in spec.waits if wait.on != number),
+    )
 
 
 def _told(task: Task, event: TaskTold) -> Task:

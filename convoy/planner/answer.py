@@ -123,7 +123,10 @@ def apart(tasks: tuple[TaskSpec, ...]) -> tuple[TaskSpec, ...]:
                 done[later.number] = replace(
                     task,
                     after=tuple(sorted({*task.after, earlier.number})),
-                    waits=(*task.waits, Wait(earlier.number, f"both touch {shared}")),
+                    waits=(
+                        *task.waits,
+                        Wait(earlier.number, f"both touch {shared}", overlap=True),
+                    ),
                 )
     return tuple(done.values())
 

@@ -199,7 +199,8 @@ def _edit(fact: Edit) -> str:
             return f"{fact.by} added task {fact.spec.number}."
         case TaskLinked():
             why = f": {_clause(fact.why)}" if fact.why else ""
-            return f"{fact.by} lets task {fact.task} wait for task {fact.on}{why}."
+            by = f"{fact.by} lets" if fact.by else "The bot lets"
+            return f"{by} task {fact.task} wait for task {fact.on}{why}."
         case TaskAssigned():
             return f"{fact.by} gave task {fact.task} to the engine {fact.engine}."
         case TaskTold():

@@ -89,3 +89,30 @@ def test_where_no_plan_comes_the_issue_is_one_task(tmp_path: Path) -> None:
     assert said.status == 0, said.err
     assert len(convoy["tasks"]) == 1
     assert "the engine planner gave no plan" in terminal.done("brat log show -n 200")
+
+
+REACHING = """\
+[witness]
+max_sessions = 1
+
+[engine.default]
+type = "shell"
+args = ["sh", "-c", "echo $BRAT_TASK >> two.txt; echo $BRAT_TASK > $BRAT_TASK.txt"]
+"""
+LIST = "- [ ] One (paths: one.txt)\\n- [ ] Two (paths: two.txt)"
+
+
+def test_work_that_reaches_further_reorders_what_has_not_begun(tmp_path: Path) -> None:
+    terminal = project(tmp_path, REACHING)
+    terminal.install(
+        "ask", f"brat mayor start --headless --task \"$(printf -- '{LIST}')\""
+    )
+    said = terminal.type("ask")
+    log = terminal.done("brat log show -n 200")
+
+    assert said.status == 0, said.err
+    why = "its work touched two.txt, and has not landed"
+    assert f"The bot lets task 2 wait for task 1: {why}." in log
+    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    assert [task["attempts"] for task in convoy["tasks"]] == [1, 1]
+    assert why in terminal.done("brat why task-2")

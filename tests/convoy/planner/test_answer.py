@@ -67,7 +67,7 @@ def test_tasks_that_share_a_path_wait_for_each_other() -> None:
     )
 
     assert (one.after, two.after, three.after) == ((), (1,), ())
-    assert two.waits == (Wait(1, "both touch src/"),)
+    assert two.waits == (Wait(1, "both touch src/", overlap=True),)
 
 
 def test_what_waits_already_gets_no_second_reason() -> None:

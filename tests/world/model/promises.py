@@ -26,6 +26,7 @@ from convoy.events import (
     WorkRefused,
     WorkReviewed,
 )
+from convoy.reorder import overlooked
 from convoy.state import Convoy, State, Task
 from grite.remote import RefUpdate
 from grite.resource import overlaps
@@ -110,6 +111,8 @@ class Promises:
         assert approved, "started on a plan that nobody approved"
         assert unmet(convoy, fact.task) == [], "started before what it needs"
         assert task.attempt is None, "two sessions of one task"
+        late = [each.task for each in overlooked(convoy)]
+        assert fact.task not in late, "started beside work on what it is to touch"
         for number in task.spec.after:
             needed = convoy.task(number)
             assert needed is not None
