@@ -207,13 +207,26 @@ def demo(  # noqa: PLR0913  an option each
     model: Annotated[
         str | None, typer.Option(help="A real model for it; needs its key.")
     ] = None,
+    plan_with: Annotated[
+        str | None,
+        typer.Option(help="A real CLI plans the issue, which is prose then."),
+    ] = None,
 ) -> None:
     """Show the whole loop on a sample project, on this machine, without an account."""
     from brat.demo import engine as engines, story
 
-    played = engines.chosen(engine, model)
+    played = engines.Cast(
+        engines.chosen(engine, model), engines.planner(plan_with, model)
+    )
     sys.exit(
-        story.tell(directory, played, as_json=as_json, chaos=chaos, seed=seed, ui=ui)
+        story.tell(
+            directory,
+            played,
+            as_json=as_json,
+            chaos=chaos,
+            seed=seed,
+            ui=ui,
+        )
     )
 
 

@@ -57,6 +57,19 @@ class Engine:
         return f"engine: {self.type} with the model {self.model}, paid by your key"
 
 
+@dataclass(frozen=True)
+class Cast:
+    """Which real CLIs play; None: a script does the tasks, their list is the plan."""
+
+    agent: Engine | None = None
+    planner: Engine | None = None
+
+    @property
+    def model(self) -> Engine | None:
+        """The one whose model has to be reached."""
+        return self.agent or self.planner
+
+
 def chosen(name: str, model: str | None) -> Engine | None:
     """Return the engine that a person asks for; None: the demo's own shell script.
 
@@ -76,6 +89,22 @@ def chosen(name: str, model: str | None) -> Engine | None:
     engine = Engine(name, model or kind.model, is_scripted=model is None)
     _require(engine, kind)
     return engine
+
+
+def planner(name: str | None, model: str | None) -> Engine | None:
+    """Return the engine that is to plan; None: nobody asks for one.
+
+    Raises:
+        BratError: there is none of that name, it is not installed, or a real model is
+            asked for, too: what plans the demo follows a script.
+    """
+    if name is None:
+        return None
+    if model is not None:
+        raise BratError("--plan-with follows a script: leave --model away")
+    if name == "shell":
+        raise BratError("--plan-with needs a CLI that talks to a model, such as codex")
+    return chosen(name, None)
 
 
 def _require(engine: Engine, kind: Kind) -> None:

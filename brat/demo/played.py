@@ -9,6 +9,8 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Final
 
+from brat.demo import planned
+from brat.demo.sample import LIST, issue
 from brat.demo.vendor.script import Case, Patch, Run, Script
 
 _TASKS: Final = range(1, 8)
@@ -35,7 +37,8 @@ _GONE: Final = """\
 
 def script(ci_command: str) -> Script:
     """Return what the model plays; it looks at its work with the project's tests."""
-    return Script(cases=tuple(_cases(Run(command=ci_command))))
+    plan = planned.case(*issue(LIST))
+    return Script(cases=(plan, *_cases(Run(command=ci_command))))
 
 
 def _cases(look: Run) -> Iterator[Case]:

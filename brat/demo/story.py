@@ -29,7 +29,7 @@ from brat.console import err, say, write
 from brat.dashboard import PORT
 from brat.demo import sample
 from brat.demo.bot_process import BotProcess
-from brat.demo.engine import Engine
+from brat.demo.engine import Cast
 from brat.demo.model import reached
 from brat.demo.sample import Sample
 from brat.demo.summary import lines
@@ -69,14 +69,15 @@ class Stage:
     folder: Path
     sample: Sample
     known: Registration
-    engine: Engine | None
+    cast: Cast
 
     @property
     def deadline_s(self) -> float:
         """How long all of it may take."""
-        if self.engine is None:
+        real = self.cast.model
+        if real is None:
             return DEADLINE_S
-        return SCRIPTED_S if self.engine.is_scripted else REAL_S
+        return SCRIPTED_S if real.is_scripted else REAL_S
 
     @property
     def bare(self) -> Path:
@@ -86,7 +87,7 @@ class Stage:
 
 def tell(
     directory: Path | None,
-    engine: Engine | None,
+    cast: Cast,
     *,
     as_json: bool,
     chaos: bool,
@@ -97,7 +98,7 @@ def tell(
 
     Args:
         directory: where it lies and is left; None: a temporary folder.
-        engine: a real CLI that does the tasks; None: a script that plays one.
+        cast: the real CLIs that play; with one that plans, the issue is prose.
         as_json: print one JSON object on standard output.
         chaos: kill the bot at random moments.
         seed: of that randomness; None draws one.
@@ -105,10 +106,12 @@ def tell(
     """
     git.require_version()
     with _folder(directory) as folder:
-        stage = _set_up(folder, engine)
+        stage = _set_up(folder, cast)
         if _tests_pass(stage):
             raise BratError("the sample's tests pass before anything was fixed")
-        say(str(engine or ENGINE))
+        say(str(cast.agent or ENGINE))
+        if cast.planner is not None:
+            say(f"the issue is prose, and {cast.planner.type}, the real CLI, plans it")
         begun = time.monotonic()
         drawn = _drawn(seed) if chaos else None
         kills = asyncio.run(_shown(stage, drawn, live=not as_json, ui=ui))
@@ -151,14 +154,14 @@ def _folder(directory: Path | None) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _set_up(folder: Path, engine: Engine | None) -> Stage:
-    project = sample.write(folder / "project", engine)
+def _set_up(folder: Path, cast: Cast) -> Stage:
+    project = sample.write(folder / "project", cast.agent, cast.planner)
     known = registrations.register(
         folder,
         Source(path=project.path, branch=project.branch, name="auth", person=PERSON),
     )
     registrations.set_ci(folder, known, Ci(command=project.ci_command))
-    return Stage(folder=folder, sample=project, known=known, engine=engine)
+    return Stage(folder=folder, sample=project, known=known, cast=cast)
 
 
 async def _shown(
@@ -182,7 +185,7 @@ async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int
     options = ("--record", str(folder / EXCHANGES), "--feed", str(folder / BOT_FOLDER))
     log = folder / "forge.log"
     with (
-        reached(stage.engine, folder, stage.sample.ci_command) as secrets,
+        reached(stage.cast.model, folder, stage.sample.ci_command) as secrets,
         processes.forge(
             folder / FORGE_FOLDER, 0, *options, log=log, secrets=secrets
         ) as url,

@@ -39,6 +39,29 @@ def test_all_tasks_merge_by_a_real_cli(
     assert left_running(where) == []
 
 
+@pytest.mark.needs("codex")
+@pytest.mark.timeout(300)
+def test_an_issue_in_prose_is_planned_by_a_real_cli(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
+    monkeypatch.setenv("PATH", path)
+    where = tmp_path / "demo"
+
+    said = Terminal(tmp_path, tmp_path).type(
+        f"brat demo --json --plan-with codex --dir {where}", deadline_s=240
+    )
+
+    assert said.status == 0, said.err
+    assert "the issue is prose, and codex, the real CLI, plans it" in said.lines
+    told = json.loads(said.out)["tasks"]
+    assert {task["state"] for task in told} == {"merged"}
+    assert [task["number"] for task in told] == [*TASKS]
+    [*calls] = (json.loads(line) for line in (where / CALLS).read_text().splitlines())
+    assert {call["path"] for call in calls} == {"/v1/responses"}
+    assert left_running(where) == []
+
+
 def test_one_that_is_not_installed_changes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
