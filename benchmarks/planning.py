@@ -13,6 +13,8 @@ from bot.repository.survey import files_at, surveyed
 from convoy.events import EngineSpec
 from convoy.planner.answer import House, read
 from convoy.planner.brief import brief
+from convoy.planner.strengths import strengths
+from convoy.state import State
 from grite import git
 
 FILES: Final = 50_000
@@ -29,7 +31,9 @@ def planning(folder: Path, repeats: int) -> dict[str, object]:
     told = ""
     for _ in range(repeats):
         begun = time.perf_counter()
-        told = brief(surveyed(folder, commit), ENGINES, TASKS, "a-long-fence")
+        told = brief(
+            surveyed(folder, commit), strengths(State(), ENGINES), TASKS, "a-long-fence"
+        )
         surveyed_at = time.perf_counter()
         house = House(files=files_at(folder, commit), engines=ENGINES, limit=TASKS)
         assert len(read(_answer(), house)) == TASKS

@@ -178,6 +178,8 @@ class EngineSpec(Struct, frozen=True, kw_only=True):
     """What its tokens cost, where the engine does not say; null: not known."""
     tools: tuple[str, ...] = ()
     """The only tools it may use, in its own words; empty: all it has."""
+    good_at: str = ""
+    """What the planner is told of it; empty: what is known of its type."""
 
 
 class Limits(Struct, frozen=True, kw_only=True):

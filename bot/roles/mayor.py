@@ -34,6 +34,7 @@ from convoy.patterns import PatternError
 from convoy.planner import tasklist
 from convoy.planner.brief import brief
 from convoy.planner.checklist import checklist
+from convoy.planner.strengths import strengths
 from convoy.state import Convoy, State
 from convoy.text.fence import fence_of
 from convoy.text.names import convoy_name
@@ -266,10 +267,11 @@ def begin_plan(desk: Desk, draft: Draft, action: BeginPlan) -> None:
     convoy = draft.state.convoys[action.convoy]
     survey = surveyed(desk.mirror.path, convoy.base)
     session, settings = secrets.token_hex(16), convoy.settings
+    engines = strengths(draft.state, settings.engines)
     draft.submit(
         StartPlanning(
             convoy=convoy.name,
-            brief=brief(survey, settings.engines, settings.tasks, fence_of(session)),
+            brief=brief(survey, engines, settings.tasks, fence_of(session)),
             session=session,
             nonce=secrets.token_hex(8),
             now=draft.now,

@@ -124,6 +124,10 @@ class EngineTable(Table):
     """The only tools it may use, in the engine's own words (docs/engines.md); none: all
     it has. aider, codex and shell cannot be told."""
 
+    good_at: Text | None = None
+    """What to give it, in a few words that the planner is told, such as `"tests"`; when
+    not given, what is known of its type."""
+
     def spec(self, timeout_s: int) -> EngineSpec:
         """Freeze it; `timeout_s` holds when it has no time of its own."""
         return EngineSpec(
@@ -136,6 +140,7 @@ class EngineTable(Table):
             max_sessions=self.max_sessions,
             price=self.price.price() if self.price else None,
             tools=self.tools,
+            good_at=self.good_at or "",
         )
 
 

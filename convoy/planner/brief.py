@@ -1,12 +1,11 @@
 """What the planning engine is told beside the issue, which stands in its fence."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec import Struct
 
-from convoy.events import EngineSpec
 from convoy.planner import FILE
 from convoy.planner.answer import Answer
 from convoy.text.fence import fenced
@@ -37,7 +36,8 @@ What makes a plan good:
   position, counted from 1, in `after`. Tests and documents come after what they
   describe.
 - One task is a good plan when the work is small or cannot be divided. At most {limit}.
-- `engine` is one of: {engines}.
+- `engine` is the name of the one that fits the task best, `why` says why it does:
+{engines}
 """
 
 
@@ -63,18 +63,16 @@ class Survey(Struct, frozen=True, kw_only=True):
     """Folders that import from others, and how many of their files do."""
 
 
-def brief(
-    survey: Survey, engines: Mapping[str, EngineSpec], limit: int, fence: str
-) -> str:
+def brief(survey: Survey, engines: Iterable[str], limit: int, fence: str) -> str:
     """Return the planning task's instructions, in Markdown.
 
     Args:
         survey: what is known of the repository; its names are data, and fenced.
-        engines: those the tasks may have.
+        engines: those the tasks may have, a line each, as convoy.planner.strengths.
         limit: the most tasks there may be.
         fence: the session's own.
     """
-    named = "; ".join(_engine(name, engine) for name, engine in sorted(engines.items()))
+    named = "\n".join(f"  - {line}" for line in engines)
     schema = json.dumps(Answer.model_json_schema(), separators=(",", ":"))
     told = _BRIEF.format(file=FILE, schema=schema, limit=limit, engines=named)
     known = fenced(clean(repository_map(survey)), fence)
@@ -122,8 +120,3 @@ def _ties(survey: Survey) -> Iterator[str]:
 
 def _counted(pairs: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{name} {count}" for name, count in pairs)
-
-
-def _engine(name: str, engine: EngineSpec) -> str:
-    model = f", {engine.model}" if engine.model else ""
-    return f"`{name}` ({engine.type}{model})"

@@ -178,7 +178,7 @@ zzz = 1
 """
 
     assert faults(text) == snapshot("""\
-.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions, price, tools; did you mean model?
+.brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions, price, tools, good_at; did you mean model?
 .brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks, approvals; did you mean strategy?
 .brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, approvals; did you mean witness.attempts?
 .brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, approvals

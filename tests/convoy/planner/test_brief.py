@@ -1,13 +1,9 @@
 """What a planning engine is told of a repository."""
 
-from convoy.events import EngineSpec
 from convoy.planner.brief import MAP_CHARS, Survey, brief, repository_map
 
 FENCE = "data-0123456789abcdef"
-ENGINES = {
-    "default": EngineSpec(type="claude-code"),
-    "tests": EngineSpec(type="aider", model="gpt-4o"),
-}
+ENGINES = ("`default` (claude-code): good at design.", "`tests` (aider, gpt-4o).")
 
 
 def test_the_brief_names_file_schema_engines_and_limit() -> None:
@@ -15,7 +11,7 @@ def test_the_brief_names_file_schema_engines_and_limit() -> None:
 
     assert "`plan.json`" in told
     assert '"instructions"' in told
-    assert "`default` (claude-code); `tests` (aider, gpt-4o)" in told
+    assert "\n  - `default` (claude-code): good at design.\n  - `tests` (aider" in told
     assert "At most 7." in told
 
 

@@ -1,0 +1,76 @@
+"""What the planner is told of each engine."""
+
+import pytest
+
+from convoy.commands import AcceptWork, LandMerge, LoseSession
+from convoy.events import EngineSpec, Usage
+from convoy.planner.strengths import KNOWN, kind_of, records, strengths
+from convoy.state import State
+from runner.engines import ENGINES
+from tests.world.rules import NAME, Rules, sha, spec
+
+SHELL = EngineSpec(type="shell", args=("true",))
+
+
+def test_every_engine_has_something_it_is_good_at() -> None:
+    assert {*KNOWN} == {*ENGINES} - {"shell"}
+
+
+def test_what_is_configured_goes_before_what_is_known() -> None:
+    engines = {
+        "default": EngineSpec(type="claude-code"),
+        "mine": SHELL,
+        "tests": EngineSpec(type="aider", model="gpt-4o", good_at="Tests."),
+    }
+
+    assert [*strengths(State(), engines)] == [
+        "`default` (claude-code): good at architecture, complex refactoring.",
+        "`mine` (shell).",
+        "`tests` (aider, gpt-4o): good at Tests.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("paths", "kind"),
+    [
+        ((), "code"),
+        (("src/api.py",), "code"),
+        (("src/api.py", "tests/test_api.py"), "code"),
+        (("tests/", "src/api_test.go", "web/a.test.ts", "test_x.py"), "tests"),
+        (("docs/", "README.md"), "docs"),
+    ],
+)
+def test_a_task_is_of_the_kind_its_paths_are(paths: tuple[str, ...], kind: str) -> None:
+    assert kind_of(spec(1, paths=paths)) == kind
+
+
+def test_the_log_tells_how_an_engine_did() -> None:
+    rules = Rules().planned(
+        spec(1, paths=("a.py",)),
+        spec(2, paths=("b.py",)),
+        spec(3, paths=("docs/",)),
+        spec(4, paths=("docs/more.md",)),
+    )
+    lost = LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="it died")
+    rules.landed(1, sha("a")).started(2).do(lost)
+    rules.started(2).accepted(2, sha("b"))
+    rules.offered(2, sha("c"), sha("0")).landed_as(2, sha("c"))
+    rules.started(3).do(
+        AcceptWork(
+            convoy=NAME,
+            task=3,
+            attempt=1,
+            commit=sha("d"),
+            base=sha("0"),
+            files=("docs/a.md",),
+            usage=Usage(input_tokens=10, usd=0.5),
+        )
+    )
+    rules.offered(3, sha("e"), sha("0"))
+    rules.do(LandMerge(convoy=NAME, task=3, candidate=sha("e"), judged=("ci",)))
+
+    assert {kind: str(each) for kind, each in records(rules.state, SHELL).items()} == {
+        "code": "1 of 2 merged at the first try, 0.0 min a task",
+        "docs": "1 of 1 merged at the first try, 0.0 min, $0.50 a task",
+    }
+    assert records(rules.state, EngineSpec(type="codex")) == {}
