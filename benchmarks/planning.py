@@ -1,4 +1,4 @@
-"""What planning costs beside the model, for a large project: survey, brief, rules."""
+"""What planning costs beside the model, for a large project: from survey to risks."""
 
 import json
 import time
@@ -9,6 +9,7 @@ from typing import Final
 
 import pygit2
 
+from bot.repository.foreseen import foreseen
 from bot.repository.survey import files_at, surveyed
 from convoy.events import EngineSpec
 from convoy.planner.answer import House, read
@@ -27,7 +28,7 @@ ENGINES: Final = {"default": EngineSpec(type="claude-code")}
 def planning(folder: Path, repeats: int) -> dict[str, object]:
     """Plan 20 tasks in a project of 50,000 files, with the answer ready."""
     commit = _project(folder)
-    surveys, rules = [], []
+    surveys, rules, risks = [], [], []
     told = ""
     for _ in range(repeats):
         begun = time.perf_counter()
@@ -36,14 +37,19 @@ def planning(folder: Path, repeats: int) -> dict[str, object]:
         )
         surveyed_at = time.perf_counter()
         house = House(files=files_at(folder, commit), engines=ENGINES, limit=TASKS)
-        assert len(read(_answer(), house)) == TASKS
+        tasks = read(_answer(), house)
+        assert len(tasks) == TASKS
+        ruled_at = time.perf_counter()
+        foreseen(folder, commit, tasks)
         surveys.append(surveyed_at - begun)
-        rules.append(time.perf_counter() - surveyed_at)
+        rules.append(ruled_at - surveyed_at)
+        risks.append(time.perf_counter() - ruled_at)
     return {
         "files": FILES,
         "survey_s": [round(each, 2) for each in surveys],
         "rules_s": [round(each, 2) for each in rules],
-        "median_s": round(median(map(sum, zip(surveys, rules, strict=True))), 2),
+        "risks_s": [round(each, 2) for each in risks],
+        "median_s": round(median(map(sum, zip(surveys, rules, risks, strict=True))), 2),
         "aim_s": 2.0,
         "brief_chars": len(told),
     }

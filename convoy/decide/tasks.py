@@ -39,11 +39,9 @@ def start(state: State, command: StartTask) -> Decision:
     task = convoy.task(command.task)
     if task is None or not startable(convoy, task):
         return Refusal(f"task {command.task} of {convoy.name} cannot start now")
-    if later := [each for each in overlooked(convoy) if each.task == task.number]:
-        return Refusal(f"task {task.number} waits for task {later[0].on}")
     if task.not_before > command.now:
         return Refusal(f"task {task.number} waits for the model's vendor")
-    if why := closed(state, convoy, task, command.now):
+    if why := closed(state, convoy, task, command.now) or _late(convoy, task):
         return Refusal(why)
     work = reviewed(convoy, task) if task.spec.kind == "review" else None
     if work is not None and command.base != work.commit:
@@ -90,6 +88,12 @@ def start(state: State, command: StartTask) -> Decision:
         attempt=attempt,
     )
     return (*_leases(state, convoy, task, command), started, intent)
+
+
+def _late(convoy: Convoy, task: Task) -> str:
+    """Return what keeps back a task whose paths were touched meanwhile."""
+    found = (each for each in overlooked(convoy) if each.task == task.number)
+    return next((f"task {task.number} waits for task {each.on}" for each in found), "")
 
 
 def _leases(state: State, convoy: Convoy, task: Task, command: StartTask) -> Events:
