@@ -54,6 +54,8 @@ class Inputs:
     summary: Path | None
     cache: Path | None
     """A folder that this machine keeps from job to job; None: it may keep none."""
+    objects: Path | None
+    """The folder of this machine's mirrors, `<owner>/<name>.git`; None: it has none."""
     endpoint: str
     """Who stands in for the model's vendor, without a path; empty: nobody."""
     hidden: tuple[Path, ...]
@@ -103,6 +105,7 @@ def read(env: Mapping[str, str]) -> Inputs:
         output=_file(env, "GITHUB_OUTPUT"),
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         cache=_file(env, "RUNNER_TOOL_CACHE"),
+        objects=_file(env, "BRAT_OBJECTS"),
         endpoint=_endpoint(env),
         hidden=_hidden(env),
         offered={name: env[name] for name in env if not _WITHHELD.match(name)},

@@ -15,7 +15,7 @@ from convoy.events import TaskStarted
 from grite import git
 from runner import store
 from runner.inputs import Inputs
-from runner.task import fetch
+from runner.task import fetch_near
 
 STORE: Final = "store.git"
 """The witness's repository, in its scratch folder."""
@@ -75,7 +75,7 @@ def prepare(
     branch = ids.task_branch(started.convoy, started.task)
     workspace = Workspace(folder, scratch / STORE, started.base, branch)
     store.create(workspace.store, workspace.branch)
-    fetch(inputs, workspace.store, workspace.base)
+    fetch_near(inputs, workspace.store, workspace.base)
     store.point(workspace.store, workspace.ref, workspace.base)
     workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)
     shutil.copytree(workspace.store, folder / ".git")

@@ -1,10 +1,13 @@
 """deploy/fleet is what Kubernetes takes, and says what it must of rights and users."""
 
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]  # it ships no types
 from ruamel.yaml import YAML
+
+from tests.runner.job import CLEAN, Forge, git
 
 FLEET = Path(__file__).parents[2] / "deploy/fleet"
 KUBERNETES = "1.37"
@@ -58,6 +61,31 @@ def test_the_pod_an_agent_works_in_has_limits_and_no_rights() -> None:
     assert job["name"] == "$job"
     assert job["securityContext"]["allowPrivilegeEscalation"] is False
     assert set(job["resources"]) == {"requests", "limits"}
+
+
+def test_each_node_mirrors_the_branches_where_jobs_look(tmp_path: Path) -> None:
+    mirrors = read("objects.yaml")
+    pod = mirrors["spec"]["template"]["spec"]
+    (mirror,) = pod["containers"]
+    job = YAML(typ="safe").load(read("job-pod.yaml")["data"]["content"])["spec"]
+
+    kubernetes_validate.validate(mirrors, KUBERNETES, strict=True)
+    assert pod["volumes"] == job["volumes"]
+    (place,) = job["containers"][0]["volumeMounts"]
+    assert place == {**mirror["volumeMounts"][0], "readOnly": True}
+    assert job["containers"][0]["env"] == [
+        {"name": "BRAT_OBJECTS", "value": place["mountPath"]}
+    ]
+
+    (script,) = mirror["args"]  # one round of it, here
+    script = script.replace(place["mountPath"], str(tmp_path)).replace(
+        "sleep 60", "exit"
+    )
+    forge = Forge(tmp_path / "forge")
+    told = {"SERVER": f"file://{forge.root}", "REPOSITORY": "octo/hello"}
+    subprocess.run([*mirror["command"], script], env=CLEAN | told, check=True)
+    refs = git("for-each-ref", cwd=tmp_path / "octo/hello.git")
+    assert refs == f"{forge.base} commit\trefs/heads/main"
 
 
 def test_the_bots_container_may_write_to_its_folder_only() -> None:
