@@ -126,6 +126,8 @@ class Settings(Common):
     """Whether the forge is known to run CI."""
     quota: Quota | None = None
     """None: as much as anybody likes (local mode)."""
+    plan_only: bool = False
+    """Whether every plan waits for a person, whatever the configuration says."""
     stop_file: Path | None = None
     """While it is there, nothing starts and nothing lands."""
     once: bool = False

@@ -1,8 +1,10 @@
 """What each word of the command line does."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -19,7 +21,7 @@ from brat import (
 )
 from brat.afar import Afar
 from brat.checkout import Checkout
-from brat.console import agrees, out, say
+from brat.console import agrees, out, say, write
 from brat.executors import Executor, options_of
 from brat.local import Local, serving
 from brat.places import log_repository
@@ -30,6 +32,7 @@ from convoy.config import Config
 from convoy.state import Convoy
 from convoy.text.duration import seconds
 from convoy.text.plaintext import shortened
+from convoy.told.document import convoy_document
 from runner import engines
 
 TITLE_CHARS: Final = 72
@@ -74,15 +77,29 @@ def init_actions(path: Path, *, hosted: bool) -> int:
     return workflow_files.adopt(checkout, names)
 
 
-def mayor_start(
-    path: Path, text: str, *, headless: bool, timeout: str, comment: str = ""
-) -> int:
-    """Open the issue; plan, or run all of it; return the exit status.
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """How a convoy is asked for from the command line."""
 
-    With `comment` that is said on the issue, in place of setting the label.
-    """
+    headless: bool = False
+    """Run all of it, then end."""
+    timeout: str = "2h"
+    """How long that may take."""
+    plan_only: bool = False
+    """The plan waits for a person."""
+    as_json: bool = False
+    """Print the convoy for a program."""
+    comment: str = ""
+    """Said on the issue, in place of setting the label."""
+
+
+def mayor_start(path: Path, text: str, how: Start) -> int:
+    """Open the issue; plan, or run all of it; return the exit status."""
     if not text.strip():
         raise SystemExit(_usage("--task is empty: say what is to be done"))
+    if how.headless and how.plan_only:
+        raise SystemExit(_usage("--headless runs it, --plan-only does not: give one"))
+    timeout = how.timeout
     try:
         limit_s = int(timeout) if timeout.isdecimal() else seconds(timeout)
     except ValueError as error:
@@ -92,24 +109,27 @@ def mayor_start(
     checkout = checkouts.find(path)
     checkouts.require_clean(checkout)
     config = _checked(checkout)
-    if headless and not (checkout.folder / "registration.json").exists():
+    if how.headless and not (checkout.folder / "registration.json").exists():
         init(path)
-    wanted: tuple[Role, ...] = ROLES if headless else ("mayor",)
-    limit = float(limit_s) if headless else None
-    return asyncio.run(_start(checkout, config, (text, comment), wanted, limit))
+    limit = float(limit_s) if how.headless else None
+    return asyncio.run(_start(checkout, config, text, how, limit))
 
 
 async def _start(
     checkout: Checkout,
     config: Config,
-    asked: tuple[str, str],
-    wanted: tuple[Role, ...],
+    text: str,
+    how: Start,
     limit_s: float | None,
 ) -> int:
+    wanted: tuple[Role, ...] = ROLES if how.headless else ("mayor",)
     async with serving(checkout, wanted, say) as here:
         if local.ci_of(config, here.known).command is None:
             say(_without_ci(config))
-        issue = await _open_issue(here, *asked)
+        desk = here.loop.desk
+        plan_only = how.plan_only or desk.settings.plan_only
+        desk.settings = desk.settings.model_copy(update={"plan_only": plan_only})
+        issue = await _open_issue(here, text, how.comment)
         say(f"opened issue #{issue}")
         try:
             async with asyncio.timeout(limit_s):
@@ -123,7 +143,12 @@ async def _start(
         if convoy is None:
             say(f"issue #{issue} became no convoy: see its comments")
             return roles.BLOCKED
-        out.print(convoy_table(convoy))
+        if how.as_json:
+            write(json.dumps(convoy_document(convoy), indent=2))
+        else:
+            out.print(convoy_table(convoy))
+        if how.plan_only:
+            say(f"nothing starts before: brat convoy approve {convoy.name}")
         return roles.finished(convoy) if limit_s is not None else status
 
 

@@ -21,6 +21,7 @@ from brat.reading import Reader
 from brat.status.find import live_or_named, task_in
 from convoy.commands import (
     AddTask,
+    ApprovePlan,
     BlockTask,
     Command,
     DropTask,
@@ -132,6 +133,16 @@ def resume(convoy: Convoy) -> Decision:
     return Decision(
         command=lambda by: ResumeConvoy(convoy=convoy.name, by=by),
         comment="/brat resume",
+    )
+
+
+def approve(convoy: Convoy) -> Decision:
+    """Let a plan that waits be carried out."""
+    return Decision(
+        command=lambda by: ApprovePlan(
+            convoy=convoy.name, by=by, staged=convoy.settings.staged
+        ),
+        comment="/brat approve",
     )
 
 

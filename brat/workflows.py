@@ -102,9 +102,9 @@ def run(
     )
     for warning in compiled(template_at(checkout.top, _HEAD, name), use).warnings:
         say(f"look out: {warning}")
-    return commands.mayor_start(
-        path, task, headless=headless, timeout=timeout, comment=_comment(name, inputs)
-    )
+    said = _comment(name, inputs)
+    how = commands.Start(headless=headless, timeout=timeout, comment=said)
+    return commands.mayor_start(path, task, how)
 
 
 def _inputs(values: Sequence[str]) -> dict[str, str]:

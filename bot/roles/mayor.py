@@ -153,6 +153,8 @@ def _planned(settings: Settings, text: str) -> Settings:
 
 def _capped(desk: Desk, settings: Settings) -> Settings:
     """Return what a convoy is frozen with, within what the bot allows."""
+    if desk.settings.plan_only:
+        settings = replace(settings, approve="plan")
     if desk.settings.quota is None:
         return settings
     return replace(settings, tasks=min(settings.tasks, desk.settings.quota.tasks))

@@ -80,12 +80,19 @@ def mayor_start(
     *,
     headless: Annotated[bool, typer.Option(help="Run all of it, then end.")] = False,
     timeout: Annotated[str, typer.Option(help="With --headless: 30m, 2h, 90s.")] = "2h",
+    plan_only: Annotated[
+        bool, typer.Option(help="Nothing starts before you approve the plan.")
+    ] = False,
+    as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
     """Open an issue with the label `brat` and plan its convoy."""
     from brat import commands
 
-    sys.exit(commands.mayor_start(repo, task, headless=headless, timeout=timeout))
+    how = commands.Start(
+        headless=headless, timeout=timeout, plan_only=plan_only, as_json=as_json
+    )
+    sys.exit(commands.mayor_start(repo, task, how))
 
 
 @mayor.command("run")

@@ -179,3 +179,11 @@ def convoy_resume(name: Name, repo: Repo = HERE) -> None:
     from brat import deciding
 
     sys.exit(deciding.decided(repo, name, deciding.resume))
+
+
+@convoy.command("approve")
+def convoy_approve(name: Name, repo: Repo = HERE) -> None:
+    """Let a plan that waits for a person be carried out."""
+    from brat import deciding
+
+    sys.exit(deciding.decided(repo, name, deciding.approve))

@@ -116,3 +116,22 @@ def test_work_that_reaches_further_reorders_what_has_not_begun(tmp_path: Path) -
     [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
     assert [task["attempts"] for task in convoy["tasks"]] == [1, 1]
     assert why in terminal.done("brat why task-2")
+
+
+def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
+    terminal = planned_by(tmp_path, "my-planner > plan.json")
+    terminal.done("brat init")
+    said = terminal.type("brat mayor start --task 'Say it.' --plan-only --json")
+
+    assert said.status == 0, said.err
+    told = json.loads(said.out)
+    approve = f"brat convoy approve {told['name']}"
+    assert f"nothing starts before: {approve}" in said.err
+    assert (told["state"], len(told["tasks"])) == ("planning", 3)
+    assert {task["attempts"] for task in told["tasks"]} == {0}
+
+    terminal.done(approve)
+    assert "pat-person approved the plan." in terminal.done("brat log show -n 100")
+    refused = terminal.type("brat mayor start --task x --plan-only --headless")
+    assert refused.status == 2
+    assert "give one" in refused.err
