@@ -55,11 +55,14 @@ class Message:
 
     title: str
     trailer: str
+    half_done: bool = False
+    """Whether the agent was ended, or failed, in the midst of it."""
 
     def text(self) -> str:
         """Return the whole message."""
         title = " ".join(self.title.split())[:200] or "Work of an agent"
-        return f"{title}\n\n{self.trailer}\n"
+        mark = "Brat-Half-Done: yes\n" if self.half_done else ""
+        return f"{title}\n\n{self.trailer}\n{mark}"
 
 
 class Salvage:

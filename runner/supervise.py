@@ -84,6 +84,11 @@ class Ending:
     survivors: int = 0
     """Processes that SIGKILL did not end."""
 
+    @property
+    def cut_off(self) -> bool:
+        """Whether it was ended by us."""
+        return self.timed_out or self.silent or self.cancelled or self.called_off
+
 
 def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
     """Run a program to its end, by itself, by its deadline or because of `stop`.

@@ -117,9 +117,9 @@ class _Session:
             text = plan.answer(self._started, workspace.folder, report.text)
             said = self._redaction(text)
             tried = self._started.kind == "scout"
-            work = self._salvaged(workspace) if tried else Work()
+            work = self._salvaged(workspace, ending) if tried else Work()
             return self._close(ending, report, work, said)
-        return self._close(ending, report, self._salvaged(workspace))
+        return self._close(ending, report, self._salvaged(workspace, ending))
 
     def _run_engine(self, workspace: Workspace, scratch: Path) -> tuple[Ending, Report]:
         page = sys.stdout if self._inputs.on_actions else None
@@ -184,10 +184,11 @@ class _Session:
     def _note_box(self, why: str) -> None:
         self._unboxed = why
 
-    def _salvaged(self, workspace: Workspace) -> Work:
+    def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
         branch = ids.task_branch(self._started.convoy, self._started.task)
-        message = Message(self._started.title, f"Brat-Task: {branch}")
+        cut = ending.exit_code != 0 or ending.cut_off
+        message = Message(self._started.title, f"Brat-Task: {branch}", half_done=cut)
         litter = (*engines.litter(self._started.engine.type), *self._litter)
         work = Salvage(workspace, budget_s, litter).keep(message)
         if work.bundle:

@@ -63,7 +63,10 @@ def test_half_done_work_of_a_failed_agent_is_kept(forge: Forge) -> None:
     assert left.result["conclusion"] == "failure"
     assert left.result["why"] == "The agent exited with status 3."
     assert (left.result["status"], left.result["exit_code"]) == (None, 3)
-    assert git("show", "work:half.txt", cwd=forge.unpacked(left)) == "half"
+    clone = forge.unpacked(left)
+    assert git("show", "work:half.txt", cwd=clone) == "half"
+    said = git("log", "-1", "--format=%(trailers:only)", "work", cwd=clone)
+    assert "Brat-Half-Done: yes" in said.splitlines()
 
 
 def test_death_by_a_signal_is_told_from_an_exit_status(forge: Forge) -> None:
