@@ -53,7 +53,7 @@ def plan_by_pattern(desk: Desk, draft: Draft, convoy: Convoy) -> None:
     except PatternError as error:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
         return
-    draft.submit(
+    refused = draft.submit(
         PlanConvoy(
             convoy=convoy.name,
             planner=f"pattern {convoy.pattern}",
@@ -62,3 +62,5 @@ def plan_by_pattern(desk: Desk, draft: Draft, convoy: Convoy) -> None:
             overlaps=desk.mirror.foreseen(convoy.base, plan.tasks),
         )
     )
+    if refused is not None:
+        draft.submit(FailConvoy(convoy=convoy.name, why=refused.why))

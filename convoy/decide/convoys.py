@@ -114,20 +114,31 @@ def _standing_still(state: State, planned: Convoy) -> Events:
 
 def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
     """Return what would keep a task from ever starting."""
-    after = {task.number: (*task.after, *task.on) for task in tasks}
     kinds = {task.number: task.kind for task in tasks}
     for task in tasks:
         if fault := _looking_fault(task, kinds):
             return fault
-        if lost := [number for number in task.after if number not in after]:
+        if lost := [number for number in task.after if number not in kinds]:
             return f"task {task.number} needs task {lost[0]}, which is not in the plan"
         if task.engine not in convoy.settings.engines:
             return (
                 f"task {task.number} wants the engine {task.engine}, which is unknown"
             )
-    if circle := find_cycle(after):
+    if circle := find_cycle(_edges(tasks)):
         return f"the tasks wait in a circle: {circle}"
     return None
+
+
+def _edges(tasks: tuple[TaskSpec, ...]) -> dict[int, set[int]]:
+    """Return what each task cannot end before.
+
+    Work lands after its review, and so after what the review waits for.
+    """
+    edges = {task.number: {*task.after, *task.on} for task in tasks}
+    for task in tasks:
+        if task.kind == "review":
+            edges[task.on[0]] |= {*task.after}
+    return edges
 
 
 def _looking_fault(task: TaskSpec, kinds: Mapping[int, Kind]) -> str:

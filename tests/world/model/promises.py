@@ -116,7 +116,8 @@ class Promises:
         for number in task.spec.after:
             needed = convoy.task(number)
             assert needed is not None
-            if needed.landed and task.earlier is None:
+            looks = task.spec.kind == "review"  # at work as it is
+            if needed.landed and not looks and task.earlier is None:
                 assert self.forge.commits.contains(fact.base, needed.landed)
         sessions = [t.spec.engine for _, t in after.running()]
         assert len(sessions) <= convoy.settings.max_sessions, "slots overshot"
