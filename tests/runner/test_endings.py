@@ -11,7 +11,7 @@ import psutil
 import pytest
 
 from convoy.events import Limits
-from tests.runner.job import Forge, git
+from tests.runner.job import Forge, Left, git
 
 DAEMON = """
 import os, signal, sys, time
@@ -134,6 +134,45 @@ def test_a_flood_is_cut_in_the_middle(forge: Forge) -> None:
     assert left.said.endswith("x\nlast\n")
     assert "[brat left out 1" in left.said
     assert len(left.said) < 500_000
+
+
+def test_an_agent_that_closes_its_output_works_on(forge: Forge) -> None:
+    left = forge.sh("echo before; exec >&- 2>&-; sleep 0.3; echo late > late.txt")
+
+    assert left.result["outcome"] == "uncommitted"
+    assert left.result["files"] == ["late.txt"]
+    assert left.said == "before\n"
+
+
+SMALL_DISK = """
+for each in "$RUNNER_TEMP" "$GITHUB_WORKSPACE"; do
+    mkdir -p "$each"; mount -t tmpfs -o size=2m none "$each"
+done
+exec "$@"
+"""
+
+
+@pytest.mark.needs("unshare")
+@pytest.mark.parametrize("full", ['"$PWD"', '"$PWD" "$TMPDIR"'])
+def test_a_full_disk_is_survived_and_what_is_lost_is_said(
+    full: str, forge: Forge
+) -> None:
+    fill = f"for each in {full}; do head -c 9999999 /dev/urandom > $each/f; done"
+    started = forge.started("sh", "-c", f"echo 1 > kept.txt; {fill}; true")
+    runner = (sys.executable, "-I", "-m", "runner")
+    job = subprocess.run(
+        ("unshare", "-Urm", "sh", "-c", SMALL_DISK, "sh", *runner),
+        env=forge.environment(forge.hand_off(started)),
+        capture_output=True,
+        text=True,
+        timeout=45,
+        check=False,
+    )
+    left = Left(job.returncode, job.stdout, job.stderr, forge.root / "result")
+
+    assert left.result["conclusion"] == "failure", left.err
+    assert "space" in left.result["why"].lower()
+    assert not is_left(forge)
 
 
 def test_output_that_is_no_text_is_survived(forge: Forge) -> None:
