@@ -466,6 +466,8 @@ class TaskBlocked(Fact, frozen=True, kw_only=True, tag="task.blocked"):
     convoy: str
     task: int
     why: str
+    cause: Cause | None = None
+    """What its last attempt met; null: a person or a rule stopped it."""
 
 
 class TaskMerged(Fact, frozen=True, kw_only=True, tag="task.merged"):

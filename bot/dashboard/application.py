@@ -13,7 +13,7 @@ from bot.dashboard.house import House
 from bot.dashboard.lines import MOST
 from bot.dashboard.lookup import convoy_of, task_of
 from bot.dashboard.news import News
-from bot.dashboard.porch import Porch, Sight, bring, sight_of
+from bot.dashboard.porch import Porch, Sight, Visitor, bring, sight_of
 from bot.dashboard.stream import stream
 from convoy.commands import Command
 from grite.errors import BratError
@@ -21,6 +21,9 @@ from grite.errors import BratError
 PORT: Final = 5173
 LOG_LINES: Final = 200
 """Lines that the log's page shows, of the last that are kept."""
+FRESH_MS: Final = 2000
+"""How long a first page is given again while the log stands still."""
+MADE_MOST: Final = 64
 FORM_BYTES: Final = 64 * 1024
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -33,6 +36,7 @@ class Dashboard:
         """Take who decides who comes in, and what each path begins with."""
         self._porch = porch
         self._base = base
+        self._made: dict[tuple[str, str, Visitor, int], str] = {}
 
     def application(self) -> web.Application:
         """Return the web application."""
@@ -87,23 +91,26 @@ class Dashboard:
     ) -> web.Response:
         sight = sight_of(request)
         visitor = await self._porch.visitor(request, sight)
-        text = pages.page(
-            name,
-            sight.house,
-            request.path_qs,
-            visitor,
-            trouble=sight.news.trouble,
-            mark=sight.news.mark,
-            **given,
-        )
+        text = _rendered(name, sight, request, visitor, given)
         return web.Response(text=text, content_type="text/html")
 
     # --- pages ------------------------------------------------------------------------
 
     async def _overview(self, request: web.Request) -> web.Response:
-        reading = sight_of(request).news.reading
-        shown = pages.overview(reading.state, reading.faults, sight_of(request).now)
-        return await self._page(request, "overview", shown)
+        """Give the first page, made once for all who ask in the same seconds."""
+        sight = sight_of(request)
+        visitor = await self._porch.visitor(request, sight)
+        now = sight.now
+        key = (request.path_qs, sight.news.mark, visitor, now // FRESH_MS)
+        text = self._made.get(key)
+        if text is None:
+            faults = sight.news.reading.faults
+            given = pages.overview(sight.state, faults, now)
+            text = _rendered("overview", sight, request, visitor, given)
+            if len(self._made) >= MADE_MOST:
+                self._made.clear()
+            self._made[key] = text
+        return web.Response(text=text, content_type="text/html")
 
     async def _convoy(self, request: web.Request) -> web.Response:
         convoy = convoy_of(sight_of(request).state, request)
@@ -178,6 +185,24 @@ class Dashboard:
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
         return await stream(request, sight_of(request).news)
+
+
+def _rendered(
+    name: str,
+    sight: Sight,
+    request: web.Request,
+    visitor: Visitor,
+    given: Mapping[str, Any],
+) -> str:
+    return pages.page(
+        name,
+        sight.house,
+        request.path_qs,
+        visitor,
+        trouble=sight.news.trouble,
+        mark=sight.news.mark,
+        **given,
+    )
 
 
 def _refused(request: web.Request, error: web.HTTPException) -> web.StreamResponse:

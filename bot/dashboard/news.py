@@ -7,7 +7,7 @@ from typing import Final
 from convoy.following import NOTHING, Reading
 from grite.errors import BratError
 
-LOOK_S: Final = 0.25
+LOOK_S: Final = 0.1
 """How often the log's head is looked at: one reader for all who watch."""
 
 

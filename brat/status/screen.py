@@ -33,11 +33,16 @@ _WORTH_SAYING_S: Final = 1.0
 
 
 def state_screen(
-    convoys: tuple[Convoy, ...], state: State, now: int, faults: tuple[str, ...] = ()
+    convoys: tuple[Convoy, ...],
+    state: State,
+    now: int,
+    faults: tuple[str, ...] = (),
+    here: tuple[Intervention, ...] = (),
 ) -> Group:
     """Return these convoys, what is at work, and what waits for a person.
 
-    What waits comes last, where the eye is when a command has ended.
+    What waits comes last, where the eye is when a command has ended; `here` is what
+    waits on this machine.
     """
     names = {convoy.name for convoy in convoys}
     found = tuple(
@@ -45,7 +50,7 @@ def state_screen(
         for each in interventions(state, now, faults)
         if each.convoy in names or not each.convoy
     )
-    return Group(*_parts(convoys, state, found))
+    return Group(*_parts(convoys, state, (*here, *found)))
 
 
 def _parts(

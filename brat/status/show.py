@@ -15,10 +15,12 @@ from brat.places import log_repository
 from brat.reading import Reader
 from brat.status import many, screen, tables, watching
 from brat.status.find import convoy_named, live_or_named, task_in
+from brat.status.here import here
 from brat.status.subject import explained
 from convoy.state import Convoy, State
 from convoy.text.nearest import did_you_mean
 from convoy.told import document
+from convoy.told.interventions import Intervention
 from convoy.told.reasons import clock
 from convoy.told.spending import spoken
 from grite.errors import BratError
@@ -40,7 +42,7 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
     """
     reader = Reader(log_repository(path))
     if watch:
-        watching.watch(lambda: looked(reader.read(), reader.faults, convoy))
+        watching.watch(lambda: looked(reader.read(), reader.faults, convoy, here(path)))
     state = reader.read()
     shown = _shown(state, convoy)
     if watch:
@@ -48,9 +50,11 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
     elif as_json:
         whole = document.state_document(state, wall_clock(), reader.faults)
         whole["convoys"] = [document.convoy_document(each) for each in shown]
+        local = [msgspec.to_builtins(each) for each in here(path)]
+        whole["interventions"] = [*local, *whole["interventions"]]
         _write(whole)
     elif shown:
-        out.print(looked(state, reader.faults, convoy))
+        out.print(looked(state, reader.faults, convoy, here(path)))
     else:
         say(NOTHING_YET)
     return BLOCKED if blocked(shown) else OK
@@ -87,7 +91,10 @@ def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
 
 
 def looked(
-    state: State, faults: tuple[str, ...] = (), convoy: str | None = None
+    state: State,
+    faults: tuple[str, ...] = (),
+    convoy: str | None = None,
+    local: tuple[Intervention, ...] = (),
 ) -> RenderableType:
     """Return what people see of a repository: what lives, and what ended last."""
     shown = _shown(state, convoy)
@@ -96,7 +103,7 @@ def looked(
     ended = [each for each in shown if each.ended]
     older = {each.name for each in ended[:-ENDED_SHOWN]}
     newer = tuple(each for each in shown if each.name not in older)
-    whole = screen.state_screen(newer, state, wall_clock(), faults)
+    whole = screen.state_screen(newer, state, wall_clock(), faults, local)
     if older:
         more = f"{len(older)} more have ended; see: brat convoy list"
         return Group(Text(more, style="dim"), whole)

@@ -56,7 +56,10 @@ def again(
     elif cause == "outage" and task.outages >= OUTAGES_MOST:
         why = f"{task.outages + 1} attempts found no model; the last: {command.why}"
     if why:
-        return (TaskBlocked(convoy=command.convoy, task=task.number, why=why),)
+        blocked = TaskBlocked(
+            convoy=command.convoy, task=task.number, why=why, cause=cause
+        )
+        return (blocked,)
     queued = TaskQueued(
         convoy=command.convoy,
         task=task.number,

@@ -45,6 +45,7 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
         case TaskStarted():
             return _started(state, task, event)
         case TaskBlocked():
+            task = replace(task, cause=event.cause or task.cause)
             return replace(task, state="blocked", why=event.why, candidate=None)
         case TaskMerged() | TaskDropped():
             return _settled(state, task, event)

@@ -17,14 +17,20 @@ from convoy.told.reasons import clock
 
 Kind = Literal[
     "blocked_task",
+    "merge_failed",
     "plan_approval",
     "kept_back",
     "stuck_session",
     "lock_conflict",
     "further_work",
+    "config_error",
+    "bot_down",
     "log_damaged",
     "unknown_event",
 ]
+_UNMERGED: Final = frozenset({"conflict", "red"})
+LATELY_MS: Final = 7 * 86_400_000
+"""How long a convoy that failed to merge is shown as waiting."""
 SLACK_S: Final = 300
 """Over a session's own timeout, before its run counts as stuck."""
 
@@ -57,6 +63,7 @@ def interventions(
     return (
         *_damages(state, faults),
         *(_blocked(*each) for each in live if each[1].state == "blocked"),
+        *(_unmerged(convoy) for convoy in _given_up(state, now)),
         *(found for convoy in state.live() for found in _asked(convoy)),
         *(_stuck(*each) for each in state.running() if _is_stuck(*each, now)),
         *(found for each in live for found in _locked(state, *each, now)),
@@ -75,9 +82,29 @@ def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
         yield Intervention(kind="unknown_event", why=why)
 
 
-def _blocked(convoy: Convoy, task: Task) -> Intervention:
+def _given_up(state: State, now: int) -> Iterator[Convoy]:
+    """Give the convoys that lately failed to merge, if nobody asked again since."""
+    newest = {convoy.issue: convoy for convoy in state.convoys.values()}
+    for convoy in newest.values():
+        lately = now - convoy.ended_at < LATELY_MS
+        if convoy.state == "failed" and convoy.settled and convoy.pull and lately:
+            yield convoy
+
+
+def _unmerged(convoy: Convoy) -> Intervention:
     return Intervention(
-        kind="blocked_task",
+        kind="merge_failed",
+        convoy=convoy.name,
+        why=f"the convoy was not merged: {convoy.why}",
+        comments=("/brat start",),
+    )
+
+
+def _blocked(convoy: Convoy, task: Task) -> Intervention:
+    handed_in = task.work is not None and task.work.attempt == task.started
+    unmerged = handed_in and task.cause in _UNMERGED
+    return Intervention(
+        kind="merge_failed" if unmerged else "blocked_task",
         convoy=convoy.name,
         task=task.number,
         why=task.why,

@@ -3,12 +3,13 @@
 from convoy.commands import (
     ApprovePlan,
     BlockTask,
+    FailMerge,
     HoldWork,
     NoteDone,
     TakeLease,
     WithdrawMerge,
 )
-from convoy.told.interventions import SLACK_S, interventions
+from convoy.told.interventions import LATELY_MS, SLACK_S, interventions
 from tests.world.rules import NAME, Rules, sha, spec
 
 
@@ -95,3 +96,36 @@ def test_a_convoy_out_of_the_merge_queue_waits_for_a_person() -> None:
     [found] = interventions(rules.state, rules.now)
 
     assert found.why == "pull request #20 was taken out of the merge queue"
+
+
+def test_work_that_ci_finds_red_to_the_last_attempt_failed_to_merge() -> None:
+    rules = Rules().planned(spec(1), spec(2), attempts=1)
+    rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0"))
+    fail = FailMerge(convoy=NAME, task=1, candidate=sha("b"), cause="red", why="2 red")
+    rules.do(fail)
+    [found] = interventions(rules.state, rules.now)
+
+    assert (found.kind, found.task) == ("merge_failed", 1)
+    assert found.why == "1 attempt did not land; the last: 2 red"
+    assert found.commands[0] == "brat task retry 1 --convoy fix-7"
+
+
+def test_a_task_that_a_person_stopped_did_not_fail_to_merge() -> None:
+    rules = Rules().planned(spec(1), spec(2)).started(1).accepted(1, sha("a"))
+    rules.do(BlockTask(convoy=NAME, task=1, why="stopped by ann", by="ann"))
+
+    assert kinds(rules) == ["blocked_task"]
+
+
+def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
+    rules = Rules().planned(spec(1)).landed(1, sha("a"))
+    rules.do(NoteDone(key=f"pull:{NAME}/0", number=20))
+    fail = FailMerge(
+        convoy=NAME, task=0, candidate=None, cause="conflict", why="main moved"
+    )
+    rules.do(fail)
+    [found] = interventions(rules.state, rules.now)
+
+    assert (found.kind, found.task) == ("merge_failed", 0)
+    assert found.why == "the convoy was not merged: main moved"
+    assert kinds(rules, rules.now + LATELY_MS + 60_000) == []

@@ -76,10 +76,13 @@ def test_one_that_was_killed_is_told_of_and_begun_again(
     os.kill(daemon.pid, signal.SIGKILL)
     psutil.wait_procs([daemon])
     dead = terminal.type("brat daemon status")
+    waits = json.loads(terminal.done("brat status --json"))["interventions"]
     again = terminal.type("brat daemon start --port 0")
     alive = terminal.type("brat daemon status")
 
     assert dead.status == 1
+    assert [each["kind"] for each in waits] == ["bot_down"]
+    assert waits[0]["commands"][0] == "brat daemon start"
     assert dead.lines[0].startswith("does not run: it ended without being asked; see ")
     assert (again.status, alive.status) == (0, 0)
 
@@ -100,10 +103,13 @@ def test_why_it_did_not_start_is_said(terminal: Terminal) -> None:
     before = config.read_text(encoding="utf-8")
     config.write_text("[refinery]\nstrategy = 'magic'\n", encoding="utf-8")
     said = terminal.type("brat daemon start")
+    waits = json.loads(terminal.done("brat status --json"))["interventions"]
     config.write_text(before, encoding="utf-8")
 
     assert said.status == 1
     assert "strategy" in said.err
+    kinds = {each["kind"]: each["why"] for each in waits}
+    assert ".brat/config.toml: refinery.strategy" in kinds["config_error"]
 
 
 def test_a_session_is_stopped_and_its_task_waits(
