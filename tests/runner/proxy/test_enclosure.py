@@ -13,7 +13,7 @@ import pytest
 
 from runner.gateway import cannot_close
 from tests.runner.job import Forge, Left, git
-from tests.runner.proxy.test_session import run as run_claude
+from tests.runner.proxy.test_session import FORBIDDING, run as run_claude
 from tests.runner.proxy.world import Server, server
 
 pytestmark = pytest.mark.skipif(
@@ -103,12 +103,6 @@ def test_only_what_is_listed_can_be_reached(
     ]
     assert left.result["network"] == ""
     assert servers[1].heads == []
-
-
-FORBIDDING = """
-for each in user net; do echo 0 > /proc/sys/user/max_${each}_namespaces; done
-exec "$@"
-"""
 
 
 @pytest.mark.needs("unshare")

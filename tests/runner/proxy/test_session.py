@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from brat.demo.vendor.script import Case, Script, dump
 from brat.processes import Process
 from convoy.events import EngineSpec, Limits
+from runner.boxing import cannot_box
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
 
@@ -80,6 +82,29 @@ def run(forge: Forge, text: str, limits: Limits | None = None, **env: str) -> Le
     return forge.run(started, PATH=path, **{"ANTHROPIC_API_KEY": KEY, **env})
 
 
+FORBIDDING = """
+for each in user net; do echo 0 > /proc/sys/user/max_${each}_namespaces; done
+exec "$@"
+"""
+
+
+def run_unboxed(forge: Forge, text: str) -> Left:
+    """Run it where the machine lets nobody make namespaces."""
+    spec = EngineSpec(type="claude-code", timeout_s=30)
+    log = forge.hand_off(forge.started(engine=spec))
+    env = forge.environment(log, PATH=program(forge, text), ANTHROPIC_API_KEY=KEY)
+    job = [sys.executable, "-I", "-m", "runner"]
+    done = subprocess.run(
+        ["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh", *job],
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
+
+
 def proxies() -> set[int]:
     """Return all proxies that run."""
     return {
@@ -91,8 +116,8 @@ def proxies() -> set[int]:
 
 @pytest.mark.parametrize("secret", ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"])
 def test_the_agent_finds_no_key(forge: Forge, secret: str) -> None:
-    roots = [str(forge.root / name) for name in ("temp", "work", "result")]
-    bait = forge.root / "work/bait"
+    roots = [str(forge.root / name) for name in ("temp", "work", "result", "open")]
+    bait = forge.root / "open/bait"
     bait.parent.mkdir()
     bait.write_text(KEY)
     thief = THIEF.format(python=sys.executable, key=KEY.encode().hex(), roots=roots)
@@ -101,7 +126,7 @@ def test_the_agent_finds_no_key(forge: Forge, secret: str) -> None:
     clone = forge.unpacked(left)
     assert git("show", "work:found.txt", cwd=clone) == str(bait), left.said
     family = int(git("show", "work:family.txt", cwd=clone))
-    assert family == 3, "witness, proxy and itself"
+    assert family == (3 if cannot_box() else 2), "it sees no witness and no proxy"
 
 
 ASSASSIN = """\
@@ -114,8 +139,9 @@ sleep 60
 """
 
 
+@pytest.mark.needs("unshare")
 def test_an_agent_that_ends_its_proxy_ends_its_session(forge: Forge) -> None:
-    left = run(forge, ASSASSIN)
+    left = run_unboxed(forge, ASSASSIN)
 
     assert (left.result["outcome"], left.result["conclusion"]) == ("failed", "failure")
     why = "The engine failed: the proxy that holds its key has ended."
@@ -123,9 +149,10 @@ def test_an_agent_that_ends_its_proxy_ends_its_session(forge: Forge) -> None:
     assert left.result["seconds"] < 20
 
 
+@pytest.mark.needs("unshare")
 def test_nothing_is_left_of_a_proxy_when_its_witness_is_killed(forge: Forge) -> None:
     before = proxies()
-    left = run(forge, "#!/bin/sh\nkill -9 $PPID\n")
+    left = run_unboxed(forge, "#!/bin/sh\nkill -9 $PPID\n")
 
     assert left.status == 137
     theirs = [psutil.Process(pid) for pid in proxies() - before]
