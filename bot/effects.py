@@ -124,7 +124,10 @@ async def _pull(desk: Desk, convoy: Convoy, intent: Intent, now: Try) -> int:
         return found.number
     now.repeat()
     title = comment.pull_title(convoy, task)
-    body = comment.pull_body(convoy, task) if task else packet(convoy, _web(desk))
+    pages = desk.settings.pages
+    body = (
+        comment.pull_body(convoy, task) if task else packet(convoy, _web(desk), pages)
+    )
     return await desk.github.open_pull(title, body, head=head, base=base)
 
 

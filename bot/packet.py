@@ -18,12 +18,13 @@ _FILES: Final = 10
 """Files that are named of one task."""
 
 
-def packet(convoy: Convoy, web: str = "") -> str:
+def packet(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     """Return the text as Markdown.
 
     Args:
         convoy: whose tasks are all merged or dropped.
         web: where the forge shows the repository to people; empty: nowhere.
+        dashboard: where the bot's own pages of the repository are; empty: nowhere.
     """
     merged = sum(task.state == "merged" for task in convoy.tasks)
     count = f"{merged} of {len(convoy.tasks)} tasks"
@@ -42,7 +43,9 @@ def packet(convoy: Convoy, web: str = "") -> str:
     ]
     lines += fitting(rows, "| | {} | | | |", _ROWS_CHARS)
     lines += [*_gaps(convoy), *_left(convoy), ""]
-    lines.append(f"<sub>`brat report {convoy.name}` draws how it went.</sub>")
+    page = f"{dashboard}/convoys/{convoy.name}"
+    live = f"[How it went]({page}). " if dashboard else ""
+    lines.append(f"<sub>{live}`brat report {convoy.name}` draws how it went.</sub>")
     return "\n".join(lines)
 
 

@@ -128,6 +128,8 @@ class Settings(Common):
     """None: as much as anybody likes (local mode)."""
     plan_only: bool = False
     """Whether every plan waits for a person, whatever the configuration says."""
+    pages: str = ""
+    """Where people find the dashboard of this repository; empty: nowhere."""
     stop_file: Path | None = None
     """While it is there, nothing starts and nothing lands."""
     once: bool = False

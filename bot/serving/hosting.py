@@ -102,6 +102,7 @@ class Hosting(Common):
             secret=self.secret or secrets.token_hex(SECRET_CHARS),
             quota=self.quota,
             stop_file=self.stop_file,
+            pages=f"{self.dashboard_url}/{repository}" if self.dashboard_url else "",
         )
 
     @property

@@ -90,6 +90,13 @@ def test_without_a_page_to_link_to_commits_are_named() -> None:
     assert f"`{'a' * 10}...{'b' * 10}`" in text
 
 
+def test_the_bots_own_page_is_linked() -> None:
+    text = packet(whole().convoy, WEB, "https://brat.example/ann/app")
+
+    link = f"https://brat.example/ann/app/convoys/{NAME}"
+    assert f"<sub>[How it went]({link}). `brat report {NAME}` draws" in text
+
+
 def test_what_no_ci_judged_is_said() -> None:
     rules = Rules().planned(spec(1), require_ci=False)
     text = packet(landed(rules, 1, sha("a"), "a.py", judged=("none",)).convoy)
