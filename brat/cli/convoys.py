@@ -95,6 +95,21 @@ def mayor_start(
     sys.exit(commands.mayor_start(repo, task, how))
 
 
+@mayor.command("ask")
+def mayor_ask(
+    question: Annotated[str, typer.Argument(help="In your own words.")],
+    *,
+    engine: Annotated[
+        str | None, typer.Option(help="Who answers; else the one that plans.")
+    ] = None,
+    repo: Repo = HERE,
+) -> None:
+    """Ask an engine about the repository and its convoys; nothing is changed."""
+    from brat import asking
+
+    sys.exit(asking.ask(repo, question, engine))
+
+
 @mayor.command("run")
 def mayor_run(*, once: Once = False, watch: Watch = False, repo: Repo = HERE) -> None:
     """Accept and plan what is labelled."""
