@@ -11,6 +11,7 @@ from convoy.events import TaskSpec, Wait
 from convoy.graph import find_cycle
 from convoy.planner import ANSWER_CHARS
 from convoy.planner.answer import House, Unusable, read
+from convoy.resources import declared_path
 from grite.resource import overlaps
 
 FILES = ("README.md", "src/auth/tokens.py", "src/api.py", "tests/test_api.py")
@@ -168,6 +169,9 @@ def test_every_plan_that_is_taken_can_be_carried_out(given: list[Any]) -> None:
     after = {task.number: task.after for task in tasks}
 
     assert find_cycle(after) is None
+    for task, written in zip(tasks, given, strict=True):
+        asked = (*written.get("paths", ()), *written.get("creates", ()))
+        assert {*task.paths} == {*map(declared_path, asked)}
     for one, other in combinations(tasks, 2):
         ordered = other.number in _before(after, one.number) or one.number in _before(
             after, other.number
