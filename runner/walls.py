@@ -48,9 +48,25 @@ def hidden(inputs: Inputs, store: Path) -> list[str]:
         inputs: the job.
         store: the witness's repository.
     """
-    homes = {inputs.offered.get("HOME", ""), str(Path.home())} - {""}
+    homes = {inputs.offered.get("HOME", ""), _own_home()} - {""}
     inside = (Path(home, each) for home in sorted(homes) for each in CREDENTIALS)
     told = (inputs.offered.get(name, "") for name in COMMANDS)
     files = (Path(each) for each in (*DAEMONS, *filter(None, told)))
     found = (*inside, *files, inputs.result, store)
-    return [str(each) for each in found if each.exists()]
+    return [str(each) for each in found if _is_there(each)]
+
+
+def _is_there(path: Path) -> bool:
+    """Whether something is there; what this user may not look for, its agent cannot."""
+    try:
+        return path.exists()
+    except OSError:
+        return False
+
+
+def _own_home() -> str:
+    """Return the home of the job's user; empty: it has none, as in some containers."""
+    try:
+        return str(Path.home())
+    except RuntimeError:
+        return ""
