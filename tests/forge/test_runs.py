@@ -55,6 +55,7 @@ async def test_a_run_sees_what_an_actions_job_sees_and_nothing_else(
             "BRAT_SESSION": INPUTS["session"],
             "BRAT_LOG": INPUTS["log"],
             "BRAT_RESULT": str(folder / "result"),
+            "BRAT_HIDDEN": str(folder.parents[1]),
             "BRAT_RUN_DIR": str(folder),
             "BRAT_TOKEN_FD": found["BRAT_TOKEN_FD"],
         }
