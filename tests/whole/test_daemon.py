@@ -139,7 +139,7 @@ def test_in_a_clone_of_another_machine_a_decision_is_a_comment(
 ) -> None:
     known = registrations.read(folder(terminal))
     bare = registrations.bare_path(folder(terminal), known)
-    terminal.done("brat mayor start --task 'Say no more'")
+    terminal.type("brat mayor start --task 'Say no more'")  # 1: another is blocked
     clone = Terminal(terminal.cwd.parent / "clone", terminal.home)
     terminal.done(f"git clone -q {bare} {clone.cwd}")
     clone.done("git fetch -q origin refs/grite/*:refs/grite/*")
