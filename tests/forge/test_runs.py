@@ -54,7 +54,6 @@ async def test_a_run_sees_what_an_actions_job_sees_and_nothing_else(
         assert {key: found[key] for key in found if key.startswith("BRAT_")} == {
             "BRAT_SESSION": INPUTS["session"],
             "BRAT_LOG": INPUTS["log"],
-            "BRAT_HIDDEN": str(folder.parents[1]),
             "BRAT_RESULT": str(folder / "result"),
             "BRAT_HIDDEN": str(folder.parents[1]),
             "BRAT_RUN_DIR": str(folder),
