@@ -86,7 +86,7 @@ def _project(folder: Path) -> str:
         who = pygit2.Signature("Ann", "ann@example.org", 1_700_000_000 + commit, 0)
         parent = [repo.create_commit(None, who, who, "Work", tree, parent)]
     repo.create_reference("refs/heads/main", parent[0])
-    git.run(["repack", "-adq"], cwd=folder)  # as what was fetched is
+    git.run(["repack", "-adq"], cwd=folder, deadline_s=600)  # as fetched
     return str(parent[0])
 
 
