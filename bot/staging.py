@@ -31,10 +31,12 @@ from convoy.actions import (
     LandConvoy,
     MakePlan,
     Pause,
+    Prove,
     Reject,
     Reorder,
     Staged,
     Sweep,
+    Try,
     role_of,
 )
 from convoy.plan import plan
@@ -127,6 +129,10 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             witness.begin(desk, draft, action)
         case Build():
             refinery.build(desk, draft, action)
+        case Try():
+            refinery.try_out(draft, action)
+        case Prove():
+            refinery.prove(desk, draft, action)
         case BuildConvoy():
             refinery.build_convoy(desk, draft, action)
         case Align():

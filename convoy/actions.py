@@ -62,6 +62,21 @@ class Build(Struct, frozen=True):
     onto: str
 
 
+class Try(Struct, frozen=True):
+    """Let CI judge tests before there is code for them."""
+
+    convoy: str
+    task: int
+
+
+class Prove(Struct, frozen=True):
+    """CI found the tests red, as they should be."""
+
+    convoy: str
+    task: int
+    candidate: str
+
+
 class BuildConvoy(Struct, frozen=True):
     """Build the convoy's own candidate on the target's tip."""
 
@@ -174,6 +189,8 @@ Staged = (
     | Begin
     | Collect
     | Build
+    | Try
+    | Prove
     | BuildConvoy
     | Align
     | Land
@@ -198,6 +215,8 @@ _ROLES: dict[type[Action], Role] = {
     Collect: "witness",
     CancelRun: "witness",
     Build: "refinery",
+    Try: "refinery",
+    Prove: "refinery",
     BuildConvoy: "refinery",
     Align: "refinery",
     Land: "refinery",

@@ -342,6 +342,15 @@ class AcceptReview(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
 
+class ProveTests(Struct, frozen=True, kw_only=True):
+    """CI found the tests red, and there is no code for them yet."""
+
+    convoy: str
+    task: int
+    commit: str
+    judged: tuple[str, ...]
+
+
 class RefuseWork(Struct, frozen=True, kw_only=True):
     """The attempt ended without work that may land."""
 
@@ -483,6 +492,7 @@ Command = (
     | AcceptNothing
     | AcceptReport
     | AcceptReview
+    | ProveTests
     | RefuseWork
     | LoseSession
     | AttemptMerge

@@ -29,7 +29,7 @@ Cause = Literal[
 """Why a task is in the queue: only `planned`, `outage`, `setup`, `spent` and `retry`
 cost no attempt."""
 
-Kind = Literal["work", "report", "scout", "review"]
+Kind = Literal["work", "report", "scout", "review", "tests"]
 """What a task is for; docs/workflows.md says what each kind does."""
 Approve = Literal["auto", "plan"]
 Followups = Literal["ask", "auto", "off"]
@@ -81,7 +81,7 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     """The task whose agent asked for it; 0: it was planned, or a person added it."""
     kind: Kind = "work"
     on: tuple[int, ...] = ()
-    """The tasks whose work it looks at; it is merged when they are."""
+    """The task whose work it looks at or goes on from; both are merged together."""
     rounds: int = 2
     """How often a review may ask for changes."""
 
@@ -601,6 +601,17 @@ class WorkReviewed(Fact, frozen=True, kw_only=True, tag="work.reviewed"):
     usage: Usage = Usage()
 
 
+class TestsProven(Fact, frozen=True, kw_only=True, tag="tests.proven"):
+    """CI found tests red before there is code, as they should be."""
+
+    convoy: str
+    task: int
+    commit: str
+    """The work that holds them."""
+    judged: tuple[str, ...]
+    """The checks that CI reported on it."""
+
+
 class WorkRebased(Fact, frozen=True, kw_only=True, tag="work.rebased"):
     """A person had the work put on a newer base; the same push moves the branch."""
 
@@ -847,6 +858,7 @@ Event = (
     | WorkAccepted
     | WorkRefused
     | WorkReviewed
+    | TestsProven
     | WorkRebased
     | WorkHeld
     | WorkReleased

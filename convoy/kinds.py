@@ -8,6 +8,8 @@ from convoy.state import Convoy, Task, Work
 
 REPORTING: Final[frozenset[Kind]] = frozenset({"report", "scout"})
 """They end in a report, and land nothing."""
+CHANGING: Final[frozenset[Kind]] = frozenset({"work", "tests"})
+"""They end in a change."""
 
 ANSWERS: Final[dict[Kind | Literal["plan"], str]] = {
     "plan": "plan",
@@ -23,8 +25,8 @@ def is_last(task: TaskSpec, tasks: tuple[TaskSpec, ...]) -> bool:
     return not any(task.number in other.after for other in tasks)
 
 
-def attending(convoy: Convoy, number: int) -> Iterator[Task]:
-    """Give the tasks that look at this one's work, and are settled when it is."""
+def reviews(convoy: Convoy, number: int) -> Iterator[Task]:
+    """Give the reviews of a task's work that are not settled."""
     return (
         task
         for task in convoy.tasks
@@ -32,23 +34,44 @@ def attending(convoy: Convoy, number: int) -> Iterator[Task]:
     )
 
 
-def reviewed(convoy: Convoy, review: Task) -> Work | None:
-    """Return the work that a review has to look at; None: there is none now."""
-    work = _work_of(convoy, review)
-    return None if work is None or work.commit == review.approves else work
+def attending(convoy: Convoy, number: int) -> Iterator[Task]:
+    """Give the tasks that are settled when this one is: its reviews, and its tests."""
+    yield from reviews(convoy, number)
+    task = convoy.task(number)
+    if task is None or task.spec.kind != "work":
+        return
+    tests = (convoy.task(each) for each in task.spec.on)
+    yield from (each for each in tests if each is not None and not each.settled)
+
+
+def stands_on(convoy: Convoy, task: Task) -> Work | None:
+    """Return the work that an attempt starts from, of a task that is on another."""
+    other = convoy.task(task.spec.on[0]) if task.spec.on else None
+    work = other.work if other is not None else None
+    if other is None or work is None or other.state != "needs-review":
+        return None
+    ready = {"review": task.approves != work.commit, "work": is_proven(other)}
+    return work if ready.get(task.spec.kind) else None
+
+
+def is_proven(tests: Task) -> bool:
+    """Whether CI found the tests red as they are now."""
+    return tests.work is not None and tests.proven == tests.work.commit
 
 
 def awaited(convoy: Convoy, task: Task) -> str:
-    """Return what a task waits for that looks at others' work; empty: nothing."""
-    if task.spec.kind != "review" or reviewed(convoy, task) is not None:
+    """Return what a task waits for that is on another; empty: nothing."""
+    if not task.spec.on or task.earlier or stands_on(convoy, task) is not None:
         return ""
     names = ", ".join(map(str, task.spec.on))
-    return (
-        f"task {names} to land" if _work_of(convoy, task) else f"work of task {names}"
-    )
+    if task.spec.kind == "work":
+        return f"CI to find the tests of task {names} red"
+    other = convoy.task(task.spec.on[0])
+    is_there = other is not None and other.state == "needs-review"
+    return f"task {names} to land" if is_there else f"work of task {names}"
 
 
-def _work_of(convoy: Convoy, review: Task) -> Work | None:
-    subject = convoy.task(review.spec.on[0]) if review.spec.on else None
-    ready = subject is not None and subject.state == "needs-review"
-    return subject.work if subject is not None and ready else None
+def coder(convoy: Convoy, tests: Task) -> Task | None:
+    """Return the task whose code is to pass the tests."""
+    found = (t for t in convoy.tasks if tests.number in t.spec.on and t.number)
+    return next((task for task in found if task.spec.kind == "work"), None)

@@ -29,12 +29,14 @@ from convoy.actions import (
     LandConvoy,
     MakePlan,
     Pause,
+    Prove,
     Reject,
     Show,
     Sweep,
+    Try,
 )
 from convoy.budget import closed, overspent, reopens
-from convoy.kinds import reviewed
+from convoy.kinds import is_proven, stands_on
 from convoy.needs import uncalled
 from convoy.observed import Checks, Observed
 from convoy.queue import (
@@ -56,6 +58,7 @@ NO_CI = (
     "workflow run on pushes to brat/queue/**, or set [refinery] require_ci = false"
 )
 
+NOT_RED = "CI is green with these tests and without the code: none of them fails"
 TOO_MANY = (
     "too many attempts in a row brought no work ({}, over all convoys): see why they "
     "failed, then say `/brat resume all`"
@@ -213,7 +216,7 @@ def _begin(convoy: Convoy, task: Task, observed: Observed) -> Begin | BeginPlan:
     if task.number == 0:
         return BeginPlan(convoy.name)
     tip = observed.refs[HEADS + ids.base_branch(convoy.name)]
-    if task.spec.kind == "review" and (work := reviewed(convoy, task)):
+    if work := stands_on(convoy, task):
         tip = work.commit
     return Begin(convoy.name, task.number, task.earlier.commit if task.earlier else tip)
 
@@ -249,6 +252,7 @@ def _merges(
         if not convoy.withdrawn:
             yield from _convoy_merge(convoy, observed, pace, now)
         return
+    yield from _trials(convoy, observed, pace, now)
     queue = chain(convoy, tip)
     green = _green_front(convoy, queue.links, observed)
     yield from _landing(convoy, green, observed, tip)
@@ -259,6 +263,29 @@ def _merges(
     if queue.unbuilt:
         numbers = tuple(task.number for task in queue.unbuilt)
         yield Build(convoy.name, numbers, queue.onto)
+
+
+def _trials(
+    convoy: Convoy, observed: Observed, pace: Pace, now: int
+) -> Iterator[Action]:
+    """Let CI see tests red before there is code; green ones test nothing."""
+    for task in convoy.tasks:
+        work, candidate = task.work, task.candidate
+        if task.spec.kind != "tests" or task.state != "needs-review":
+            continue
+        if work is None or is_proven(task):
+            continue
+        if candidate is None or candidate.commit != work.commit:
+            yield Try(convoy.name, task.number)
+            continue
+        checks = observed.checks.get(work.commit)
+        verdict = checks.verdict if checks else "none"
+        if verdict == "red":
+            yield Prove(convoy.name, task.number, work.commit)
+        elif verdict == "green":
+            yield Reject(convoy.name, task.number, work.commit, NOT_RED)
+        elif checks and verdict == "none" and _overdue(candidate, pace, now):
+            yield Block(convoy.name, task.number, NO_CI)
 
 
 def _green_front(

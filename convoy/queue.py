@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from convoy.budget import overspent
-from convoy.kinds import attending, awaited
+from convoy.kinds import awaited, coder, is_proven, reviews
 from convoy.state import Candidate, Convoy, Lease, State, Task
 from grite.resource import overlaps
 
@@ -78,7 +78,12 @@ def kept_back(convoy: Convoy, task: Task) -> str:
     """Return what has to be done before the task may merge; empty: nothing."""
     if why := kept_by_people(convoy, task):
         return why
-    for review in attending(convoy, task.number):
+    if task.spec.kind == "tests":
+        code = coder(convoy, task)
+        number = code.number if code else 0
+        tests = f"task {number} to pass its tests"
+        return tests if is_proven(task) else "CI to find its tests red"
+    for review in reviews(convoy, task.number):
         if task.work is None or review.approves != task.work.commit:
             return f"the review by task {review.number}"
     return ""

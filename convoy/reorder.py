@@ -35,7 +35,8 @@ def _found(
     specs = {task.number: task.spec for task in convoy.tasks}
     for task in convoy.tasks:
         changes = task.spec.paths and task.spec.kind not in ANSWERS
-        if task.state != "queued" or task.started or not changes:
+        has_base = task.spec.on  # it starts from its tests, whatever has landed since
+        if task.state != "queued" or task.started or has_base or not changes:
             continue
         for other, files in working:
             if _ordered(specs, task.number, other.number):

@@ -110,6 +110,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """Why earlier attempts did not land, oldest first."""
     learned: tuple[str, ...] = ()
     """What its last agent that noted anything noted for the tasks that build on it."""
+    proven: str = ""
+    """The work whose tests CI found red, of a task that writes them."""
     approves: str = ""
     """The work that it approves, of a review; empty: none yet."""
     rounds: int = 0

@@ -95,7 +95,7 @@ def prompt(
             parts += [heading, fenced(clean("\n".join(numbered)), fence) + "\n"]
     if started.kind == "plan":
         return "\n".join((*parts, started.brief, _ANSWER_RULES.format(what="plan")))
-    if started.kind != "work":
+    if started.kind in ANSWERS:
         rules = _ANSWER_RULES.format(what=ANSWERS[started.kind])
         return "\n".join((*parts, started.brief, rules, _SAYING))
     protected = ", ".join(f"`{each}`" for each in started.gate.protected) or "nothing"

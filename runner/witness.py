@@ -113,7 +113,7 @@ class _Session:
             return self._close(ending, Report(None), Work(), why=ready.why)
         self._litter = ready.litter
         ending, report = self._run_engine(workspace, scratch)
-        if self._started.kind != "work":
+        if self._started.kind in ANSWERS:
             text = plan.answer(self._started, workspace.folder, report.text)
             said = self._redaction(text)
             tried = self._started.kind == "scout"
@@ -231,10 +231,10 @@ class _Session:
         spec = started.engine
         limits = spec.timeout_s, spec.silence_s
         seen = Seen(ending, report, work, refused, *limits, unprepared=why)
-        if started.kind == "work":
-            found = conclude(seen)
-        else:
+        if started.kind in ANSWERS:
             found = answered(seen, answer, ANSWERS[started.kind])
+        else:
+            found = conclude(seen)
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
         return Result(
             **self._who,

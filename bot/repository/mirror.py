@@ -16,9 +16,11 @@ from bot.repository.bundle import NoBundle, take_in
 from bot.repository.clone import HEADS, Clone
 from bot.repository.foreseen import foreseen
 from bot.repository.rewritten import believed
+from bot.repository.templates import template_at
 from convoy import checkpoint as states
 from convoy.events import Overlap, TaskSpec
 from convoy.following import NOTHING, Reading, follow
+from convoy.patterns.template import Template
 from convoy.record import fold
 from convoy.state import State
 from grite import checkpoint, git, objects
@@ -266,6 +268,11 @@ class Mirror:
         except (GitFailed, Unavailable) as error:
             self.notices.append(f"Which tasks may collide is not known: {error}")
             return ()
+
+    def template(self, commit: str, name: str) -> Template:
+        """Return a pattern as a commit has it, as `template_at`; blocking."""
+        self.ensure([commit])
+        return template_at(self.path, commit, name)
 
     def diff(self, base: str, commit: str, room: int) -> str:
         """Return what a commit changes against another, as a patch, cut; blocking.

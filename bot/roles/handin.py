@@ -228,6 +228,11 @@ class HandIn:
             is_done = result.conclusion == "success"
             self._turn_down(result, " ".join(patch.refusals if is_done else ended))
             return
+        if changed := self._changed_tests(commit):
+            self._keep(commit)
+            names = ", ".join(changed[:5])
+            self._turn_down(result, f"it changes the tests it was to pass: {names}")
+            return
         self._note(result, result.left.followups)
         refused = self.draft.submit(
             AcceptWork(
@@ -252,6 +257,15 @@ class HandIn:
         except (GitFailed, Unavailable, pygit2.GitError, LookupError) as error:
             why = f"The work cannot be looked at: {error}."
             return Patch(files=(), refusals=(why,), keeps=False)
+
+    def _changed_tests(self, commit: str) -> tuple[str, ...]:
+        """Return the files of the tests that the work was to pass and changes."""
+        spec, convoy = self.task.spec, self.convoy
+        tests = convoy.task(spec.on[0]) if spec.on else None
+        if tests is None or tests.work is None:
+            return ()
+        patch = self._examined(tests.work.commit, commit)
+        return tuple(name for name in patch.files if name in tests.work.files)
 
     def _keep(self, commit: str) -> None:
         name, number = self.convoy.name, self.task.number

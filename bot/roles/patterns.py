@@ -2,7 +2,6 @@
 
 from bot.desk import Desk
 from bot.repository.draft import Draft
-from bot.repository.templates import template_at
 from convoy.commands import FailConvoy, PlanConvoy, RequestConvoy
 from convoy.patterns import PatternError
 from convoy.patterns.compiling import Compiled, Use, compiled
@@ -34,7 +33,7 @@ def compiled_for(desk: Desk, wanted: RequestConvoy | Convoy) -> Compiled:
     Raises:
         PatternError: there is no such pattern, it has faults, or its inputs do.
     """
-    template = template_at(desk.mirror.path, wanted.base, wanted.pattern)
+    template = desk.mirror.template(wanted.base, wanted.pattern)
     use = Use(
         name=wanted.pattern,
         title=wanted.title,
@@ -42,6 +41,7 @@ def compiled_for(desk: Desk, wanted: RequestConvoy | Convoy) -> Compiled:
         inputs=wanted.inputs,
         engines=wanted.settings.engines,
         limit=wanted.settings.tasks,
+        require_ci=wanted.settings.require_ci,
     )
     return compiled(template, use)
 

@@ -13,7 +13,9 @@ from convoy.actions import (
     BuildConvoy,
     Land,
     LandConvoy,
+    Prove,
     Reject,
+    Try,
 )
 from convoy.commands import (
     AttemptMerge,
@@ -21,7 +23,9 @@ from convoy.commands import (
     FailConvoy,
     FailMerge,
     LandMerge,
+    ProveTests,
 )
+from convoy.plan import NOT_RED
 from convoy.state import Candidate, Convoy, Task, Work
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
@@ -55,6 +59,37 @@ def build(desk: Desk, draft: Draft, action: Build) -> None:
             return
         _attempt(draft, convoy, number, branch, piece, made)
         onto = made
+
+
+def try_out(draft: Draft, action: Try) -> None:
+    """Show tests to CI as they are, before there is code for them."""
+    convoy = draft.state.convoys[action.convoy]
+    task = convoy.task(action.task)
+    if task is None or task.work is None:
+        return
+    commit, branch = task.work.commit, ids.base_branch(convoy.name)
+    attempted = AttemptMerge(
+        convoy=convoy.name,
+        task=task.number,
+        candidate=commit,
+        base=task.work.base,
+        work=commit,
+    )
+    if draft.submit(attempted) is None:
+        draft.move(HEADS + ids.queue_branch(branch, commit), commit)
+
+
+def prove(desk: Desk, draft: Draft, action: Prove) -> None:
+    """Note that CI found the tests red."""
+    checks = desk.observed.checks.get(action.candidate)
+    draft.submit(
+        ProveTests(
+            convoy=action.convoy,
+            task=action.task,
+            commit=action.candidate,
+            judged=checks.names if checks else (),
+        )
+    )
 
 
 def build_convoy(desk: Desk, draft: Draft, action: BuildConvoy) -> None:
@@ -182,6 +217,18 @@ def _land(
 def reject(draft: Draft, action: Reject) -> None:
     """Send the task back with what CI said; a red convoy is given up."""
     said = redacted(clean(action.text))
+    if action.text == NOT_RED:
+        _send_back(
+            draft,
+            FailMerge(
+                convoy=action.convoy,
+                task=action.task,
+                candidate=action.candidate,
+                cause="changes",
+                why=said,
+            ),
+        )
+        return
     _send_back(
         draft,
         FailMerge(

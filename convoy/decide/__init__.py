@@ -62,6 +62,7 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.AcceptNothing: sessions.accept_nothing,
     commands.AcceptReport: sessions.accept_report,
     commands.AcceptReview: reviews.accept,
+    commands.ProveTests: merges.prove,
     commands.RefuseWork: sessions.refuse,
     commands.LoseSession: sessions.lose,
     commands.AttemptMerge: merges.attempt,

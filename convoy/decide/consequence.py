@@ -118,7 +118,8 @@ def _settled(convoy: Convoy, settled: Task, task: Task) -> Event:
 def _lost(task: Task, gone: Collection[int]) -> set[int]:
     """Return what a task needs of what is gone; to wait for a path is no need."""
     spec = task.spec
-    return {n for n in spec.after if n in gone and not overlapping(spec, n)}
+    needed = {n for n in spec.after if not overlapping(spec, n)}
+    return {n for n in (*needed, *spec.on) if n in gone}
 
 
 def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Events:

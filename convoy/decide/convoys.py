@@ -118,6 +118,8 @@ def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
     for task in tasks:
         if fault := _looking_fault(task, kinds):
             return fault
+        if fault := _tests_fault(convoy, task, tasks):
+            return fault
         if lost := [number for number in task.after if number not in kinds]:
             return f"task {task.number} needs task {lost[0]}, which is not in the plan"
         if task.engine not in convoy.settings.engines:
@@ -143,10 +145,27 @@ def _edges(tasks: tuple[TaskSpec, ...]) -> dict[int, set[int]]:
 
 def _looking_fault(task: TaskSpec, kinds: Mapping[int, Kind]) -> str:
     """Return what is wrong with the tasks whose work it looks at; empty: nothing."""
+    if task.kind == "work" and task.on:
+        is_tests = len(task.on) == 1 and kinds.get(task.on[0]) == "tests"
+        return "" if is_tests else f"task {task.number} is on one task that is tests"
     if task.kind != "review":
         return f"task {task.number} looks at no task's work" if task.on else ""
     if len(task.on) != 1 or kinds.get(task.on[0]) != "work":
         return f"task {task.number} reviews one task that is work"
+    return ""
+
+
+def _tests_fault(convoy: Convoy, task: TaskSpec, tasks: tuple[TaskSpec, ...]) -> str:
+    """Return what keeps tests from being seen red, and then passed by one task."""
+    if task.kind != "tests":
+        return ""
+    if not convoy.settings.require_ci:
+        return f"CI must find the tests of task {task.number} red, and none is required"
+    code = [t for t in tasks if t.kind == "work" and task.number in t.on]
+    if len(code) != 1:
+        return f"one task of work is on the tests of task {task.number}"
+    if not {*code[0].after} <= {*task.after}:
+        return f"task {code[0].number} waits for more than its tests do"
     return ""
 
 

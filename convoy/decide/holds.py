@@ -9,7 +9,7 @@ from convoy.commands import (
     WithdrawMerge,
 )
 from convoy.decide.consequence import changed, known
-from convoy.decide.lookup import live, task_in
+from convoy.decide.lookup import in_use, live, task_in
 from convoy.decide.verdict import Decision, Refusal
 from convoy.events import (
     MergeRequested,
@@ -68,6 +68,8 @@ def rebase(state: State, command: RebaseWork) -> Decision:
     task = task_in(state, command.convoy, command.task, "needs-review")
     if isinstance(task, Refusal):
         return task
+    if used := in_use(state.convoys[command.convoy], task):
+        return used
     if task.work is None or task.work.commit != command.old:
         return Refusal(f"task {command.task} has other work by now")
     if task.work.base == command.base:
@@ -88,6 +90,8 @@ def revise(state: State, command: ReviseTask) -> Decision:
     task = task_in(state, command.convoy, command.task, "needs-review")
     if isinstance(task, Refusal):
         return task
+    if used := in_use(state.convoys[command.convoy], task):
+        return used
     why = f"{command.by} asks for changes: {command.text}"
     events = changed(state.convoys[command.convoy], task, why)
     if not any(isinstance(event, TaskBlocked) for event in events):

@@ -1,6 +1,7 @@
 """Convoys and tasks in the state a rule wants them in, or a refusal that says why."""
 
 from convoy.decide.verdict import Refusal
+from convoy.kinds import coder
 from convoy.state import Convoy, State, Task
 
 
@@ -31,6 +32,15 @@ def task_in(state: State, name: str, number: int, wanted: str) -> Task | Refusal
     if task.state != wanted:
         return Refusal(f"task {number} of {name} is {task.state}, not {wanted}")
     return task
+
+
+def in_use(convoy: Convoy, task: Task) -> Refusal | None:
+    """Return why tests stay as they are: their code has begun, and lands with them."""
+    code = coder(convoy, task) if task.spec.kind == "tests" else None
+    if code is None or code.settled or not code.started:
+        return None
+    number = code.number
+    return Refusal(f"task {number} goes on from the tests of task {task.number}")
 
 
 def in_session(state: State, name: str, number: int, attempt: int) -> Task | Refusal:

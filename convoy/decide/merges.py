@@ -5,7 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy import ids
-from convoy.commands import AttemptMerge, FailMerge, LandMerge
+from convoy.commands import AttemptMerge, FailMerge, LandMerge, ProveTests
 from convoy.decide.consequence import again, completed, convoy_next, finish
 from convoy.decide.lookup import live, task_in
 from convoy.decide.verdict import Decision, Refusal
@@ -16,6 +16,7 @@ from convoy.events import (
     MergeLanded,
     Settings,
     TaskMerged,
+    TestsProven,
 )
 from convoy.queue import kept_back
 from convoy.state import Convoy, State
@@ -36,7 +37,8 @@ def attempt(state: State, command: AttemptMerge) -> Decision:
             return task
         if task.work is None or task.work.commit != command.work:
             return Refusal(f"task {command.task} has other work by now")
-        if waits := kept_back(convoy, task):
+        is_trial = task.spec.kind == "tests" and command.candidate == task.work.commit
+        if not is_trial and (waits := kept_back(convoy, task)):
             return Refusal(f"task {command.task} waits for {waits}")
         current = task.candidate
     elif not convoy.settled:
@@ -81,6 +83,26 @@ def fail(state: State, command: FailMerge) -> Decision:
     if isinstance(task, Refusal):
         return task
     return (failed, *again(state, command, task))
+
+
+def prove(state: State, command: ProveTests) -> Decision:
+    """Note that CI found the tests red that are on trial now."""
+    task = task_in(state, command.convoy, command.task, "needs-review")
+    if isinstance(task, Refusal):
+        return task
+    if task.spec.kind != "tests":
+        return Refusal(f"task {task.number} writes no tests for others")
+    if task.candidate is None or task.candidate.commit != command.commit:
+        return Refusal(f"{command.commit} is not the candidate any more")
+    if not _is_judged(state.convoys[command.convoy].settings, command.judged):
+        return Refusal(f"{command.commit} was not judged by all that must be")
+    proven = TestsProven(
+        convoy=command.convoy,
+        task=task.number,
+        commit=command.commit,
+        judged=command.judged,
+    )
+    return (proven,)
 
 
 def land(state: State, command: LandMerge) -> Decision:

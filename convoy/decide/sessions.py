@@ -26,7 +26,7 @@ from convoy.events import (
     WorkAccepted,
     WorkRefused,
 )
-from convoy.kinds import REPORTING
+from convoy.kinds import CHANGING, REPORTING
 from convoy.state import State, Task
 
 
@@ -51,7 +51,8 @@ def accept(state: State, command: AcceptWork) -> Decision:
     )
     key = ids.pull_key(command.convoy, command.task)
     pull: Events = ()
-    if task.pull is None and key not in state.intents:
+    shown = task.spec.kind == "work"  # tests are shown with the code that passes them
+    if shown and task.pull is None and key not in state.intents:
         pull = (
             ActionIntended(
                 key=key, kind="pull", convoy=command.convoy, task=command.task
@@ -71,6 +72,8 @@ def accept_nothing(state: State, command: AcceptNothing) -> Decision:
         return too_late(state, command, task)
     if task.earlier is not None:
         return Refusal(f"task {task.number} has work that is to be changed")
+    if task.spec.on or task.spec.kind == "tests":
+        return Refusal(f"task {task.number} has tests that are to be there and pass")
     merged = TaskMerged(convoy=command.convoy, task=command.task, usage=command.usage)
     convoy = state.convoys[command.convoy]
     after = convoy_next(convoy, replace(task, state="merged"))
@@ -102,7 +105,7 @@ def _is_no_work(task: Task) -> Refusal | None:
     """Return why an attempt at it cannot end in a change."""
     if task.number == 0:
         return Refusal("a plan is no work: it is answered with a plan")
-    if task.spec.kind != "work":
+    if task.spec.kind not in CHANGING:
         return Refusal(f"task {task.number} ends in a {task.spec.kind}, not in work")
     return None
 

@@ -6,7 +6,7 @@ from convoy import ids
 from convoy.budget import capped, closed
 from convoy.commands import BlockTask, DeferTask, DropTask, RetryTask, StartTask
 from convoy.decide.consequence import convoy_next, known
-from convoy.decide.lookup import in_state, live, task_in
+from convoy.decide.lookup import in_state, in_use, live, task_in
 from convoy.decide.notes import handed
 from convoy.decide.verdict import Decision, Events, Refusal
 from convoy.events import (
@@ -19,12 +19,12 @@ from convoy.events import (
     TaskQueued,
     TaskStarted,
 )
-from convoy.kinds import REPORTING, reviewed
+from convoy.kinds import REPORTING, stands_on
 from convoy.needs import FAILED, blocked_key
 from convoy.patterns.report import brief
 from convoy.queue import conflicting_leases, resources, startable
 from convoy.reorder import overlooked
-from convoy.state import Convoy, State, Task
+from convoy.state import Convoy, State, Task, Work
 from grite.resource import overlaps
 
 LEASE_SLACK_S = 300
@@ -43,9 +43,9 @@ def start(state: State, command: StartTask) -> Decision:
         return Refusal(f"task {task.number} waits for the model's vendor")
     if why := closed(state, convoy, task, command.now) or _late(convoy, task):
         return Refusal(why)
-    work = reviewed(convoy, task) if task.spec.kind == "review" else None
+    work = stands_on(convoy, task) if task.earlier is None else None
     if work is not None and command.base != work.commit:
-        return Refusal(f"task {task.number} looks at {work.commit}")
+        return Refusal(f"task {task.number} starts from {work.commit}")
     if task.earlier is not None and command.base != task.earlier.commit:
         return Refusal(f"task {task.number} goes on from {task.earlier.commit}")
     held = conflicting_leases(state, task, command.now)
@@ -65,7 +65,7 @@ def start(state: State, command: StartTask) -> Decision:
         session=command.session,
         nonce=command.nonce,
         base=command.base,
-        root=task.earlier.base if task.earlier else "",
+        root=_root(task, work),
         branch=ids.task_branch(convoy.name, task.number),
         title=task.spec.title,
         instructions=task.spec.instructions,
@@ -94,6 +94,13 @@ def _late(convoy: Convoy, task: Task) -> str:
     """Return what keeps back a task whose paths were touched meanwhile."""
     found = (each for each in overlooked(convoy) if each.task == task.number)
     return next((f"task {task.number} waits for task {each.on}" for each in found), "")
+
+
+def _root(task: Task, work: Work | None) -> str:
+    """Return what the whole work is measured from, where that is not its base."""
+    if task.earlier is not None:
+        return task.earlier.base
+    return work.base if work is not None and task.spec.kind == "work" else ""
 
 
 def _leases(state: State, convoy: Convoy, task: Task, command: StartTask) -> Events:
@@ -136,6 +143,8 @@ def block(state: State, command: BlockTask) -> Decision:
     task = convoy.task(command.task)
     if task is None or task.state not in ("queued", "running", "needs-review"):
         return Refusal(f"task {command.task} of {command.convoy} cannot be blocked")
+    if used := in_use(convoy, task):
+        return used
     blocked = TaskBlocked(convoy=convoy.name, task=task.number, why=command.why)
     return (blocked, *known(convoy.name, command.by, blocked_key(task)))
 
@@ -164,7 +173,8 @@ def retry(state: State, command: RetryTask) -> Decision:
         return task
     convoy = state.convoys[command.convoy]
     dropped = [t.number for t in convoy.tasks if t.state == "dropped"]
-    if lost := [number for number in task.spec.after if number in dropped]:
+    needed = (*task.spec.after, *task.spec.on)
+    if lost := [number for number in needed if number in dropped]:
         return Refusal(
             f"task {task.number} needs task {lost[0]}, which was dropped: drop it too"
         )
@@ -182,6 +192,8 @@ def drop(state: State, command: DropTask) -> Decision:
     task = convoy.task(command.task)
     if task is None or task.settled:
         return Refusal(f"task {command.task} of {command.convoy} is settled already")
+    if used := in_use(convoy, task):
+        return used
     dropped = TaskDropped(convoy=convoy.name, task=task.number, why=command.why)
     then = convoy_next(convoy, replace(task, state="dropped"))
     stuck = {event.task for event in then if isinstance(event, TaskBlocked)}

@@ -29,6 +29,7 @@ from convoy.events import (
     TaskNoted,
     TaskQueued,
     TaskReported,
+    TestsProven,
     WorkAccepted,
 )
 from convoy.evolve.breaker import counted
@@ -90,6 +91,16 @@ def _reported(state: State, event: TaskReported) -> State:
     )
 
 
+def _proven(state: State, event: TestsProven) -> State:
+    return change_convoy(
+        state,
+        event.convoy,
+        lambda c: change_task(
+            c, event.task, lambda t: replace(t, proven=event.commit, candidate=None)
+        ),
+    )
+
+
 def _edited(state: State, event: Edit) -> State:
     return change_convoy(
         state,
@@ -139,6 +150,7 @@ _CHANGES: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     TaskAdded: _added,
     TaskNoted: _noted,
     TaskReported: _reported,
+    TestsProven: _proven,
     CommentSaid: _said,
     PeopleCalled: _called,
     LeaseTaken: lease_after,

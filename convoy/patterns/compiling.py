@@ -38,6 +38,7 @@ class Use(Struct, frozen=True, kw_only=True):
     engines: Mapping[str, EngineSpec]
     limit: int
     """The most tasks there may be."""
+    require_ci: bool = True
 
 
 class Compiled(Struct, frozen=True):
@@ -62,6 +63,10 @@ def compiled(template: Template, use: Use) -> Compiled:
         raise PatternError(
             f"the pattern {use.name} makes {len(making.tasks)} tasks here, and "
             f"{use.limit} are allowed"
+        )
+    if not use.require_ci and any(task.kind == "tests" for task in making.tasks):
+        raise PatternError(
+            f"the pattern {use.name} needs CI to see tests red, and `require_ci` is off"
         )
     return Compiled(tuple(making.tasks), tuple(dict.fromkeys(making.warnings)))
 
@@ -156,9 +161,9 @@ class _Making:
 
     def _on(self, step: Step) -> tuple[int, ...]:
         looked_at = tuple(n for name in step.on for n in self.last[name])
-        if step.kind == "review" and len(looked_at) != 1:
+        if step.on and len(looked_at) != 1:
             raise PatternError(
-                f"step {step.id}: a review is on one task, and {step.on[0]} is several"
+                f"step {step.id} is on one task, and {step.on[0]} is several"
             )
         return looked_at
 

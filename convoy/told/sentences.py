@@ -48,6 +48,7 @@ from convoy.events import (
     TaskReported,
     TaskStarted,
     TaskTold,
+    TestsProven,
     WorkAccepted,
     WorkHeld,
     WorkRebased,
@@ -135,6 +136,7 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
             WorkAccepted()
             | WorkRefused()
             | WorkReviewed()
+            | TestsProven()
             | WorkRebased()
             | SessionLost()
         ):
@@ -235,11 +237,19 @@ def _hold(fact: Hold) -> str:
 
 
 def _work(
-    fact: WorkAccepted | WorkRefused | WorkReviewed | WorkRebased | SessionLost,
+    fact: WorkAccepted
+    | WorkRefused
+    | WorkReviewed
+    | TestsProven
+    | WorkRebased
+    | SessionLost,
 ) -> str:
     if isinstance(fact, WorkRebased):
         base, commit = fact.base[:10], fact.commit[:10]
         return f"{fact.by} had task {fact.task} put on {base}: {commit}."
+    if isinstance(fact, TestsProven):
+        commit = fact.commit[:10]
+        return f"CI finds the tests of task {fact.task} red at {commit}, as it should."
     attempt = f"task {fact.task}, attempt {fact.attempt}"
     match fact:
         case WorkAccepted():

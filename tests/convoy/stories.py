@@ -8,6 +8,7 @@ from convoy.commands import (
     AcceptNothing,
     AcceptReport,
     AcceptReview,
+    AcceptWork,
     AddTask,
     ApprovePlan,
     ApproveWork,
@@ -27,6 +28,7 @@ from convoy.commands import (
     NoteTask,
     PauseAll,
     PauseConvoy,
+    ProveTests,
     RankConvoy,
     RebaseWork,
     RefuseWork,
@@ -146,5 +148,27 @@ def reviewed() -> Rules:
     return rules.offered(1, sha("b"), sha("0")).landed_as(1, sha("b"))
 
 
-STORIES = (landed_whole, went_wrong, given_up, steered, found_out, reviewed)
+def tested_first() -> Rules:
+    """Tell of tests that are seen red before there is code."""
+    rules = Rules().planned(spec(1, kind="tests"), spec(2, on=(1,)))
+    rules.started(1).do(
+        AcceptWork(
+            convoy=NAME,
+            task=1,
+            attempt=1,
+            commit=sha("a"),
+            base=sha("0"),
+            files=("test_a.py",),
+        )
+    )
+    rules.offered(1, sha("a"), sha("0"))
+    rules.do(ProveTests(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
+    rules.started(2, sha("a")).accepted(2, sha("b")).offered(2, sha("b"), sha("0"))
+    return rules.landed_as(2, sha("b"))
+
+
+STORIES = (
+    *(landed_whole, went_wrong, given_up, steered),
+    *(found_out, reviewed, tested_first),
+)
 story = pytest.mark.parametrize("tell", STORIES)

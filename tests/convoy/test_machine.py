@@ -18,11 +18,11 @@ from hypothesis.stateful import (
 from bot.staging import owed
 from convoy.decide import Refusal, decide
 from convoy.events import Settings
-from convoy.kinds import attending
+from convoy.kinds import attending, coder
 from convoy.queue import candidates
 from convoy.state import Convoy
 from tests.world.model.agents import Agents
-from tests.world.model.drawn import configurations, plans
+from tests.world.model.drawn import configurations, patterns, plans
 from tests.world.model.steering import Steering
 
 REACHED: Final = (
@@ -31,6 +31,7 @@ REACHED: Final = (
     *("session lost", "session refused", "session outage", "noop", "run deleted"),
     *("session report", "session approve"),
     *("session changes", "review", "review blocked"),
+    *("session tests", "tests proven", "tests not red"),
     *("died before push", "died after push"),
     *("died before an effect", "died after an effect"),
     *("answer lost after push", "answer lost after an effect", "effect refused"),
@@ -63,12 +64,17 @@ SHORT: Final = profile(
 class Machine(Steering, Agents):
     """What must hold, and the end."""
 
-    @initialize(text=plans(), settings=configurations, season=st.sampled_from(SEASONS))
+    @initialize(
+        text=plans(),
+        settings=configurations,
+        pattern=patterns,
+        season=st.sampled_from(SEASONS),
+    )
     def the_first_convoy_is_asked_for(
-        self, text: str, settings: Settings, season: str
+        self, text: str, settings: Settings, pattern: str, season: str
     ) -> None:
         self.season = season
-        self.request(text, settings)
+        self.request(text, settings, pattern)
         self.bot.tick()
 
     # --- what must hold -------------------------------------------------------------
@@ -126,8 +132,10 @@ def _waits_for_a_person(convoy: Convoy) -> bool:
     stuck = {task.number for task in convoy.tasks if task.state == "blocked"}
     for task in (*convoy.tasks, *convoy.tasks):
         needed = {*task.spec.after, *task.spec.on}
-        reviews = {each.number for each in attending(convoy, task.number)}
-        waits = {"queued": needed, "needs-review": reviews}
+        held = {each.number for each in attending(convoy, task.number)}
+        code = coder(convoy, task) if task.spec.kind == "tests" else None
+        held |= {code.number} if code else set()
+        waits = {"queued": needed, "needs-review": held}
         if stuck & waits.get(task.state, set()):
             stuck.add(task.number)
     return bool(stuck) and all(t.settled or t.number in stuck for t in convoy.tasks)

@@ -51,7 +51,7 @@ def test_a_review_starts_when_there_is_work_and_on_that_commit() -> None:
     elsewhere = StartTask(
         convoy=NAME, task=2, base=sha("0"), session="", nonce="", now=rules.now
     )
-    assert rules.ask(elsewhere) == Refusal(f"task 2 looks at {sha('a')}")
+    assert rules.ask(elsewhere) == Refusal(f"task 2 starts from {sha('a')}")
     rules.started(2, sha("a"))
     started = [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
     assert (started.kind, started.base) == ("review", sha("a"))
@@ -143,7 +143,7 @@ def test_a_blocked_review_keeps_its_session_until_that_has_ended() -> None:
     [
         (spec(2, kind="review"), "task 2 reviews one task that is work"),
         (spec(2, kind="review", on=(2,)), "task 2 reviews one task that is work"),
-        (spec(2, on=(1,)), "task 2 looks at no task's work"),
+        (spec(2, on=(1,)), "task 2 is on one task that is tests"),
         (spec(2, kind="review", on=(1,), after=(3,)), "in a circle: (1, 3, 2, 1)"),
         (spec(2, kind="review", on=(1,), after=(1,)), "in a circle: (1, 1)"),
     ],

@@ -227,3 +227,25 @@ def test_a_review_that_never_approves_asks_a_person(tmp_path: Path) -> None:
     [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
     assert [task["state"] for task in convoy["tasks"]] == ["merged", "dropped"]
     assert convoy["state"] == "complete"
+
+
+def test_tests_are_seen_red_before_the_code_and_land_with_it(tmp_path: Path) -> None:
+    tester = (
+        'asked=$(cat); case "$asked" in\n'
+        "*'none of them fails'*) echo 'test -e code.txt' > check.sh;;\n"
+        "*) echo true > check.sh;;\nesac\necho 'BRAT: done'\n"
+    )
+    coder = "cat check.sh; echo code > code.txt\n"
+    meddler = "if test $BRAT_ATTEMPT = 1; then echo true > check.sh; fi\n"
+    terminal = played(tmp_path, tester, f"{coder}{meddler}echo 'BRAT: done'\n")
+    terminal.commit("Judge by tests", {"ci.sh": "! test -e check.sh || sh check.sh\n"})
+    convoy = ended(terminal, 'brat workflow run tdd --task "Write it"')
+
+    assert titles(convoy) == ["Tests: Write it", "Write it"]
+    assert [task["attempts"] for task in convoy["tasks"]] == [2, 2]
+    assert [task["state"] for task in convoy["tasks"]] == ["merged", "merged"]
+    assert (terminal.cwd / "check.sh").read_text() == "test -e code.txt\n"
+    assert (terminal.cwd / "code.txt").exists()
+    log = terminal.done("brat log show -n 500")
+    assert "CI finds the tests of task 1 red at " in log
+    assert "it changes the tests it was to pass: check.sh" in log

@@ -150,7 +150,7 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
         ("a: 1\n---\nb: 1\n", "this is no YAML: "),
         (STEP + "    kind: review\n", "line 6: a review is on one step"),
         (STEP + "    kind: review\n    on: [oen]\n", 'no other step "oen"'),
-        (STEP + "    on: [one]\n", "line 2: only a review is on another step"),
+        (STEP + "    on: [one]\n", "line 2: a step of work is on one step"),
         ("[" * 3_000, f"{FILE}: line 1: this is nested too deeply"),
         ("a: \x00", f"{FILE}: this is no YAML: "),
         ("# x\n" * (MOST_LINES + 1), f"{FILE}: a template has at most 500 lines"),

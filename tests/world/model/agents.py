@@ -55,7 +55,9 @@ class Agents(Bots):
     def end(self, run: Run, how: str) -> None:
         """End a session in one of the ways of `ENDS`."""
         run.completed = True
-        if run.started.kind != "work" and how not in TROUBLES:
+        if run.started.kind == "tests" and how in ("good", "clash"):
+            how = "tests"
+        if run.started.kind not in ("work", "tests") and how not in TROUBLES:
             verdict = "approve" if how in ("good", "clash") else "changes"
             how = verdict if run.started.kind == "review" else "report"
         base, line = run.started.base, f"work:{run.session}"

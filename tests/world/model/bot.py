@@ -23,6 +23,8 @@ from convoy.actions import Action, Align, Collect, Effect, Role, Staged
 from convoy.commands import Command
 from convoy.decide import Refusal
 from convoy.events import Overlap, TaskSpec
+from convoy.patterns.registry import built_in
+from convoy.patterns.template import Template
 from convoy.record import fold
 from convoy.state import State
 from grite.errors import Conflict, Unavailable
@@ -36,6 +38,7 @@ ROUNDS: Final = 40
 ONCE: Final = (
     *(commands.AcceptNothing, commands.AcceptReport, commands.AcceptWork),
     commands.AcceptReview,
+    commands.ProveTests,
     commands.FailConvoy,
     *(commands.LandMerge, commands.LoseSession, commands.NoteDone),
     *(commands.PlanConvoy, commands.RefuseWork, commands.RequestConvoy),
@@ -106,6 +109,10 @@ class ModelMirror(Mirror):
             entry = self.forge.log[-1]
             self._state = fold(self._state, entry.commit, entry.events, actor)
             self._folded = len(self.forge.log)
+
+    def template(self, commit: str, name: str) -> Template:
+        """Return one of brat's own: commits in memory hold none."""
+        return built_in(name)
 
     def diff(self, base: str, commit: str, room: int) -> str:
         """Return what changed: commits in memory have lines."""
@@ -255,7 +262,7 @@ class Bot:
         names = (action.convoy, action.task, attempt.number)
         if result.commit:
             draft.keep(*names, result.commit)
-        is_work = task is not None and task.spec.kind == "work"
+        is_work = task is not None and task.spec.kind == "work" and not task.spec.on
         if result.how == "nothing" and (attempt.root or not is_work):
             result = Result("refused")  # work was to be changed, or is not wanted
         command = result.command(*names, base=attempt.root or attempt.base)

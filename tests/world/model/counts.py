@@ -9,16 +9,20 @@ from convoy.events import (
     TaskBlocked,
     TaskMerged,
     TaskStarted,
+    TestsProven,
     WorkReviewed,
 )
+from convoy.plan import NOT_RED
 from convoy.state import Convoy, State
 
 
-def names_of(  # noqa: C901  one arm a kind
+def names_of(  # noqa: C901, PLR0912  one arm a kind
     before: State, fact: Event
 ) -> tuple[str, ...]:
     """Return what has happened with a fact, in the words that are counted."""
     match fact:
+        case MergeFailed(why=why) if why == NOT_RED:
+            return ("tests not red",)
         case MergeFailed():
             whose = "task" if fact.task else "convoy"
             return (f"{whose} {'red' if fact.candidate else 'conflict'}",)
@@ -30,6 +34,9 @@ def names_of(  # noqa: C901  one arm a kind
             return _built(before.convoys[fact.convoy], fact)
         case WorkReviewed():
             return ("review",)
+        case TestsProven():
+            return ("tests proven",)
+
         case TaskBlocked(why=why) if "asks for changes after" in why:
             return ("review blocked",)
         case TaskMerged(commit=None):

@@ -50,6 +50,7 @@ def _engines(default: int, docs: int) -> dict[str, EngineSpec]:
     }
 
 
+patterns = st.sampled_from(["", "", "", "tdd", "writer-reviewer"])
 configurations = st.builds(
     Settings,
     engines=st.builds(_engines, st.integers(1, 4), st.integers(1, 2)),

@@ -17,7 +17,7 @@ from convoy.commands import (
 )
 from convoy.events import Settings
 from convoy.state import Convoy, Task
-from tests.world.model.drawn import chosen, configurations, plans, which
+from tests.world.model.drawn import chosen, configurations, patterns, plans, which
 from tests.world.model.forge import HEADS, LOST, MAIN
 from tests.world.model.story import Story
 
@@ -34,10 +34,12 @@ DEEDS: Final = (
 class People(Story):
     """Rules of people with a command, a keyboard or a mouse."""
 
-    @rule(text=plans(), settings=configurations)
+    @rule(text=plans(), settings=configurations, pattern=patterns)
     @precondition(lambda self: len(self.forge.state.convoys) < CONVOYS)
-    def another_convoy_is_asked_for(self, text: str, settings: Settings) -> None:
-        self.request(text, settings)
+    def another_convoy_is_asked_for(
+        self, text: str, settings: Settings, pattern: str
+    ) -> None:
+        self.request(text, settings, pattern)
 
     @rule(what=st.sampled_from(COMMANDS), number=which)
     @precondition(lambda self: "commands" in self.season)
@@ -70,8 +72,9 @@ class People(Story):
     @precondition(lambda self: "commands" in self.season and self.tasks(*DROPPED))
     def somebody_drops(self, number: int, state: str) -> None:
         convoy, task = chosen(self.tasks(state) or self.tasks(*DROPPED), number)
-        self.saw(f"drop of {task.state}")
-        self.may(DropTask(convoy=convoy.name, task=task.number, why="not wanted"))
+        drop = DropTask(convoy=convoy.name, task=task.number, why="not wanted")
+        if self.bot.ask(drop) is None:
+            self.saw(f"drop of {task.state}")
 
     @rule(number=which)
     @precondition(lambda self: "commands" in self.season and self.tasks("blocked"))

@@ -26,6 +26,7 @@ from convoy.events import (
     WorkRefused,
     WorkReviewed,
 )
+from convoy.kinds import reviews
 from convoy.reorder import overlooked
 from convoy.state import Convoy, State, Task
 from grite.remote import RefUpdate
@@ -117,7 +118,7 @@ class Promises:
             needed = convoy.task(number)
             assert needed is not None
             looks = task.spec.kind == "review"  # at work as it is
-            if needed.landed and not looks and task.earlier is None:
+            if needed.landed and task.earlier is None and not looks:
                 assert self.forge.commits.contains(fact.base, needed.landed)
         sessions = [t.spec.engine for _, t in after.running()]
         assert len(sessions) <= convoy.settings.max_sessions, "slots overshot"
@@ -168,10 +169,10 @@ class Promises:
                 self._approved.get((fact.convoy, fact.task, by)) == task.work.commit
                 for by in task.approved_by
             ]
-            for review in convoy.tasks:
-                if task.number in review.spec.on and not review.settled:
-                    seen = self._reviewed.get((fact.convoy, review.number))
-                    assert seen == task.work.commit, "landed unreviewed"
+            for review in reviews(convoy, task.number):
+                seen = self._reviewed.get((fact.convoy, review.number))
+                assert seen == task.work.commit, "landed unreviewed"
+            assert task.spec.kind == "work", "landed, and is no work"
             assert sum(approved) >= convoy.settings.approvals, "landed unapproved"
             assert candidate.work == task.work.commit
             assert task.work.attempt == task.started, "a superseded attempt landed"

@@ -1,6 +1,7 @@
 """One run of the machine: the forge, its bots, and what every rule needs of them."""
 
 from collections import Counter
+from collections.abc import Iterable
 from itertools import count
 from typing import ClassVar
 
@@ -44,7 +45,7 @@ class Story(RuleBasedStateMachine):
         """Start a bot that knows what the log says and nothing else."""
         return Bot(self.forge, actor, self.done)
 
-    def request(self, text: str, settings: Settings) -> None:
+    def request(self, text: str, settings: Settings, pattern: str = "") -> None:
         """Ask for a convoy, for the first issue that has no live one."""
         state = self.forge.state
         busy = {convoy.issue for convoy in state.live()}
@@ -60,6 +61,7 @@ class Story(RuleBasedStateMachine):
                 target="main",
                 base=self.forge.refs[MAIN],
                 settings=settings,
+                pattern=pattern if settings.require_ci else "",
             )
         )
 
@@ -93,7 +95,8 @@ class Story(RuleBasedStateMachine):
             parent: a commit.
             line: found nowhere else.
             how: `good`; `clash`: in a file that others edit too; `same`: what others
-                do just so; `bad`: CI will not like it.
+                do just so; `bad`: CI will not like it; `tests`: nor this, until
+                somebody edits what stands on it.
         """
         commits = self.forge.commits
         if how == "same":
@@ -101,6 +104,10 @@ class Story(RuleBasedStateMachine):
             return commits.make((parent,), files, line)
         path = "shared.py" if how == "clash" else f"{line}.py"
         made = commits.edit(parent, path, line)
+        for wanted in self.unmet(commits[made].lines):
+            made = commits.edit(made, path, wanted.replace("wants:", "meets:"))
+        if how == "tests":
+            made = commits.edit(made, f"test_{line}.py", f"wants:{line}")
         return commits.edit(made, path, f"bad:{line}") if how == "bad" else made
 
     # --- CI -------------------------------------------------------------------------
@@ -117,7 +124,7 @@ class Story(RuleBasedStateMachine):
     def judge(self, commit: str, how: str) -> None:
         """Let CI speak: the `truth`, `red` without a reason, or only begin (`late`)."""
         lines = self.forge.commits[commit].lines
-        bad = any(line.startswith("bad:") for line in lines)
+        bad = any(line.startswith("bad:") for line in lines) or self.unmet(lines)
         passed = how == "truth" and not bad
         if passed:
             self.promises.green.add(commit)
@@ -131,6 +138,12 @@ class Story(RuleBasedStateMachine):
         self.forge.checks.setdefault(commit, []).append(check)
         if check.conclusion == "failure" and self._is_behind(commit):
             self.saw("red behind another")
+
+    def unmet(self, lines: Iterable[str]) -> list[str]:
+        """Return the lines of tests whose code is not there."""
+        known = set(lines)
+        wants = sorted(line for line in known if line.startswith("wants:"))
+        return [each for each in wants if each.replace("wants:", "meets:") not in known]
 
     def _is_behind(self, commit: str) -> bool:
         """Whether a candidate stands on another one that has not landed."""

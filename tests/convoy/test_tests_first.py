@@ -1,0 +1,191 @@
+"""Tests before code: seen red by CI, then passed, and landed as one."""
+
+import pytest
+
+from convoy.actions import Prove, Reject, Try
+from convoy.commands import (
+    AcceptNothing,
+    AcceptWork,
+    BlockTask,
+    DropTask,
+    FailMerge,
+    LandMerge,
+    ProveTests,
+    RetryTask,
+    ReviseTask,
+)
+from convoy.decide import Refusal
+from convoy.decide.convoys import fault_of
+from convoy.events import ActionIntended, TaskSpec, TaskStarted
+from convoy.observed import Checks, Observed
+from convoy.plan import NOT_RED, Pace, plan
+from convoy.queue import kept_back, startable, waiting_to_merge
+from convoy.told.reasons import waits_for
+from tests.world.rules import NAME, Rules, sha, spec
+
+TESTS, CODE = spec(1, kind="tests"), spec(2, on=(1,))
+
+
+def written() -> Rules:
+    """Return a convoy whose tests are written, with their pull request nowhere."""
+    rules = Rules().planned(TESTS, CODE).started(1)
+    return rules.do(
+        AcceptWork(
+            convoy=NAME,
+            task=1,
+            attempt=1,
+            commit=sha("a"),
+            base=sha("0"),
+            files=("test_a.py",),
+        )
+    )
+
+
+def proven() -> Rules:
+    """Return it when CI has found them red."""
+    rules = written().offered(1, sha("a"), sha("0"))
+    return rules.do(ProveTests(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
+
+
+def owed(rules: Rules, verdict: str = "") -> list[object]:
+    """Return what the refinery owes, CI having said so of the tests."""
+    checks = {sha("a"): Checks(verdict=verdict, names=("ci",))} if verdict else {}  # type: ignore[arg-type]
+    refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
+    observed = Observed(refs=refs, checks=checks)
+    actions = plan(rules.state, observed, Pace(), rules.now)
+    return [each for each in actions if isinstance(each, Try | Prove | Reject)]
+
+
+def test_tests_are_shown_to_ci_as_they_are_and_to_nobody_else() -> None:
+    rules = written()
+
+    assert owed(rules) == [Try(NAME, 1)]
+    assert waiting_to_merge(rules.convoy) == ()
+    assert waits_for(rules.convoy, rules.task(1)) == "CI to find its tests red"
+    assert (
+        waits_for(rules.convoy, rules.task(2)) == "CI to find the tests of task 1 red"
+    )
+    pulls = [
+        f for f in rules.facts if isinstance(f, ActionIntended) and f.kind == "pull"
+    ]
+    assert pulls == []
+    rules.offered(1, sha("a"), sha("0"))
+    assert owed(rules) == []
+    assert owed(rules, "red") == [Prove(NAME, 1, sha("a"))]
+    assert owed(rules, "green") == [Reject(NAME, 1, sha("a"), NOT_RED)]
+    assert not startable(rules.convoy, rules.task(2))
+
+
+def test_code_starts_from_red_tests_and_is_measured_with_them() -> None:
+    rules = proven()
+    assert startable(rules.convoy, rules.task(2))
+    assert owed(rules) == []
+    rules.started(2, sha("a"))
+
+    started = [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
+    assert (started.base, started.root) == (sha("a"), sha("0"))
+    rules.accepted(2, sha("b"))
+    assert kept_back(rules.convoy, rules.task(1)) == "task 2 to pass its tests"
+    assert [task.number for task in waiting_to_merge(rules.convoy)] == [2]
+
+
+def test_both_land_as_one() -> None:
+    rules = proven().started(2, sha("a")).accepted(2, sha("b"))
+    rules.offered(2, sha("b"), sha("0")).landed_as(2, sha("b"))
+
+    assert [task.state for task in rules.convoy.tasks] == ["merged", "merged"]
+    assert [task.landed for task in rules.convoy.tasks] == [None, sha("b")]
+    assert f"pull:{NAME}/0" in rules.state.intents
+
+
+def test_tests_that_are_green_without_code_go_back_and_are_gone_on_from() -> None:
+    rules = written().offered(1, sha("a"), sha("0"))
+    rules.do(
+        FailMerge(convoy=NAME, task=1, candidate=sha("a"), cause="changes", why=NOT_RED)
+    )
+
+    task = rules.task(1)
+    assert (task.state, task.notes) == ("queued", (NOT_RED,))
+    assert task.earlier is not None
+    assert task.earlier.commit == sha("a")
+
+
+def test_red_code_is_written_again_on_the_same_tests() -> None:
+    rules = proven().started(2, sha("a")).accepted(2, sha("b"))
+    rules.offered(2, sha("b"), sha("0")).do(
+        FailMerge(convoy=NAME, task=2, candidate=sha("b"), cause="red", why="red")
+    )
+
+    assert startable(rules.convoy, rules.task(2))
+    rules.started(2, sha("a"))
+
+
+def test_tests_never_land_alone_nor_unproven() -> None:
+    rules = written().offered(1, sha("a"), sha("0"))
+    land = LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
+    unseen = ProveTests(convoy=NAME, task=1, commit=sha("a"), judged=())
+    other = ProveTests(convoy=NAME, task=1, commit=sha("b"), judged=("ci",))
+
+    assert isinstance(rules.ask(land), Refusal)
+    assert isinstance(rules.ask(unseen), Refusal)
+    assert isinstance(rules.ask(other), Refusal)
+    rules = proven()
+    again = ProveTests(convoy=NAME, task=1, commit=sha("a"), judged=("ci",))
+    assert isinstance(rules.ask(again), Refusal)
+
+
+def test_neither_ends_in_nothing() -> None:
+    rules = proven().started(2, sha("a"))
+    assert isinstance(rules.ask(AcceptNothing(convoy=NAME, task=2, attempt=1)), Refusal)
+
+
+@pytest.mark.parametrize("dropped", [1, 2])
+def test_one_does_not_stay_without_the_other(dropped: int) -> None:
+    rules = proven().do(DropTask(convoy=NAME, task=dropped, why="dropped by ann"))
+    states = {1: ["dropped", "blocked"], 2: ["dropped", "dropped"]}
+
+    assert [task.state for task in rules.convoy.tasks] == states[dropped]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "told"),
+    [
+        ((TESTS,), "one task of work is on the tests of task 1"),
+        ((TESTS, CODE, spec(3, on=(1,))), "one task of work is on the tests of task 1"),
+        ((spec(1), CODE), "task 2 is on one task that is tests"),
+        (
+            (TESTS, spec(2, on=(1,), after=(1,))),
+            "task 2 waits for more than its tests do",
+        ),
+        (
+            (TESTS, spec(2, on=(1,), after=(3,)), spec(3)),
+            "task 2 waits for more than its tests do",
+        ),
+    ],
+)
+def test_a_plan_whose_tests_could_never_land_is_refused(
+    tasks: tuple[TaskSpec, ...], told: str
+) -> None:
+    assert fault_of(Rules().planned(spec(1)).convoy, tasks) == told
+
+
+def test_it_takes_ci_to_see_tests_red() -> None:
+    rules = Rules().planned(spec(1), require_ci=False)
+    assert fault_of(rules.convoy, (TESTS, CODE)) == (
+        "CI must find the tests of task 1 red, and none is required"
+    )
+
+
+def test_tests_stay_as_they_are_once_their_code_has_begun() -> None:
+    rules = proven().started(2, sha("a"))
+    used = Refusal("task 2 goes on from the tests of task 1")
+
+    assert rules.ask(DropTask(convoy=NAME, task=1, why="no")) == used
+    assert rules.ask(BlockTask(convoy=NAME, task=1, why="no")) == used
+    assert rules.ask(ReviseTask(convoy=NAME, task=1, by="ann", text="No.")) == used
+
+
+def test_code_is_not_tried_again_without_its_tests() -> None:
+    rules = proven().do(DropTask(convoy=NAME, task=1, why="not wanted"))
+
+    assert isinstance(rules.ask(RetryTask(convoy=NAME, task=2, by="ann")), Refusal)
