@@ -8,8 +8,12 @@ import asyncio
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Final
 
 from bot.door.inbox import Inbox, Kept, check
+
+TURNS: Final = 2
+"""Files on their way at once: when little comes, nobody waits for another's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +31,9 @@ class Writer:
     """Brings requests to the disk from one event loop."""
 
     def __init__(self) -> None:
-        self._threads = ThreadPoolExecutor(1, "inbox")
+        self._threads = ThreadPoolExecutor(TURNS, "inbox")
         self._waiting: list[_Waiting] = []
-        self._writes = False
+        self._turns = 0
 
     async def keep(self, inbox: Inbox, delivery: str, kept: Kept) -> None:
         """Return when the inbox holds the request and it outlives the machine.
@@ -50,9 +54,9 @@ class Writer:
         await asyncio.to_thread(self._threads.shutdown)
 
     def _begin(self, loop: asyncio.AbstractEventLoop) -> None:
-        if self._waiting and not self._writes:
+        if self._waiting and self._turns < TURNS:
             together, self._waiting = self._waiting, []
-            self._writes = True
+            self._turns += 1
 
             def ended(write: Future[_Faults]) -> None:
                 loop.call_soon_threadsafe(self._ended, loop, together, write.result())
@@ -65,7 +69,7 @@ class Writer:
         together: Sequence[_Waiting],
         faults: _Faults,
     ) -> None:
-        self._writes = False
+        self._turns -= 1
         for each in together:
             if each.done.done():  # who asked has gone
                 continue

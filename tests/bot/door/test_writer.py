@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.door.inbox import Inbox, Request
-from bot.door.writer import Writer
+from bot.door.writer import TURNS, Writer
 
 ASKED = Request(issue=7, title="Fix it", text="All of it.", by="ann")
 
@@ -21,7 +21,7 @@ async def test_what_comes_meanwhile_shares_a_file(tmp_path: Path) -> None:
     await writer.close()
 
     assert sorted(inbox.requests()) == sorted(names)
-    assert _files(tmp_path) == 2  # the first one, and all the others
+    assert _files(tmp_path) == TURNS + 1  # the first ones, and all the others
 
 
 async def test_one_that_cannot_be_kept_spoils_no_other(tmp_path: Path) -> None:
