@@ -46,6 +46,7 @@ def settings(here: Town, **given: object) -> Settings:
 async def test_a_paced_group_of_writes_never_outlasts_the_lease(
     here: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("BRAT_SECRET_ANTHROPIC_API_KEY", "made-up")
     for number in range(4):
         issue = await here.issue(f"Fix {number}")
         await here.post(f"issues/{issue}/labels", LABELLED, by="alice")
