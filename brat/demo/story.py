@@ -27,7 +27,7 @@ from rich.text import Text
 from brat import dashboard, local, processes, registration as registrations
 from brat.console import err, say, write
 from brat.dashboard import PORT
-from brat.demo import sample
+from brat.demo import machine, sample
 from brat.demo.bot_process import BotProcess
 from brat.demo.engine import Cast
 from brat.demo.model import reached
@@ -231,6 +231,7 @@ async def _watch(
                 kills += 1
                 bot.start()
                 next_kill = _later(drawn)
+            await asyncio.to_thread(machine.lose, stage.folder)
             if not bot.running:
                 raise Unavailable(f"the bot ended: see {stage.folder / 'bot.log'}")
             await asyncio.sleep(LOOK_S)

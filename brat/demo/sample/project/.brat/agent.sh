@@ -41,8 +41,7 @@ lose_the_machine() {
     say "half-way through $1 the machine goes away"
     head -n 12 "$1" >half
     mv half "$1"
-    [ "$PPID" -gt 1 ] && kill -9 "$PPID" # the runner: it gets no chance to tell anybody
-    kill -9 "$$"
+    exec sleep 86399 # until the demo takes the machine away, as brat/demo/machine.py does
 }
 
 say "task $BRAT_TASK, attempt $BRAT_ATTEMPT: $(head -n 1 "$BRAT_PROMPT")"
