@@ -46,7 +46,7 @@ def examined(repository: Path, base: str, commit: str, settings: Settings) -> Pa
     try:
         stretch = Stretch(repository)
         whole = stretch.whole(base, commit)
-        files = tuple(gate.printable(each.change.path) for each in whole)
+        files = tuple(sorted(gate.printable(each.change.path) for each in whole))
         if not whole:
             return Patch(files=(), refusals=("The work changes nothing.",))
         steps = stretch.steps(base, commit)
