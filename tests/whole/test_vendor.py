@@ -17,7 +17,7 @@ HEADLESS = "brat mayor start --task 'Spell words' --headless"
 KEYED = f"env ANTHROPIC_API_KEY=made-up-key-0123456789 {HEADLESS}"
 LIMITED_ONCE = """\
 if mkdir '{met}' 2> /dev/null; then cat '{limited}'; exit 1; fi
-my-agent
+my-agent < "$BRAT_PROMPT"
 cat '{done}'
 """
 
