@@ -2,13 +2,17 @@
 
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from itertools import combinations
 from pathlib import Path
 
+import psutil
 import pytest
 
+from brat.demo.machine import WAITS
 from brat.demo.sample import Sample, write
 
 TASKS = range(1, 8)
@@ -53,21 +57,21 @@ def plain(sample: Sample) -> subprocess.CompletedProcess[str]:
     return run("python", "-m", "pytest", "-p", "no:cacheprovider", cwd=sample.path)
 
 
-def agent(
-    sample: Sample, task: int, attempt: int, *, before: str = ""
-) -> subprocess.CompletedProcess[str]:
+def told(sample: Sample, task: int, attempt: int) -> dict[str, str]:
+    """Return what the runner tells an agent."""
     prompt = sample.path.parent / "prompt.md"
     prompt.write_text("Do your task.\nAnd tell nobody.\n", encoding="utf-8")
-    return run(
-        "sh",
-        "-c",
-        f"{before} sh .brat/agent.sh && echo the runner is alive",
-        cwd=sample.path,
-        BRAT_TASK=str(task),
-        BRAT_ATTEMPT=str(attempt),
-        BRAT_PROMPT=str(prompt),
-        BRAT_DEMO_PACE="0",
-    )
+    return ENV | {
+        "BRAT_TASK": str(task),
+        "BRAT_ATTEMPT": str(attempt),
+        "BRAT_PROMPT": str(prompt),
+        "BRAT_DEMO_PACE": "0",
+    }
+
+
+def agent(sample: Sample, task: int, attempt: int) -> subprocess.CompletedProcess[str]:
+    env = told(sample, task, attempt)
+    return run("sh", ".brat/agent.sh", cwd=sample.path, **env)
 
 
 def fix(sample: Sample, task: int) -> None:
@@ -136,17 +140,21 @@ def test_the_first_attempt_at_task_four_is_red_and_the_second_green(
     assert second.returncode == 0, second.stdout
 
 
-def test_the_first_attempt_at_task_five_ends_its_runner_half_way(
+def test_the_first_attempt_at_task_five_waits_half_way_for_its_machines_end(
     sample: Sample,
 ) -> None:
     roles = sample.path / "auth" / "roles.py"
     whole = roles.read_text(encoding="utf-8")
 
-    done = agent(sample, 5, attempt=1)
+    with subprocess.Popen(
+        ["sh", ".brat/agent.sh"], cwd=sample.path, env=told(sample, 5, attempt=1)
+    ) as waiting:
+        while waiting.poll() is None and psutil.Process(waiting.pid).cmdline() != WAITS:
+            time.sleep(0.01)
+        half = roles.read_text(encoding="utf-8")
+        waiting.kill()
 
-    half = roles.read_text(encoding="utf-8")
-    assert done.returncode == -9
-    assert "the runner is alive" not in done.stdout
+    assert waiting.returncode == -signal.SIGKILL
     assert whole.startswith(half)
     assert len(half) < len(whole)
 
@@ -226,7 +234,8 @@ def test_the_agent_reads_its_prompt_and_knows_its_tasks(sample: Sample) -> None:
 def test_a_missing_variable_stops_the_agent_before_anything_happens(
     sample: Sample,
 ) -> None:
-    done = agent(sample, 5, attempt=1, before="unset BRAT_PROMPT;")
+    env = told(sample, 5, attempt=1) | {"BRAT_PROMPT": ""}
+    done = run("sh", ".brat/agent.sh", cwd=sample.path, **env)
 
     assert done.returncode != 0
     assert "BRAT_PROMPT: is set by the runner" in done.stderr

@@ -6,6 +6,7 @@ bot then starts from its folder as a new process would. Forge, git, runners and 
 the real ones.
 """
 
+import asyncio
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from bot.forge.rest import Rest
 from bot.serving import service
 from bot.settings import Settings
 from brat import local, registration as registrations
+from brat.demo import machine
 from brat.forge.records import Ci
 from brat.forge.server import serving
 from brat.forge.state import Forge
@@ -27,7 +29,7 @@ from grite import git
 
 AGENT = """\
 case $BRAT_TASK/$BRAT_ATTEMPT in
-2/1) kill -9 $PPID ;;
+2/1) exec sleep 86399 ;;
 3/1) : > red ;;
 *) echo done > $BRAT_TASK.txt ;;
 esac
@@ -38,6 +40,8 @@ type = "shell"
 args = ["sh", "-c", '''{AGENT}''']
 """
 LIST = "- [ ] one\n- [ ] two (after 1)\n- [ ] three\n"
+LOOK_S = 0.1
+READS = {"git cat-file", "git diff-tree", "git ls-remote"}
 CI = "! test -e red"
 AUTHOR = {
     "GIT_AUTHOR_NAME": "a",
@@ -56,19 +60,27 @@ class Cut:
     """Counts outside calls, and dies at one of them."""
 
     at: int
-    """The call to die at, from 0; -1 never."""
+    """The call to die at, from 0; -1 never; with `after`, of those that write."""
     mirror: Path
     """Where the bot's git commands run."""
     after: bool
     """Whether the call still takes effect."""
-    count: int = 0
     names: list[str] = field(default_factory=list)
+
+    def moments(self, *, after: bool) -> int:
+        """Return how many moments to die at were met.
+
+        A death after a call that only reads leaves what one before it leaves.
+        """
+        if after:
+            return sum(name not in READS and name[:4] != "GET " for name in self.names)
+        return len(self.names)
 
     def met(self, name: str) -> bool:
         """Count a call; return whether it is the one to die at."""
+        so_far = self.moments(after=self.after)
         self.names.append(name)
-        self.count += 1
-        return self.count - 1 == self.at
+        return so_far == self.at and so_far < self.moments(after=self.after)
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -135,7 +147,7 @@ async def story(folder: Path, at: int, *, after: bool) -> tuple[World, Cut]:
 
     Args:
         folder: an empty one.
-        at: the outside call to die at; -1 for none.
+        at: the outside call to die at, as `Cut` counts them; -1 for none.
         after: whether that call still takes effect.
 
     Returns:
@@ -149,10 +161,19 @@ async def story(folder: Path, at: int, *, after: bool) -> tuple[World, Cut]:
             async with local.person(url, known) as github:
                 issue = await github.open_issue("Do it", LIST)
                 await github.relabel(issue, {"brat"}, set())
+            losing = asyncio.create_task(lose_machines(folder))
             with cut.watching(), contextlib.suppress(Died):
                 await bot(settings, known, url)
             await bot(settings, known, url)
+            losing.cancel()
         return seen(folder, forge, known), cut
+
+
+async def lose_machines(folder: Path) -> None:
+    """Kill each run whose agent waits for its machine's end; until cancelled."""
+    while True:
+        machine.lose(folder)
+        await asyncio.sleep(LOOK_S)
 
 
 async def bot(settings: Settings, known: Registration, url: str) -> None:
