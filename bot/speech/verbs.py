@@ -15,6 +15,7 @@ from bot.speech.code_span import code_span
 from bot.speech.grammar import LINE_CHARS, MOST_COMMANDS, Misheard, Said
 from bot.speech.registry import BY_NAME, VERBS, Place, Verb
 from bot.speech.requests import Request
+from convoy.text.generated import remade
 from convoy.text.nearest import did_you_mean
 from convoy.text.plaintext import cut
 
@@ -160,11 +161,7 @@ def with_table(page: str) -> str:
     Raises:
         ValueError: a mark is missing.
     """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"the page has no {BEGIN.strip()} … {END.strip()}")
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return remade(page, BEGIN, END, table())
 
 
 def main(argv: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ from convoy.config import schema
 from convoy.config.faults import Node, allowed, keys
 from convoy.config.values import SECONDS
 from convoy.text.duration import spoken
+from convoy.text.generated import remade
 
 BEGIN = "<!-- keys: made by python -m convoy.config.page docs -->\n"
 END = "<!-- end of keys -->\n"
@@ -39,11 +40,7 @@ def with_table(page: str) -> str:
     Raises:
         ValueError: a mark is missing.
     """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"the page has no {BEGIN.strip()} … {END.strip()}")
-    return before + BEGIN + "\n" + keys_table() + "\n" + END + after
+    return remade(page, BEGIN, END, keys_table())
 
 
 def main(argv: Sequence[str]) -> int:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from convoy.patterns.registry import BUILT_IN, built_in
+from convoy.text.generated import remade
 
 BEGIN: Final = "<!-- patterns: made by python -m convoy.patterns.page docs -->\n"
 END: Final = "<!-- end of patterns -->\n"
@@ -36,11 +37,7 @@ def with_table(page: str) -> str:
     Raises:
         ValueError: a mark is missing.
     """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"the page has no {BEGIN.strip()} … {END.strip()}")
-    return f"{before}{BEGIN}\n{table()}\n{END}{after}"
+    return remade(page, BEGIN, END, table())
 
 
 def main(argv: Sequence[str]) -> int:

@@ -32,6 +32,7 @@ from convoy.events import (
     TaskSpec,
     Usage,
 )
+from convoy.text.generated import remade
 
 BEGIN: Final = "<!-- events: made by python -m convoy.told.log_format_page docs -->\n"
 END: Final = "<!-- end of events -->\n"
@@ -149,11 +150,7 @@ def with_tables(page: str) -> str:
     Raises:
         ValueError: a mark is missing.
     """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"the page has no {BEGIN.strip()} … {END.strip()}")
-    return before + BEGIN + "\n" + tables() + "\n" + END + after
+    return remade(page, BEGIN, END, tables())
 
 
 def main(argv: Sequence[str]) -> int:

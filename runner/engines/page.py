@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from convoy.events import EngineSpec
+from convoy.text.generated import remade
 from runner.engines import ENGINES
 from runner.engines.row import Call, Row, can_be_pointed
 
@@ -43,11 +44,7 @@ def with_tables(page: str) -> str:
     Raises:
         ValueError: a mark is missing.
     """
-    before, begin, rest = page.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not (begin and end):
-        raise ValueError(f"the page has no {BEGIN.strip()} … {END.strip()}")
-    return f"{before}{BEGIN}\n{tables()}\n{END}{after}"
+    return remade(page, BEGIN, END, tables())
 
 
 def _cells(row: Row) -> Iterator[str]:
