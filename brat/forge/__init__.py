@@ -26,8 +26,8 @@ Set one up, with or without a server on top::
         forge.set_settings("alice/app", Settings(ci=Ci(command="pytest -q")))
         hook = forge.add_hook("alice/app", url, secret)
         token = forge.add_token("brat[bot]")           # or scope="read"
-        forge.add_app(NewApp(slug="x", owner="alice", public_key=pem, ...))
-        forge.install_app("x", "alice/app")
+        Apps(forge).add(NewApp(slug="x", owner="alice", public_key=pem, ...))
+        Apps(forge).install("x", "alice/app")
 
         async with serving(forge) as url: ...          # API: f"{url}/api/v3"
 
@@ -35,10 +35,20 @@ or as a program of its own: `python -I -m brat.forge --dir DIR`. Clone from
 `{url}/{owner}/{name}.git` with the token as the password of `x-access-token`.
 """
 
-from brat.forge.apps import NewApp
+from brat.forge.apps import Apps, NewApp
 from brat.forge.records import Ci, Repository, Settings, User
 from brat.forge.runs import How
 from brat.forge.server import serving
 from brat.forge.state import Forge
 
-__all__ = ["Ci", "Forge", "How", "NewApp", "Repository", "Settings", "User", "serving"]
+__all__ = [
+    "Apps",
+    "Ci",
+    "Forge",
+    "How",
+    "NewApp",
+    "Repository",
+    "Settings",
+    "User",
+    "serving",
+]

@@ -6,7 +6,7 @@ https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-a
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec.structs import replace
 
@@ -18,14 +18,11 @@ from brat.forge.records import (
     Hook,
     Installation,
     Permissions,
-    Repository,
     Token,
 )
 from brat.forge.refusals import Refused
+from brat.forge.state import Forge
 from grite.errors import BratError
-
-if TYPE_CHECKING:
-    from brat.forge.state import Forge
 
 TOKEN_LASTS: Final = timedelta(hours=1)
 JWT_LASTS_S: Final = 600
@@ -65,7 +62,7 @@ class NewApp:
 class Apps:
     """The Apps of one forge."""
 
-    def __init__(self, forge: "Forge") -> None:
+    def __init__(self, forge: Forge) -> None:
         """Look at what `forge` knows."""
         self._forge = forge
         self._store = forge.store
@@ -113,24 +110,25 @@ class Apps:
             return self._store.apps.put(app)
 
     def install(
-        self, slug: str, repo: Repository, permissions: Mapping[str, str] | None = None
+        self, slug: str, full_name: str, permissions: Mapping[str, str] | None = None
     ) -> Installation:
         """Install an App in one more repository of its owner; safe to call twice.
 
         Args:
             slug: the App's.
-            repo: where.
+            full_name: the repository's, `owner/name`.
             permissions: None: all that the App asks for.
 
         Raises:
-            BratError: there is no such App.
+            BratError: there is no such App or repository.
         """
+        repo = self._forge.known(full_name)
         app = next(iter(self._store.apps.of(slug)), None)
         owner = self._forge.user(repo.owner)
         if app is None or owner is None:
             raise BratError(f"there is no App {slug}: add it first")
         granted = app.permissions if permissions is None else _sorted(permissions)
-        self._forge.grant(repo.full_name, f"{slug}[bot]", "write")
+        self._forge.grant(full_name, f"{slug}[bot]", "write")
         now = self._forge.now()
         known = [
             one for one in self._store.installations.of(app.id) if one.owner == owner.id

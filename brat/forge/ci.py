@@ -10,19 +10,18 @@ import shutil
 from asyncio.subprocess import DEVNULL
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, Final
 
 from msgspec.structs import replace
 
 from brat.forge import processes
 from brat.forge.bare import Bare
+from brat.forge.events import Events
+from brat.forge.ground import Ground
 from brat.forge.records import CheckRun, Ci, Conclusion, Job, Output, Repository, User
 from brat.forge.views.accounts import ACTIONS_APP
 from grite import git
 from grite.errors import GitFailed, Unavailable
-
-if TYPE_CHECKING:
-    from brat.forge.service import Service
 
 NAME: Final = "ci"
 QUEUE: Final = "brat/queue/**"
@@ -35,15 +34,16 @@ _HEADS: Final = "refs/heads/"
 class Judge:
     """Starts CI jobs and notes what came of them."""
 
-    def __init__(self, service: "Service") -> None:
-        """Judge pushes to `service`; nothing starts before `start`."""
-        self._service = service
-        self._store = service.forge.store
+    def __init__(self, ground: Ground, events: Events) -> None:
+        """Judge pushes to the forge; nothing starts before `start`."""
+        self._ground = ground
+        self._events = events
+        self._store = ground.forge.store
         self._slots: dict[tuple[int, int], asyncio.Semaphore] = {}
 
     def start(self) -> None:
         """Begin again what an earlier process left unfinished."""
-        shutil.rmtree(self._service.forge.folder / "ci", ignore_errors=True)
+        shutil.rmtree(self._ground.forge.folder / "ci", ignore_errors=True)
         for check in self._store.check_runs.all():
             repo = self._store.repositories.get(check.repo)
             if check.job is None or check.status == "completed" or repo is None:
@@ -55,8 +55,8 @@ class Judge:
                 self._store.check_runs.put(again)
             self._spawn(repo, again)
         for repo in self._store.repositories.all():
-            bare = self._service.forge.bare(repo)
-            owner = self._service.faces.owner(repo)
+            bare = self._ground.forge.bare(repo)
+            owner = self._events.faces.owner(repo)
             for ref, target in bare.refs(_HEADS).items():
                 if self.judges(repo, ref) and not self._known(repo, target):
                     with self._store.change():
@@ -91,7 +91,7 @@ class Judge:
                 job=Job(ref=ref.removeprefix(_HEADS)),
             )
         )
-        self._service.events.check_run(repo, actor, "created", check)
+        self._events.check_run(repo, actor, "created", check)
         self._spawn(repo, check)
 
     def _known(self, repo: Repository, commit: str) -> list[CheckRun]:
@@ -99,7 +99,7 @@ class Judge:
         return [one for one in checks if one.job is not None]
 
     def _spawn(self, repo: Repository, check: CheckRun) -> None:
-        self._service.spawn(self._job(repo, check), f"ci {check.id}")
+        self._ground.spawn(self._job(repo, check), f"ci {check.id}")
 
     async def _job(self, repo: Repository, check: CheckRun) -> None:
         settings = repo.settings.ci
@@ -111,7 +111,7 @@ class Judge:
                 said = Output(title=NAME, summary="Its branch is gone.")
                 self._finish(repo, check, "cancelled", said)
                 return
-            folder = self._service.forge.folder / "ci" / str(check.id)
+            folder = self._ground.forge.folder / "ci" / str(check.id)
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(parents=True)
             try:
@@ -119,7 +119,7 @@ class Judge:
                     replace(
                         check,
                         status="in_progress",
-                        started_at=self._service.forge.now(),
+                        started_at=self._ground.forge.now(),
                     )
                 )
                 conclusion, output = await self._run(repo, check, folder)
@@ -130,7 +130,7 @@ class Judge:
     def _overtaken(self, repo: Repository, check: CheckRun) -> bool:
         """Say whether a candidate was given up before its turn came."""
         ref = check.job.ref if check.job is not None else ""
-        tip = self._service.forge.bare(repo).tip(ref)
+        tip = self._ground.forge.bare(repo).tip(ref)
         return bool(_pattern(QUEUE).fullmatch(ref)) and tip != check.head_sha
 
     async def _run(
@@ -138,7 +138,7 @@ class Judge:
     ) -> tuple[Conclusion, Output]:
         settings = repo.settings.ci
         work = folder / "work"
-        bare = self._service.forge.bare(repo)
+        bare = self._ground.forge.bare(repo)
         try:
             await asyncio.to_thread(checkout, bare, check.head_sha, work)
         except (GitFailed, Unavailable) as error:
@@ -187,14 +187,14 @@ class Judge:
             check,
             status="completed",
             conclusion=conclusion,
-            completed_at=self._service.forge.now(),
+            completed_at=self._ground.forge.now(),
             output=output,
             job=job,
         )
         with self._store.change():
             self._store.check_runs.put(check)
-            owner = self._service.faces.owner(repo)
-            self._service.events.check_run(repo, owner, "completed", check)
+            owner = self._events.faces.owner(repo)
+            self._events.check_run(repo, owner, "completed", check)
 
     def _put(self, check: CheckRun) -> CheckRun:
         with self._store.change():

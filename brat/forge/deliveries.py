@@ -9,18 +9,16 @@ import asyncio
 import hashlib
 import hmac
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from uuid import uuid4
 
 import aiohttp
 from msgspec import json
 from msgspec.structs import replace
 
+from brat.forge.ground import Ground
 from brat.forge.records import Delivery, Hook, Payload, Repository
 from brat.forge.urls import node_id
-
-if TYPE_CHECKING:
-    from brat.forge.service import Service
 
 DEADLINE_S: Final = 10.0
 KEPT: Final = 500
@@ -37,10 +35,10 @@ def signature(secret: str, body: bytes) -> str:
 class Postman:
     """Takes payloads, keeps them, and delivers them."""
 
-    def __init__(self, service: "Service") -> None:
+    def __init__(self, ground: Ground) -> None:
         """Wait for `start`."""
-        self._service = service
-        self._store = service.forge.store
+        self._ground = ground
+        self._store = ground.forge.store
         # Unbounded, but what is beyond the last KEPT of a hook is only a number here.
         self._waiting: asyncio.Queue[int] = asyncio.Queue()
 
@@ -50,7 +48,7 @@ class Postman:
             if delivery.pending:
                 self._waiting.put_nowait(delivery.id)
         for place in range(CARRIERS):
-            self._service.spawn(self._carry(), f"carrier {place}")
+            self._ground.spawn(self._carry(), f"carrier {place}")
 
     def post(
         self, repo: Repository, kind: tuple[str, str | None], payload: dict[str, Any]
@@ -104,7 +102,7 @@ class Postman:
                 action=like.action,
                 installation=like.installation,
                 redelivery=like.redelivery,
-                created_at=self._service.forge.now(),
+                created_at=self._ground.forge.now(),
             )
         )
         for old in self._store.deliveries.of(like.hook)[:-KEPT]:

@@ -3,9 +3,12 @@
 https://docs.github.com/en/webhooks/webhook-events-and-payloads
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from brat.forge.faces import Faces
+from brat.forge.ground import Ground
 from brat.forge.records import (
     CheckRun,
     Comment,
@@ -17,11 +20,13 @@ from brat.forge.records import (
     Run,
     User,
 )
+from brat.forge.store import Store
 from brat.forge.views.commits import simple_commit
 
-if TYPE_CHECKING:
-    from brat.forge.service import Service
-
+Kind = tuple[str, str | None]
+"""An event and its action."""
+Post = Callable[[Repository, Kind, dict[str, Any]], None]
+Consider = Callable[[Repository, User, Kind, dict[str, Any]], None]
 NO_COMMIT = "0" * 40
 MOST_COMMITS = 2048
 
@@ -41,10 +46,22 @@ class Events:
     Called inside `Store.change`, so that a change and its deliveries are kept together.
     """
 
-    def __init__(self, service: "Service") -> None:
-        """Announce through `service`."""
-        self._service = service
-        self._faces = service.faces
+    def __init__(self, ground: Ground, faces: Faces) -> None:
+        """Announce what happens to the forge, as `faces` show it; first to nobody."""
+        self._ground = ground
+        self._forge = ground.forge
+        self.faces = faces
+        self._post: Post = lambda *_: None
+        self._consider: Consider = lambda *_: None
+
+    @property
+    def store(self) -> Store:
+        """The records that are told of."""
+        return self._forge.store
+
+    def tell(self, post: Post, consider: Consider) -> None:
+        """Say who is told: the webhooks, then the workflow files."""
+        self._post, self._consider = post, consider
 
     def issue(
         self,
@@ -56,7 +73,7 @@ class Events:
     ) -> None:
         """An issue was opened, edited, closed or reopened; pulls are left out."""
         if not issue.pull:
-            body = {"issue": self._faces.issue(repo, issue)} | more
+            body = {"issue": self.faces.issue(repo, issue)} | more
             self._send(repo, actor, ("issues", action), body)
 
     def labelled(
@@ -64,9 +81,9 @@ class Events:
     ) -> None:
         """A label was put on or taken off."""
         issue, label = found
-        face = self._faces.label(repo, label)
+        face = self.faces.label(repo, label)
         if issue.pull:
-            pull = self._service.forge.store.pulls.get(issue.id)
+            pull = self.store.pulls.get(issue.id)
             if pull is not None:
                 self.pull(repo, actor, action, pull, label=face)
         else:
@@ -83,8 +100,8 @@ class Events:
         """A comment was created or edited."""
         issue, comment = found
         body = {
-            "issue": self._faces.issue(repo, issue),
-            "comment": self._faces.comment(repo, comment),
+            "issue": self.faces.issue(repo, issue),
+            "comment": self.faces.comment(repo, comment),
         }
         self._send(repo, actor, ("issue_comment", action), body | more)
 
@@ -99,7 +116,7 @@ class Events:
         """A pull request was opened, closed, reopened, edited, or its head moved."""
         body = {
             "number": pull.number,
-            "pull_request": self._faces.pull(repo, pull)
+            "pull_request": self.faces.pull(repo, pull)
             | {"merged": pull.merged_at is not None, "mergeable": None},
         }
         self._send(repo, actor, ("pull_request", action), body | more)
@@ -107,9 +124,9 @@ class Events:
     def review(self, repo: Repository, actor: User, found: tuple[Pull, Review]) -> None:
         """A review was submitted; its state is written small here."""
         pull, review = found
-        face = self._faces.review(repo, review, pull.number)
+        face = self.faces.review(repo, review, pull.number)
         body = {
-            "pull_request": self._faces.pull(repo, pull),
+            "pull_request": self.faces.pull(repo, pull),
             "review": face | {"state": review.state.lower()},
         }
         self._send(repo, actor, ("pull_request_review", "submitted"), body)
@@ -118,7 +135,7 @@ class Events:
         """A branch or tag moved. Other refs are not told of, as on GitHub."""
         if not move.ref.startswith(("refs/heads/", "refs/tags/")):
             return
-        bare = self._service.forge.bare(repo)
+        bare = self._forge.bare(repo)
         before, after = move.before, move.after
         forced = bool(before and after and not bare.reaches(after, before))
         head = bare.commit(after) if after else None
@@ -133,7 +150,7 @@ class Events:
             "deleted": after is None,
             "forced": forced,
             "base_ref": None,
-            "compare": self._service.site.page(repo.full_name, "compare", str(after)),
+            "compare": self._ground.site.page(repo.full_name, "compare", str(after)),
             "commits": [simple_commit(one) for one in commits],
             "head_commit": simple_commit(head) if head is not None else None,
             "pusher": {"name": actor.login, "email": f"{actor.login}@localhost"},
@@ -144,27 +161,27 @@ class Events:
         self, repo: Repository, actor: User, action: str, check: CheckRun
     ) -> None:
         """A check run was created or completed."""
-        body = {"check_run": self._faces.check_run(repo, check)}
+        body = {"check_run": self.faces.check_run(repo, check)}
         self._send(repo, actor, ("check_run", action), body)
 
     def run(self, repo: Repository, actor: User, action: str, run: Run) -> None:
         """A workflow run was requested, is in progress, or completed."""
-        body = {"workflow_run": self._faces.run(repo, run)}
+        body = {"workflow_run": self.faces.run(repo, run)}
         self._send(repo, actor, ("workflow_run", action), body)
 
     def _send(
         self,
         repo: Repository,
         actor: User,
-        kind: tuple[str, str | None],
+        kind: Kind,
         body: dict[str, Any],
     ) -> None:
         action = kind[1]
         common: dict[str, Any] = {
-            "repository": self._faces.repository(repo),
-            "sender": self._faces.user(actor),
+            "repository": self.faces.repository(repo),
+            "sender": self.faces.user(actor),
         }
         if action is not None:
             common["action"] = action
-        self._service.postman.post(repo, kind, body | common)
-        self._service.triggers.consider(repo, actor, kind, body | common)
+        self._post(repo, kind, body | common)
+        self._consider(repo, actor, kind, body | common)

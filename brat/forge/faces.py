@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pygit2
 from msgspec import Raw
 
+from brat.forge.ground import Ground
+from brat.forge.merges import Merges
 from brat.forge.records import (
     CheckRun,
     Comment,
@@ -24,20 +26,20 @@ from brat.forge.views import accounts, checks, issues, pulls, repositories, runs
 
 if TYPE_CHECKING:
     from brat.forge.bare import Bare
-    from brat.forge.service import Service
 
 GHOST = User(id=10137, login="ghost", kind="User", created_at=accounts.EPOCH)
 """Who did what an account did that is no more."""
 
 
 class Faces:
-    """Shows records of one service."""
+    """Shows records of one forge."""
 
-    def __init__(self, service: "Service") -> None:
-        """Look things up in `service`."""
-        self._service = service
-        self._forge = service.forge
-        self._store = service.forge.store
+    def __init__(self, ground: Ground, merges: Merges) -> None:
+        """Look things up in `ground`, and in `merges` what can be merged."""
+        self._ground = ground
+        self._merges = merges
+        self._forge = ground.forge
+        self._store = ground.forge.store
 
     def who(self, number: int | None) -> User:
         """Return an account by its id."""
@@ -46,7 +48,7 @@ class Faces:
 
     def user(self, who: User) -> dict[str, Any]:
         """An account."""
-        return accounts.user(self._service.site, who)
+        return accounts.user(self._ground.site, who)
 
     def owner(self, repo: Repository) -> User:
         """Return the account that owns a repository."""
@@ -54,7 +56,7 @@ class Faces:
 
     def repository(self, repo: Repository) -> Raw:
         """A repository, encoded."""
-        return repositories.repository(self._service.site, repo, self.owner(repo))
+        return repositories.repository(self._ground.site, repo, self.owner(repo))
 
     def association(self, repo: Repository, who: User) -> str:
         """What an author is to a repository."""
@@ -73,19 +75,19 @@ class Faces:
         """An issue."""
         facts = self._facts(repo, one)
         closer = self.who(one.closed_by) if one.closed_by is not None else None
-        return issues.issue(self._service.site, one, facts, self.labels(one), closer)
+        return issues.issue(self._ground.site, one, facts, self.labels(one), closer)
 
     def comment(self, repo: Repository, one: Comment) -> dict[str, Any]:
         """A comment."""
-        return issues.comment(self._service.site, one, self._facts(repo, one))
+        return issues.comment(self._ground.site, one, self._facts(repo, one))
 
     def label(self, repo: Repository, one: Label) -> dict[str, Any]:
         """A label."""
-        return issues.label(self._service.site, repo, one)
+        return issues.label(self._ground.site, repo, one)
 
     def reaction(self, one: Reaction) -> dict[str, Any]:
         """A reaction."""
-        return issues.reaction(self._service.site, one, self.who(one.user))
+        return issues.reaction(self._ground.site, one, self.who(one.user))
 
     def _facts(self, repo: Repository, one: Issue | Comment) -> issues.Facts:
         author = self.who(one.author)
@@ -96,28 +98,22 @@ class Faces:
 
     def pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request as lists show it."""
-        return pulls.pull(self._service.site, one, self._pull_facts(repo, one))
+        return pulls.pull(self._ground.site, one, self._pull_facts(repo, one))
 
     def full_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request with its size, and whether it can be merged."""
         facts = self._pull_facts(repo, one)
         size = self._size(repo, one, facts.issue)
-        return pulls.full_pull(self._service.site, one, facts, size)
+        return pulls.full_pull(self._ground.site, one, facts, size)
 
     def review(self, repo: Repository, one: Review, number: int) -> dict[str, Any]:
         """A review."""
         author = self.who(one.user)
         facts = (repo, author, self.association(repo, author))
-        return pulls.review(self._service.site, one, number, facts)
-
-    def issue_of(self, one: Pull) -> Issue:
-        """Return the issue that a pull request is; both have one id."""
-        issue = self._store.issues.get(one.id)
-        assert issue is not None  # noqa: S101  they are made together
-        return issue
+        return pulls.review(self._ground.site, one, number, facts)
 
     def _pull_facts(self, repo: Repository, one: Pull) -> pulls.Facts:
-        issue = self.issue_of(one)
+        issue = self._forge.issue_of(one)
         author = self.who(issue.author)
         return pulls.Facts(
             repo=repo,
@@ -132,7 +128,7 @@ class Faces:
         bare = self._forge.bare(repo)
         fork = bare.fork_point(one.base_sha, one.head_sha)
         stats = diff(bare, fork, one.head_sha).stats if fork else None
-        mergeable, state = self._service.merges.mergeable(repo, one, issue)
+        mergeable, state = self._merges.mergeable(repo, one, issue)
         return pulls.Size(
             mergeable=mergeable,
             state=state,
@@ -150,15 +146,16 @@ class Faces:
         judged = [
             pull
             for pull in self._store.pulls.of(repo.id)
-            if pull.head_sha == one.head_sha and self.issue_of(pull).state == "open"
+            if pull.head_sha == one.head_sha
+            and self._forge.issue_of(pull).state == "open"
         ]
-        return checks.check_run(self._service.site, repo, one, judged)
+        return checks.check_run(self._ground.site, repo, one, judged)
 
     def run(self, repo: Repository, one: Run) -> dict[str, Any]:
         """A workflow run."""
         head = self._forge.bare(repo).commit(one.head_sha)
         found = (repo, self.repository(repo))
-        return runs.run(self._service.site, one, found, self.who(one.actor), head)
+        return runs.run(self._ground.site, one, found, self.who(one.actor), head)
 
 
 def diff(bare: "Bare", base: str, head: str) -> pygit2.Diff:

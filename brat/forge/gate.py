@@ -48,7 +48,7 @@ def signed_by(service: "Service", request: web.Request) -> Caller:
     signed = secret_of(request)
     if signed is None:
         raise Refused(401, "Requires authentication")
-    return service.forge.apps.caller(signed)
+    return service.apps.caller(signed)
 
 
 def authenticate(service: "Service", request: web.Request) -> Caller:
@@ -116,7 +116,7 @@ class Gate:
             names = request.match_info
             full_name = f"{names['owner']}/{names['repo']}"
             call = replace(call, found=visible(self._service, caller, full_name))
-        headers |= self._service.limits.count(call)
+        headers |= self._service.limits.count(call.user, request.method, call.found)
         if request.method != hdrs.METH_GET:
             if caller.token.scope == "read":
                 raise Refused(403, "Resource not accessible by personal access token")

@@ -4,23 +4,19 @@ GitHub shows one for each job; here a run counts as one job. Runs of brat's own 
 are left out: they judge nothing.
 """
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
+from brat.forge.events import Events
 from brat.forge.records import CheckRun, Repository, Run, User
 from brat.forge.views.accounts import ACTIONS_APP
 from brat.forge.workflows import OWN_WORKFLOWS
 
-if TYPE_CHECKING:
-    from brat.forge.service import Service
 
-
-def opened(service: "Service", repo: Repository, actor: User, run: Run) -> None:
+def opened(events: Events, repo: Repository, actor: User, run: Run) -> None:
     """Show that a run was accepted; only inside `Store.change`."""
     if run.path in OWN_WORKFLOWS:
         return
-    store = service.forge.store
+    store = events.store
     check = store.check_runs.put(
         CheckRun(
             id=store.next_id(),
@@ -32,12 +28,12 @@ def opened(service: "Service", repo: Repository, actor: User, run: Run) -> None:
             started_at=run.created_at,
         )
     )
-    service.events.check_run(repo, actor, "created", check)
+    events.check_run(repo, actor, "created", check)
 
 
-def closed(service: "Service", repo: Repository, actor: User, run: Run) -> None:
+def closed(events: Events, repo: Repository, actor: User, run: Run) -> None:
     """Show how a run ended; only inside `Store.change`."""
-    store = service.forge.store
+    store = events.store
     for check in store.check_runs.of((repo.id, run.head_sha)):
         if check.external_id == str(run.id) and check.app == ACTIONS_APP:
             ended = store.check_runs.put(
@@ -48,4 +44,4 @@ def closed(service: "Service", repo: Repository, actor: User, run: Run) -> None:
                     completed_at=run.updated_at,
                 )
             )
-            service.events.check_run(repo, actor, "completed", ended)
+            events.check_run(repo, actor, "completed", ended)

@@ -4,13 +4,11 @@ The figures: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-
 """
 
 from collections import defaultdict, deque
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from brat.forge.moments import Clock
+from brat.forge.records import Repository, User
 from brat.forge.refusals import Refused
-
-if TYPE_CHECKING:
-    from brat.forge.calls import Call
 
 HOUR_S: Final = 3600
 MINUTE_S: Final = 60
@@ -64,16 +62,16 @@ class Limits:
         self._clock = clock
         self._accounts: dict[int, _Account] = defaultdict(_Account)
 
-    def count(self, call: "Call") -> dict[str, str]:
+    def count(self, who: User, method: str, repo: Repository | None) -> dict[str, str]:
         """Count one call and return the headers that tell what is left.
 
         Raises:
             Refused: 403: the repository has GitHub's limits and they are used up.
         """
         now = self._clock().timestamp()
-        writes = call.request.method != "GET"
-        limited = call.found is not None and call.found.settings.github_limits
-        account = self._accounts[call.user.id]
+        writes = method != "GET"
+        limited = repo is not None and repo.settings.github_limits
+        account = self._accounts[who.id]
         headers = {
             "X-RateLimit-Limit": str(REQUESTS_AN_HOUR),
             "X-RateLimit-Remaining": str(REQUESTS_AN_HOUR - account.primary.used),
@@ -90,7 +88,7 @@ class Limits:
             (account.primary, 1),
             (account.points, WRITE_POINTS if writes else 1),
         ]
-        if call.request.method == "POST":
+        if method == "POST":
             windows += [(window, 1) for window in account.content]
         later = max(window.wait(now, points) for window, points in windows)
         if later:

@@ -4,16 +4,14 @@ https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pygit2
 
 from brat.forge.bare import Bare
 from brat.forge.records import Issue, Pull, Repository, User
 from brat.forge.refusals import Refused
-
-if TYPE_CHECKING:
-    from brat.forge.service import Service
+from brat.forge.state import Forge
 
 Method = Literal["merge", "squash", "rebase"]
 MOST_KNOWN = 10_000
@@ -32,10 +30,9 @@ class Wish:
 class Merges:
     """Says whether pull requests can be merged, and builds what merges them."""
 
-    def __init__(self, service: "Service") -> None:
-        """Merge in the repositories of `service`."""
-        self._forge = service.forge
-        self._faces = service.faces
+    def __init__(self, forge: Forge) -> None:
+        """Merge in the repositories of `forge`."""
+        self._forge = forge
         self._known: dict[tuple[str, str], bool] = {}
 
     def mergeable(
@@ -90,7 +87,7 @@ class Merges:
         return str(bare.git.create_commit(None, author, by, text, tree, parents))
 
     def _words(self, repo: Repository, pull: Pull, wish: Wish) -> tuple[str, str]:
-        issue = self._faces.issue_of(pull)
+        issue = self._forge.issue_of(pull)
         if wish.method == "merge":
             source = f"{repo.owner}/{pull.head}"
             title = f"Merge pull request #{pull.number} from {source}"

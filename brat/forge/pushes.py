@@ -4,25 +4,23 @@ A pull request is merged exactly when its base branch comes to contain its head.
 head that is moved back onto what the base already had closes it, unmerged.
 """
 
-from typing import TYPE_CHECKING
-
 from msgspec.structs import replace
 
-from brat.forge.events import Move
+from brat.forge.ci import Judge
+from brat.forge.events import Events, Move
 from brat.forge.records import Issue, IssueEvent, Pull, Repository, User
-
-if TYPE_CHECKING:
-    from brat.forge.service import Service
+from brat.forge.state import Forge
 
 
 class Pushes:
     """Draws the consequences of moved refs."""
 
-    def __init__(self, service: "Service") -> None:
-        """Draw them in `service`."""
-        self._service = service
-        self._forge = service.forge
-        self._store = service.forge.store
+    def __init__(self, forge: Forge, events: Events, judge: Judge) -> None:
+        """Draw them in `forge`, by telling `events` and asking `judge`."""
+        self._forge = forge
+        self._events = events
+        self._judge = judge
+        self._store = forge.store
 
     def settle(self, repo: Repository, actor: User, moves: list[Move]) -> None:
         """Do everything that follows; the caller holds the repository's lock.
@@ -35,13 +33,13 @@ class Pushes:
                 now = self._forge.now()
                 repo = self._forge.update(repo, pushed_at=now)
             for move in moves:
-                self._service.events.push(repo, actor, move)
+                self._events.push(repo, actor, move)
             for pull in self._store.pulls.of(repo.id):
-                if self._service.faces.issue_of(pull).state == "open":
+                if self._forge.issue_of(pull).state == "open":
                     self._follow(repo, actor, pull)
             for move in moves:
                 if move.after is not None:
-                    self._service.judge.consider(repo, actor, move.ref, move.after)
+                    self._judge.consider(repo, actor, move.ref, move.after)
 
     def _follow(self, repo: Repository, actor: User, pull: Pull) -> None:
         bare = self._forge.bare(repo)
@@ -58,7 +56,7 @@ class Pushes:
         if pull.head_sha != before.head_sha:
             moved = {"before": before.head_sha, "after": pull.head_sha}
             self._touch(pull)
-            self._service.events.pull(repo, actor, "synchronize", pull, **moved)
+            self._events.pull(repo, actor, "synchronize", pull, **moved)
         if has and not had:
             self.merged(repo, actor, pull, pull.base_sha)
         elif has or head is None or base is None:
@@ -79,7 +77,7 @@ class Pushes:
 
     def close(self, repo: Repository, actor: User, pull: Pull) -> Pull:
         """Close a pull request; only inside `Store.change`."""
-        issue, now = self._service.faces.issue_of(pull), self._forge.now()
+        issue, now = self._forge.issue_of(pull), self._forge.now()
         self._store.issues.put(
             replace(
                 issue,
@@ -90,11 +88,11 @@ class Pushes:
             )
         )
         self._note(pull, actor, "closed")
-        self._service.events.pull(repo, actor, "closed", pull)
+        self._events.pull(repo, actor, "closed", pull)
         return pull
 
     def _touch(self, pull: Pull) -> Issue:
-        issue = self._service.faces.issue_of(pull)
+        issue = self._forge.issue_of(pull)
         return self._store.issues.put(replace(issue, updated_at=self._forge.now()))
 
     def _note(

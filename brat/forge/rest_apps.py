@@ -47,7 +47,7 @@ async def get_app(call: Call) -> Answer:
 async def get_repo_installation(call: Call) -> Answer:
     """`GET /repos/{owner}/{repo}/installation`."""
     app = _app(call)
-    one = found(call.service.forge.apps.installed_in(app, call.repo.id))
+    one = found(call.service.apps.installed_in(app, call.repo.id))
     owner = call.service.faces.who(one.owner)
     return Answer(views.installation(call.site, one, app, owner))
 
@@ -82,7 +82,7 @@ async def create_token(call: Call) -> Answer:
     asked = call.body(NewToken)
     repos = _repos(call, one, asked)
     permissions = _permissions(one, asked.permissions)
-    secret, access = call.service.forge.apps.token(one, repos, permissions)
+    secret, access = call.service.apps.token(one, repos, permissions)
     faces = [
         call.service.faces.repository(found(call.store.repositories.get(repo)))
         for repo in repos

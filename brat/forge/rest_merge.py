@@ -42,7 +42,7 @@ async def merge(call: Call) -> Answer:
 
 
 def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
-    issue = call.service.faces.issue_of(pull)
+    issue = call.service.forge.issue_of(pull)
     if issue.state == "closed" or pull.draft:
         raise Refused(405, "Pull Request is not mergeable")
     if asked.sha is not None and asked.sha != pull.head_sha:

@@ -86,7 +86,7 @@ def _sides(call: Call, asked: NewPull) -> tuple[str, str, str]:
         raise _custom(f"No commits between {asked.base} and {head}")
     for one in call.store.pulls.of(call.repo.id):
         same = (one.head, one.base) == (head, asked.base)
-        if same and call.service.faces.issue_of(one).state == "open":
+        if same and call.service.forge.issue_of(one).state == "open":
             label = f"{call.repo.owner}:{head}"
             raise _custom(f"A pull request already exists for {label}.")
     return head, tip, base
@@ -142,7 +142,7 @@ async def list_pulls(call: Call) -> Answer:
 
     def fits(one: Pull) -> bool:
         return (
-            state in {"all", faces.issue_of(one).state}
+            state in {"all", call.service.forge.issue_of(one).state}
             and head in {"", f"{call.repo.owner}:{one.head}"}
             and base in {"", one.base}
         )
@@ -161,7 +161,7 @@ async def get_pull(call: Call) -> Answer:
 async def change_pull(call: Call) -> Answer:
     """`PATCH pulls/{number}`: title, body, closed or open again."""
     pull, asked = pull_of(call), call.body(PullChange)
-    issue = call.service.faces.issue_of(pull)
+    issue = call.service.forge.issue_of(pull)
     if issue.author != call.user.id:
         call.need("write")
     title = issue.title if isinstance(asked.title, UnsetType) else asked.title
@@ -186,7 +186,7 @@ def _reopen(call: Call, pull: Pull) -> Pull:
     if pull.merged_at is not None or tip is None or base is None:
         said = "A merged pull request, or one whose branch is gone, stays closed."
         raise fault("PullRequest", "state", "invalid", said)
-    issue = call.service.faces.issue_of(pull)
+    issue = call.service.forge.issue_of(pull)
     pull = call.store.pulls.put(replace(pull, head_sha=tip, base_sha=base))
     now = call.service.forge.now()
     call.store.issues.put(
@@ -228,7 +228,7 @@ async def create_review(call: Call) -> Answer:
     checked("PullRequestReview", None, asked.body)
     if asked.event != "APPROVE" and not asked.body.strip():
         raise Refused(422, "A review that is no approval needs a body.")
-    own = call.service.faces.issue_of(pull).author == call.user.id
+    own = call.service.forge.issue_of(pull).author == call.user.id
     if own and asked.event != "COMMENT":
         said = "Can not approve or request changes on your own pull request"
         raise Refused(422, said)

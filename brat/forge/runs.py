@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 from uuid import uuid4
 
 from msgspec import Raw
@@ -22,6 +22,8 @@ from msgspec.structs import replace
 from bot.feed import handover
 from brat.forge import artifacts, job_checks, processes
 from brat.forge.callers import digest
+from brat.forge.events import Events
+from brat.forge.ground import Ground
 from brat.forge.launch import find, launch, reap
 from brat.forge.moments import iso
 from brat.forge.records import (
@@ -35,9 +37,6 @@ from brat.forge.records import (
 )
 from brat.forge.run_environment import Place, environment
 from brat.forge.workflows import JOB_LOGIN, permissions_of, title_of
-
-if TYPE_CHECKING:
-    from brat.forge.service import Service
 
 TOKEN_LASTS: Final = timedelta(hours=6)
 """As long as a job may."""
@@ -72,12 +71,13 @@ LIKE_GITHUB: Final = How()
 class Starter:
     """Starts the processes of workflow runs, follows them, and ends them when asked."""
 
-    def __init__(self, service: "Service", how: How) -> None:
-        """Start runs of `service`."""
-        self._service = service
+    def __init__(self, ground: Ground, events: Events, how: How) -> None:
+        """Start runs of the forge, and announce them to `events`."""
+        self._ground = ground
+        self._events = events
         self._how = how
-        self._forge = service.forge
-        self._store = service.forge.store
+        self._forge = ground.forge
+        self._store = ground.forge.store
         self._cancels: dict[int, asyncio.Event] = {}
 
     def start(self) -> None:
@@ -129,8 +129,8 @@ class Starter:
                 payload=payload,
             )
             self._store.runs.put(run)
-            job_checks.opened(self._service, repo, actor, run)
-            self._service.events.run(repo, actor, "requested", run)
+            job_checks.opened(self._events, repo, actor, run)
+            self._events.run(repo, actor, "requested", run)
         self._spawn(repo, run)
         return run
 
@@ -163,7 +163,7 @@ class Starter:
     # --- one run ------------------------------------------------------------------
 
     def _spawn(self, repo: Repository, run: Run) -> None:
-        self._service.spawn(self._follow(repo, run), f"run {run.id}")
+        self._ground.spawn(self._follow(repo, run), f"run {run.id}")
 
     async def _follow(self, repo: Repository, run: Run) -> None:
         """See one run to its end, wherever an earlier process left it."""
@@ -199,7 +199,7 @@ class Starter:
                 place.log.write_text(
                     f"{self._how.argv[0]} could not be started: {error}\n"
                 )
-        actor = self._service.faces.who(run.actor)
+        actor = self._events.faces.who(run.actor)
         now = self._forge.now()
         run = replace(
             self._store.runs.get(run.id) or run,
@@ -211,7 +211,7 @@ class Starter:
         )
         with self._store.change():
             self._store.runs.put(run)
-            self._service.events.run(repo, actor, "in_progress", run)
+            self._events.run(repo, actor, "in_progress", run)
         return run, child
 
     def _hidden(self) -> str:
@@ -225,19 +225,19 @@ class Starter:
     def _start(
         self, repo: Repository, run: Run, place: Place
     ) -> subprocess.Popen[bytes]:
-        who = self._service.faces.who(run.actor)
+        who = self._events.faces.who(run.actor)
         place.prepare(
             Raw(run.payload.encode())
             if run.payload is not None
             else {
                 "inputs": run.inputs,
                 "ref": f"refs/heads/{run.branch}",
-                "repository": self._service.faces.repository(repo),
-                "sender": self._service.faces.user(who),
+                "repository": self._events.faces.repository(repo),
+                "sender": self._events.faces.user(who),
                 "workflow": run.path,
             }
         )
-        env = environment(self._service.site, repo, run, place, who.login)
+        env = environment(self._ground.site, repo, run, place, who.login)
         if self._how.executor:
             env |= self._handover(run, place)
         env["BRAT_HIDDEN"] = self._hidden()
@@ -257,7 +257,7 @@ class Starter:
         return {
             "BRAT_RUN_DIR": str(place.folder),
             "ACTIONS_RUNTIME_TOKEN": secret,
-            "ACTIONS_RESULTS_URL": self._service.site.base + "/",
+            "ACTIONS_RESULTS_URL": self._ground.site.base + "/",
         }
 
     def _token(self, repo: Repository, run: Run) -> str:
@@ -322,6 +322,6 @@ class Starter:
             token = self._store.tokens.get(done.token or 0)
             if token is not None:
                 self._store.tokens.remove(token)
-            actor = self._service.faces.who(run.actor)
-            job_checks.closed(self._service, repo, actor, done)
-            self._service.events.run(repo, actor, "completed", done)
+            actor = self._events.faces.who(run.actor)
+            job_checks.closed(self._events, repo, actor, done)
+            self._events.run(repo, actor, "completed", done)

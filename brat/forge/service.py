@@ -5,21 +5,21 @@ must follow from a moved ref is done before the lock is free again.
 """
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Coroutine
 
+from brat.forge.apps import Apps
 from brat.forge.ci import Judge
 from brat.forge.deliveries import Postman
 from brat.forge.events import Events
 from brat.forge.faces import Faces
+from brat.forge.ground import Ground
 from brat.forge.limits import Limits
 from brat.forge.merges import Merges
 from brat.forge.pushes import Pushes
 from brat.forge.records import Repository
 from brat.forge.runs import LIKE_GITHUB, How, Starter
 from brat.forge.state import Forge
+from brat.forge.triggers import Triggers
 from brat.forge.urls import Site
-from brat.forge.workflows import Triggers
 
 
 class Service:
@@ -30,40 +30,37 @@ class Service:
     ) -> None:
         """Put a service on `forge`; its background work runs in `tasks`."""
         self.forge = forge
-        self._tasks = tasks
-        self._running: set[asyncio.Task[None]] = set()
-        self.site = Site()
+        self._ground = ground = Ground(forge, tasks)
+        self.apps = Apps(forge)
         self.limits = Limits(forge.clock)
-        self.faces = Faces(self)
-        self.merges = Merges(self)
-        self.postman = Postman(self)
-        self.events = Events(self)
-        self.judge = Judge(self)
-        self.pushes = Pushes(self)
-        self.starter = Starter(self, how)
-        self.triggers = Triggers(self)
-        self._locks: dict[int, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self.merges = Merges(forge)
+        self.faces = Faces(ground, self.merges)
+        self.events = Events(ground, self.faces)
+        self.postman = Postman(ground)
+        self.judge = Judge(ground, self.events)
+        self.pushes = Pushes(forge, self.events, self.judge)
+        self.starter = Starter(ground, self.events, how)
+        self.triggers = Triggers(forge, self.starter)
+        self.events.tell(self.postman.post, self.triggers.consider)
+
+    @property
+    def site(self) -> Site:
+        """Where the forge is reached."""
+        return self._ground.site
 
     def lock(self, repo: Repository) -> asyncio.Lock:
         """The lock under which refs of a repository move."""
-        return self._locks[repo.id]
+        return self._ground.lock(repo)
 
     def start(self, base: str) -> None:
         """Begin to work, reached at `base`: first what an earlier process left."""
-        self.site = Site(base)
+        self._ground.site = Site(base)
         self.postman.start()
         for repo in self.forge.store.repositories.all():
             self.pushes.settle(repo, self.faces.owner(repo), [])
         self.judge.start()
         self.starter.start()
 
-    def spawn(self, work: Coroutine[None, None, None], name: str) -> None:
-        """Run something in the background until it ends or the service stops."""
-        task = self._tasks.create_task(work, name=name)
-        self._running.add(task)
-        task.add_done_callback(self._running.discard)
-
     def stop(self) -> None:
         """End all background work; workflow runs live on. Safe to call twice."""
-        for task in self._running:
-            task.cancel()
+        self._ground.stop()

@@ -5,23 +5,21 @@ an operating-system lock on the folder says so, and is free the moment that one 
 """
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Self
 
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
-from brat.forge.apps import Apps, NewApp
 from brat.forge.bare import Bare, create
 from brat.forge.callers import Caller, Keyring
 from brat.forge.moments import Clock, iso, wall_clock
 from brat.forge.records import (
     ROLES,
-    App,
     Hook,
-    Installation,
+    Issue,
     Kind,
+    Pull,
     Repository,
     Role,
     Scope,
@@ -59,7 +57,6 @@ class Forge:
             ) from None
         self.store = Store(self.folder / "forge.sqlite")
         self.keys = Keyring(self.store, clock)
-        self.apps = Apps(self)
         self._bares: dict[int, Bare] = {}
 
     def close(self) -> None:
@@ -133,24 +130,6 @@ class Forge:
         """Return who shows this token; None when it is not one of ours."""
         return self.keys.caller(secret)
 
-    def add_app(self, new: NewApp) -> App:
-        """Make a GitHub App, which can be installed then.
-
-        Raises:
-            BratError: its slug is taken, or there is no such owner.
-        """
-        return self.apps.add(new)
-
-    def install_app(
-        self, slug: str, full_name: str, permissions: Mapping[str, str] | None = None
-    ) -> Installation:
-        """Install an App in a repository, with all that it asks for or with less.
-
-        Raises:
-            BratError: there is no such App or repository.
-        """
-        return self.apps.install(slug, self._known(full_name), permissions)
-
     # --- repositories -------------------------------------------------------------
 
     def add_repository(
@@ -208,7 +187,7 @@ class Forge:
         Raises:
             BratError: there is no such account or repository.
         """
-        repo = self._known(full_name)
+        repo = self.known(full_name)
         if self.user(login) is None:
             raise BratError(f"there is no account {login}: add it first")
         rights = dict(repo.rights) | {login.lower(): role}
@@ -220,7 +199,7 @@ class Forge:
         Raises:
             BratError: there is no such repository.
         """
-        return self.update(self._known(full_name), settings=settings)
+        return self.update(self.known(full_name), settings=settings)
 
     def add_hook(
         self, full_name: str, url: str, secret: str, events: tuple[str, ...] = ("*",)
@@ -230,7 +209,7 @@ class Forge:
         Raises:
             BratError: there is no such repository.
         """
-        repo, now = self._known(full_name), self.now()
+        repo, now = self.known(full_name), self.now()
         with self.store.change():
             return self.store.hooks.put(
                 Hook(
@@ -260,6 +239,12 @@ class Forge:
             self._bares[repo.id] = Bare(path)
         return self._bares[repo.id]
 
+    def issue_of(self, pull: Pull) -> Issue:
+        """Return the issue that a pull request is; both have one id."""
+        issue = self.store.issues.get(pull.id)
+        assert issue is not None  # noqa: S101  they are made together
+        return issue
+
     def update(self, repo: Repository, **changes: object) -> Repository:
         """Change fields of a repository."""
         newest = self.store.repositories.get(repo.id) or repo
@@ -274,7 +259,12 @@ class Forge:
         newest = self.store.repositories.get(repo.id) or repo
         return self.update(newest, last_number=newest.last_number + 1)
 
-    def _known(self, full_name: str) -> Repository:
+    def known(self, full_name: str) -> Repository:
+        """Return a repository that must be there.
+
+        Raises:
+            BratError: it is not.
+        """
         repo = self.repository(full_name)
         if repo is None:
             raise BratError(f"there is no repository {full_name}: add it first")

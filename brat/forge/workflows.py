@@ -8,16 +8,11 @@ https://docs.github.com/actions/concepts/security/github_token
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from msgspec import json
-
-from brat.forge.records import Permissions, Repository, Run, User
+from brat.forge.records import Permissions, Run
 from brat.forge.refusals import Refused
 from brat.forge.views.runs import TASK_WORKFLOW
-
-if TYPE_CHECKING:
-    from brat.forge.service import Service
 
 LOOP_WORKFLOW: Final = ".github/workflows/brat.yml"
 LIVE_WORKFLOW: Final = ".github/workflows/brat-task-live.yml"
@@ -31,13 +26,6 @@ _KNOWN: Final = {
     LIVE_WORKFLOW: TASK_INPUTS,
     LOOP_WORKFLOW: (*TASK_INPUTS, "after"),
 }
-_STARTS: Final = frozenset(
-    {
-        *(("issues", action) for action in ("labeled", "opened")),
-        *(("issue_comment", action) for action in ("created", "edited")),
-        ("pull_request_review", "submitted"),
-    }
-)
 _LOOP_MAY: Final[Permissions] = tuple(
     (name, "write")
     for name in ("actions", "checks", "contents", "issues", "pull_requests")
@@ -78,41 +66,3 @@ def permissions_of(run: Run) -> Permissions | None:
     if run.path != LOOP_WORKFLOW:
         return None
     return _TASK_MAY if run.inputs.get("session") else _LOOP_MAY
-
-
-class Triggers:
-    """Starts workflow files: brat.yml also for what happens to a repository."""
-
-    def __init__(self, service: "Service") -> None:
-        """Start runs of `service`."""
-        self._service = service
-
-    def consider(
-        self,
-        repo: Repository,
-        actor: User,
-        kind: tuple[str, str | None],
-        payload: dict[str, Any],
-    ) -> None:
-        """Start a run if the event does so; only inside `Store.change`."""
-        if kind not in _STARTS or actor.login == JOB_LOGIN:
-            return
-        if not self.can_run(repo, LOOP_WORKFLOW):
-            return
-        self._service.starter.begin(
-            repo,
-            actor,
-            path=LOOP_WORKFLOW,
-            branch=repo.default_branch,
-            event=kind[0],
-            payload=json.encode(payload).decode(),
-        )
-
-    def can_run(self, repo: Repository, path: str) -> bool:
-        """Say whether a workflow file is there and can be run."""
-        if path == TASK_WORKFLOW:
-            return True
-        bare = self._service.forge.bare(repo)
-        tip = bare.tip(repo.default_branch)
-        runs_files = self._service.starter.executes_files or path == LIVE_WORKFLOW
-        return runs_files and tip is not None and bare.file(tip, path) is not None

@@ -7,6 +7,7 @@ import jwt
 import pytest
 
 from brat.forge import NewApp
+from brat.forge.apps import Apps
 from brat.forge.records import App
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Json, Town, until
@@ -23,10 +24,10 @@ ASKS = {
 @pytest.fixture
 def app(here: Town) -> App:
     """Give an App that is installed in alice/app."""
-    made = here.forge.add_app(
+    made = Apps(here.forge).add(
         NewApp(slug="helper", owner="alice", public_key=pair()[1], permissions=ASKS)
     )
-    here.forge.install_app("helper", REPO)
+    Apps(here.forge).install("helper", REPO)
     here.tokens["app"] = signed(made)
     return made
 
@@ -138,7 +139,7 @@ async def test_a_token_lasts_an_hour_and_acts_as_the_bot(here: Town, app: App) -
 
 async def test_a_token_opens_only_what_it_was_asked_for(here: Town, app: App) -> None:
     here.forge.add_repository("alice/other", private=True)
-    here.forge.install_app("helper", "alice/other")
+    Apps(here.forge).install("helper", "alice/other")
     await token(here, repositories=["other"], permissions={"issues": "write"})
 
     async def status(method: str, path: str, repo: str) -> int:
@@ -195,7 +196,7 @@ async def test_no_token_has_more_than_the_installation(
 async def test_a_suspended_installation_gives_no_token(here: Town, app: App) -> None:
     where = await here.get("installation", by="app")
     (one,) = here.forge.store.installations.all()
-    here.forge.apps.suspend(one)
+    Apps(here.forge).suspend(one)
 
     url = f"/app/installations/{where['id']}/access_tokens"
     answer = await here.ask("POST", url, {}, by="app")
@@ -234,7 +235,7 @@ async def test_git_takes_a_token_that_may_write_contents(here: Town, app: App) -
 
 async def test_an_app_hears_of_all_repositories_and_can_ask_again(here: Town) -> None:
     async with receiving() as receiver:
-        made = here.forge.add_app(
+        made = Apps(here.forge).add(
             NewApp(
                 slug="ear",
                 owner="alice",
@@ -247,7 +248,7 @@ async def test_an_app_hears_of_all_repositories_and_can_ask_again(here: Town) ->
         here.tokens["app"] = signed(made)
         receiver.status = 500
         await here.issue("Before it was installed")
-        one = here.forge.install_app("ear", REPO)
+        one = Apps(here.forge).install("ear", REPO)
         for number in range(3):
             await here.issue(f"Issue {number}")
         first = await receiver.got("issues.opened")

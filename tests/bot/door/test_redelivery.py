@@ -9,7 +9,7 @@ import pytest
 
 from bot.door.redelivery import TRIES, Sent, ask_again, missed
 from bot.serving.roster import Roster, key_of
-from brat.forge import Forge, NewApp
+from brat.forge import Apps, Forge, NewApp
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.receiver import Receiver, receiving
@@ -41,8 +41,8 @@ async def roster(here: Town, receiver: Receiver) -> AsyncIterator[Roster]:
         events=("issues",),
         hook=(receiver.url, "made-up-secret"),
     )
-    app = here.forge.add_app(new)
-    here.forge.install_app("helper", REPO)
+    app = Apps(here.forge).add(new)
+    Apps(here.forge).install("helper", REPO)
     file = here.folder / "app.pem"
     file.write_text(pair()[0])
     async with httpx.AsyncClient(trust_env=False) as client:

@@ -12,7 +12,7 @@ from bot.forge.app_auth import MARGIN_S, AppTokens, Grant
 from bot.forge.app_key import AppKey
 from bot.forge.pace import Pace
 from bot.forge.rest import Refused, Rest
-from brat.forge import Forge, NewApp
+from brat.forge import Apps, Forge, NewApp
 from brat.forge.records import App
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town
@@ -43,10 +43,10 @@ async def here(forge_of_apps: Forge, tmp_path: Path) -> AsyncIterator[Town]:
 
 @pytest.fixture
 def app(here: Town) -> App:
-    made = here.forge.add_app(
+    made = Apps(here.forge).add(
         NewApp(slug="helper", owner="alice", public_key=pair()[1], permissions=HAS)
     )
-    here.forge.install_app("helper", REPO)
+    Apps(here.forge).install("helper", REPO)
     return made
 
 
@@ -101,7 +101,7 @@ async def test_a_token_is_asked_for_with_no_more_than_is_needed(
 
 async def test_a_token_opens_one_repository(here: Town, tokens: Make) -> None:
     here.forge.add_repository("alice/other")
-    here.forge.install_app("helper", "alice/other")
+    Apps(here.forge).install("helper", "alice/other")
     here.tokens["app"] = await tokens().token()
 
     assert (await here.ask("GET", "", by="app")).status_code == 200
@@ -234,7 +234,7 @@ async def test_where_the_app_is_not_installed_it_says_so_until_it_is(
 
     with pytest.raises(Refused, match="that it is installed on alice/other"):
         await source.token()
-    here.forge.install_app("helper", "alice/other")
+    Apps(here.forge).install("helper", "alice/other")
 
     assert await source.token()
 
@@ -251,14 +251,14 @@ async def test_an_app_that_was_installed_anew_is_found_again(
 
     with pytest.raises(Refused, match="404"):
         await source.token()
-    here.forge.install_app("helper", REPO)
+    Apps(here.forge).install("helper", REPO)
 
     assert await source.token()
 
 
 async def test_a_suspended_installation_is_said(here: Town, tokens: Make) -> None:
     (one,) = here.forge.store.installations.all()
-    here.forge.apps.suspend(one)
+    Apps(here.forge).suspend(one)
 
     with pytest.raises(Refused, match="has been suspended; look whether"):
         await tokens().token()

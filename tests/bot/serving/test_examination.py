@@ -10,7 +10,7 @@ from bot.serving.examination import examined
 from bot.serving.found import Found
 from bot.serving.hosting import Hosting
 from bot.serving.manifest import EVENTS
-from brat.forge import Forge, NewApp
+from brat.forge import Apps, Forge, NewApp
 from brat.workflow_files import is_ours
 from grite.errors import BratError
 from tests.world.app_key import pair
@@ -40,8 +40,8 @@ def app(
         events=events,
         hook=(hook, "made-up-secret") if hook else None,
     )
-    made = here.forge.add_app(new)
-    here.forge.install_app("helper", REPO)
+    made = Apps(here.forge).add(new)
+    Apps(here.forge).install("helper", REPO)
     file = here.folder / "app.pem"
     file.write_text(pair()[0])
     return Hosting(

@@ -14,7 +14,7 @@ from bot.forge.app_auth import PERMISSIONS
 from bot.forge.wire import Ask, Reply, Wire
 from bot.serving.host import Host, hosted
 from bot.serving.hosting import Hosting
-from brat.forge import Forge, NewApp
+from brat.forge import Apps, Forge, NewApp
 from grite.errors import BratError
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
@@ -56,8 +56,8 @@ def as_app(here: Town, **given: object) -> Hosting:
     new = NewApp(
         slug="helper", owner="alice", public_key=pair()[1], permissions=PERMISSIONS
     )
-    app = here.forge.add_app(new)
-    here.forge.install_app("helper", REPO)
+    app = Apps(here.forge).add(new)
+    Apps(here.forge).install("helper", REPO)
     file = here.folder / "app.pem"
     file.write_text(pair()[0])
     return hosting(here, app_id=app.id, private_key_file=file, **given)
@@ -165,13 +165,13 @@ async def test_an_app_serves_where_an_allowed_owner_installed_it(here: Town) -> 
         await accepted(here, REPO, number)
         assert [*host.served] == [REPO]
 
-        here.forge.install_app("helper", OTHER)
+        Apps(here.forge).install("helper", OTHER)
         later = await labelled(here, OTHER)
         await accepted(here, OTHER, later)
         assert {*host.served} == {REPO, OTHER}
 
         (one,) = here.forge.store.installations.all()
-        here.forge.apps.suspend(one)
+        Apps(here.forge).suspend(one)
 
         async def empty() -> bool:
             return not host.served

@@ -10,7 +10,7 @@ from bot.forge.app_auth import PERMISSIONS
 from bot.forge.rest import Refused
 from bot.serving import service
 from bot.settings import Settings, read
-from brat.forge import Forge, NewApp
+from brat.forge import Apps, Forge, NewApp
 from grite.errors import BratError
 from grite.wal import WAL_REF
 from tests.world.app_key import pair
@@ -43,8 +43,8 @@ def as_app(here: Town, key: str = "brat") -> Settings:
     new = NewApp(
         slug="helper", owner="alice", public_key=pair()[1], permissions=PERMISSIONS
     )
-    app = here.forge.add_app(new)
-    here.forge.install_app("helper", REPO)
+    app = Apps(here.forge).add(new)
+    Apps(here.forge).install("helper", REPO)
     file = here.folder / "app.pem"
     file.write_text(pair(key)[0])
     return settings(here, app_id=app.id, private_key_file=file)
@@ -101,12 +101,12 @@ async def test_a_bot_that_lost_its_app_says_so_and_comes_back(here: Town) -> Non
         await service.until_done(loop)
         here.forge.drop_token(await loop.desk.github.token())
         (one,) = here.forge.store.installations.all()
-        here.forge.apps.suspend(one)
+        Apps(here.forge).suspend(one)
         with pytest.raises(Refused, match="suspended"):
             await loop.desk.github.default_branch()
 
         def back() -> None:
-            here.forge.install_app("helper", REPO)
+            Apps(here.forge).install("helper", REPO)
             loop.wake.all()
 
         await service.until_done(loop, seen=back)

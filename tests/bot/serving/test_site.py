@@ -16,7 +16,7 @@ from bot.dashboard.login import LOGIN, SESSION, Sessions
 from bot.serving.host import hosted
 from bot.serving.hosting import Hosting
 from bot.serving.site import key_of, shown
-from brat.forge import Forge, NewApp
+from brat.forge import Apps, Forge, NewApp
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 
@@ -116,7 +116,7 @@ async def served(tmp_path: Path) -> AsyncIterator[Served]:
             client_secret="made-up-client-secret",
             callbacks=(f"{OWN}/login/done",),
         )
-        client_id = forge.add_app(app).client_id
+        client_id = Apps(forge).add(app).client_id
         async with town(forge, tokens, tmp_path) as here:
             told = Hosting.model_validate(
                 {
