@@ -8,12 +8,14 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Final
+
+from msgspec.structs import replace
 
 from brat import registration as registrations
 from brat.reading import Reader

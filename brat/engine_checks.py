@@ -7,10 +7,11 @@ taken shows with the first session.
 import shutil
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
+
+from msgspec.structs import replace
 
 from brat.checkout import Checkout
 from brat.finding import Finding

@@ -9,8 +9,9 @@ import, and tested against git itself.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
+
+from msgspec import Struct
 
 from convoy.events import Gate, Limits
 
@@ -39,8 +40,7 @@ _MEMBER = re.compile(r"\\?(?P<low>.)(?:-\\?(?P<high>.))?", re.DOTALL)
 _REGEX = {"dirs": "(?:.*/)?", "rest": ".+", "some": "[^/]*", "one": "[^/]"}
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Change:
+class Change(Struct, frozen=True, order=True):
     """One path that the patch adds, changes or deletes; modes are six octal digits."""
 
     path: str
@@ -48,8 +48,7 @@ class Change:
     mode_after: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
+class _Pattern(Struct, frozen=True):
     regex: re.Pattern[str]
     negated: bool
     folders_only: bool

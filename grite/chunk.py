@@ -7,9 +7,10 @@ name is known).
 
 import reprlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
+
+from msgspec import Struct
 
 from grite import cbor
 from grite.errors import Corrupt
@@ -23,8 +24,7 @@ SUFFIX: Final = ".bin"
 HEADER: Final = MAGIC + VERSION.to_bytes(2, "little") + bytes([len(CODEC)]) + CODEC
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
+class Chunk(Struct, frozen=True):
     """What a chunk holds."""
 
     events: tuple[Event, ...]

@@ -7,12 +7,12 @@ nothing here is taken for granted.
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
 import pygit2
+from msgspec import Struct, field
 
 from grite import chunk
 from grite.errors import Corrupt
@@ -28,8 +28,7 @@ _LAST_DAY_MS: Final = 253_402_300_799_999  # of the year 9999, the last with fou
 _UNREADABLE: Final = (Corrupt, KeyError, ValueError, OSError, pygit2.GitError)
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Struct, frozen=True):
     """What one commit of the log holds."""
 
     commit: str
@@ -85,8 +84,7 @@ def read(repo: pygit2.Repository, commit_id: str) -> Entry:
     )
 
 
-@dataclass(slots=True)
-class _Reading:
+class _Reading(Struct):
     """What was found in a commit so far."""
 
     actor: bytes | None = None

@@ -5,9 +5,10 @@ https://github.com/neul-labs/grite/blob/main/docs/hash-vectors.md
 An event is frozen and hashable; its id is computed once, when it is first asked for.
 """
 
-from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Final
+
+from msgspec import Struct
 
 from grite import cbor
 from grite.kind import (
@@ -64,8 +65,7 @@ SCHEMA_VERSION: Final = 1
 _TS_LIMIT: Final = 1 << 64
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True, dict=True):
     """One event on one issue.
 
     Raises:
@@ -83,7 +83,6 @@ class Event:
     """An event's id; grite itself always leaves it out."""
     sig: bytes | None = None
     """Ed25519 over the id; not part of it."""
-    _id: bytes | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         check_length("an issue id", self.issue, ID_BYTES)
@@ -100,11 +99,12 @@ class Event:
         Raises:
             ValueError: its text is not valid Unicode.
         """
-        if self._id is None:
-            digest = blake2b(preimage(self), digest_size=HASH_BYTES).digest()
-            object.__setattr__(self, "_id", digest)
-            return digest
-        return self._id
+        kept: dict[str, bytes] = self.__dict__
+        known = kept.get("id")
+        if known is None:
+            known = blake2b(preimage(self), digest_size=HASH_BYTES).digest()
+            kept["id"] = known
+        return known
 
 
 def preimage(event: Event) -> bytes:

@@ -13,9 +13,10 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from grite.errors import BratError, GitFailed, Unavailable
 
@@ -34,8 +35,7 @@ _SECRET: Final = re.compile(
 _VALUE_KEY: Final = "GIT_CONFIG_VALUE_"
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(Struct, frozen=True):
     """How git ended."""
 
     status: int

@@ -8,10 +8,12 @@ what a reader gets back. Import them from `grite.event`.
 
 import reprlib
 from collections.abc import Callable
-from dataclasses import dataclass
 from operator import attrgetter
 from types import NoneType
 from typing import ClassVar, Final, Literal, NamedTuple
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from grite import cbor
 
@@ -27,8 +29,7 @@ def check_length(what: str, value: bytes, length: int) -> None:
         raise ValueError(f"{what} has {length} bytes, not {reprlib.repr(value)}")
 
 
-@dataclass(frozen=True, slots=True)
-class IssueCreated:
+class IssueCreated(Struct, frozen=True):
     """The issue's first event; labels are sorted, and not made unique."""
 
     tag: ClassVar[int] = 1
@@ -39,11 +40,10 @@ class IssueCreated:
     def __post_init__(self) -> None:
         if any(type(label) is not str for label in self.labels):
             raise ValueError("a label is text")
-        object.__setattr__(self, "labels", tuple(sorted(self.labels)))
+        force_setattr(self, "labels", tuple(sorted(self.labels)))
 
 
-@dataclass(frozen=True, slots=True)
-class IssueUpdated:
+class IssueUpdated(Struct, frozen=True):
     """A new title, a new body; None leaves the old one."""
 
     tag: ClassVar[int] = 2
@@ -51,32 +51,28 @@ class IssueUpdated:
     body: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CommentAdded:
+class CommentAdded(Struct, frozen=True):
     """A comment; our own events travel in its body."""
 
     tag: ClassVar[int] = 3
     body: str
 
 
-@dataclass(frozen=True, slots=True)
-class LabelAdded:
+class LabelAdded(Struct, frozen=True):
     """A label was put on."""
 
     tag: ClassVar[int] = 4
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class LabelRemoved:
+class LabelRemoved(Struct, frozen=True):
     """A label was taken off."""
 
     tag: ClassVar[int] = 5
     label: str
 
 
-@dataclass(frozen=True, slots=True)
-class StateChanged:
+class StateChanged(Struct, frozen=True):
     """The issue was closed or opened again."""
 
     tag: ClassVar[int] = 6
@@ -89,8 +85,7 @@ class StateChanged:
             )
 
 
-@dataclass(frozen=True, slots=True)
-class LinkAdded:
+class LinkAdded(Struct, frozen=True):
     """A link to somewhere else."""
 
     tag: ClassVar[int] = 7
@@ -98,24 +93,21 @@ class LinkAdded:
     note: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class AssigneeAdded:
+class AssigneeAdded(Struct, frozen=True):
     """Somebody has it now."""
 
     tag: ClassVar[int] = 8
     user: str
 
 
-@dataclass(frozen=True, slots=True)
-class AssigneeRemoved:
+class AssigneeRemoved(Struct, frozen=True):
     """Somebody has it no more."""
 
     tag: ClassVar[int] = 9
     user: str
 
 
-@dataclass(frozen=True, slots=True)
-class AttachmentAdded:
+class AttachmentAdded(Struct, frozen=True):
     """A file that lies elsewhere, by its SHA-256."""
 
     tag: ClassVar[int] = 10
@@ -139,8 +131,7 @@ def _check_relation(target: bytes, relation: str) -> None:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class DependencyAdded:
+class DependencyAdded(Struct, frozen=True):
     """The issue stands in a relation to another one."""
 
     tag: ClassVar[int] = 11
@@ -151,8 +142,7 @@ class DependencyAdded:
         _check_relation(self.target, self.relation)
 
 
-@dataclass(frozen=True, slots=True)
-class DependencyRemoved:
+class DependencyRemoved(Struct, frozen=True):
     """It no longer does."""
 
     tag: ClassVar[int] = 12
@@ -181,8 +171,7 @@ def _symbol(row: "Symbol") -> Symbol:
     return Symbol(*row)
 
 
-@dataclass(frozen=True, slots=True)
-class ContextUpdated:
+class ContextUpdated(Struct, frozen=True):
     """What a source file holds; symbols are sorted by name and kind."""
 
     tag: ClassVar[int] = 13
@@ -195,11 +184,10 @@ class ContextUpdated:
     def __post_init__(self) -> None:
         check_length("a SHA-256", self.sha256, HASH_BYTES)
         symbols = sorted(map(_symbol, self.symbols), key=attrgetter("name", "kind"))
-        object.__setattr__(self, "symbols", tuple(symbols))
+        force_setattr(self, "symbols", tuple(symbols))
 
 
-@dataclass(frozen=True, slots=True)
-class ProjectContextUpdated:
+class ProjectContextUpdated(Struct, frozen=True):
     """A fact about the project, under a key."""
 
     tag: ClassVar[int] = 14
@@ -207,8 +195,7 @@ class ProjectContextUpdated:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class UnknownKind:
+class UnknownKind(Struct, frozen=True):
     """A kind, or a form of one, that this version does not know: kept, and no fault."""
 
     tag: int
@@ -260,7 +247,7 @@ def payload_of(kind: Kind) -> object:
     """Return the payload of `kind`, as CBOR takes it."""
     if isinstance(kind, UnknownKind):
         return cbor.read(kind.payload)
-    return tuple([getattr(kind, name) for name in kind.__slots__])
+    return tuple([getattr(kind, name) for name in kind.__struct_fields__])
 
 
 def kind_of(tag: int, payload: object) -> Kind:

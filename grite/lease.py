@@ -5,11 +5,11 @@ comes from; here is only its content. What excludes what says `grite.resource`.
 """
 
 import json
-from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
 import pygit2
+from msgspec import Struct
 
 from grite import objects
 from grite.errors import Corrupt
@@ -21,8 +21,7 @@ FILE: Final = "lock.json"
 _MAIL: Final = "grit@localhost"  # grit: so it is written in grite's source.
 
 
-@dataclass(frozen=True, slots=True)
-class Lock:
+class Lock(Struct, frozen=True):
     """Who has a resource, and until when."""
 
     owner: bytes

@@ -5,11 +5,11 @@ Nothing here moves a ref, so what a process that dies leaves behind is only garb
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import pygit2
+from msgspec import Struct
 
 from grite.errors import Corrupt, Missing, Unavailable
 
@@ -18,8 +18,7 @@ UNREADABLE: Final = (KeyError, ValueError, OSError, pygit2.GitError)
 """What libgit2 raises for an object that is not there, or is damaged."""
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(Struct, frozen=True):
     """What a commit says beside its files."""
 
     message: str

@@ -7,13 +7,15 @@ failure the remote's refs are read back and what they say counts.
 import re
 import signal
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from grite import git
 from grite.errors import BratError, Conflict, GitFailed, Unavailable
+from grite.shown import without
 
 PATTERNS: Final = ("refs/heads/*", "refs/grite/*")
 PARTS: Final = ("HEAD", "config", "objects", "refs")
@@ -22,22 +24,22 @@ _NO_GC: Final = "[gc]\n\tauto = 0\n"
 _HEADS: Final = "refs/heads/"
 _QUIET: Final = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
 
-_REFUSED: Final = re.compile(
+_REFUSED: Final = (
     r"returned error: 4(?!08|29)\d\d|HTTP 4(?!08|29)\d\d|Authentication failed"
     r"|could not read Username|Permission denied|Repository not found|hook declined"
 )
-_UNREACHABLE: Final = re.compile(
+_UNREACHABLE: Final = (
     r"Could not resolve|Failed to connect|Couldn't connect|Connection \w+"
     r"|timed out|RPC failed|early EOF|disconnect|hung up|Empty reply|Recv failure"
     r"|transfer closed|SSL_|gnutls_|unreachable|No route|Temporary failure"
     r"|returned error: (?:408|429|5\d\d)|Could not read from remote"
 )
-_LOST_RACE: Final = re.compile(
+_LOST_RACE: Final = (
     r"stale info|cannot lock ref|failed to update ref|already exists|incorrect old"
     r"|fetch first"
 )
-_FETCH_RACE: Final = re.compile(r"cannot lock ref|unable to update local ref")
-_NO_ROOM: Final = re.compile(
+_FETCH_RACE: Final = r"cannot lock ref|unable to update local ref"
+_NO_ROOM: Final = (
     rf"No space left|Disk quota|File too large|died of signal {signal.SIGXFSZ:d}"
 )
 WHOLE: Final = 2_147_483_647
@@ -48,8 +50,7 @@ _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF: Final = re.compile(r"refs/[^\s:*?\[\\^~]+")
 
 
-@dataclass(frozen=True, slots=True)
-class RefUpdate:
+class RefUpdate(Struct, frozen=True):
     """What is asked for one ref.
 
     With `new` and `old` equal it only has to be there when the push starts.
@@ -73,8 +74,7 @@ class RefUpdate:
                 raise ValueError(f"a commit is named by its full id, not {commit!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class Advertised:
+class Advertised(Struct, frozen=True):
     """What one look at the remote showed."""
 
     refs: dict[str, str]
@@ -104,17 +104,19 @@ def ensure_mirror(path: Path) -> None:
             file.write(_NO_GC)
 
 
-@dataclass(frozen=True, slots=True)
-class Remote:
+class Remote(Struct, frozen=True):
     """A repository elsewhere and the local bare one that mirrors it."""
 
     url: str
     mirror: Path
     """A bare repository; see `ensure_mirror`."""
-    token: str | None = field(default=None, repr=False)
+    token: str | None = None
     """For HTTP."""
     deadline_s: float = git.DEADLINE_S
     """For each call of git."""
+
+    def __repr__(self) -> str:
+        return without(self, "token")
 
     def advertised(self, patterns: Sequence[str] = PATTERNS) -> Advertised:
         """Return the refs that match `patterns`, and HEAD, in one look.
@@ -239,14 +241,14 @@ def _failure(args: Sequence[str], done: git.Completed, url: str) -> BratError:
     )
     said = f"{done.stderr}\n{git.redacted(rejected)}".strip()
     where = git.redacted(url)
-    if _NO_ROOM.search(said):
+    if re.search(_NO_ROOM, said):
         return Unavailable(f"there is no room to write: {said[-500:]}")
-    if args[0] == "fetch" and _FETCH_RACE.search(said):
+    if args[0] == "fetch" and re.search(_FETCH_RACE, said):
         return Conflict(f"somebody else fetches into this mirror: {said[-500:]}")
     # "cannot create": a ref stands where the new one needs a folder; no race.
-    if rejected and _LOST_RACE.search(said) and "cannot create" not in said:
+    if rejected and re.search(_LOST_RACE, said) and "cannot create" not in said:
         return Conflict(f"{where} rejected the push: {rejected}")
-    if not rejected and not _REFUSED.search(said) and _UNREACHABLE.search(said):
+    if not rejected and not re.search(_REFUSED, said) and re.search(_UNREACHABLE, said):
         return Unavailable(f"{where} did not answer: {said[-500:]}")
     return GitFailed(["git", *map(git.redacted, args)], done.status, said)
 

@@ -6,10 +6,10 @@ is a checkpoint.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
 import pygit2
+from msgspec import Struct
 
 from grite import chunk, objects
 from grite.chunk import Chunk
@@ -23,8 +23,7 @@ SCHEMA_VERSION: Final = 1
 CHUNK_EVENTS: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True):
     """What a snapshot holds."""
 
     created_ms: int

@@ -6,8 +6,10 @@ does not reach the agent.
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from convoy.events import EngineSpec, TaskStarted
 from convoy.text.redaction import Redaction
@@ -30,8 +32,7 @@ from runner.walls import hidden
 from runner.workspace import STORE
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Struct, frozen=True):
     """What is to be run, and where its traces go."""
 
     inputs: Inputs

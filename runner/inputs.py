@@ -7,10 +7,12 @@ commit. Once read, `runner.seal` wipes them from the process.
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from msgspec import Struct
+
 from convoy.ids import parse_session
+from grite.shown import without
 from runner.feed.lead import Lead, lead
 from runner.feed.place import Place, handed
 
@@ -28,8 +30,7 @@ class BadInput(Exception):
     """The job cannot start like this; the message is one sentence that says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Inputs:
+class Inputs(Struct, frozen=True):
     """What one job is told."""
 
     convoy: str
@@ -39,7 +40,7 @@ class Inputs:
     """The commit of the log that holds this attempt's `task.started`."""
     url: str
     """Where to fetch from; never with a password in it."""
-    token: str | None = field(repr=False)
+    token: str | None
     """May read the repository; None for a repository on this machine."""
     result: Path
     """The folder to leave; not there yet, or empty."""
@@ -60,11 +61,14 @@ class Inputs:
     """Who stands in for the model's vendor, without a path; empty: nobody."""
     hidden: tuple[Path, ...]
     """Folders of this machine that no agent needs; workspace and home may lie there."""
-    offered: Mapping[str, str] = field(repr=False)
+    offered: Mapping[str, str]
     """The environment of which an engine gets what its row asks for: without what is
     the job's own, whatever the configuration names as a key."""
     feed: Place | Lead | None = None
     """Where the session is seen while it runs; None: only in the job's own log."""
+
+    def __repr__(self) -> str:
+        return without(self, "token", "offered")
 
 
 def environment() -> dict[str, str]:

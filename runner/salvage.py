@@ -7,8 +7,9 @@ the base, by its tree.
 
 import math
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from convoy.gate import Change, parse_raw
 from grite import git
@@ -30,8 +31,7 @@ _DIFF = ("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv")
 _TREES = (*_DIFF, "--raw", "-z", "--root")
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """What an attempt leaves."""
 
     commit: str | None = None
@@ -49,8 +49,7 @@ class Work:
     """Whether the witness had to commit some of it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Struct, frozen=True):
     """What the witness's commit says."""
 
     title: str

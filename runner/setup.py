@@ -11,9 +11,10 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from convoy.text.plaintext import clean, shortened
 from convoy.text.redaction import Redaction
@@ -35,8 +36,7 @@ _MEANT: Final = re.compile(r"[\\*?\[\]!# ]")
 """What a line of .gitignore does not take for itself."""
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """Where the script runs, and who is told of it."""
 
     inputs: Inputs
@@ -49,8 +49,7 @@ class Setting:
     """Gets the redacted output as it comes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(Struct, frozen=True):
     """What came of it."""
 
     litter: tuple[str, ...] = ()

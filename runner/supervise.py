@@ -12,9 +12,10 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Literal, Protocol
+
+from msgspec import Struct
 
 from runner import descent
 from runner.mouth import Mouth, Talk
@@ -46,8 +47,7 @@ class Aside(Protocol):
         """Hear it; False: there will be nothing more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(Struct, frozen=True):
     """What to start."""
 
     argv: tuple[str, ...]
@@ -66,8 +66,7 @@ class Order:
     """Descriptors that it gets beside the standard ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How it ended."""
 
     exit_code: int | None = None

@@ -6,8 +6,9 @@ done after doing nothing.
 
 import signal
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from msgspec import Struct
 
 from convoy.events import Verdict
 from convoy.outcome import Outcome, Trouble
@@ -25,8 +26,7 @@ class Finding(NamedTuple):
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """All there is to judge a session by."""
 
     ending: Ending

@@ -6,9 +6,10 @@ a remote.
 """
 
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec import Struct
 
 from convoy import ids
 from convoy.events import TaskStarted
@@ -21,8 +22,7 @@ STORE: Final = "store.git"
 """The witness's repository, in its scratch folder."""
 
 
-@dataclass(frozen=True, slots=True)
-class Workspace:
+class Workspace(Struct, frozen=True):
     """Where one attempt works."""
 
     folder: Path

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import httpx
 from aiohttp import web
+from msgspec import structs
 
 from bot.desk import Desk, actor_of
 from bot.door.inbox import Inbox
@@ -252,5 +253,5 @@ async def tick(loop: Loop) -> bool:
         return True
     desk.troubles.pop(name, None)
     if desk.mirror.remote.token != token:
-        desk.mirror.remote = replace(desk.mirror.remote, token=token)
+        desk.mirror.remote = structs.replace(desk.mirror.remote, token=token)
     return await loop.tick()

@@ -1,9 +1,11 @@
 """Which agent the demo is played with: a script, or a real CLI and which model."""
 
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from brat.model_keys import model_keys
 from convoy.config import Config

@@ -1,7 +1,6 @@
 """The known name that somebody most likely meant."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -9,6 +8,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 
     Case does not count; of two that are equally like it, the first of the alphabet.
     """
+    from difflib import get_close_matches  # it takes 2 ms, and few names are wrong
+
     folded = {each.casefold(): each for each in sorted(known, reverse=True)}
     close = get_close_matches(name[:100].casefold(), sorted(folded), n=1)
     return folded[close[0]] if close else None

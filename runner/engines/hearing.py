@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Literal, get_args
+
+from msgspec import Struct
 
 from convoy.notes import NOTHING, Left, bounded
 from runner.engines.events import Error, RateLimit, Result, Said, Session, Text, ToolUse
@@ -31,8 +32,7 @@ _LAST_WORD = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(Struct, frozen=True):
     """What an engine's output says."""
 
     status: Status | None

@@ -1,11 +1,13 @@
 """What the witness must know about a kind of agent."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from msgspec import Struct, field
+
 from convoy.events import EngineSpec
+from grite.shown import without
 from runner.engines.events import Said
 from runner.supervise import Stream
 from runner.wire import Dialect
@@ -19,8 +21,7 @@ SERVERS: Mapping[Dialect, str] = {
 """The vendors' own servers, by dialect."""
 
 
-@dataclass(frozen=True, slots=True)
-class Vendor:
+class Vendor(Struct, frozen=True):
     """One way in which a kind of agent reaches models."""
 
     dialect: Dialect
@@ -37,16 +38,17 @@ class Vendor:
     """Beginnings of the models that go this way; all others go the row's first way."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(Struct, frozen=True):
     """A key for a model, and how its engine wants to be given it."""
 
     variable: str
-    value: str = field(repr=False)
+    value: str
+
+    def __repr__(self) -> str:
+        return without(self, "value")
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Struct, frozen=True):
     """One start of an engine."""
 
     spec: EngineSpec
@@ -70,8 +72,7 @@ def _nothing(_call: Call) -> Mapping[str, str]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
-class Abilities:
+class Abilities(Struct, frozen=True):
     """What a kind of agent can do, in a few words for people; empty: nothing."""
 
     resume: str = ""
@@ -87,8 +88,7 @@ class Abilities:
     """What one has to know: a sentence or two."""
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(Struct, frozen=True):
     """How a kind of agent is started and understood."""
 
     name: str

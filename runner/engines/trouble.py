@@ -14,49 +14,50 @@ from runner.engines.events import Error, RateLimit, Said
 MESSAGE_CHARS = 500
 _SERVER_ERRORS = 500
 
-_BUDGET = re.compile(
+_BUDGET = (
     r"credit balance|insufficient[_ ]quota|plan and billing|payment required"
-    r"|max_budget|max_turns|maximum budget|turn limit",
-    re.IGNORECASE,
+    r"|max_budget|max_turns|maximum budget|turn limit"
 )
-_LIMITED = re.compile(
+_LIMITED = (
     r"rate.?limit|too many requests|usage limit|session limit|daily quota"
-    r"|quota exceeded|exhausted|\b429\b",
-    re.IGNORECASE,
+    r"|quota exceeded|exhausted|\b429\b"
 )
-_CREDENTIALS = re.compile(
+_CREDENTIALS = (
     r"authenticat|unauthori[sz]ed|api[ _]key|not logged in|permission denied"
-    r"|missing environment variable|\b40[13]\b",
-    re.IGNORECASE,
+    r"|missing environment variable|\b40[13]\b"
 )
-_DOWN = re.compile(
+_DOWN = (
     r"overloaded|high demand|connect|network|unavailable|timed? ?out|internal ?server"
     r"|server_error|bad gateway|stream (?:ended|disconnected|closed)|fetch failed"
     r"|\b5\d\d\b|ECONN|incomplete json|malformed response|interrupted"
-    r"|failed to get response|\bterminated\b|server had an error|internal error",
-    re.IGNORECASE,
+    r"|failed to get response|\bterminated\b|server had an error|internal error"
 )
-_WORDS: tuple[tuple[Trouble, re.Pattern[str]], ...] = (
+_WORDS: tuple[tuple[Trouble, str], ...] = (
     ("budget", _BUDGET),
     ("rate_limited", _LIMITED),
     ("credentials", _CREDENTIALS),
     ("vendor_down", _DOWN),
 )
-_STATUS = re.compile(r'(?:\bstatus:? |\bcode"?: ?|^\(?)([45]\d\d)\b')
-_WAIT = re.compile(r"try again in ([0-9]{1,6}(?:\.[0-9]+)?) ?(m?s|m|h)\b")
+_STATUS = r'(?:\bstatus:? |\bcode"?: ?|^\(?)([45]\d\d)\b'
+_WAIT = r"try again in ([0-9]{1,6}(?:\.[0-9]+)?) ?(m?s|m|h)\b"
 _UNIT_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+
+
+def _says(words: str, message: str) -> bool:
+    # Compiled when first asked for: it takes 2 ms, and most sessions have no trouble.
+    return re.search(words, message, re.IGNORECASE) is not None
 
 
 def kind_of(status: int | None, message: str) -> Trouble:
     """Return which kind of trouble it is."""
     match status:
         case None:
-            return next((k for k, words in _WORDS if words.search(message)), "failed")
+            return next((k for k, words in _WORDS if _says(words, message)), "failed")
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             return "credentials"
         case HTTPStatus.PAYMENT_REQUIRED:
             return "budget"
-        case _ if _BUDGET.search(message):
+        case _ if _says(_BUDGET, message):
             return "budget"
         case HTTPStatus.TOO_MANY_REQUESTS:
             return "rate_limited"
@@ -68,7 +69,7 @@ def kind_of(status: int | None, message: str) -> Trouble:
 
 def error(message: str, status: int | None = None) -> Error:
     """Return an error by its status, or the one its message names, or its words."""
-    found = _STATUS.search(message) if status is None else None
+    found = re.search(_STATUS, message) if status is None else None
     status = int(found[1]) if found else status
     shown = " ".join(message.split())[:MESSAGE_CHARS]
     return Error(kind=kind_of(status, message), message=shown, status=status)
@@ -78,6 +79,6 @@ def errors(message: str, status: int | None = None) -> Iterator[Said]:
     """Yield the error, and how long to wait where its message says so."""
     found = error(message, status)
     yield found
-    wait = _WAIT.search(message)
+    wait = re.search(_WAIT, message)
     if found.kind == "rate_limited" and wait:
         yield RateLimit(wait_s=float(wait[1]) * _UNIT_S[wait[2]])

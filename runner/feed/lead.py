@@ -1,12 +1,14 @@
 """What a job of the forge is given to find the feed of a bot elsewhere."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from msgspec import Struct
 
-@dataclass(frozen=True, slots=True)
-class Lead:
+from grite.shown import without
+
+
+class Lead(Struct, frozen=True):
     """What a job has been given to find the feed."""
 
     bot: str
@@ -15,8 +17,11 @@ class Lead:
     """`<owner>/<name>/<convoy>/<task>/<attempt>`."""
     asks: str
     """Where the forge gives tokens to this job."""
-    token: str = field(repr=False)
+    token: str
     """What lets it ask there: for a token that says it is this job, for anybody."""
+
+    def __repr__(self) -> str:
+        return without(self, "token")
 
 
 def lead(env: Mapping[str, str], session: str) -> Lead | None:

@@ -2,21 +2,26 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Protocol
 from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from grite.shown import without
 
 HANDED_BYTES = 4096
 _STANDARD = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Struct, frozen=True):
     """The feed of one session."""
 
     url: str
     """Of the session, without a slash at the end."""
-    token: str = field(repr=False)
+    token: str
+
+    def __repr__(self) -> str:
+        return without(self, "token")
 
     def reached(self) -> "Place":
         """Return it."""

@@ -6,9 +6,10 @@ administration of the account are open to the same key, and would not be counted
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
+
+from msgspec import Struct
 
 from runner.wire import Dialect, Model
 
@@ -19,8 +20,7 @@ _MODELS: Final = r"GET /v1/models(?:/[\w.:@-]+)*"
 _GEMINI: Final = r"/v1(?:alpha|beta)?/models"
 
 
-@dataclass(frozen=True, slots=True)
-class Speech:
+class Speech(Struct, frozen=True):
     """One dialect."""
 
     header: str

@@ -8,10 +8,11 @@ https://www.rfc-editor.org/rfc/rfc9110#name-connect
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
+
+from msgspec import Struct
 
 from runner.hosts import LOCAL, allows, is_number, is_outside
 from runner.proxy.way_out import Streams, dialled, upstream
@@ -27,8 +28,7 @@ _HOP: Final = ("connection:", "proxy-", "keep-alive:", "te:", "upgrade:", "host:
 """How headers begin that are for us, or that we say ourselves."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(Struct, frozen=True):
     method: str
     host: str
     port: int

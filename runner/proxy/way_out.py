@@ -3,25 +3,30 @@
 import asyncio
 import base64
 import ssl
-from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import unquote, urlsplit
 from urllib.request import getproxies, proxy_bypass
+
+from msgspec import Struct
+
+from grite.shown import without
 
 CONNECT_S: Final = 30.0
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-@dataclass(frozen=True, slots=True)
-class Upstream:
+class Upstream(Struct, frozen=True):
     """A proxy that the machine's environment names."""
 
     host: str
     port: int
     is_tls: bool
-    pass_word: str = field(repr=False)
+    pass_word: str
     """As `Proxy-Authorization` wants it; empty: it wants none."""
+
+    def __repr__(self) -> str:
+        return without(self, "pass_word")
 
     async def through(self, host: str, port: int, *, is_plain: bool) -> Streams:
         """Connect to it, and for what is no plain request through it.

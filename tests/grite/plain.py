@@ -1,7 +1,6 @@
 """A second encoder, written from the description of the format alone."""
 
 import struct
-from dataclasses import fields
 from hashlib import blake2b
 
 from grite.event import ContextUpdated, Event, IssueCreated, Kind, UnknownKind
@@ -42,7 +41,7 @@ def plain_payload(kind: Kind) -> bytes:
             rows = sorted(symbols, key=lambda s: (s[0].encode(), s[1].encode()))
             return plain([path, language, rows, summary, sha256])
         case _:
-            return plain([getattr(kind, field.name) for field in fields(kind)])
+            return plain([getattr(kind, name) for name in kind.__struct_fields__])
 
 
 def plain_preimage(event: Event) -> bytes:

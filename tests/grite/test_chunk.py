@@ -1,9 +1,8 @@
 """The file that holds events: what is written, what is read, what is refused."""
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings, strategies as st
+from msgspec.structs import replace
 
 from grite import cbor, chunk
 from grite.errors import Corrupt

@@ -1,10 +1,10 @@
 """Events and their ids, against grite's vectors and a second encoder."""
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
+from msgspec.structs import replace
 
 from grite.event import (
     AttachmentAdded,

@@ -88,7 +88,7 @@ def test_only_a_full_id_names_a_commit(name: str, mirror: Path) -> None:
 def test_a_runner_loads_no_library_that_it_does_not_need() -> None:
     code = (
         "import sys, grite.one, grite.remote, grite.resource\n"
-        "print([n for n in ('pygit2', 'tenacity', 'msgspec') if n in sys.modules])"
+        "print([n for n in ('pygit2', 'tenacity', 'dataclasses') if n in sys.modules])"
     )
 
     done = subprocess.run(

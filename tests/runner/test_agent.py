@@ -2,20 +2,23 @@
 
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
-from msgspec.structs import replace as replace_in
+from msgspec.structs import replace
 
 from convoy.text.redaction import Redaction
 from runner import inputs
 from runner.agent import Job, environment_of, secrets_of
 from runner.engines import ENGINES
 from runner.engines.row import Call, Vendor
+from runner.job import BAD_INPUT
 from runner.keys import key_for
 from tests.runner.job import TOKEN, Forge
 
-HEAVY = {"pydantic", "pygit2", "git", "aiohttp", "rich", "httpx", "psutil", "asyncio"}
+HEAVY = {
+    *("pydantic", "pygit2", "git", "aiohttp", "rich", "httpx", "psutil", "asyncio"),
+    *("dataclasses", "inspect", "difflib", "http.client"),
+}
 
 
 def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
@@ -30,7 +33,7 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
         forge.environment("0" * 40, TEAM_KEY="key-0123456789", AWS_KEY="aws-0123456789")
     )
     started = forge.started("true")
-    spec = replace_in(started.engine, secret="TEAM_KEY")
+    spec = replace(started.engine, secret="TEAM_KEY")
     call = Call(spec=spec, prompt=tmp_path / "p", home=tmp_path / "home")
     call = replace(call, key=key_for(row, call, told.offered))
     says = print, print, print, print
@@ -48,9 +51,11 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
 
 
 def test_a_runner_loads_no_library_it_can_do_without() -> None:
-    script = "import sys, runner.__main__; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True
-    )
+    argv = (sys.executable, "-I", "-X", "importtime", "-m", "runner")
+    done = subprocess.run(argv, env={}, capture_output=True, text=True, check=False)
 
-    assert not HEAVY & set(done.stdout.split())
+    lines = done.stderr.splitlines()
+    loaded = {each.rpartition("|")[2].strip() for each in lines}
+    assert {"runner.witness", "msgspec"} <= loaded
+    assert not HEAVY & loaded
+    assert done.returncode == BAD_INPUT

@@ -1,10 +1,9 @@
 """What an engine is started with: a vector, its key, its server, nothing else."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace as with_changes
+from msgspec.structs import replace, replace as with_changes
 
 from convoy.events import EngineSpec
 from runner import engines
