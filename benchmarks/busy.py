@@ -20,6 +20,7 @@ from tests.world.rules import Rules, settings
 CONVOYS, TASKS = 10, 50
 MERGED, REVIEWED, RUNNING, BLOCKED = 10, 5, 5, 2
 """Of each convoy's tasks, in this order; the rest is queued."""
+FIRST_QUEUED: Final = MERGED + REVIEWED + RUNNING + BLOCKED + 1
 BASE: Final = "0" * 40
 
 

@@ -150,14 +150,15 @@ async def _watch(url: str) -> None:
 
 async def _sent(place: _Place, path: str) -> dict[str, float]:
     """Ask for a page; tell how long it took, and what of that the server computed."""
-    took, kb, before = [], 0, _computed_s(place)
+    took, kb, before = [], 0.0, _computed_s(place)
     async with httpx.AsyncClient(base_url=place.url, trust_env=False) as http:
         for _ in range(LOADS):
             begun = time.perf_counter()
             answer = await http.get(path)
             took.append((time.perf_counter() - begun) * 1000)
             assert answer.status_code == httpx.codes.OK
-            kb = round(len(answer.content) / 1000)
+            assert "gzip" in answer.headers["Content-Encoding"]
+            kb = round(answer.num_bytes_downloaded / 1000, 1)
     cpu = (_computed_s(place) - before) * 1000 / LOADS
     return {**_told(took), "cpu": round(cpu, 1), "kb": kb}
 
@@ -182,7 +183,7 @@ async def _loaded(tab: Tab, url: str) -> list[float]:
 async def _changed(tab: Tab, place: _Place) -> list[float]:
     """Block a task and queue it again; from the log's new head to the screen."""
     await tab.page.goto(place.url)
-    convoy, task = busy.name(busy.CONVOYS), busy.TASKS
+    convoy, task = busy.name(busy.CONVOYS), busy.FIRST_QUEUED
     card, found = f"#card-{convoy}-{task}", []
     for turn in range(CHANGES):
         block = turn % 2 == 0

@@ -64,11 +64,9 @@ class Api:
         return _answer("repositories", [own])
 
     async def _status(self, request: web.Request) -> web.Response:
-        faults = sight_of(request).news.reading.faults
+        sight = sight_of(request)
         told = document.state_document(
-            sight_of(request).state,
-            sight_of(request).now,
-            faults,
+            sight.state, sight.now, sight.news.reading.faults, sight.news.here
         )
         return web.json_response(told)
 

@@ -1,14 +1,21 @@
 """The files that pages need: style, icon, scripts of others; browsers keep them."""
 
+import gzip
+from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
 from aiohttp import web
 
+from bot.dashboard.made import takes_gzip
+
 _FOLDER: Final = Path(__file__).with_name("static")
 _PREFIX: Final = "/static/"
-_KEEP: Final = {"Cache-Control": "public, max-age=31536000, immutable"}
+_KEEP: Final = {
+    "Cache-Control": "public, max-age=31536000, immutable",
+    "Vary": "Accept-Encoding",
+}
 _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
@@ -30,8 +37,8 @@ def address(name: str) -> str:
     return _ADDRESSES[name]
 
 
-async def give(request: web.Request) -> web.FileResponse:
-    """Answer with a file.
+async def give(request: web.Request) -> web.Response:
+    """Answer with a file, as gzip to who can read that.
 
     Raises:
         HTTPNotFound: there is none at this address.
@@ -39,6 +46,15 @@ async def give(request: web.Request) -> web.FileResponse:
     file = _FILES.get(request.path)
     if file is None or file.suffix not in _TYPES:
         raise web.HTTPNotFound(text="There is no such file.\n")
-    return web.FileResponse(
-        file, headers={**_KEEP, "Content-Type": _TYPES[file.suffix]}
-    )
+    headers = {**_KEEP, "Content-Type": _TYPES[file.suffix]}
+    plain, packed = _content(file)
+    if not takes_gzip(request):
+        return web.Response(body=plain, headers=headers)
+    return web.Response(body=packed, headers={**headers, "Content-Encoding": "gzip"})
+
+
+@cache
+def _content(file: Path) -> tuple[bytes, bytes]:
+    """Return a file as it is, and packed; there are some five, and they stay."""
+    plain = file.read_bytes()
+    return plain, gzip.compress(plain, mtime=0)

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from bot.dashboard.news import Here, nothing_here
 from convoy.commands import Command
 from convoy.decide import Refusal
 from convoy.following import Reading
@@ -27,6 +28,8 @@ class House:
     """Gives the log's last so many lines; may block."""
     clock: Callable[[], int]
     """Now, unix ms."""
+    here: Here = nothing_here
+    """Gives what waits for a person beside what the log says."""
     output: Output | None = None
     """What sessions print; None: only the forge's own page shows it."""
     web: str = ""

@@ -9,8 +9,8 @@ from markupsafe import escape
 
 from bot.dashboard import assets, deeds
 from bot.dashboard.graph import BOX, draw
-from bot.dashboard.house import House
-from bot.dashboard.porch import Visitor
+from bot.dashboard.lists import all_tasks, newest_first, waiting
+from bot.dashboard.porch import Sight, Visitor
 from convoy import ids
 from convoy.queue import waiting_to_merge
 from convoy.state import Convoy, State, Task
@@ -20,8 +20,10 @@ from convoy.told.spending import spoken, used
 from convoy.told.times import saved_s, worked_s
 
 LANES: Final = ("queued", "running", "blocked", "needs-review", "merged")
-LANE_CARDS: Final = 50
-"""Cards that a lane shows; the newest convoys' come first."""
+HEAD: Final = 8
+"""Rows of a list on the first page; the list has a page of its own."""
+URGENT: Final = 5
+"""Of what waits for a person."""
 
 _pages: Final = Environment(
     loader=PackageLoader("bot.dashboard", "pages"),
@@ -36,21 +38,23 @@ _pages.globals["static"] = assets.address
 _pages.globals["offered_of_task"] = deeds.offered_of_task
 
 
-def page(name: str, house: House, path: str, visitor: Visitor, **given: Any) -> str:  # noqa: ANN401  a page's own values
+def page(name: str, sight: Sight, path: str, visitor: Visitor, **given: Any) -> str:  # noqa: ANN401  a page's own values
     """Return a page as HTML.
 
     Args:
         name: the template's, without its ending.
-        house: what it is of.
+        sight: what it is of.
         path: where it stands; it asks there for itself when there is news.
         visitor: who asks; whether it shows buttons.
         given: what the template needs.
     """
     return _pages.get_template(f"{name}.html").render(
-        house=house,
+        house=sight.house,
+        trouble=sight.news.trouble,
+        mark=sight.news.mark,
         path=path,
         visitor=visitor,
-        may_write=visitor.may_write and house.ask is not None,
+        may_write=visitor.may_write and sight.house.ask is not None,
         **given,
     )
 
@@ -67,17 +71,28 @@ def escaped(text: str) -> str:
     return str(escape(text))
 
 
-def overview(state: State, faults: tuple[str, ...], now: int) -> Mapping[str, Any]:
-    """Return what the first page shows."""
+def fault(status: int, phrase: str, said: str) -> str:
+    """Return as HTML why somebody does not get what they asked for."""
+    return _pages.get_template("fault.html").render(
+        status=status, phrase=phrase, said=said
+    )
+
+
+def overview(sight: Sight) -> Mapping[str, Any]:
+    """Return what the first page shows: the head of each list."""
+    state, waits = sight.state, waiting(sight)
     lanes: dict[str, list[tuple[Convoy, Task]]] = defaultdict(list)
-    for convoy in reversed(state.convoys.values()):
-        for task in convoy.tasks:
-            lanes[task.state].append((convoy, task))
+    for convoy, task in all_tasks(state):
+        lanes[task.state].append((convoy, task))
+    convoys, running = newest_first(state), [*state.running()]
     return {
-        "interventions": interventions(state, now, faults),
-        "lanes": [(name, len(lanes[name]), lanes[name][:LANE_CARDS]) for name in LANES],
-        "convoys": [*reversed(state.convoys.values())],
-        "sessions": [*state.running()],
+        "interventions": waits[:URGENT],
+        "waiting": len(waits),
+        "lanes": [(name, len(lanes[name]), lanes[name][:HEAD]) for name in LANES],
+        "convoys": convoys[:HEAD],
+        "convoy_count": len(convoys),
+        "sessions": running[:HEAD],
+        "session_count": len(running),
         "saved_s": sum(map(saved_s, state.convoys.values())),
     }
 

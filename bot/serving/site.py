@@ -169,7 +169,7 @@ class Site:
         name = one.settings.repository
         if name not in self._sights:
             house = _house(one)
-            sight = Sight(house, News(house.read))
+            sight = Sight(house, News(house.read, house.here))
             await sight.news.look()
             if self._sights.setdefault(name, sight) is sight:  # else another was first
                 looking = sight.news.keep_looking()

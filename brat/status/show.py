@@ -48,10 +48,8 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
     if watch:
         pass  # it was seen
     elif as_json:
-        whole = document.state_document(state, wall_clock(), reader.faults)
+        whole = document.state_document(state, wall_clock(), reader.faults, here(path))
         whole["convoys"] = [document.convoy_document(each) for each in shown]
-        local = [msgspec.to_builtins(each) for each in here(path)]
-        whole["interventions"] = [*local, *whole["interventions"]]
         _write(whole)
     elif shown:
         out.print(looked(state, reader.faults, convoy, here(path)))

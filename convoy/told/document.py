@@ -12,7 +12,7 @@ import msgspec
 from convoy import ids
 from convoy.queue import waiting_to_merge
 from convoy.state import Convoy, State, Task
-from convoy.told.interventions import interventions
+from convoy.told.interventions import Intervention, interventions
 from convoy.told.order import because, risky
 from convoy.told.reasons import reasons, waits_for
 from convoy.told.spending import spenders, used
@@ -22,7 +22,10 @@ SCHEMA_VERSION: Final = 1
 
 
 def state_document(
-    state: State, now: int, faults: tuple[str, ...] = ()
+    state: State,
+    now: int,
+    faults: tuple[str, ...] = (),
+    here: tuple[Intervention, ...] = (),
 ) -> dict[str, Any]:
     """Return what `brat status --json` prints.
 
@@ -30,8 +33,9 @@ def state_document(
         state: what the log says.
         now: unix ms.
         faults: what could not be read in the log.
+        here: what waits for a person beside what the log says.
     """
-    found = interventions(state, now, faults)
+    found = (*here, *interventions(state, now, faults))
     return {
         "schema_version": SCHEMA_VERSION,
         "wal_head": state.moment.commit or None,

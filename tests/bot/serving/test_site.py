@@ -204,6 +204,7 @@ async def test_signing_in_leads_back_and_leaves_a_cookie_that_scripts_cannot_see
     assert asked["redirect_uri"] == [f"{OWN}/login/done"]
     assert back.headers["Location"] == f"/{PRIVATE}/log?words=x"
     assert "<span>alice</span>" in page.text
+    assert "Content-Encoding" not in page.headers  # it holds her forms' token
     assert LOGIN not in browser.cookies
     for line in browser.set:
         assert {"Secure", "HttpOnly", "SameSite=Lax", "Path=/"} <= set(line.split("; "))

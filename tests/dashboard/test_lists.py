@@ -1,0 +1,162 @@
+"""The first page has the head of each list, and each list pages of its own."""
+
+import re
+
+import pytest
+
+from bot.dashboard.assets import address
+from bot.dashboard.pages import HEAD, URGENT
+from bot.dashboard.paging import ROWS, part
+from convoy.commands import BlockTask
+from tests.dashboard.conftest import TOKEN, Opens
+from tests.world.rules import NAME, Rules, spec
+
+MANY = 2 * ROWS + 3
+SHOWS = {"Authorization": f"Bearer {TOKEN}"}
+
+
+def many() -> Rules:
+    """A convoy with three pages of tasks, of which two wait for a person."""
+    rules = Rules().planned(*(spec(number) for number in range(1, MANY + 1)))
+    for number in range(1, URGENT + 3):
+        rules.do(BlockTask(convoy=NAME, task=number, why="no CI"))
+    return rules
+
+
+@pytest.mark.parametrize(
+    ("wanted", "number", "first"),
+    [
+        ("", 1, 0),
+        ("1", 1, 0),
+        ("2", 2, ROWS),
+        ("3", 3, 2 * ROWS),
+        ("4", 3, 2 * ROWS),
+        ("0", 1, 0),
+        ("-1", 1, 0),
+        ("x", 1, 0),
+        ("²", 1, 0),
+        ("9" * 5000, 1, 0),
+    ],
+)
+def test_a_page_is_the_nearest_there_is(wanted: str, number: int, first: int) -> None:
+    found = part(range(MANY), wanted)
+
+    assert (found.number, found.last, found.count) == (number, 3, MANY)
+    assert found.rows[0] == first
+
+
+def test_an_empty_list_has_one_page() -> None:
+    assert part((), "7").last == 1
+
+
+async def test_the_first_page_says_how_much_more_there_is(opens: Opens) -> None:
+    async with opens(many()) as visit:
+        page = await visit.text("/")
+
+    waits, queued = URGENT + 2, MANY - URGENT - 2
+    assert page.count('class="card"') == HEAD + waits
+    assert f'<a href="/tasks?state=queued">All {queued} queued</a>' in page
+    assert f'<a href="/waits">All {waits} that wait for you</a>' in page
+
+
+async def test_pages_hold_every_task_once(opens: Opens) -> None:
+    seen: list[str] = []
+    async with opens(many()) as visit:
+        path: str | None = "/tasks?state=queued"
+        while path is not None:
+            page = await visit.text(path)
+            seen += re.findall(r'tasks/(\d+)">', page)
+            more = re.search(r'rel="next" href="([^"]+)"', page)
+            path = more[1].replace("&amp;", "&") if more else None
+
+    assert [*map(int, seen)] == [*range(URGENT + 3, MANY + 1)]
+
+
+@pytest.mark.parametrize(
+    ("path", "shown"),
+    [
+        ("/waits", "Nothing."),
+        ("/tasks", "None."),
+        ("/sessions", "None."),
+        ("/convoys", "None."),
+    ],
+)
+async def test_an_empty_list_says_so(opens: Opens, path: str, shown: str) -> None:
+    async with opens(Rules()) as visit:
+        assert shown in await visit.text(path)
+
+
+async def test_lists_show_what_there_is(opens: Opens) -> None:
+    rules = many().started(MANY)
+    async with opens(rules) as visit:
+        waits = await visit.text("/waits")
+        sessions = await visit.text("/sessions")
+        convoys = await visit.text("/convoys")
+
+    assert waits.count("no CI") == URGENT + 2
+    assert f">{NAME}/{MANY}/1</a>" in sessions
+    assert f"0 of {MANY}" in convoys
+
+
+async def test_pages_and_files_are_packed_for_who_can_read_that(opens: Opens) -> None:
+    plain = {"Accept-Encoding": "identity"}
+    async with opens(many()) as visit:
+        for path in ("/", "/log", f"/convoys/{NAME}/tasks/1", address("brat.css")):
+            packed = await visit.http.get(path)
+            whole = await visit.http.get(path, headers=plain)
+            refused = await visit.http.get(
+                path, headers={"Accept-Encoding": "gzip;q=0"}
+            )
+            assert packed.headers["Content-Encoding"] == "gzip", path
+            assert packed.headers["Vary"] == "Accept-Encoding"
+            assert "Content-Encoding" not in whole.headers
+            assert packed.content == whole.content == refused.content
+
+
+async def test_a_kept_page_is_for_one_kind_of_visitor_until_the_log_moves(
+    opens: Opens,
+) -> None:
+    rules = many()
+    async with opens(rules) as visit:
+        first, again = await visit.text("/waits"), await visit.text("/waits")
+        writer = (await visit.http.get("/waits", headers=SHOWS)).text
+        async with visit.http.stream("GET", "/events") as events:
+            rules.do(BlockTask(convoy=NAME, task=MANY, why="it was changed"))
+            await anext(events.aiter_lines())
+        after = await visit.text("/waits")
+
+    assert first == again
+    assert ("<button" in first, "<button" in writer) == (False, True)
+    assert ("it was changed" in first, "it was changed" in after) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/nope", 404), (f"/convoys/{NAME}/tasks/999", 404), ("/?token=guess", 403)],
+)
+async def test_people_get_a_page_that_says_what_is_wrong(
+    opens: Opens, path: str, status: int
+) -> None:
+    browser = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+    async with opens(many()) as visit:
+        page = await visit.http.get(path, headers=browser)
+        program = await visit.http.get(path)
+
+    said = program.text.strip()
+    assert (page.status_code, program.status_code) == (status, status)
+    assert page.headers["Content-Type"].startswith("text/html")
+    assert "default-src 'none'" in page.headers["Content-Security-Policy"]
+    assert f"<p>{said}</p>" in page.text
+    assert "<title>" in page.text
+
+
+async def test_a_name_that_is_not_there_is_shown_as_text(opens: Opens) -> None:
+    browser = {"Accept": "text/html"}
+    async with opens(many()) as visit:
+        page = await visit.http.get(
+            "/convoys/%3Cscript%3Ealert(1)%3C%2Fscript%3E", headers=browser
+        )
+
+    assert page.status_code == 404
+    assert "<script>" not in page.text
+    assert "&lt;script&gt;" in page.text
