@@ -364,6 +364,8 @@ class RefuseWork(Struct, frozen=True, kw_only=True):
     asked_s: float = 0.0
     """Of an outage: how long the model's vendor wants to be left alone."""
     usage: Usage = Usage()
+    left: str = ""
+    """The half-done work that it left, kept for the next attempt; empty: none."""
 
 
 class LoseSession(Struct, frozen=True, kw_only=True):
@@ -375,6 +377,8 @@ class LoseSession(Struct, frozen=True, kw_only=True):
     cause: Cause
     why: str
     usage: Usage = Usage()
+    left: str = ""
+    """The half-done work that it left, kept for the next attempt; empty: none."""
 
 
 class AttemptMerge(Struct, frozen=True, kw_only=True):

@@ -413,6 +413,8 @@ class TaskStarted(Fact, frozen=True, kw_only=True, tag="task.started"):
     """The commit the work starts from."""
     root: str = ""
     """What the whole work is measured from, when it goes on from earlier work."""
+    salvaged: int = 0
+    """The earlier attempt whose half-done work `base` is; 0: none."""
     branch: str
     """Where the bot will push the work."""
     title: str
@@ -582,6 +584,8 @@ class WorkRefused(Fact, frozen=True, kw_only=True, tag="work.refused"):
     attempt: int
     why: str
     usage: Usage = Usage()
+    left: str = ""
+    """The half-done work that it left, for the next attempt; empty: none."""
 
 
 class WorkReviewed(Fact, frozen=True, kw_only=True, tag="work.reviewed"):
@@ -646,6 +650,8 @@ class SessionLost(Fact, frozen=True, kw_only=True, tag="session.lost"):
     attempt: int
     why: str
     usage: Usage = Usage()
+    left: str = ""
+    """The half-done work that it left, for the next attempt; empty: none."""
 
 
 # --- merging ------------------------------------------------------------------------

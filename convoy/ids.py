@@ -73,6 +73,15 @@ def attempt_ref(convoy: str, task: int, attempt: int) -> str:
     return f"refs/grite/attempts/{convoy}/{task}/{attempt}"
 
 
+def attempt_refs(convoy: str, task: int, attempt: int, commit: str) -> tuple[str, str]:
+    """Return the refs of which one keeps a commit of an attempt.
+
+    The second is for one that comes when the first keeps another already.
+    """
+    ref = attempt_ref(convoy, task, attempt)
+    return ref, f"{ref}-{commit[:12]}"
+
+
 def queue_branch(target: str, commit: str) -> str:
     """Return the branch that shows a candidate for `target` to CI."""
     return f"brat/queue/{target.replace('/', '--')}/{commit}"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final, Literal
 
 from convoy.events import Kind, TaskSpec
-from convoy.state import Convoy, Task, Work
+from convoy.state import Convoy, HalfDone, Task, Work
 
 REPORTING: Final[frozenset[Kind]] = frozenset({"report", "scout"})
 """They end in a report, and land nothing."""
@@ -52,6 +52,18 @@ def stands_on(convoy: Convoy, task: Task) -> Work | None:
         return None
     ready = {"review": task.approves != work.commit, "work": is_proven(other)}
     return work if ready.get(task.spec.kind) else None
+
+
+def half_done(convoy: Convoy, task: Task) -> HalfDone | None:
+    """Return the half-done work that the next attempt goes on from; None: none.
+
+    Not if it stands on other work than that from which the attempt would start now.
+    """
+    found = task.half_done
+    if found is None or task.spec.kind not in CHANGING:
+        return None
+    work = task.earlier or stands_on(convoy, task)
+    return found if work is None or work.commit == found.ground else None
 
 
 def is_proven(tests: Task) -> bool:

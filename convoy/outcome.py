@@ -41,6 +41,14 @@ OUTAGES: Final[frozenset[Outcome]] = frozenset({"rate_limited", "vendor_down"})
 FOR_A_PERSON: Final[frozenset[Outcome]] = frozenset({"credentials", "budget", "setup"})
 """No other attempt would do better."""
 
+CUT_OFF: Final[frozenset[Outcome]] = frozenset(
+    {
+        *("deadline", "hung", "crashed", "cancelled", "failed"),
+        *("credentials", "budget", "rate_limited", "vendor_down"),
+    }
+)
+"""In the midst of the work: what is there of it is half-done, and gone on from."""
+
 OUTAGES_MOST: Final = 20
 """In a row, before a person is asked: some seven hours."""
 FIRST_WAIT_S: Final = 30

@@ -36,7 +36,7 @@ from convoy.actions import (
     Try,
 )
 from convoy.budget import closed, overspent, reopens
-from convoy.kinds import is_proven, stands_on
+from convoy.kinds import half_done, is_proven, stands_on
 from convoy.needs import uncalled
 from convoy.observed import Checks, Observed
 from convoy.queue import (
@@ -218,7 +218,18 @@ def _begin(convoy: Convoy, task: Task, observed: Observed) -> Begin | BeginPlan:
     tip = observed.refs[HEADS + ids.base_branch(convoy.name)]
     if work := stands_on(convoy, task):
         tip = work.commit
-    return Begin(convoy.name, task.number, task.earlier.commit if task.earlier else tip)
+    base = task.earlier.commit if task.earlier else tip
+    return Begin(convoy.name, task.number, _left(convoy, task, observed) or base)
+
+
+def _left(convoy: Convoy, task: Task, observed: Observed) -> str:
+    """Return the half-done work to go on from, as long as the forge keeps it."""
+    left = half_done(convoy, task)
+    if left is None:
+        return ""
+    refs = ids.attempt_refs(convoy.name, task.number, left.attempt, left.commit)
+    is_there = any(observed.refs.get(ref) == left.commit for ref in refs)
+    return left.commit if is_there else ""
 
 
 # --- convoys ------------------------------------------------------------------------

@@ -50,6 +50,10 @@ class Attempt(Struct, frozen=True, kw_only=True):
     base: str
     root: str = ""
     """What its work is measured from when that is not `base`."""
+    salvaged: int = 0
+    """The earlier attempt whose half-done work `base` is; 0: none."""
+    ground: str = ""
+    """What it would have started from, had none been left half-done."""
     log: str
     """The commit that carries `task.started`: what the runner is told to read."""
     at: int
@@ -72,6 +76,17 @@ class Work(Struct, frozen=True, kw_only=True):
     log: str = ""
     """The commit that carries `work.accepted`; empty while it is not pushed."""
     at: int
+
+
+class HalfDone(Struct, frozen=True, kw_only=True):
+    """What an attempt left that was ended in the midst of its work."""
+
+    attempt: int
+    commit: str
+    base: str
+    """What the whole work is measured from."""
+    ground: str
+    """What the first attempt started from, of those that went on from another."""
 
 
 class HandedIn(Struct, frozen=True):
@@ -128,6 +143,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """Who approves the work as it is now; other work is to be approved anew."""
     earlier: Work | None = None
     """Work that a person wants changed: the next attempt goes on from it."""
+    half_done: HalfDone | None = None
+    """What its last attempt left half-done: the next one goes on from it."""
     withdrawn: bool = False
     """Whether a person took it out of the merge queue."""
     put_back_by: str = ""

@@ -27,6 +27,14 @@ _GO_ON = (
     "the line that begins with `BRAT:`."
 )
 _NOTES = "## Why earlier attempts did not land, and what else is to be known\n"
+_HALF_DONE = """\
+## Half-done work
+
+Attempt {number} was cut off in the midst of its work. The checkout holds what was there
+of it, as its newest commit; `git diff {root} HEAD` shows it. Look at it first: go on
+from it, and undo what is no good. Where it is whole, `BRAT: done` is right although you
+changed nothing more.
+"""
 _HANDED = "## What agents before you noted for you\n"
 _SCRATCHPAD = "## What the agents of this convoy noted for each other\n"
 _SAYING = """\
@@ -85,6 +93,8 @@ def prompt(
     )
     text = f"{started.title}\n\n{started.instructions.strip()}"
     parts = [told, fenced(clean(text), fence) + "\n"]
+    if started.salvaged:
+        parts.append(_HALF_DONE.format(number=started.salvaged, root=started.root))
     for heading, lines in (
         (_NOTES, started.notes),
         (_HANDED, started.handed),

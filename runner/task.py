@@ -47,31 +47,32 @@ def handed_off(inputs: Inputs, scratch: Path) -> TaskStarted:
     raise BadInput(f"Commit {inputs.log} of the log does not start session {name}.")
 
 
-def fetch(inputs: Inputs, into: Path, commit: str) -> None:
-    """Fetch one commit without its history.
+def fetch(inputs: Inputs, into: Path, *commits: str) -> None:
+    """Fetch commits without their history.
 
     Raises:
-        BadInput: the forge does not give it.
+        BadInput: the forge does not give them.
         Unavailable: the forge does not answer.
     """
     try:
-        Remote(inputs.url, into, inputs.token).fetch([commit], depth=1)
+        Remote(inputs.url, into, inputs.token).fetch(commits, depth=1)
     except GitFailed as error:
-        raise BadInput(f"Cannot fetch {commit} from {inputs.url}: {error}.") from error
+        names = " and ".join(commits)
+        raise BadInput(f"Cannot fetch {names} from {inputs.url}: {error}.") from error
 
 
-def fetch_near(inputs: Inputs, into: Path, commit: str) -> None:
-    """Fetch one commit from the machine's own mirror, else as `fetch` does.
+def fetch_near(inputs: Inputs, into: Path, *commits: str) -> None:
+    """Fetch commits from the machine's own mirror, else as `fetch` does.
 
     A mirror needs no trust: what git takes over has the names that its content gives.
     """
     if inputs.objects is not None:
         mirror = inputs.objects.joinpath(*inputs.url.split("/")[-2:])
-        # It may be missing, older than the commit, or somebody else's.
+        # It may be missing, older than a commit, or somebody else's.
         with contextlib.suppress(GitFailed, Unavailable, Conflict):
-            Remote(f"file://{mirror}", into).fetch([commit], depth=1)
+            Remote(f"file://{mirror}", into).fetch(commits, depth=1)
             return
-    fetch(inputs, into, commit)
+    fetch(inputs, into, *commits)
 
 
 def _started(event: Event) -> TaskStarted | None:

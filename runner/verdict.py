@@ -35,6 +35,8 @@ class Seen(Struct, frozen=True):
     refusals: tuple[str, ...]
     timeout_s: float
     silence_s: float
+    goes_on: bool = False
+    """Whether it began with half-done work of an earlier attempt."""
     unprepared: str = ""
     """Why the workspace could not be made ready for it, a sentence; empty: it was."""
 
@@ -53,7 +55,8 @@ def conclude(seen: Seen) -> Finding:
     for found in (_unready(seen), _ended(seen), _said(seen), _left(seen)):
         for finding in found:
             return finding
-    return Finding("success", _clean(seen), f"Changed {_files(seen.work)}.")
+    more = " more" if seen.goes_on else ""
+    return Finding("success", _clean(seen), f"Changed {_files(seen.work, more)}.")
 
 
 def answered(seen: Seen, answer: str, what: str) -> Finding:
@@ -112,11 +115,14 @@ def _said(seen: Seen) -> Iterator[Finding]:
             what = status.replace("_", " ")
             why = f"The agent reported {what}: {seen.report.summary}"
             yield Finding("failure", ended, why)
-        case "done" if not seen.work.changes and not seen.work.faults:
+        case "done" if not (seen.work.changes or seen.work.faults or seen.goes_on):
             why = "The agent reported done but changed nothing."
             yield Finding("failure", "nothing", why)
         case "noop" if seen.work.changes:
             why = f"The agent reported noop but changed {_files(seen.work)}."
+            yield Finding("failure", ended, why)
+        case "noop" if seen.goes_on:
+            why = "The agent reported noop but left the half-done work as it was."
             yield Finding("failure", ended, why)
         case "noop":
             why = "The agent reported that nothing is to be done."
@@ -138,9 +144,9 @@ def _clean(seen: Seen) -> Outcome:
     return "uncommitted" if seen.work.leftover else "exited"
 
 
-def _files(work: Work) -> str:
+def _files(work: Work, more: str = "") -> str:
     count = len(work.changes)
-    return f"{count} file" if count == 1 else f"{count} files"
+    return f"{count}{more} file" if count == 1 else f"{count}{more} files"
 
 
 def _name(number: int) -> str:

@@ -230,7 +230,8 @@ class _Session:
         )
         spec = started.engine
         limits = spec.timeout_s, spec.silence_s
-        seen = Seen(ending, report, work, refused, *limits, unprepared=why)
+        goes_on = started.salvaged > 0
+        seen = Seen(ending, report, work, refused, *limits, goes_on, unprepared=why)
         if started.kind in ANSWERS:
             found = answered(seen, answer, ANSWERS[started.kind])
         else:
@@ -249,7 +250,7 @@ class _Session:
             left=report.left,
             report=answer,
             base=started.base,
-            commit=work.commit,
+            commit=work.commit or (started.base if goes_on else None),
             exit_code=ending.exit_code,
             signal=ending.signal,
             files=tuple(files),

@@ -75,7 +75,9 @@ def prepare(
     branch = ids.task_branch(started.convoy, started.task)
     workspace = Workspace(folder, scratch / STORE, started.base, branch)
     store.create(workspace.store, workspace.branch)
-    fetch_near(inputs, workspace.store, workspace.base)
+    # Beside half-done work what it is measured from, so that a diff shows it.
+    beside = (started.root,) if started.salvaged else ()
+    fetch_near(inputs, workspace.store, workspace.base, *beside)
     store.point(workspace.store, workspace.ref, workspace.base)
     workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)
     shutil.copytree(workspace.store, folder / ".git")

@@ -66,10 +66,10 @@ class Draft:
 
         Its work may be put on another base and be replaced again: none is ever lost.
         """
-        ref = ids.attempt_ref(convoy, task, attempt)
+        ref, beside = ids.attempt_refs(convoy, task, attempt, commit)
         kept = self.refs.get(ref)
         another = kept is not None and kept != commit
-        self.move(f"{ref}-{commit[:12]}" if another else ref, commit)
+        self.move(beside if another else ref, commit)
 
     def push(self, *also: RefUpdate) -> None:
         """Push all of it with the bot's lease and what else goes, as `Mirror.push`."""

@@ -4,6 +4,7 @@ By the run the log names, the parcel's form, and the gate over the commits as gi
 them. Work that may not land is kept under refs/grite/attempts: none is ever lost.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -33,7 +34,7 @@ from convoy.commands import (
 from convoy.events import Cause, Usage
 from convoy.kinds import REPORTING, is_last
 from convoy.notes import Left
-from convoy.outcome import FOR_A_PERSON, OUTAGES
+from convoy.outcome import CUT_OFF, FOR_A_PERSON, OUTAGES
 from convoy.patterns import report, review
 from convoy.planner import answer
 from convoy.planner.answer import House
@@ -76,12 +77,24 @@ class HandIn:
         """The attempt's name."""
         return ids.session_name(self.convoy.name, self.task.number, self.attempt.number)
 
+    @property
+    def _gone_on_from(self) -> str:
+        """The half-done work that the attempt was given; empty: none."""
+        return self.attempt.base if self.attempt.salvaged else ""
+
     def take(self, got: bytes | str) -> None:
-        """Accept, refuse or lose the attempt."""
+        """Accept, refuse or lose the attempt.
+
+        Raises:
+            Unavailable: the forge does not give what the attempt went on from.
+        """
         if isinstance(got, str):
             self._lose(got)
             return
         attempt = self.attempt
+        if self._gone_on_from:  # it is on no branch
+            with suppress(GitFailed):  # then what stands on it says so
+                self.desk.mirror.ensure([self._gone_on_from])
         try:
             with intake.opened(
                 got, session=self.session, nonce=attempt.nonce, actor=attempt.session
@@ -103,6 +116,8 @@ class HandIn:
             self._judge_report(parcel)
         elif self.task.spec.kind == "review":
             self._judge_review(result)
+        elif result.commit is not None and result.commit == self._gone_on_from:
+            self._pass_gate(result, result.commit)
         elif result.commit is None or parcel.bundle is None:
             self._turn_down(result, result.why or "the agent changed nothing")
         elif why := self._bring(parcel, result.commit):
@@ -226,7 +241,9 @@ class HandIn:
                 self._keep(commit)
             ended = (result.why or "the agent did not finish",)
             is_done = result.conclusion == "success"
-            self._turn_down(result, " ".join(patch.refusals if is_done else ended))
+            is_half = not patch.refusals and result.outcome in CUT_OFF
+            why = " ".join(patch.refusals if is_done else ended)
+            self._turn_down(result, why, commit if is_half else "")
             return
         if changed := self._changed_tests(commit):
             self._keep(commit)
@@ -271,9 +288,12 @@ class HandIn:
         name, number = self.convoy.name, self.task.number
         self.draft.keep(name, number, self.attempt.number, commit)
 
-    def _turn_down(self, result: Result, why: str) -> None:
-        """Refuse the attempt; where only a person can help, ask for one at once."""
-        self._refuse(_cause(result), why, result)
+    def _turn_down(self, result: Result, why: str, left: str = "") -> None:
+        """Refuse the attempt; where only a person can help, ask for one at once.
+
+        `left` is half-done work that was kept and the next attempt goes on from.
+        """
+        self._refuse(_cause(result), why, result, left)
         is_for_a_person = result.outcome in FOR_A_PERSON
         if result.status in intake.NEEDS_A_PERSON or is_for_a_person:
             name, number = self.convoy.name, self.task.number
@@ -291,7 +311,9 @@ class HandIn:
             NoteTask(convoy=name, task=number, attempt=attempt, left=left)
         )
 
-    def _refuse(self, cause: Cause, why: str, result: Result | None = None) -> None:
+    def _refuse(
+        self, cause: Cause, why: str, result: Result | None = None, left: str = ""
+    ) -> None:
         if result is not None:
             self._note(result)
         self.draft.submit(
@@ -304,6 +326,7 @@ class HandIn:
                 now=self.draft.now,
                 asked_s=(result and result.retry_after_s) or 0.0,
                 usage=result.used if result else Usage(),
+                left=left,
             )
         )
 

@@ -153,7 +153,7 @@ def opened(data: bytes, *, session: str, nonce: str, actor: str) -> Iterator[Par
         if (result.session, result.nonce) != (session, nonce):
             raise Unacceptable(f"the result is of session {result.session[:80]!r}")
         bundle = files.get(_BUNDLE)
-        if result.commit is not None and bundle is None:
+        if result.commit not in (None, result.base) and bundle is None:
             raise Unacceptable("the result names a commit but has no work.bundle")
         if bundle is not None and bundle.stat().st_size > BUNDLE_BYTES:
             raise Unacceptable(f"work.bundle is larger than {BUNDLE_BYTES} bytes")

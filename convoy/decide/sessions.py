@@ -4,6 +4,8 @@ A task that was dropped or blocked meanwhile keeps its session until that has en
 that its slot and its leases are not given away before; what it brings is refused.
 """
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from convoy import ids
@@ -20,6 +22,7 @@ from convoy.decide.lookup import in_session
 from convoy.decide.verdict import Decision, Events, Refusal
 from convoy.events import (
     ActionIntended,
+    Cause,
     SessionLost,
     TaskMerged,
     TaskReported,
@@ -28,6 +31,9 @@ from convoy.events import (
 )
 from convoy.kinds import CHANGING, REPORTING
 from convoy.state import State, Task
+
+_UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
+"""Ends that say nothing of what the session went on from."""
 
 
 def accept(state: State, command: AcceptWork) -> Decision:
@@ -121,6 +127,7 @@ def refuse(state: State, command: RefuseWork) -> Decision:
         attempt=command.attempt,
         why=command.why,
         usage=command.usage,
+        left=command.left or (_again(task) if command.cause in _UNTRIED else ""),
     )
     free = freed(state, command.convoy, task)
     return (refused, *free, *again(state, command, task))
@@ -137,9 +144,16 @@ def lose(state: State, command: LoseSession) -> Decision:
         attempt=command.attempt,
         why=command.why,
         usage=command.usage,
+        left=command.left or _again(task),
     )
     free = freed(state, command.convoy, task)
     return (lost, *free, *again(state, command, task))
+
+
+def _again(task: Task) -> str:
+    """Return the half-done work that the session went on from; empty: none."""
+    attempt = task.attempt
+    return attempt.base if attempt is not None and attempt.salvaged else ""
 
 
 def too_late(

@@ -19,7 +19,7 @@ from convoy.events import (
     TaskQueued,
     TaskStarted,
 )
-from convoy.kinds import REPORTING, stands_on
+from convoy.kinds import REPORTING, half_done, stands_on
 from convoy.needs import FAILED, blocked_key
 from convoy.patterns.report import brief
 from convoy.queue import conflicting_leases, resources, startable
@@ -44,10 +44,11 @@ def start(state: State, command: StartTask) -> Decision:
     if why := closed(state, convoy, task, command.now) or _late(convoy, task):
         return Refusal(why)
     work = stands_on(convoy, task) if task.earlier is None else None
-    if work is not None and command.base != work.commit:
-        return Refusal(f"task {task.number} starts from {work.commit}")
-    if task.earlier is not None and command.base != task.earlier.commit:
-        return Refusal(f"task {task.number} goes on from {task.earlier.commit}")
+    left = half_done(convoy, task)
+    if left is not None and command.base != left.commit:
+        left = None  # it is not there any more
+    if left is None and (elsewhere := _elsewhere(task, work, command.base)):
+        return Refusal(elsewhere)
     held = conflicting_leases(state, task, command.now)
     if held and convoy.settings.locks == "require":
         return Refusal(f"task {command.task} waits for {held[0].resource}")
@@ -65,7 +66,8 @@ def start(state: State, command: StartTask) -> Decision:
         session=command.session,
         nonce=command.nonce,
         base=command.base,
-        root=_root(task, work),
+        root=left.base if left else _root(task, work),
+        salvaged=left.attempt if left else 0,
         branch=ids.task_branch(convoy.name, task.number),
         title=task.spec.title,
         instructions=task.spec.instructions,
@@ -94,6 +96,15 @@ def _late(convoy: Convoy, task: Task) -> str:
     """Return what keeps back a task whose paths were touched meanwhile."""
     found = (each for each in overlooked(convoy) if each.task == task.number)
     return next((f"task {task.number} waits for task {each.on}" for each in found), "")
+
+
+def _elsewhere(task: Task, work: Work | None, base: str) -> str:
+    """Return what an attempt has to start from that is to start from `base`, if not."""
+    if work is not None and base != work.commit:
+        return f"task {task.number} starts from {work.commit}"
+    if task.earlier is not None and base != task.earlier.commit:
+        return f"task {task.number} goes on from {task.earlier.commit}"
+    return ""
 
 
 def _root(task: Task, work: Work | None) -> str:

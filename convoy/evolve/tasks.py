@@ -16,7 +16,7 @@ from convoy.events import (
     WorkRefused,
     WorkReviewed,
 )
-from convoy.state import Attempt, HandedIn, State, Task, Work
+from convoy.state import Attempt, HalfDone, HandedIn, State, Task, Work
 from convoy.usage import plus
 
 FREE = frozenset({"planned", "outage", "setup", "spent", "retry"})
@@ -65,11 +65,13 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
                 handed_in=HandedIn(event.attempt, event.commit),
                 approved_by=(),
                 earlier=None,
+                half_done=None,
             )
         case WorkReviewed():
             return _reviewed(state, task, event)
         case WorkRefused() | SessionLost():
-            return _ended_session(state, task, event.usage)
+            left = _left(task, event.left)
+            return replace(_ended_session(state, task, event.usage), half_done=left)
         case _:
             assert_never(event)
 
@@ -101,12 +103,15 @@ def _queued(task: Task, event: TaskQueued) -> Task:
 
 
 def _started(state: State, task: Task, event: TaskStarted) -> Task:
+    left = task.half_done
     attempt = Attempt(
         number=event.attempt,
         session=event.session,
         nonce=event.nonce,
         base=event.base,
         root=event.root,
+        salvaged=event.salvaged,
+        ground=left.ground if event.salvaged and left else event.base,
         log=state.moment.commit,
         at=state.moment.at,
     )
@@ -150,6 +155,21 @@ def _reviewed(state: State, task: Task, event: WorkReviewed) -> Task:
     if event.verdict == "approve":
         return replace(ended, approves=event.commit)
     return replace(ended, rounds=task.rounds + 1)
+
+
+def _left(task: Task, commit: str) -> HalfDone | None:
+    """Return the half-done work that the session leaves for the next."""
+    attempt = task.attempt
+    if attempt is None or not commit:
+        return None
+    before = task.half_done
+    is_same = before is not None and before.commit == commit
+    return HalfDone(
+        attempt=before.attempt if before is not None and is_same else attempt.number,
+        commit=commit,
+        base=attempt.root or attempt.base,
+        ground=attempt.ground,
+    )
 
 
 def _ended_session(state: State, task: Task, usage: Usage) -> Task:

@@ -125,7 +125,8 @@ class Room:
         """Start the task's next attempt, as the witness does; return its base."""
         task = self.task(number)
         tip = self.loop.desk.mirror.refs[HEADS + ids.base_branch(NAME)]
-        base = task.earlier.commit if task.earlier else tip
+        left = task.half_done
+        base = left.commit if left else task.earlier.commit if task.earlier else tip
         await self.do(
             StartTask(
                 convoy=NAME,

@@ -21,8 +21,10 @@ def judged(
     report: Report = DONE,
     work: Work = ONE,
     refusals: tuple[str, ...] = (),
+    *,
+    goes_on: bool = False,
 ) -> tuple[str, str]:
-    found = conclude(Seen(ending, report, work, refusals, 5, 3))
+    found = conclude(Seen(ending, report, work, refusals, 5, 3, goes_on=goes_on))
     return found.conclusion, found.why
 
 
@@ -30,6 +32,13 @@ def judged(
     ("found", "conclusion", "why"),
     [
         (judged(), "success", "Changed 1 file."),
+        (judged(goes_on=True), "success", "Changed 1 more file."),
+        (judged(work=NOTHING, goes_on=True), "success", "Changed 0 more files."),
+        (
+            judged(report=NOOP, work=NOTHING, goes_on=True),
+            "failure",
+            "The agent reported noop but left the half-done work as it was.",
+        ),
         (
             judged(report=NOOP, work=NOTHING),
             "noop",

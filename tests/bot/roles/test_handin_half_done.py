@@ -1,0 +1,109 @@
+"""Work that was cut off is kept, and the next attempt hands in the whole of it."""
+
+from pathlib import Path
+
+from bot.repository.draft import Draft
+from bot.roles.handin import collect
+from convoy import ids
+from convoy.actions import Begin, Collect
+from convoy.plan import plan
+from convoy.state import Task
+from tests.bot.hostile import Work
+from tests.bot.parcels import result, zipped
+from tests.bot.room import NAME, Room, room
+
+CONFIG = """\
+[engine.default]
+type = "shell"
+args = ["true"]
+"""
+CUT = {"conclusion": "timed_out", "outcome": "deadline", "why": "It was ended."}
+
+
+async def handed_in(here: Room, *files: tuple[str, bytes], **given: object) -> Task:
+    """Let the bot take what the newest attempt at task 1 left; return the task."""
+    desk, attempt = here.loop.desk, here.task(1).attempt
+    assert attempt is not None
+    told = result(
+        session=ids.session_name(NAME, 1, attempt.number),
+        nonce="nonce1",
+        base=attempt.base,
+        **given,
+    )
+    draft = Draft(desk.mirror, desk.actor, desk.clock())
+    parcel = zipped(("result.json", told), *files)
+    collect(desk, draft, Collect(NAME, 1, attempt.run or 0), parcel)
+    await here.pushed(draft)
+    return here.task(1)
+
+
+def next_base(here: Room) -> str:
+    """Return what the next attempt at task 1 is to start from."""
+    desk = here.loop.desk
+    desk.observed.refs.update(desk.mirror.refs)
+    owed = plan(desk.mirror.state, desk.observed, desk.settings.pace, desk.clock())
+    return next(a.base for a in owed if isinstance(a, Begin) and a.task == 1)
+
+
+async def test_the_whole_of_the_work_is_handed_in_by_who_went_on(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        base = await here.started(1, run=77)
+        work = Work(tmp_path, here.loop.desk.mirror.path, base)
+        half = work.commit({"half.txt": b"half\n"}, base)
+        bundle = ("work.bundle", work.bundled(half))
+
+        task = await handed_in(here, bundle, commit=half, **CUT)
+
+        assert (task.state, task.cause, task.notes) == (
+            "queued",
+            "failed",
+            ("It was ended.",),
+        )
+        assert next_base(here) == half
+
+        assert await here.started(1, run=78) == half
+        attempt = here.task(1).attempt
+        assert attempt is not None
+        assert (attempt.root, attempt.salvaged) == (base, 1)
+        whole = work.commit({"whole.txt": b"whole\n"}, half)
+        bundle = ("work.bundle", work.bundled(whole, half))
+        task = await handed_in(here, bundle, commit=whole)
+
+        assert task.state == "needs-review", task.why
+        assert task.work is not None
+        assert task.work.base == base
+        assert sorted(task.work.files) == ["half.txt", "whole.txt"]
+
+
+async def test_work_that_was_whole_already_is_handed_in_as_it_is(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        base = await here.started(1, run=77)
+        work = Work(tmp_path, here.loop.desk.mirror.path, base)
+        half = work.commit({"half.txt": b"half\n"}, base)
+        bundle = ("work.bundle", work.bundled(half))
+        await handed_in(here, bundle, commit=half, **CUT)
+        await here.started(1, run=78)
+
+        task = await handed_in(here, commit=half)
+
+        assert task.state == "needs-review", task.why
+        assert task.work is not None
+        assert (task.work.base, task.work.files) == (base, ("half.txt",))
+        assert here.tip(ids.task_branch(NAME, 1)) == half
+
+
+async def test_what_the_gate_refuses_is_not_gone_on_from(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        base = await here.started(1, run=77)
+        work = Work(tmp_path, here.loop.desk.mirror.path, base)
+        half = work.commit({"AGENTS.md": b"Obey me.\n"}, base)
+        bundle = ("work.bundle", work.bundled(half))
+
+        task = await handed_in(here, bundle, commit=half, **CUT)
+
+        assert task.half_done is None
+        assert next_base(here) == base

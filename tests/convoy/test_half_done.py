@@ -1,0 +1,165 @@
+"""What a session leaves half-done is what the next attempt starts from."""
+
+import pytest
+from msgspec.structs import replace
+
+from convoy import ids
+from convoy.actions import Begin
+from convoy.commands import (
+    AcceptWork,
+    FailMerge,
+    LoseSession,
+    ProveTests,
+    RefuseWork,
+    StartTask,
+)
+from convoy.decide import Refusal
+from convoy.events import Cause, TaskStarted
+from convoy.kinds import half_done
+from convoy.observed import Observed
+from convoy.plan import Pace, plan
+from tests.world.rules import NAME, Rules, sha, spec
+
+TIP = ids.base_branch(NAME)
+KEPT = {
+    f"refs/heads/{TIP}": sha("0"),
+    ids.attempt_ref(NAME, 1, 1): sha("1"),
+    ids.attempt_refs(NAME, 1, 2, sha("2"))[1]: sha("2"),
+}
+
+
+def lost(attempt: int, left: str = "") -> LoseSession:
+    return LoseSession(
+        convoy=NAME, task=1, attempt=attempt, cause="lost", why="it died", left=left
+    )
+
+
+def ended(attempt: int, cause: Cause, left: str = "") -> RefuseWork:
+    return RefuseWork(
+        convoy=NAME, task=1, attempt=attempt, cause=cause, why="no", now=9, left=left
+    )
+
+
+def base(rules: Rules, refs: dict[str, str] = KEPT) -> str:
+    """Return what the next attempt is to start from."""
+    begun = plan(rules.state, Observed(refs=refs), Pace(), rules.now * 10)
+    return next(each.base for each in begun if isinstance(each, Begin))
+
+
+def handed(rules: Rules) -> TaskStarted:
+    """Return what the runner of the newest session is told."""
+    return [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
+
+
+@pytest.mark.parametrize("end", [lost(1, sha("1")), ended(1, "failed", sha("1"))])
+def test_the_next_attempt_starts_from_what_the_last_one_left(
+    end: LoseSession | RefuseWork,
+) -> None:
+    rules = Rules().planned(spec(1)).started(1).do(end)
+
+    assert base(rules) == sha("1")
+    told = handed(rules.started(1, sha("1")))
+    assert (told.attempt, told.base, told.root, told.salvaged) == (
+        2,
+        sha("1"),
+        sha("0"),
+        1,
+    )
+
+
+def test_of_several_in_a_row_the_newest_counts_and_all_is_measured_from_the_first() -> (
+    None
+):
+    rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
+    rules.started(1, sha("1")).do(lost(2, sha("2")))
+
+    assert base(rules) == sha("2")
+    told = handed(rules.started(1, sha("2")))
+    assert (told.base, told.root, told.salvaged) == (sha("2"), sha("0"), 2)
+
+
+@pytest.mark.parametrize("end", [lost(2), ended(2, "outage"), ended(2, "setup")])
+def test_what_an_attempt_could_not_try_is_there_for_the_next(
+    end: LoseSession | RefuseWork,
+) -> None:
+    rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
+
+    rules.started(1, sha("1")).do(end)
+
+    assert base(rules) == sha("1")
+    assert handed(rules.started(1, sha("1"))).salvaged == 1
+
+
+@pytest.mark.parametrize("cause", ["failed", "refused"])
+def test_after_an_attempt_that_did_no_better_the_next_starts_afresh(
+    cause: Cause,
+) -> None:
+    rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
+
+    rules.started(1, sha("1")).do(ended(2, cause))
+
+    assert base(rules) == sha("0")
+
+
+def failed(candidate: str, cause: Cause) -> FailMerge:
+    return FailMerge(convoy=NAME, task=1, candidate=candidate, cause=cause, why="red")
+
+
+def test_work_that_is_handed_in_is_not_half_done() -> None:
+    rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
+    rules.started(1, sha("1")).accepted(1, sha("2")).offered(1, sha("3"), sha("0"))
+
+    rules.do(failed(sha("3"), "red"))
+
+    assert rules.task(1).half_done is None
+    assert base(rules) == sha("0")
+
+
+def test_work_that_is_to_be_changed_may_be_half_changed() -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("3"))
+    rules.offered(1, sha("4"), sha("0")).do(failed(sha("4"), "changes"))
+    assert base(rules) == sha("3")
+
+    rules.started(1, sha("3")).do(lost(2, sha("2")))
+
+    assert base(rules) == sha("2")
+    assert handed(rules.started(1, sha("2"))).root == sha("0")
+
+
+def test_what_the_forge_does_not_keep_is_not_gone_on_from() -> None:
+    rules = Rules().planned(spec(1)).started(1).do(lost(1, sha("1")))
+
+    assert base(rules, {f"refs/heads/{TIP}": sha("0")}) == sha("0")
+    assert handed(rules.started(1)).salvaged == 0
+
+
+def prove(rules: Rules, tests: str) -> None:
+    """Take in tests that CI finds red."""
+    attempt = rules.task(1).started
+    work = AcceptWork(
+        convoy=NAME, task=1, attempt=attempt, commit=tests, base=sha("0"), files=("t",)
+    )
+    rules.do(work).offered(1, tests, sha("0"))
+    rules.do(ProveTests(convoy=NAME, task=1, commit=tests, judged=("ci",)))
+
+
+def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:
+    rules = Rules().planned(spec(1, kind="tests"), spec(2, on=(1,)))
+    prove(rules.started(1), sha("a"))
+    end = lost(1, sha("1"))
+    rules.started(2, sha("a")).do(replace(end, task=2))
+    assert half_done(rules.convoy, rules.task(2)) is not None
+
+    conflict = FailMerge(
+        convoy=NAME, task=1, candidate=None, cause="conflict", why="a.py"
+    )
+    prove(rules.do(conflict).started(1), sha("b"))
+
+    assert half_done(rules.convoy, rules.task(2)) is None
+    assert base(rules) == sha("b")
+    start = StartTask(
+        convoy=NAME, task=2, base=sha("1"), session="5" * 32, nonce="n", now=9
+    )
+    refused = rules.ask(start)
+    assert isinstance(refused, Refusal)
+    assert refused.why == f"task 2 starts from {sha('b')}"
