@@ -13,7 +13,7 @@ from bot.desk import Desk
 from bot.orders.landing import answered_for, stand
 from bot.orders.vouching import vouched
 from bot.repository.draft import Draft
-from bot.roles import calling, deacon, handin, mayor, refinery, witness
+from bot.roles import calling, deacon, handin, mayor, planning, refinery, witness
 from convoy.actions import (
     Action,
     Align,
@@ -120,7 +120,7 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
         case MakePlan():
             mayor.make_plan(desk, draft, action)
         case BeginPlan():
-            mayor.begin_plan(desk, draft, action)
+            planning.begin_plan(desk, draft, action)
         case CreateBase():
             mayor.create_base(draft, action)
         case Reorder():

@@ -259,7 +259,7 @@ def config_check(path: Path) -> None:
 def _checked(checkout: Checkout) -> Config:
     config = local.configuration(checkout)
     settings = config.settings()
-    roles.require_engines(settings.engines, engines.known())
+    roles.require_engines(settings.engines, engines.known(), engines.planners())
     checkouts.require_programs(checkout, settings.engines)
     return config
 

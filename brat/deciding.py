@@ -110,7 +110,7 @@ def add(text: str) -> Decides:
 
     def decides(convoy: Convoy) -> Decision:
         known = {task.number: task.state == "merged" for task in convoy.tasks}
-        engines = convoy.settings.engines
+        engines = convoy.settings.workers
         spec = tasklist.addition(convoy.title, text, known, engines)
         return Decision(
             command=lambda by: AddTask(convoy=convoy.name, spec=spec, by=by),

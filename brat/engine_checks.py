@@ -18,6 +18,7 @@ from brat.finding import Finding
 from brat.forge.processes import plain_environment
 from brat.model_keys import STAND_IN, model_keys
 from convoy.config import Config
+from convoy.events import PLANNER
 from runner import engines
 from runner.boxing import cannot_box
 from runner.engines.row import Call, Row, is_pointed
@@ -35,6 +36,8 @@ def checks(checkout: Checkout, config: Config) -> Iterator[Finding]:
     is_closed = False
     for name, spec in settings.engines.items():
         where = f"[engine.{name}] {spec.type}"
+        if spec.type.startswith(PLANNER):
+            where = f"[mayor] planner = {spec.type.removeprefix(PLANNER)}"
         try:
             row = engines.found(spec.type)
             call = Call(spec, Path(), Path(), endpoint=have.get(STAND_IN, ""))

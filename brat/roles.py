@@ -13,7 +13,7 @@ from brat.checkout import Checkout
 from brat.console import Tell
 from brat.local import Local, serving
 from convoy.actions import Role, Show, role_of
-from convoy.events import EngineSpec
+from convoy.events import PLANNER, EngineSpec
 from convoy.plan import plan
 from convoy.queue import startable
 from convoy.state import Convoy, State
@@ -176,15 +176,28 @@ def finished(convoy: Convoy) -> int:
     return OK if whole else BLOCKED
 
 
-def require_engines(engines: Mapping[str, EngineSpec], known: frozenset[str]) -> None:
-    """Check that every configured engine can be driven.
+def require_engines(
+    engines: Mapping[str, EngineSpec], known: frozenset[str], planners: frozenset[str]
+) -> None:
+    """Check that every configured engine can be driven, and the planner is there.
 
     Raises:
         BratError: one cannot; it says which, and what can.
     """
     for name, engine in engines.items():
-        if engine.type not in known:
+        if engine.type.startswith(PLANNER):
+            _require_planner(engine.type.removeprefix(PLANNER), planners)
+        elif engine.type not in known:
             raise BratError(
                 f'[engine.{name}] type = "{engine.type}" cannot be driven here; known: '
                 f"{', '.join(sorted(known))}{did_you_mean(engine.type, known)}"
             )
+
+
+def _require_planner(name: str, known: frozenset[str]) -> None:
+    if name not in known:
+        listed = ", ".join(sorted(known)) or "none"
+        raise BratError(
+            f'[mayor] planner = "{name}" is not installed here; there is: {listed}'
+            f"{did_you_mean(name, known)}"
+        )

@@ -97,7 +97,7 @@ def run(
         title=task,
         text="",
         inputs=inputs,
-        engines=settings.engines,
+        engines=settings.workers,
         limit=settings.tasks,
     )
     for warning in compiled(template_at(checkout.top, _HEAD, name), use).warnings:

@@ -232,6 +232,9 @@ class Gate(Struct, frozen=True, kw_only=True):
     allowed: tuple[str, ...] = ()
 
 
+PLANNER = "planner:"
+"""How name and type begin of what plans and is a plugin; no engine's name can."""
+
 Occasion = Literal["intervention", "completion"]
 """What a webhook is told of: something waits for a person; a convoy has landed."""
 
@@ -271,6 +274,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     by itself (`auto`), or nobody asks for it (`off`)."""
     notify: tuple[Occasion, ...] = ()
     """When a webhook is told, if the bot has one."""
+
+    @property
+    def workers(self) -> dict[str, EngineSpec]:
+        """The engines that tasks may have: a plugin that plans does nothing else."""
+        return {n: e for n, e in self.engines.items() if not n.startswith(PLANNER)}
 
 
 # --- the repository -------------------------------------------------------------------

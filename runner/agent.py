@@ -232,7 +232,8 @@ def _call(job: Job, row: Row) -> Call:
     home = job.scratch / "home"
     file = job.scratch / "prompt.md"
     hosts = job.gateway.hosts if job.gateway else None
-    file.write_text(prompt(job.started, hosts, job.absent), encoding="utf-8")
+    is_told = row.tells or (lambda started: prompt(started, hosts, job.absent))
+    file.write_text(is_told(job.started), encoding="utf-8")
     steered = job.inbox is not None and row.says is not None
     endpoint = job.inputs.endpoint
     call = Call(job.started.engine, file, home, steered=steered, endpoint=endpoint)

@@ -76,7 +76,7 @@ def _add(draft: Draft, asker: Asker, convoy: Convoy, text: str) -> Reply:
     """Read a task out of the text as out of an issue's task list."""
     known = {task.number: task.state == "merged" for task in convoy.tasks}
     try:
-        spec = tasklist.addition(convoy.title, text, known, convoy.settings.engines)
+        spec = tasklist.addition(convoy.title, text, known, convoy.settings.workers)
     except tasklist.PlanError as error:
         return replies.refused(str(error))
     add = AddTask(convoy=convoy.name, spec=spec, by=asker.by)

@@ -14,9 +14,9 @@ from typing import Final
 import pygit2
 
 from bot.repository.lately import lately
-from convoy.planner.brief import Survey
 from convoy.planner.detect import propose_all
 from convoy.planner.imports import go_module, is_read, linked
+from convoy.planner.survey import Survey
 from convoy.planner.together import pairs
 
 DEPTH: Final = 3

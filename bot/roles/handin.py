@@ -38,6 +38,7 @@ from convoy.outcome import CUT_OFF, FOR_A_PERSON, OUTAGES
 from convoy.patterns import report, review
 from convoy.planner import answer
 from convoy.planner.answer import House
+from convoy.planner.asked import planned_by
 from convoy.state import Attempt, Convoy, Task
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
@@ -128,12 +129,12 @@ class HandIn:
     def _judge_plan(self, result: Result) -> None:
         """Take the answer for the convoy's plan, or tell the next attempt why not."""
         if result.conclusion != "success":
-            self._turn_down(result, result.why or "the engine gave no plan")
+            self._turn_down(result, result.why or "it gave no plan")
             return
         convoy = self.convoy
         house = House(
             files=files_at(self.desk.mirror.path, convoy.base),
-            engines=convoy.settings.engines,
+            engines=convoy.settings.workers,
             limit=convoy.settings.tasks,
         )
         try:
@@ -144,7 +145,7 @@ class HandIn:
         self.draft.submit(
             PlanConvoy(
                 convoy=convoy.name,
-                planner=f"engine {convoy.settings.planner}",
+                planner=planned_by(convoy.settings.planner),
                 tasks=tasks,
                 attempt=self.attempt.number,
                 usage=result.used,

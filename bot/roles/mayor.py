@@ -1,7 +1,6 @@
 """The mayor: accepts requests, plans convoys, lays their branch."""
 
 import asyncio
-import secrets
 from typing import Final
 
 from msgspec.structs import replace
@@ -13,36 +12,32 @@ from bot.door.inbox import Request
 from bot.forge.payloads import Issue
 from bot.forge.retrying import Try, failed_try, quiet_try
 from bot.repository.draft import Draft
-from bot.repository.survey import surveyed
 from bot.roles import keys
 from bot.roles.admission import EDITED, admitted, edited_since
 from bot.roles.patterns import chosen, compiled_for, plan_by_pattern
 from bot.roles.quota import refusal
 from bot.speech.mention import mentioned
 from convoy import ids
-from convoy.actions import BeginPlan, CreateBase, MakePlan, Reorder
+from convoy.actions import CreateBase, MakePlan, Reorder
 from convoy.commands import (
     FailConvoy,
     LinkTask,
     PlanConvoy,
     RequestConvoy,
-    StartPlanning,
 )
 from convoy.config import ConfigError
 from convoy.events import Settings
 from convoy.patterns import PatternError
 from convoy.planner import tasklist
-from convoy.planner.brief import brief
+from convoy.planner.asked import planned_by
 from convoy.planner.checklist import checklist
-from convoy.planner.strengths import strengths
 from convoy.state import Convoy, State
-from convoy.text.fence import fence_of
 from convoy.text.names import convoy_name
 from convoy.text.plaintext import clean, shortened
 from grite.errors import Unavailable
 
 HEADS: Final = "refs/heads/"
-PLANNER: Final = "task list"
+LIST: Final = "task list"
 
 
 async def requests(desk: Desk, *, sweep: bool) -> dict[str, Request]:
@@ -242,13 +237,13 @@ def make_plan(desk: Desk, draft: Draft, action: MakePlan) -> None:
     if convoy.pattern:
         plan_by_pattern(desk, draft, convoy)
         return
-    engines, limit = convoy.settings.engines, convoy.settings.tasks
+    engines, limit = convoy.settings.workers, convoy.settings.tasks
     try:
         tasks = tasklist.plan(convoy.title, convoy.text, engines, limit)
     except tasklist.PlanError as error:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
     else:
-        planner = f"{PLANNER}; {_gave_up(convoy)}" if convoy.mayor else PLANNER
+        planner = f"{LIST}; {_gave_up(convoy)}" if convoy.mayor else LIST
         draft.submit(
             PlanConvoy(
                 convoy=convoy.name,
@@ -261,24 +256,8 @@ def make_plan(desk: Desk, draft: Draft, action: MakePlan) -> None:
 
 def _gave_up(convoy: Convoy) -> str:
     why = convoy.mayor.why if convoy.mayor else ""
-    return f"the engine {convoy.settings.planner} gave no plan: {shortened(why, 300)}"
-
-
-def begin_plan(desk: Desk, draft: Draft, action: BeginPlan) -> None:
-    """Let an engine plan: the next attempt of task 0, with what it has to know."""
-    convoy = draft.state.convoys[action.convoy]
-    survey = surveyed(desk.mirror.path, convoy.base)
-    session, settings = secrets.token_hex(16), convoy.settings
-    engines = strengths(draft.state, settings.engines)
-    draft.submit(
-        StartPlanning(
-            convoy=convoy.name,
-            brief=brief(survey, engines, settings.tasks, fence_of(session)),
-            session=session,
-            nonce=secrets.token_hex(8),
-            now=draft.now,
-        )
-    )
+    who = planned_by(convoy.settings.planner)
+    return f"the {who} gave no plan: {shortened(why, 300)}"
 
 
 def reorder(draft: Draft, action: Reorder) -> None:

@@ -39,7 +39,7 @@ def compiled_for(desk: Desk, wanted: RequestConvoy | Convoy) -> Compiled:
         title=wanted.title,
         text=wanted.text,
         inputs=wanted.inputs,
-        engines=wanted.settings.engines,
+        engines=wanted.settings.workers,
         limit=wanted.settings.tasks,
         require_ci=wanted.settings.require_ci,
     )

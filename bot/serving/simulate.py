@@ -110,7 +110,7 @@ def _request(request: Request, world: World) -> Iterator[str]:
     settings = world.config.settings()
     try:
         tasks = tasklist.plan(
-            request.title, request.text, settings.engines, settings.tasks
+            request.title, request.text, settings.workers, settings.tasks
         )
     except tasklist.PlanError as error:
         yield f"the convoy would fail: {error}"

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Self
 
 from msgspec.structs import replace
 from pydantic import Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from convoy.config.faults import field_faults, syntax_fault
 from convoy.config.tables import (
@@ -35,7 +36,7 @@ from convoy.config.values import (
     ScheduleName,
     TomlSchema,
 )
-from convoy.events import Settings
+from convoy.events import PLANNER, EngineSpec, Settings
 from convoy.text.nearest import did_you_mean
 from grite.errors import BratError
 
@@ -85,7 +86,15 @@ class Config(Table):
         name, known = self.mayor.engine, {"default", *self.engine}
         if name and name not in known:
             near = did_you_mean(name, known)
-            raise ValueError(f"[mayor] engine: there is no [engine.{name}]{near}")
+            raise PydanticCustomError(
+                "told",
+                "mayor.engine: there is no {wanted}",
+                {"wanted": f"[engine.{name}]{near}"},
+            )
+        if name and self.mayor.planner:
+            raise PydanticCustomError(
+                "told", "mayor.planner: an engine plans already: leave out mayor.engine"
+            )
         return self
 
     def settings(self) -> Settings:
@@ -95,14 +104,19 @@ class Config(Table):
         """
         engines = {"default": EngineTable(type="claude-code"), **self.engine}
         timeout_s = self.witness.timeout
+        specs = {name: engine.spec(timeout_s) for name, engine in engines.items()}
+        planner = self.mayor.engine
+        if self.mayor.planner:
+            planner = PLANNER + self.mayor.planner
+            specs[planner] = EngineSpec(type=planner, timeout_s=timeout_s)
         return Settings(
-            engines={name: engine.spec(timeout_s) for name, engine in engines.items()},
+            engines=specs,
             strategy=self.refinery.strategy,
             require_ci=self.refinery.require_ci,
             checks=self.refinery.checks,
             attempts=self.witness.attempts,
             tasks=self.mayor.tasks,
-            planner="" if self.staged else self.mayor.engine,
+            planner="" if self.staged else planner,
             approve=self.mayor.approve,
             approvals=self.refinery.approvals,
             max_sessions=self.witness.max_sessions,

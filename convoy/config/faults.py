@@ -52,7 +52,8 @@ def field_faults(source: str, error: ValidationError, schema: Node) -> Iterator[
     for fault in error.errors(include_url=False):
         place = tuple(part for part in fault["loc"] if part != "[key]")
         node = node_at(schema, fault["loc"][: len(place)])
-        yield f"{source}: {_dotted(place)}: {_sentence(fault, place, node, schema)}"
+        where = f"{_dotted(place)}: " if place else ""  # of two tables: it says which
+        yield f"{source}: {where}{_sentence(fault, place, node, schema)}"
 
 
 def _sentence(fault: ErrorDetails, place: Place, node: Node, schema: Node) -> str:

@@ -7,7 +7,13 @@ of what is frozen with a convoy come from `convoy.events`.
 from typing import Annotated, Literal
 
 from msgspec.structs import replace
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+)
 from pydantic_core import PydanticCustomError
 
 from convoy.config.values import (
@@ -18,6 +24,7 @@ from convoy.config.values import (
     EngineType,
     Host,
     Pattern,
+    PlannerName,
     Seconds,
     Sessions,
     Text,
@@ -204,9 +211,12 @@ class MayorTable(Table):
     engine: Annotated[str, Field(max_length=40)] = _DEFAULT.planner
     """The name of the engine that plans an issue without a task list; empty: such an
     issue is one task."""
+    planner: PlannerName = ""
+    """The plugin that plans such an issue instead of an engine (docs/planning.md);
+    empty: none."""
     pattern: Annotated[str, Field(max_length=40)] = ""
     """The pattern by which an issue without a task list is planned, such as `spec`
-    (docs/workflows.md); empty: none. It goes before `engine`."""
+    (docs/workflows.md); empty: none. It goes before `engine` and `planner`."""
     approve: Approve = _DEFAULT.approve
     """`auto`: a plan is carried out at once; `plan`: it waits for `/brat approve`."""
     followups: Followups = _DEFAULT.followups

@@ -37,6 +37,7 @@ HOST = (
     'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443", or "*" '
     "for all"
 )
+PLANNER = "a name of at most 31 letters, digits, - and _"
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
 
@@ -107,6 +108,12 @@ Words = Annotated[tuple[Text, ...], Field(strict=False)]
 
 EngineName = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
+]
+
+PlannerName = Annotated[
+    str,
+    StringConstraints(pattern=r"^(?:[A-Za-z0-9][A-Za-z0-9_-]{0,30})?$"),
+    Field(json_schema_extra={"x-allowed": PLANNER}),
 ]
 
 ScheduleName = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")]

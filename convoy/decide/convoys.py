@@ -122,7 +122,7 @@ def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
             return fault
         if lost := [number for number in task.after if number not in kinds]:
             return f"task {task.number} needs task {lost[0]}, which is not in the plan"
-        if task.engine not in convoy.settings.engines:
+        if task.engine not in convoy.settings.workers:
             return (
                 f"task {task.number} wants the engine {task.engine}, which is unknown"
             )

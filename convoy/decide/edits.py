@@ -81,7 +81,7 @@ def assign(state: State, command: AssignTask) -> Decision:
     convoy = live(state, command.convoy)
     if isinstance(convoy, Refusal):
         return convoy
-    engines = convoy.settings.engines
+    engines = convoy.settings.workers
     if command.engine not in engines:
         near = did_you_mean(command.engine, engines)
         known = ", ".join(sorted(engines))

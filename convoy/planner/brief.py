@@ -4,10 +4,9 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from msgspec import Struct
-
 from convoy.planner import FILE
 from convoy.planner.answer import Answer
+from convoy.planner.survey import Survey
 from convoy.text.fence import fenced
 from convoy.text.plaintext import clean, cut
 
@@ -39,28 +38,6 @@ What makes a plan good:
 - `engine` is the name of the one that fits the task best, `why` says why it does:
 {engines}
 """
-
-
-class Survey(Struct, frozen=True, kw_only=True):
-    """What is known of a repository without running anything in it."""
-
-    files: int
-    folders: tuple[tuple[str, int], ...]
-    """Folders and how many files lie below each, by name."""
-    languages: tuple[tuple[str, int], ...]
-    """Endings of files and how many, the most frequent first."""
-    tests: tuple[str, ...] = ()
-    """The commands that run its tests, the most likely first."""
-    owners: str = ""
-    """Its CODEOWNERS file, cut."""
-    busy: tuple[str, ...] = ()
-    """The files that changed most lately."""
-    together: tuple[tuple[str, str, int], ...] = ()
-    """Files that changed in the same commits, and in how many."""
-    used: tuple[tuple[str, int], ...] = ()
-    """The files that most others import, and how many do."""
-    uses: tuple[tuple[str, str, int], ...] = ()
-    """Folders that import from others, and how many of their files do."""
 
 
 def brief(survey: Survey, engines: Iterable[str], limit: int, fence: str) -> str:

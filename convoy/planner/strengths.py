@@ -77,14 +77,19 @@ def records(state: State, engine: EngineSpec) -> dict[str, Record]:
 
 
 def strengths(state: State, engines: Mapping[str, EngineSpec]) -> Iterator[str]:
-    """Give a line for each engine, by name: what it is, is good at, and has done."""
+    """Give a line for each engine, by name."""
     for name, engine in sorted(engines.items()):
-        model = f", {engine.model}" if engine.model else ""
-        good = engine.good_at or KNOWN.get(engine.type, "")
-        at = f": good at {good.rstrip('.')}." if good else "."
-        past = "; ".join(f"{k}: {r}" for k, r in records(state, engine).items())
-        so_far = f" So far: {past}." if past else ""
-        yield f"`{name}` ({engine.type}{model}){at}{so_far}"
+        yield f"`{name}` {strength(state, engine)}"
+
+
+def strength(state: State, engine: EngineSpec) -> str:
+    """Return what an engine is, is good at, and has done."""
+    model = f", {engine.model}" if engine.model else ""
+    good = engine.good_at or KNOWN.get(engine.type, "")
+    at = f": good at {good.rstrip('.')}." if good else "."
+    past = "; ".join(f"{k}: {r}" for k, r in records(state, engine).items())
+    so_far = f" So far: {past}." if past else ""
+    return f"({engine.type}{model}){at}{so_far}"
 
 
 def _is_test(path: str) -> bool:

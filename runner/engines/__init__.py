@@ -2,11 +2,14 @@
 
 A row is data and functions without side effects; starting, watching and ending are the
 witness's. A new engine is a module with a row, and a line in `ENGINES`; one that is
-installed beside brat has an entry point in the group `brat.engines`.
+installed beside brat has an entry point in the group `brat.engines`; a planner that is,
+in the group `brat.planners`.
 """
 
 from typing import TYPE_CHECKING, Final
 
+from convoy.events import PLANNER
+from convoy.planner import asked
 from convoy.text.nearest import did_you_mean
 from runner.engines import (
     aider,
@@ -17,6 +20,7 @@ from runner.engines import (
     function,
     gemini,
     opencode,
+    planning,
     shell,
 )
 from runner.engines.row import Row
@@ -49,6 +53,11 @@ def known() -> frozenset[str]:
     return frozenset(ENGINES) | {PLUGIN + name for name in _installed()}
 
 
+def planners() -> frozenset[str]:
+    """Return the names of the planners that are installed beside brat."""
+    return frozenset(_installed(asked.GROUP))
+
+
 def key_names() -> frozenset[str]:
     """Return the variables in which the engines of brat take keys."""
     return frozenset(key for row in ENGINES.values() for key in row.keys)
@@ -60,6 +69,8 @@ def found(kind: str) -> Row:
     Raises:
         ValueError: there is none, in one sentence with the nearest name.
     """
+    if kind.startswith(PLANNER):
+        return _planner(kind.removeprefix(PLANNER))
     if row := ENGINES.get(kind):
         return row
     point = _installed().get(kind.removeprefix(PLUGIN))
@@ -71,6 +82,15 @@ def found(kind: str) -> Row:
     return _loaded(point)
 
 
+def _planner(name: str) -> Row:
+    points = _installed(asked.GROUP)
+    if point := points.get(name):
+        return planning.row(name, point.value)
+    listed = ", ".join(sorted(points)) or "none is installed"
+    meant = did_you_mean(name, points) or "."
+    raise ValueError(f"No planner is called {name!r}; known: {listed}{meant}")
+
+
 def litter(kind: str) -> tuple[str, ...]:
     """Return what engines of a `type` leave in a checkout that is no work."""
     try:
@@ -79,10 +99,10 @@ def litter(kind: str) -> tuple[str, ...]:
         return ()
 
 
-def _installed() -> "dict[str, EntryPoint]":
+def _installed(group: str = GROUP) -> "dict[str, EntryPoint]":
     from importlib.metadata import entry_points
 
-    return {point.name: point for point in entry_points(group=GROUP)}
+    return {point.name: point for point in entry_points(group=group)}
 
 
 def _loaded(point: "EntryPoint") -> Row:

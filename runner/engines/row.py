@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from convoy.events import EngineSpec
+from convoy.events import EngineSpec, TaskStarted
 from grite.shown import without
 from runner.engines.events import Said
 from runner.supervise import Stream
@@ -99,6 +99,8 @@ class Row(Struct, frozen=True):
     read: Reader
     prompt: Literal["stdin", "argument"] = "stdin"
     """Whether the prompt is the program's input, or `argv` says where it is."""
+    tells: Callable[[TaskStarted], str] | None = None
+    """Words what that file holds; None: the prompt that agents are given."""
     vendors: tuple[Vendor, ...] = ()
     """How it reaches models, the usual way first; none: it needs no key of ours."""
     says: Callable[[str], bytes] | None = None

@@ -523,3 +523,27 @@ def test_what_is_no_host_is_told(host: str) -> None:
 
     assert "runner.egress[0]: " in told
     assert 'allowed: a host such as "pypi.org", "*.npmjs.org"' in told
+
+
+def test_a_plugin_that_plans_does_no_tasks() -> None:
+    found = load('[mayor]\nplanner = "by-folder"', source="x").settings()
+
+    assert found.planner == "planner:by-folder"
+    assert found.engines["planner:by-folder"].type == "planner:by-folder"
+    assert [*found.workers] == ["default"]
+
+
+def test_an_engine_and_a_plugin_cannot_both_plan() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load('[mayor]\nplanner = "a"\nengine = "default"', source="x")
+
+    said = "x: mayor.planner: an engine plans already: leave out mayor.engine"
+    assert str(caught.value) == said
+
+
+def test_an_engine_that_plans_must_be_there() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load('[mayor]\nengine = "plan"\n[engine.plans]\ntype="codex"', source="x")
+
+    said = "x: mayor.engine: there is no [engine.plan]; did you mean plans?"
+    assert str(caught.value) == said

@@ -1,6 +1,7 @@
 """What a planning engine is told of a repository."""
 
-from convoy.planner.brief import MAP_CHARS, Survey, brief, repository_map
+from convoy.planner.brief import MAP_CHARS, brief, repository_map
+from convoy.planner.survey import Survey
 
 FENCE = "data-0123456789abcdef"
 ENGINES = ("`default` (claude-code): good at design.", "`tests` (aider, gpt-4o).")

@@ -1,0 +1,111 @@
+"""A planner that is a plugin, as a job runs it: docs/planning.md shows one."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from convoy.events import EngineSpec, TaskStarted
+from convoy.planner.asked import Asked
+from convoy.planner.survey import Survey
+from tests.runner.job import TOKEN, Forge, Left
+from tests.world.plugin import installed, length
+
+PAGE = "docs/planning.md"
+SURVEY = Survey(files=3, folders=(("src/", 1),), languages=())
+RAISES = "\n\ndef task(asked, name):\n    raise KeyError('no\\nidea')\n"
+NO_PLAN = "\n\ndef plan(asked):\n    return object()\n"
+PRIES = """
+
+def plan(asked):
+    import os, pathlib
+    seen = [f"{k}={v}" for k, v in os.environ.items()]
+    for each in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        try:
+            seen += each.read_text(errors="replace").split("\\0")
+        except OSError:
+            pass
+    print(*seen, sep="\\n")
+    return {"tasks": [], "faults": asked.faults, "text": asked.text}
+"""
+
+
+def planning(forge: Forge, name: str = "by-folder") -> TaskStarted:
+    told = Asked(limit=5, engines={"default": "(shell)."}, survey=SURVEY)
+    return forge.started(
+        kind="plan",
+        brief=msgspec.json.encode(told).decode(),
+        notes=("It was no plan.",),
+        engine=EngineSpec(type=f"planner:{name}", timeout_s=30),
+    )
+
+
+def left(forge: Forge, python: Path, **keys: str) -> Left:
+    log = forge.hand_off(planning(forge))
+    with subprocess.Popen(
+        [python, "-I", "-m", "runner"],
+        env=forge.environment(log, PATH=os.environ["PATH"], **keys),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as job:
+        return forge.left_by(job)
+
+
+def test_the_plugin_is_short() -> None:
+    assert length(PAGE) <= 30
+
+
+def test_the_pages_planner_answers_with_a_plan(forge: Forge, tmp_path: Path) -> None:
+    found = left(forge, installed(tmp_path, PAGE))
+
+    assert (found.status, found.result["outcome"]) == (0, "exited")
+    [task] = json.loads(found.result["report"])["tasks"]
+    assert (task["title"], task["paths"]) == ("Work in src/", ["src/"])
+    assert task["instructions"] == "Write greeting.txt.\n\nChange src/ only."
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (RAISES, "The engine failed: the planner by-folder raised KeyError: "),
+        (NO_PLAN, "raised TypeError: Encoding objects of type object is unsupported."),
+        ("\nimport nowhere\n", "raised ModuleNotFoundError: No module named 'nowhere'"),
+    ],
+)
+def test_what_a_planner_does_wrong_is_told_in_a_sentence(
+    forge: Forge, tmp_path: Path, code: str, said: str
+) -> None:
+    found = left(forge, installed(tmp_path, PAGE, brat_by_folder=code))
+
+    assert found.result["outcome"] == "failed"
+    assert said in found.result["why"]
+    assert "\n" not in found.result["why"]
+
+
+def test_a_planner_has_neither_token_nor_key_and_knows_its_faults(
+    forge: Forge, tmp_path: Path
+) -> None:
+    python = installed(tmp_path, PAGE, brat_by_folder=PRIES)
+    found = left(forge, python, OPENAI_API_KEY="sk-made-up-key-9876543210")
+
+    answer = json.loads(found.result["report"])
+    assert answer["faults"] == ["It was no plan."]
+    assert answer["text"] == "Write greeting.txt."
+    assert "BRAT_PROMPT=" in found.said
+    for secret in (TOKEN, "sk-made-up-key-9876543210"):
+        assert secret not in found.said
+    assert "***" not in found.said
+
+
+def test_a_planner_that_is_not_installed_is_said(forge: Forge) -> None:
+    found = forge.run(planning(forge, "by-foldr"))
+
+    assert found.result["outcome"] == "unstarted"
+    assert found.result["why"] == (
+        "No planner is called 'by-foldr'; known: none is installed."
+    )
