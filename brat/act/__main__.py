@@ -14,6 +14,7 @@ import subprocess
 import sys
 from base64 import b64encode
 from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -25,6 +26,8 @@ HANDED_ON: Final = (
     *("GITHUB_SERVER_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"),
 )
 ARTIFACTS: Final = ("ACTIONS_RUNTIME_TOKEN", "ACTIONS_RESULTS_URL")
+MARK_CHARS: Final = 12
+_NAME: Final = re.compile(r"^name: .*$", re.MULTILINE)
 _PIN: Final = re.compile(r"actions/upload-artifact@[0-9a-f]{40}")
 _SECRET: Final = re.compile(r"secrets\.([A-Z][A-Z0-9_]*)")
 _OURS: Final = os.environ  # noqa: TID251  of this one run
@@ -99,6 +102,18 @@ def found(name: str, folder: Path, token: str) -> Path:
     return ours
 
 
+def told_apart(workflow: Path, folder: Path) -> None:
+    """Give the workflow a name of this run's own.
+
+    act names a job's container by its workflow and job, and takes the one that another
+    run has, or removes it.
+    """
+    mark = sha256(bytes(folder)).hexdigest()[:MARK_CHARS]
+    text = workflow.read_text(encoding="utf-8")
+    named = _NAME.sub(rf"\g<0> {mark}", text, count=1)
+    workflow.write_text(named, encoding="utf-8")
+
+
 def stated(name: str, prefix: str = "") -> str:
     """Return a variable of ours as `NAME=value`."""
     return f"{prefix}{name}={_OURS[name]}"
@@ -115,6 +130,8 @@ def main(image: str = "", docker: str = "") -> None:
     with os.fdopen(int(_OURS["BRAT_TOKEN_FD"])) as pipe:
         token = pipe.read()
     workflow = found(f"{_OURS['GITHUB_WORKFLOW']}.yml", folder, token)
+    if image:
+        told_apart(workflow, folder)
     argv = arguments(folder, workflow, image)
     kept = ("PATH", "HOME", "LANG", *_secrets(workflow.read_text(encoding="utf-8")))
     env = {name: _OURS[name] for name in kept} | {"GITHUB_TOKEN": token}

@@ -11,7 +11,12 @@ import pytest
 
 from brat import processes
 from brat.forge import Forge
+from tests.image.containers import BUILT, USER
 from tests.runner.job import Forge as JobForge, git
+from tests.whole.test_act import ended
+from tests.world.seen import look
+from tests.world.staying import typed
+from tests.world.words import engine, project
 
 ROOT = Path(__file__).parents[2]
 WORKFLOW = ROOT / "workflows/brat-task.yml"
@@ -26,6 +31,8 @@ runs:
     - shell: bash
       run: cat "${{ inputs.path }}/result.json"
 """
+NODE = "runner-gemini"
+"""An image with Node.js, in which act runs JavaScript actions."""
 AGENT = "id -u > uid.txt; ls /opt/brat > place.txt"
 
 
@@ -52,6 +59,27 @@ def test_a_session_runs_in_the_jobs_container(tmp_path: Path) -> None:
     assert result["conclusion"] == "success"
     assert result["files"] == ["place.txt", "uid.txt"]
     assert token not in done.stdout
+
+
+@pytest.mark.skipif(NODE not in BUILT, reason=f"{NODE} was not built")
+@pytest.mark.timeout(400)
+def test_two_sessions_at_once_have_a_container_each(tmp_path: Path) -> None:
+    config = '[witness]\nattempts = 1\n[ci]\ncommand = "true"\n'
+    terminal = project(tmp_path, engine("id -u > $BRAT_TASK.txt", config))
+    terminal.done("brat init")
+    terminal.done("brat mayor start --task '- [ ] one\n- [ ] two'")
+
+    words = ("up", "--executor", "act", "--container", f"brat-{NODE}")
+    docker_host = os.environ.get("DOCKER_HOST", "")
+    with typed(terminal, *words, "--no-dashboard", DOCKER_HOST=docker_host):
+        state = ended(terminal)
+
+    folder = terminal.cwd / ".git/brat"
+    said = "".join(log.read_text() for log in folder.glob("forge/runs/*/log.txt"))
+    assert state == "complete", said
+    seen = look(folder)
+    for task in (1, 2):
+        assert seen.git("show", f"main:{task}.txt").strip() == str(USER)
 
 
 def run(
