@@ -11,6 +11,7 @@ import pygit2
 from msgspec import Struct
 
 from convoy.events import Strategy
+from convoy.text import commit_message
 
 BOT: Final = ("brat", "brat@users.noreply.github.com")
 
@@ -48,6 +49,24 @@ class Composer:
                 return self._squash(piece)
             case "rebase":
                 return self._rebase(piece)
+
+    def inert(self, base: str, work: str) -> str:
+        """Return `base..work` with messages that no forge acts on; same again.
+
+        It is `work` itself where they are so already. A commit whose message is another
+        one loses its signature.
+        """
+        made: dict[str, str] = {}
+        for commit in self._commits(base, work):
+            old = [str(parent) for parent in commit.parent_ids]
+            parents = [made.get(parent, parent) for parent in old]
+            said = _message(commit)
+            message = commit_message.inert(said)
+            if message != said or parents != old:
+                made[str(commit.id)] = self._write(
+                    commit.author, commit.committer, message, commit.tree_id, parents
+                )
+        return made.get(work, work)
 
     def is_ancestor(self, old: str, new: str) -> bool:
         """Whether `new` contains `old`."""

@@ -252,6 +252,7 @@ class HandIn:
             self._turn_down(result, f"it changes the tests it was to pass: {names}")
             return
         self._note(result, result.left.followups)
+        commit = self.desk.composer.inert(root, commit)
         refused = self.draft.submit(
             AcceptWork(
                 convoy=self.convoy.name,

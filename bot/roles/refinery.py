@@ -27,6 +27,7 @@ from convoy.commands import (
 )
 from convoy.plan import NOT_RED
 from convoy.state import Candidate, Convoy, Task, Work
+from convoy.text.commit_message import inert
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
 
@@ -97,11 +98,12 @@ def build_convoy(desk: Desk, draft: Draft, action: BuildConvoy) -> None:
     convoy = draft.state.convoys[action.convoy]
     work = draft.refs[HEADS + ids.base_branch(convoy.name)]
     at = max(task.ended_at for task in convoy.tasks)
+    title = f"Merge convoy {convoy.name}: {convoy.title}"
     piece = Piece(
         base=convoy.base,
         work=work,
         onto=action.onto,
-        message=f"Merge convoy {convoy.name}: {convoy.title}\n\nFor #{convoy.issue}\n",
+        message=inert(f"{title}\n\nFor #{convoy.issue}\n"),
         at=at,
     )
     made: str | Conflicted = work
@@ -122,7 +124,7 @@ def _piece(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:
         base=work.base,
         work=work.commit,
         onto=onto,
-        message=f"{title}\n\nBrat-Task: {branch}\n",
+        message=inert(f"{title}\n\nBrat-Task: {branch}\n"),
         at=work.at,
     )
 

@@ -38,7 +38,9 @@ class Work:
         git.run(args, cwd=self.history.path)
         return bundle.read_bytes()
 
-    def commit(self, files: Mapping[str, bytes | None], parent: str) -> str:
+    def commit(
+        self, files: Mapping[str, bytes | None], parent: str, message: str = "x\n"
+    ) -> str:
         """Commit changed files on a parent; None takes one away."""
         index = pygit2.Index()
         index.read_tree(self.history.at(parent).tree)
@@ -48,12 +50,13 @@ class Work:
             else:
                 mode = pygit2.enums.FileMode.BLOB
                 index.add(pygit2.IndexEntry(name, self.blob_id(data), mode))
-        return self.on_base(str(index.write_tree(self.history.repo)), parent)
+        tree = str(index.write_tree(self.history.repo))
+        return self.on_base(tree, parent, message=message)
 
-    def on_base(self, tree: str, *parents: str) -> str:
+    def on_base(self, tree: str, *parents: str, message: str = "x\n") -> str:
         """Commit a tree."""
         lines = "".join(f"parent {each}\n" for each in parents or (self.base,))
-        text = f"tree {tree}\n{lines}author {WHO}\ncommitter {WHO}\n\nx\n"
+        text = f"tree {tree}\n{lines}author {WHO}\ncommitter {WHO}\n\n{message}"
         return self.history.raw("commit", text.encode())
 
     def tree(self, *entries: tuple[str, str, str]) -> str:

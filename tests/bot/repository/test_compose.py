@@ -288,3 +288,36 @@ def test_ancestors_and_merge_bases_are_found(
     assert not composer.is_ancestor(forked.onto, forked.work)
     assert composer.base_of(forked.work, forked.onto) == forked.base
     assert composer.base_of(forked.work, alone) is None
+
+
+# --- messages -------------------------------------------------------------------------
+
+
+def test_work_whose_messages_do_nothing_stays_as_it_is(
+    history: History, composer: Composer
+) -> None:
+    forked = Forked(history)
+
+    assert composer.inert(forked.base, forked.work) == forked.work
+
+
+def test_a_message_that_would_do_something_is_changed_and_nothing_else(
+    history: History, composer: Composer
+) -> None:
+    base = history.commit(BASE)
+    left = history.commit(
+        BASE | {"a": b"2\n"}, base, message="Left [skip ci]\n", by=BEA
+    )
+    right = history.commit(BASE | {"b": b"2\n"}, base, message="Right\n")
+    both = BASE | {"a": b"2\n", "b": b"2\n"}
+    work = history.commit(both, left, right, message="Both\n")
+
+    made = composer.inert(base, work)
+
+    tip, old = history.at(made), history.at(work)
+    assert (tip.tree_id, tip.message, tip.author) == (old.tree_id, "Both\n", old.author)
+    first, second = tip.parents
+    assert (first.message, first.author.name) == ("Left (skip ci)\n", BEA[0])
+    assert str(second.id) == right
+    assert composer.inert(base, work) == made
+    assert composer.inert(base, made) == made
