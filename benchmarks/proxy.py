@@ -9,7 +9,6 @@ import os
 import resource
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -24,9 +23,10 @@ import psutil
 from brat.demo.vendor.script import Case, Script, dump
 from brat.processes import Process
 from convoy.events import EngineSpec
-from runner import sandbox
+from runner.boxing import Way
 from runner.engines.row import Call, Key
 from runner.gateway import Gateway, cannot_close
+from runner.launch import launched
 from runner.walls import kept
 from runner.wire import Errand, Model
 
@@ -147,9 +147,9 @@ def _program(before: list[str], fds: tuple[int, ...] = ()) -> Callable[[], None]
 def _walled() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        walls = json.dumps([[40_001, 40_002], kept(), []])
-        start = [sys.executable, "-I", "-S", sandbox.__file__, str(theirs.fileno())]
-        _program([*start, walls], (theirs.fileno(),))()
+        way = Way(theirs.fileno(), (40_001, 40_002)).word
+        start = [*launched("sandbox"), way, *kept(), "--", "--"]
+        _program(start, (theirs.fileno(),))()
         _, fds, _, _ = socket.recv_fds(ours, 1000, 2)
         for each in fds:
             os.close(each)

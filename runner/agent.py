@@ -28,8 +28,6 @@ from runner.steering import Inbox, Message, Since, Steering
 from runner.stop import Stop
 from runner.supervise import Ending, Order, Stream, supervise
 from runner.transcript import Transcript
-from runner.walls import hidden
-from runner.workspace import STORE
 
 
 class Job(Struct, frozen=True):
@@ -97,10 +95,6 @@ class _Run:
             job.inbox.listen(stop.nudge)
         is_read = row.prompt == "stdin" and not self._steering
         env = environment_of(job, row, self._call)
-        fds: tuple[int, ...] = ()
-        if job.gateway:
-            unseen = hidden(job.inputs, job.scratch / STORE)
-            argv, fds = job.gateway.enclosed(argv, folder, env["PATH"], unseen)
         order = Order(
             argv,
             folder,
@@ -110,7 +104,6 @@ class _Run:
             silence_s=math.inf if row.is_quiet else spec.silence_s,
             aside=job.gateway,
             talk=self._steering,
-            fds=fds,
         )
         try:
             ending = self._supervised(order, stop)
@@ -129,10 +122,10 @@ class _Run:
     def _supervised(self, order: Order, stop: Stop) -> Ending:
         """Run the engine in a box where there can be one, and note whether it was."""
         job = self._job
-        with boxed(order.argv, order.folder, job.scratch, job.inputs) as box:
+        way = job.gateway.way() if job.gateway else None
+        with boxed(order.argv, order.folder, job.scratch, job.inputs, way) as box:
             if box:
-                fds = (*order.fds, box.fd)
-                order = replace(order, argv=box.argv, fds=fds)
+                order = replace(order, argv=box.argv, fds=box.fds)
             ending = supervise(order, self._transcript.write, stop)
             why = box.why() if box else NO_BOX
         if not ending.fault:

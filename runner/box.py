@@ -1,10 +1,13 @@
 """Start a program in a box of its own: users, processes, mounts and queues.
 
-`FD HIDDEN... -- KEPT... -- FIXED... -- PROGRAM ARGUMENT...`, run by `runner.launch`: it
-stands between the witness and each engine, so it loads little. Inside there is no other
+`FD WAY HIDDEN... -- KEPT... -- FIXED... -- NUMBER FIRST... PROGRAM ARGUMENT...`, run by
+`runner.launch`: it stands between the witness and each engine, so it loads little and
+Python starts once. Inside there is no other
 process to be seen, read or signalled, folders that are hidden are empty but for what is
 kept in them, fixed ones cannot be written to; and when the first process there ends,
 the kernel ends all others. What it could do is told through FD: nothing, or why not.
+WAY is `FD,PORT,PORT...`: the box then has a network of its own, as in `runner.sandbox`;
+where it cannot, the NUMBER of words FIRST start the program, and try that alone.
 Whatever it could, no program of the agent gains rights by sudo or the like.
 https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
 https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
@@ -17,10 +20,12 @@ import signal
 import stat
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+
+from runner.sandbox import hand_over, same_names
 
 _NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000
 """Mounts, queues, users, processes."""
+_NETWORK = 0x40000000
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _READ_ONLY, _NO_SETUID, _NO_DEVICES, _NO_PROGRAMS = 1, 2, 4, 8
 _REMOUNT, _BIND, _ALL_BELOW, _PRIVATE, _RELATIVE_TIMES = (
@@ -37,7 +42,6 @@ _DIE_WITH_PARENT, _DROP_RIGHT, _NO_NEW_RIGHTS = 1, 24, 38
 _RIGHTS = 64
 _KEPT_RIGHTS = frozenset({0, 1, 2, 3, 4, 5, 6, 7, 10, 18, 31})
 """Files, signals, other users, low ports, chroot: what package managers use as root."""
-_EVERY_USER = 4_294_967_295
 _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108  a mount, not a file
 _CANNOT_START = 126
@@ -50,15 +54,19 @@ def main(argv: Sequence[str]) -> int:
     Without arguments say why it does not let us, or nothing.
     """
     number = int(argv[0]) if argv else 1
-    rest = list(argv[1:] or ("--", "--", "--", "true"))
-    lists = []
+    way, *rest = argv[1:] or ("", "--", "--", "--", "0", "true")
+    walls = []
     for _ in range(3):
         mark = rest.index("--")
-        lists.append(rest[:mark])
+        walls.append(rest[:mark])
         rest = rest[mark + 1 :]
+    first, rest = rest[1 : int(rest[0]) + 1], rest[int(rest[0]) + 1 :]
     os.set_inheritable(number, False)  # noqa: FBT003  its form
     _call("prctl", _DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-    why = _boxed(lists, rest, number)
+    if way:
+        _boxed(walls, rest, number, [*map(int, way.split(","))])
+        rest = [*first, *rest]
+    why = _boxed(walls, rest, number)
     os.write(number, why.encode(errors="replace"))
     if not argv:
         return 0
@@ -67,20 +75,23 @@ def main(argv: Sequence[str]) -> int:
     return _become(rest)
 
 
-def _boxed(  # noqa: RET503  it ends where it does not return
-    lists: Sequence[Sequence[str]], program: list[str], told: int
+def _boxed(
+    walls: Sequence[Sequence[str]],
+    program: list[str],
+    told: int,
+    way: Sequence[int] = (),
 ) -> str:
     """Run the program in a box and end as it does; return why there can be none."""
     go, going = os.pipe()
     heard, telling = os.pipe()
     try:
-        child = _cloned()
+        child = _cloned(_NAMESPACES | (_NETWORK if way else 0))
     except OSError as error:
         return f"no namespaces: {error.strerror}"
     if child == 0:
         os.close(going)
         os.close(heard)
-        os._exit(_first(go, telling, lists, program, told))
+        os._exit(_first((go, telling, told), walls, program, way))
     os.close(telling)
     try:
         _map_users(child)
@@ -93,21 +104,20 @@ def _boxed(  # noqa: RET503  it ends where it does not return
     if said != b"!":
         os.waitpid(child, 0)
         return said.decode(errors="replace") or "it ended"
-    for each in _QUIET:
-        signal.signal(each, signal.SIG_IGN)
-    _let_go(told)
+    _heed(signal.SIG_IGN, *_QUIET)
+    _let_go(told, *way[:1])
     ended = os.read(heard, 4)
     os.waitpid(child, 0)
-    _end_as(int.from_bytes(ended, "little") if ended else int(signal.SIGKILL))
+    status = int.from_bytes(ended, "little") if ended else int(signal.SIGKILL)
+    os._exit(_ended_as(status))
 
 
-def _cloned() -> int:
+def _cloned(namespaces: int) -> int:
     """Fork into new namespaces; return the child's id, in the child 0."""
     number = _CLONE.get(os.uname().machine)
     if number is None:
         raise OSError(0, "not on this kind of machine")
-    flags = _NAMESPACES | signal.SIGCHLD
-    child = _libc.syscall(number, flags, 0, 0, 0, 0)
+    child = _libc.syscall(number, namespaces | signal.SIGCHLD, 0, 0, 0, 0)
     if child < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return int(child)
@@ -119,34 +129,34 @@ def _map_users(child: int) -> None:
     if os.getuid() != 0:
         _write(f"/proc/{child}/setgroups", "deny")
     for name, own in maps.items():
-        text = f"{own} {own} 1" if os.getuid() != 0 else f"0 0 {_EVERY_USER}"
+        text = f"{own} {own} 1" if os.getuid() != 0 else same_names(name)
         _write(f"/proc/{child}/{name}", text)
 
 
 def _first(
-    go: int,
-    telling: int,
-    lists: Sequence[Sequence[str]],
+    pipes: tuple[int, int, int],
+    walls: Sequence[Sequence[str]],
     program: list[str],
-    told: int,
+    way: Sequence[int],
 ) -> int:
     """Be the first process of the box: furnish it, start the program, bury the dead."""
+    go, telling, told = pipes
     _call("prctl", _DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-    for each in _QUIET:
-        signal.signal(each, signal.SIG_IGN)
+    _heed(signal.SIG_IGN, *_QUIET)
     if not os.read(go, 1):
         return 1
     try:
-        _furnish(*lists)
+        _furnish(*walls)
         _give_up_rights()
+        if way:
+            hand_over(way[0], way[1:])
     except OSError as error:
         os.write(telling, f"{error.filename or 'it'}: {error.strerror}".encode())
         return 1
     agent = os.fork()
     if agent == 0:
         os.setsid()
-        for each in (*_QUIET, signal.SIGPIPE, signal.SIGXFSZ):
-            signal.signal(each, signal.SIG_DFL)
+        _heed(signal.SIG_DFL, *_QUIET, signal.SIGPIPE, signal.SIGXFSZ)
         os._exit(_become(program))
     os.write(telling, b"!")
     _let_go(told)
@@ -157,9 +167,14 @@ def _first(
             return 0  # and the kernel ends whatever else is here
 
 
-def _let_go(told: int) -> None:
+def _heed(how: signal.Handlers, *numbers: int) -> None:
+    for each in numbers:
+        signal.signal(each, how)
+
+
+def _let_go(*told: int) -> None:
     """Leave the program's input and output to it, and tell no more."""
-    for each in {0, 1, told}:
+    for each in {0, 1, *told}:
         os.close(each)
 
 
@@ -225,14 +240,14 @@ def _become(program: list[str]) -> int:
         return _CANNOT_START
 
 
-def _end_as(status: int) -> NoReturn:
-    """End as the program did, by a signal if it did by one."""
+def _ended_as(status: int) -> int:
+    """End as the program did if a signal ended it, else return its status."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
         if number not in {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
-    os._exit(os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1)
+    return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1
 
 
 def _mount(what: str, where: str, kind: str, flags: int, told: str = "") -> None:

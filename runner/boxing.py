@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from runner.inputs import Inputs
 from runner.launch import launched
 from runner.walls import hidden, kept
@@ -23,49 +25,94 @@ _WHY_BYTES: Final = 1000
 _LAUNCHER: Final = launched("box")
 
 
-class Box:
-    """What starts one program boxed, and why it was not, once it has ended."""
+class Way(Struct, frozen=True):
+    """The only way out of a network that is closed."""
 
-    def __init__(self, argv: tuple[str, ...], fd: int, reader: int) -> None:
+    fd: int
+    """Through which the proxy gets the sockets inside."""
+    ports: tuple[int, ...]
+    """Of the sockets."""
+
+    @property
+    def word(self) -> str:
+        """What `runner.box` and `runner.sandbox` take."""
+        return ",".join(map(str, (self.fd, *self.ports)))
+
+
+class Box:
+    """What starts one program, and why it had no box, once it has ended."""
+
+    def __init__(
+        self, argv: tuple[str, ...], fds: tuple[int, ...], pipe: tuple[int, int] | None
+    ) -> None:
+        """Take over the pipe by which a box is told of; None: there can be none."""
         self.argv = argv
-        self.fd = fd
-        """A descriptor that the program needs."""
-        self._reader = reader
+        self.fds = fds
+        """The descriptors that the program needs."""
+        self._reader, self._writer = pipe or (-1, -1)
 
     def why(self) -> str:
         """Return why it had no box; empty: it had one. Call it once, at the end."""
-        os.close(self.fd)
-        self.fd = -1
+        if self._reader < 0:
+            return NO_BOX
+        self._hang_up()
         return os.read(self._reader, _WHY_BYTES).decode("utf-8", "replace")
+
+    def close(self) -> None:
+        """Close what it took over; call it once."""
+        self._hang_up()
+        if self._reader >= 0:
+            os.close(self._reader)
+
+    def _hang_up(self) -> None:
+        if self._writer >= 0:
+            os.close(self._writer)
+            self._writer = -1
 
 
 @contextmanager
 def boxed(
-    argv: tuple[str, ...], folder: Path, scratch: Path, inputs: Inputs
+    argv: tuple[str, ...],
+    folder: Path,
+    scratch: Path,
+    inputs: Inputs,
+    way: Way | None = None,
 ) -> Iterator[Box | None]:
-    """Give what starts a program of the agent's; None: this system has no boxes.
+    """Give what starts a program of the agent's; None: there is no such program.
 
     Args:
         argv: the program and its arguments.
         folder: the agent's checkout.
         scratch: has `home`, `tmp` and the prompt.
         inputs: of the job.
+        way: out of its network; None: that stays the machine's.
     """
-    if sys.platform != "linux" or not _is_there(argv[0], folder, scratch, inputs):
+    if not _is_there(argv[0], folder, scratch, inputs):
         yield None  # and the start itself fails, and says so
+        return
+    closing = _closing(way, inputs, scratch) if way else ()
+    own = (way.fd,) if way else ()
+    if sys.platform != "linux":
+        yield Box((*closing, *argv), own, None)  # which says why it closes nothing
         return
     stays = (folder, scratch / "home", scratch / "tmp", scratch / "prompt.md")
     fixed = (*map(Path, kept()), *((inputs.cache,) if inputs.cache else ()))
-    reader, writer = os.pipe()
     lists = (_outermost(_hidden(inputs, scratch)), _resolved(stays), _outermost(fixed))
     words = (word for each in lists for word in (*each, "--"))
-    found = Box((*_LAUNCHER, str(writer), *words, *argv), writer, reader)
+    reader, writer = os.pipe()
+    told = str(writer), way.word if way else ""
+    program = (str(len(closing)), *closing, *argv)
+    found = Box((*_LAUNCHER, *told, *words, *program), (writer, *own), (reader, writer))
     try:
         yield found
     finally:
-        os.close(reader)
-        if found.fd >= 0:
-            os.close(found.fd)
+        found.close()
+
+
+def _closing(way: Way, inputs: Inputs, scratch: Path) -> tuple[str, ...]:
+    """Return what closes the network alone, with walls such as a box has anyway."""
+    unseen = hidden(inputs, scratch / STORE)
+    return (*launched("sandbox"), way.word, *kept(), "--", *unseen, "--")
 
 
 def cannot_box() -> str:

@@ -4,16 +4,14 @@ It is a child like the agent, so the end of all that the agent started ends it, 
 it ends by itself when the witness is gone, for then its input closes.
 """
 
-import json
 import os
 import secrets
 import select
-import shutil
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -23,6 +21,7 @@ from msgspec.structs import replace
 
 from convoy.events import TaskStarted
 from runner import engines
+from runner.boxing import Way
 from runner.engines.events import (
     Error,
     Metered as Sum,
@@ -36,7 +35,6 @@ from runner.hosts import LOCAL_NAMES, reachable, services
 from runner.inputs import Inputs
 from runner.keys import key_for
 from runner.launch import launched
-from runner.walls import kept
 from runner.wire import (
     Caps,
     Enclosed,
@@ -190,28 +188,13 @@ class Gateway:
         lower = {name.lower(): value for name, value in ways.items()}
         return {**ways, **lower, "NODE_USE_ENV_PROXY": "1"}
 
-    def enclosed(
-        self, argv: tuple[str, ...], folder: Path, path: str, unseen: Sequence[str]
-    ) -> tuple[tuple[str, ...], tuple[int, ...]]:
-        """Return what starts the program with its network closed, where that can be.
-
-        Args:
-            argv: the program and its arguments.
-            folder: where it will start.
-            path: its PATH.
-            unseen: files and folders that it must not find.
-
-        Returns:
-            What to start, and the descriptors that it needs.
-        """
-        name = str(folder / argv[0]) if os.sep in argv[0] else argv[0]
-        if self.hosts is None or shutil.which(name, path=path) is None:
-            return argv, ()
+    def way(self) -> Way | None:
+        """Return the only way out of the agent's network; None: it is not closed."""
+        if self.hosts is None:
+            return None
         self._await_ready()
-        own = [int(url.rpartition(":")[2]) for url in (self._url, self._egress)]
-        walls = json.dumps([[*own, *services(self.hosts)], kept(), [*unseen]])
-        fd = self._handing.fileno()
-        return (*launched("sandbox"), str(fd), walls, *argv), (fd,)
+        own = (int(url.rpartition(":")[2]) for url in (self._url, self._egress))
+        return Way(self._handing.fileno(), (*own, *services(self.hosts)))
 
     def listen(self, note: Callable[[Said], None]) -> None:
         """Tell `note` of what is refused, and of what is used up."""

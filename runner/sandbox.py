@@ -1,19 +1,18 @@
 """Start a program in a sandbox: with a network, users and mounts of its own.
 
-`FD WALLS PROGRAM ARGUMENT...`, run by `runner.launch`: it stands between the witness
-and each engine, so it loads little. WALLS is JSON: ports of loopback, paths that can
-only be read, paths that are found empty. In the new network there is nothing but
-loopback; the sockets that are made at those ports go to the session's proxy through FD,
-which serves them from outside, and nothing else leads out. With users of its own no
-process can enter another network, nor read or trace a process outside, even where both
-are root.
+`FD,PORT,PORT... KEPT... -- HIDDEN... -- PROGRAM ARGUMENT...`, run by `runner.launch`
+where `runner.box` cannot do it all at once: it stands between the witness and an
+engine, so it loads little. What is kept can only be read, what is hidden is found
+empty. In the new network there is nothing but loopback; the sockets that are made at
+those ports go to the session's proxy through FD, which serves them from outside, and
+nothing else leads out. With users of its own no process can enter another network, nor
+read or trace a process outside, even where both are root.
 https://man7.org/linux/man-pages/man7/user_namespaces.7.html
 https://man7.org/linux/man-pages/man7/network_namespaces.7.html
 https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
 """
 
 import ctypes
-import json
 import os
 import socket
 import struct
@@ -29,7 +28,6 @@ _NO_ATIME, _NO_DIR_ATIME, _REL_ATIME = 0x400, 0x800, 0x200000
 _ST_REL_ATIME = 0x1000
 _DROP, _SYS_ADMIN = 24, 21
 _GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
-_EVERY_USER = 4_294_967_295
 _BACKLOG = 128
 _CANNOT_START = 126
 
@@ -50,7 +48,6 @@ def enter(kept: Sequence[str], hidden: Sequence[str]) -> None:
         _write("self", "setgroups", "deny")
         _write("self", "uid_map", f"{user} {user} 1")
         _write("self", "gid_map", f"{group} {group} 1")
-    _raise_loopback()
     _mount(None, "/", None, _WITH_ALL | _PRIVATE)
     for path in kept:
         _keep(path)
@@ -101,7 +98,7 @@ def _mapped_from_outside() -> Callable[[], None]:
         status = 1
         try:
             for name in ("uid_map", "gid_map"):
-                _write(str(parent), name, f"0 0 {_EVERY_USER}")
+                _write(str(parent), name, same_names(name))
             status = 0
         finally:
             os._exit(status)
@@ -114,6 +111,16 @@ def _mapped_from_outside() -> Callable[[], None]:
             raise PermissionError(1, "users cannot be mapped")
 
     return mapped
+
+
+def same_names(name: str) -> str:
+    """Return the map that gives all users of this namespace their own names.
+
+    In a container it may know only some.
+    """
+    with open(f"/proc/self/{name}", encoding="ascii") as file:  # noqa: PTH123  likewise
+        lines = [line.split() for line in file]
+    return "\n".join(f"{first} {first} {count}" for first, _, count in lines)
 
 
 def _write(process: str, name: str, text: str) -> None:
@@ -158,6 +165,20 @@ def refusal(kept: Sequence[str] = (), hidden: Sequence[str] = ()) -> str:
     return said
 
 
+def hand_over(number: int, ports: Sequence[int]) -> None:
+    """Give the proxy its sockets in this network through a descriptor, and close it.
+
+    Raises:
+        OSError: there can be none.
+    """
+    _raise_loopback()
+    sockets = [_listening(port) for port in ports]
+    with socket.socket(fileno=number) as told:
+        socket.send_fds(told, [CLOSED], [each.fileno() for each in sockets])
+    for each in sockets:
+        each.close()
+
+
 def _listening(port: int) -> socket.socket:
     listening = socket.socket()
     listening.bind(("127.0.0.1", port))
@@ -173,17 +194,17 @@ def main(argv: Sequence[str]) -> int:
     if not argv:
         sys.stdout.write(refusal())
         return 0
-    number, walls, *program = argv
-    ports, kept, hidden = json.loads(walls)
-    with socket.socket(fileno=int(number)) as told:
-        if why := refusal(kept, hidden):
+    (number, *ports), rest = map(int, argv[0].split(",")), list(argv[1:])
+    mark = rest.index("--")
+    kept, rest = rest[:mark], rest[mark + 1 :]
+    mark = rest.index("--")
+    hidden, program = rest[:mark], rest[mark + 1 :]
+    if why := refusal(kept, hidden):
+        with socket.socket(fileno=number) as told:
             told.sendall(why.encode())
-        else:
-            enter(kept, hidden)
-            sockets = [_listening(port) for port in ports]
-            socket.send_fds(told, [CLOSED], [each.fileno() for each in sockets])
-            for each in sockets:
-                each.close()
+    else:
+        enter(kept, hidden)
+        hand_over(number, ports)
     try:
         os.execvp(program[0], program)  # noqa: S606  it is to become that program
     except OSError as error:
