@@ -9,7 +9,6 @@ import secrets
 import select
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -144,7 +143,7 @@ class Gateway:
         fds = () if errand.egress is None else (taking.fileno(),)
         with theirs, taking:
             self._process = subprocess.Popen(
-                [sys.executable, "-I", "-m", "runner.proxy", *map(str, fds)],
+                [*launched("proxy.door"), *map(str, fds)],
                 cwd="/",
                 env=_environment(offered),
                 pass_fds=fds,

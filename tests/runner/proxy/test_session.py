@@ -110,7 +110,7 @@ def proxies() -> set[int]:
     return {
         each.pid
         for each in psutil.process_iter(["cmdline"])
-        if "runner.proxy" in (each.info["cmdline"] or ())
+        if "runner.proxy" in " ".join(each.info["cmdline"] or ())
     }
 
 

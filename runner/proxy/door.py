@@ -1,4 +1,4 @@
-"""`python -I -m runner.proxy [FD]`: serve one session's calls, on loopback.
+"""`[FD]`, run by `runner.launch`: serve one session's calls, on loopback.
 
 Its errand is one line of JSON on its standard input (`runner.wire.Errand`), what it has
 to tell are lines on its standard output. It ends when its input does, so that it never
@@ -6,11 +6,11 @@ outlives its witness, or on SIGTERM. With FD, a socket, it is also the agent's w
 other hosts than its model's; through FD come the sockets of the agent's own network, if
 it has one (`runner.sandbox`).
 
-A web server takes 0.3 s of processor time to load, more than all else before an engine
-starts. So only the sockets are made at first, and the rest when somebody comes.
+A web server takes 0.3 s of processor time to load, as much as all else before an engine
+starts. So only the sockets are made at first, without any library, and the rest when
+somebody comes.
 """
 
-import json
 import os
 import select
 import signal
@@ -36,7 +36,8 @@ def main(argv: Sequence[str]) -> int:
     told = [socket.socket(fileno=int(number)) for number in argv]
     sockets = [_listening() for _ in (_HOST, *told)]
     model, *others = (f"http://{_HOST}:{each.getsockname()[1]}" for each in sockets)
-    _tell({"type": "ready", "url": model, "egress": "".join(others)})
+    egress = "".join(others)
+    os.write(1, f'{{"type":"ready","url":"{model}","egress":"{egress}"}}\n'.encode())
     errand = sys.stdin.buffer.readline()
     while errand:
         waited = [0, *(each.fileno() for each in (*told, *sockets))]
@@ -46,6 +47,9 @@ def main(argv: Sequence[str]) -> int:
         if told and told[0].fileno() in called:
             sockets = _received(told.pop()) or sockets
             continue
+        import site
+
+        site.main()  # the libraries that `runner.launch` left out
         from runner.proxy.serving import run
 
         run(errand, sockets)
@@ -70,14 +74,14 @@ def _received(told: socket.socket) -> list[socket.socket]:
     why = (
         "" if said == CLOSED else said.decode("utf-8", "replace") or "it was not tried"
     )
-    _tell({"type": "enclosed", "why": why})
+    _tell_enclosed(why)
     return [socket.socket(fileno=each) for each in fds]
 
 
-def _tell(told: dict[str, str]) -> None:
-    """Say one thing to the witness, in the form of `runner.wire.Told`."""
-    os.write(1, json.dumps(told).encode() + b"\n")
+def _tell_enclosed(why: str) -> None:
+    said = b'{"type":"enclosed"}'
+    if why:
+        import json
 
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+        said = json.dumps({"type": "enclosed", "why": why}).encode()
+    os.write(1, said + b"\n")
