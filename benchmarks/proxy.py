@@ -180,7 +180,9 @@ def _children_s() -> float:
 
 def _process() -> psutil.Process:
     return next(
-        each for each in psutil.Process().children() if "runner.proxy" in " ".join(each.cmdline())
+        each
+        for each in psutil.Process().children()
+        if "runner.proxy" in " ".join(each.cmdline())
     )
 
 

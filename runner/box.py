@@ -16,12 +16,24 @@ https://man7.org/linux/man-pages/man2/pr_set_no_new_privs.2const.html
 
 import ctypes
 import os
-import signal
 import stat
 import sys
 from collections.abc import Sequence
 
 from runner.sandbox import hand_over, same_names
+from runner.signals import (
+    CHLD,
+    DEFAULT,
+    HUP,
+    IGNORED,
+    INT,
+    KILL,
+    PIPE,
+    STOP,
+    TERM,
+    XFSZ,
+    heed,
+)
 
 _NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000
 """Mounts, queues, users, processes."""
@@ -42,7 +54,7 @@ _DIE_WITH_PARENT, _DROP_RIGHT, _NO_NEW_RIGHTS = 1, 24, 38
 _RIGHTS = 64
 _KEPT_RIGHTS = frozenset({0, 1, 2, 3, 4, 5, 6, 7, 10, 18, 31})
 """Files, signals, other users, low ports, chroot: what package managers use as root."""
-_QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_QUIET = (TERM, INT, HUP)
 _SHARED_MEMORY = "/dev/shm"  # noqa: S108  a mount, not a file
 _CANNOT_START = 126
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -62,7 +74,7 @@ def main(argv: Sequence[str]) -> int:
         rest = rest[mark + 1 :]
     first, rest = rest[1 : int(rest[0]) + 1], rest[int(rest[0]) + 1 :]
     os.set_inheritable(number, False)  # noqa: FBT003  its form
-    _call("prctl", _DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
+    _call("prctl", _DIE_WITH_PARENT, KILL, 0, 0, 0)
     if way:
         _boxed(walls, rest, number, [*map(int, way.split(","))])
         rest = [*first, *rest]
@@ -104,11 +116,11 @@ def _boxed(
     if said != b"!":
         os.waitpid(child, 0)
         return said.decode(errors="replace") or "it ended"
-    _heed(signal.SIG_IGN, *_QUIET)
+    heed(IGNORED, *_QUIET)
     _let_go(told, *way[:1])
     ended = os.read(heard, 4)
     os.waitpid(child, 0)
-    status = int.from_bytes(ended, "little") if ended else int(signal.SIGKILL)
+    status = int.from_bytes(ended, "little") if ended else KILL
     os._exit(_ended_as(status))
 
 
@@ -117,7 +129,7 @@ def _cloned(namespaces: int) -> int:
     number = _CLONE.get(os.uname().machine)
     if number is None:
         raise OSError(0, "not on this kind of machine")
-    child = _libc.syscall(number, namespaces | signal.SIGCHLD, 0, 0, 0, 0)
+    child = _libc.syscall(number, namespaces | CHLD, 0, 0, 0, 0)
     if child < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     return int(child)
@@ -141,8 +153,8 @@ def _first(
 ) -> int:
     """Be the first process of the box: furnish it, start the program, bury the dead."""
     go, telling, told = pipes
-    _call("prctl", _DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-    _heed(signal.SIG_IGN, *_QUIET)
+    _call("prctl", _DIE_WITH_PARENT, KILL, 0, 0, 0)
+    heed(IGNORED, *_QUIET)
     if not os.read(go, 1):
         return 1
     try:
@@ -156,7 +168,7 @@ def _first(
     agent = os.fork()
     if agent == 0:
         os.setsid()
-        _heed(signal.SIG_DFL, *_QUIET, signal.SIGPIPE, signal.SIGXFSZ)
+        heed(DEFAULT, *_QUIET, PIPE, XFSZ)
         os._exit(_become(program))
     os.write(telling, b"!")
     _let_go(told)
@@ -165,11 +177,6 @@ def _first(
         if pid == agent:
             os.write(telling, status.to_bytes(4, "little"))
             return 0  # and the kernel ends whatever else is here
-
-
-def _heed(how: signal.Handlers, *numbers: int) -> None:
-    for each in numbers:
-        signal.signal(each, how)
 
 
 def _let_go(*told: int) -> None:
@@ -244,8 +251,8 @@ def _ended_as(status: int) -> int:
     """End as the program did if a signal ended it, else return its status."""
     if os.WIFSIGNALED(status):
         number = os.WTERMSIG(status)
-        if number not in {signal.SIGKILL, signal.SIGSTOP}:
-            signal.signal(number, signal.SIG_DFL)
+        if number not in {KILL, STOP}:
+            heed(DEFAULT, number)
         os.kill(os.getpid(), number)
     return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 1
 

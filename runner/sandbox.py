@@ -14,10 +14,10 @@ https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
 
 import ctypes
 import os
-import socket
-import struct
 import sys
 from collections.abc import Callable, Sequence
+
+from runner.sockets import listening, raise_loopback, send
 
 CLOSED = b"closed"
 """What is told with the sockets; anything else is why there are none."""
@@ -27,8 +27,6 @@ _REMOUNT, _BIND, _WITH_ALL, _PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
 _NO_ATIME, _NO_DIR_ATIME, _REL_ATIME = 0x400, 0x800, 0x200000
 _ST_REL_ATIME = 0x1000
 _DROP, _SYS_ADMIN = 24, 21
-_GET_FLAGS, _SET_FLAGS, _UP = 0x8913, 0x8914, 0x1
-_BACKLOG = 128
 _CANNOT_START = 126
 
 
@@ -131,17 +129,6 @@ def _write(process: str, name: str, text: str) -> None:
         os.close(number)
 
 
-def _raise_loopback() -> None:
-    import fcntl
-
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as control:
-        asked = struct.pack("16sH14s", b"lo", 0, b"")
-        flags = struct.unpack("16sH14s", fcntl.ioctl(control, _GET_FLAGS, asked))[1]
-        fcntl.ioctl(
-            control, _SET_FLAGS, struct.pack("16sH14s", b"lo", flags | _UP, b"")
-        )
-
-
 def refusal(kept: Sequence[str] = (), hidden: Sequence[str] = ()) -> str:
     """Return why this machine does not let this user; empty: it does.
 
@@ -171,19 +158,8 @@ def hand_over(number: int, ports: Sequence[int]) -> None:
     Raises:
         OSError: there can be none.
     """
-    _raise_loopback()
-    sockets = [_listening(port) for port in ports]
-    with socket.socket(fileno=number) as told:
-        socket.send_fds(told, [CLOSED], [each.fileno() for each in sockets])
-    for each in sockets:
-        each.close()
-
-
-def _listening(port: int) -> socket.socket:
-    listening = socket.socket()
-    listening.bind(("127.0.0.1", port))
-    listening.listen(_BACKLOG)
-    return listening
+    raise_loopback()
+    send(number, CLOSED, [listening(port)[0] for port in ports])
 
 
 def main(argv: Sequence[str]) -> int:
@@ -200,8 +176,7 @@ def main(argv: Sequence[str]) -> int:
     mark = rest.index("--")
     hidden, program = rest[:mark], rest[mark + 1 :]
     if why := refusal(kept, hidden):
-        with socket.socket(fileno=number) as told:
-            told.sendall(why.encode())
+        send(number, why.encode())
     else:
         enter(kept, hidden)
         hand_over(number, ports)

@@ -13,18 +13,13 @@ somebody comes.
 
 import os
 import select
-import signal
-import socket
 import sys
 from collections.abc import Sequence
 
 from runner.sandbox import CLOSED
 from runner.seal import seal
-
-_HOST = "127.0.0.1"
-_BACKLOG = 128
-_SOCKETS_MOST = 64
-_WHY_BYTES = 1000
+from runner.signals import IGNORED, INT, heed
+from runner.sockets import LOOPBACK, listening, receive
 
 
 def main(argv: Sequence[str]) -> int:
@@ -32,20 +27,21 @@ def main(argv: Sequence[str]) -> int:
     kept = dict(os.environ)  # noqa: TID251  the machine's own way out: see runner.gateway
     seal(os.defpath)
     os.environ.update(kept)  # noqa: TID251  where none but us can read it
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the witness decides
-    told = [socket.socket(fileno=int(number)) for number in argv]
-    sockets = [_listening() for _ in (_HOST, *told)]
-    model, *others = (f"http://{_HOST}:{each.getsockname()[1]}" for each in sockets)
+    heed(IGNORED, INT)  # the witness decides
+    told = [int(number) for number in argv]
+    made = [listening() for _ in ("model", *told)]
+    sockets = [number for number, _ in made]
+    model, *others = (f"http://{LOOPBACK}:{port}" for _, port in made)
     egress = "".join(others)
     os.write(1, f'{{"type":"ready","url":"{model}","egress":"{egress}"}}\n'.encode())
     errand = sys.stdin.buffer.readline()
     while errand:
-        waited = [0, *(each.fileno() for each in (*told, *sockets))]
+        waited = [0, *told, *sockets]
         called, _, _ = select.select(waited, [], [])
         if 0 in called:
             break
-        if told and told[0].fileno() in called:
-            sockets = _received(told.pop()) or sockets
+        if told and told[0] in called:
+            sockets = _received(told.pop(), sockets)
             continue
         import site
 
@@ -57,25 +53,17 @@ def main(argv: Sequence[str]) -> int:
     return 0
 
 
-def _listening() -> socket.socket:
-    listening = socket.socket()
-    listening.bind((_HOST, 0))
-    listening.listen(_BACKLOG)
-    return listening
+def _received(told: int, own: list[int]) -> list[int]:
+    """Take the sockets of the agent's own network instead of ours, and say that.
 
-
-def _received(told: socket.socket) -> list[socket.socket]:
-    """Take the sockets of the agent's own network; none: it has none, and that is told.
-
-    Those that we made ourselves are then of no use, and close.
+    Where it has none, that is said, and ours stay.
     """
-    with told:
-        said, fds, _, _ = socket.recv_fds(told, _WHY_BYTES, _SOCKETS_MOST)
-    why = (
-        "" if said == CLOSED else said.decode("utf-8", "replace") or "it was not tried"
-    )
-    _tell_enclosed(why)
-    return [socket.socket(fileno=each) for each in fds]
+    said, found = receive(told)
+    why = "" if said == CLOSED else said.decode("utf-8", "replace")
+    _tell_enclosed(why if said else "it was not tried")
+    for each in own if found else ():
+        os.close(each)
+    return found or own
 
 
 def _tell_enclosed(why: str) -> None:

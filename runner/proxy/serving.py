@@ -14,15 +14,16 @@ from runner.proxy.egress import Egress
 from runner.wire import Errand, Told
 
 
-def run(errand: bytes, listening: Sequence[socket.socket]) -> None:
+def run(errand: bytes, listening: Sequence[int]) -> None:
     """Serve until there is nobody to serve for; takes who waits already.
 
     Args:
         errand: a `runner.wire.Errand`, as JSON.
-        listening: for the model, for all other hosts, and for each service of this
-            machine that may be reached.
+        listening: sockets, which it takes over: for the model, for all other hosts, and
+            for each service of this machine that may be reached.
     """
-    asyncio.run(_serve(msgspec.json.decode(errand, type=Errand), *listening))
+    sockets = [socket.socket(fileno=each) for each in listening]
+    asyncio.run(_serve(msgspec.json.decode(errand, type=Errand), *sockets))
 
 
 async def _serve(errand: Errand, model: socket.socket, *others: socket.socket) -> None:
