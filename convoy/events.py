@@ -55,7 +55,8 @@ class Wait(Struct, frozen=True):
     """The other task's number."""
     why: str
     overlap: bool = False
-    """Whether it waits only since both touch the same: no more when that is dropped."""
+    """Whether it could do without the other, as where both touch the same: the wait is
+    gone when that is dropped."""
 
 
 class TaskSpec(Struct, frozen=True, kw_only=True):

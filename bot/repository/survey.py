@@ -5,7 +5,7 @@ are read.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from posixpath import splitext
@@ -43,6 +43,17 @@ def files_at(path: Path, commit: str) -> tuple[str, ...]:
     """
     repo = pygit2.Repository(str(path))
     return tuple(_blobs(repo[commit].peel(pygit2.Tree)))
+
+
+def text_at(path: Path, commit: str) -> Callable[[str], str]:
+    """Return what gives a file's text at a commit; of what a hand did not write, none.
+
+    Args:
+        path: a repository, bare or not.
+        commit: one of its commits.
+    """
+    tree = pygit2.Repository(str(path))[commit].peel(pygit2.Tree)
+    return lambda name: _text(tree, name, _SOURCE_BYTES) or ""
 
 
 def surveyed(path: Path, commit: str) -> Survey:
@@ -137,11 +148,11 @@ def _folders(name: str) -> Iterator[str]:
         yield "/".join(parts[:depth]) + "/"
 
 
-def _text(tree: pygit2.Tree, name: str) -> str | None:
+def _text(tree: pygit2.Tree, name: str, longest: int = _BLOB_BYTES) -> str | None:
     try:
         found = tree[name]
     except KeyError:
         return None
-    if not isinstance(found, pygit2.Blob) or found.size > _BLOB_BYTES:
+    if not isinstance(found, pygit2.Blob) or found.size > longest:
         return None
     return found.data.decode(errors="replace")

@@ -15,7 +15,7 @@ from bot.reported import reported, reviewed
 from bot.repository.bundle import NoBundle
 from bot.repository.draft import Draft
 from bot.repository.patch import Patch, examined
-from bot.repository.survey import files_at
+from bot.repository.survey import files_at, text_at
 from bot.roles import intake
 from bot.roles.intake import Parcel, Result
 from convoy import ids
@@ -39,6 +39,8 @@ from convoy.patterns import report, review
 from convoy.planner import answer
 from convoy.planner.answer import House
 from convoy.planner.asked import planned_by
+from convoy.planner.edges import beside
+from convoy.planner.ground import Ground
 from convoy.state import Attempt, Convoy, Task
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
@@ -136,6 +138,7 @@ class HandIn:
             files=files_at(self.desk.mirror.path, convoy.base),
             engines=convoy.settings.workers,
             limit=convoy.settings.tasks,
+            text=text_at(self.desk.mirror.path, convoy.base),
         )
         try:
             tasks = answer.read(result.report, house)
@@ -150,6 +153,7 @@ class HandIn:
                 attempt=self.attempt.number,
                 usage=result.used,
                 overlaps=self.desk.mirror.foreseen(convoy.base, tasks),
+                warnings=beside(tasks, house.ground),
             )
         )
 
@@ -218,7 +222,7 @@ class HandIn:
     def _paths(self) -> frozenset[str]:
         """Return the files and folders that the attempt was given."""
         files = files_at(self.desk.mirror.path, self.attempt.base)
-        return House(files=files, engines=(), limit=0).known
+        return Ground(files=files).known
 
     def _bring(self, parcel: Parcel, commit: str) -> str:
         """Bring the commits into the mirror; return why they cannot be used."""

@@ -4,16 +4,17 @@ The answer is a stranger's text. All that is wrong with it is said at once, a se
 each, so that the model can mend it.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final
 
-from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from convoy.events import TaskSpec, Wait
-from convoy.graph import find_cycle, waits
+from convoy.events import TaskSpec
+from convoy.graph import find_cycle
+from convoy.planner.edges import ordered
+from convoy.planner.ground import Ground
 from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
 from convoy.resources import declared_need, declared_path
 from convoy.text.json_block import json_in
@@ -75,17 +76,13 @@ class House:
     engines: Collection[str]
     limit: int
     """The most tasks there may be."""
+    text: Callable[[str], str] = lambda _path: ""
+    """Gives what one of the files holds; empty: it is no text, or too long."""
 
     @cached_property
-    def known(self) -> frozenset[str]:
-        """Every file, and every folder, with a slash at its end."""
-        folders = {
-            file[: place + 1]
-            for file in self.files
-            for place, letter in enumerate(file)
-            if letter == "/"
-        }
-        return frozenset(self.files) | folders
+    def ground(self) -> Ground:
+        """The commit, and what its files say of each other."""
+        return Ground(files=tuple(self.files), text=self.text)
 
 
 def read(text: str, house: House) -> tuple[TaskSpec, ...]:
@@ -102,49 +99,10 @@ def read(text: str, house: House) -> tuple[TaskSpec, ...]:
     faults = tuple(_faults(answer, house))
     if faults:
         raise Unusable(faults[:FAULTS])
-    steps = enumerate(answer.tasks, 1)
-    return apart(tuple(_spec(number, step) for number, step in steps))
-
-
-def apart(tasks: tuple[TaskSpec, ...]) -> tuple[TaskSpec, ...]:
-    """Let the later of two tasks that share a path wait for the earlier. Pure.
-
-    Tasks that wait for each other already, also through others, are left alone. No
-    circle comes of it: an edge is only added where neither waits for the other.
-    """
-    done: dict[int, TaskSpec] = {task.number: task for task in tasks}
-    for later in tasks:
-        for earlier in tasks:
-            if earlier.number >= later.number:
-                break
-            shared = _shared(earlier, later)
-            if shared and not _linked(done, earlier.number, later.number):
-                task = done[later.number]
-                done[later.number] = replace(
-                    task,
-                    after=tuple(sorted({*task.after, earlier.number})),
-                    waits=(
-                        *task.waits,
-                        Wait(earlier.number, f"both touch {shared}", overlap=True),
-                    ),
-                )
-    return tuple(done.values())
-
-
-def _shared(one: TaskSpec, other: TaskSpec) -> str:
-    """Return a path of `one` that `other` touches, too; empty: there is none."""
-    return next(
-        (
-            path
-            for path in one.paths
-            if any(overlaps(f"path:{path}", f"path:{its}") for its in other.paths)
-        ),
-        "",
-    )
-
-
-def _linked(tasks: Mapping[int, TaskSpec], one: int, other: int) -> bool:
-    return waits(tasks, one, other) or waits(tasks, other, one)
+    steps = [*enumerate(answer.tasks, 1)]
+    made = {n: tuple(map(declared_path, step.creates)) for n, step in steps}
+    tasks = tuple(_spec(number, step) for number, step in steps)
+    return ordered(tasks, house.ground, made)
 
 
 # --- reading --------------------------------------------------------------------------
@@ -220,7 +178,7 @@ def _fault(declared: Any, text: str) -> str:  # noqa: ANN401  either of two read
 
 
 def _is_there(path: str, house: House, made: Collection[str]) -> bool:
-    if path in house.known or f"{path}/" in house.known:
+    if house.ground.has(path):
         return True
     return any(overlaps(f"path:{path}", f"path:{each}") for each in made)
 

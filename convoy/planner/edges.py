@@ -1,0 +1,176 @@
+"""What a plan's tasks must wait for though the planner did not say so. Pure.
+
+Three things imply an order: a file that one task makes and another names, tests and
+documents of what another task changes, and a path that two tasks share. Work on
+different paths otherwise runs at once, also where one imports the other:
+docs/decisions/0040 says why.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice, product
+from posixpath import basename, dirname
+from typing import Final
+
+from msgspec.structs import replace
+
+from convoy.events import TaskSpec, Wait
+from convoy.graph import waits
+from convoy.planner.ground import Ground
+from convoy.planner.strengths import kind_of
+from grite.resource import overlaps
+
+WARNED: Final = 5
+"""So many imports between tasks that may run at once are told."""
+_TEST: Final = re.compile(
+    r"(?:test_)?(?P<bare>[^.]+?)(?:_test|_spec|Tests?|\.test|\.spec)?\.\w+"
+)
+
+Edge = tuple[int, int, str, bool]
+"""Who waits, for whom, why, and whether without it there would be nothing to do."""
+
+
+def ordered(
+    tasks: tuple[TaskSpec, ...], ground: Ground, made: Mapping[int, tuple[str, ...]]
+) -> tuple[TaskSpec, ...]:
+    """Let tasks wait for what they build on; those that share a path never run at once.
+
+    Tasks that wait for each other already, also through others, are left alone. No
+    circle comes of it: an edge is only added where neither waits for the other.
+
+    Args:
+        tasks: a plan's, without a circle.
+        ground: what they start from.
+        made: by task, the files and folders that it makes.
+    """
+    done: dict[int, TaskSpec] = {task.number: task for task in tasks}
+    implied = (_made(tasks, ground, made), _described(tasks, ground), _shared(tasks))
+    for one, on, why, needs in chain(*implied):
+        if not waits(done, one, on) and not waits(done, on, one):
+            task = done[one]
+            done[one] = replace(
+                task,
+                after=tuple(sorted({*task.after, on})),
+                waits=(*task.waits, Wait(on, why, overlap=not needs)),
+            )
+    return tuple(done.values())
+
+
+def beside(tasks: tuple[TaskSpec, ...], ground: Ground) -> tuple[str, ...]:
+    """Return what who reads a plan should know: imports between tasks at once."""
+    specs = {task.number: task for task in tasks}
+    touching = _Touching(tasks)
+    found = (
+        f"task {task.number} may run beside task {other}: {why}"
+        for task in tasks
+        for other, why in touching.imported(ground.declared(task), ground).items()
+        if not waits(specs, task.number, other) and not waits(specs, other, task.number)
+    )
+    return tuple(islice(found, WARNED))
+
+
+def _made(
+    tasks: tuple[TaskSpec, ...], ground: Ground, made: Mapping[int, tuple[str, ...]]
+) -> Iterator[Edge]:
+    """A file that is yet to be made is there once its task has landed."""
+    makers = [
+        (number, path)
+        for number, paths in made.items()
+        for path in paths
+        if not ground.has(path)
+    ]
+    for task, (maker, path) in product(tasks, makers):
+        own = made.get(task.number, ())
+        wanted = [p for p in task.paths if p not in own and not ground.has(p)]
+        if maker != task.number and any(_meet(path, each) for each in wanted):
+            yield task.number, maker, f"task {maker} makes {path}", True
+
+
+def _described(tasks: tuple[TaskSpec, ...], ground: Ground) -> Iterator[Edge]:
+    """Tests and documents come after what they describe."""
+    touching = _Touching([task for task in tasks if kind_of(task) == "code"])
+    for task in tasks:
+        found: dict[int, str] = {}
+        if kind_of(task) == "tests":
+            found = touching.named_like(task.paths)
+            found |= touching.imported(ground.within(task), ground)
+        elif kind_of(task) == "docs":
+            found = touching.told_of(ground.within(task), ground)
+        for other, why in sorted(found.items()):
+            yield task.number, other, why, False
+
+
+def _shared(tasks: tuple[TaskSpec, ...]) -> Iterator[Edge]:
+    """The later of two tasks that share a path waits for the earlier."""
+    for later in tasks:
+        for earlier in tasks:
+            if earlier.number >= later.number:
+                break
+            both = product(earlier.paths, later.paths)
+            if path := next((a for a, b in both if _meet(a, b)), ""):
+                yield later.number, earlier.number, f"both touch {path}", False
+
+
+def _meet(one: str, other: str) -> bool:
+    return overlaps(f"path:{one}", f"path:{other}")
+
+
+class _Touching:
+    """Which tasks change a path, by what other files say of it."""
+
+    def __init__(self, tasks: Iterable[TaskSpec]) -> None:
+        self._paths: dict[str, list[int]] = {}
+        self._places: dict[str, list[int]] = {}
+        self._stems: dict[str, list[tuple[int, str]]] = {}
+        for task in tasks:
+            for path in task.paths:
+                place = path.rstrip("/")
+                self._paths.setdefault(path, []).append(task.number)
+                self._places.setdefault(place, []).append(task.number)
+                if path.endswith(".go"):  # Go's imports name a folder
+                    self._places.setdefault(dirname(path), []).append(task.number)
+                stem = basename(place).partition(".")[0]
+                self._stems.setdefault(stem, []).append((task.number, path))
+
+    def imported(self, files: Iterable[str], ground: Ground) -> dict[int, str]:
+        """Return the tasks that change what the files import, and which does."""
+        found: dict[int, str] = {}
+        for file, name in ((f, n) for f in files for n in sorted(ground.imports(f))):
+            for number in self._changing(name):
+                why = f"{file} imports {name}, which task {number} changes"
+                found.setdefault(number, why)
+        return found
+
+    def told_of(self, files: Iterable[str], ground: Ground) -> dict[int, str]:
+        """Return the tasks that change what the documents name, and which does."""
+        found: dict[int, str] = {}
+        for file, (path, numbers) in product(files, self._paths.items()):
+            if _names(ground.read(file), path):
+                for number in numbers:
+                    why = f"{file} names {path}, which task {number} changes"
+                    found.setdefault(number, why)
+        return found
+
+    def named_like(self, tests: Iterable[str]) -> dict[int, str]:
+        """Return the tasks that change a file whose name one of the tests has."""
+        found: dict[int, str] = {}
+        for test in tests:
+            named = _TEST.fullmatch(basename(test))
+            for number, path in self._stems.get(named["bare"], ()) if named else ():
+                why = f"{test} is named after {path}, which task {number} changes"
+                found.setdefault(number, why)
+        return found
+
+    def _changing(self, path: str) -> Iterator[int]:
+        """Give the tasks that declare the path, or a folder it lies in."""
+        parts = path.rstrip("/").split("/")
+        for length in range(len(parts), 0, -1):
+            yield from self._places.get("/".join(parts[:length]), ())
+
+
+def _names(text: str, path: str) -> bool:
+    """Whether a text names a file, or a folder or something in it."""
+    end = "" if path.endswith("/") else r"(?![\w-]|\.\w)"
+    return path in text and bool(
+        re.search(rf"(?<![\w./-]){re.escape(path)}{end}", text)
+    )

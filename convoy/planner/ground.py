@@ -1,0 +1,69 @@
+"""The commit that a plan's tasks start from, and what its files say of each other."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from convoy.events import TaskSpec
+from convoy.planner.imports import Project, go_module, imported, is_read
+
+READ: Final = 500
+"""So many files are read for a plan at most."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ground:
+    """A commit; its files are read once each, and no more than READ of them."""
+
+    files: tuple[str, ...]
+    """Every path."""
+    text: Callable[[str], str] = lambda _path: ""
+    """Gives what one of them holds; empty: it is no text, or too long."""
+    _texts: dict[str, str] = field(default_factory=dict)
+    _links: dict[str, frozenset[str]] = field(default_factory=dict)
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """Every file, and every folder, with a slash at its end."""
+        folders = {
+            file[: place + 1]
+            for file in self.files
+            for place, letter in enumerate(file)
+            if letter == "/"
+        }
+        return frozenset(self.files) | folders
+
+    def has(self, path: str) -> bool:
+        """Whether there is such a file, or folder, with a slash or without."""
+        return path in self.known or f"{path}/" in self.known
+
+    def declared(self, task: TaskSpec) -> list[str]:
+        """Return the files there are that a task names, not those in its folders."""
+        return [p for p in task.paths if p in self.known and not p.endswith("/")]
+
+    def within(self, task: TaskSpec) -> list[str]:
+        """Return the files there are that a task names, or that lie in its folders."""
+        exact = self.declared(task)
+        folders = tuple(f"{p.rstrip('/')}/" for p in task.paths if p not in exact)
+        inside = (file for file in self.files if file.startswith(folders))
+        return [*dict.fromkeys((*exact, *(inside if folders else ())))][:READ]
+
+    def read(self, file: str) -> str:
+        """Return what a file holds, while files may be read."""
+        if file not in self._texts and len(self._texts) < READ:
+            self._texts[file] = self.text(file)
+        return self._texts.get(file, "")
+
+    def imports(self, file: str) -> frozenset[str]:
+        """Return what a file imports of the repository."""
+        if not is_read(file):
+            return frozenset()
+        if file not in self._links:
+            self._links[file] = imported(file, self.read(file), self._project)
+        return self._links[file]
+
+    @cached_property
+    def _project(self) -> Project:
+        module = self.read("go.mod") if "go.mod" in self.known else ""
+        return Project(frozenset(self.files), go_module(module))

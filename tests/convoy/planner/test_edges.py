@@ -1,0 +1,216 @@
+"""What implies an order between tasks, and what does not."""
+
+import json
+from itertools import combinations
+
+from hypothesis import given, strategies as st
+
+from convoy.events import TaskSpec, Wait
+from convoy.graph import find_cycle, waits
+from convoy.planner.answer import House, Unusable, read
+from convoy.planner.edges import beside
+from convoy.planner.ground import READ, Ground
+from grite.resource import overlaps
+
+TEXTS = {
+    "README.md": "Run src/api.py. See web/app.ts.bak and xsrc/auth/login.py.\n",
+    "docs/auth.md": "What src/auth/ does.\n",
+    "src/api.py": "from auth.login import enter\n",
+    "src/auth/__init__.py": "",
+    "src/auth/login.py": "from auth import tokens\n",
+    "src/auth/tokens.py": "",
+    "src/model.py": "",
+    "tests/test_api.py": "import api\n",
+    "tests/test_auth.py": "from auth import login, tokens\n",
+    "web/app.ts": "",
+    "cmd/main.go": 'import "example.org/x/pkg/store"\n',
+    "cmd/main_test.go": 'import (\n\t"example.org/x/pkg/store"\n)\n',
+    "pkg/store/store.go": "package store\n",
+    "go.mod": "module example.org/x\n",
+}
+HOUSE = House(files=(*TEXTS,), engines=("default",), limit=8, text=TEXTS.__getitem__)
+
+
+def plan(*paths: str, after: dict[int, list[int]] | None = None) -> list[TaskSpec]:
+    """Return the tasks of a plan; a path with a + is made by its task."""
+    tasks = [
+        {
+            "title": "Do it",
+            "instructions": "Do it well, beside src/new.py.",
+            "paths": [path for path in given.split() if path[0] != "+"],
+            "creates": [path[1:] for path in given.split() if path[0] == "+"],
+            "after": (after or {}).get(number, []),
+        }
+        for number, given in enumerate(paths, 1)
+    ]
+    return list(read(json.dumps({"tasks": tasks}), HOUSE))
+
+
+def test_who_names_a_new_file_waits_for_who_makes_it_whatever_their_numbers() -> None:
+    one, two, three = plan("src/new.py", "+src/new.py", "+lib/a.py lib/")
+
+    assert (one.after, two.after, three.after) == ((2,), (), ())
+    assert one.waits == (Wait(2, "task 2 makes src/new.py"),)
+
+
+def test_a_file_inside_a_new_folder_is_made_with_it() -> None:
+    one, two = plan("lib/", "+lib/a.py")
+
+    assert one.waits == (Wait(2, "task 2 makes lib/a.py"),)
+    assert two.after == ()
+
+
+def test_of_two_that_make_the_same_the_later_waits() -> None:
+    one, two = plan("+src/new.py", "+src/new.py")
+
+    assert (one.after, two.after) == ((), (1,))
+    assert two.waits == (Wait(1, "both touch src/new.py", overlap=True),)
+
+
+def test_who_makes_what_is_there_already_makes_nothing() -> None:
+    one, two = plan("src/api.py", "+src/api.py")
+
+    assert (one.after, two.after) == ((), (1,))
+
+
+def test_tests_wait_for_the_code_they_import() -> None:
+    one, two = plan("tests/test_auth.py", "src/auth/tokens.py")
+
+    why = "tests/test_auth.py imports src/auth/tokens.py, which task 2 changes"
+    assert (one.waits, two.after) == ((Wait(2, why, overlap=True),), ())
+
+
+def test_tests_in_a_folder_wait_for_each_code_they_import() -> None:
+    one, two, three, four = plan("src/auth/", "tests/", "src/api.py", "web/app.ts")
+
+    assert [task.after for task in (one, two, three, four)] == [(), (1, 3), (), ()]
+    assert two.waits[1].why == (
+        "tests/test_api.py imports src/api.py, which task 3 changes"
+    )
+
+
+def test_tests_that_are_yet_to_be_written_wait_for_the_code_of_their_name() -> None:
+    one, two, three, four = plan(
+        "+tests/test_model.py", "src/model.py", "+web/app.test.ts", "web/app.ts"
+    )
+
+    assert [task.after for task in (one, two, three, four)] == [(2,), (), (4,), ()]
+    why = "tests/test_model.py is named after src/model.py, which task 2 changes"
+    assert one.waits[0].why == why
+
+
+def test_gos_tests_wait_for_the_folder_they_import() -> None:
+    one, two = plan("cmd/main_test.go", "pkg/store/store.go")
+
+    assert (one.after, two.after) == ((2,), ())
+
+
+def test_documents_wait_for_the_code_they_name() -> None:
+    one, two, three, four, five = plan(
+        *("README.md", "src/api.py", "web/app.ts", "docs/auth.md", "src/auth/")
+    )
+
+    after = [task.after for task in (one, two, three, four, five)]
+    assert after == [(2,), (), (), (5,), ()]
+    why = "README.md names src/api.py, which task 2 changes"
+    assert one.waits == (Wait(2, why, overlap=True),)
+
+
+def test_code_that_imports_code_runs_beside_it_and_that_is_told() -> None:
+    tasks = tuple(plan("src/auth/login.py", "src/auth/tokens.py", "src/api.py"))
+
+    assert [task.after for task in tasks] == [(), (), ()]
+    first, second = beside(tasks, HOUSE.ground)
+    assert first == (
+        "task 1 may run beside task 2: src/auth/login.py imports src/auth/tokens.py, "
+        "which task 2 changes"
+    )
+    assert second.startswith("task 3 may run beside task 1: src/api.py imports ")
+    in_order = tuple(plan(*("src/auth/login.py", "src/auth/tokens.py"), after={1: [2]}))
+    assert beside(in_order, HOUSE.ground) == ()
+
+
+def test_no_more_than_five_are_told() -> None:
+    tasks = tuple(plan("src/api.py", *["src/auth/login.py"] * 7))
+    apart = tuple(
+        TaskSpec(number=task.number, title="", instructions="", paths=task.paths)
+        for task in tasks
+    )
+
+    assert len(beside(apart, HOUSE.ground)) == 5
+
+
+def test_three_disjoint_tasks_of_a_feature_run_at_once() -> None:
+    tasks = plan("+src/routes/n.py", "+web/components/Bell.tsx", "+prisma/n.sql")
+
+    assert [task.after for task in tasks] == [(), (), ()]
+
+
+def test_what_the_plan_says_goes_before_what_is_implied() -> None:
+    one, two = plan("tests/test_api.py", "src/api.py", after={2: [1]})
+
+    assert (one.after, two.after, two.waits) == ((), (1,), ())
+
+
+def test_no_more_files_are_read_than_a_plan_is_worth() -> None:
+    count = 0
+
+    def text(_path: str) -> str:
+        nonlocal count
+        count += 1
+        return "import m0\n"
+
+    files = tuple(f"tests/test_{n}.py" for n in range(READ + 100))
+    ground = Ground(files=files, text=text)
+    tests = TaskSpec(number=1, title="", instructions="", paths=("tests/",))
+    for file in ground.within(tests):
+        ground.imports(file)
+    ground.imports(files[-1])
+
+    assert count == READ
+
+
+names = st.sampled_from(
+    [*TEXTS, "src/", "src/auth", "tests/", "docs/", "new/", "new/a.py", "new/b.md"]
+)
+tasks = st.lists(
+    st.tuples(
+        st.lists(names, max_size=3),
+        st.lists(names, max_size=2),
+        st.lists(st.integers(1, 6), max_size=2),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(tasks)
+def test_every_plan_that_is_taken_is_in_order_and_keeps_each_reason(
+    given: list[tuple[list[str], list[str], list[int]]],
+) -> None:
+    after = {number: wanted for number, (_, _, wanted) in enumerate(given, 1)}
+    written = [
+        " ".join([*paths, *(f"+{path}" for path in creates)])
+        for paths, creates, _ in given
+    ]
+    try:
+        found = plan(*written, after=after)
+    except Unusable:
+        return
+    specs = {task.number: task for task in found}
+
+    assert find_cycle({number: task.after for number, task in specs.items()}) is None
+    for task, (paths, creates, wanted) in zip(found, given, strict=True):
+        assert {*task.paths} == {*paths, *creates}
+        implied = [wait.on for wait in task.waits]
+        assert sorted({*implied, *wanted}) == [*task.after]
+        assert len({*implied}) == len(implied)
+        assert not {*implied} & {*wanted}
+    for one, other in combinations(found, 2):
+        ordered = waits(specs, one.number, other.number)
+        if not ordered and not waits(specs, other.number, one.number):
+            assert not any(
+                overlaps(f"path:{a}", f"path:{b}")
+                for a in one.paths
+                for b in other.paths
+            )
