@@ -1,174 +1,79 @@
-"""What a person decides at a terminal: by the rules here, or by a comment afar.
+"""What a person decides at a terminal: by a bot, by the rules here, or by a comment.
 
-In a repository that brat serves on this machine it goes through the loop; in a clone
-of any other it is said as a `/brat` comment on the convoy's issue, and the bot there
-asks the forge whether this person may.
+Where the person named a bot, its interface is asked. In a repository that brat serves
+on this machine it goes through the loop; in a clone of any other it is said as a
+`/brat` comment on the convoy's issue, and the bot there asks the forge whether this
+person may.
 """
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from brat import checkout as checkouts, elsewhere, registration as registrations, roles
+from bot import deeds
+from bot.deeds import Deed
+from brat import (
+    bot_api,
+    checkout as checkouts,
+    elsewhere,
+    registration as registrations,
+    roles,
+)
+from brat.bot_api import BotApi
 from brat.checkout import Checkout
 from brat.console import say
 from brat.local import Local, serving
 from brat.places import log_repository
 from brat.reading import Reader
-from brat.status.find import live_or_named, task_in
-from convoy.commands import (
-    AddTask,
-    ApprovePlan,
-    BlockTask,
-    Command,
-    DropTask,
-    PauseConvoy,
-    ResumeConvoy,
-    RetryTask,
-    TellTask,
-)
+from brat.status.find import live_or_named
+from convoy.commands import BlockTask, Command
 from convoy.decide import Refusal
-from convoy.planner import tasklist
 from convoy.state import Convoy
-from convoy.text.plaintext import clean
-from convoy.text.redaction import redacted
 from grite.errors import BratError, Conflict
 
 TRIES: Final = 5
 """So often it is put to the rules while the log moves."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Decision:
-    """One thing that a person decides, in both its forms."""
-
-    command: Callable[[str], Command]
-    """Takes who decides."""
-    comment: str
-    """As it is said on the convoy's issue."""
-
-
-Decides = Callable[[Convoy], Decision]
-
-
-def retry(number: int) -> Decides:
-    """Queue a blocked task again."""
-    return lambda convoy: Decision(
-        command=lambda by: RetryTask(convoy=convoy.name, task=number, by=by),
-        comment=f"/brat retry task-{number}",
-    )
-
-
-def drop(number: int) -> Decides:
-    """Give a task up."""
-    return lambda convoy: Decision(
-        command=lambda by: DropTask(
-            convoy=convoy.name, task=number, why=f"dropped by {by}"
-        ),
-        comment=f"/brat drop task-{number}",
-    )
-
-
-def stop(number: int) -> Decides:
-    """Stop a task's session; the task waits for a person.
-
-    Raises:
-        BratError: it has none.
-    """
-
-    def decides(convoy: Convoy) -> Decision:
-        if task_in(convoy, number).attempt is None:
-            raise BratError(f"task {number} of {convoy.name} has no session that runs")
-        return Decision(
-            command=lambda by: BlockTask(
-                convoy=convoy.name, task=number, why=f"stopped by {by}", by=by
-            ),
-            comment=f"/brat cancel task-{number}",
-        )
-
-    return decides
-
-
-def tell(number: int, text: str) -> Decides:
-    """Say something to a task."""
-    said = redacted(clean(text))
-    return lambda convoy: Decision(
-        command=lambda by: TellTask(convoy=convoy.name, task=number, by=by, text=said),
-        comment=f"/brat tell task-{number} -- {said}",
-    )
-
-
-def add(text: str) -> Decides:
-    """Add a task, written as in a task list.
-
-    Raises:
-        PlanError: it is not written so.
-    """
-
-    def decides(convoy: Convoy) -> Decision:
-        known = {task.number: task.state == "merged" for task in convoy.tasks}
-        engines = convoy.settings.workers
-        spec = tasklist.addition(convoy.title, text, known, engines)
-        return Decision(
-            command=lambda by: AddTask(convoy=convoy.name, spec=spec, by=by),
-            comment=f"/brat add -- {text}",
-        )
-
-    return decides
-
-
-def pause(convoy: Convoy) -> Decision:
-    """Start nothing new in a convoy."""
-    return Decision(
-        command=lambda by: PauseConvoy(convoy=convoy.name, by=by),
-        comment="/brat pause",
-    )
-
-
-def resume(convoy: Convoy) -> Decision:
-    """Let a paused convoy go on."""
-    return Decision(
-        command=lambda by: ResumeConvoy(convoy=convoy.name, by=by),
-        comment="/brat resume",
-    )
-
-
-def approve(convoy: Convoy) -> Decision:
-    """Let a plan that waits be carried out."""
-    return Decision(
-        command=lambda by: ApprovePlan(
-            convoy=convoy.name, by=by, staged=convoy.settings.staged
-        ),
-        comment="/brat approve",
-    )
-
-
-def decided(path: Path, convoy: str | None, decides: Decides) -> int:
+def decided(path: Path, convoy: str | None, deed: Deed, bot: str | None = None) -> int:
     """Put what a person decides to whoever rules here; return the exit status.
+
+    Safe to repeat: what was done is refused, in one sentence.
 
     Args:
         path: a folder of the repository, or of a clone of it.
         convoy: its name; None: the live one.
-        decides: what of it.
+        deed: what of it.
+        bot: the address of a bot's dashboard; None: as the person's own settings say.
 
     Raises:
         BratError: there is no such convoy or task, or it cannot be said.
     """
+    if (address := bot_api.named(bot, path)) is not None:
+        return _by_a_bot(BotApi.of(address, path), convoy, deed)
     checkout = _served_here(path)
     if checkout is not None:
         bare = registrations.bare_path(
             checkout.folder, registrations.read(checkout.folder)
         )
         found = live_or_named(Reader(bare).read(), convoy)
-        return asyncio.run(_by_the_loop(checkout, decides(found)))
+        return asyncio.run(_by_the_loop(checkout, found, deed))
     log = log_repository(path)
     found = live_or_named(Reader(log).read(), convoy)
-    comment = decides(found).comment
-    where = elsewhere.say(log, found.issue, comment)
-    say(f"said on {where}: {comment}; the bot answers there")
+    deeds.command(deed, found, "")  # what cannot be is said here
+    where = elsewhere.say(log, found.issue, deed.comment)
+    say(f"said on {where}: {deed.comment}; the bot answers there")
+    return roles.OK
+
+
+def _by_a_bot(api: BotApi, convoy: str | None, deed: Deed) -> int:
+    name = api.meant(convoy)
+    if refused := api.decide(name, deed):
+        say(f"brat: the bot at {api.bot} refuses: {refused}")
+        return roles.BLOCKED
+    about = f"task {deed.task} of {name}" if deed.task else name
+    say(f"done by the bot at {api.bot}: {deed.verb} {about}")
     return roles.OK
 
 
@@ -182,9 +87,9 @@ def _served_here(path: Path) -> Checkout | None:
     return checkout
 
 
-async def _by_the_loop(checkout: Checkout, decision: Decision) -> int:
+async def _by_the_loop(checkout: Checkout, convoy: Convoy, deed: Deed) -> int:
+    command = deeds.command(deed, convoy, checkout.person())
     async with serving(checkout, (), say) as here:
-        command = decision.command(checkout.person())
         refused = await _asked(here, command)
         if refused is not None:
             say(f"brat: {refused.why}")

@@ -8,6 +8,8 @@ https://cli.github.com/manual/gh_help_environment
 import asyncio
 import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +22,7 @@ from bot.forge.rest import DEADLINE_S
 from grite.errors import BratError
 
 GITHUB: Final = "github.com"
+GH_S: Final = 10.0
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost"})
 _TOKENS: Final = ("GH_TOKEN", "GITHUB_TOKEN")
 _ENTERPRISE: Final = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
@@ -74,16 +77,33 @@ def say(clone: Path, issue: int, text: str) -> str:
     origin = origin_of(clone)
     environment = os.environ  # noqa: TID251  a person's own terminal
     tokens = (environment.get(name, "") for name in origin.variables)
-    token = next(filter(None, tokens), "")
+    token = next(filter(None, tokens), "") or _known_to_gh(origin.host)
     if not token:
         wanted = " or ".join(origin.variables)
         raise BratError(
             f"no bot of this repository runs here, so a comment would say it: set "
-            f"{wanted} to a token for {origin.host}, or say it yourself on issue "
-            f"#{issue} of {origin.repository}: {text}"
+            f"{wanted} to a token for {origin.host} (or sign in with gh), or say it "
+            f"yourself on issue #{issue} of {origin.repository}: {text}"
         )
     asyncio.run(_said(origin, token, issue, text))
     return f"{origin.repository}#{issue}"
+
+
+def _known_to_gh(host: str) -> str:
+    """Return the token that GitHub's own command keeps for a host; empty: none.
+
+    https://cli.github.com/manual/gh_auth_token
+    """
+    if shutil.which("gh") is None:
+        return ""
+    asked = ["gh", "auth", "token", "--hostname", host]
+    try:
+        said = subprocess.run(
+            asked, capture_output=True, text=True, timeout=GH_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return said.stdout.strip() if said.returncode == 0 else ""
 
 
 async def _said(origin: Origin, token: str, issue: int, text: str) -> None:

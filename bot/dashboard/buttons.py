@@ -1,13 +1,16 @@
 """Buttons, and what programs decide: put to the rules, and what they say."""
 
-from collections.abc import Callable
+import json
 
 from aiohttp import web
 
-from bot.dashboard import api, deeds
+from bot import deeds
+from bot.dashboard import api
 from bot.dashboard.lookup import convoy_of, task_of
 from bot.dashboard.porch import Porch, sight_of
-from convoy.commands import Command
+from bot.deeds import Deed
+from convoy.planner.tasklist import PlanError
+from convoy.state import Convoy
 
 
 class Buttons:
@@ -29,27 +32,26 @@ class Buttons:
 
     async def _convoy(self, request: web.Request) -> web.Response:
         convoy = convoy_of(sight_of(request).state, request)
-        return await self._press(
-            request, lambda verb, by: deeds.of_convoy(verb, convoy.name, by)
-        )
+        return await self._press(request, convoy, 0)
 
     async def _task(self, request: web.Request) -> web.Response:
         convoy, task = task_of(sight_of(request).state, request)
-        return await self._press(
-            request, lambda verb, by: deeds.of_task(verb, convoy.name, task.number, by)
-        )
+        return await self._press(request, convoy, task.number)
 
     async def _press(
-        self, request: web.Request, deed: Callable[[str, str], Command]
+        self, request: web.Request, convoy: Convoy, task: int
     ) -> web.Response:
         sight = sight_of(request)
         if sight.house.ask is None:
             raise web.HTTPForbidden(text="This dashboard only shows.\n")
         by = await self._porch.writer(request, sight)
+        text, verb = await _text(request), request.match_info["verb"]
         try:
-            command = deed(request.match_info["verb"], by)
-        except ValueError as error:
+            command = deeds.command(Deed(verb=verb, task=task, text=text), convoy, by)
+        except deeds.NoSuchDeed as error:
             raise web.HTTPNotFound(text=f"{error}.\n") from error
+        except (deeds.NotPossible, PlanError) as error:
+            raise web.HTTPConflict(text=f"That cannot be done: {error}.\n") from error
         refused = await sight.house.ask(command)
         await sight.news.look()
         if refused is not None:
@@ -59,3 +61,22 @@ class Buttons:
         return web.Response(
             status=303, headers={"Location": request.path.rpartition("/")[0]}
         )
+
+
+async def _text(request: web.Request) -> str:
+    """Return what somebody says beside the word: a field of the form, or of JSON.
+
+    Raises:
+        HTTPBadRequest: it is no text.
+    """
+    if request.content_type != "application/json":
+        told: object = (await request.post()).get("text", "")
+    else:
+        try:
+            body = json.loads(await request.read() or b"{}")
+        except ValueError:  # neither JSON nor UTF-8
+            body = None
+        told = body.get("text", "") if isinstance(body, dict) else None
+    if not isinstance(told, str):
+        raise web.HTTPBadRequest(text='Say it as {"text": "..."}.\n')
+    return told

@@ -7,7 +7,8 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import escape
 
-from bot.dashboard import assets, deeds
+from bot import deeds
+from bot.dashboard import assets
 from bot.dashboard.graph import BOX, draw
 from bot.dashboard.lists import all_tasks, newest_first, waiting
 from bot.dashboard.porch import Sight, Visitor

@@ -8,6 +8,7 @@ import typer
 
 from brat.cli.options import (
     HERE,
+    AtBot,
     Convoy,
     Json,
     Number,
@@ -166,23 +167,28 @@ def task_show(
 
 
 @task.command("retry")
-def task_retry(number: Number, convoy: Convoy = None, repo: Repo = HERE) -> None:
+def task_retry(
+    number: Number, convoy: Convoy = None, bot: AtBot = None, repo: Repo = HERE
+) -> None:
     """Queue a blocked task again, with all its attempts."""
+    from bot.deeds import Deed
     from brat import deciding
 
-    sys.exit(deciding.decided(repo, convoy, deciding.retry(number)))
+    sys.exit(deciding.decided(repo, convoy, Deed(verb="retry", task=number), bot))
 
 
 @task.command("add")
 def task_add(
     text: Annotated[str, typer.Argument(help="As an item of a task list.")],
     convoy: Convoy = None,
+    bot: AtBot = None,
     repo: Repo = HERE,
 ) -> None:
     """Add a task to a convoy."""
+    from bot.deeds import Deed
     from brat import deciding
 
-    sys.exit(deciding.decided(repo, convoy, deciding.add(text)))
+    sys.exit(deciding.decided(repo, convoy, Deed(verb="add", text=text), bot))
 
 
 @task.command("tell")
@@ -190,20 +196,27 @@ def task_tell(
     number: Number,
     text: Annotated[str, typer.Argument(help="What is to be said.")],
     convoy: Convoy = None,
+    bot: AtBot = None,
     repo: Repo = HERE,
 ) -> None:
     """Say something to the task's session, if its engine hears, and to all later."""
+    from bot.deeds import Deed
     from brat import deciding
 
-    sys.exit(deciding.decided(repo, convoy, deciding.tell(number, text)))
+    sys.exit(
+        deciding.decided(repo, convoy, Deed(verb="tell", task=number, text=text), bot)
+    )
 
 
 @task.command("drop")
-def task_drop(number: Number, convoy: Convoy = None, repo: Repo = HERE) -> None:
+def task_drop(
+    number: Number, convoy: Convoy = None, bot: AtBot = None, repo: Repo = HERE
+) -> None:
     """Give a task up; what needs it waits for you."""
+    from bot.deeds import Deed
     from brat import deciding
 
-    sys.exit(deciding.decided(repo, convoy, deciding.drop(number)))
+    sys.exit(deciding.decided(repo, convoy, Deed(verb="drop", task=number), bot))
 
 
 @config.command("check")

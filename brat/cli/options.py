@@ -24,6 +24,15 @@ Bot = Annotated[
         "BRAT_FEED_TOKEN holds its feed_token.",
     ),
 ]
+AtBot = Annotated[
+    str | None,
+    typer.Option(
+        "--bot",
+        metavar="URL",
+        help="The address of a bot's dashboard, which does it; or BRAT_BOT_URL, or "
+        "git config brat.bot. BRAT_API_TOKEN holds a token that it knows.",
+    ),
+]
 HERE: Final = Path()
 
 

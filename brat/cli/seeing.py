@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 import typer
 
-from brat.cli.options import HERE, Bot, Convoy, Json, Number, Port, Repo, group
+from brat.cli.options import HERE, AtBot, Bot, Convoy, Json, Number, Port, Repo, group
 
 convoy: Final = group("Convoys: what became of each issue.")
 session: Final = group("Sessions: agents at work.")
@@ -142,11 +142,14 @@ def session_show(name: Session, *, as_json: Json = False, repo: Repo = HERE) -> 
 
 
 @session.command("stop")
-def session_stop(task: Number, convoy: Convoy = None, repo: Repo = HERE) -> None:
+def session_stop(
+    task: Number, convoy: Convoy = None, bot: AtBot = None, repo: Repo = HERE
+) -> None:
     """Stop a task's session; the task waits for you: task retry, or task drop."""
+    from bot.deeds import Deed
     from brat import deciding
 
-    sys.exit(deciding.decided(repo, convoy, deciding.stop(task)))
+    sys.exit(deciding.decided(repo, convoy, Deed(verb="stop", task=task), bot))
 
 
 @convoy.command("list")
@@ -166,24 +169,27 @@ def convoy_show(name: Name, *, as_json: Json = False, repo: Repo = HERE) -> None
 
 
 @convoy.command("pause")
-def convoy_pause(name: Name, repo: Repo = HERE) -> None:
+def convoy_pause(name: Name, bot: AtBot = None, repo: Repo = HERE) -> None:
     """Start nothing new in a convoy."""
+    from bot.deeds import Deed
     from brat import deciding
 
-    sys.exit(deciding.decided(repo, name, deciding.pause))
+    sys.exit(deciding.decided(repo, name, Deed(verb="pause"), bot))
 
 
 @convoy.command("resume")
-def convoy_resume(name: Name, repo: Repo = HERE) -> None:
+def convoy_resume(name: Name, bot: AtBot = None, repo: Repo = HERE) -> None:
     """Let a paused convoy go on."""
+    from bot.deeds import Deed
     from brat import deciding
 
-    sys.exit(deciding.decided(repo, name, deciding.resume))
+    sys.exit(deciding.decided(repo, name, Deed(verb="resume"), bot))
 
 
 @convoy.command("approve")
-def convoy_approve(name: Name, repo: Repo = HERE) -> None:
+def convoy_approve(name: Name, bot: AtBot = None, repo: Repo = HERE) -> None:
     """Let a plan that waits for a person be carried out."""
+    from bot.deeds import Deed
     from brat import deciding
 
-    sys.exit(deciding.decided(repo, name, deciding.approve))
+    sys.exit(deciding.decided(repo, name, Deed(verb="approve"), bot))

@@ -10,23 +10,17 @@ from urllib.parse import parse_qs, urlsplit
 
 import httpx
 import pytest
-from msgspec.structs import replace
 
 from bot.dashboard.login import LOGIN, SESSION, Sessions
-from bot.serving.host import hosted
 from bot.serving.hosting import Hosting
-from bot.serving.site import key_of, shown
-from brat.forge import Apps, Forge, NewApp
-from tests.world.app_key import pair
-from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from bot.serving.site import key_of
+from tests.world.forge import REPO, Town
+from tests.world.site import API_TOKEN, NAME, PRIVATE, site
 
 pytestmark = pytest.mark.timeout(180)
 
 OWN = "https://brat.example"
-PRIVATE = "alice/lib"
-API_TOKEN = "made-up-token-of-a-program"
 PROGRAM = {"Authorization": f"Bearer {API_TOKEN}"}
-NAME = "fix-it-1"
 PAUSE = f"/{REPO}/convoys/{NAME}/pause"
 
 
@@ -85,7 +79,7 @@ class Browser:
 
 
 @dataclass
-class Served:
+class Visited:
     port: int
     here: Town
     state: Path
@@ -98,59 +92,13 @@ class Served:
 
 
 @pytest.fixture
-async def served(tmp_path: Path) -> AsyncIterator[Served]:
+async def served(tmp_path: Path) -> AsyncIterator[Visited]:
     """A public repository with a convoy, and a private one."""
-    with Forge(tmp_path / "forge") as forge:
-        source = make_source(tmp_path / "source")
-        tokens = settle_in(forge, source)
-        repo = forge.add_repository(PRIVATE, source=source)
-        with forge.store.change():
-            forge.store.repositories.put(replace(repo, private=True))
-        forge.grant(PRIVATE, "brat[bot]", "write")
-        forge.grant(PRIVATE, "carol", "read")
-        app = NewApp(
-            slug="helper",
-            owner="alice",
-            public_key=pair()[1],
-            permissions={},
-            client_secret="made-up-client-secret",
-            callbacks=(f"{OWN}/login/done",),
-        )
-        client_id = Apps(forge).add(app).client_id
-        async with town(forge, tokens, tmp_path) as here:
-            told = Hosting.model_validate(
-                {
-                    "api_url": f"{here.url}/api/v3",
-                    "git_url": here.url,
-                    "token": tokens["bot"],
-                    "repositories": (REPO, PRIVATE),
-                    "folder": tmp_path / "bot",
-                    "push_gap_s": 0,
-                    "sweep_s": 0.5,
-                    "dashboard_port": 0,
-                    "dashboard_url": OWN,
-                    "client_id": client_id,
-                    "client_secret": "made-up-client-secret",
-                    "api_token": API_TOKEN,
-                }
-            )
-            lines: list[str] = []
-            async with hosted(told, lines.append, poll=True) as host, shown(host) as at:
-                body = {"title": "Fix it", "body": "Please."}
-                await here.ask("POST", "issues", body, by="alice")
-                label = {"labels": ["brat"]}
-                await here.ask("POST", "issues/1/labels", label, by="alice")
-
-                async def accepted() -> bool:
-                    loops = [one.loop for one in host.served.values()]
-                    states = [each.desk.mirror.state for each in loops if each]
-                    return len(states) == 2 and any(s.convoys for s in states)
-
-                await until(accepted, deadline_s=60)
-                yield Served(at, here, told.folder)
+    async with site(tmp_path, OWN) as here:
+        yield Visited(here.port, here.town, here.folder)
 
 
-async def test_who_may_see_what(served: Served) -> None:
+async def test_who_may_see_what(served: Visited) -> None:
     pages = (f"/{REPO}/", f"/{REPO}/convoys/{NAME}", f"/{PRIVATE}/", "/alice/nope/")
     told: dict[str, list[int]] = {}
     for who in ("", "alice", "carol", "mallory"):
@@ -170,7 +118,7 @@ async def test_who_may_see_what(served: Served) -> None:
     }
 
 
-async def test_a_private_repository_is_told_to_no_stranger(served: Served) -> None:
+async def test_a_private_repository_is_told_to_no_stranger(served: Visited) -> None:
     async with served.browser() as browser:
         there = [
             await browser.get(f"/{PRIVATE}{path}")
@@ -190,7 +138,7 @@ async def test_a_private_repository_is_told_to_no_stranger(served: Served) -> No
 
 
 async def test_signing_in_leads_back_and_leaves_a_cookie_that_scripts_cannot_see(
-    served: Served,
+    served: Visited,
 ) -> None:
     async with served.browser() as browser:
         first = await browser.get(f"/{PRIVATE}/log?words=x")
@@ -214,14 +162,14 @@ async def test_signing_in_leads_back_and_leaves_a_cookie_that_scripts_cannot_see
 
 
 @pytest.mark.parametrize("to", ["//evil.example", "/\\evil.example", "https://evil"])
-async def test_nobody_is_led_elsewhere(served: Served, to: str) -> None:
+async def test_nobody_is_led_elsewhere(served: Visited, to: str) -> None:
     async with served.browser() as browser:
         back = await browser.sign_in("alice", f"/login?to={to}")
 
     assert back.headers["Location"] == "/"
 
 
-async def test_an_answer_to_another_browser_signs_nobody_in(served: Served) -> None:
+async def test_an_answer_to_another_browser_signs_nobody_in(served: Visited) -> None:
     async with served.browser() as mallory, served.browser() as alice:
         hers = await mallory.agreed(await mallory.out(), "mallory")
         nothing = await alice.get(hers)
@@ -236,7 +184,7 @@ async def test_an_answer_to_another_browser_signs_nobody_in(served: Served) -> N
     assert (first.status_code, again.status_code) == (303, 403)
 
 
-async def test_a_code_without_its_verifier_opens_nothing(served: Served) -> None:
+async def test_a_code_without_its_verifier_opens_nothing(served: Visited) -> None:
     """Who reads the address that leads back, and even our secret, has nothing."""
     async with served.browser() as browser:
         back = await browser.agreed(await browser.out(), "alice")
@@ -256,7 +204,7 @@ async def test_a_code_without_its_verifier_opens_nothing(served: Served) -> None
     assert late.status_code == 403
 
 
-async def test_writers_press_buttons_under_their_own_name(served: Served) -> None:
+async def test_writers_press_buttons_under_their_own_name(served: Visited) -> None:
     async with served.browser() as browser:
         await browser.sign_in("alice")
         page = (await browser.get(f"/{REPO}/convoys/{NAME}")).text
@@ -271,7 +219,7 @@ async def test_writers_press_buttons_under_their_own_name(served: Served) -> Non
     assert "alice paused the convoy" in log
 
 
-async def test_who_may_not_write_changes_nothing(served: Served) -> None:
+async def test_who_may_not_write_changes_nothing(served: Visited) -> None:
     async with served.browser() as browser:
         nobody = await browser.press(PAUSE)
         await browser.sign_in("mallory")
@@ -296,7 +244,7 @@ async def test_who_may_not_write_changes_nothing(served: Served) -> None:
     assert "paused" not in log
 
 
-async def test_who_signed_out_is_out_everywhere(served: Served) -> None:
+async def test_who_signed_out_is_out_everywhere(served: Visited) -> None:
     async with served.browser() as browser:
         await browser.sign_in("alice")
         kept = dict(browser.cookies)
@@ -310,7 +258,7 @@ async def test_who_signed_out_is_out_everywhere(served: Served) -> None:
     assert page.status_code == 303  # to sign in
 
 
-async def test_a_cookie_that_we_did_not_make_is_nobodys(served: Served) -> None:
+async def test_a_cookie_that_we_did_not_make_is_nobodys(served: Visited) -> None:
     ours = Sessions(key_of(served.state))
     theirs = Sessions(b"another key of the same length..")
     values = (
@@ -328,7 +276,7 @@ async def test_a_cookie_that_we_did_not_make_is_nobodys(served: Served) -> None:
     assert (served.state / "dashboard.key").stat().st_mode & 0o077 == 0
 
 
-async def test_a_program_shows_its_token(served: Served) -> None:
+async def test_a_program_shows_its_token(served: Visited) -> None:
     async with served.browser() as browser:
         api = f"/{PRIVATE}/api/v1/status"
         seen = await browser.ask("GET", api, headers=PROGRAM)
@@ -342,7 +290,7 @@ async def test_a_program_shows_its_token(served: Served) -> None:
     assert (done.json(), refused.status_code) == ({"done": True}, 403)
 
 
-async def test_another_name_is_not_ours(served: Served) -> None:
+async def test_another_name_is_not_ours(served: Visited) -> None:
     async with served.browser() as browser:
         answer = await browser.ask("GET", "/", headers={"Host": "evil.example"})
 

@@ -1,0 +1,182 @@
+"""What a person types goes to the bot they named, and comes back as one sentence."""
+
+import asyncio
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from bot.deeds import Deed
+from brat import bot_api, deciding
+from brat.bot_api import ADDRESS, TOKEN
+from convoy.commands import BlockTask
+from grite.errors import BratError, Unavailable
+from tests.dashboard.conftest import TOKEN as KNOWN, Opens, Visit
+from tests.world.rules import NAME, Rules, spec
+
+
+def blocked() -> Rules:
+    rules = Rules().planned(spec(1), spec(2), spec(3)).started(2)
+    return rules.do(BlockTask(convoy=NAME, task=1, why="no CI"))
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(TOKEN, KNOWN)
+    monkeypatch.delenv(ADDRESS, raising=False)
+
+
+async def typed(
+    visit: Visit, where: Path, deed: Deed, convoy: str | None = NAME
+) -> int:
+    return await asyncio.to_thread(deciding.decided, where, convoy, deed, visit.url)
+
+
+@pytest.mark.parametrize(
+    ("deed", "done"),
+    [
+        (Deed(verb="retry", task=1), lambda c: c.task(1).state == "queued"),
+        (Deed(verb="drop", task=1), lambda c: c.task(1).state == "dropped"),
+        (Deed(verb="stop", task=2), lambda c: c.task(2).state == "blocked"),
+        (Deed(verb="pause"), lambda c: c.state == "paused"),
+        (
+            Deed(verb="add", text="Write it down paths: README.md"),
+            lambda c: len(c.tasks) == 4 and c.task(4).spec.paths == ("README.md",),
+        ),
+    ],
+    ids=lambda each: each.verb if isinstance(each, Deed) else "",
+)
+async def test_a_decision_is_carried_out_and_a_second_time_refused(
+    opens: Opens,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    deed: Deed,
+    done: object,
+) -> None:
+    """Whoever lost the answer may ask again: nothing happens twice."""
+    async with opens(blocked()) as visit:
+        first = await typed(visit, tmp_path, deed)
+        said = capsys.readouterr().err.strip()
+        facts = len(visit.rules.facts)
+        again = await typed(visit, tmp_path, deed)
+        refused = capsys.readouterr().err.strip()
+
+    assert callable(done)
+    assert done(visit.rules.convoy)
+    about = f"task {deed.task} of {NAME}" if deed.task else NAME
+    assert (first, again) == (0, 1)
+    assert said == f"done by the bot at {visit.url}: {deed.verb} {about}"
+    begins = f"brat: the bot at {visit.url} refuses: That cannot be done: "
+    assert refused.startswith(begins)
+    assert len(refused.splitlines()) == 1
+    assert len(visit.rules.facts) == facts
+
+
+async def test_a_word_to_a_task_is_kept_for_it(opens: Opens, tmp_path: Path) -> None:
+    async with opens(blocked()) as visit:
+        status = await typed(
+            visit, tmp_path, Deed(verb="tell", task=3, text="mind <b>tabs</b>\x1b[2J")
+        )
+
+    assert status == 0
+    (note,) = visit.rules.task(3).notes
+    assert "mind <b>tabs</b>" in note
+    assert "\x1b" not in note
+
+
+async def test_the_convoy_that_lives_is_meant(opens: Opens, tmp_path: Path) -> None:
+    async with opens(blocked()) as visit:
+        await typed(visit, tmp_path, Deed(verb="retry", task=1), convoy=None)
+
+    assert visit.rules.task(1).state == "queued"
+
+
+@pytest.mark.parametrize(
+    ("deed", "convoy", "why"),
+    [
+        (Deed(verb="retry", task=9), NAME, r"\(404\): fix-7 has no such task\."),
+        (Deed(verb="pause"), "nope", r"\(404\): There is no convoy nope\."),
+        (Deed(verb="explode"), NAME, r"\(404\): there is no explode; there are"),
+    ],
+)
+async def test_what_is_not_there_is_said(
+    opens: Opens, tmp_path: Path, deed: Deed, convoy: str, why: str
+) -> None:
+    async with opens(blocked()) as visit:
+        with pytest.raises(BratError, match=f"^the bot at {visit.url} says no {why}"):
+            await typed(visit, tmp_path, deed, convoy)
+
+
+async def test_who_may_not_is_told_so(
+    opens: Opens, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TOKEN, "a-token-of-nobody")
+    async with opens(blocked()) as visit:
+        with pytest.raises(BratError, match=r"says no \(403\): Open the address"):
+            await typed(visit, tmp_path, Deed(verb="pause"))
+    monkeypatch.setenv(TOKEN, KNOWN)
+    async with opens(blocked(), writes=False) as visit:
+        with pytest.raises(BratError, match=r"\(403\): This dashboard only shows\."):
+            await typed(visit, tmp_path, Deed(verb="pause"))
+    assert visit.rules.convoy.state == "active"
+
+
+async def test_a_forge_that_is_away_is_said(opens: Opens, tmp_path: Path) -> None:
+    async with opens(blocked(), trouble=Unavailable("the forge is away")) as visit:
+        with pytest.raises(BratError, match=r"\(503\): the forge is away; try again\."):
+            await typed(visit, tmp_path, Deed(verb="pause"))
+
+
+def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match=r"does not answer .* or ask again"):
+        deciding.decided(tmp_path, NAME, Deed(verb="pause"), "http://localhost:1")
+
+
+@pytest.mark.parametrize(
+    "bot",
+    ["http://brat.example.com", "brat.example.com", "ftp://localhost", "https://"],
+)
+def test_a_token_goes_nowhere_where_it_could_be_read(tmp_path: Path, bot: str) -> None:
+    with pytest.raises(BratError, match="is no bot's address: give https://HOST"):
+        deciding.decided(tmp_path, NAME, Deed(verb="pause"), bot)
+
+
+def test_without_a_token_nobody_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(TOKEN)
+    with pytest.raises(BratError, match=f"set {TOKEN} to a token that the bot at"):
+        deciding.decided(tmp_path, NAME, Deed(verb="pause"), "http://localhost:1")
+
+
+def test_the_bot_is_named_by_the_person_and_never_by_the_repository(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repository = pygit2.init_repository(str(tmp_path))
+    (tmp_path / ".brat").mkdir()
+    (tmp_path / ".brat/config.toml").write_text('[bot]\nurl = "https://evil"\n')
+    told = [bot_api.named(None, tmp_path)]
+    repository.config["brat.bot"] = "https://of.the.clone"
+    told.append(bot_api.named(None, tmp_path))
+    monkeypatch.setenv(ADDRESS, "https://of.the.shell")
+    told.append(bot_api.named(None, tmp_path))
+    told.append(bot_api.named("https://of.the.word", tmp_path))
+
+    assert told == [
+        None,
+        "https://of.the.clone",
+        "https://of.the.shell",
+        "https://of.the.word",
+    ]
+
+
+def test_a_hosted_bot_is_asked_below_the_repositorys_name(tmp_path: Path) -> None:
+    repository = pygit2.init_repository(str(tmp_path))
+    with pytest.raises(BratError, match="no remote origin"):
+        bot_api.BotApi.of("https://brat.example.com/", tmp_path)
+    repository.remotes.create("origin", "git@github.com:ann/app.git")
+
+    api = bot_api.BotApi.of("https://brat.example.com/", tmp_path)
+
+    assert api.url == "https://brat.example.com/ann/app/api/v1"
+    assert KNOWN not in repr(api)

@@ -1,0 +1,106 @@
+"""A hosted bot with its dashboard: a public repository with a convoy, a private one.
+
+alice may write in both, carol may read both, mallory may read the public one.
+"""
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from bot.serving.host import hosted
+from bot.serving.hosting import Hosting
+from bot.serving.site import shown
+from brat.forge import Apps, Forge, NewApp
+from tests.world.app_key import pair
+from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.tls import tls_before
+
+PRIVATE = "alice/lib"
+API_TOKEN = "made-up-token-of-a-program"
+CLIENT_SECRET = "made-up-client-secret"
+NAME = "fix-it-1"
+
+
+@dataclass(frozen=True)
+class Site:
+    """What is served, and where."""
+
+    port: int
+    """Of the dashboard, without TLS."""
+    town: Town
+    folder: Path
+    """The bot's own."""
+
+
+@asynccontextmanager
+async def site(folder: Path, own_url: str, port: int = 0) -> AsyncIterator[Site]:
+    """Serve both, and wait until the convoy is there.
+
+    Args:
+        folder: where all of it lies.
+        own_url: where people reach the dashboard.
+        port: of the dashboard; 0: any.
+    """
+    with Forge(folder / "forge") as forge:
+        source = make_source(folder / "source")
+        tokens = settle_in(forge, source)
+        repo = forge.add_repository(PRIVATE, source=source)
+        with forge.store.change():
+            forge.store.repositories.put(replace(repo, private=True))
+        forge.grant(PRIVATE, "brat[bot]", "write")
+        forge.grant(PRIVATE, "carol", "read")
+        app = NewApp(
+            slug="helper",
+            owner="alice",
+            public_key=pair()[1],
+            permissions={},
+            client_secret=CLIENT_SECRET,
+            callbacks=(f"{own_url}/login/done",),
+        )
+        client_id = Apps(forge).add(app).client_id
+        async with town(forge, tokens, folder) as here:
+            told = Hosting.model_validate(
+                {
+                    "api_url": f"{here.url}/api/v3",
+                    "git_url": here.url,
+                    "token": tokens["bot"],
+                    "repositories": (REPO, PRIVATE),
+                    "folder": folder / "bot",
+                    "push_gap_s": 0,
+                    "sweep_s": 0.5,
+                    "dashboard_port": port,
+                    "dashboard_url": own_url,
+                    "client_id": client_id,
+                    "client_secret": CLIENT_SECRET,
+                    "api_token": API_TOKEN,
+                }
+            )
+            lines: list[str] = []
+            async with hosted(told, lines.append, poll=True) as host, shown(host) as at:
+                body = {"title": "Fix it", "body": "Please."}
+                await here.ask("POST", "issues", body, by="alice")
+                label = {"labels": ["brat"]}
+                await here.ask("POST", "issues/1/labels", label, by="alice")
+
+                async def accepted() -> bool:
+                    loops = [one.loop for one in host.served.values()]
+                    states = [each.desk.mirror.state for each in loops if each]
+                    return len(states) == 2 and any(s.convoys for s in states)
+
+                await until(accepted, deadline_s=60)
+                yield Site(at, here, told.folder)
+
+
+@asynccontextmanager
+async def site_with_tls(folder: Path) -> AsyncIterator[tuple[Site, str, Path]]:
+    """Serve both behind TLS; give its address, too, and the authority to trust."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = int(taken.getsockname()[1])
+    async with tls_before(port, folder) as (secure, authority):
+        url = f"https://localhost:{secure}"
+        async with site(folder, url, port) as here:
+            yield here, url, authority
