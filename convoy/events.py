@@ -191,6 +191,8 @@ class Limits(Struct, frozen=True, kw_only=True):
     patch_bytes: int = 2_000_000
     setup_s: int = 600
     """How long `.brat/setup.sh` may take, before the engine's own time begins."""
+    checkpoint_s: int = 120
+    """How often its work is kept while it works, where it changed; 0: never."""
     model_calls: int = 1_000
     """How often it may call its model, where a proxy counts."""
     tokens: int = 50_000_000

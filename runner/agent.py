@@ -26,7 +26,7 @@ from runner.keys import key_for, missing_key
 from runner.prompt import message, prompt
 from runner.steering import Inbox, Message, Since, Steering
 from runner.stop import Stop
-from runner.supervise import Ending, Order, Stream, supervise
+from runner.supervise import Beside, Ending, Order, Stream, supervise
 from runner.transcript import Transcript
 
 
@@ -50,6 +50,8 @@ class Job(Struct, frozen=True):
     """What the checkout leaves out, a sentence or two each."""
     gateway: Gateway | None = None
     """The proxy that holds the model's key; None: the engine cannot use one."""
+    checkpoints: Beside | None = None
+    """What keeps the work while it is done; None: it is kept at its end alone."""
     inbox: Inbox | None = None
     """Where what people say to the session comes in; None: there is no feed."""
 
@@ -104,6 +106,7 @@ class _Run:
             silence_s=math.inf if row.is_quiet else spec.silence_s,
             aside=job.gateway,
             talk=self._steering,
+            beside=job.checkpoints,
         )
         try:
             ending = self._supervised(order, stop)

@@ -77,6 +77,7 @@ def boxed(
     scratch: Path,
     inputs: Inputs,
     way: Way | None = None,
+    also: tuple[Path, ...] = (),
 ) -> Iterator[Box | None]:
     """Give what starts a program of the agent's; None: there is no such program.
 
@@ -86,6 +87,7 @@ def boxed(
         scratch: has `home`, `tmp` and the prompt.
         inputs: of the job.
         way: out of its network; None: that stays the machine's.
+        also: what is to be found in this box beside what the agent's has.
     """
     if not _is_there(argv[0], folder, scratch, inputs):
         yield None  # and the start itself fails, and says so
@@ -95,7 +97,7 @@ def boxed(
     if sys.platform != "linux":
         yield Box((*closing, *argv), own, None)  # which says why it closes nothing
         return
-    stays = (folder, scratch / "home", scratch / "tmp", scratch / "prompt.md")
+    stays = (folder, scratch / "home", scratch / "tmp", scratch / "prompt.md", *also)
     fixed = (*map(Path, kept()), *((inputs.cache,) if inputs.cache else ()))
     lists = (_outermost(_hidden(inputs, scratch)), _resolved(stays), _outermost(fixed))
     words = (word for each in lists for word in (*each, "--"))

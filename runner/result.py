@@ -23,6 +23,7 @@ from runner.engines.events import Cost, Usage
 from runner.engines.hearing import Status
 
 RESULT, EVENTS, BUNDLE = "result.json", "events.bin", "work.bundle"
+CHECKPOINT = "checkpoint.bundle"
 TRANSCRIPT, USAGE = "transcript.jsonl", "usage.jsonl"
 
 
@@ -110,6 +111,10 @@ class Folder:
         """Move the bundle here."""
         shutil.move(bundle, self.path / BUNDLE)
 
+    def keep_so_far(self, bundle: bytes) -> None:
+        """Keep the newest checkpoint, in the place of an earlier one."""
+        self._write(CHECKPOINT, bundle)
+
     def note(self, used: Usage | Cost) -> None:
         """Add a line on what the engine used; no file when it does not say."""
         self.path.mkdir(parents=True, exist_ok=True)
@@ -135,6 +140,7 @@ class Folder:
     def close(self, result: Result) -> None:
         """Write result.json; nothing may be added after it."""
         self._write(RESULT, msgspec.json.encode(result) + b"\n")
+        (self.path / CHECKPOINT).unlink(missing_ok=True)
 
     def _write(self, name: str, content: bytes) -> None:
         # The agent may have removed the folder.

@@ -47,6 +47,19 @@ class Aside(Protocol):
         """Hear it; False: there will be nothing more."""
 
 
+class Beside(Protocol):
+    """Something done now and then while the program runs, by a process of its own."""
+
+    def due_s(self) -> float:
+        """Return in how many seconds it is to be begun."""
+
+    def begin(self) -> None:
+        """Begin it, as a child of this process; nobody waits for it."""
+
+    def ended(self, statuses: Mapping[int, int]) -> None:
+        """Hear which children have ended, by id, and their wait statuses."""
+
+
 class Order(Struct, frozen=True):
     """What to start."""
 
@@ -64,6 +77,7 @@ class Order(Struct, frozen=True):
     """Who says something on its standard input while it runs; then `stdin` is None."""
     fds: tuple[int, ...] = ()
     """Descriptors that it gets beside the standard ones."""
+    beside: Beside | None = None
 
 
 class Ending(Struct, frozen=True):
@@ -105,7 +119,7 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
         reason = error.strerror if isinstance(error, OSError) else error
         return Ending(fault=f"Cannot start {order.argv[0]!r}: {reason}.")
     with selectors.DefaultSelector() as selector:
-        watch = _Watch(process, selector, sink, stop, spared)
+        watch = _Watch(process, selector, sink, stop, spared, order.beside)
         watch.hear(order.aside)
         watch.speak(order.talk)
         return watch.until_the_end(started, order)
@@ -135,8 +149,10 @@ class _Watch:
         sink: Sink,
         stop: Stop,
         spared: frozenset[int],
+        beside: Beside | None,
     ) -> None:
         self._process = process
+        self._beside = beside
         self._spared = spared
         self._selector = selector
         self._sink = sink
@@ -173,7 +189,7 @@ class _Watch:
             left = min(_left(deadline), _left(self._heard + order.silence_s))
             if left == 0:
                 break
-            self._pump(left)
+            self._pump(min(left, self._wait_s()))
         cut_off, cancelled = self._process.returncode is None, self._stop.wanted
         called_off = aside is not None and aside.over
         is_late = _left(deadline) == 0
@@ -193,6 +209,14 @@ class _Watch:
             seconds=round(seconds, 3),
             survivors=survivors,
         )
+
+    def _wait_s(self) -> float:
+        """Begin what is due beside the program; return when it is due again."""
+        if self._beside is None:
+            return math.inf
+        if self._beside.due_s() == 0:
+            self._beside.begin()
+        return self._beside.due_s()
 
     def _say(self) -> None:
         """Say what there is to say, and wait for who does not listen yet."""
@@ -222,6 +246,8 @@ class _Watch:
     def _bury(self) -> bool:
         """Bury what has ended; return whether any child of this process is left."""
         ended, left = descent.reap()
+        if self._beside is not None and ended:
+            self._beside.ended(ended)
         if (status := ended.get(self._process.pid)) is not None:
             # Popen would wait for it again, and take a child it cannot find for a 0.
             self._process.returncode = os.waitstatus_to_exitcode(status)

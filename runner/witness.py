@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 from convoy import ids
 from convoy.events import (
@@ -26,6 +26,7 @@ from convoy.text.redaction import Redaction
 from runner import agent, engines, gateway, home, plan
 from runner.absent import absent
 from runner.annotate import LiveView, note
+from runner.checkpointing import Checkpoints
 from runner.engines.events import RateLimit
 from runner.engines.hearing import Report
 from runner.folders import Folders
@@ -66,6 +67,18 @@ class _Who(TypedDict):
     convoy: str
     task: int
     attempt: int
+
+
+class _Fed(NamedTuple):
+    """What a session tells its feed, and hears there."""
+
+    show: Callable[[str], None]
+    keep: Callable[[bytes], None]
+    inbox: Inbox | None
+
+
+def _drop(_what: object) -> None:
+    """Tell nobody."""
 
 
 class _Session:
@@ -123,12 +136,17 @@ class _Session:
 
     def _run_engine(self, workspace: Workspace, scratch: Path) -> tuple[Ending, Report]:
         page = sys.stdout if self._inputs.on_actions else None
-        with self._fed() as (feed, inbox), LiveView(page) as view:
+        with self._fed() as fed, LiveView(page) as view:
 
             def show(text: str) -> None:
                 view.show(text)
-                feed(text)
+                fed.show(text)
 
+            def keep(bundle: bytes) -> None:
+                self._folder.keep_so_far(bundle)
+                fed.keep(bundle)
+
+            checkpoints = self._checkpoints(workspace, keep)
             job = agent.Job(
                 inputs=self._inputs,
                 started=self._started,
@@ -141,27 +159,45 @@ class _Session:
                 used=self._folder.note,
                 absent=self._absent,
                 gateway=self._proxy,
-                inbox=inbox,
+                inbox=fed.inbox,
+                checkpoints=checkpoints,
             )
-            return agent.run(job, workspace.folder, self._stop)
+            try:
+                return agent.run(job, workspace.folder, self._stop)
+            finally:
+                if checkpoints:
+                    checkpoints.close()
 
     @contextmanager
-    def _fed(self) -> Iterator[tuple[Callable[[str], None], Inbox | None]]:
-        """Give what sends output to the feed, if there is one, and what hears it."""
+    def _fed(self) -> Iterator[_Fed]:
+        """Give what sends to the feed, if there is one, and what hears it."""
         if self._inputs.feed is None:
-            yield (lambda _: None), None
+            yield _Fed(_drop, _drop, None)
             return
-        from runner.feed.listener import Listener  # it loads HTTP, and that takes time
+        from runner.feed.courier import Courier  # it loads HTTP, and that takes time
+        from runner.feed.listener import Listener
         from runner.feed.sender import Sender
         from runner.feed.ways import way_of
 
         way, why = way_of(self._inputs.feed, self._inputs.path)
         if way is None:
             note(self._inputs, f"the live feed is off: {why}", sys.stdout)
-            yield (lambda _: None), None
+            yield _Fed(_drop, _drop, None)
             return
-        with closing(Listener(way)) as inbox, Sender(way) as sender:
-            yield sender.show, inbox
+        with (
+            closing(Courier(way)) as courier,
+            closing(Listener(way)) as inbox,
+            Sender(way) as sender,
+        ):
+            yield _Fed(sender.show, courier.send, inbox)
+
+    def _checkpoints(
+        self, workspace: Workspace, keep: Callable[[bytes], None]
+    ) -> Checkpoints | None:
+        started = self._started
+        if started.kind in ANSWERS or not started.limits.checkpoint_s:
+            return None
+        return Checkpoints(self._inputs, started, workspace, self._litter, keep)
 
     def _set_up(self, workspace: Workspace, scratch: Path) -> Prepared:
         if self._started.kind in ("plan", "report"):  # it changes and runs nothing

@@ -2,6 +2,7 @@
 
 import asyncio
 import hmac
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -28,6 +29,11 @@ def tape_file(folder: Path, session: str) -> Path:
     """Return where a bot in `folder` keeps what a session printed."""
     convoy, task, attempt = ids.parse_session(session)
     return folder / "feed" / convoy / f"{task}-{attempt}.jsonl"
+
+
+def checkpoint_file(folder: Path, session: str) -> Path:
+    """Return where a bot in `folder` keeps a session's newest checkpoint."""
+    return tape_file(folder, session).with_suffix(".bundle")
 
 
 def last_of(folder: Path, session: str) -> str:
@@ -151,6 +157,30 @@ class Feed:
             convoy, task, number = ids.parse_session(session)
             yield NoteHeard(convoy=convoy, task=task, attempt=number, messages=messages)
 
+    def keep(self, session: str, bundle: bytes) -> None:
+        """Keep a session's checkpoint in the place of an earlier one; blocking.
+
+        Whatever happens meanwhile, one of the two is there, whole.
+
+        Raises:
+            OSError: there is no room for it.
+        """
+        file = checkpoint_file(self._folder, session)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        beside = file.with_suffix(".part")
+        with beside.open("wb") as unfinished:
+            unfinished.write(bundle)
+            unfinished.flush()
+            os.fsync(unfinished.fileno())
+        beside.replace(file)
+
+    def kept(self, session: str) -> bytes:
+        """Return a session's newest checkpoint, unchecked; empty: there is none."""
+        try:
+            return checkpoint_file(self._folder, session).read_bytes()
+        except OSError:
+            return b""
+
     def has(self, session: str) -> bool:
         """Whether anything of a session was kept, or may still come."""
         try:
@@ -163,15 +193,19 @@ class Feed:
         """Return what the session printed; begins it the first time."""
         tape = self._tapes.get(session)
         if tape is None:
-            self._forget()
+            self.forget()
             tape = self._tapes[session] = Tape(tape_file(self._folder, session))
         return tape
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """Let go of sessions that have ended, and of files that are old."""
         for session in [each for each in self._tapes if self.attempt(each) is None]:
             del self._tapes[session]
             self._ears.pop(session, None)
+        for file in (self._folder / "feed").glob("*/*.[bp]*"):  # .bundle, .part
+            session = f"{file.parent.name}/{file.stem.replace('-', '/')}"
+            if self.attempt(session) is None:
+                file.unlink(missing_ok=True)
         oldest = time.time_ns() / 1e9 - KEPT_S
         for file in (self._folder / "feed").glob("*/*.jsonl"):
             if file.stat().st_mtime < oldest:

@@ -26,7 +26,9 @@ OUTPUT_BYTES: Final = 1_000_000
 WAIT_MOST_S: Final = 25.0
 """Proxies close what is silent for longer."""
 DIGITS: Final = 10
+CHECKPOINT_BYTES: Final = 8_000_000
 READ_S: Final = 10.0
+LONG_READ_S: Final = 60.0
 PACE_S: Final = 0.5
 """From one piece of output to the next, at least."""
 _SESSION: Final = r"/{owner}/{name}/{convoy}/{task:\d{1,9}}/{attempt:\d{1,9}}"
@@ -67,6 +69,7 @@ class Reception:
         app = web.Application()
         app.router.add_post(_SESSION + "/output", self._output)
         app.router.add_get(_SESSION + "/output", self._read)
+        app.router.add_post(_SESSION + "/checkpoint", self._checkpoint)
         app.router.add_get(_SESSION + "/messages", self._messages)
         app.router.add_post(_SESSION + "/token", self._token)
         return app
@@ -83,6 +86,20 @@ class Reception:
         tape = visitor.feed.tape(visitor.session)
         await tape.add(max(0, output.first), output.pieces)
         return answer(next=tape.next, wait_s=PACE_S)
+
+    async def _checkpoint(self, request: web.Request) -> web.Response:
+        """Keep what a session has done so far; it is looked at when it is needed."""
+        visitor = self._visitor(request)
+        body = await body_of(request, CHECKPOINT_BYTES, LONG_READ_S)
+        if not body:
+            raise turned(HTTPStatus.BAD_REQUEST, "this is no checkpoint: it is empty")
+        visitor.feed.forget()
+        try:
+            await asyncio.to_thread(visitor.feed.keep, visitor.session, body)
+        except OSError as error:
+            why = f"it cannot be kept: {error.strerror}"
+            raise turned(HTTPStatus.SERVICE_UNAVAILABLE, why) from None
+        return answer()
 
     async def _read(self, request: web.Request) -> web.Response:
         """Show a person what a session printed, when there is more or after a while."""
@@ -180,7 +197,7 @@ def heard(request: web.Request) -> int:
     return int(said) if said.isascii() and said.isdigit() and len(said) < DIGITS else 0
 
 
-async def body_of(request: web.Request, most: int) -> bytes:
+async def body_of(request: web.Request, most: int, within_s: float = READ_S) -> bytes:
     """Return the body.
 
     Raises:
@@ -188,14 +205,14 @@ async def body_of(request: web.Request, most: int) -> bytes:
     """
     found = bytearray()
     try:
-        async with asyncio.timeout(READ_S):
+        async with asyncio.timeout(within_s):
             async for chunk in request.content.iter_any():
                 found += chunk
                 if len(found) > most:
                     why = f"the body is larger than {most} bytes"
                     raise turned(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
     except TimeoutError:
-        why = f"the body did not come within {READ_S:g} s"
+        why = f"the body did not come within {within_s:g} s"
         raise turned(HTTPStatus.REQUEST_TIMEOUT, why) from None
     except web.RequestPayloadError:
         raise turned(HTTPStatus.BAD_REQUEST, "the body cannot be read") from None

@@ -4,8 +4,10 @@ By the run the log names, the parcel's form, and the gate over the commits as gi
 them. Work that may not land is kept under refs/grite/attempts: none is ever lost.
 """
 
+import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import pygit2
@@ -32,7 +34,7 @@ from convoy.commands import (
     RefuseWork,
 )
 from convoy.events import Cause, Usage
-from convoy.kinds import REPORTING, is_last
+from convoy.kinds import CHANGING, REPORTING, is_last
 from convoy.notes import Left
 from convoy.outcome import CUT_OFF, FOR_A_PERSON, OUTAGES
 from convoy.patterns import report, review
@@ -107,7 +109,7 @@ class HandIn:
         except intake.Unfinished as error:
             self.draft.claim(error.claims)
             price = self.convoy.settings.engines[self.task.spec.engine].price
-            self._lose(LOST, priced(*noted(error.used), price))
+            self._lose(LOST, priced(*noted(error.used), price), error.bundles)
         except intake.Unacceptable as error:
             self._refuse("refused", str(error))
 
@@ -336,17 +338,63 @@ class HandIn:
             )
         )
 
-    def _lose(self, why: str, usage: Usage | None = None) -> None:
+    def _lose(
+        self, why: str, usage: Usage | None = None, bundles: tuple[bytes, ...] = ()
+    ) -> None:
+        """End the attempt; what it had done until then is kept for the next.
+
+        `bundles` are what its runner left of that, the newest first.
+        """
+        left, said = self._salvaged(bundles)
         self.draft.submit(
             LoseSession(
                 convoy=self.convoy.name,
                 task=self.task.number,
                 attempt=self.attempt.number,
                 cause="lost",
-                why=why,
+                why=f"{why}; {_fit(said)}" if said else why,
                 usage=usage or Usage(),
+                left=left,
             )
         )
+
+    def _salvaged(self, bundles: tuple[bytes, ...]) -> tuple[str, str]:
+        """Keep the newest of what was left that the gate lets through.
+
+        Returns:
+            Its commit, and what there is to say of it; both empty: nothing was left.
+        """
+        if self.task.number == 0 or self.task.spec.kind not in CHANGING:
+            return "", ""
+        feed = self.desk.feed
+        why = ""
+        for bundle in filter(
+            None, (*bundles, feed.kept(self.session) if feed else b"")
+        ):
+            commit, why = self._checked(bundle)
+            if commit:
+                self._keep(commit)
+                return commit, "what it had done until then is kept"
+        return "", why and f"what it had done until then cannot be used: {why}"
+
+    def _checked(self, bundle: bytes) -> tuple[str, str]:
+        """Return the commit in a checkpoint, or why it may not be gone on from."""
+        with tempfile.NamedTemporaryFile(prefix="brat-checkpoint-") as file:
+            file.write(bundle)
+            file.flush()
+            try:
+                commit = self.desk.mirror.take_in(Path(file.name), self.session)
+            except (GitFailed, NoBundle) as error:
+                return "", f"it cannot be read: {error}"
+        if not self.desk.composer.is_ancestor(self.attempt.base, commit):
+            return "", "it does not stand on the commit the attempt was given"
+        patch = self._examined(self.attempt.root or self.attempt.base, commit)
+        if patch.refusals:
+            return "", " ".join(patch.refusals)
+        if changed := self._changed_tests(commit):
+            names = ", ".join(changed[:5])
+            return "", f"it changes the tests it was to pass: {names}"
+        return commit, ""
 
 
 def _cause(result: Result) -> Cause:

@@ -9,7 +9,7 @@ import io
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -37,7 +37,10 @@ _RESULT: Final = "result.json"
 _BUNDLE: Final = "work.bundle"
 _EVENTS: Final = "events.bin"
 _USAGE: Final = "usage.jsonl"
-_ALLOWED: Final = frozenset({_RESULT, _BUNDLE, _EVENTS, _USAGE, "transcript.jsonl"})
+_CHECKPOINT: Final = "checkpoint.bundle"
+_ALLOWED: Final = frozenset(
+    {_RESULT, _BUNDLE, _EVENTS, _USAGE, _CHECKPOINT, "transcript.jsonl"}
+)
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN: Final = (
     *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
@@ -58,12 +61,16 @@ NEEDS_A_PERSON: Final = frozenset({"blocked", "missing_tool", "missing_data"})
 class Unfinished(Unacceptable):
     """There is no result.json: whoever was to write it died before."""
 
-    def __init__(self, claims: tuple[Event, ...], used: bytes) -> None:
+    def __init__(
+        self, claims: tuple[Event, ...], used: bytes, bundles: tuple[bytes, ...]
+    ) -> None:
         super().__init__("the artifact has no result.json")
         self.claims = claims
         """What the session had said of itself until then."""
         self.used = used
         """Its usage.jsonl, which may be cut anywhere."""
+        self.bundles = bundles
+        """What it had done until then, the newest first, unchecked."""
 
 
 class Claimed(BaseModel):
@@ -148,7 +155,8 @@ def opened(data: bytes, *, session: str, nonce: str, actor: str) -> Iterator[Par
         files = _unpacked(data, Path(folder))
         claims = _claims(files.get(_EVENTS), session, actor)
         if _RESULT not in files:
-            raise Unfinished(claims, _start_of(files.get(_USAGE)))
+            bundles = tuple(_bundles(files))
+            raise Unfinished(claims, _start_of(files.get(_USAGE)), bundles)
         result = _result(files[_RESULT])
         if (result.session, result.nonce) != (session, nonce):
             raise Unacceptable(f"the result is of session {result.session[:80]!r}")
@@ -210,6 +218,11 @@ def _start_of(file: Path | None) -> bytes:
         return b""
     with file.open("rb") as source:
         return source.read(_SMALL_BYTES)
+
+
+def _bundles(files: Mapping[str, Path]) -> Iterator[bytes]:
+    found = (files[name] for name in (_BUNDLE, _CHECKPOINT) if name in files)
+    return (each.read_bytes() for each in found if each.stat().st_size <= BUNDLE_BYTES)
 
 
 def _claims(file: Path | None, session: str, actor: str) -> tuple[Event, ...]:

@@ -122,7 +122,9 @@ class Config(Table):
             max_sessions=self.witness.max_sessions,
             locks=self.locks.policy,
             limits=replace(
-                self.budget.capped(self.gate.limits()), setup_s=self.witness.setup
+                self.budget.capped(self.gate.limits()),
+                setup_s=self.witness.setup,
+                checkpoint_s=self.witness.checkpoint,
             ),
             gate=self.gate.gate(),
             budget=self.budget.budget(),

@@ -2,18 +2,24 @@
 
 from pathlib import Path
 
+import pytest
+
 from bot.repository.draft import Draft
-from bot.roles.handin import collect
+from bot.roles.handin import LOST, collect
+from convoy import ids
 from convoy.actions import Collect
 from convoy.events import Usage
+from convoy.state import Task
+from tests.bot.hostile import Work
 from tests.bot.parcels import zipped
-from tests.bot.room import NAME, room
+from tests.bot.room import NAME, Room, room
 
 CONFIG = """\
 [engine.default]
 type = "shell"
 args = ["true"]
 """
+CHECKPOINT = "checkpoint.bundle"
 
 
 async def test_a_lost_attempt_is_counted_by_its_usage_file(tmp_path: Path) -> None:
@@ -29,3 +35,86 @@ async def test_a_lost_attempt_is_counted_by_its_usage_file(tmp_path: Path) -> No
         assert task is not None
         assert (task.state, task.cause) == ("queued", "lost")
         assert task.used == Usage(input_tokens=70, usd=0.5)
+
+
+async def lost(here: Room, *files: tuple[str, bytes]) -> Task:
+    """Let task 1's session end without a result; return the task."""
+    desk = here.loop.desk
+    draft = Draft(desk.mirror, desk.actor, desk.clock())
+    collect(desk, draft, Collect(NAME, 1, 77), zipped(*files) if files else LOST)
+    await here.pushed(draft)
+    return here.task(1)
+
+
+def bundle(here: Room, folder: Path, base: str, *names: str) -> tuple[str, bytes]:
+    """Return a commit that adds these files to a base, and a bundle of it."""
+    folder.mkdir()
+    work = Work(folder, here.loop.desk.mirror.path, base)
+    commit = work.commit(dict.fromkeys(names, b"half\n"), base)
+    return commit, work.bundled(commit)
+
+
+@pytest.mark.parametrize("way", ["feed", CHECKPOINT, "work.bundle"])
+async def test_what_was_done_until_then_is_gone_on_from(
+    tmp_path: Path, way: str
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        base = await here.started(1, run=77)
+        half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
+        files = [] if way == "feed" else [(way, packed)]
+        if not files:
+            assert here.loop.desk.feed is not None
+            here.loop.desk.feed.keep(f"{NAME}/1/1", packed)
+
+        task = await lost(here, *files)
+
+        assert task.notes == (f"{LOST}; what it had done until then is kept",)
+        assert task.half_done is not None
+        assert (task.half_done.commit, task.half_done.base) == (half, base)
+        kept = here.loop.desk.mirror.refs[ids.attempt_ref(NAME, 1, 1)]
+        assert kept == half
+
+
+async def test_where_the_newest_is_of_no_use_an_older_one_is(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        base = await here.started(1, run=77)
+        half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
+        cut = packed[: len(packed) // 2]
+
+        task = await lost(here, ("work.bundle", cut), (CHECKPOINT, packed))
+
+        assert task.half_done is not None
+        assert task.half_done.commit == half
+
+
+@pytest.mark.parametrize(
+    ("harm", "why"),
+    [
+        ("rubbish", "it cannot be read: it does not begin as a git bundle does"),
+        ("protected", "The patch touches a protected path: AGENTS.md."),
+        ("elsewhere", "it does not stand on the commit the attempt was given"),
+        ("bomb", "it cannot be read: "),
+    ],
+)
+async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
+    tmp_path: Path, harm: str, why: str
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        base = await here.started(1, run=77)
+        work = Work(tmp_path, here.loop.desk.mirror.path, base)
+        alone = work.history.commit({"a": b"1\n"})
+        packed = {
+            "rubbish": lambda: b"x",
+            "protected": lambda: bundle(here, tmp_path / "a", base, "AGENTS.md")[1],
+            "elsewhere": lambda: work.bundled(alone, base),
+            "bomb": work.delta_bomb,
+        }[harm]()
+
+        task = await lost(here, (CHECKPOINT, packed))
+
+        (note,) = task.notes
+        assert note.startswith(f"{LOST}; what it had done until then cannot be used: ")
+        assert why in note
+        assert (task.state, task.half_done) == ("queued", None)
+        refs = here.loop.desk.mirror.refs
+        assert not [ref for ref in refs if ref.startswith("refs/grite/attempts/")]

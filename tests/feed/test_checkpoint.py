@@ -1,0 +1,112 @@
+"""The newest checkpoint of a running session is kept, whole, and nothing else."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bot.feed.feed import Feed, checkpoint_file
+from bot.feed.reception import CHECKPOINT_BYTES
+from convoy.commands import LoseSession
+from convoy.state import State
+from runner.feed.courier import Courier
+from runner.feed.place import Place
+from tests.feed.hall import REPO, SESSION, hall, running
+from tests.world.forge import until
+from tests.world.rules import NAME
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from bot.feed.feed import Feed
+from convoy.state import State
+
+def die(_number):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+os.fsync = die
+folder, repository, session = sys.argv[1:]
+Feed(Path(folder), repository, State).keep(session, b"the second one, cut off")
+"""
+
+
+async def test_what_a_witness_sends_is_kept_until_the_next(tmp_path: Path) -> None:
+    async with hall(tmp_path, running()) as here:
+        courier = Courier(here.place())
+        for bundle in (b"one", b"two"):
+            courier.send(bundle)
+
+            async def arrived(bundle: bytes = bundle) -> bool:
+                return here.feed.kept(SESSION) == bundle
+
+            await until(arrived)
+        await asyncio.to_thread(courier.close)
+
+    assert [each.name for each in (tmp_path / "feed" / NAME).iterdir()] == [
+        "1-1.bundle"
+    ]
+
+
+async def test_what_does_not_arrive_is_tried_again_and_holds_up_nobody(
+    tmp_path: Path,
+) -> None:
+    async with hall(tmp_path, running()) as here:
+        port, place = here.port, here.place()
+    courier = Courier(place)
+    courier.send(b"one")  # to nobody
+    async with hall(tmp_path, running(), port) as here:
+
+        async def arrived() -> bool:
+            return here.feed.kept(SESSION) == b"one"
+
+        await until(arrived)
+        await asyncio.to_thread(courier.close)
+
+
+@pytest.mark.parametrize(
+    ("body", "status"), [(b"", 400), (b"1" * (CHECKPOINT_BYTES + 1), 413)]
+)
+async def test_what_makes_no_sense_takes_no_earlier_ones_place(
+    tmp_path: Path, body: bytes, status: int
+) -> None:
+    async with hall(tmp_path, running()) as here:
+        taken = await here.send("POST", "checkpoint", content=b"one")
+        refused = await here.send("POST", "checkpoint", content=body)
+
+        assert (taken.status_code, refused.status_code) == (200, status)
+        assert here.feed.kept(SESSION) == b"one"
+
+
+async def test_only_a_running_session_may_leave_one(tmp_path: Path) -> None:
+    rules = running()
+    async with hall(tmp_path, rules) as here:
+        wrong = Place(here.place().url, "0" * 64)
+        headers = {"Authorization": f"Bearer {wrong.token}"}
+        strange = await here.send("POST", "checkpoint", content=b"x", headers=headers)
+        assert strange.status_code == 401
+        await here.send("POST", "checkpoint", content=b"one")
+        rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
+        late = await here.send("POST", "checkpoint", content=b"two")
+
+        assert late.status_code == 409
+        assert here.feed.kept(SESSION) == b"one"
+        here.feed.forget()
+        assert here.feed.kept(SESSION) == b""
+
+
+def test_a_bot_killed_while_it_keeps_one_has_the_one_before(tmp_path: Path) -> None:
+    feed = Feed(tmp_path, REPO, State)
+    feed.keep(SESSION, b"the first")
+
+    argv = [sys.executable, "-c", KILLED, str(tmp_path), REPO, SESSION]
+    died = subprocess.run(argv, check=False)
+
+    assert died.returncode == -signal.SIGKILL
+    assert Feed(tmp_path, REPO, State).kept(SESSION) == b"the first"
+    beside = checkpoint_file(tmp_path, SESSION).with_suffix(".part")
+    assert beside.exists()
+    feed.forget()
+    assert not beside.exists()

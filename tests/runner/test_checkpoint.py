@@ -1,0 +1,125 @@
+"""While the agent works, what it has done so far is kept beside the result."""
+
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import psutil
+import pytest
+
+from convoy.events import Limits
+from tests.runner.job import WAIT_S, Forge, Left, git
+
+OFTEN = Limits(checkpoint_s=1)
+NAME = "checkpoint.bundle"
+
+
+class Job:
+    """A session whose agent works until it is let go."""
+
+    def __init__(self, forge: Forge, script: str) -> None:
+        rest = "while ! [ -e .git/go ]; do sleep 0.05; done\n"
+        started = forge.started("sh", "-c", script + "\n" + rest, limits=OFTEN)
+        self.forge = forge
+        self.process = forge.start(forge.environment(forge.hand_off(started)))
+
+    @property
+    def kept(self) -> Path:
+        """Where the newest checkpoint is."""
+        return self.forge.root / "result" / NAME
+
+    @property
+    def checkout(self) -> Path:
+        """Where the agent works."""
+        return next((self.forge.root / "work").iterdir())
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Wait for something, while the session goes on."""
+        end = time.monotonic() + WAIT_S
+        while not condition():
+            assert self.process.poll() is None, self.process.communicate()
+            assert time.monotonic() < end, "it did not come"
+            time.sleep(0.02)
+
+    def let_go(self) -> Left:
+        """Let the agent end, and wait for what its session leaves."""
+        (self.checkout / ".git/go").touch()
+        return self.forge.left_by(self.process)
+
+    def die(self) -> None:
+        """Kill the session and its guard from outside, as a machine's end does."""
+        top = psutil.Process(self.process.pid)
+        for each in (top, *top.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                each.kill()
+        self.process.communicate()
+
+    def unpacked(self) -> Path:
+        """Return a clone that has fetched the checkpoint as `work`."""
+        clone = self.forge.root / "clone"
+        git("clone", "-q", str(self.forge.bare), str(clone), cwd=self.forge.root)
+        git("fetch", "-q", str(self.kept), "HEAD:refs/heads/work", cwd=clone)
+        return clone
+
+
+def test_a_killed_session_leaves_what_was_done(forge: Forge) -> None:
+    job = Job(forge, "echo half > half.txt; echo '*.o' >> .gitignore; echo 1 > a.o")
+    job.until(job.kept.exists)
+
+    job.die()
+
+    assert not (job.kept.parent / "result.json").exists()
+    clone = job.unpacked()
+    assert git("show", "work:half.txt", cwd=clone) == "half"
+    assert git("diff", "--name-only", forge.base, "work", cwd=clone) == (
+        ".gitignore\nhalf.txt"
+    )
+    assert git("rev-parse", "work~1", cwd=clone) == forge.base
+    said = git("log", "-1", "--format=%(trailers:only)", "work", cwd=clone)
+    assert "Brat-Half-Done: yes" in said.splitlines()
+
+
+def test_a_session_that_ends_leaves_its_result_instead(forge: Forge) -> None:
+    job = Job(forge, "echo 1 > a; git add a; git commit -qm Own; echo 2 > b")
+    job.until(job.kept.exists)
+
+    left = job.let_go()
+
+    assert left.result["conclusion"] == "success", left.err
+    assert left.err == ""
+    assert NAME not in left.names
+    assert left.result["files"] == ["a", "b"]
+    log = git("log", "--format=%s", f"{forge.base}..work", cwd=forge.unpacked(left))
+    assert log.splitlines() == ["Greet the world", "Own"]  # its index is as it was
+
+
+def test_a_newer_checkpoint_takes_the_place_of_an_older_one(forge: Forge) -> None:
+    job = Job(forge, "echo 1 > a")
+    job.until(job.kept.exists)
+    first = job.kept.read_bytes()
+    (job.checkout / "b").write_text("2\n")
+    job.until(lambda: job.kept.read_bytes() != first)
+    job.die()
+
+    names = git("diff", "--name-only", forge.base, "work", cwd=job.unpacked())
+    assert names.split() == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "unfit", ["ln -s /etc/passwd unfit", "head -c 9000000 /dev/urandom > unfit"]
+)
+def test_what_could_not_land_or_is_too_large_is_not_kept(
+    forge: Forge, unfit: str
+) -> None:
+    job = Job(forge, f"echo 1 > a; {unfit}")
+    tried = forge.root / "temp"
+    job.until(lambda: any(tried.glob("brat-*/checkpoint/used.git")))
+    job.until(lambda: not any(tried.glob("brat-*/checkpoint/used.git")))
+    assert not job.kept.exists()
+    (job.checkout / "unfit").unlink()
+    job.until(job.kept.exists)
+    job.die()
+
+    names = git("diff", "--name-only", forge.base, "work", cwd=job.unpacked())
+    assert names == "a"
