@@ -1,6 +1,7 @@
 """What a bot process is told: one JSON file, readable by its owner alone."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Self, TypeVar
 from urllib.parse import urlsplit
@@ -27,8 +28,9 @@ LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 Kind = TypeVar("Kind", bound=BaseModel)
 
 
-def _from_environment() -> str:
-    return os.environ.get(NOTIFY, "")  # noqa: TID251  of whoever starts the bot
+def from_environment(name: str) -> Callable[[], str]:
+    """Return what gives a variable of whoever starts the bot; empty: it is not set."""
+    return lambda: os.environ.get(name, "")  # noqa: TID251  as it is said
 
 
 class Common(BaseModel):
@@ -68,7 +70,7 @@ class Common(BaseModel):
     asks for at most 6 a minute and repository."""
     settle_s: float = Field(default=10.0, ge=0)
     """How long the forge may take to show what was written to it."""
-    notify_url: str = Field(default_factory=_from_environment, repr=False)
+    notify_url: str = Field(default_factory=from_environment(NOTIFY), repr=False)
     """A Slack-compatible webhook, as whoever starts the bot has it in BRAT_NOTIFY_URL;
     empty: there is none. It is a secret: who has it can write there."""
     notify_hosts: tuple[str, ...] = ()

@@ -4,7 +4,7 @@ import asyncio
 import gc
 import signal
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import httpx
 
@@ -59,25 +59,20 @@ async def _serve(hosting: Hosting, tell: Tell, *, poll: bool) -> None:
     tell("stopped; whatever is unfinished goes on at the next start")
 
 
-def manifest(
-    folder: Path, *, name: str, org: str, url: str, host: str, port: int
-) -> None:
+def manifest(wish: Wish, port: int) -> None:
     """Serve the page, and end when the App is made and kept.
 
     Raises:
         BratError: there is an App in the folder already, or a port is taken.
     """
-    check_free(folder)
-    api_url = f"https://api.{GITHUB}" if host == GITHUB else f"https://{host}/api/v3"
-    wish = Wish(
-        folder=folder,
-        name=name,
-        organisation=org,
-        public_url=url,
-        web_url=f"https://{host}",
-        api_url=api_url,
-    )
+    check_free(wish.folder)
     asyncio.run(_manifest(wish, port))
+
+
+def wish_at(host: str, **told: Any) -> Wish:  # noqa: ANN401  a wish's own fields
+    """Return what App is to be made on github.com, or a server of one's own."""
+    api_url = f"https://api.{GITHUB}" if host == GITHUB else f"https://{host}/api/v3"
+    return Wish(web_url=f"https://{host}", api_url=api_url, **told)
 
 
 async def _manifest(wish: Wish, port: int) -> None:
@@ -93,6 +88,9 @@ async def _manifest(wish: Wish, port: int) -> None:
     poll = "" if wish.public_url else " --poll"
     say(f"{made.slug} is made; its key is in {wish.folder}, for you alone")
     say(f"next: install it, then brat bot serve {wish.folder / SETTINGS_FILE}{poll}")
+    if wish.dashboard_url:
+        where = f"{wish.dashboard_url}, once your proxy leads there"
+        say(f"people sign in at {where}: see docs/hosting.md, The dashboard")
 
 
 def examine(file: Path, *, fix: bool) -> int:

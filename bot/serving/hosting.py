@@ -9,8 +9,11 @@ from pydantic import Field, model_validator
 
 from bot.door.origins import Origins
 from bot.roles.quota import Quota
-from bot.settings import GITHUB, REPOSITORY, Common, Settings
+from bot.settings import GITHUB, REPOSITORY, Common, Settings, from_environment
 
+ORIGIN: Final = r"^https://[^/?#@\s]+$"
+CLIENT_ID: Final = "BRAT_CLIENT_ID"
+CLIENT_SECRET: Final = "BRAT_CLIENT_SECRET"  # noqa: S105  the variable's name
 STOP_FILE: Final = "stopped"
 SECRET_CHARS: Final = 16
 
@@ -38,9 +41,11 @@ class Hosting(Common):
     """Where the dashboard is served; none: there is none."""
     dashboard_url: str = Field(default="", pattern=r"^(https://[^/?#@]+)?$")
     """Where people reach it: what stands before it there speaks TLS."""
-    client_id: str = ""
+    client_id: str = Field(default_factory=from_environment(CLIENT_ID))
     """The App's, with which people sign in to the dashboard."""
-    client_secret: str = Field(default="", repr=False)
+    client_secret: str = Field(
+        default_factory=from_environment(CLIENT_SECRET), repr=False
+    )
     api_token: str = Field(default="", pattern=r"^(\S{16,})?$", repr=False)
     """A program that shows it may read and decide everything; empty: none may."""
     roster_s: float = Field(default=300.0, gt=0)

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
 from http import HTTPStatus
@@ -23,17 +23,21 @@ import httpx
 from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from bot.dashboard.login import DONE
 from bot.door.triage import LOOK_AT
 from bot.door.webhooks import PATH as HOOK
 from bot.forge.app_auth import PERMISSIONS
 from bot.forge.payloads import Account
 from bot.forge.secret_names import RIGHT
+from bot.serving.hosting import ORIGIN
 from grite.errors import BratError, Unavailable
 
 EVENTS: Final = (*sorted(LOOK_AT), "repository")
 """`installation` is always told, and may not be asked for."""
 KEY_FILE: Final = "app.pem"
 SETTINGS_FILE: Final = "bot.json"
+DASHBOARD_PORT: Final = 8081
+_ORIGIN: Final = re.compile(ORIGIN)
 _CODE: Final = re.compile(r"[0-9A-Za-z_-]{1,200}")
 
 
@@ -47,6 +51,8 @@ class Made(BaseModel):
     html_url: str
     pem: str = Field(repr=False)
     webhook_secret: str | None = Field(default=None, repr=False)
+    client_id: str = ""
+    client_secret: str = Field(default="", repr=False)
     owner: Account | None = None
 
 
@@ -60,6 +66,8 @@ class Wish:
     """Empty: it belongs to whoever clicks."""
     public_url: str = ""
     """Where GitHub can reach the bot; empty: it polls."""
+    dashboard_url: str = ""
+    """Where people will reach the dashboard; empty: it has none."""
     web_url: str = "https://github.com"
     api_url: str = "https://api.github.com"
 
@@ -76,6 +84,8 @@ class Wish:
             hook = self.public_url.rstrip("/") + HOOK
             told["hook_attributes"] = {"url": hook, "active": True}
             told["default_events"] = list(EVENTS)
+        if self.dashboard_url:
+            told["callback_urls"] = [self.dashboard_url + DONE]
         return told
 
     @property
@@ -163,6 +173,26 @@ async def exchanged(client: httpx.AsyncClient, api_url: str, code: str) -> Made:
         raise Unavailable("GitHub's answer is not an App") from error
 
 
+def dashboard_at(public_url: str, wanted: str) -> str:
+    """Return where people will reach the dashboard; empty: it is to have none.
+
+    Args:
+        public_url: where GitHub can reach the bot: there, if nothing else is wanted.
+        wanted: where whoever makes the App wants it.
+
+    Raises:
+        BratError: it cannot be there.
+    """
+    url = (wanted or public_url).rstrip("/")
+    if _ORIGIN.fullmatch(url):
+        return url
+    if wanted:
+        raise BratError(
+            f"--dashboard {wanted}: give https://HOST and nothing behind it"
+        )
+    return ""
+
+
 def check_free(folder: Path) -> None:
     """See that nothing would be overwritten.
 
@@ -182,7 +212,7 @@ def keep(wish: Wish, made: Made) -> None:
     """
     folder = wish.folder.resolve()
     owner = made.owner.login if made.owner else wish.organisation
-    told: Mapping[str, object] = {
+    told: dict[str, object] = {
         "api_url": wish.api_url,
         "git_url": wish.web_url,
         "app_id": str(made.id),
@@ -192,6 +222,15 @@ def keep(wish: Wish, made: Made) -> None:
         "folder": str(folder / "data"),
         "allowed_owners": [owner] if owner else [],
     }
+    if wish.public_url.startswith("https://"):
+        told["feed_url"] = wish.public_url.rstrip("/")
+    if wish.dashboard_url and made.client_id and made.client_secret:
+        told |= {
+            "dashboard_url": wish.dashboard_url,
+            "dashboard_port": DASHBOARD_PORT,
+            "client_id": made.client_id,
+            "client_secret": made.client_secret,
+        }
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(folder / KEY_FILE, made.pem)

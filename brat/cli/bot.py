@@ -39,7 +39,7 @@ def serve(
 
 
 @bot.command("manifest")
-def manifest(
+def manifest(  # noqa: PLR0913  an option each
     folder: Annotated[Path, typer.Option(help="Where key and settings go.")] = HERE,
     *,
     name: Annotated[str, typer.Option(help="Of the App.")] = "brat",
@@ -47,15 +47,28 @@ def manifest(
     url: Annotated[
         str, typer.Option(help="Where GitHub can reach the bot; none: it polls.")
     ] = "",
+    dashboard: Annotated[
+        str,
+        typer.Option(help="Where people reach the dashboard; as --url if left out."),
+    ] = "",
     host: Annotated[
         str, typer.Option(help="Of GitHub Enterprise Server.")
     ] = "github.com",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Of the page.")] = 0,
 ) -> None:
     """Make a GitHub App by one click on a page of this machine."""
+    from bot.serving.manifest import dashboard_at
     from brat import bot_commands
 
-    bot_commands.manifest(folder, name=name, org=org, url=url, host=host, port=port)
+    wish = bot_commands.wish_at(
+        host,
+        folder=folder,
+        name=name,
+        organisation=org,
+        public_url=url,
+        dashboard_url=dashboard_at(url, dashboard),
+    )
+    bot_commands.manifest(wish, port)
 
 
 @bot.command("simulate")

@@ -12,7 +12,7 @@ import pytest
 import respx
 
 from bot.serving.hosting import Hosting
-from bot.serving.manifest import EVENTS, Maker, Wish, check_free
+from bot.serving.manifest import EVENTS, Maker, Wish, check_free, dashboard_at
 from bot.serving.service import listening
 from bot.settings import read_as
 from grite.errors import BratError
@@ -26,7 +26,7 @@ MADE = {
     "html_url": "https://github.com/apps/brat-of-alice",
     "owner": {"login": "alice"},
     "client_id": "Iv1.x",
-    "client_secret": "not-needed",
+    "client_secret": "made-up-client-secret",
     "webhook_secret": "made-up-webhook-secret",
 }
 
@@ -37,6 +37,7 @@ def wish(tmp_path: Path) -> Wish:
         folder=tmp_path / "app",
         name="brat of alice",
         public_url="https://brat.example.com/",
+        dashboard_url="https://brat.example.com",
     )
 
 
@@ -83,6 +84,7 @@ async def test_the_form_asks_github_for_what_the_bot_needs(
         "url": "https://brat.example.com/webhooks/github",
         "active": True,
     }
+    assert told["callback_urls"] == ["https://brat.example.com/login/done"]
     assert told["redirect_url"] == f"{maker.address()}/made"
     assert told["default_permissions"]["contents"] == "write"
     assert "workflows" not in told["default_permissions"]
@@ -108,6 +110,69 @@ async def test_the_app_is_kept_for_its_owner_alone(
     assert told.secret == "made-up-webhook-secret"
     assert (wish.folder / "app.pem").read_text() == pair()[0]
     assert "PRIVATE" not in page.text
+    assert "made-up" not in page.text
+    assert "made-up" not in repr(told)
+
+
+async def test_people_can_sign_in_and_jobs_can_send_without_another_setting(
+    maker: Maker, wish: Wish, browser: httpx.AsyncClient, github: respx.MockRouter
+) -> None:
+    with github:
+        await browser.get(back(maker))
+
+    told = read_as(Hosting, wish.folder / "bot.json")
+    assert told.dashboard_url == "https://brat.example.com"
+    assert told.dashboard_port not in (None, told.port)
+    assert (told.client_id, told.client_secret) == ("Iv1.x", "made-up-client-secret")
+    assert told.feed_url == "https://brat.example.com"
+
+
+async def test_the_clients_secret_can_be_in_the_environment(
+    maker: Maker,
+    wish: Wish,
+    browser: httpx.AsyncClient,
+    github: respx.MockRouter,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with github:
+        await browser.get(back(maker))
+    file = wish.folder / "bot.json"
+    kept = json.loads(file.read_text())
+    del kept["client_id"], kept["client_secret"]
+    file.write_text(json.dumps(kept))
+    with pytest.raises(BratError, match="people sign in there"):
+        read_as(Hosting, file)
+    monkeypatch.setenv("BRAT_CLIENT_ID", "Iv1.env")
+    monkeypatch.setenv("BRAT_CLIENT_SECRET", "made-up-in-the-environment")
+    told = read_as(Hosting, file)
+
+    assert (told.client_id, told.client_secret) == (
+        "Iv1.env",
+        "made-up-in-the-environment",
+    )
+    assert "made-up" not in repr(told)
+
+
+@pytest.mark.parametrize(
+    ("public", "wanted", "at"),
+    [
+        ("https://brat.example.com/", "", "https://brat.example.com"),
+        ("https://x.example", "https://see.example/", "https://see.example"),
+        ("https://x.example/hooks", "", ""),
+        ("", "", ""),
+        ("", "https://see.example", "https://see.example"),
+    ],
+)
+def test_the_dashboard_is_where_the_bot_is_unless_said(
+    public: str, wanted: str, at: str
+) -> None:
+    assert dashboard_at(public, wanted) == at
+
+
+@pytest.mark.parametrize("wanted", ["http://x.example", "https://x.example/y", "x"])
+def test_a_dashboard_that_cannot_be_is_refused(wanted: str) -> None:
+    with pytest.raises(BratError, match="give https://HOST and nothing behind it"):
+        dashboard_at("https://brat.example.com", wanted)
 
 
 async def test_it_works_once(
@@ -196,3 +261,4 @@ def test_an_app_of_an_organisation_that_polls(tmp_path: Path) -> None:
     told = wish.manifest("http://127.0.0.1:1/made")
     assert "hook_attributes" not in told
     assert "default_events" not in told
+    assert "callback_urls" not in told
