@@ -10,9 +10,9 @@ import contextlib
 import ctypes
 import os
 import sys
-from pathlib import Path
 
 _PR_SET_CHILD_SUBREAPER = 36
+_STAT_BYTES = 4096
 
 
 def adopt_orphans() -> None:
@@ -70,14 +70,21 @@ def descendants() -> list[int]:
 
 
 def _children() -> dict[int, list[int]]:
+    # Not with a Path for each: a machine has hundreds, and each session looks thrice.
+    # Nor by the kernel's lists of children, which leave out some while others end.
     children: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            with contextlib.suppress(OSError):  # it has ended since
-                stat = (entry / "stat").read_bytes()
+    for name in os.listdir("/proc"):  # noqa: PTH208  as above
+        if name.isdigit():
+            try:
+                number = os.open(f"/proc/{name}/stat", os.O_RDONLY)
+            except OSError:
+                continue  # it has ended since
+            with contextlib.suppress(ProcessLookupError):
+                stat = os.read(number, _STAT_BYTES)
                 # The program's name, in parentheses, may hold blanks and parentheses.
-                parent = int(stat.rpartition(b")")[2].split()[1])
-                children.setdefault(parent, []).append(int(entry.name))
+                parent = int(stat[stat.rindex(b")") + 2 :].split(None, 2)[1])
+                children.setdefault(parent, []).append(int(name))
+            os.close(number)
     return children
 
 

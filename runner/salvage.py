@@ -13,8 +13,9 @@ from msgspec import Struct
 
 from convoy.gate import Change, parse_raw
 from grite import git
-from grite.errors import BratError, Unavailable
+from grite.errors import BratError, GitFailed, Unavailable
 from runner import store
+from runner.home import left_in
 from runner.workspace import Workspace
 
 BUNDLE_LIMIT = 80_000_000
@@ -117,7 +118,7 @@ class Salvage:
         return Work(
             head,
             changes,
-            self._between(changes),
+            () if own == workspace.base else self._between(changes),
             self._patch_bytes(),
             bundle,
             faults,
@@ -131,6 +132,9 @@ class Salvage:
         head = theirs / "HEAD"
         if theirs.is_symlink() or head.is_symlink() or not head.is_file():
             return None
+        at = (left_in(theirs, each).strip() for each in ("HEAD", workspace.ref))
+        if (f"ref: {workspace.ref}", workspace.base) == tuple(at):
+            return None  # it committed nothing
         fetch = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags")
         specs = ("--no-write-fetch-head", "--", str(theirs), f"+HEAD:{_AGENT}")
         try:
@@ -149,15 +153,19 @@ class Salvage:
 
     def _commit_the_rest(self, message: Message) -> tuple[str, ...]:
         added = self._git("add", "--all", "--ignore-errors", check=False)
-        if not self._says_yes("diff", "--cached", "--quiet", "HEAD"):
-            self._git(
-                *("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-"),
-                stdin=message.text().encode(errors="replace"),
-            )
+        commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")
+        text = message.text().encode(errors="replace")
+        done = self._git(*commit, stdin=text, check=False)
+        if done.status != 0 and not self._has_nothing():
+            raise GitFailed(["git", *commit], done.status, done.stderr)
         if added.status == 0:
             return ()
         reason = added.stderr.strip().partition("\n")[0]
         return (f"Some files could not be kept: {reason}.",)
+
+    def _has_nothing(self) -> bool:
+        """Whether there is nothing to commit, which git tells as it tells a fault."""
+        return self._git("diff", "--cached", "--quiet", "HEAD", check=False).status == 0
 
     def _between(self, lasting: tuple[Change, ...]) -> tuple[Change, ...]:
         kept = {(each.path, each.mode_after) for each in lasting}

@@ -261,7 +261,9 @@ class _Watch:
         for number, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_S)):
             limit = time.monotonic() + patience_s
             asked = False
-            while self._has_children() and _left(limit) > 0:
+            while _left(limit) > 0:
+                if not self._has_children():
+                    return 0
                 if number == signal.SIGKILL or not asked:
                     descent.send(number, self._process.pid, self._spared)
                     asked = True

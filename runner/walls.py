@@ -6,6 +6,7 @@ not for one job alone, holds what opens other doors.
 """
 
 import sysconfig
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -34,11 +35,13 @@ COMMANDS: Final = (
 """Files by which a step tells the steps after it what to do."""
 
 
-def kept() -> list[str]:
+@cache
+def kept() -> tuple[str, ...]:
     """Return the folders that the runner's own code is in."""
     libraries = (sysconfig.get_path(each) for each in ("stdlib", "purelib", "platlib"))
     rooms = (str(Path(each.__path__[0])) for each in (runner, convoy, grite))
-    return [each for each in dict.fromkeys((*libraries, *rooms)) if Path(each).is_dir()]
+    found = dict.fromkeys((*libraries, *rooms))
+    return tuple(each for each in found if Path(each).is_dir())
 
 
 def hidden(inputs: Inputs, store: Path) -> list[str]:
