@@ -34,6 +34,12 @@ def reviewed(task: Task, commit: str, verdict: Opinion, text: str) -> str:
     return "\n".join((f"{head}{':' if text else '.'}", "", *harmless(text)))
 
 
+def chosen(task: Task, winner: int, text: str) -> str:
+    """Return a choice between rivals as Markdown."""
+    head = f"**Task {task.number} ({inline(task.spec.title)})** chose task {winner}:"
+    return "\n".join((head, "", *harmless(text)))
+
+
 def _findings(report: Report) -> Iterator[str]:
     for number, finding in enumerate(report.findings, 1):
         where = ", ".join(map(inline, finding.paths))

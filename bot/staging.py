@@ -23,6 +23,7 @@ from convoy.actions import (
     Build,
     BuildConvoy,
     Call,
+    Choose,
     Collect,
     CreateBase,
     Defer,
@@ -133,6 +134,8 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             refinery.try_out(draft, action)
         case Prove():
             refinery.prove(desk, draft, action)
+        case Choose():
+            refinery.choose(draft, action)
         case BuildConvoy():
             refinery.build_convoy(desk, draft, action)
         case Align():

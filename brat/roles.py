@@ -16,6 +16,7 @@ from convoy.actions import Role, Show, role_of
 from convoy.events import PLANNER, EngineSpec
 from convoy.plan import plan
 from convoy.queue import startable
+from convoy.rivals import is_stopped
 from convoy.state import Convoy, State
 from convoy.text.nearest import did_you_mean
 from grite.errors import BratError, Unavailable
@@ -134,7 +135,7 @@ def _stuck(local: Local) -> bool:
         (convoy, task)
         for convoy in desk.mirror.state.live()
         for task in convoy.tasks
-        if task.state == "blocked"
+        if is_stopped(convoy, task)
     ]
     for convoy, task in blocked:
         tell(f"{convoy.name}: task {task.number} is blocked: {task.why}")

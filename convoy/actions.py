@@ -63,18 +63,25 @@ class Build(Struct, frozen=True):
 
 
 class Try(Struct, frozen=True):
-    """Let CI judge tests before there is code for them."""
+    """Let CI judge work as it is: tests before there is code, or one of rivals."""
 
     convoy: str
     task: int
 
 
 class Prove(Struct, frozen=True):
-    """CI found the tests red, as they should be."""
+    """CI found work as it should be: tests red, a rival's green."""
 
     convoy: str
     task: int
     candidate: str
+
+
+class Choose(Struct, frozen=True):
+    """Let the only rival that is left land."""
+
+    convoy: str
+    task: int
 
 
 class BuildConvoy(Struct, frozen=True):
@@ -191,6 +198,7 @@ Staged = (
     | Build
     | Try
     | Prove
+    | Choose
     | BuildConvoy
     | Align
     | Land
@@ -217,6 +225,7 @@ _ROLES: dict[type[Action], Role] = {
     Build: "refinery",
     Try: "refinery",
     Prove: "refinery",
+    Choose: "refinery",
     BuildConvoy: "refinery",
     Align: "refinery",
     Land: "refinery",

@@ -351,6 +351,30 @@ class ProveTests(Struct, frozen=True, kw_only=True):
     judged: tuple[str, ...]
 
 
+class ProveRival(Struct, frozen=True, kw_only=True):
+    """CI found a rival's work green as it is."""
+
+    convoy: str
+    task: int
+    commit: str
+    judged: tuple[str, ...]
+    lines: int
+
+
+class MakeChoice(Struct, frozen=True, kw_only=True):
+    """A rival is to land: an attempt judged so, or it is the only one left."""
+
+    convoy: str
+    task: int
+    """The choice's own number."""
+    attempt: int = 0
+    """0: nobody judged."""
+    on: int = 0
+    """The rival; 0: the only one left."""
+    text: str = ""
+    usage: Usage = Usage()
+
+
 class RefuseWork(Struct, frozen=True, kw_only=True):
     """The attempt ended without work that may land."""
 
@@ -497,6 +521,8 @@ Command = (
     | AcceptReport
     | AcceptReview
     | ProveTests
+    | ProveRival
+    | MakeChoice
     | RefuseWork
     | LoseSession
     | AttemptMerge

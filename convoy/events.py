@@ -29,7 +29,7 @@ Cause = Literal[
 """Why a task is in the queue: only `planned`, `outage`, `setup`, `spent` and `retry`
 cost no attempt."""
 
-Kind = Literal["work", "report", "scout", "review", "tests"]
+Kind = Literal["work", "report", "scout", "review", "tests", "rival", "choice"]
 """What a task is for; docs/workflows.md says what each kind does."""
 Approve = Literal["auto", "plan"]
 Followups = Literal["ask", "auto", "off"]
@@ -82,7 +82,8 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     """The task whose agent asked for it; 0: it was planned, or a person added it."""
     kind: Kind = "work"
     on: tuple[int, ...] = ()
-    """The task whose work it looks at or goes on from; both are merged together."""
+    """The task whose work it looks at or goes on from; both are merged together. Of a
+    choice: the rivals that it is between."""
     rounds: int = 2
     """How often a review may ask for changes."""
 
@@ -627,6 +628,36 @@ class TestsProven(Fact, frozen=True, kw_only=True, tag="tests.proven"):
     """The checks that CI reported on it."""
 
 
+class WorkProven(Fact, frozen=True, kw_only=True, tag="work.proven"):
+    """CI found a rival's work green as it is: it can be chosen."""
+
+    convoy: str
+    task: int
+    commit: str
+    """The work."""
+    judged: tuple[str, ...]
+    """The checks that judged it; `("none",)` where CI is not required."""
+    lines: int
+    """How many lines it adds and takes away."""
+
+
+class ChoiceMade(Fact, frozen=True, kw_only=True, tag="choice.made"):
+    """One of several rivals is to land; beside it all others are dropped."""
+
+    convoy: str
+    task: int
+    """The choice's own number."""
+    attempt: int
+    """The one that judged; 0: nobody had to."""
+    on: int
+    """The rival that is chosen."""
+    commit: str
+    """Its work."""
+    text: str
+    """Why this one; of a judge: cleaned."""
+    usage: Usage = Usage()
+
+
 class WorkRebased(Fact, frozen=True, kw_only=True, tag="work.rebased"):
     """A person had the work put on a newer base; the same push moves the branch."""
 
@@ -876,6 +907,8 @@ Event = (
     | WorkRefused
     | WorkReviewed
     | TestsProven
+    | WorkProven
+    | ChoiceMade
     | WorkRebased
     | WorkHeld
     | WorkReleased

@@ -3,12 +3,13 @@
 from collections.abc import Iterator
 from typing import Final, Literal
 
+from convoy import rivals
 from convoy.events import Kind, TaskSpec
 from convoy.state import Convoy, HalfDone, Task, Work
 
 REPORTING: Final[frozenset[Kind]] = frozenset({"report", "scout"})
 """They end in a report, and land nothing."""
-CHANGING: Final[frozenset[Kind]] = frozenset({"work", "tests"})
+CHANGING: Final[frozenset[Kind]] = frozenset({"work", "tests", "rival"})
 """They end in a change."""
 
 ANSWERS: Final[dict[Kind | Literal["plan"], str]] = {
@@ -16,6 +17,7 @@ ANSWERS: Final[dict[Kind | Literal["plan"], str]] = {
     "report": "report",
     "scout": "report",
     "review": "review",
+    "choice": "choice",
 }
 """What a session answers with, of the kinds whose result is no change."""
 
@@ -35,10 +37,21 @@ def reviews(convoy: Convoy, number: int) -> Iterator[Task]:
 
 
 def attending(convoy: Convoy, number: int) -> Iterator[Task]:
-    """Give the tasks that are settled when this one is: its reviews, and its tests."""
+    """Give the tasks that are settled when this one is.
+
+    Its reviews and its tests; of the rival that is chosen the choice, and of a choice
+    that is given up the rivals.
+    """
     yield from reviews(convoy, number)
     task = convoy.task(number)
-    if task is None or task.spec.kind != "work":
+    if task is None:
+        return
+    if task.spec.kind == "choice":
+        yield from (each for each in rivals.rivals(convoy, task) if not each.settled)
+    choice = rivals.choice_of(convoy, number)
+    if choice is not None and choice.chosen == number and not choice.settled:
+        yield choice
+    if task.spec.kind != "work":
         return
     tests = (convoy.task(each) for each in task.spec.on)
     yield from (each for each in tests if each is not None and not each.settled)
@@ -50,7 +63,7 @@ def stands_on(convoy: Convoy, task: Task) -> Work | None:
     work = other.work if other is not None else None
     if other is None or work is None or other.state != "needs-review":
         return None
-    ready = {"review": task.approves != work.commit, "work": is_proven(other)}
+    ready = {"review": task.approves != work.commit, "work": other.is_proven}
     return work if ready.get(task.spec.kind) else None
 
 
@@ -66,13 +79,10 @@ def half_done(convoy: Convoy, task: Task) -> HalfDone | None:
     return found if work is None or work.commit == found.ground else None
 
 
-def is_proven(tests: Task) -> bool:
-    """Whether CI found the tests red as they are now."""
-    return tests.work is not None and tests.proven == tests.work.commit
-
-
 def awaited(convoy: Convoy, task: Task) -> str:
     """Return what a task waits for that is on another; empty: nothing."""
+    if task.spec.kind == "choice":
+        return rivals.awaited(convoy, task)
     if not task.spec.on or task.earlier or stands_on(convoy, task) is not None:
         return ""
     names = ", ".join(map(str, task.spec.on))

@@ -10,6 +10,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from convoy.rivals import is_stopped
 from convoy.state import Convoy, Task
 
 FAILED = "failed"
@@ -48,7 +49,7 @@ def _needs(convoy: Convoy) -> Iterator[Need]:
     if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
         yield Need(key="plan", kind="approve the plan")
     for task in convoy.tasks:
-        if task.state == "blocked":
+        if is_stopped(convoy, task):
             yield Need(key=blocked_key(task), kind="unblock", task=task.number)
         elif work := _unapproved(convoy, task):
             key = f"approve/{task.number}/{work}"

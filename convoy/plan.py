@@ -20,6 +20,7 @@ from convoy.actions import (
     BuildConvoy,
     Call,
     CancelRun,
+    Choose,
     Collect,
     CreateBase,
     Defer,
@@ -36,7 +37,7 @@ from convoy.actions import (
     Try,
 )
 from convoy.budget import closed, overspent, reopens
-from convoy.kinds import half_done, is_proven, stands_on
+from convoy.kinds import half_done, stands_on
 from convoy.needs import uncalled
 from convoy.observed import Checks, Observed
 from convoy.queue import (
@@ -50,6 +51,7 @@ from convoy.queue import (
     startable,
 )
 from convoy.reorder import overlooked
+from convoy.rivals import NONE_LEFT, chooses, is_unchosen, left, under_way
 from convoy.state import Candidate, Convoy, State, Task
 
 HEADS = "refs/heads/"
@@ -264,6 +266,7 @@ def _merges(
             yield from _convoy_merge(convoy, observed, pace, now)
         return
     yield from _trials(convoy, observed, pace, now)
+    yield from _choices(convoy)
     queue = chain(convoy, tip)
     green = _green_front(convoy, queue.links, observed)
     yield from _landing(convoy, green, observed, tip)
@@ -279,24 +282,47 @@ def _merges(
 def _trials(
     convoy: Convoy, observed: Observed, pace: Pace, now: int
 ) -> Iterator[Action]:
-    """Let CI see tests red before there is code; green ones test nothing."""
+    """Let CI see tests red before there is code, and each rival's work green."""
     for task in convoy.tasks:
-        work, candidate = task.work, task.candidate
-        if task.spec.kind != "tests" or task.state != "needs-review":
+        is_tried = task.spec.kind == "tests" or is_unchosen(convoy, task)
+        if not is_tried or task.state != "needs-review" or task.is_proven:
             continue
-        if work is None or is_proven(task):
+        if task.work is not None:
+            yield from _trial(convoy, task, task.work.commit, observed, pace, now)
+
+
+def _trial(
+    convoy: Convoy, task: Task, work: str, observed: Observed, pace: Pace, now: int
+) -> Iterator[Action]:
+    name, candidate = convoy.name, task.candidate
+    if not convoy.settings.require_ci:  # tests need CI: it is a rival
+        yield Prove(name, task.number, work)
+        return
+    if candidate is None or candidate.commit != work:
+        yield Try(name, task.number)
+        return
+    checks = observed.checks.get(work)
+    verdict = checks.verdict if checks else "none"
+    tests = task.spec.kind == "tests"
+    if verdict == ("red" if tests else "green"):
+        yield Prove(name, task.number, work)
+    elif checks and verdict in ("red", "green"):
+        why = NOT_RED if tests else checks.text
+        yield Reject(name, task.number, work, why)
+    elif checks and verdict == "none" and _overdue(candidate, pace, now):
+        yield Block(name, task.number, NO_CI)
+
+
+def _choices(convoy: Convoy) -> Iterator[Action]:
+    """Take the only rival that is left, and ask a person where there is none."""
+    for task in convoy.tasks:
+        if not chooses(task) or under_way(convoy, task):
             continue
-        if candidate is None or candidate.commit != work.commit:
-            yield Try(convoy.name, task.number)
-            continue
-        checks = observed.checks.get(work.commit)
-        verdict = checks.verdict if checks else "none"
-        if verdict == "red":
-            yield Prove(convoy.name, task.number, work.commit)
-        elif verdict == "green":
-            yield Reject(convoy.name, task.number, work.commit, NOT_RED)
-        elif checks and verdict == "none" and _overdue(candidate, pace, now):
-            yield Block(convoy.name, task.number, NO_CI)
+        found = left(convoy, task)
+        if not found:
+            yield Block(convoy.name, task.number, NONE_LEFT)
+        elif len(found) == 1:
+            yield Choose(convoy.name, task.number)
 
 
 def _green_front(

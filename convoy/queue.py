@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from convoy.budget import overspent
-from convoy.kinds import awaited, coder, is_proven, reviews
+from convoy.kinds import awaited, coder, reviews
+from convoy.rivals import choice_of, is_unchosen
 from convoy.state import Candidate, Convoy, Lease, State, Task
 from grite.resource import overlaps
 
@@ -82,7 +83,11 @@ def kept_back(convoy: Convoy, task: Task) -> str:
         code = coder(convoy, task)
         number = code.number if code else 0
         tests = f"task {number} to pass its tests"
-        return tests if is_proven(task) else "CI to find its tests red"
+        return tests if task.is_proven else "CI to find its tests red"
+    if is_unchosen(convoy, task):
+        choice = choice_of(convoy, task.number)
+        chosen = f"task {choice.number if choice else 0} to choose it"
+        return chosen if task.is_proven else "CI to judge it among its rivals"
     for review in reviews(convoy, task.number):
         if task.work is None or review.approves != task.work.commit:
             return f"the review by task {review.number}"

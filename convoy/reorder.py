@@ -11,6 +11,7 @@ from convoy.actions import Reorder
 from convoy.events import TaskSpec
 from convoy.graph import waits
 from convoy.kinds import ANSWERS
+from convoy.rivals import is_unchosen
 from convoy.state import Convoy, Task
 
 SHOWN: Final = 3
@@ -25,7 +26,8 @@ def overlooked(convoy: Convoy) -> tuple[Reorder, ...]:
     """
     if convoy.settings.locks == "off" or convoy.state not in ("active", "paused"):
         return ()
-    working = [(task, files) for task in convoy.tasks if (files := _touched(task))]
+    landing = (task for task in convoy.tasks if not is_unchosen(convoy, task))
+    working = [(task, files) for task in landing if (files := _touched(task))]
     return tuple(_found(convoy, working)) if working else ()
 
 

@@ -126,7 +126,11 @@ class Task(Struct, frozen=True, kw_only=True):
     learned: tuple[str, ...] = ()
     """What its last agent that noted anything noted for the tasks that build on it."""
     proven: str = ""
-    """The work whose tests CI found red, of a task that writes them."""
+    """The work that CI found as it is to be: tests red, a rival's work green."""
+    lines: int = 0
+    """How many lines that work adds and takes away, of a rival."""
+    chosen: int = 0
+    """The rival that it chose, of a choice; 0: none yet."""
     approves: str = ""
     """The work that it approves, of a review; empty: none yet."""
     rounds: int = 0
@@ -179,6 +183,11 @@ class Task(Struct, frozen=True, kw_only=True):
     def settled(self) -> bool:
         """Whether nothing more will happen to it by itself or by anybody."""
         return self.state in ("merged", "dropped")
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether CI found its work, as it is now, to be as it should be."""
+        return self.work is not None and self.proven == self.work.commit
 
 
 class Convoy(Struct, frozen=True, kw_only=True):

@@ -200,7 +200,11 @@ class _Session:
         return Checkpoints(self._inputs, started, workspace, self._litter, keep)
 
     def _set_up(self, workspace: Workspace, scratch: Path) -> Prepared:
-        if self._started.kind in ("plan", "report"):  # it changes and runs nothing
+        if self._started.kind in (
+            "plan",
+            "report",
+            "choice",
+        ):  # it changes and runs nothing
             return Prepared()
         with LiveView(sys.stdout if self._inputs.on_actions else None) as view:
             setting = Setting(

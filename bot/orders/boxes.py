@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from bot.speech import requests as asked
 from bot.speech.requests import Request
+from convoy.rivals import is_stopped
 from convoy.state import Convoy
 
 MOST_RETRIES: Final = 20
@@ -37,7 +38,7 @@ def _offered(convoy: Convoy) -> Iterator[Box]:
         return
     if convoy.state == "planning" and convoy.tasks and not convoy.staged:
         yield Box("approve", "Approve the plan")
-    blocked = [task.number for task in convoy.tasks if task.state == "blocked"]
+    blocked = [task.number for task in convoy.tasks if is_stopped(convoy, task)]
     for number in blocked[:MOST_RETRIES]:
         yield Box(f"retry/{number}", f"Try task {number} again")
     yield Box("cancel", "Cancel the convoy")

@@ -58,7 +58,14 @@ def _retry(draft: Draft, asker: Asker, convoy: Convoy, number: int | None) -> Re
     if not numbers:
         return replies.refused("nothing is blocked")
     for each in numbers:
+        if number is None and not _is_blocked(draft, convoy.name, each):
+            continue  # it went on with another
         command = RetryTask(convoy=convoy.name, task=each, by=asker.by)
         if refused := draft.submit(command):
             return replies.refused(refused.why)
     return replies.retried(numbers)
+
+
+def _is_blocked(draft: Draft, name: str, number: int) -> bool:
+    task = draft.state.convoys[name].task(number)
+    return task is not None and task.state == "blocked"

@@ -284,6 +284,14 @@ class Mirror:
         found = git.run(["diff", *options, base, commit, "--"], cwd=self.path)
         return found.stdout[: 4 * room].decode(errors="replace")[: room + 1]
 
+    def lines(self, base: str, commit: str) -> int:
+        """Return how many lines a commit adds and takes away; blocking."""
+        self.ensure([base, commit])
+        options = ("--no-ext-diff", "--no-textconv", "--numstat")
+        found = git.run(["diff", *options, base, commit, "--"], cwd=self.path)
+        rows = (row.split(b"\t")[:2] for row in found.stdout.splitlines())
+        return sum(int(count) for row in rows for count in row if count.isdigit())
+
     def ensure(self, commits: Sequence[str]) -> None:
         """Bring the commits that are missing here."""
         missing = [commit for commit in commits if not self.has(commit)]

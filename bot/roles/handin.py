@@ -13,7 +13,7 @@ from typing import Final
 import pygit2
 
 from bot.desk import Desk
-from bot.reported import reported, reviewed
+from bot.reported import chosen, reported, reviewed
 from bot.repository.bundle import NoBundle
 from bot.repository.draft import Draft
 from bot.repository.patch import Patch, examined
@@ -29,6 +29,7 @@ from convoy.commands import (
     Answer,
     BlockTask,
     LoseSession,
+    MakeChoice,
     NoteTask,
     PlanConvoy,
     RefuseWork,
@@ -37,12 +38,13 @@ from convoy.events import Cause, Usage
 from convoy.kinds import CHANGING, REPORTING, is_last
 from convoy.notes import Left
 from convoy.outcome import CUT_OFF, FOR_A_PERSON, OUTAGES
-from convoy.patterns import report, review
+from convoy.patterns import choice, report, review
 from convoy.planner import answer
 from convoy.planner.answer import House
 from convoy.planner.asked import planned_by
 from convoy.planner.edges import beside
 from convoy.planner.ground import Ground
+from convoy.rivals import left, rivals
 from convoy.state import Attempt, Convoy, Task
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
@@ -121,6 +123,8 @@ class HandIn:
             self._judge_report(parcel)
         elif self.task.spec.kind == "review":
             self._judge_review(result)
+        elif self.task.spec.kind == "choice":
+            self._judge_choice(result)
         elif result.commit is not None and result.commit == self._gone_on_from:
             self._pass_gate(result, result.commit)
         elif result.commit is None or parcel.bundle is None:
@@ -221,6 +225,33 @@ class HandIn:
         where = subject.pull or self.convoy.issue
         self.draft.submit(Answer(issue=where, sign=sign, text=text))
 
+    def _judge_choice(self, result: Result) -> None:
+        """Take the choice between rivals, and say it on the issue."""
+        if result.conclusion != "success":
+            self._turn_down(result, result.why or "the engine chose nothing")
+            return
+        convoy, task = self.convoy, self.task
+        try:
+            found = choice.read(result.report, rivals(convoy, task), left(convoy, task))
+        except choice.Unfit as error:
+            self._refuse("refused", str(error), result)
+            return
+        self._note(result, result.left.followups)
+        refused = self.draft.submit(
+            MakeChoice(
+                convoy=convoy.name,
+                task=task.number,
+                attempt=self.attempt.number,
+                on=found.winner,
+                text=found.text,
+                usage=result.used,
+            )
+        )
+        if refused is None:
+            sign = ids.sign_key("choice", self.session)
+            text = chosen(task, found.winner, found.text)
+            self.draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+
     def _paths(self) -> frozenset[str]:
         """Return the files and folders that the attempt was given."""
         files = files_at(self.desk.mirror.path, self.attempt.base)
@@ -274,6 +305,8 @@ class HandIn:
         if refused is None:
             branch = ids.task_branch(self.convoy.name, self.task.number)
             self.draft.move(HEADS + branch, commit)
+            if self.task.spec.kind == "rival":
+                self._keep(commit)  # whether or not it is chosen
 
     def _examined(self, root: str, commit: str) -> Patch:
         """Return what the gate says; what cannot be looked at may not land."""

@@ -11,6 +11,7 @@ from convoy.actions import (
     Block,
     Build,
     BuildConvoy,
+    Choose,
     Land,
     LandConvoy,
     Prove,
@@ -23,6 +24,8 @@ from convoy.commands import (
     FailConvoy,
     FailMerge,
     LandMerge,
+    MakeChoice,
+    ProveRival,
     ProveTests,
 )
 from convoy.plan import NOT_RED
@@ -63,7 +66,7 @@ def build(desk: Desk, draft: Draft, action: Build) -> None:
 
 
 def try_out(draft: Draft, action: Try) -> None:
-    """Show tests to CI as they are, before there is code for them."""
+    """Show work to CI as it is: tests before there is code, or one of rivals."""
     convoy = draft.state.convoys[action.convoy]
     task = convoy.task(action.task)
     if task is None or task.work is None:
@@ -81,8 +84,21 @@ def try_out(draft: Draft, action: Try) -> None:
 
 
 def prove(desk: Desk, draft: Draft, action: Prove) -> None:
-    """Note that CI found the tests red."""
+    """Note that CI found the tests red, or a rival's work green."""
     checks = desk.observed.checks.get(action.candidate)
+    convoy = draft.state.convoys[action.convoy]
+    task = convoy.task(action.task)
+    if task is not None and task.spec.kind == "rival" and task.work is not None:
+        judged = checks.names if checks and convoy.settings.require_ci else UNJUDGED
+        proven = ProveRival(
+            convoy=convoy.name,
+            task=task.number,
+            commit=action.candidate,
+            judged=judged,
+            lines=desk.mirror.lines(task.work.base, task.work.commit),
+        )
+        draft.submit(proven)
+        return
     draft.submit(
         ProveTests(
             convoy=action.convoy,
@@ -91,6 +107,11 @@ def prove(desk: Desk, draft: Draft, action: Prove) -> None:
             judged=checks.names if checks else (),
         )
     )
+
+
+def choose(draft: Draft, action: Choose) -> None:
+    """Take the only rival that is left."""
+    draft.submit(MakeChoice(convoy=action.convoy, task=action.task))
 
 
 def build_convoy(desk: Desk, draft: Draft, action: BuildConvoy) -> None:

@@ -16,8 +16,9 @@ from bot.roles.handin import LOST
 from convoy import ids
 from convoy.actions import Begin, Collect, Defer, Pause
 from convoy.commands import Answer, DeferTask, PauseConvoy, StartTask
-from convoy.patterns import review
-from convoy.state import Convoy
+from convoy.patterns import choice, review
+from convoy.rivals import left
+from convoy.state import Convoy, Task
 from convoy.text.fence import fence_of
 from grite.errors import Unavailable
 
@@ -41,8 +42,10 @@ def begin(desk: Desk, draft: Draft, action: Begin) -> None:
 
 
 def _brief(desk: Desk, convoy: Convoy, action: Begin, session: str) -> str:
-    """Return what a review is told of the work; nothing for any other task."""
+    """Return what a session that judges others' work is told of it; else nothing."""
     task = convoy.task(action.task)
+    if task is not None and task.spec.kind == "choice":
+        return _compared(desk, convoy, task, session)
     if task is None or task.spec.kind != "review":
         return ""
     subject = convoy.task(task.spec.on[0])
@@ -51,6 +54,18 @@ def _brief(desk: Desk, convoy: Convoy, action: Begin, session: str) -> str:
     work = subject.work
     diff = desk.mirror.diff(work.base, work.commit, review.DIFF_CHARS)
     return review.brief(subject, diff, fence_of(session))
+
+
+def _compared(desk: Desk, convoy: Convoy, task: Task, session: str) -> str:
+    """Return what a choice is told of the rivals that it may choose."""
+    found = left(convoy, task)
+    most = choice.room(found)
+    shown = [
+        (rival, desk.mirror.diff(rival.work.base, rival.work.commit, most))
+        for rival in found
+        if rival.work is not None
+    ]
+    return choice.brief(shown, fence_of(session)) if shown else ""
 
 
 def pause(desk: Desk, draft: Draft, action: Pause) -> None:

@@ -5,6 +5,7 @@ from typing import Final, Literal, assert_never
 from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from convoy.events import (
+    ChoiceMade,
     ConvoyApproved,
     ConvoyPlanned,
     Event,
@@ -81,6 +82,7 @@ class Counted:
                 WorkAccepted()
                 | WorkRefused()
                 | WorkReviewed()
+                | ChoiceMade()
                 | SessionLost()
                 | TaskMerged()
             ):
@@ -116,11 +118,16 @@ class Counted:
         for spec in fact.tasks:
             self._begin(name, fact.convoy, spec.number, "session", at)
 
-    def _ended(
+    def _ended(  # noqa: C901  one arm a kind
         self,
         name: str,
         at: int,
-        fact: WorkAccepted | WorkRefused | WorkReviewed | SessionLost | TaskMerged,
+        fact: WorkAccepted
+        | WorkRefused
+        | WorkReviewed
+        | ChoiceMade
+        | SessionLost
+        | TaskMerged,
     ) -> None:
         where = (name, fact.convoy, fact.task)
         match fact:
@@ -133,7 +140,9 @@ class Counted:
             case WorkAccepted():
                 outcome = "handed in"
                 self._begin(name, fact.convoy, fact.task, "merge", at)
-            case WorkReviewed():
+            case ChoiceMade(attempt=0):
+                return  # no session made it
+            case WorkReviewed() | ChoiceMade():
                 outcome = "handed in"
             case WorkRefused():
                 outcome = "refused"

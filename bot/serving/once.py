@@ -12,6 +12,7 @@ from bot.serving import service
 from bot.staging import owed
 from convoy.actions import Show
 from convoy.queue import candidates
+from convoy.rivals import is_stopped
 from convoy.state import State
 from grite.errors import Conflict, Unavailable
 
@@ -125,6 +126,6 @@ def _left(state: State, *, again: bool) -> Left:
     return Left(
         convoys=len(live),
         running=sum(1 for _ in state.running()),
-        blocked=sum(t.state == "blocked" for convoy in live for t in convoy.tasks),
+        blocked=sum(is_stopped(convoy, t) for convoy in live for t in convoy.tasks),
         again=again,
     )

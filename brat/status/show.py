@@ -17,6 +17,7 @@ from brat.status import many, screen, tables, watching
 from brat.status.find import convoy_named, live_or_named, task_in
 from brat.status.here import here
 from brat.status.subject import explained
+from convoy.rivals import is_stopped
 from convoy.state import Convoy, State
 from convoy.text.nearest import did_you_mean
 from convoy.told import document
@@ -111,7 +112,7 @@ def looked(
 def blocked(shown: Iterable[Convoy]) -> bool:
     """Whether a task of a convoy that has not ended waits for a person."""
     live = (each for each in shown if not each.ended)
-    return any(task.state == "blocked" for each in live for task in each.tasks)
+    return any(is_stopped(each, task) for each in live for task in each.tasks)
 
 
 def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:

@@ -112,6 +112,10 @@ def _settled(convoy: Convoy, settled: Task, task: Task) -> Event:
     if task.state == "merged":
         return TaskMerged(convoy=convoy.name, task=task.number)
     why = f"task {settled.number}, whose work it looks at, is {settled.state}"
+    if settled.spec.kind == "choice":
+        why = f"task {settled.number}, which was to choose, is {settled.state}"
+    elif task.spec.kind == "choice":
+        why = f"task {settled.number}, which it chose, is {settled.state}"
     return TaskDropped(convoy=convoy.name, task=task.number, why=why)
 
 
@@ -119,6 +123,8 @@ def _lost(task: Task, gone: Collection[int]) -> set[int]:
     """Return what a task needs of what is gone; to wait for a path is no need."""
     spec = task.spec
     needed = {n for n in spec.after if not overlapping(spec, n)}
+    if spec.kind == "choice":
+        return {n for n in needed if n in gone}  # one rival is enough
     return {n for n in (*needed, *spec.on) if n in gone}
 
 

@@ -32,6 +32,7 @@ from convoy.events import (
 )
 from convoy.graph import find_cycle
 from convoy.needs import FAILED
+from convoy.rivals import MOST
 from convoy.state import Convoy, State
 
 
@@ -118,7 +119,7 @@ def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
     for task in tasks:
         if fault := _looking_fault(task, kinds):
             return fault
-        if fault := _tests_fault(convoy, task, tasks):
+        if fault := _tests_fault(convoy, task, tasks) or _rival_fault(task, tasks):
             return fault
         if lost := [number for number in task.after if number not in kinds]:
             return f"task {task.number} needs task {lost[0]}, which is not in the plan"
@@ -134,12 +135,14 @@ def fault_of(convoy: Convoy, tasks: tuple[TaskSpec, ...]) -> str | None:
 def _edges(tasks: tuple[TaskSpec, ...]) -> dict[int, set[int]]:
     """Return what each task cannot end before.
 
-    Work lands after its review, and so after what the review waits for.
+    Work lands after its review, and so after what the review waits for; a rival after
+    its choice.
     """
     edges = {task.number: {*task.after, *task.on} for task in tasks}
     for task in tasks:
-        if task.kind == "review":
-            edges[task.on[0]] |= {*task.after}
+        if task.kind in ("review", "choice"):
+            for number in task.on:
+                edges[number] |= {*task.after}
     return edges
 
 
@@ -148,6 +151,11 @@ def _looking_fault(task: TaskSpec, kinds: Mapping[int, Kind]) -> str:
     if task.kind == "work" and task.on:
         is_tests = len(task.on) == 1 and kinds.get(task.on[0]) == "tests"
         return "" if is_tests else f"task {task.number} is on one task that is tests"
+    if task.kind == "choice":
+        are_rivals = all(kinds.get(number) == "rival" for number in task.on)
+        if are_rivals and 1 <= len(task.on) <= MOST:
+            return ""
+        return f"task {task.number} chooses between 1 to {MOST} tasks that are rivals"
     if task.kind != "review":
         return f"task {task.number} looks at no task's work" if task.on else ""
     if len(task.on) != 1 or kinds.get(task.on[0]) != "work":
@@ -166,6 +174,20 @@ def _tests_fault(convoy: Convoy, task: TaskSpec, tasks: tuple[TaskSpec, ...]) ->
         return f"one task of work is on the tests of task {task.number}"
     if not {*code[0].after} <= {*task.after}:
         return f"task {code[0].number} waits for more than its tests do"
+    return ""
+
+
+def _rival_fault(task: TaskSpec, tasks: tuple[TaskSpec, ...]) -> str:
+    """Return what keeps one rival from being chosen, or leaves it lost and needed."""
+    rivals = {other.number for other in tasks if other.kind == "rival"}
+    if lost := rivals.intersection(task.after):
+        number = min(lost)
+        return f"task {task.number} waits for task {number}, which may not be chosen"
+    if task.kind != "rival":
+        return ""
+    choices = [t for t in tasks if t.kind == "choice" and task.number in t.on]
+    if len(choices) != 1:
+        return f"one choice is between task {task.number} and its rivals"
     return ""
 
 

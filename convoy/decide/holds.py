@@ -9,7 +9,7 @@ from convoy.commands import (
     WithdrawMerge,
 )
 from convoy.decide.consequence import changed, known
-from convoy.decide.lookup import in_use, live, task_in
+from convoy.decide.lookup import being_judged, in_use, live, task_in
 from convoy.decide.verdict import Decision, Refusal
 from convoy.events import (
     MergeRequested,
@@ -68,7 +68,8 @@ def rebase(state: State, command: RebaseWork) -> Decision:
     task = task_in(state, command.convoy, command.task, "needs-review")
     if isinstance(task, Refusal):
         return task
-    if used := in_use(state.convoys[command.convoy], task):
+    convoy = state.convoys[command.convoy]
+    if used := in_use(convoy, task) or being_judged(convoy, task):
         return used
     if task.work is None or task.work.commit != command.old:
         return Refusal(f"task {command.task} has other work by now")
@@ -90,10 +91,11 @@ def revise(state: State, command: ReviseTask) -> Decision:
     task = task_in(state, command.convoy, command.task, "needs-review")
     if isinstance(task, Refusal):
         return task
-    if used := in_use(state.convoys[command.convoy], task):
+    convoy = state.convoys[command.convoy]
+    if used := in_use(convoy, task) or being_judged(convoy, task):
         return used
     why = f"{command.by} asks for changes: {command.text}"
-    events = changed(state.convoys[command.convoy], task, why)
+    events = changed(convoy, task, why)
     if not any(isinstance(event, TaskBlocked) for event in events):
         return events
     return (*events, *known(command.convoy, command.by, blocked_key(task)))

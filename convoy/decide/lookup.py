@@ -2,6 +2,7 @@
 
 from convoy.decide.verdict import Refusal
 from convoy.kinds import coder
+from convoy.rivals import choice_of
 from convoy.state import Convoy, State, Task
 
 
@@ -35,12 +36,25 @@ def task_in(state: State, name: str, number: int, wanted: str) -> Task | Refusal
 
 
 def in_use(convoy: Convoy, task: Task) -> Refusal | None:
-    """Return why tests stay as they are: their code has begun, and lands with them."""
+    """Return why a task stays as it is: it lands with another that has begun.
+
+    Tests go with their code, and a choice that is made with the rival it chose.
+    """
+    if task.chosen:
+        return Refusal(f"task {task.number} chose task {task.chosen}, and goes with it")
     code = coder(convoy, task) if task.spec.kind == "tests" else None
     if code is None or code.settled or not code.started:
         return None
     number = code.number
     return Refusal(f"task {number} goes on from the tests of task {task.number}")
+
+
+def being_judged(convoy: Convoy, task: Task) -> Refusal | None:
+    """Return why a rival's work stays as it is: somebody compares it just now."""
+    choice = choice_of(convoy, task.number)
+    if choice is None or choice.attempt is None or choice.chosen:
+        return None
+    return Refusal(f"task {choice.number} compares task {task.number} with its rivals")
 
 
 def in_session(state: State, name: str, number: int, attempt: int) -> Task | Refusal:

@@ -5,7 +5,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy import ids
-from convoy.commands import AttemptMerge, FailMerge, LandMerge, ProveTests
+from convoy.commands import (
+    AttemptMerge,
+    FailMerge,
+    LandMerge,
+    ProveRival,
+    ProveTests,
+)
 from convoy.decide.consequence import again, completed, convoy_next, finish
 from convoy.decide.lookup import live, task_in
 from convoy.decide.verdict import Decision, Refusal
@@ -15,11 +21,14 @@ from convoy.events import (
     MergeFailed,
     MergeLanded,
     Settings,
+    TaskBlocked,
     TaskMerged,
     TestsProven,
+    WorkProven,
 )
 from convoy.queue import kept_back
-from convoy.state import Convoy, State
+from convoy.rivals import is_unchosen
+from convoy.state import Convoy, State, Task
 
 UNJUDGED: Final = ("none",)
 """What is noted on a landing where CI is not required."""
@@ -37,7 +46,7 @@ def attempt(state: State, command: AttemptMerge) -> Decision:
             return task
         if task.work is None or task.work.commit != command.work:
             return Refusal(f"task {command.task} has other work by now")
-        is_trial = task.spec.kind == "tests" and command.candidate == task.work.commit
+        is_trial = _is_tried(convoy, task) and command.candidate == task.work.commit
         if not is_trial and (waits := kept_back(convoy, task)):
             return Refusal(f"task {command.task} waits for {waits}")
         current = task.candidate
@@ -82,6 +91,10 @@ def fail(state: State, command: FailMerge) -> Decision:
     task = task_in(state, convoy.name, command.task, "needs-review")
     if isinstance(task, Refusal):
         return task
+    if is_unchosen(convoy, task):  # CI has chosen among the rivals, and not this one
+        why = command.why
+        out = TaskBlocked(convoy=convoy.name, task=task.number, why=why, cause="red")
+        return (failed, out)
     return (failed, *again(state, command, task))
 
 
@@ -101,6 +114,32 @@ def prove(state: State, command: ProveTests) -> Decision:
         task=task.number,
         commit=command.commit,
         judged=command.judged,
+    )
+    return (proven,)
+
+
+def prove_rival(state: State, command: ProveRival) -> Decision:
+    """Note that CI found a rival's work green, where CI is asked."""
+    task = task_in(state, command.convoy, command.task, "needs-review")
+    if isinstance(task, Refusal):
+        return task
+    convoy = state.convoys[command.convoy]
+    if not is_unchosen(convoy, task):
+        return Refusal(f"task {task.number} has no rivals")
+    if task.work is None or task.work.commit != command.commit or task.is_proven:
+        return Refusal(f"{command.commit} is not on trial")
+    shown = task.candidate is not None and task.candidate.commit == command.commit
+    if convoy.settings.require_ci and not shown:
+        return Refusal(f"{command.commit} is not the candidate any more")
+    is_judged = _is_judged(convoy.settings, command.judged)
+    if not is_judged:
+        return Refusal(f"{command.commit} was not judged by all that must be green")
+    proven = WorkProven(
+        convoy=command.convoy,
+        task=task.number,
+        commit=command.commit,
+        judged=command.judged,
+        lines=command.lines,
     )
     return (proven,)
 
@@ -137,6 +176,11 @@ def _is_current(convoy: Convoy, command: FailMerge | LandMerge) -> bool:
     task = convoy.task(command.task)
     candidate = task.candidate if task else convoy.candidate
     return candidate is not None and candidate.commit == command.candidate
+
+
+def _is_tried(convoy: Convoy, task: Task) -> bool:
+    """Whether CI judges its work as it is, and nothing lands of it."""
+    return task.spec.kind == "tests" or is_unchosen(convoy, task)
 
 
 def _is_judged(settings: Settings, judged: tuple[str, ...]) -> bool:

@@ -15,9 +15,11 @@ from convoy.commands import (
     AcceptReview,
     AcceptWork,
     LoseSession,
+    MakeChoice,
     RefuseWork,
 )
-from convoy.decide.consequence import again, convoy_next, freed
+from convoy.decide.chosen import again_or_chosen
+from convoy.decide.consequence import convoy_next, freed
 from convoy.decide.lookup import in_session
 from convoy.decide.verdict import Decision, Events, Refusal
 from convoy.events import (
@@ -30,6 +32,7 @@ from convoy.events import (
     WorkRefused,
 )
 from convoy.kinds import CHANGING, REPORTING
+from convoy.rivals import is_unchosen
 from convoy.state import State, Task
 
 _UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
@@ -57,8 +60,9 @@ def accept(state: State, command: AcceptWork) -> Decision:
     )
     key = ids.pull_key(command.convoy, command.task)
     pull: Events = ()
-    shown = task.spec.kind == "work"  # tests are shown with the code that passes them
-    if shown and task.pull is None and key not in state.intents:
+    convoy = state.convoys[command.convoy]
+    hidden = task.spec.kind == "tests" or is_unchosen(convoy, task)  # not to land yet
+    if not hidden and task.pull is None and key not in state.intents:
         pull = (
             ActionIntended(
                 key=key, kind="pull", convoy=command.convoy, task=command.task
@@ -80,6 +84,8 @@ def accept_nothing(state: State, command: AcceptNothing) -> Decision:
         return Refusal(f"task {task.number} has work that is to be changed")
     if task.spec.on or task.spec.kind == "tests":
         return Refusal(f"task {task.number} has tests that are to be there and pass")
+    if task.spec.kind == "rival":
+        return Refusal(f"task {task.number} has rivals: nothing is no work to choose")
     merged = TaskMerged(convoy=command.convoy, task=command.task, usage=command.usage)
     convoy = state.convoys[command.convoy]
     after = convoy_next(convoy, replace(task, state="merged"))
@@ -130,7 +136,7 @@ def refuse(state: State, command: RefuseWork) -> Decision:
         left=command.left or (_again(task) if command.cause in _UNTRIED else ""),
     )
     free = freed(state, command.convoy, task)
-    return (refused, *free, *again(state, command, task))
+    return (refused, *free, *again_or_chosen(state, command, task))
 
 
 def lose(state: State, command: LoseSession) -> Decision:
@@ -147,7 +153,7 @@ def lose(state: State, command: LoseSession) -> Decision:
         left=command.left or _again(task),
     )
     free = freed(state, command.convoy, task)
-    return (lost, *free, *again(state, command, task))
+    return (lost, *free, *again_or_chosen(state, command, task))
 
 
 def _again(task: Task) -> str:
@@ -158,7 +164,7 @@ def _again(task: Task) -> str:
 
 def too_late(
     state: State,
-    command: AcceptWork | AcceptNothing | AcceptReport | AcceptReview,
+    command: AcceptWork | AcceptNothing | AcceptReport | AcceptReview | MakeChoice,
     task: Task,
 ) -> Decision:
     """End the session of a task that is not wanted, or not yet again."""

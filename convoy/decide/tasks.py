@@ -24,6 +24,7 @@ from convoy.needs import FAILED, blocked_key
 from convoy.patterns.report import brief
 from convoy.queue import conflicting_leases, resources, startable
 from convoy.reorder import overlooked
+from convoy.rivals import NONE_LEFT, choice_of, left, under_way
 from convoy.state import Convoy, State, Task, Work
 from grite.resource import overlaps
 
@@ -184,15 +185,21 @@ def retry(state: State, command: RetryTask) -> Decision:
         return task
     convoy = state.convoys[command.convoy]
     dropped = [t.number for t in convoy.tasks if t.state == "dropped"]
-    needed = (*task.spec.after, *task.spec.on)
+    needed = (*task.spec.after, *(task.spec.on if task.spec.kind != "choice" else ()))
     if lost := [number for number in needed if number in dropped]:
         return Refusal(
             f"task {task.number} needs task {lost[0]}, which was dropped: drop it too"
         )
-    queued = TaskQueued(
-        convoy=convoy.name, task=task.number, cause="retry", why=task.why
+    is_over = not (left(convoy, task) or under_way(convoy, task))
+    if task.spec.kind == "choice" and is_over:
+        return Refusal(f"task {task.number} cannot choose: {NONE_LEFT}")
+    choice = choice_of(convoy, task.number)
+    stuck = choice is not None and choice.state == "blocked"
+    both = (choice, task) if choice is not None and stuck else (task,)
+    return tuple(
+        TaskQueued(convoy=convoy.name, task=each.number, cause="retry", why=each.why)
+        for each in both
     )
-    return (queued,)
 
 
 def drop(state: State, command: DropTask) -> Decision:

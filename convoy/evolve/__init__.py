@@ -31,6 +31,7 @@ from convoy.events import (
     TaskReported,
     TestsProven,
     WorkAccepted,
+    WorkProven,
 )
 from convoy.evolve.breaker import counted
 from convoy.evolve.change import (
@@ -101,6 +102,15 @@ def _proven(state: State, event: TestsProven) -> State:
     )
 
 
+def _green(state: State, event: WorkProven) -> State:
+    green = {"proven": event.commit, "lines": event.lines, "candidate": None}
+    return change_convoy(
+        state,
+        event.convoy,
+        lambda c: change_task(c, event.task, lambda t: replace(t, **green)),
+    )
+
+
 def _edited(state: State, event: Edit) -> State:
     return change_convoy(
         state,
@@ -151,6 +161,7 @@ _CHANGES: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     TaskNoted: _noted,
     TaskReported: _reported,
     TestsProven: _proven,
+    WorkProven: _green,
     CommentSaid: _said,
     PeopleCalled: _called,
     LeaseTaken: lease_after,

@@ -5,6 +5,7 @@ from typing import assert_never
 from msgspec.structs import replace
 
 from convoy.events import (
+    ChoiceMade,
     SessionLost,
     TaskBlocked,
     TaskDropped,
@@ -33,11 +34,14 @@ TaskEvent = (
     | WorkAccepted
     | WorkRefused
     | WorkReviewed
+    | ChoiceMade
     | SessionLost
 )
 
 
-def task_after(state: State, task: Task, event: TaskEvent) -> Task:
+def task_after(  # noqa: C901  one arm a kind
+    state: State, task: Task, event: TaskEvent
+) -> Task:
     """Return the task after something happened to it or to its session."""
     match event:
         case TaskQueued():
@@ -69,6 +73,8 @@ def task_after(state: State, task: Task, event: TaskEvent) -> Task:
             )
         case WorkReviewed():
             return _reviewed(state, task, event)
+        case ChoiceMade():
+            return replace(_judged(state, task, event.usage), chosen=event.on)
         case WorkRefused() | SessionLost():
             left = _left(task, event.left)
             return replace(_ended_session(state, task, event.usage), half_done=left)
@@ -148,10 +154,9 @@ def _settled(state: State, task: Task, event: TaskMerged | TaskDropped) -> Task:
 
 def _reviewed(state: State, task: Task, event: WorkReviewed) -> Task:
     """Let the review wait for other work, or for this to land."""
-    ended = _ended_session(state, task, event.usage)
-    if ended.state != "running":
-        return ended
-    ended = replace(ended, state="queued", cause="planned", why="", spent=0, outages=0)
+    if task.state != "running":
+        return _ended_session(state, task, event.usage)
+    ended = _judged(state, task, event.usage)
     if event.verdict == "approve":
         return replace(ended, approves=event.commit)
     return replace(ended, rounds=task.rounds + 1)
@@ -170,6 +175,12 @@ def _left(task: Task, commit: str) -> HalfDone | None:
         base=attempt.root or attempt.base,
         ground=attempt.ground,
     )
+
+
+def _judged(state: State, task: Task, usage: Usage) -> Task:
+    """Let what has given its word wait for the work that this is about."""
+    ended = _ended_session(state, task, usage)
+    return replace(ended, state="queued", cause="planned", why="", spent=0, outages=0)
 
 
 def _ended_session(state: State, task: Task, usage: Usage) -> Task:

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from convoy.budget import DAY_MS
 from convoy.events import (
+    ChoiceMade,
     SessionLost,
     TaskMerged,
     Usage,
@@ -23,6 +24,7 @@ def counted_today(state: State, event: TaskEvent) -> State:
             WorkAccepted()
             | WorkRefused()
             | WorkReviewed()
+            | ChoiceMade()
             | SessionLost()
             | TaskMerged()
         ):

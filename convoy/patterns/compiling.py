@@ -16,6 +16,7 @@ from convoy.patterns import PatternError
 from convoy.patterns.template import GIVEN, SLOT, Step, Template
 from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
 from convoy.resources import declared_need, declared_path
+from convoy.rivals import MOST
 from convoy.text.nearest import did_you_mean
 from convoy.text.plaintext import clean, cut
 from convoy.text.redaction import redacted
@@ -124,8 +125,8 @@ class _Making:
     warnings: list[str] = field(default_factory=list)
     last: dict[str, tuple[int, ...]] = field(default_factory=lambda: defaultdict(tuple))
     """The tasks whose end is the end of each step."""
-    engines: dict[str, str] = field(default_factory=dict)
-    """The engine of each step's first task."""
+    engines: dict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+    """The engines of each step's tasks."""
 
     def add(self, step: Step) -> None:
         """Make the tasks of a step whose needs are made already."""
@@ -161,11 +162,29 @@ class _Making:
 
     def _on(self, step: Step) -> tuple[int, ...]:
         looked_at = tuple(n for name in step.on for n in self.last[name])
-        if step.on and len(looked_at) != 1:
+        if step.kind == "choice":
+            self._compare(looked_at)
+        elif step.on and len(looked_at) != 1:
             raise PatternError(
                 f"step {step.id} is on one task, and {step.on[0]} is several"
             )
         return looked_at
+
+    def _compare(self, numbers: tuple[int, ...]) -> None:
+        """Warn where there is little to choose between; refuse where it is too much."""
+        if len(numbers) > MOST:
+            raise PatternError(
+                f"at most {MOST} may try the same, and not {len(numbers)}"
+            )
+        names = [self.tasks[number - 1].engine for number in numbers]
+        known = {_identity(self.use.engines[name]): name for name in reversed(names)}
+        if len(names) == 1:
+            told = f"only {names[0]} tries, so there is nothing to choose between"
+            self.warnings.append(told)
+        elif len(known) < len(names):
+            most = ", ".join(sorted(set(known.values())))
+            told = f"{len(names)} tries are by {len(known)} different engines: {most}"
+            self.warnings.append(told)
 
     def _add(
         self,
@@ -194,7 +213,7 @@ class _Making:
             why=f"Step {step.id} of the pattern {self.use.name}.",
         )
         self.tasks.append(task)
-        self.engines.setdefault(step.id, task.engine)
+        self.engines[step.id].append(task.engine)
         return task.number
 
     def _declared(self, step: Step, values: Mapping[str, str]) -> tuple[str, ...]:
@@ -208,7 +227,7 @@ class _Making:
 
     def _engine(self, step: Step, values: Mapping[str, str]) -> str:
         if step.like:
-            return self._of(_filled(step.like, values).strip(), step)
+            return self._of(_filled(step.like, values).strip(), step)[0]
         known = self.use.engines
         name = _filled(step.engine, values).strip()
         if name and name not in known:
@@ -219,10 +238,10 @@ class _Making:
                 f"{there}{near}"
             )
         others = {other: self._of(other, step) for other in step.unlike}
-        taken = {_identity(known[engine]) for engine in others.values()}
+        taken = {_identity(known[name]) for all_ in others.values() for name in all_}
         name = name or self._free(taken)
-        for other, engine in others.items():
-            if _identity(known[engine]) == _identity(known[name]):
+        for other, engines in others.items():
+            if _identity(known[name]) in {_identity(known[each]) for each in engines}:
                 self.warnings.append(
                     f"the steps {other} and {step.id} have the same engine, {name}"
                 )
@@ -234,9 +253,9 @@ class _Making:
         free = (name for name, spec in engines if _identity(spec) not in taken)
         return next(free, "default") if taken else "default"
 
-    def _of(self, other: str, step: Step) -> str:
+    def _of(self, other: str, step: Step) -> list[str]:
         found = self.engines.get(other)
-        if found is None:
+        if not found:
             near = did_you_mean(other, self.engines)
             raise PatternError(
                 f'step {step.id}: there is no step "{cut(other, 60)}" before it{near}'

@@ -13,7 +13,7 @@ FOLDER: Final = ".brat/workflows/"
 NONE: Final = "none"
 """Whoever says so wants no pattern, whatever is configured."""
 BUILT_IN: Final = (
-    *("writer-reviewer", "tdd", "scout", "architect-builder", "debate"),
+    *("writer-reviewer", "tdd", "scout", "architect-builder", "debate", "best-of"),
     *("research", "understanding", "maintenance", "spec"),
 )
 """In the order of the list; each a file of this package."""

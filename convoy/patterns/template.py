@@ -51,7 +51,8 @@ class Step(Form):
     needs: Ids = ()
     """Steps that must be merged before."""
     on: Ids = ()
-    """The step whose work a review looks at, or whose tests the code is to pass."""
+    """The step whose work a review looks at, whose tests the code is to pass, or whose
+    rivals a choice is between."""
     rounds: Annotated[str, Field(min_length=1, max_length=60)] = "2"
     """How often a review may ask for changes, 0 to 9."""
     engine: Annotated[str, Field(max_length=60)] = ""
@@ -209,14 +210,16 @@ def _faults(found: Template, name: str) -> Iterator[tuple[Place, str]]:
 
 
 def _looking_fault(step: Step, kinds: Mapping[str, Kind]) -> str:
-    wanted = {"review": "work", "work": "tests"}.get(step.kind, "")
+    wanted = {"review": "work", "work": "tests", "choice": "rival"}.get(step.kind, "")
     if len(step.on) == 1 and kinds.get(step.on[0], wanted) == wanted:
         return ""
     if step.kind == "review":
         return "a review is on one step, whose kind is work"
     if step.kind == "work" and step.on:
         return "a step of work is on one step, whose kind is tests"
-    return "only a review, or work, is on another step" if step.on else ""
+    if step.kind == "choice":
+        return "a choice is on one step, whose kind is rival"
+    return "only a review, a choice, or work is on another step" if step.on else ""
 
 
 def _place(found: Template, number: int) -> Place:

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from convoy.queue import conflicting_leases, kept_by_people, must_wait, startable
+from convoy.rivals import is_stopped
 from convoy.state import Convoy, State, Task
 from convoy.told.further import further
 from convoy.told.reasons import clock
@@ -62,7 +63,7 @@ def interventions(
     live = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
     return (
         *_damages(state, faults),
-        *(_blocked(*each) for each in live if each[1].state == "blocked"),
+        *(_blocked(*each) for each in live if is_stopped(*each)),
         *(_unmerged(convoy) for convoy in _given_up(state, now)),
         *(found for convoy in state.live() for found in _asked(convoy)),
         *(_stuck(*each) for each in state.running() if _is_stuck(*each, now)),

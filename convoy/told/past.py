@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.events import (
+    ChoiceMade,
     Event as Fact,
     MergeLanded,
     SessionLost,
@@ -91,7 +92,7 @@ def _after(  # noqa: C901  one arm a kind
             return replace(one, how="sent back", why=fact.why)
         case MergeLanded() if one.task:  # of task 0 it is the convoy's
             return replace(one, how="landed", landed=at, judged=fact.judged)
-        case WorkReviewed():
+        case WorkReviewed() | ChoiceMade() if fact.attempt:
             return replace(one, ended=at, how="handed in", usage=fact.usage)
         case TaskMerged(commit=None) if one.ended:  # a review, with what it looked at
             return replace(one, how="landed", landed=at)

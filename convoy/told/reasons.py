@@ -12,6 +12,7 @@ from typing import Final
 from convoy.budget import closed, overspent
 from convoy.kinds import awaited
 from convoy.queue import conflicting_leases, kept_back, resting, waiting_to_merge
+from convoy.rivals import is_stopped
 from convoy.state import Attempt, Convoy, State, Task
 from convoy.told.order import edges
 
@@ -26,7 +27,8 @@ def waits_for(convoy: Convoy, task: Task) -> str:
     if task.settled:
         return ""
     if task.state == "blocked":
-        return f"a person: {task.why}"
+        who = "a person" if is_stopped(convoy, task) else "nobody: it is out"
+        return f"{who}: {task.why}"
     if task.state == "running":
         return "its session"
     if task.state == "needs-review":
@@ -86,7 +88,8 @@ def _waiting(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str
         case "needs-review":
             yield from _review(convoy, task)
         case "blocked":
-            yield "it waits for a person"
+            stopped = is_stopped(convoy, task)
+            yield "it waits for a person" if stopped else "its rivals go on without it"
         case "merged" | "dropped":
             return
 

@@ -7,6 +7,7 @@ from convoy.events import (
     ActionIntended,
     ApprovalVoided,
     BotStarted,
+    ChoiceMade,
     Claim,
     CommentSaid,
     ConvoyApproved,
@@ -51,6 +52,7 @@ from convoy.events import (
     TestsProven,
     WorkAccepted,
     WorkHeld,
+    WorkProven,
     WorkRebased,
     WorkRefused,
     WorkReleased,
@@ -137,6 +139,8 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
             | WorkRefused()
             | WorkReviewed()
             | TestsProven()
+            | WorkProven()
+            | ChoiceMade()
             | WorkRebased()
             | SessionLost()
         ):
@@ -236,11 +240,13 @@ def _hold(fact: Hold) -> str:
             assert_never(fact)
 
 
-def _work(
+def _work(  # noqa: C901  one arm a kind
     fact: WorkAccepted
     | WorkRefused
     | WorkReviewed
     | TestsProven
+    | WorkProven
+    | ChoiceMade
     | WorkRebased
     | SessionLost,
 ) -> str:
@@ -250,6 +256,12 @@ def _work(
     if isinstance(fact, TestsProven):
         commit = fact.commit[:10]
         return f"CI finds the tests of task {fact.task} red at {commit}, as it should."
+    if isinstance(fact, WorkProven):
+        commit = fact.commit[:10]
+        return f"CI finds {commit} of task {fact.task} green: it can be chosen."
+    if isinstance(fact, ChoiceMade):
+        commit, why = fact.commit[:10], _clause(fact.text)
+        return f"Task {fact.task} chose {commit} of task {fact.on}: {why}."
     attempt = f"task {fact.task}, attempt {fact.attempt}"
     match fact:
         case WorkAccepted():

@@ -23,11 +23,13 @@ from convoy.commands import (
     LandMerge,
     LinkTask,
     LoseSession,
+    MakeChoice,
     NoteDone,
     NoteHeard,
     NoteTask,
     PauseAll,
     PauseConvoy,
+    ProveRival,
     ProveTests,
     RankConvoy,
     RebaseWork,
@@ -167,8 +169,25 @@ def tested_first() -> Rules:
     return rules.landed_as(2, sha("b"))
 
 
+def raced() -> Rules:
+    """Tell of two that do the same, of which one lands."""
+    rivals = (spec(1, kind="rival"), spec(2, kind="rival"))
+    rules = Rules().planned(*rivals, spec(3, kind="choice", on=(1, 2)))
+    for number, commit in ((1, sha("a")), (2, sha("b"))):
+        rules.started(number).accepted_quietly(number, commit)
+        rules.offered(number, commit, sha("0")).do(
+            ProveRival(
+                convoy=NAME, task=number, commit=commit, judged=("ci",), lines=number
+            )
+        )
+    rules.started(3).do(
+        MakeChoice(convoy=NAME, task=3, attempt=1, on=2, text="It is right.")
+    )
+    return rules.offered(2, sha("b"), sha("0")).landed_as(2, sha("b"))
+
+
 STORIES = (
     *(landed_whole, went_wrong, given_up, steered),
-    *(found_out, reviewed, tested_first),
+    *(found_out, reviewed, tested_first, raced),
 )
 story = pytest.mark.parametrize("tell", STORIES)

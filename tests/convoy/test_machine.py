@@ -20,6 +20,7 @@ from convoy.decide import Refusal, decide
 from convoy.events import Settings
 from convoy.kinds import attending, coder
 from convoy.queue import candidates
+from convoy.rivals import choice_of
 from convoy.state import Convoy
 from tests.world.model.agents import Agents
 from tests.world.model.drawn import configurations, patterns, plans
@@ -32,6 +33,7 @@ REACHED: Final = (
     *("session report", "session approve"),
     *("session changes", "review", "review blocked"),
     *("session tests", "tests proven", "tests not red"),
+    *("rival green", "chosen", "chosen by rule", "only one left", "no rival left"),
     *("died before push", "died after push"),
     *("died before an effect", "died after an effect"),
     *("answer lost after push", "answer lost after an effect", "effect refused"),
@@ -50,7 +52,7 @@ REACHED: Final = (
 SEASONS: Final = ("", "commands", "deeds", "commands and deeds")
 QUIET_ROUNDS: Final = 2
 HOUR_MS: Final = 3_600_000
-SEEDS: Final = range(1, 15)
+SEEDS: Final = range(1, 26)
 """Several short walks meet more than a long one: each has its own habits."""
 SHORT: Final = profile(
     max_examples=20,
@@ -135,6 +137,8 @@ def _waits_for_a_person(convoy: Convoy) -> bool:
         held = {each.number for each in attending(convoy, task.number)}
         code = coder(convoy, task) if task.spec.kind == "tests" else None
         held |= {code.number} if code else set()
+        choice = choice_of(convoy, task.number)
+        held |= {choice.number} if choice else set()
         waits = {"queued": needed, "needs-review": held}
         if stuck & waits.get(task.state, set()):
             stuck.add(task.number)

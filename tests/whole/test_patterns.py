@@ -249,3 +249,101 @@ def test_tests_are_seen_red_before_the_code_and_land_with_it(tmp_path: Path) -> 
     log = terminal.done("brat log show -n 500")
     assert "CI finds the tests of task 1 red at " in log
     assert "it changes the tests it was to pass: check.sh" in log
+
+
+# --- best of several ------------------------------------------------------------------
+
+RACER = """\
+case $BRAT_TASK in
+1) printf 'a\\nb\\nc\\n' > said.txt;;
+2) echo b > said.txt; touch bad;;
+3) printf 'c\\nd\\n' > said.txt;;
+*) asked=$(cat); case "$asked" in {judge} esac;;
+esac
+echo 'BRAT: done'
+"""
+RACE = 'brat workflow run best-of --task "Say it" -v '
+THREE = RACE + '"engines=default, default, default"'
+
+
+def choice(winner: int, text: str = "It says the most.") -> str:
+    """Return shell that answers with a choice."""
+    answer = json.dumps({"winner": winner, "text": text})
+    return f"echo '{answer}' > answer.json"
+
+
+def attempts_of(terminal: Terminal, convoy: dict[str, Any]) -> dict[int, str]:
+    """Return the first line of what each rival's kept attempt says."""
+    found = {}
+    for number in (1, 2, 3):
+        ref = f"refs/grite/attempts/{convoy['name']}/{number}/1"
+        said = terminal.done(f"git -C {BARE} show {ref}:said.txt")
+        found[number] = said.split("\n")[0]
+    return found
+
+
+def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
+    tmp_path: Path,
+) -> None:
+    judge = (
+        f"*'none of the rivals: choose one of 1, 3.'*'+c'*) {choice(1)};;\n"
+        f"*'Task 2 is not green in CI: choose one of 1, 3.'*) {choice(9)};;\n"
+        f"*'+a'*'+c'*) {choice(2)};;"
+    )
+    terminal = played(tmp_path, RACER.format(judge=judge), RACER.format(judge=judge))
+    convoy = ended(terminal, THREE)
+
+    tasks = convoy["tasks"]
+    assert [task["kind"] for task in tasks] == [*["rival"] * 3, "choice"]
+    assert [task["engine"] for task in tasks] == [*["default"] * 3, "other"]
+    assert [task["state"] for task in tasks] == [
+        *("merged", "dropped", "dropped", "merged"),
+    ]
+    assert tasks[2]["why"] == "task 4 chose task 1"
+    assert tasks[3]["attempts"] == 3
+    assert (terminal.cwd / "said.txt").read_text() == "a\nb\nc\n"
+    assert not (terminal.cwd / "bad").exists()
+    assert attempts_of(terminal, convoy) == {1: "a", 2: "b", 3: "c"}
+    assert [task["pull_request"] is not None for task in tasks] == [
+        *(True, False, False, False),
+    ]
+    assert convoy["warnings"] == ["3 tries are by 1 different engines: default"]
+    log = terminal.done("brat log show -n 500")
+    assert "of task 1 green: it can be chosen." in log
+    assert "of task 1: It says the most." in log
+
+
+def test_where_no_judge_can_say_the_smallest_green_change_lands(tmp_path: Path) -> None:
+    racer = RACER.format(judge="*) echo 'They are all fine.';;")
+    terminal = played(tmp_path, racer, racer)
+    convoy = ended(terminal, THREE)
+
+    states = [task["state"] for task in convoy["tasks"]]
+    assert states == ["dropped", "dropped", "merged", "merged"]
+    assert (terminal.cwd / "said.txt").read_text() == "c\nd\n"
+    log = terminal.done("brat log show -n 500")
+    assert "of those that CI finds green its change is the smallest" in log
+
+
+def test_where_all_fail_a_person_is_asked_and_can_let_one_try_again(
+    tmp_path: Path,
+) -> None:
+    racer = (
+        "case $BRAT_TASK/$BRAT_ATTEMPT in 1/2) echo ok > ok;; *) touch bad;; esac\n"
+        "echo 'BRAT: done'\n"
+    )
+    terminal = played(tmp_path, racer, racer)
+    said = terminal.type(f'{RACE} "engines=default, other" --headless')
+
+    assert said.status == 1
+    assert "task 3 is blocked" in said.err
+    assert "none of its rivals is left" in said.err
+
+    terminal.done("brat task retry 1")
+    for role in ("witness", "refinery"):
+        terminal.done(f"brat {role} run")
+    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    assert convoy["state"] == "complete"
+    states = [task["state"] for task in convoy["tasks"]]
+    assert states == ["merged", "dropped", "merged"]
+    assert convoy["tasks"][2]["attempts"] == 0

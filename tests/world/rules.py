@@ -3,6 +3,7 @@
 from convoy.commands import (
     AcceptWork,
     AttemptMerge,
+    BlockTask,
     Command,
     LandMerge,
     NoteDone,
@@ -104,9 +105,15 @@ class Rules:
 
     def accepted(self, number: int, commit: str) -> "Rules":
         """Take in a commit of the running attempt and open its pull request."""
+        first = self.task(number).pull is None
+        self.accepted_quietly(number, commit)
+        key = f"pull:{NAME}/{number}"
+        return self.do(NoteDone(key=key, number=10 + number)) if first else self
+
+    def accepted_quietly(self, number: int, commit: str) -> "Rules":
+        """Take in a commit of the running attempt that opens no pull request yet."""
         task = self.task(number)
-        first = task.pull is None
-        self.do(
+        return self.do(
             AcceptWork(
                 convoy=NAME,
                 task=number,
@@ -116,8 +123,10 @@ class Rules:
                 files=("a.py",),
             )
         )
-        key = f"pull:{NAME}/{number}"
-        return self.do(NoteDone(key=key, number=10 + number)) if first else self
+
+    def blocked(self, number: int, why: str) -> "Rules":
+        """Block a task."""
+        return self.do(BlockTask(convoy=NAME, task=number, why=why))
 
     def offered(self, number: int, candidate: str, base: str) -> "Rules":
         """Build a candidate of a task's work."""

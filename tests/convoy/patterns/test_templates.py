@@ -35,6 +35,7 @@ NEEDED = {
     "architect-builder": {"parts": "api, ui"},
     "research": {"questions": "speed, cost"},
     "understanding": {"parts": "api/, web/"},
+    "best-of": {"engines": "default, docs"},
 }
 """What the patterns of brat's own cannot do without."""
 

@@ -5,6 +5,7 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
+from convoy.kinds import CHANGING
 from tests.world.model.bots import Bots, Mishap, mishaps
 from tests.world.model.forge import Result, Run
 
@@ -57,9 +58,11 @@ class Agents(Bots):
         run.completed = True
         if run.started.kind == "tests" and how in ("good", "clash"):
             how = "tests"
-        if run.started.kind not in ("work", "tests") and how not in TROUBLES:
+        if run.started.kind not in CHANGING and how not in TROUBLES:
             verdict = "approve" if how in ("good", "clash") else "changes"
-            how = verdict if run.started.kind == "review" else "report"
+            choice = "choose" if how in ("good", "clash") else "refused"
+            answers = {"review": verdict, "choice": choice}
+            how = answers.get(run.started.kind, "report")
         base, line = run.started.base, f"work:{run.session}"
         commits = self.forge.commits
         match how:
@@ -67,7 +70,7 @@ class Agents(Bots):
                 tried = run.started.kind == "scout"
                 commit = self.edited(base, line, "bad") if tried else ""
                 run.result = Result("report", commit)
-            case "approve" | "changes" | "nothing" | "lost" | "outage":
+            case "approve" | "changes" | "choose" | "nothing" | "lost" | "outage":
                 run.result = Result(how)
             case "refused":
                 run.result = Result("refused", self.edited(base, line, "good"))

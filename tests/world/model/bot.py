@@ -26,6 +26,7 @@ from convoy.events import Overlap, TaskSpec
 from convoy.patterns.registry import built_in
 from convoy.patterns.template import Template
 from convoy.record import fold
+from convoy.rivals import left
 from convoy.state import State
 from grite.errors import Conflict, Unavailable
 from grite.event import Event as GriteEvent
@@ -38,7 +39,7 @@ ROUNDS: Final = 40
 ONCE: Final = (
     *(commands.AcceptNothing, commands.AcceptReport, commands.AcceptWork),
     commands.AcceptReview,
-    commands.ProveTests,
+    *(commands.ProveTests, commands.ProveRival, commands.MakeChoice),
     commands.FailConvoy,
     *(commands.LandMerge, commands.LoseSession, commands.NoteDone),
     *(commands.PlanConvoy, commands.RefuseWork, commands.RequestConvoy),
@@ -118,6 +119,11 @@ class ModelMirror(Mirror):
         """Return what changed: commits in memory have lines."""
         known = self.forge.commits
         return "\n".join(sorted(known[commit].lines - known[base].lines))[:room]
+
+    def lines(self, base: str, commit: str) -> int:
+        """Return how many lines were added."""
+        known = self.forge.commits
+        return len(known[commit].lines - known[base].lines)
 
     def ensure(self, commits: Sequence[str]) -> None:
         """Have them: all commits are in memory."""
@@ -265,6 +271,10 @@ class Bot:
         is_work = task is not None and task.spec.kind == "work" and not task.spec.on
         if result.how == "nothing" and (attempt.root or not is_work):
             result = Result("refused")  # work was to be changed, or is not wanted
+        if task is not None and result.how == "choose":
+            found = left(draft.state.convoys[action.convoy], task)
+            best = found[attempt.number % len(found)].number if found else 0
+            result = Result("choose", on=best) if best else Result("refused")
         command = result.command(*names, base=attempt.root or attempt.base)
         if draft.submit(command) is None and isinstance(command, commands.AcceptWork):
             draft.move(HEADS + ids.task_branch(*names[:2]), command.commit)

@@ -1,6 +1,7 @@
 """What has happened, in the words that are counted: a proof must have met it."""
 
 from convoy.events import (
+    ChoiceMade,
     ConvoyCompleted,
     Event,
     MergeAttempted,
@@ -10,9 +11,11 @@ from convoy.events import (
     TaskMerged,
     TaskStarted,
     TestsProven,
+    WorkProven,
     WorkReviewed,
 )
 from convoy.plan import NOT_RED
+from convoy.rivals import NONE_LEFT
 from convoy.state import Convoy, State
 
 
@@ -36,7 +39,15 @@ def names_of(  # noqa: C901, PLR0912  one arm a kind
             return ("review",)
         case TestsProven():
             return ("tests proven",)
-
+        case WorkProven():
+            return ("rival green",)
+        case ChoiceMade(attempt=0):
+            return ("only one left",)
+        case ChoiceMade():
+            is_rule = fact.text.startswith("of those")
+            return ("chosen by rule" if is_rule else "chosen",)
+        case TaskBlocked(why=why) if why == NONE_LEFT:
+            return ("no rival left",)
         case TaskBlocked(why=why) if "asks for changes after" in why:
             return ("review blocked",)
         case TaskMerged(commit=None):

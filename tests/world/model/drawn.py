@@ -50,7 +50,7 @@ def _engines(default: int, docs: int) -> dict[str, EngineSpec]:
     }
 
 
-patterns = st.sampled_from(["", "", "", "tdd", "writer-reviewer"])
+patterns = st.sampled_from(["", "", "", "", "tdd", "writer-reviewer", "best-of"])
 configurations = st.builds(
     Settings,
     engines=st.builds(_engines, st.integers(1, 4), st.integers(1, 2)),

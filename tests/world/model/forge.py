@@ -21,6 +21,7 @@ from convoy.commands import (
     AcceptWork,
     Command,
     LoseSession,
+    MakeChoice,
     RefuseWork,
 )
 from convoy.events import Event, Report, TaskStarted
@@ -38,7 +39,15 @@ QUEUE = HEADS + "brat/queue/"
 LOCK = "refs/grite/locks/bot"
 
 How = Literal[
-    "work", "report", "approve", "changes", "refused", "nothing", "lost", "outage"
+    "work",
+    "report",
+    "approve",
+    "changes",
+    "choose",
+    "refused",
+    "nothing",
+    "lost",
+    "outage",
 ]
 
 
@@ -69,6 +78,8 @@ class Result(Struct, frozen=True):
 
     how: How
     commit: str = ""
+    on: int = 0
+    """The rival that is chosen."""
 
     def command(self, convoy: str, task: int, attempt: int, *, base: str) -> Command:
         """Return what it is to the rules; `base` is where the work began."""
@@ -84,6 +95,8 @@ class Result(Struct, frozen=True):
                 return AcceptReport(**of, report=Report(summary="So it is."))
             case "approve" | "changes":
                 return AcceptReview(**of, verdict=self.how, text="Not so.")
+            case "choose":
+                return MakeChoice(**of, on=self.on, text="It is the best.")
             case "work":
                 return AcceptWork(**of, commit=self.commit, base=base, files=())
             case _:

@@ -12,6 +12,7 @@ from typing import Final
 from convoy import ids
 from convoy.events import (
     ApprovalVoided,
+    ChoiceMade,
     ConvoyApproved,
     ConvoyFailed,
     Event,
@@ -28,6 +29,7 @@ from convoy.events import (
 )
 from convoy.kinds import reviews
 from convoy.reorder import overlooked
+from convoy.rivals import is_unchosen
 from convoy.state import Convoy, State, Task
 from grite.remote import RefUpdate
 from grite.resource import overlaps
@@ -61,7 +63,7 @@ class Promises:
 
     # --- as it is written -----------------------------------------------------------
 
-    def fact(  # noqa: C901  one arm a kind
+    def fact(  # noqa: C901, PLR0912  one arm a kind
         self, before: State, after: State, fact: Event
     ) -> None:
         """Check one fact against the state it was decided in."""
@@ -75,6 +77,8 @@ class Promises:
                 self._accepted(before, fact)
             case WorkRefused():
                 self._refused(fact)
+            case ChoiceMade():
+                self._chosen(before, fact)
             case WorkReviewed(verdict="approve"):
                 self._reviewed[fact.convoy, fact.task] = fact.commit
             case MergeLanded():
@@ -88,6 +92,17 @@ class Promises:
                 assert fact.why, "stopped without a reason"
             case _:
                 pass
+
+    def _chosen(self, before: State, fact: ChoiceMade) -> None:
+        convoy = before.convoys[fact.convoy]
+        choice, winner = convoy.task(fact.task), convoy.task(fact.on)
+        assert choice is not None
+        assert winner is not None
+        assert not choice.chosen, "chosen twice"
+        assert winner.number in choice.spec.on
+        assert winner.state == "needs-review"
+        assert winner.work is not None
+        assert winner.work.commit == fact.commit in self.green, "chosen, never green"
 
     def _vouched(
         self, before: State, fact: ConvoyApproved | TaskApproved | ApprovalVoided
@@ -172,7 +187,8 @@ class Promises:
             for review in reviews(convoy, task.number):
                 seen = self._reviewed.get((fact.convoy, review.number))
                 assert seen == task.work.commit, "landed unreviewed"
-            assert task.spec.kind == "work", "landed, and is no work"
+            assert task.spec.kind in ("work", "rival"), "landed, and is no work"
+            assert not is_unchosen(convoy, task), "landed, and was not chosen"
             assert sum(approved) >= convoy.settings.approvals, "landed unapproved"
             assert candidate.work == task.work.commit
             assert task.work.attempt == task.started, "a superseded attempt landed"

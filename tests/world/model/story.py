@@ -17,6 +17,7 @@ from tests.world.model.bot import Bot
 from tests.world.model.forge import HEADS, MAIN, Forge
 from tests.world.model.promises import Promises
 
+INPUTS = {"best-of": {"engines": "default, docs"}}
 ACTORS = (bytes(16), bytes(range(16)))
 
 
@@ -62,6 +63,7 @@ class Story(RuleBasedStateMachine):
                 base=self.forge.refs[MAIN],
                 settings=settings,
                 pattern=pattern if settings.require_ci else "",
+                inputs=INPUTS.get(pattern, {}) if settings.require_ci else {},
             )
         )
 

@@ -1,0 +1,359 @@
+"""Rivals: several do the same, CI judges each, and the one that is chosen lands."""
+
+import json
+
+import pytest
+
+from convoy.actions import Block, Choose, Prove, Reject, Try
+from convoy.commands import (
+    AcceptNothing,
+    AddTask,
+    DropTask,
+    FailMerge,
+    LoseSession,
+    MakeChoice,
+    ProveRival,
+    RebaseWork,
+    RefuseWork,
+    RetryTask,
+    ReviseTask,
+)
+from convoy.decide import Refusal
+from convoy.decide.convoys import fault_of
+from convoy.events import ActionIntended, ChoiceMade, TaskSpec, TaskStarted
+from convoy.needs import uncalled
+from convoy.observed import Checks, Observed
+from convoy.patterns.choice import DIFFS_CHARS, Unfit, brief, read
+from convoy.plan import Pace, plan
+from convoy.queue import kept_back, startable, waiting_to_merge
+from convoy.rivals import MOST, NONE_LEFT, smallest
+from convoy.told.interventions import interventions
+from convoy.told.reasons import waits_for
+from tests.world.rules import NAME, Rules, sha, spec
+
+RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
+CHOICE = spec(4, kind="choice", on=(1, 2, 3))
+WORK = {1: sha("a"), 2: sha("b"), 3: sha("c")}
+
+
+def begun(**given: object) -> Rules:
+    """Return a race of three, with a task behind its choice."""
+    return Rules().planned(*RIVALS, CHOICE, spec(5, after=(4,)), **given)
+
+
+def handed_in(rules: Rules, *numbers: int) -> Rules:
+    for number in numbers:
+        rules.started(number)
+        rules.accepted_quietly(number, WORK[number])
+        rules.offered(number, WORK[number], sha("0"))
+    return rules
+
+
+def green(rules: Rules, *numbers: int, lines: int = 10) -> Rules:
+    handed_in(rules, *numbers)
+    return rules.do(
+        *(
+            ProveRival(
+                convoy=NAME,
+                task=number,
+                commit=WORK[number],
+                judged=("ci",),
+                lines=lines - number,
+            )
+            for number in numbers
+        )
+    )
+
+
+def red(rules: Rules, number: int) -> Rules:
+    candidate = WORK[number]
+    return handed_in(rules, number).do(
+        FailMerge(
+            convoy=NAME, task=number, candidate=candidate, cause="red", why="CI is red"
+        )
+    )
+
+
+def chose(rules: Rules, on: int) -> MakeChoice:
+    attempt = rules.task(4).started
+    return MakeChoice(convoy=NAME, task=4, attempt=attempt, on=on, text="It is right.")
+
+
+def owed(rules: Rules, **verdicts: str) -> list[object]:
+    """Return what the refinery owes, CI having said so of the commits."""
+    checks = {
+        sha(letter): Checks(verdict=verdict, names=("ci",), text=verdict)  # type: ignore[arg-type]
+        for letter, verdict in verdicts.items()
+    }
+    refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
+    observed = Observed(refs=refs, checks=checks)
+    actions = plan(rules.state, observed, Pace(), rules.now)
+    wanted = Try | Prove | Reject | Choose | Block
+    return [each for each in actions if isinstance(each, wanted)]
+
+
+def test_ci_judges_each_rival_as_it_is_and_nobody_else_sees_it() -> None:
+    rules = begun().started(1).accepted_quietly(1, WORK[1])
+
+    assert owed(rules) == [Try(NAME, 1)]
+    assert waits_for(rules.convoy, rules.task(1)) == "CI to judge it among its rivals"
+    assert waits_for(rules.convoy, rules.task(4)) == "task 1, 2, 3 to be tried"
+    assert [fact for fact in rules.facts if _is_pull(fact)] == []
+    rules.offered(1, WORK[1], sha("0"))
+    assert owed(rules) == []
+    assert owed(rules, a="green") == [Prove(NAME, 1, WORK[1])]
+    assert owed(rules, a="red") == [Reject(NAME, 1, WORK[1], "red")]
+
+
+def _is_pull(fact: object) -> bool:
+    return isinstance(fact, ActionIntended) and fact.kind == "pull"
+
+
+def test_a_judge_begins_when_all_are_tried_and_one_lands() -> None:
+    rules = red(green(begun(), 1, 2), 3)
+    assert kept_back(rules.convoy, rules.task(1)) == "task 4 to choose it"
+    assert waiting_to_merge(rules.convoy) == ()
+    assert startable(rules.convoy, rules.task(4))
+    rules.started(4)
+    started = [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
+    assert (started.kind, started.base) == ("choice", sha("0"))
+
+    rules.do(chose(rules, 2))
+    states = [task.state for task in rules.convoy.tasks]
+    assert states == ["dropped", "needs-review", "dropped", "queued", "queued"]
+    assert rules.task(1).why == "task 4 chose task 2"
+    assert waits_for(rules.convoy, rules.task(4)) == "task 2 to land"
+    assert not startable(rules.convoy, rules.task(4))
+    assert [task.number for task in waiting_to_merge(rules.convoy)] == [2]
+    assert f"pull:{NAME}/2" in rules.state.intents
+    rules.offered(2, sha("b"), sha("0")).landed_as(2, sha("b"))
+    assert [task.state for task in rules.convoy.tasks][3:] == ["merged", "queued"]
+    assert startable(rules.convoy, rules.task(5))
+
+
+def test_a_judge_that_names_what_is_red_or_no_rival_is_refused() -> None:
+    rules = red(green(begun(), 1, 2), 3).started(4)
+
+    for number in (3, 5, 9):
+        refused = rules.ask(chose(rules, number))
+        assert refused == Refusal(f"task {number} is no rival that CI finds green")
+
+
+def test_the_only_one_left_is_taken_and_nobody_judges() -> None:
+    rules = red(red(begun(), 1), 3)
+    assert owed(rules) == []
+    green(rules, 2)
+
+    assert not startable(rules.convoy, rules.task(4))
+    assert waits_for(rules.convoy, rules.task(4)).endswith(
+        "task 2 is the only one left"
+    )
+    assert owed(rules) == [Choose(NAME, 4)]
+    rules.do(MakeChoice(convoy=NAME, task=4))
+    made = [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
+    assert [(each.attempt, each.on, each.commit) for each in made] == [(0, 2, WORK[2])]
+    assert isinstance(rules.ask(MakeChoice(convoy=NAME, task=4)), Refusal)
+
+
+def test_a_choice_is_not_made_unseen_while_there_are_others() -> None:
+    unseen = MakeChoice(convoy=NAME, task=4)
+    assert isinstance(green(begun(), 1, 2, 3).ask(unseen), Refusal)
+    assert isinstance(red(green(begun(), 1), 2).ask(unseen), Refusal)
+
+
+def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() -> None:
+    rules = red(red(begun(), 1), 2)
+    assert uncalled(rules.convoy) == ()
+    assert interventions(rules.state, rules.now) == ()
+    rules.do(DropTask(convoy=NAME, task=3, why="dropped by ann"))
+
+    assert owed(rules) == [Block(NAME, 4, NONE_LEFT)]
+    block_all(rules)
+    tasks = [need.task for need in uncalled(rules.convoy)]
+    assert tasks == [1, 2, 4]
+    assert rules.ask(RetryTask(convoy=NAME, task=4, by="ann")) == Refusal(
+        f"task 4 cannot choose: {NONE_LEFT}"
+    )
+    rules.do(RetryTask(convoy=NAME, task=1, by="ann"))
+    assert [rules.task(n).state for n in (1, 2, 4)] == ["queued", "blocked", "queued"]
+    green(rules, 1)
+    assert owed(rules) == [Choose(NAME, 4)]
+
+
+def block_all(rules: Rules) -> None:
+    for each in owed(rules):
+        assert isinstance(each, Block)
+        rules.blocked(each.task, each.why)
+
+
+def test_what_no_judge_can_say_the_rule_says() -> None:
+    rules = green(begun(attempts=2), 1, 2, 3).started(4)
+    rules.do(
+        RefuseWork(convoy=NAME, task=4, attempt=1, cause="refused", why="No JSON.")
+    )
+    assert rules.task(4).state == "queued"
+    rules.started(4).do(
+        LoseSession(convoy=NAME, task=4, attempt=2, cause="lost", why="it died")
+    )
+
+    made = [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
+    assert [each.on for each in made] == [3]
+    assert made[0].text == (
+        "of those that CI finds green its change is the smallest; nobody could say "
+        "which is the best: it died"
+    )
+    assert rules.task(4).attempt is None
+    assert [rules.task(n).state for n in (1, 2, 3)] == [
+        *("dropped", "dropped", "needs-review"),
+    ]
+
+
+def test_of_two_as_small_the_first_is_taken() -> None:
+    rules = green(begun(), 2, lines=12)
+    green(rules, 1, lines=11)
+    tasks = rules.convoy.tasks[:2]
+    assert [task.lines for task in tasks] == [10, 10]
+    assert smallest(tasks).number == 1
+
+
+def test_work_that_is_being_compared_stays_as_it_is() -> None:
+    rules = red(green(begun(), 1, 2), 3).started(4)
+    rebase = RebaseWork(
+        convoy=NAME, task=1, old=WORK[1], commit=sha("d"), base=sha("1"), by="ann"
+    )
+    used = Refusal("task 4 compares task 1 with its rivals")
+
+    assert rules.ask(ReviseTask(convoy=NAME, task=1, by="ann", text="No.")) == used
+    assert rules.ask(rebase) == used
+
+
+def test_a_chosen_one_that_turns_red_is_tried_again_like_any_task() -> None:
+    rules = red(green(begun(), 1, 2), 3).started(4)
+    rules.do(chose(rules, 2)).offered(2, sha("d"), sha("0"))
+    rules.do(FailMerge(convoy=NAME, task=2, candidate=sha("d"), cause="red", why="red"))
+    assert rules.task(2).state == "queued"
+    rules.started(2).accepted(2, sha("e"))
+    assert owed(rules) == []
+    assert [task.number for task in waiting_to_merge(rules.convoy)] == [2]
+
+
+def test_a_choice_goes_with_its_rivals_and_the_chosen_with_its_choice() -> None:
+    rules = green(begun(), 1, 2).do(DropTask(convoy=NAME, task=4, why="by ann"))
+    states = [task.state for task in rules.convoy.tasks]
+    assert states == [*["dropped"] * 4, "blocked"]
+    assert rules.task(1).why == "task 4, which was to choose, is dropped"
+
+    rules = red(green(begun(), 1, 2), 3).started(4)
+    rules.do(chose(rules, 2))
+    refused = rules.ask(DropTask(convoy=NAME, task=4, why="by ann"))
+    assert refused == Refusal("task 4 chose task 2, and goes with it")
+    rules.do(DropTask(convoy=NAME, task=2, why="by ann"))
+    assert rules.task(4).why == "task 2, which it chose, is dropped"
+    assert rules.task(5).state == "blocked"
+
+
+def test_a_verdict_that_comes_when_the_choice_is_dropped_chooses_nothing() -> None:
+    rules = green(begun(), 1, 2, 3).started(4)
+    rules.do(DropTask(convoy=NAME, task=4, why="by ann"), chose(rules, 2))
+
+    assert rules.task(4).attempt is None
+    assert not [fact for fact in rules.facts if isinstance(fact, ChoiceMade)]
+
+
+def test_nothing_is_no_work_to_choose() -> None:
+    rules = begun().started(1)
+    assert isinstance(rules.ask(AcceptNothing(convoy=NAME, task=1, attempt=1)), Refusal)
+
+
+def test_without_ci_all_are_taken_as_green() -> None:
+    rules = begun(require_ci=False).started(1).accepted_quietly(1, WORK[1])
+    assert owed(rules) == [Prove(NAME, 1, WORK[1])]
+    prove = ProveRival(convoy=NAME, task=1, commit=WORK[1], judged=("none",), lines=1)
+    rules.do(prove)
+    assert isinstance(rules.ask(prove), Refusal)
+
+
+def test_only_what_ci_judged_is_green() -> None:
+    rules = handed_in(begun(), 1)
+    for commit, judged in ((WORK[1], ()), (WORK[1], ("none",)), (WORK[2], ("ci",))):
+        prove = ProveRival(convoy=NAME, task=1, commit=commit, judged=judged, lines=1)
+        assert isinstance(rules.ask(prove), Refusal)
+
+
+@pytest.mark.parametrize(
+    ("tasks", "told"),
+    [
+        (RIVALS, "one choice is between task 1 and its rivals"),
+        ((*RIVALS, CHOICE, spec(5, kind="choice", on=(1,))), "one choice is between"),
+        ((spec(1), spec(2, kind="choice", on=(1,))), "between 1 to 8 tasks that are"),
+        ((spec(1, kind="choice"),), "task 1 chooses between 1 to 8 tasks"),
+        (
+            (*RIVALS, CHOICE, spec(5, after=(2,))),
+            "task 5 waits for task 2, which may not be chosen",
+        ),
+        (
+            (
+                *RIVALS,
+                spec(4, kind="choice", on=(1, 2, 3), after=(5,)),
+                spec(5, after=(4,)),
+            ),
+            "in a circle: (1, 5, 4, 1)",
+        ),
+    ],
+)
+def test_a_race_that_could_never_end_is_refused(
+    tasks: tuple[TaskSpec, ...], told: str
+) -> None:
+    assert told in str(fault_of(Rules().planned(spec(1)).convoy, tasks))
+
+
+def test_at_most_so_many_try_the_same() -> None:
+    many = [spec(number, kind="rival") for number in range(1, MOST + 2)]
+    numbers = tuple(task.number for task in many)
+    choice = spec(MOST + 2, kind="choice", on=numbers)
+    told = fault_of(Rules().planned(spec(1)).convoy, (*many, choice))
+    assert told == f"task {MOST + 2} chooses between 1 to 8 tasks that are rivals"
+
+
+def test_nobody_adds_a_task_behind_one_that_may_lose() -> None:
+    add = AddTask(convoy=NAME, spec=spec(6, after=(1,)), by="ann")
+    told = Refusal("task 6 waits for task 1, which may not be chosen")
+    assert begun().ask(add) == told
+
+
+# --- what a judge is told, and answers ----------------------------------------------
+
+
+def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
+    tasks = green(begun(), 1, 2).convoy.tasks
+    long = "x" * DIFFS_CHARS
+    told = brief([(tasks[0], "+ one"), (tasks[1], long)], "fence-0123456789")
+
+    assert "tasks 1, 2" in told
+    assert "<fence-0123456789>\nTask 1\n\nDo it.\n</fence-0123456789>" in told
+    assert "## What task 1 changed\n\n<fence-0123456789>\n+ one\n" in told
+    assert "## What task 2 changed (the beginning of it)" in told
+    assert told.count("x" * 100) < DIFFS_CHARS // 2 // 100 + 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("The second.", "The answer holds no JSON object."),
+        ('{"winner": "two", "text": "x"}', "winner: Input should be a valid integer"),
+        ('{"winner": 1}', "text: Field required."),
+        (
+            '{"winner": 3, "text": "x"}',
+            "Task 3 is not green in CI: choose one of 1, 2.",
+        ),
+        ('{"winner": 9, "text": "x"}', "Task 9 is none of the rivals: choose one of"),
+    ],
+)
+def test_what_is_no_choice_is_told_so(answer: str, told: str) -> None:
+    tasks = begun().convoy.tasks
+    with pytest.raises(Unfit) as caught:
+        read(answer, tasks[:3], tasks[:2])
+    assert told in str(caught.value)
+
+    said = read(json.dumps({"winner": 2, "text": "\x1b[1mNice."}), tasks[:3], tasks[:2])
+    assert (said.winner, said.text) == (2, "Nice.")
