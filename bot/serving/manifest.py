@@ -258,7 +258,8 @@ def _page(status: HTTPStatus, inside: str, *, posts_to: str = "'none'") -> web.R
         "Referrer-Policy": "no-referrer",
         "X-Frame-Options": "DENY",
     }
-    text = f"<!doctype html><title>brat</title><h1>brat</h1>{inside}"
+    head = '<!doctype html><html lang="en"><meta charset="utf-8"><title>brat</title>'
+    text = f"{head}<main><h1>brat</h1>{inside}</main>"
     return web.Response(
         status=status, text=text, content_type="text/html", headers=headers
     )

@@ -86,7 +86,9 @@ async def tab(browser: Browser, scheme: Scheme = "light") -> AsyncIterator[Tab]:
     """Open a page with no cookies of any other."""
     width, height = SIZE
     context = await browser.new_context(
-        color_scheme=scheme, viewport={"width": width, "height": height}
+        color_scheme=scheme,
+        viewport={"width": width, "height": height},
+        ignore_https_errors=True,  # a test's own authority
     )
     try:
         opened = Tab(await context.new_page())

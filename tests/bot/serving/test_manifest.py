@@ -16,7 +16,9 @@ from bot.serving.manifest import EVENTS, Maker, Wish, check_free, dashboard_at
 from bot.serving.service import listening
 from bot.settings import read_as
 from grite.errors import BratError
+from tests.world import browser as browsers
 from tests.world.app_key import pair
+from tests.world.browser import PROGRAM
 
 CODE = "a-code-that-is-good-once"
 CONVERSION = f"https://api.github.com/app-manifests/{CODE}/conversions"
@@ -91,6 +93,14 @@ async def test_the_form_asks_github_for_what_the_bot_needs(
     assert told["default_events"] == list(EVENTS)
     assert not any(event.startswith("installation") for event in EVENTS)
     assert page.headers["cache-control"] == "no-store"
+
+
+@pytest.mark.needs(PROGRAM, "npm")
+async def test_its_pages_are_for_every_eye(maker: Maker) -> None:
+    async with browsers.launched() as browser, browsers.tab(browser) as tab:
+        for path in (maker.url, back(maker, state="another")):
+            await tab.page.goto(path)
+            assert await tab.faults() == [], path
 
 
 async def test_the_app_is_kept_for_its_owner_alone(
