@@ -14,7 +14,7 @@ from brat import local
 from brat.forge.server import serving
 from brat.forge.state import Forge
 from brat.registration import FORGE_FOLDER
-from tests.whole.crash import LIST, World, seen, set_up
+from tests.whole.crash import LIST, World, losing_machines, seen, set_up
 from tests.world.faults import BadDay, bad_day
 from tests.world.hand import HandTime
 
@@ -71,6 +71,7 @@ async def story(folder: Path, day: BadDay) -> tuple[World, set[str]]:
             pace = Pace(time=hand.time)
             async with (
                 asyncio.timeout(DEADLINE_S),
+                losing_machines(folder),
                 service.opened(settings, lambda _: None, pace=pace) as loop,
                 service.door(loop, 0) as port,
             ):

@@ -8,7 +8,7 @@ the real ones.
 
 import asyncio
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -156,21 +156,28 @@ async def story(folder: Path, at: int, *, after: bool) -> tuple[World, Cut]:
     known = set_up(folder)
     cut = Cut(at, mirror=folder / BOT_FOLDER / "mirror.git", after=after)
     with Forge(folder / FORGE_FOLDER) as forge:
-        async with serving(forge) as url:
+        async with serving(forge) as url, losing_machines(folder):
             settings = local.bot_settings(folder, known, url)
             async with local.person(url, known) as github:
                 issue = await github.open_issue("Do it", LIST)
                 await github.relabel(issue, {"brat"}, set())
-            losing = asyncio.create_task(lose_machines(folder))
             with cut.watching(), contextlib.suppress(Died):
                 await bot(settings, known, url)
             await bot(settings, known, url)
-            losing.cancel()
         return seen(folder, forge, known), cut
 
 
-async def lose_machines(folder: Path) -> None:
-    """Kill each run whose agent waits for its machine's end; until cancelled."""
+@contextlib.asynccontextmanager
+async def losing_machines(folder: Path) -> AsyncIterator[None]:
+    """Kill each run whose agent waits for its machine's end, as long as this lasts."""
+    losing = asyncio.create_task(_lose(folder))
+    try:
+        yield
+    finally:
+        losing.cancel()
+
+
+async def _lose(folder: Path) -> None:
     while True:
         machine.lose(folder)
         await asyncio.sleep(LOOK_S)

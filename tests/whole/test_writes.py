@@ -12,7 +12,7 @@ from brat.forge.records import CheckRun
 from brat.forge.server import serving
 from brat.forge.state import Forge
 from brat.registration import FORGE_FOLDER
-from tests.whole.crash import LIST, bot, set_up
+from tests.whole.crash import LIST, bot, losing_machines, set_up
 
 pytestmark = pytest.mark.timeout(600)
 MOST_WRITES = 5
@@ -48,7 +48,7 @@ async def test_a_task_costs_few_writes_and_its_checks_tell_its_end(
 
     counting = False
     with Forge(tmp_path / FORGE_FOLDER) as forge:
-        async with serving(forge, observe=count) as url:
+        async with serving(forge, observe=count) as url, losing_machines(tmp_path):
             settings = local.bot_settings(tmp_path, known, url)
             async with local.person(url, known) as github:
                 issue = await github.open_issue("Do it", LIST)
