@@ -51,7 +51,7 @@ async def perform(desk: Desk, effect: Effect) -> NoteDone | None:
             number = await _do(desk, intent)
             return NoteDone(key=intent.key, number=number)
         case CancelRun(run=run, force=force):
-            await desk.github.cancel_run(run, force=force)
+            await desk.github.runs.cancel(run, force=force)
             return None
         case Show(convoy=name):
             await show(desk, desk.mirror.state.convoys[name])
@@ -97,17 +97,17 @@ async def _dispatch(desk: Desk, convoy: Convoy, intent: Intent, now: Try) -> int
     attempt = task.attempt if task else None
     if attempt is None or attempt.number != intent.attempt:
         return 0  # it ended before it began: nothing to start
-    if now.look and (run := await desk.github.run_named(attempt.nonce)):
+    if now.look and (run := await desk.github.runs.named(attempt.nonce)):
         return run
     now.repeat()
     session = ids.session_name(convoy.name, intent.task, intent.attempt)
     inputs = {"session": session, "log": attempt.log, "nonce": attempt.nonce}
-    started = await desk.github.dispatch(desk.mirror.default_branch, inputs)
+    started = await desk.github.runs.start(desk.mirror.default_branch, inputs)
     return started or await _found(desk, attempt.nonce)
 
 
 async def _found(desk: Desk, nonce: str) -> int:
-    run = await desk.github.run_named(nonce)
+    run = await desk.github.runs.named(nonce)
     if run is None:
         raise Unavailable(f"the run named {nonce} is not listed yet")
     return run

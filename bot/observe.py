@@ -21,7 +21,7 @@ async def observe(desk: Desk, parts: frozenset[str]) -> Observed:
         )
         ended = {n: r for n, r in seen.runs.items() if r.completed and n in awaited}
         asked = awaited - ended.keys()
-        new = await desk.github.runs(asked) if asked else {}
+        new = await desk.github.runs.states(asked) if asked else {}
         seen = replace(seen, runs={**ended, **new})
     awaits_runs = any(known.more for known in seen.checks.values())
     if "checks" in parts or ("runs" in parts and awaits_runs):
@@ -48,6 +48,6 @@ async def _judged(desk: Desk, commit: str, required: tuple[str, ...]) -> Checks:
 
     Its runs come before its checks: when none is under way, every check is there.
     """
-    running = not required and await desk.github.is_judging(commit)
-    reported = await desk.github.checks(commit)
+    running = not required and await desk.github.ci.is_judging(commit)
+    reported = await desk.github.ci.checks(commit)
     return judge(reported, required, desk.settings.app, running=running)

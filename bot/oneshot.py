@@ -79,7 +79,7 @@ def kept_of(inputs: Inputs, login: str) -> Kept | None:
 async def _continue(github: GitHub, branch: str) -> None:
     """Ask for another run of the loop; twice is harmless."""
     try:
-        await github.dispatch(branch, {})
+        await github.runs.start(branch, {})
     except BratError as error:
         _tell(f"the next run comes by schedule: {error}")
 

@@ -172,7 +172,7 @@ async def _stop_sessions(here: Local) -> None:
     state = here.loop.desk.mirror.state
     for _, task in state.running():
         if task.attempt is not None and task.attempt.run:
-            await here.loop.desk.github.cancel_run(task.attempt.run)
+            await here.loop.desk.github.runs.cancel(task.attempt.run)
 
 
 def uninstall(path: Path, remote: str | None, *, yes: bool) -> int:

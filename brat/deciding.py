@@ -114,4 +114,4 @@ async def _cancelled(here: Local, stopped: BlockTask) -> None:
         if (convoy.name, task.number) == (stopped.convoy, stopped.task):
             attempt = task.attempt
             if attempt is not None and attempt.run:
-                await desk.github.cancel_run(attempt.run)
+                await desk.github.runs.cancel(attempt.run)

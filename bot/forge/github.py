@@ -4,7 +4,7 @@ Writes are never repeated: one whose answer was lost is an announced action, and
 loop looks for it by its key before it is done again.
 """
 
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Final, Literal
@@ -14,14 +14,13 @@ import httpx
 
 from bot.forge import payloads
 from bot.forge.check_runs import CheckRuns
+from bot.forge.ci import Ci
 from bot.forge.pace import Pace
-from bot.forge.rest import Refused, Rest, checked
+from bot.forge.rest import Refused, Rest
+from bot.forge.task_runs import TaskRuns
 from bot.forge.tokens import Tokens
 from convoy import ids
-from convoy.observed import Check, Run
 
-ARTIFACT_BYTES: Final = 100_000_000
-"""A larger artifact is refused unread (design: 100 MB zipped)."""
 WORKFLOW: Final = "brat-task.yml"
 Right = Literal["read", "write", "maintain", "admin"]
 _RIGHTS: Final = ("read", "write", "maintain", "admin")
@@ -52,10 +51,11 @@ class GitHub:
         workflow: str = WORKFLOW,
     ) -> None:
         self.repository = repository
-        self._workflow = workflow
         self._rest = Rest(client, api_url=api_url, token=token, pace=pace)
         self._repo = f"/repos/{repository}"
         self.check_runs = CheckRuns(self._rest, self._repo)
+        self.ci = Ci(self._rest, self._repo, workflow)
+        self.runs = TaskRuns(self._rest, self._repo, workflow)
         self._graphql = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
 
     def guard(self, check: Callable[[], None]) -> None:
@@ -272,147 +272,3 @@ class GitHub:
             if refused.status == HTTPStatus.NOT_FOUND:
                 return []
             raise
-
-    # --- workflow runs --------------------------------------------------------------
-
-    async def dispatch(self, ref: str, inputs: Mapping[str, str]) -> int | None:
-        """Start a run on `ref`; return its id, None where the forge gives none.
-
-        Source: https://docs.github.com/rest/actions/workflows (return_run_details)
-        """
-        url = f"{self._repo}/actions/workflows/{self._workflow}/dispatches"
-        content = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
-        answer = await self._rest.write("POST", url, content)
-        if not answer:
-            return None
-        return checked(payloads.Dispatched, answer, f"POST {url}").workflow_run_id
-
-    async def run_named(self, nonce: str) -> int | None:
-        """Return the dispatched task run whose name carries `nonce`.
-
-        Only a first attempt of our own workflow, started by a dispatch, is adopted.
-        """
-        async for run in self._runs():
-            ours = run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow)
-            first = run.event == "workflow_dispatch" and run.run_attempt == 1
-            if ours and first and nonce in run.display_title.split():
-                return run.id
-        return None
-
-    async def runs(self, wanted: frozenset[int]) -> dict[int, Run]:
-        """Return the state of the wanted task runs.
-
-        One that the forge does not know any more was deleted, and has ended.
-        """
-        found: dict[int, Run] = {}
-        async for run in self._runs():
-            if run.id in wanted:
-                found[run.id] = _run(run)
-            if len(found) == len(wanted):
-                break
-        for number in wanted - found.keys():
-            found[number] = await self._run(number)
-        return found
-
-    async def _run(self, number: int) -> Run:
-        url = f"{self._repo}/actions/runs/{number}"
-        try:
-            return _run(await self._rest.read(payloads.Run, url))
-        except Refused as refused:
-            if refused.status != HTTPStatus.NOT_FOUND:
-                raise
-            return Run(id=number, completed=True)
-
-    async def cancel_run(self, run: int, *, force: bool = False) -> None:
-        """Ask for a run to be cancelled; one that has ended already is fine.
-
-        With force its `if: always()` steps are not run either.
-        Source: https://docs.github.com/rest/actions/workflow-runs
-        """
-        word = "force-cancel" if force else "cancel"
-        try:
-            await self._rest.write("POST", f"{self._repo}/actions/runs/{run}/{word}")
-        except Refused as refused:
-            if refused.status != HTTPStatus.CONFLICT:
-                raise
-
-    async def artifact(self, run: int, name: str) -> bytes | None:
-        """Return the zip of a run's artifact; None when there is none to be had.
-
-        Raises:
-            Refused: it is larger than `ARTIFACT_BYTES`; nothing was read.
-        """
-        url = f"{self._repo}/actions/runs/{run}/artifacts?per_page=100"
-        async for artifact in self._rest.each(payloads.Artifact, url, "artifacts"):
-            if artifact.name == name and not artifact.expired:
-                if artifact.size_in_bytes > ARTIFACT_BYTES:
-                    size = artifact.size_in_bytes
-                    raise Refused(f"artifact of run {run}", 413, f"{size} bytes")
-                zipped = f"{self._repo}/actions/artifacts/{artifact.id}/zip"
-                return await self._rest.download(zipped)
-        return None
-
-    # --- checks ---------------------------------------------------------------------
-
-    async def checks(self, commit: str) -> list[Check]:
-        """Return the check runs on a commit."""
-        url = f"{self._repo}/commits/{commit}/check-runs?per_page=100"
-        found = []
-        async for check in self._rest.each(payloads.CheckRun, url, "check_runs"):
-            text = "\n".join(filter(None, (check.output.summary, check.output.text)))
-            app = (check.app and check.app.slug) or ""
-            found.append(
-                Check(
-                    id=check.id,
-                    app=app,
-                    name=check.name,
-                    status=check.status,
-                    conclusion=check.conclusion,
-                    text=text,
-                    external=check.external_id or "",
-                )
-            )
-        return found
-
-    async def is_judging(self, commit: str) -> bool:
-        """Whether a workflow run on a commit has not ended; ours do not count.
-
-        False also where nobody may see the runs, or there are none at all.
-        Source: https://docs.github.com/rest/actions/workflow-runs (head_sha)
-        """
-        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
-        try:
-            async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
-                ours = run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow)
-                if run.status != "completed" and not ours:
-                    return True
-        except Refused as refused:
-            if refused.status not in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
-                raise
-        return False
-
-    async def has_runs(self, commit: str) -> bool:
-        """Whether any workflow ever ran, or runs, on a commit; ours do not count."""
-        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
-        async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
-            if not run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow):
-                return True
-        return False
-
-    async def start_ci(self, workflow: str, branch: str) -> None:
-        """Dispatch a workflow file on a branch; twice runs it twice."""
-        url = f"{self._repo}/actions/workflows/{quote(workflow, safe='')}/dispatches"
-        await self._rest.write("POST", url, {"ref": branch})
-
-    def _runs(self) -> AsyncIterator[payloads.Run]:
-        url = (
-            f"{self._repo}/actions/workflows/{self._workflow}/runs"
-            "?event=workflow_dispatch&per_page=100"
-        )
-        return self._rest.each(payloads.Run, url, "workflow_runs")
-
-
-def _run(run: payloads.Run) -> Run:
-    return Run(
-        id=run.id, completed=run.status == "completed", conclusion=run.conclusion
-    )

@@ -39,8 +39,8 @@ class CiStarts:
             if not (is_new and is_there) or candidate.commit in self._asked:
                 continue
             self._asked.add(candidate.commit)
-            if not await desk.github.has_runs(candidate.commit):
-                await desk.github.start_ci(self._workflow, branch)
+            if not await desk.github.ci.has_runs(candidate.commit):
+                await desk.github.ci.start(self._workflow, branch)
 
 
 async def started(starts: CiStarts, desk: Desk) -> str | None:

@@ -99,7 +99,7 @@ def defer(draft: Draft, action: Defer) -> None:
 async def fetch(desk: Desk, action: Collect) -> bytes | str | None:
     """Return the artifact of a run, why there is none, or None: it may still come."""
     try:
-        data = await desk.github.artifact(action.run, intake.ARTIFACT)
+        data = await desk.github.runs.artifact(action.run, intake.ARTIFACT)
     except Refused as refused:
         if refused.status in _FOR_GOOD:
             return str(refused)

@@ -7,8 +7,9 @@ import httpx
 import pytest
 import respx
 
-from bot.forge.github import ARTIFACT_BYTES, GitHub
+from bot.forge.github import GitHub
 from bot.forge.rest import Refused
+from bot.forge.task_runs import ARTIFACT_BYTES
 from convoy.observed import Check, Run
 from grite.errors import Unavailable
 
@@ -59,7 +60,7 @@ async def test_a_dispatch_gives_the_runs_id_where_the_forge_does(
     route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
     route.mock(answer)
 
-    assert await github.dispatch("main", {"nonce": "n0nce"}) == number
+    assert await github.runs.start("main", {"nonce": "n0nce"}) == number
     assert sent(route) == {
         "ref": "main",
         "inputs": {"nonce": "n0nce"},
@@ -74,7 +75,7 @@ async def test_a_dispatch_is_never_repeated(
     route.side_effect = httpx.ReadTimeout("too slow")
 
     with pytest.raises(Unavailable):
-        await github.dispatch("main", {})
+        await github.runs.start("main", {})
 
     assert route.call_count == 1
 
@@ -84,8 +85,8 @@ async def test_a_run_is_adopted_by_its_nonce(
 ) -> None:
     listed(forge, run(1, display_title="brat fix-7/1/1 other"), run(2))
 
-    assert await github.run_named("n0nce") == 2
-    assert await github.run_named("n0n") is None
+    assert await github.runs.named("n0nce") == 2
+    assert await github.runs.named("n0n") is None
 
 
 @pytest.mark.parametrize(
@@ -106,7 +107,7 @@ async def test_a_run_that_only_looks_like_ours_is_not_adopted(
 ) -> None:
     listed(forge, run(1, **given))
 
-    assert await github.run_named("n0nce") is None
+    assert await github.runs.named("n0nce") is None
 
 
 async def test_wanted_runs_are_found_in_one_look(
@@ -115,7 +116,7 @@ async def test_wanted_runs_are_found_in_one_look(
     done = run(2, status="completed", conclusion="failure")
     route = listed(forge, run(1), done, run(3))
 
-    assert await github.runs(frozenset({1, 2})) == {
+    assert await github.runs.states(frozenset({1, 2})) == {
         1: Run(id=1, completed=False),
         2: Run(id=2, completed=True, conclusion="failure"),
     }
@@ -129,7 +130,7 @@ async def test_runs_that_are_no_longer_listed_are_asked_for(
     done = run(1, status="completed", conclusion="success")
     forge.get(f"{REPO}/actions/runs/1").respond(json=done)
 
-    assert await github.runs(frozenset({1})) == {
+    assert await github.runs.states(frozenset({1})) == {
         1: Run(id=1, completed=True, conclusion="success")
     }
 
@@ -140,7 +141,7 @@ async def test_a_run_that_a_person_deleted_has_ended(
     listed(forge)
     forge.get(f"{REPO}/actions/runs/1").respond(404, json={"message": "Not Found"})
 
-    assert await github.runs(frozenset({1})) == {1: Run(id=1, completed=True)}
+    assert await github.runs.states(frozenset({1})) == {1: Run(id=1, completed=True)}
 
 
 @pytest.mark.parametrize("status", [202, 409])
@@ -150,7 +151,7 @@ async def test_a_run_that_has_ended_may_be_cancelled(
 ) -> None:
     route = forge.post(f"{REPO}/actions/runs/5/{word}").respond(status, json={})
 
-    await github.cancel_run(5, force=word == "force-cancel")
+    await github.runs.cancel(5, force=word == "force-cancel")
 
     assert route.call_count == 1
 
@@ -161,7 +162,7 @@ async def test_a_run_that_may_not_be_cancelled_is_said(
     forge.post(f"{REPO}/actions/runs/5/cancel").respond(403, json={"message": "no"})
 
     with pytest.raises(Refused, match="403: no"):
-        await github.cancel_run(5)
+        await github.runs.cancel(5)
 
 
 # --- artifacts ------------------------------------------------------------------------
@@ -184,7 +185,7 @@ async def test_an_artifact_is_fetched_by_its_name(
     zipped.respond(302, headers={"location": "https://storage.example.com/3"})
     storage = forge.get("https://storage.example.com/3").respond(content=b"PK")
 
-    assert await github.artifact(5, "brat-result") == b"PK"
+    assert await github.runs.artifact(5, "brat-result") == b"PK"
     assert "authorization" not in storage.calls.last.request.headers
 
 
@@ -193,7 +194,7 @@ async def test_without_an_artifact_there_is_nothing_to_take(
 ) -> None:
     holds(forge, kept(1, "logs"), kept(2, expired=True))
 
-    assert await github.artifact(5, "brat-result") is None
+    assert await github.runs.artifact(5, "brat-result") is None
 
 
 async def test_an_artifact_that_is_too_large_is_refused_unread(
@@ -202,7 +203,7 @@ async def test_an_artifact_that_is_too_large_is_refused_unread(
     holds(forge, kept(1, size_in_bytes=ARTIFACT_BYTES + 1))
 
     with pytest.raises(Refused, match="413: 100000001 bytes"):
-        await github.artifact(5, "brat-result")
+        await github.runs.artifact(5, "brat-result")
 
     assert len(forge.calls) == 1
 
@@ -225,7 +226,7 @@ async def test_checks_are_read_with_what_they_say(
     route = forge.get(f"{REPO}/commits/{'c' * 40}/check-runs")
     route.respond(json={"total_count": 2, "check_runs": [full, bare]})
 
-    assert await github.checks("c" * 40) == [
+    assert await github.ci.checks("c" * 40) == [
         Check(
             id=1,
             app="github-actions",
@@ -253,7 +254,7 @@ async def test_a_run_of_another_workflow_file_is_ours_where_that_is_told(
             token="t",
             workflow="brat.yml",
         )
-        assert await github.run_named("n0nce") == 7
+        assert await github.runs.named("n0nce") == 7
 
 
 async def test_a_jobs_own_token_cannot_ask_who_it_is(
@@ -290,7 +291,7 @@ async def test_a_commit_is_judged_while_a_workflow_runs_on_it(
         json={"total_count": len(listed), "workflow_runs": listed}
     )
 
-    assert await github.is_judging("c0ffee") is judging
+    assert await github.ci.is_judging("c0ffee") is judging
 
 
 async def test_where_nobody_may_see_the_runs_none_are_waited_for(
@@ -298,4 +299,4 @@ async def test_where_nobody_may_see_the_runs_none_are_waited_for(
 ) -> None:
     forge.get(f"{REPO}/actions/runs").respond(403, json={"message": "no"})
 
-    assert await github.is_judging("c0ffee") is False
+    assert await github.ci.is_judging("c0ffee") is False

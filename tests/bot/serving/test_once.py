@@ -39,7 +39,7 @@ async def loop(tmp_path: Path, known: Registration) -> AsyncIterator[Loop]:
             async with service.opened(shared, lambda _: None) as opened:
                 yield opened
                 for run in forge.store.runs.all():
-                    await opened.desk.github.cancel_run(run.id)
+                    await opened.desk.github.runs.cancel(run.id)
             async with asyncio.timeout(20):
                 while any(r.status != "completed" for r in forge.store.runs.all()):  # noqa: ASYNC110  processes
                     await asyncio.sleep(0.02)

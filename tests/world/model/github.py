@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 
 from bot.forge import payloads
 from bot.forge.check_runs import CheckRuns, View
+from bot.forge.ci import Ci
 from bot.forge.github import GitHub
 from bot.forge.payloads import CheckRun
 from bot.forge.rest import Refused
+from bot.forge.task_runs import TaskRuns
 from convoy import ids, observed
 from convoy.events import TaskStarted
 from convoy.observed import Check
@@ -43,12 +45,73 @@ class NoCheckRuns(CheckRuns):
         pass
 
 
+class ModelRuns(TaskRuns):
+    """The runs that the forge in memory has."""
+
+    def __init__(self, forge: Forge) -> None:
+        self.forge = forge
+
+    async def start(self, ref: str, inputs: Mapping[str, str]) -> int | None:
+        """Start a run; every other one is not told its number, as on older servers."""
+        forge = self.forge
+        forge.write("dispatch")
+        started = self._hand_off(inputs)
+        number = forge.number()
+        forge.runs[number] = Run(inputs["session"], inputs["nonce"], started)
+        forge.moment("after dispatch")
+        return number if number % 2 else None
+
+    def _hand_off(self, inputs: Mapping[str, str]) -> TaskStarted:
+        """Read the one commit of the log that the runner is told to read."""
+        for entry in self.forge.log:
+            if entry.commit == inputs["log"]:
+                for fact in map(fact_in, entry.events):
+                    if isinstance(fact, TaskStarted) and fact.nonce == inputs["nonce"]:
+                        return fact
+        raise AssertionError(f"{inputs} name no hand-off")
+
+    async def named(self, nonce: str) -> int | None:
+        for number, run in self.forge.runs.items():
+            if run.nonce == nonce and not run.deleted:
+                return number
+        return None
+
+    async def states(self, wanted: frozenset[int]) -> dict[int, observed.Run]:
+        return {
+            number: observed.Run(id=number, completed=self.forge.runs[number].completed)
+            for number in wanted
+            if not self.forge.runs[number].deleted
+        }
+
+    async def cancel(self, run: int, *, force: bool = False) -> None:
+        del force  # here a run ends when it is asked to
+        self.forge.write("cancel")
+        self.forge.runs[run].completed = True
+        self.forge.moment("after cancel")
+
+
+class ModelCi(Ci):
+    """What the forge in memory knows of commits."""
+
+    def __init__(self, forge: Forge) -> None:
+        self.forge = forge
+
+    async def is_judging(self, commit: str) -> bool:
+        newest = self.forge.checks.get(commit, ())[-1:]
+        return any(check.status != "completed" for check in newest)
+
+    async def checks(self, commit: str) -> list[Check]:
+        return list(self.forge.checks.get(commit, ()))
+
+
 class ModelGitHub(GitHub):
     """What the loop asks of GitHub, as far as the rules need it."""
 
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
         self.check_runs = NoCheckRuns()
+        self.runs = ModelRuns(forge)
+        self.ci = ModelCi(forge)
 
     @property
     def _repo(self) -> str:  # type: ignore[override]  # the real one keeps it
@@ -126,50 +189,3 @@ class ModelGitHub(GitHub):
             if (pull.head, pull.base) == (head, base):
                 return payloads.Pull(number=pull.number, state=pull.state)
         return None
-
-    # --- runs -----------------------------------------------------------------------
-
-    async def dispatch(self, ref: str, inputs: Mapping[str, str]) -> int | None:
-        """Start a run; every other one is not told its number, as on older servers."""
-        forge = self.forge
-        forge.write("dispatch")
-        started = self._hand_off(inputs)
-        number = forge.number()
-        forge.runs[number] = Run(inputs["session"], inputs["nonce"], started)
-        forge.moment("after dispatch")
-        return number if number % 2 else None
-
-    def _hand_off(self, inputs: Mapping[str, str]) -> TaskStarted:
-        """Read the one commit of the log that the runner is told to read."""
-        for entry in self.forge.log:
-            if entry.commit == inputs["log"]:
-                for fact in map(fact_in, entry.events):
-                    if isinstance(fact, TaskStarted) and fact.nonce == inputs["nonce"]:
-                        return fact
-        raise AssertionError(f"{inputs} name no hand-off")
-
-    async def run_named(self, nonce: str) -> int | None:
-        for number, run in self.forge.runs.items():
-            if run.nonce == nonce and not run.deleted:
-                return number
-        return None
-
-    async def runs(self, wanted: frozenset[int]) -> dict[int, observed.Run]:
-        return {
-            number: observed.Run(id=number, completed=self.forge.runs[number].completed)
-            for number in wanted
-            if not self.forge.runs[number].deleted
-        }
-
-    async def cancel_run(self, run: int, *, force: bool = False) -> None:
-        del force  # here a run ends when it is asked to
-        self.forge.write("cancel")
-        self.forge.runs[run].completed = True
-        self.forge.moment("after cancel")
-
-    async def is_judging(self, commit: str) -> bool:
-        newest = self.forge.checks.get(commit, ())[-1:]
-        return any(check.status != "completed" for check in newest)
-
-    async def checks(self, commit: str) -> list[Check]:
-        return list(self.forge.checks.get(commit, ()))

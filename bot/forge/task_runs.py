@@ -1,0 +1,115 @@
+"""Workflow runs that work on tasks, by REST.
+
+https://docs.github.com/rest/actions
+"""
+
+from collections.abc import AsyncIterator, Mapping
+from http import HTTPStatus
+from typing import Final
+
+from bot.forge import payloads
+from bot.forge.rest import Refused, Rest, checked
+from convoy.observed import Run
+
+ARTIFACT_BYTES: Final = 100_000_000
+"""A larger artifact is refused unread (design: 100 MB zipped)."""
+
+
+class TaskRuns:
+    """The runs of one workflow file in one repository."""
+
+    def __init__(self, rest: Rest, repo: str, workflow: str) -> None:
+        """Ask nothing yet; `repo` is the beginning of its addresses."""
+        self._rest = rest
+        self._repo = repo
+        self._workflow = workflow
+
+    async def start(self, ref: str, inputs: Mapping[str, str]) -> int | None:
+        """Start a run on `ref`; return its id, None where the forge gives none.
+
+        Source: https://docs.github.com/rest/actions/workflows (return_run_details)
+        """
+        url = f"{self._repo}/actions/workflows/{self._workflow}/dispatches"
+        content = {"ref": ref, "inputs": dict(inputs), "return_run_details": True}
+        answer = await self._rest.write("POST", url, content)
+        if not answer:
+            return None
+        return checked(payloads.Dispatched, answer, f"POST {url}").workflow_run_id
+
+    async def named(self, nonce: str) -> int | None:
+        """Return the dispatched task run whose name carries `nonce`.
+
+        Only a first attempt of our own workflow, started by a dispatch, is adopted.
+        """
+        async for run in self._runs():
+            ours = run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow)
+            first = run.event == "workflow_dispatch" and run.run_attempt == 1
+            if ours and first and nonce in run.display_title.split():
+                return run.id
+        return None
+
+    async def states(self, wanted: frozenset[int]) -> dict[int, Run]:
+        """Return the state of the wanted task runs.
+
+        One that the forge does not know any more was deleted, and has ended.
+        """
+        found: dict[int, Run] = {}
+        async for run in self._runs():
+            if run.id in wanted:
+                found[run.id] = _run(run)
+            if len(found) == len(wanted):
+                break
+        for number in wanted - found.keys():
+            found[number] = await self._run(number)
+        return found
+
+    async def _run(self, number: int) -> Run:
+        url = f"{self._repo}/actions/runs/{number}"
+        try:
+            return _run(await self._rest.read(payloads.Run, url))
+        except Refused as refused:
+            if refused.status != HTTPStatus.NOT_FOUND:
+                raise
+            return Run(id=number, completed=True)
+
+    async def cancel(self, run: int, *, force: bool = False) -> None:
+        """Ask for a run to be cancelled; one that has ended already is fine.
+
+        With force its `if: always()` steps are not run either.
+        Source: https://docs.github.com/rest/actions/workflow-runs
+        """
+        word = "force-cancel" if force else "cancel"
+        try:
+            await self._rest.write("POST", f"{self._repo}/actions/runs/{run}/{word}")
+        except Refused as refused:
+            if refused.status != HTTPStatus.CONFLICT:
+                raise
+
+    async def artifact(self, run: int, name: str) -> bytes | None:
+        """Return the zip of a run's artifact; None when there is none to be had.
+
+        Raises:
+            Refused: it is larger than `ARTIFACT_BYTES`; nothing was read.
+        """
+        url = f"{self._repo}/actions/runs/{run}/artifacts?per_page=100"
+        async for artifact in self._rest.each(payloads.Artifact, url, "artifacts"):
+            if artifact.name == name and not artifact.expired:
+                if artifact.size_in_bytes > ARTIFACT_BYTES:
+                    size = artifact.size_in_bytes
+                    raise Refused(f"artifact of run {run}", 413, f"{size} bytes")
+                zipped = f"{self._repo}/actions/artifacts/{artifact.id}/zip"
+                return await self._rest.download(zipped)
+        return None
+
+    def _runs(self) -> AsyncIterator[payloads.Run]:
+        url = (
+            f"{self._repo}/actions/workflows/{self._workflow}/runs"
+            "?event=workflow_dispatch&per_page=100"
+        )
+        return self._rest.each(payloads.Run, url, "workflow_runs")
+
+
+def _run(run: payloads.Run) -> Run:
+    return Run(
+        id=run.id, completed=run.status == "completed", conclusion=run.conclusion
+    )
