@@ -6,12 +6,14 @@ agent starts.
 
 import contextlib
 import shutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from convoy import ids
 from convoy.codec import fact_of
 from convoy.events import TaskStarted
-from grite.errors import Conflict, Corrupt, GitFailed, Unavailable
+from grite import git
+from grite.errors import Corrupt, GitFailed, Unavailable
 from grite.event import CommentAdded, Event
 from grite.one import read_commit
 from grite.remote import Remote
@@ -64,15 +66,36 @@ def fetch(inputs: Inputs, into: Path, *commits: str) -> None:
 def fetch_near(inputs: Inputs, into: Path, *commits: str) -> None:
     """Fetch commits from the machine's own mirror, else as `fetch` does.
 
-    A mirror needs no trust: what git takes over has the names that its content gives.
+    What comes from a mirror is copied: it may go at any time. It needs no trust, for
+    what git takes over has the names that its content gives.
     """
     if inputs.objects is not None:
         mirror = inputs.objects.joinpath(*inputs.url.split("/")[-2:])
         # It may be missing, older than a commit, or somebody else's.
-        with contextlib.suppress(GitFailed, Unavailable, Conflict):
-            Remote(f"file://{mirror}", into).fetch(commits, depth=1)
+        with contextlib.suppress(GitFailed, Unavailable, OSError):
+            _fetch_copied(mirror.resolve(), into, commits)
             return
     fetch(inputs, into, *commits)
+
+
+def _fetch_copied(mirror: Path, into: Path, commits: Sequence[str]) -> None:
+    """Fetch from a repository on this disk, whoever it belongs to.
+
+    Git serves another user's repository only where a file of its own says that it may.
+    https://git-scm.com/docs/git-config#Documentation/git-config.txt-safedirectory
+    """
+    quoted = str(mirror).replace("\\", "\\\\").replace('"', '\\"')
+    allowed = into.with_suffix(".config")
+    allowed.write_text(f'[safe]\n\tdirectory = "{quoted}"\n', errors="surrogateescape")
+    options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
+    try:
+        git.run(
+            ("fetch", *options, "--", f"file://{mirror}", *commits),
+            cwd=into,
+            env={"GIT_CONFIG_GLOBAL": str(allowed)},
+        )
+    finally:
+        allowed.unlink()
 
 
 def _started(event: Event) -> TaskStarted | None:

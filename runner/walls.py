@@ -55,7 +55,8 @@ def hidden(inputs: Inputs, store: Path) -> list[str]:
     inside = (Path(home, each) for home in sorted(homes) for each in CREDENTIALS)
     told = (inputs.offered.get(name, "") for name in COMMANDS)
     files = (Path(each) for each in (*DAEMONS, *filter(None, told)))
-    found = (*inside, *files, inputs.result, store)
+    mirrors = (inputs.objects,) if inputs.objects else ()
+    found = (*inside, *files, inputs.result, store, *mirrors)
     return [str(each) for each in found if _is_there(each)]
 
 

@@ -1,9 +1,11 @@
 """A machine's own mirror spares the forge, and can do no harm."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+from runner.boxing import cannot_box
 from tests.runner.job import Forge, git
 
 
@@ -16,12 +18,17 @@ def mirrors(forge: Forge) -> Path:
     return folder
 
 
-def test_the_base_comes_from_the_machines_mirror(forge: Forge, mirrors: Path) -> None:
+def only_there(forge: Forge, mirror: Path) -> None:
+    """Let jobs start from a commit that the forge does not have."""
     seed = forge.root / "seed"
     git("commit", "-q", "--allow-empty", "-m", "Only here", cwd=seed)
-    mirror = mirrors / "octo/hello.git"
     git("push", "-q", str(mirror), "HEAD:refs/heads/ahead", cwd=seed)
     forge.base = git("rev-parse", "HEAD", cwd=seed)
+
+
+def test_the_base_comes_from_the_machines_mirror(forge: Forge, mirrors: Path) -> None:
+    mirror = mirrors / "octo/hello.git"
+    only_there(forge, mirror)
 
     left = forge.run(
         forge.started("sh", "-c", "git log --oneline > log.txt"),
@@ -32,6 +39,34 @@ def test_the_base_comes_from_the_machines_mirror(forge: Forge, mirrors: Path) ->
     said = git("show", "work:log.txt", cwd=unpacked(forge, left.folder, mirror))
     assert said.endswith("Only here")
     assert "\n" not in said  # and of its history nothing
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+def test_a_mirror_may_belong_to_another_user(forge: Forge, mirrors: Path) -> None:
+    mirror = mirrors / "octo/hello.git"
+    only_there(forge, mirror)
+    for each in (mirror, *mirror.rglob("*")):
+        os.chown(each, 12345, 12345)
+
+    left = forge.run(forge.started("sh", "-c", "echo 1 > a"), BRAT_OBJECTS=str(mirrors))
+
+    assert left.result["conclusion"] == "success", left.err
+
+
+def test_an_agent_can_neither_see_the_mirror_nor_needs_it(
+    forge: Forge, mirrors: Path
+) -> None:
+    script = (
+        f"ls {mirrors}/octo > seen.txt; rm -rf {mirrors}/octo;"
+        "test ! -e .git/objects/info/alternates && git fsck && git log > log.txt"
+    )
+
+    left = forge.run(forge.started("sh", "-c", script), BRAT_OBJECTS=str(mirrors))
+
+    assert left.result["conclusion"] == "success", left.err
+    if not cannot_box():
+        assert git("show", "work:seen.txt", cwd=forge.unpacked(left)) == ""
+        git("fsck", "--connectivity-only", cwd=mirrors / "octo/hello.git")
 
 
 def unpacked(forge: Forge, result: Path, mirror: Path) -> Path:
