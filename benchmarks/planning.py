@@ -1,6 +1,7 @@
 """What planning costs beside the model, for a large project: from survey to risks."""
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,16 +11,19 @@ from typing import Final
 import pygit2
 
 from bot.repository.foreseen import foreseen
-from bot.repository.survey import files_at, surveyed
+from bot.repository.survey import files_at, surveyed, text_at
 from convoy.events import EngineSpec
 from convoy.planner.answer import House, read
 from convoy.planner.brief import brief
+from convoy.planner.edges import beside
 from convoy.planner.strengths import strengths
 from convoy.state import State
 from grite import git
 
 FILES: Final = 50_000
 FOLDERS: Final = 500
+TESTS: Final = 500
+"""So many of the files are tests."""
 COMMITS: Final = 600
 TASKS: Final = 20
 ENGINES: Final = {"default": EngineSpec(type="claude-code")}
@@ -28,41 +32,60 @@ ENGINES: Final = {"default": EngineSpec(type="claude-code")}
 def planning(folder: Path, repeats: int) -> dict[str, object]:
     """Plan 20 tasks in a project of 50,000 files, with the answer ready."""
     commit = _project(folder)
-    surveys, rules, risks = [], [], []
-    told = ""
-    for _ in range(repeats):
-        begun = time.perf_counter()
-        told = brief(
-            surveyed(folder, commit), strengths(State(), ENGINES), TASKS, "a-long-fence"
-        )
-        surveyed_at = time.perf_counter()
-        house = House(files=files_at(folder, commit), engines=ENGINES, limit=TASKS)
-        tasks = read(_answer(), house)
-        assert len(tasks) == TASKS
-        ruled_at = time.perf_counter()
-        foreseen(folder, commit, tasks)
-        surveys.append(surveyed_at - begun)
-        rules.append(ruled_at - surveyed_at)
-        risks.append(time.perf_counter() - ruled_at)
+    runs = [_run(folder, commit) for _ in range(repeats)]
+    steps = {f"{name}_s": [round(run[name], 2) for run in runs] for name in runs[0]}
+    whole = [run["survey"] + run["rules"] + run["risks"] for run in runs]
     return {
         "files": FILES,
-        "survey_s": [round(each, 2) for each in surveys],
-        "rules_s": [round(each, 2) for each in rules],
-        "risks_s": [round(each, 2) for each in risks],
-        "median_s": round(median(map(sum, zip(surveys, rules, risks, strict=True))), 2),
+        **steps,
+        "median_s": round(median(whole), 2),
+        "cpu_median_s": round(median(run["cpu"] for run in runs), 2),
         "aim_s": 2.0,
-        "brief_chars": len(told),
     }
+
+
+def _run(folder: Path, commit: str) -> dict[str, float]:
+    """Return the seconds of each step, and of processors for all of them."""
+    begun, cpu = time.perf_counter(), _cpu()
+    survey = surveyed(folder, commit)
+    assert brief(survey, strengths(State(), ENGINES), TASKS, "a-long-fence")
+    surveyed_at = time.perf_counter()
+    house = House(
+        files=files_at(folder, commit),
+        engines=ENGINES,
+        limit=TASKS,
+        text=text_at(folder, commit),
+    )
+    tasks = read(_answer(), house)
+    beside(tasks, house.ground)
+    assert any(wait.why.startswith("tests/") for task in tasks for wait in task.waits)
+    ruled_at = time.perf_counter()
+    foreseen(folder, commit, tasks)
+    ended = time.perf_counter()
+    return {
+        "survey": surveyed_at - begun,
+        "rules": ruled_at - surveyed_at,
+        "risks": ended - ruled_at,
+        "cpu": _cpu() - cpu,
+    }
+
+
+def _cpu() -> float:
+    """Return the processors' seconds so far, with those of git."""
+    return sum(os.times()[:4])
 
 
 def _name(number: int) -> str:
     folder = number % FOLDERS
+    if number >= FILES - TESTS:
+        return f"tests/part{folder // 25}/test_module{number}.py"
     return f"src/part{folder // 25}/pack{folder}/module{number}.py"
 
 
 def _text(number: int) -> str:
     """Return a file of some 3 kB that imports four others."""
-    names = [_name((number * 7 + step * 131) % FILES) for step in range(4)]
+    others = ((number * 7 + step * 131) % (FILES - TESTS) for step in range(4))
+    names = [_name(other) for other in others]
     lines = [name[4:-3].replace("/", ".") for name in names]
     imports = "".join(f"from {line} import work\n" for line in lines)
     body = f'    """Do piece {number}."""\n    return left + right * {number}\n\n\n'
@@ -81,7 +104,7 @@ def _project(folder: Path) -> str:
     parent: list[pygit2.Oid] = []
     for commit in range(COMMITS):
         for step in range(3):
-            _put(repo, index, (commit * 37 + step * 500) % FILES, f"# {commit}\n")
+            _put(repo, index, (commit * 37 + step * 2_629) % FILES, f"# {commit}\n")
         tree = index.write_tree(repo)
         who = pygit2.Signature("Ann", "ann@example.org", 1_700_000_000 + commit, 0)
         parent = [repo.create_commit(None, who, who, "Work", tree, parent)]
@@ -101,10 +124,13 @@ def _answer() -> str:
 
 
 def _steps() -> Iterator[dict[str, object]]:
+    """Give 16 tasks on code of their own, and 4 on tests of other parts."""
     for number in range(TASKS):
+        is_test = number % 5 == 4
+        paths = [f"src/part{number}/", _name(number * 25)]
         yield {
             "title": f"Do part {number}",
             "instructions": "Do it well.",
-            "paths": [f"src/part{number}/", _name(number * 3)],
-            "creates": [f"tests/test_part{number}.py"],
+            "paths": [f"tests/part{number}/"] if is_test else paths,
+            "creates": [] if is_test else [f"tests/made/test_part{number}.py"],
         }

@@ -68,7 +68,10 @@ def surveyed(path: Path, commit: str) -> Survey:
     files = _blobs(tree)
     found = propose_all(files, lambda name: _text(tree, name))
     endings = Counter(filter(None, (splitext(name)[1] for name in files)))
-    folders = Counter(folder for name in files for folder in _folders(name))
+    places = Counter(name[: name.rfind("/") + 1] for name in files)
+    folders = Counter[str]()
+    for place, count in places.items():
+        folders.update(dict.fromkeys(_folders(place), count))
     past = lately(path, commit)
     busy = [name for name, _ in Counter(chain(*past)).most_common() if name in files]
     links = _links(repo, files, busy)

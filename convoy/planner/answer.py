@@ -112,8 +112,10 @@ def _parsed(text: str) -> Answer:
     try:
         return Answer.model_validate(json_in(text, "plan"), strict=False)
     except ValidationError as error:
-        said = (_said(fault) for fault in error.errors()[:FAULTS])
-        raise Unusable(tuple(said)) from error
+        faults = error.errors()
+        if len(faults) > 1:  # a plan of faulty tasks only is no empty plan
+            faults = [each for each in faults if each["type"] != "too_short"] or faults
+        raise Unusable(tuple(map(_said, faults[:FAULTS]))) from error
     except ValueError as error:
         raise Unusable((str(error),)) from error
 

@@ -73,12 +73,7 @@ def _made(
     tasks: tuple[TaskSpec, ...], ground: Ground, made: Mapping[int, tuple[str, ...]]
 ) -> Iterator[Edge]:
     """A file that is yet to be made is there once its task has landed."""
-    makers = [
-        (number, path)
-        for number, paths in made.items()
-        for path in paths
-        if not ground.has(path)
-    ]
+    makers = [(number, path) for number, paths in made.items() for path in paths]
     for task, (maker, path) in product(tasks, makers):
         own = made.get(task.number, ())
         wanted = [p for p in task.paths if p not in own and not ground.has(p)]

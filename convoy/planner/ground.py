@@ -26,13 +26,13 @@ class Ground:
     @cached_property
     def known(self) -> frozenset[str]:
         """Every file, and every folder, with a slash at its end."""
-        folders = {
-            file[: place + 1]
-            for file in self.files
-            for place, letter in enumerate(file)
-            if letter == "/"
-        }
-        return frozenset(self.files) | folders
+        found = {*self.files}
+        for file in self.files:
+            end = file.rfind("/") + 1
+            while end and file[:end] not in found:
+                found.add(file[:end])
+                end = file.rfind("/", 0, end - 1) + 1
+        return frozenset(found)
 
     def has(self, path: str) -> bool:
         """Whether there is such a file, or folder, with a slash or without."""

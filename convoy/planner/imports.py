@@ -62,7 +62,7 @@ class Project:
     @cached_property
     def folders(self) -> frozenset[str]:
         """Every folder that holds a file, with a slash at its end."""
-        return frozenset(f"{dirname(file)}/" for file in self.files if "/" in file)
+        return frozenset({file[: file.rfind("/") + 1] for file in self.files} - {""})
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
@@ -90,7 +90,7 @@ def go_module(text: str | None) -> str:
 
 def is_read(path: str) -> bool:
     """Whether there are rules for such a file."""
-    return splitext(path)[1] in _LANGUAGES
+    return path.endswith(_READ)
 
 
 def imported(path: str, text: str, project: Project) -> frozenset[str]:
@@ -101,7 +101,7 @@ def imported(path: str, text: str, project: Project) -> frozenset[str]:
         text: what it holds.
         project: the repository's files.
     """
-    groups = _LANGUAGES[splitext(path)[1]] if is_read(path) else _nothing
+    groups = _LANGUAGES.get(splitext(path)[1], _nothing)
     found = (_first(group, project) for group in groups(path, text, project))
     return frozenset(filter(None, found)) - {path}
 
@@ -118,17 +118,22 @@ def _nothing(_path: str, _text: str, _project: Project) -> Groups:
 
 
 def _python(path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]:
-    for statement in _PYTHON.findall(text):
-        try:
-            [node] = ast.parse(statement.strip()).body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            continue
+    for node in _statements([found.strip() for found in _PYTHON.findall(text)]):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield _modules(_absolute(path, alias.name, project))
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:
                 yield _imported_from(path, node, alias.name, project)
+
+
+def _statements(texts: list[str]) -> Iterator[ast.stmt]:
+    """Read statements: all at once, and one by one where that cannot be."""
+    try:
+        yield from ast.parse("\n".join(texts)).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        for text in texts if len(texts) > 1 else ():
+            yield from _statements([text])
 
 
 def _imported_from(
@@ -234,6 +239,7 @@ _LANGUAGES: Final[dict[str, Rule]] = {
     ".rs": _rust,
     ".rb": _ruby,
 }
+_READ: Final = tuple(_LANGUAGES)
 
 
 def linked(

@@ -4,7 +4,8 @@ from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
 from convoy.actions import Begin, Reorder
-from convoy.commands import DropTask, LinkTask
+from convoy.commands import BlockTask, DropTask, LinkTask, LoseSession
+from convoy.events import TaskSpec
 from convoy.graph import find_cycle
 from convoy.observed import Observed
 from convoy.plan import HEADS, Pace, plan
@@ -77,6 +78,60 @@ def test_a_person_who_links_them_means_it() -> None:
 
 def test_without_locks_nobody_waits() -> None:
     assert overlooked(surprised(locks="off").convoy) == ()
+
+
+def touching(*others: TaskSpec) -> Rules:
+    """Return rules where task 1 touched a.py and did not land, beside others."""
+    rules = Rules().planned(spec(1, paths=("docs/",)), *others)
+    return rules.started(1).accepted(1, sha("a"))
+
+
+def test_what_was_tried_already_is_not_put_behind() -> None:
+    rules = Rules().planned(spec(1, paths=("docs/",)), spec(2, paths=("a.py",)))
+    rules = rules.started(2).do(
+        LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="gone")
+    )
+    rules = rules.started(1).accepted(1, sha("a"))
+
+    assert (rules.task(2).state, rules.task(2).started) == ("queued", 1)
+    assert overlooked(rules.convoy) == ()
+
+
+def test_what_starts_from_its_tests_or_changes_nothing_does_not_wait() -> None:
+    rules = touching(
+        spec(2, kind="tests", paths=("t.py",)),
+        spec(3, on=(2,), paths=("a.py",)),
+        spec(4, kind="report", paths=("a.py",)),
+    )
+
+    assert overlooked(rules.convoy) == ()
+
+
+def test_nobody_waits_for_work_that_may_never_be_chosen() -> None:
+    rules = Rules().planned(
+        spec(1, kind="rival"),
+        spec(2, kind="rival"),
+        spec(3, kind="choice", on=(1, 2)),
+        spec(4, paths=("a.py",)),
+    )
+    rules.started(1).accepted_quietly(1, sha("a"))
+
+    work = rules.task(1).work
+    assert work is not None
+    assert work.files == ("a.py",)
+    assert overlooked(rules.convoy) == ()
+
+
+def test_a_name_that_begins_alike_is_another() -> None:
+    assert overlooked(touching(spec(2, paths=("a",))).convoy) == ()
+
+
+def test_nobody_waits_for_work_that_waits_for_a_person() -> None:
+    rules = touching(spec(2, paths=("a.py",)))
+    assert len(overlooked(rules.convoy)) == 1
+
+    rules.do(BlockTask(convoy=NAME, task=1, why="red"))
+    assert overlooked(rules.convoy) == ()
 
 
 paths = st.sampled_from(["a.py", "src/", "src/b.py", "docs/"])

@@ -28,7 +28,24 @@ RULES: Final = (
     "second_line",
 )
 """The quick tests of the rules in tests/convoy, by what they are about."""
+_PLANNER: Final = "tests/convoy/planner"
 OWN: Final = {
+    **{
+        f"convoy/planner/{name}.py": (f"{_PLANNER}/test_{test}.py",)
+        for name, test in {
+            "answer": "answer",
+            "conflicts": "conflicts",
+            "edges": "edges",
+        }.items()
+    },
+    "convoy/planner/ground.py": (
+        f"{_PLANNER}/test_edges.py",
+        f"{_PLANNER}/test_answer.py",
+    ),
+    "convoy/decide/planning.py": (f"{_PLANNER}/test_planning.py",),
+    "convoy/reorder.py": ("tests/convoy/test_reorder.py",),
+    "convoy/patterns/compiling.py": ("tests/convoy/patterns/test_templates.py",),
+    "convoy/patterns/template.py": ("tests/convoy/patterns/test_templates.py",),
     "convoy/gate.py": ("tests/convoy/test_gate.py",),
     "convoy/graph.py": ("tests/convoy/test_graph.py",),
     "grite/lease.py": ("tests/grite/test_lease.py",),

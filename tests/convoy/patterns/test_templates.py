@@ -207,6 +207,16 @@ def test_what_would_never_start_is_refused() -> None:
     assert "must be port:NUMBER" in fault(STEP + "    uses: [tcp]\n")
 
 
+def test_a_pattern_may_make_as_many_tasks_as_are_allowed_and_no_more_of_one_list() -> (
+    None
+):
+    text = "inputs: {places: {}}\n" + STEP + "    each: places\n"
+    assert len(made(text, places=",".join("abcdefghijklmnopqrst")).tasks) == 20
+
+    said = fault(text, places=",".join("abcdefghijklmnopqrstu"))
+    assert said == "places lists 1 to 20 things with commas between them"
+
+
 def test_a_pattern_is_found_by_its_name_and_the_repositorys_own_goes_first() -> None:
     files = (FILE, ".brat/workflows/spec.yaml", ".brat/workflows/none.yml", "x.yml")
     assert own(files) == {"mine": FILE, "spec": ".brat/workflows/spec.yaml"}

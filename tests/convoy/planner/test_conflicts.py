@@ -4,7 +4,14 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import given, strategies as st
 
-from convoy.planner.conflicts import BEYOND, Past, Risk, reach, risk as reckoned
+from convoy.planner.conflicts import (
+    BEYOND,
+    RECENT,
+    Past,
+    Risk,
+    reach,
+    risk as reckoned,
+)
 from convoy.planner.hunks import Hunk
 
 TOP: tuple[Hunk, ...] = ((2, 0, 3, 1),)
@@ -52,6 +59,32 @@ def test_a_file_that_all_change_at_the_same_place_is_likelier() -> None:
     assert log.chance > 2 * table.chance
 
 
+def test_neighbouring_lines_meet_and_others_do_not() -> None:
+    wrote: tuple[Hunk, ...] = ((10, 2, 10, 2),)
+    next_to, far_off = (((12, 1, 12, 1),), ((13, 1, 13, 1),))
+    known = {"a.py": [next_to, wrote] * 5, "b.py": [far_off, wrote] * 5}
+    near, far = (risk([file], [file], hunks=known) for file in known)
+
+    assert near.chance > far.chance
+
+
+def test_lines_that_are_put_in_stand_between_two_others() -> None:
+    wrote: tuple[Hunk, ...] = ((10, 2, 10, 2),)
+    behind, beyond = (((11, 0, 12, 1),), ((12, 0, 13, 1),))
+    known = {"a.py": [behind, wrote] * 5, "b.py": [beyond, wrote] * 5}
+    near, far = (risk([file], [file], hunks=known) for file in known)
+
+    assert near.chance > far.chance
+
+
+def test_what_was_long_ago_counts_no_more() -> None:
+    calm, restless = spread(RECENT), [TOP] * 50
+    known = {"a.py": calm, "b.py": [*calm, *restless]}
+    new, old = (risk([file], [file], hunks=known) for file in known)
+
+    assert new == Risk(old.chance, ("a.py",))
+
+
 def test_a_long_file_is_less_likely_than_a_short_one() -> None:
     lines = {"a.py": 20, "b.py": 3_000}
     short, long = (risk([file], [file], lines=lines) for file in lines)
@@ -67,6 +100,13 @@ def test_what_always_changed_with_both_is_where_they_meet() -> None:
     assert found.files == ("LOG.md",)
     assert found.chance > risk(["src/a.py"], ["src/b.py"]).chance
     assert risk(["src/a.py"], ["src/b.py"], commits, known, beyond=0).files == ()
+
+
+def test_what_is_not_declared_counts_for_half() -> None:
+    commits = [("src/a.py", "src/b.py")] * 8
+
+    assert reach(["src/a.py"], commits).files == {"src/a.py": 1, "src/b.py": 0.4}
+    assert reach(["src/"], commits).files == {"src/a.py": 0.8, "src/b.py": 0.8}
 
 
 def test_a_folder_is_as_likely_as_what_changed_in_it() -> None:

@@ -21,7 +21,8 @@ TEXTS = {
     "src/auth/tokens.py": "",
     "src/model.py": "",
     "tests/test_api.py": "import api\n",
-    "tests/test_auth.py": "from auth import login, tokens\n",
+    "tests/helper.py": "",
+    "tests/test_auth.py": "from auth import login, tokens\nimport helper\n",
     "web/app.ts": "",
     "cmd/main.go": 'import "example.org/x/pkg/store"\n',
     "cmd/main_test.go": 'import (\n\t"example.org/x/pkg/store"\n)\n',
@@ -97,6 +98,18 @@ def test_tests_that_are_yet_to_be_written_wait_for_the_code_of_their_name() -> N
     assert [task.after for task in (one, two, three, four)] == [(2,), (), (4,), ()]
     why = "tests/test_model.py is named after src/model.py, which task 2 changes"
     assert one.waits[0].why == why
+
+
+def test_tests_do_not_wait_for_tests() -> None:
+    one, two = plan("tests/test_auth.py", "tests/helper.py")
+
+    assert (one.after, two.after) == ((), ())
+
+
+def test_whoever_shares_a_path_waits_for_all_before_it() -> None:
+    one, two, three, four = plan("web/app.ts", *["src/model.py"] * 2, "src/")
+
+    assert [task.after for task in (one, two, three, four)] == [(), (), (2,), (2, 3)]
 
 
 def test_gos_tests_wait_for_the_folder_they_import() -> None:

@@ -1,5 +1,7 @@
 """An engine plans: its sessions follow the rules of all sessions, and then some."""
 
+from msgspec.structs import replace
+
 from convoy.commands import (
     AcceptWork,
     FailConvoy,
@@ -78,6 +80,30 @@ def test_nobody_plans_past_the_engine_that_is_to_plan() -> None:
 
     assert isinstance(decide(asked().state, early), Refusal)
     assert isinstance(decide(begun(asked()).state, early), Refusal)
+
+
+def test_an_engine_plans_once_at_a_time() -> None:
+    rules = begun(asked())
+    again = StartPlanning(
+        convoy=NAME, brief="Plan.", session="6" * 32, nonce="m", now=rules.now
+    )
+
+    assert decide(rules.state, again) == Refusal(f"nobody is to plan {NAME} now")
+
+
+def test_planning_waits_for_a_vendor_that_sent_it_away() -> None:
+    sent_away = replace(refused(1), cause="outage", now=1_000_000, asked_s=600.0)
+    rules = begun(asked()).do(sent_away)
+    until = mayor(rules).not_before
+    early, late = (
+        StartPlanning(convoy=NAME, brief="P", session="6" * 32, nonce="m", now=now)
+        for now in (until - 1, until)
+    )
+
+    assert until >= 1_600_000
+    why = "the plan waits for the model's vendor"
+    assert decide(rules.state, early) == Refusal(why)
+    assert rules.ask(late) is None
 
 
 def test_a_late_answer_changes_nothing() -> None:
