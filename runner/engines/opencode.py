@@ -145,6 +145,8 @@ def _sets(call: Call) -> Mapping[str, str]:
         "OPENCODE_DISABLE_PROJECT_CONFIG": "1",  # the repository's may run plugins
         "OPENCODE_DISABLE_MODELS_FETCH": "1",
         "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+        "OPENCODE_DISABLE_DEFAULT_PLUGINS": "1",  # logins to vendors, which it has not
+        "OPENCODE_EXPERIMENTAL_DISABLE_FILEWATCHER": "1",
     }
 
 
@@ -164,6 +166,7 @@ def _configuration(call: Call) -> Mapping[str, object]:
         "permission": {"*": "deny"} | allowed,
         "autoupdate": False,
         "share": "disabled",
+        "snapshot": False,  # a second repository of the checkout, to undo in
     }
     vendor = vendor_of(ROW, call)
     if vendor is None or not call.endpoint:
