@@ -18,6 +18,7 @@ import ctypes
 import os
 import stat
 import sys
+import warnings  # noqa: F401  os.execvp asks for it, when it may be out of reach
 from collections.abc import Sequence
 
 from runner.sandbox import hand_over, same_names

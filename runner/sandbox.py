@@ -15,6 +15,7 @@ https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
 import ctypes
 import os
 import sys
+import warnings  # noqa: F401  os.execvp asks for it, when it may be out of reach
 from collections.abc import Callable, Sequence
 
 from runner.sockets import listening, raise_loopback, send

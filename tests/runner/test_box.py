@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import psutil
@@ -13,6 +15,7 @@ import pytest
 from runner.boxing import cannot_box
 from tests.runner.job import TOKEN, Forge, Left, git
 from tests.runner.test_endings import is_left, working
+from tests.world.alone import ALONE
 
 pytestmark = pytest.mark.skipif(
     bool(why := cannot_box()), reason=f"this machine has no boxes: {why}"
@@ -123,6 +126,70 @@ def test_the_end_of_the_boxs_first_process_is_the_end_of_all(forge: Forge) -> No
 
     assert left.result["outcome"] == "crashed"
     assert not is_left(forge)
+
+
+READS_ALL = "-all,+dac_read_search"
+"""Python may lie in root's home; in the box this is gone."""
+OTHER = (
+    *("setpriv", "--reuid=54321", "--regid=54321", "--clear-groups"),
+    *(f"--inh-caps={READS_ALL}", f"--ambient-caps={READS_ALL}"),
+    f"--bounding-set={READS_ALL}",
+)
+"""Goes before a command line, as root: a user without a name and without rights."""
+SHOWS = """
+id -u; id -g
+grep -E 'CapEff|NoNewPrivs' /proc/self/status
+tr '\\0' ' ' < /proc/1/cmdline; echo
+grep -la BRAT_LOG /proc/*/environ
+sed 1,2d /proc/net/dev
+ls "$1"
+umount /proc || echo stays
+echo hi > greeting.txt
+"""
+
+
+@pytest.mark.needs("unshare", "setpriv")
+@pytest.mark.parametrize(("become", "user"), [(ALONE, 1001), (OTHER, 54321)])
+def test_a_user_without_rights_gets_a_box_and_a_closed_network(
+    open_forge: Forge, become: tuple[str, ...], user: int
+) -> None:
+    forge = open_forge
+    if become is OTHER and os.getuid() != 0:
+        pytest.skip("only root becomes another user")
+    started = forge.started(
+        "sh", "-c", SHOWS, "sh", str(forge.root / "result"), egress=()
+    )
+    env = forge.environment(forge.hand_off(started))
+    if become is OTHER:
+        for each in (forge.root, *forge.root.rglob("*")):
+            os.chown(each, user, user, follow_symlinks=False)
+
+    done = subprocess.run(
+        (*become, sys.executable, "-I", "-m", "runner"),
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=45,
+        check=False,
+    )
+
+    left = Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
+    assert (left.status, left.result["box"], left.result["network"]) == (0, "", "")
+    said = [line.strip() for line in left.said.splitlines()]
+    assert said[:2] == [str(user)] * 2
+    assert {"CapEff:\t0000000000000000", "NoNewPrivs:\t1", "stays"} <= set(said)
+    assert any("runner.box" in line for line in said)  # the first one that it sees
+    assert not any(line.startswith("/proc/") for line in said)
+    assert [line.split()[0] for line in said if "0       0" in line] == ["lo:"]
+    assert not left.names & set(said)  # the result folder was empty for it
+    assert left.result["files"] == ["greeting.txt"]
+
+
+@pytest.fixture
+def open_forge() -> Iterator[Forge]:
+    """Give a forge in a folder that every user can come to."""
+    with TemporaryDirectory(prefix="brat-test-") as name:
+        yield Forge(Path(name))
 
 
 FORBIDDING = """
