@@ -6,6 +6,7 @@ environment is in it. https://docs.github.com/en/actions/reference/workflows-and
 
 import os
 import platform
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -61,6 +62,14 @@ class Place:
         for name in _FILES.values():
             (self.folder / name).touch()
         (self.folder / "event.json").write_bytes(json.encode(event))
+
+    def clear(self) -> None:
+        """Remove what is gone with a forge's own machine; safe to call twice.
+
+        A run that was killed leaves its checkout there.
+        """
+        for name in ("workspace", "home", "temp"):
+            shutil.rmtree(self.folder / name, ignore_errors=True)
 
 
 def environment(

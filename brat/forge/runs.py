@@ -304,6 +304,7 @@ class Starter:
         packed = await asyncio.to_thread(artifacts.pack, place.result, target)
         if packed is not None:
             self.add_artifact(run, artifacts.RESULT, packed)
+        await asyncio.to_thread(place.clear)
         newest = self._store.runs.get(run.id) or run
         good = status == 0
         if status is None:  # an earlier forge's child: only what it left can tell

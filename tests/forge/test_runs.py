@@ -165,6 +165,9 @@ async def test_who_will_not_end_is_ended_with_all_it_started(
 
         assert (await ended(here, run))["conclusion"] == "cancelled"
         assert await until(lambda: gone(child))
+        left = {each.name for each in here.forge.folder.glob(f"runs/{run}/*")}
+        assert "log.txt" in left
+        assert not left & {"workspace", "home", "temp"}
 
 
 async def gone(process: psutil.Process) -> bool:

@@ -6,12 +6,16 @@ import random
 import shlex
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 from msgspec import Struct
 
+from brat.demo.machine import lose
 from tests.whole import fleet_agent
 from tests.world.second_reader import rows
 from tests.world.terminal import Said, Terminal, left_running, new_terminal
@@ -41,6 +45,7 @@ tasks = 60
 command = "true"
 """
 KINDS = ("dies", "hangs", "floods", "limited", "gives_up")
+LOOK_S = 0.5
 ENDS = ("work.accepted", "work.refused", "session.lost")
 TROUBLE = dict(
     zip(
@@ -76,11 +81,12 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
     many = [f"- [ ] Write {n}.txt" for n in range(1, MANY + 1)]
     few = [f"- [ ] Write {MANY + n}.txt engine: few" for n in range(1, FEW + 1)]
     asked = shlex.quote("\n".join(["All files", "", *many, *few]))
-    said = terminal.type(
-        "env ANTHROPIC_API_KEY=made-up "
-        f"brat mayor start --headless --timeout 20m --task {asked}",
-        deadline_s=1400,
-    )
+    with _machines_that_die(folder):
+        said = terminal.type(
+            "env ANTHROPIC_API_KEY=made-up "
+            f"brat mayor start --headless --timeout 20m --task {asked}",
+            deadline_s=1400,
+        )
     assert said.status == 1, said.err  # some are blocked
     bare = next((terminal.cwd / ".git/brat/forge/repos").glob("*/*.git"))
     return Fleet(
@@ -90,6 +96,24 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
         left_running(folder),
         [str(each) for each in folder.rglob("brat-????????") if each.is_dir()],
     )
+
+
+@contextmanager
+def _machines_that_die(folder: Path) -> Iterator[None]:
+    """Kill the runner above each agent that waits for that, from outside its box."""
+    over = Event()
+
+    def watch() -> None:
+        while not over.wait(LOOK_S):
+            lose(folder)
+
+    watcher = Thread(target=watch)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
 
 
 def _install(terminal: Terminal) -> None:
@@ -116,6 +140,14 @@ def test_an_outage_and_a_flood_are_no_failed_attempts(fleet: Fleet) -> None:
         assert len(starts) == {"floods": 1, "gives_up": 3}.get(trouble, 2)
         assert (spent[task] > 0) is (trouble != "floods")
     assert set(spent) <= set(TROUBLE)
+
+
+def test_the_end_of_a_machine_is_a_lost_session_and_the_next_one_works(
+    fleet: Fleet,
+) -> None:
+    lost = {fact["task"] for fact in fleet.of("session.lost")}
+
+    assert {task for task, trouble in TROUBLE.items() if trouble == "dies"} <= lost
 
 
 def test_no_engine_had_more_sessions_than_it_may(fleet: Fleet) -> None:
