@@ -254,6 +254,8 @@ def config_check(path: Path) -> None:
     for name, engine in config.engine.items():
         if engine.type not in engines.known():
             say(f"note: this version cannot drive {engine.type} ([engine.{name}]) yet")
+    if (planner := config.mayor.planner) and planner not in engines.planners():
+        say(f"note: the planner {planner} is not installed here ([mayor] planner)")
 
 
 def _checked(checkout: Checkout) -> Config:

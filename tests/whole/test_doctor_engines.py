@@ -17,6 +17,9 @@ type = "continue"
 [engine.docs]
 type = "plugin:abacus"
 
+[mayor]
+planner = "by-foldr"
+
 [engine.own]
 type = "shell"
 args = ["no-such-program"]
@@ -45,6 +48,12 @@ def test_each_engine_is_looked_at(tmp_path: Path) -> None:
     assert "FAULT [engine.tests] continue: The engine continue needs a model" in tests
     (docs,) = said(terminal, DOCTOR, "docs")
     assert "No engine is called 'plugin:abacus'; known: " in docs
+    lines = terminal.type(DOCTOR).lines
+    (mayor,) = [line for line in lines if "[mayor] planner" in line]
+    assert "planner = by-foldr: No planner is called 'by-foldr'; known: " in mayor
+    checked = terminal.type("brat config check").lines
+    note = "note: the planner by-foldr is not installed here ([mayor] planner)"
+    assert any(line.endswith(note) for line in checked)
     (own,) = said(terminal, DOCTOR, "own")
     assert "there is no program no-such-program -> install it" in own
 

@@ -119,6 +119,17 @@ def test_a_new_file_may_be_named_by_who_builds_on_it() -> None:
         ({"shell": "rm -rf /"}, "Task 1: shell: Extra inputs are not permitted."),
         ({"instructions": ""}, "Task 1: instructions: String should have at least 1"),
         ({"title": 3}, "Task 1: title: Input should be a valid string."),
+        ({"title": "x" * 121}, "Task 1: title: String should have at most 120 char"),
+        ({"instructions": "x" * 100_000}, "instructions: String should have at most"),
+        ({"paths": ["README.md"] * 51}, "paths: Tuple should have at most 50 items"),
+        ({"paths": "README.md"}, "paths: Input should be a valid tuple."),
+        ({"after": [1.5]}, "after.0: Input should be a valid integer"),
+        ({"creates": ["~/.ssh/config"]}, "must be relative to the repository's top"),
+        ({"creates": ["C:\\x"]}, "must be relative to the repository's top"),
+        ({"creates": ["src/../../x"]}, 'must not contain ".."'),
+        ({"creates": ["/"]}, "must be relative to the repository's top"),
+        ({"creates": ["."]}, "must name a file or a folder"),
+        ({"creates": ["x/" * 300]}, "must name a file or a folder"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(
