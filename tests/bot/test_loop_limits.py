@@ -11,10 +11,10 @@ from bot.lease import SPARE_S, TTL_S
 from bot.loop import RETRY_S, Loop
 from bot.serving import service
 from bot.settings import Settings
-from brat.forge import Forge
 from convoy.state import State
 from grite.errors import Unavailable
-from tests.world.forge import REPO, Town, make_source, settle_in, town
+from tests.bot.hosted import at_home, settings
+from tests.world.forge import REPO, Town
 
 SLOW_S = 15.0
 LABELLED = {"labels": ["brat"]}
@@ -22,25 +22,12 @@ LABELLED = {"labels": ["brat"]}
 
 @pytest.fixture
 async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    with Forge(tmp_path / "forge") as forge:
-        tokens = settle_in(forge, make_source(tmp_path / "source"))
-        async with town(forge, tokens, tmp_path) as served:
-            yield served
+    async with at_home(tmp_path) as served:
+        yield served
 
 
-def settings(here: Town, **given: object) -> Settings:
-    told = {
-        "repository": REPO,
-        "api_url": f"{here.url}/api/v3",
-        "git_url": here.url,
-        "token": here.tokens["bot"],
-        "secret": "made-up-secret-of-the-webhook",
-        "folder": here.folder / "bot",
-        "push_gap_s": 0,
-        "roles": ("mayor",),
-        **given,
-    }
-    return Settings.model_validate(told)
+def mayor_only(here: Town) -> Settings:
+    return settings(here, token=here.tokens["bot"], roles=("mayor",))
 
 
 async def test_a_paced_group_of_writes_never_outlasts_the_lease(
@@ -51,7 +38,7 @@ async def test_a_paced_group_of_writes_never_outlasts_the_lease(
         issue = await here.issue(f"Fix {number}")
         await here.post(f"issues/{issue}/labels", LABELLED, by="alice")
     now, ages = [1000.0], list[float]()
-    async with service.opened(settings(here), lambda _: None) as loop:
+    async with service.opened(mayor_only(here), lambda _: None) as loop:
         loop.lease.ticking = lambda: now[0]
         send = Wire.send
 
@@ -81,7 +68,7 @@ def _all_shown(state: State) -> bool:
 
 
 async def test_a_write_on_an_old_lease_is_not_sent(here: Town) -> None:
-    async with service.opened(settings(here), lambda _: None) as loop:
+    async with service.opened(mayor_only(here), lambda _: None) as loop:
         await loop.tick()
         loop.desk.github.guard(loop.lease.check)
         loop.lease.check()
@@ -105,7 +92,7 @@ async def limited(here: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -
         return await send(wire, ask, token)
 
     monkeypatch.setattr(Wire, "send", busy)
-    async with service.opened(settings(here), lambda _: None) as loop:
+    async with service.opened(mayor_only(here), lambda _: None) as loop:
         loop.desk.clock = lambda: 1_000_000
         assert await loop.tick()
         return loop

@@ -18,6 +18,7 @@ from brat.reading import Reader
 from brat.registration import FORGE_FOLDER, Registration, Source
 from convoy.state import Convoy
 from tests.image.containers import docker, tried
+from tests.world.ended import ended
 from tests.world.words import engine, project
 
 STARTER = Path(__file__).with_name("container_starter.py")
@@ -63,14 +64,7 @@ async def worked_off(folder: Path, known: Registration, label: str) -> Convoy:
                 await github.relabel(issue, {"brat"}, set())
             await disturbed(label)
             reader = Reader(registrations.bare_path(folder, known))
-            async with asyncio.timeout(DEADLINE_S):
-                while True:
-                    for convoy in reader.read().convoys.values():
-                        if convoy.ended or any(
-                            task.state == "blocked" for task in convoy.tasks
-                        ):
-                            return convoy
-                    await asyncio.sleep(LOOK_S)
+            return await ended(reader, DEADLINE_S)
         finally:
             bot.stop()
 

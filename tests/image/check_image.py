@@ -19,6 +19,7 @@ from convoy.events import EngineSpec, TaskStarted
 from convoy.state import Convoy
 from tests.image.containers import BUILT, client, docker, given, options, running
 from tests.runner.job import TOKEN, Forge
+from tests.world.ended import ended
 from tests.world.words import engine, project
 
 DEADLINE_S = 100.0
@@ -131,7 +132,8 @@ async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
             async with local.person(url, known) as github:
                 issue = await github.open_issue("Say it", "Once.")
                 await github.relabel(issue, {"brat"}, set())
-            return await ended(Reader(registrations.bare_path(folder, known)))
+            reader = Reader(registrations.bare_path(folder, known))
+            return await ended(reader, DEADLINE_S)
 
 
 async def free_port() -> int:
@@ -147,15 +149,6 @@ async def answers(port: int) -> None:
                 _, writer = await asyncio.open_connection("127.0.0.1", port)
                 writer.close()
                 return
-            await asyncio.sleep(0.1)
-
-
-async def ended(reader: Reader) -> Convoy:
-    async with asyncio.timeout(DEADLINE_S):
-        while True:
-            for convoy in reader.read().convoys.values():
-                if convoy.ended or any(t.state == "blocked" for t in convoy.tasks):
-                    return convoy
             await asyncio.sleep(0.1)
 
 

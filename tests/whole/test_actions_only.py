@@ -13,6 +13,7 @@ from brat import local, processes, registration as registrations
 from brat.reading import Reader
 from brat.registration import FORGE_FOLDER, Registration, Source
 from convoy.state import Convoy
+from tests.world.ended import ended
 from tests.world.readme import WITHOUT_SERVER, commands
 from tests.world.seen import Seen, look
 from tests.world.terminal import left_running
@@ -67,17 +68,10 @@ async def worked_off(folder: Path, known: Registration) -> tuple[Convoy, list[st
                     "workflows/brat.yml/dispatches", json={"ref": "main"}
                 )
                 assert again.status_code == 204, again.text
-            convoy = await ended(Reader(registrations.bare_path(folder, known)))
+            convoy = await ended(
+                Reader(registrations.bare_path(folder, known)), DEADLINE_S
+            )
             return convoy, await titles(client)
-
-
-async def ended(reader: Reader) -> Convoy:
-    async with asyncio.timeout(DEADLINE_S):
-        while True:
-            for convoy in reader.read().convoys.values():
-                if convoy.ended or any(t.state == "blocked" for t in convoy.tasks):
-                    return convoy
-            await asyncio.sleep(LOOK_S)
 
 
 async def titles(client: httpx.AsyncClient) -> list[str]:

@@ -20,6 +20,7 @@ from brat.registration import FORGE_FOLDER, Registration, Source
 from convoy.config import load
 from convoy.planner import tasklist
 from convoy.state import Convoy
+from tests.world.ended import ended
 from tests.world.words import engine, project
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -99,14 +100,7 @@ async def night(folder: Path, known: Registration) -> Convoy:
             await local.point_hook(url, known, bot.port)
             await asyncio.to_thread(opened_by_the_example, folder, url, known)
             reader = Reader(registrations.bare_path(folder, known))
-            async with asyncio.timeout(DEADLINE_S):
-                while True:
-                    for convoy in reader.read().convoys.values():
-                        if convoy.ended or any(
-                            task.state == "blocked" for task in convoy.tasks
-                        ):
-                            return convoy
-                    await asyncio.sleep(LOOK_S)
+            return await ended(reader, DEADLINE_S)
         finally:
             bot.stop()
 

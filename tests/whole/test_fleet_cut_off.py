@@ -16,6 +16,7 @@ from brat.reading import Reader
 from brat.registration import FORGE_FOLDER, Registration, Source
 from convoy.state import Convoy
 from tests.world import machine
+from tests.world.ended import ended
 from tests.world.terminal import left_running
 from tests.world.words import engine, project
 
@@ -71,17 +72,10 @@ async def worked_off(folder: Path, known: Registration) -> Convoy:
                 await github.relabel(issue, {"brat"}, set())
             async with asyncio.timeout(DEADLINE_S):
                 await disturbed(folder)
-                return await ended(Reader(registrations.bare_path(brat, known)))
+                reader = Reader(registrations.bare_path(brat, known))
+                return await ended(reader, DEADLINE_S)
         finally:
             bot.stop()
-
-
-async def ended(reader: Reader) -> Convoy:
-    while True:
-        for convoy in reader.read().convoys.values():
-            if convoy.ended or any(task.state == "blocked" for task in convoy.tasks):
-                return convoy
-        await asyncio.sleep(LOOK_S)
 
 
 @pytest.mark.needs("unshare")

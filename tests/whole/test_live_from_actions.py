@@ -24,6 +24,7 @@ from brat.reading import Reader
 from brat.registration import FORGE_FOLDER, Registration, Source
 from convoy.state import Convoy
 from tests.world.alone import ALONE
+from tests.world.ended import ended
 from tests.world.issuer import ASKS, Vouching, vouching
 from tests.world.words import engine, project
 
@@ -125,11 +126,7 @@ async def watched(folder: Path, known: Registration) -> tuple[Convoy, str, list[
         seen = await live(f"{bot}/feed/v1/{known.repository}/say-it-{issue}/1/1")
         (folder.parent / "done").touch()
         reader = Reader(registrations.bare_path(folder, known))
-        while True:
-            for convoy in reader.read().convoys.values():
-                if convoy.ended or any(t.state == "blocked" for t in convoy.tasks):
-                    return convoy, seen, github.asked
-            await asyncio.sleep(0.1)
+        return await ended(reader, DEADLINE_S), seen, github.asked
 
 
 async def live(url: str) -> str:

@@ -1,7 +1,7 @@
 """A new clone begins at a checkpoint that is of use, and costs what came after it."""
 
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,26 +15,12 @@ from grite.errors import Rewritten
 from grite.wal import WAL_REF, Log
 from tests.bot.logs import Open, paused, resumed, story, write
 from tests.grite.commits import commit, said
-from tests.world.remotes import Address, by_file, by_http
+from tests.world.remotes import Address
 from tests.world.rules import NAME
 
 NOW = 1_700_000_000_000
 PAUSED = 3
 """Events that pausing a convoy makes: two labels and a comment."""
-
-
-@pytest.fixture(params=["file", "http"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Address]:
-    if request.param == "file":
-        yield by_file(tmp_path)
-        return
-    with by_http(tmp_path / "served") as served:
-        yield served
-
-
-@pytest.fixture
-def file_address(tmp_path: Path) -> Address:
-    return by_file(tmp_path)
 
 
 def opener(folder: Path, address: Address) -> Open:

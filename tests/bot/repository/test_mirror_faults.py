@@ -21,23 +21,9 @@ from tests.grite.commits import said
 from tests.grite.cut import dying
 from tests.world import forked
 from tests.world.proxy import Fault, Proxy, proxied
-from tests.world.remotes import Address, by_file, by_http
+from tests.world.remotes import Address, by_http
 
 ACTOR = bytes(range(16))
-
-
-@pytest.fixture(params=["file", "http"])
-def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Address]:
-    if request.param == "file":
-        yield by_file(tmp_path)
-        return
-    with by_http(tmp_path / "served") as served:
-        yield served
-
-
-@pytest.fixture
-def file_address(tmp_path: Path) -> Address:
-    return by_file(tmp_path)
 
 
 def take(mirror: Mirror, number: int, holder: str = "me") -> tuple[Event, ...]:

@@ -10,32 +10,18 @@ from bot.forge.app_auth import PERMISSIONS
 from bot.forge.rest import Refused
 from bot.serving import service
 from bot.settings import Settings, read
-from brat.forge import Apps, Forge, NewApp
+from brat.forge import Apps, NewApp
 from grite.errors import BratError
 from grite.wal import WAL_REF
+from tests.bot.hosted import at_home, settings
 from tests.world.app_key import pair
-from tests.world.forge import REPO, Town, make_source, settle_in, town
+from tests.world.forge import REPO, Town
 
 
 @pytest.fixture
 async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    with Forge(tmp_path / "forge") as forge:
-        tokens = settle_in(forge, make_source(tmp_path / "source"))
-        async with town(forge, tokens, tmp_path) as served:
-            yield served
-
-
-def settings(here: Town, **given: object) -> Settings:
-    told = {
-        "repository": REPO,
-        "api_url": f"{here.url}/api/v3",
-        "git_url": here.url,
-        "secret": "made-up-secret-of-the-webhook",
-        "folder": here.folder / "bot",
-        "push_gap_s": 0,
-        **given,
-    }
-    return Settings.model_validate(told)
+    async with at_home(tmp_path) as served:
+        yield served
 
 
 def as_app(here: Town, key: str = "brat") -> Settings:

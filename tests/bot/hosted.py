@@ -1,0 +1,32 @@
+"""A forge on loopback with a repository, and the settings of a bot that serves it."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot.settings import Settings
+from brat.forge import Forge
+from tests.world.forge import REPO, Town, make_source, settle_in, town
+
+
+@asynccontextmanager
+async def at_home(folder: Path) -> AsyncIterator[Town]:
+    """Serve a forge in `folder`."""
+    with Forge(folder / "forge") as forge:
+        tokens = settle_in(forge, make_source(folder / "source"))
+        async with town(forge, tokens, folder) as served:
+            yield served
+
+
+def settings(here: Town, **given: object) -> Settings:
+    """Return what a bot is told, without a way to show who it is unless `given`."""
+    told = {
+        "repository": REPO,
+        "api_url": f"{here.url}/api/v3",
+        "git_url": here.url,
+        "secret": "made-up-secret-of-the-webhook",
+        "folder": here.folder / "bot",
+        "push_gap_s": 0,
+        **given,
+    }
+    return Settings.model_validate(told)
