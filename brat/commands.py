@@ -230,9 +230,8 @@ def dashboard(path: Path, port: int, bot: str | None) -> None:
 
     With the address of a bot elsewhere also what its sessions print.
     """
-    log, name = log_repository(path), path.resolve().name
-    far = None if bot is None else Afar.of(bot, log)
-    asyncio.run(dashboards.alone(log, name, port, say, far))
+    far = None if bot is None else Afar.of(bot, log_repository(path))
+    asyncio.run(dashboards.alone(path.resolve(), port, say, far))
 
 
 def run(role: str, path: Path, *, once: bool, watch: bool) -> int:

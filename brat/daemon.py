@@ -1,8 +1,6 @@
 """`brat up` in the background: one for each repository, known by a file.
 
-The file names the process and when it began, so that another process which was given
-the same number later is never taken for it. A lock of the operating system, which ends
-with its holder, keeps a second one away.
+A lock of the operating system, which ends with its holder, keeps a second one away.
 """
 
 import asyncio
@@ -16,12 +14,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-import msgspec
 import psutil
 from filelock import FileLock, Timeout
 
 from bot.settings import ROLES
 from brat import dashboard as dashboards, roles
+from brat.background import FILE, Daemon, known, note
 from brat.checkout import Checkout
 from brat.console import LogForm, Tell, say
 from brat.journal import journal
@@ -34,44 +32,15 @@ AGAIN_S: Final = 1.0
 AGAIN_MOST_S: Final = 60.0
 LOG_BYTES: Final = 5_000_000
 """A longer log is put aside at the next start; the one put aside before goes."""
-_FILE: Final = "daemon.json"
 _LOCK: Final = "daemon.lock"
 _LOG: Final = "daemon.log"
 _LOOK_S: Final = 0.1
 _SHOWN: Final = 10
 
 
-class Daemon(msgspec.Struct, frozen=True, kw_only=True):
-    """A process that is, or was, the daemon of a repository."""
-
-    pid: int
-    since: float
-    """When it began, unix seconds, as the system says."""
-    url: str = ""
-    """Of its dashboard, with the token; empty: it is not ready yet."""
-
-    @property
-    def alive(self) -> bool:
-        """Whether it still runs."""
-        try:
-            process = psutil.Process(self.pid)
-            ended = process.status() == psutil.STATUS_ZOMBIE
-            return not ended and process.create_time() == self.since
-        except psutil.NoSuchProcess:
-            return False
-
-
 def log_of(folder: Path) -> Path:
     """Return where the daemon of brat's folder logs."""
     return folder / _LOG
-
-
-def known(folder: Path) -> Daemon | None:
-    """Return the daemon that brat's folder speaks of; it may have ended."""
-    try:
-        return msgspec.json.decode((folder / _FILE).read_bytes(), type=Daemon)
-    except (FileNotFoundError, msgspec.MsgspecError):
-        return None
 
 
 # --- the process itself ---------------------------------------------------------------
@@ -93,7 +62,7 @@ def run(checkout: Checkout, port: int) -> int:
     try:
         asyncio.run(_run(checkout, port, journal(LogForm.TEXT)))
     finally:
-        (checkout.folder / _FILE).unlink(missing_ok=True)
+        (checkout.folder / FILE).unlink(missing_ok=True)
         lock.release()
     return roles.OK
 
@@ -135,14 +104,6 @@ async def _shown(here: Local, port: int, tell: Tell) -> AsyncIterator[None]:
         )
         tell("ready")
         yield
-
-
-def note(folder: Path, daemon: Daemon) -> None:
-    """Keep in brat's folder who the daemon is; safe to call again."""
-    beside = folder / f".{_FILE}"
-    beside.touch(0o600)
-    beside.write_bytes(msgspec.json.encode(daemon))
-    beside.rename(folder / _FILE)
 
 
 # --- those who start, stop and ask ----------------------------------------------------
@@ -206,7 +167,7 @@ def stop(checkout: Checkout) -> int:
         process.kill()
         process.wait()
         say(f"it did not end within {STOP_S:.0f} s and was killed; nothing is lost")
-    (checkout.folder / _FILE).unlink(missing_ok=True)
+    (checkout.folder / FILE).unlink(missing_ok=True)
     say("stopped; whatever is unfinished goes on at the next start")
     return roles.OK
 

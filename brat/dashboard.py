@@ -19,12 +19,15 @@ from brat import output
 from brat.afar import Afar
 from brat.console import Tell
 from brat.local import Local
+from brat.places import log_repository
 from brat.reading import Reader
 from brat.registration import bare_path
+from brat.status.here import here
 from convoy.commands import ApprovePlan, Command
 from convoy.decide import Refusal
 from convoy.following import Reading
 from convoy.state import Convoy, Task
+from convoy.told.interventions import Intervention
 from grite.errors import BratError, Conflict
 
 __all__ = ["PORT", "alone", "beside", "over"]
@@ -60,6 +63,7 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
         ask=ask,
         token=token,
         output=_printed(folder),
+        here=lambda: _but_the_bot(here(local.checkout.top)),
     )
     async with serving(house, port) as url:
         yield f"{url}/?token={token}"
@@ -84,6 +88,11 @@ async def over(
         yield url
 
 
+def _but_the_bot(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+    """Leave out that an earlier bot has ended: this one runs."""
+    return tuple(each for each in found if each.kind != "bot_down")
+
+
 def _printed(folder: Path) -> Output:
     def last(convoy: Convoy, task: Task) -> str:
         printed = output.of(folder, convoy, task)
@@ -102,19 +111,17 @@ def _printed_at(far: Afar) -> Output:
     return last
 
 
-async def alone(
-    log: Path, name: str, port: int, tell: Tell, far: Afar | None = None
-) -> None:
-    """Serve it over a log, to look only, until stopped.
+async def alone(path: Path, port: int, tell: Tell, far: Afar | None = None) -> None:
+    """Serve it over the log of the repository at `path`, to look only, until stopped.
 
     Args:
-        log: the repository that holds the log.
-        name: what people call the repository.
+        path: a folder of the repository.
         port: where.
         tell: is told the address.
         far: the bot elsewhere that shows what sessions print.
     """
-    house = _house(log, name)
+    house = _house(log_repository(path), path.name)
+    house = replace(house, here=lambda: here(path))
     if far is not None:
         house = replace(house, output=_printed_at(far))
     async with serving(house, port) as url:

@@ -38,6 +38,8 @@ class Standing:
     calls_left: int | None
     """What the forge last said of its rate limit; None: nothing."""
     log_commits: int
+    faults: tuple[str, ...] = ()
+    """What could not be read in the log."""
 
 
 class Figures(Collector):
@@ -132,7 +134,9 @@ def _counts(standing: Mapping[str, Standing], now: int) -> Iterator[Metric]:
         states = Counter(task.state for convoy in known for task in convoy.tasks)
         for each, count in states.items():
             tasks.add_metric((name, each), count)
-        kinds = Counter(found.kind for found in interventions(one.state, now))
+        kinds = Counter(
+            found.kind for found in interventions(one.state, now, one.faults)
+        )
         for kind, count in kinds.items():
             waits.add_metric((name, kind), count)
     yield from (tasks, convoys, waits)

@@ -217,6 +217,7 @@ class Host:
                 state=one.loop.desk.mirror.state,
                 calls_left=one.pace.left,
                 log_commits=self.figures.log_commits.get(name, 0),
+                faults=one.loop.desk.mirror.faults,
             )
             for one in self.served.values()
             if one.loop is not None and (name := one.settings.repository)

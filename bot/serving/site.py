@@ -34,10 +34,12 @@ from bot.serving import service
 from bot.serving.host import Host, Served
 from convoy import ids
 from convoy.commands import ApprovePlan, Command
+from convoy.config import ConfigError
 from convoy.decide import Refusal
 from convoy.following import Reading
 from convoy.state import Convoy, Task
-from grite.errors import Conflict, Unavailable
+from convoy.told.interventions import Intervention, unusable
+from grite.errors import BratError, Conflict, Unavailable
 
 BASE: Final = "/{owner}/{repository}"
 TRIES: Final = 5
@@ -210,11 +212,23 @@ def _house(one: Served) -> House:
         read=read,
         log=lines.last,
         clock=wall_clock,
+        here=lambda: _misconfigured(one),
         output=printed,
         web=f"{settings.git_url}/{settings.repository}",
         ask=ask,
         base=f"/{settings.repository}",
     )
+
+
+def _misconfigured(one: Served) -> tuple[Intervention, ...]:
+    """Return that the configuration on the default branch cannot be used, if so."""
+    try:
+        configuration(_loop(one).desk)
+    except ConfigError as error:
+        return (unusable(str(error)),)
+    except (BratError, KeyError):  # no loop, no default branch: said elsewhere
+        return ()
+    return ()
 
 
 def _loop(one: Served) -> Loop:

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from brat import checkout as checkouts, daemon
+from brat import background, checkout as checkouts
 from convoy.config import ConfigError, load
-from convoy.told.interventions import Intervention
+from convoy.told.interventions import Intervention, unusable
 from grite.errors import BratError
 
 
@@ -27,16 +27,11 @@ def _configuration(file: Path) -> Iterator[Intervention]:
     except FileNotFoundError:
         return
     except (ConfigError, OSError, UnicodeDecodeError) as error:
-        first, *more = str(error).splitlines() or [repr(error)]
-        others = f" (and {len(more)} more)" if more else ""
-        why = f"the configuration cannot be used: {first}{others}"
-        yield Intervention(
-            kind="config_error", why=why, commands=("brat config check",)
-        )
+        yield unusable(str(error) or repr(error))
 
 
 def _daemon(folder: Path) -> Iterator[Intervention]:
-    known = daemon.known(folder)
+    known = background.known(folder)
     if known is not None and not known.alive:
         why = "the bot in the background ended without being asked, so nothing goes on"
         commands = ("brat daemon start", "brat daemon status")

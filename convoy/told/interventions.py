@@ -72,6 +72,14 @@ def interventions(
     )
 
 
+def unusable(said: str) -> Intervention:
+    """Return that a configuration cannot be used; `said` has a line for each fault."""
+    first, *more = said.splitlines() or [""]
+    others = f" (and {len(more)} more)" if more else ""
+    why = f"the configuration cannot be used: {first}{others}"
+    return Intervention(kind="config_error", why=why, commands=("brat config check",))
+
+
 def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
     if faults:
         more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""

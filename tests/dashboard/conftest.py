@@ -9,6 +9,7 @@ import pytest
 
 from bot.dashboard.application import serving
 from bot.dashboard.house import House, Output
+from bot.dashboard.news import Here, nothing_here
 from convoy.commands import Command
 from convoy.decide import Refusal
 from convoy.following import Reading
@@ -53,6 +54,8 @@ def opens() -> Opens:
         writes: bool = True,
         trouble: BratError | None = None,
         output: Output = prints,
+        here: Here = nothing_here,
+        faults: tuple[str, ...] = (),
     ) -> AsyncIterator[Visit]:
         async def ask(command: Command) -> Refusal | None:
             if trouble:
@@ -61,11 +64,12 @@ def opens() -> Opens:
 
         house = House(
             repository="pat/project",
-            read=lambda: Reading(rules.state),
+            read=lambda: Reading(rules.state, faults),
             log=lambda number: _lines(rules)[-number:],
             clock=lambda: rules.now,
             ask=ask if writes else None,
             output=output,
+            here=here,
             token=TOKEN,
         )
         async with (

@@ -11,7 +11,7 @@ import httpx
 import psutil
 import pytest
 
-from brat import daemon as daemons, registration as registrations
+from brat import background, daemon as daemons, registration as registrations
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
@@ -90,8 +90,8 @@ def test_one_that_was_killed_is_told_of_and_begun_again(
 def test_another_process_with_its_number_is_left_alone(terminal: Terminal) -> None:
     """Numbers are given again; the file of one that died may name a stranger."""
     other = psutil.Process()
-    stale = daemons.Daemon(pid=other.pid, since=other.create_time() - 5, url="x")
-    daemons.note(folder(terminal), stale)
+    stale = background.Daemon(pid=other.pid, since=other.create_time() - 5, url="x")
+    background.note(folder(terminal), stale)
 
     assert terminal.type("brat daemon status").status == 1
     assert terminal.type("brat daemon stop").status == 1

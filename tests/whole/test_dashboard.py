@@ -1,5 +1,6 @@
 """The dashboard as people open it: `brat up`, and `brat dashboard` in a clone."""
 
+import json
 import re
 import signal
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from brat import background, checkout as checkouts
 from tests.world.terminal import BRAT, Terminal, left_running, new_terminal
 from tests.world.words import engine, project
 
@@ -80,6 +82,29 @@ def test_a_clone_has_one_that_only_shows(terminal: Terminal) -> None:
 
     assert "say-hi-1" in page
     assert refused.text == "This dashboard only shows.\n"
+
+
+def test_a_bot_that_died_and_a_faulty_configuration_are_shown(
+    terminal: Terminal,
+) -> None:
+    folder = checkouts.find(terminal.cwd).folder
+    background.note(folder, background.Daemon(pid=2**22 + 1, since=0.0, url="x"))
+    config = terminal.cwd / ".brat/config.toml"
+    before = config.read_text()
+    config.write_text("[refinery]\nstrategy = 'magic'\n")
+    try:
+        with running(terminal, "dashboard", "--port", "0") as url:
+            page = httpx.get(url, trust_env=False).text
+            told = httpx.get(f"{url}/api/v1/status", trust_env=False).json()
+        shown = json.loads(terminal.type("brat status --json").out)
+    finally:
+        config.write_text(before)
+        (folder / background.FILE).unlink()
+
+    kinds = [each["kind"] for each in told["interventions"]]
+    assert kinds[:2] == ["config_error", "bot_down"]
+    assert told["interventions"] == shown["interventions"]
+    assert "<code>brat daemon start</code>" in page
 
 
 def test_the_demo_is_watched_to_its_end(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from bot.dashboard.login import LOGIN, SESSION, Sessions
 from bot.serving.hosting import Hosting
 from bot.serving.site import key_of
-from tests.world.forge import REPO, Town
+from tests.world.forge import REPO, Town, until
 from tests.world.site import API_TOKEN, NAME, PRIVATE, site
 
 pytestmark = pytest.mark.timeout(180)
@@ -288,6 +288,27 @@ async def test_a_program_shows_its_token(served: Visited) -> None:
 
     assert (seen.status_code, unseen.status_code) == (200, 404)
     assert (done.json(), refused.status_code) == ({"done": True}, 403)
+
+
+async def test_a_configuration_that_cannot_be_used_waits_for_a_person(
+    served: Visited,
+) -> None:
+    checkout = await served.here.clone("alice")
+    await checkout.commit(".brat/config.toml", "[refinery]\nstrategy = 'magic'\n")
+    await checkout.git("push", "--quiet", "origin", "HEAD:main")
+    async with served.browser() as browser:
+        await browser.get(f"/{REPO}/")
+
+        async def said() -> bool:
+            status = (await browser.get(f"/{REPO}/api/v1/status")).json()
+            kinds = [each["kind"] for each in status["interventions"]]
+            return kinds[:1] == ["config_error"]
+
+        await until(said, deadline_s=60)
+        page = (await browser.get(f"/{REPO}/")).text
+
+    assert ".brat/config.toml: refinery.strategy" in page
+    assert "<code>brat config check</code>" in page
 
 
 async def test_another_name_is_not_ours(served: Visited) -> None:
