@@ -7,7 +7,6 @@ The package is imported there and nowhere else: never beside the job's token or 
 
 import os
 import sys
-import traceback
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -56,7 +55,7 @@ def main(name: str, target: str) -> int:
         plan = getattr(import_module(module), function)(told)
         Path(FILE).write_bytes(msgspec.json.encode(plan))
     except Exception as error:  # noqa: BLE001  a stranger's code, in a process of its own
-        traceback.print_exc()
+        sys.excepthook(type(error), error, error.__traceback__)
         said = " ".join(f"{type(error).__name__}: {error}".split())
         print(f"{_FAULT}the planner {name} raised {said}", file=sys.stderr)  # noqa: T201
         return 1

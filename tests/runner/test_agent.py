@@ -17,7 +17,7 @@ from tests.runner.job import TOKEN, Forge
 
 HEAVY = {
     *("pydantic", "pygit2", "git", "aiohttp", "rich", "httpx", "psutil", "asyncio"),
-    *("dataclasses", "inspect", "difflib", "http.client"),
+    *("dataclasses", "inspect", "difflib", "traceback", "http.client"),
 }
 
 
