@@ -234,6 +234,8 @@ class Gate(Struct, frozen=True, kw_only=True):
         *INSTRUCTIONS,
     )
     allowed: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    """Patterns of files that may hold what looks like a secret."""
 
 
 PLANNER = "planner:"

@@ -123,7 +123,7 @@ def _of_paths(what: str, changes: Sequence[Change], gate: Gate) -> tuple[str, ..
         ],
     }
     return tuple(
-        f"{what} {does}: {_named(tuple(dict.fromkeys(paths)))}."
+        f"{what} {does}: {named(tuple(dict.fromkeys(paths)))}."
         for does, paths in found.items()
         if paths
     )
@@ -206,7 +206,8 @@ def _too_much(files: int, patch_bytes: int, limits: Limits) -> Iterable[str]:
         yield f"The patch has {patch_bytes} bytes; {limits.patch_bytes} are allowed."
 
 
-def _named(paths: Sequence[str]) -> str:
+def named(paths: Sequence[str]) -> str:
+    """Return the first of some paths, printable, and how many more there are."""
     more = len(paths) - SHOWN_PATHS
     names = [printable(path) for path in paths[:SHOWN_PATHS]]
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")

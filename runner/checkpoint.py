@@ -18,7 +18,7 @@ import msgspec
 
 from convoy.events import Gate, Limits
 from convoy.gate import passing, refusals
-from runner.salvage import Message, Salvage
+from runner.salvage import Message, Salvage, spared
 from runner.workspace import STORE, Workspace
 
 BYTES: Final = 8_000_000
@@ -74,6 +74,7 @@ def _keep(folder: Path, errand: Errand, used: Path) -> None:
     workspace = Workspace(Path(errand.checkout), used, errand.base, errand.branch)
     message = Message(errand.title, errand.trailer, half_done=True)
     work = Salvage(workspace, LONGEST_S, errand.litter).keep(message)
+    work = spared(work, workspace, errand.gate)
     if work.commit is None or work.bundle is None:
         return
     if work.bundle.stat().st_size > BYTES or any(

@@ -10,8 +10,12 @@ import time
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from convoy.events import Gate
 from convoy.gate import Change, parse_raw
+from convoy.leaks import leaks
+from convoy.text.redaction import NO_SECRETS, Redaction
 from grite import git
 from grite.errors import BratError, GitFailed, Unavailable
 from runner import store
@@ -27,6 +31,10 @@ AGENT_FETCH_S = 20.0
 MEMORY_BYTES = 1_000_000_000
 """For each git: a tree of a few bytes may name itself until it has 10^10 files."""
 
+PATCH_BYTES = 10_000_000
+"""How much of a patch is looked through for secrets; no gate lets more through."""
+
+_PATCH = "patch"
 _AGENT = "refs/brat/agent"
 _DIFF = ("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv")
 _TREES = (*_DIFF, "--raw", "-z", "--root")
@@ -48,6 +56,23 @@ class Work(Struct, frozen=True):
     """What could not be kept, a sentence each."""
     leftover: bool = False
     """Whether the witness had to commit some of it."""
+    leaks: tuple[str, ...] = ()
+    """What looks like a secret in it, a sentence; then nothing of it is kept."""
+
+
+def spared(
+    work: Work, workspace: Workspace, gate: Gate, known: Redaction = NO_SECRETS
+) -> Work:
+    """Return the work, but without its commits if they would show a secret.
+
+    Call it after `Salvage.keep`, in the same workspace.
+    """
+    patch = workspace.store / _PATCH
+    if not patch.is_file():
+        return work
+    with patch.open("rb") as source:
+        told = leaks("The patch", source.read(PATCH_BYTES), gate, known)
+    return replace(work, commit=None, bundle=None, leaks=told) if told else work
 
 
 class Message(Struct, frozen=True):
@@ -179,7 +204,7 @@ class Salvage:
         )
 
     def _patch_bytes(self) -> int:
-        patch = self._workspace.store / "patch"
+        patch = self._workspace.store / _PATCH
         self._diff("--patch", "--binary", f"--output={patch}")
         return patch.stat().st_size
 

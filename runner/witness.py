@@ -33,7 +33,7 @@ from runner.folders import Folders
 from runner.gateway import Gateway
 from runner.inputs import Inputs
 from runner.result import TRANSCRIPT, EngineUsed, Folder, Result
-from runner.salvage import Message, Salvage, Work
+from runner.salvage import Message, Salvage, Work, spared
 from runner.setup import Prepared, Setting, set_up
 from runner.steering import Inbox
 from runner.stop import Cancelled, Stop
@@ -231,6 +231,7 @@ class _Session:
         message = Message(self._started.title, f"Brat-Task: {branch}", half_done=cut)
         litter = (*engines.litter(self._started.engine.type), *self._litter)
         work = Salvage(workspace, budget_s, litter).keep(message)
+        work = spared(work, workspace, self._started.gate, self._redaction)
         if work.bundle:
             self._folder.keep(work.bundle)
         return work
@@ -267,6 +268,7 @@ class _Session:
         refused = (
             *refusals(work.changes, work.patch_bytes, started.gate, started.limits),
             *passing(work.between, started.gate),
+            *work.leaks,
         )
         spec = started.engine
         limits = spec.timeout_s, spec.silence_s

@@ -15,6 +15,7 @@ from msgspec import Struct
 from bot.repository.stretch import Stretch, TooMuch, Touched
 from convoy import gate
 from convoy.events import Settings
+from convoy.leaks import leaks
 from grite import git
 
 FILE_BYTES: Final = 50_000_000
@@ -32,7 +33,8 @@ class Patch(Struct, frozen=True, kw_only=True):
     """Why it may not land, a sentence each; empty: it may."""
     keeps: bool = True
     """Whether it can be kept all the same: it is not too large, and the forge takes it.
-    GitHub takes no commit that touches a workflow from who may not write workflows."""
+    GitHub takes no commit that touches a workflow from who may not write workflows. And
+    what looks like a secret is shown to nobody."""
 
 
 def examined(repository: Path, base: str, commit: str, settings: Settings) -> Patch:
@@ -65,10 +67,14 @@ def examined(repository: Path, base: str, commit: str, settings: Settings) -> Pa
         *gate.refusals(changes, 0, settings.gate, settings.limits),
         *gate.passing(sorted(between), settings.gate),
     )
+    patch = _patch(repository, base, commit)
     if not refusals:
-        size = _patch_bytes(repository, base, commit)
-        refusals = gate.refusals(changes, size, settings.gate, settings.limits)
-    return Patch(files=files, refusals=refusals, keeps=not _has_workflow(steps))
+        refusals = gate.refusals(changes, len(patch), settings.gate, settings.limits)
+    told = leaks("The patch", patch, settings.gate) or leaks(
+        "A commit in between", _patches(repository, base, commit), settings.gate
+    )
+    keeps = not (told or _has_workflow(steps))
+    return Patch(files=files, refusals=(*refusals, *told), keeps=keeps)
 
 
 def _has_workflow(steps: Iterable[Touched]) -> bool:
@@ -94,6 +100,18 @@ def _sizes(repository: Path, touched: Iterable[Touched]) -> list[int]:
     return [int(line) for line in said.split() if line.isdigit()]
 
 
-def _patch_bytes(repository: Path, base: str, commit: str) -> int:
-    args = ["diff-tree", "-r", "--no-renames", "--patch", "--binary", base, commit]
-    return len(git.run(args, cwd=repository).stdout)
+_PATCH: Final = ("diff-tree", "-r", "--no-renames", "--patch", "--binary", "--root")
+
+
+def _patch(repository: Path, base: str, commit: str) -> bytes:
+    return git.run([*_PATCH, base, commit], cwd=repository).stdout
+
+
+def _patches(repository: Path, base: str, commit: str) -> bytes:
+    """Return what each commit on the way changes; nothing where there is but one."""
+    listed = ["rev-list", commit, f"^{base}"]
+    steps = git.run(listed, cwd=repository).stdout
+    if steps.count(b"\n") < 2:  # noqa: PLR2004  where there is one step, it is the way
+        return b""
+    args = [*_PATCH, "--stdin", "-m"]
+    return git.run(args, cwd=repository, stdin=steps).stdout

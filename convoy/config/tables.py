@@ -359,6 +359,13 @@ class GateTable(Table):
         description=f"Files no patch may touch, beside {_ALWAYS}: patterns as in "
         ".gitignore.",
     )
+    secrets: tuple[Pattern, ...] = Field(
+        default=(),
+        strict=False,
+        description="Files that may hold what looks like a secret (a key, a token), "
+        "such as made-up ones in tests: patterns as in .gitignore. Anywhere else it "
+        "is refused, and such work is pushed nowhere.",
+    )
     max_files: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.patch_files
     """The most files one patch may touch."""
     max_bytes: Annotated[int, Field(ge=1, le=100_000_000)] = _DEFAULT.limits.patch_bytes
@@ -372,4 +379,7 @@ class GateTable(Table):
         """Freeze what a patch may not touch: the defaults first, each pattern once."""
         spared = INSTRUCTIONS if self.instructions else ()
         ours = (each for each in Gate().protected if each not in spared)
-        return Gate(protected=tuple(dict.fromkeys((*ours, *self.protected))))
+        return Gate(
+            protected=tuple(dict.fromkeys((*ours, *self.protected))),
+            secrets=self.secrets,
+        )

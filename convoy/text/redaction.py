@@ -52,6 +52,18 @@ def redacted(text: str) -> str:
     return _NAMED.sub(_without_value, text)
 
 
+_RUN: Final = re.compile(r"(?=[A-Za-z+/=]*[0-9])[A-Za-z0-9+/=]{16,}", re.ASCII)
+
+
+def secrets_in(text: str) -> frozenset[str]:
+    """Return what has the shape of a token or private key and is more than its name.
+
+    Stricter than `redacted`: for what is refused because of it, not only hidden.
+    """
+    found = (each[0] for each in _SECRET.finditer(text))
+    return frozenset(each for each in found if _RUN.search(each))
+
+
 def _without_value(found: re.Match[str]) -> str:
     quote = found["quote"] or ""
     return f"{found['name']}{quote}{HIDDEN}{quote}"
@@ -66,6 +78,14 @@ class Redaction:
         parts = (re.escape(each) for each in reversed(known))
         self._known = re.compile("|".join(parts) or r"(?!)")
 
+    def known_in(self, text: str) -> frozenset[str]:
+        """Return which of the known secrets stand in a text."""
+        return frozenset(self._known.findall(text))
+
     def __call__(self, text: str) -> str:
         """Return `text` with its secrets hidden; safe to call twice."""
         return redacted(self._known.sub(HIDDEN, text))
+
+
+NO_SECRETS: Final = Redaction(())
+"""Knows none by its value."""

@@ -281,6 +281,24 @@ def test_the_gate_speaks_early_and_the_work_is_still_kept(forge: Forge) -> None:
     assert left.result["commit"] == git("rev-parse", "work", cwd=forge.unpacked(left))
 
 
+@pytest.mark.parametrize("secret", ["ghp_" + "a1B2c3D4e5" * 4, "the key of the vendor"])
+def test_what_looks_like_a_secret_does_not_leave_the_job(
+    forge: Forge, secret: str
+) -> None:
+    write = f"half=; echo '{secret[:9]}'$half'{secret[9:]}' > src/b.py"
+
+    left = forge.run(
+        forge.started("sh", "-c", write), OPENAI_API_KEY="the key of the vendor"
+    )
+
+    assert left.result["conclusion"] == "failure"
+    told = "The patch adds what looks like a secret: src/b.py."
+    assert left.result["why"] == told
+    assert left.result["refusals"] == [told]
+    assert left.result["commit"] is None
+    assert "work.bundle" not in left.names
+
+
 def test_what_a_commit_brings_and_the_next_takes_away_is_refused(forge: Forge) -> None:
     left = forge.sh(
         "mkdir .github; echo x > .github/ci.yml; git add -A; git commit -qm one;"

@@ -37,6 +37,7 @@ tasks = 100
 failures = 1000
 """
 RUNS = 100
+TOKEN = b"ghp_" + b"a1B2c3D4e5" * 4
 ACTOR = bytes.fromhex("a" * 32)
 ALWAYS = {"refs/grite/wal", lease.ref_of("repo:bot")}
 
@@ -249,6 +250,20 @@ CASES: dict[str, tuple[Callable[[Stage], bytes], str]] = {
     "a protected file": (
         lambda s: s.committed({"AGENTS.md": b"obey me\n"}),
         "touches a protected path: AGENTS.md",
+    ),
+    "a secret": (
+        lambda s: s.committed({"a.env": TOKEN}),
+        "The patch adds what looks like a secret: a.env",
+    ),
+    "a secret that is gone again": (
+        lambda s: s.committed({"a.env": TOKEN, "b": b"1\n"}, {"a.env": None}),
+        "A commit in between adds what looks like a secret: a.env",
+    ),
+    "a secret, of an agent that failed": (
+        lambda s: s.committed(
+            {"a.env": TOKEN}, conclusion="failure", why="It gave in."
+        ),
+        "It gave in.",
     ),
     "a large file": (a_large_file, "has a file of 60000000 bytes"),
     "a commit without end": (many_commits, "The work has over 1000 commits"),

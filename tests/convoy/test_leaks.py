@@ -1,0 +1,89 @@
+"""A patch that adds a secret is told by its file, never by the secret."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from convoy.events import Gate
+from convoy.leaks import leaks
+from convoy.text.redaction import NO_SECRETS, Redaction
+from grite import git
+from tests.bot.history import History
+
+TOKEN = b"ghp_" + b"a1B2c3D4e5" * 4
+VENDOR = b"sk-ant-api03-" + b"a1B2c3D4e5" * 4
+MARK = b"RSA PRIVATE " + b"KEY-----\n"
+KEY = b"-----BEGIN " + MARK + b"MIIEpAIBAAKCAQEA7\n" * 4 + b"-----END " + MARK
+
+
+def said(
+    folder: Path,
+    before: Mapping[str, bytes],
+    after: Mapping[str, bytes],
+    gate: Gate | None = None,
+    known: Redaction = NO_SECRETS,
+) -> tuple[str, ...]:
+    """Return what is said of a change, as git shows it."""
+    history = History(folder / "a.git")
+    base = history.commit(before)
+    tip = history.commit(after, base)
+    args = ["diff-tree", "-r", "--no-renames", "--patch", "--binary", base, tip]
+    patch = git.run(args, cwd=history.path).stdout
+    return leaks("It", patch, gate or Gate(), known)
+
+
+@pytest.mark.parametrize("secret", [TOKEN, VENDOR, KEY, b"x = '" + TOKEN + b"'\r"])
+def test_what_is_added_is_told_by_its_file(tmp_path: Path, secret: bytes) -> None:
+    after = {"a.py": b"1\n", "d/b c.txt": b"one\n" + secret + b"\n"}
+
+    found = said(tmp_path, {"a.py": b"1\n"}, after)
+
+    assert found == ("It adds what looks like a secret: d/b c.txt.",)
+
+
+def test_any_name_is_told(tmp_path: Path) -> None:
+    name = 'odd\t"name"\\é.txt'
+
+    assert said(tmp_path, {}, {name: TOKEN}) == (
+        'It adds what looks like a secret: odd\\u0009"name"\\é.txt.',
+    )
+
+
+def test_what_was_there_is_no_news(tmp_path: Path) -> None:
+    before = {"a.txt": b"key " + TOKEN + b"\n", "c.txt": b"1\n"}
+    after = {"b.txt": b"# the key\nkey: " + TOKEN + b"\n", "c.txt": b"2\n"}
+
+    assert said(tmp_path, before, after) == ()
+    assert said(tmp_path, {"a.txt": TOKEN}, {"c.txt": b"2\n"}) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"-----BEGIN " + MARK,
+        b".sk-cube-grid-animation-delay-of-the-third { }",
+        b"password = 'hunter2hunter2'",
+        b"token = os.environ['GITHUB_TOKEN']",
+    ],
+)
+def test_what_only_names_a_secret_is_none(tmp_path: Path, text: bytes) -> None:
+    assert said(tmp_path, {}, {"a.txt": text}) == ()
+
+
+def test_files_of_the_gates_choice_may_hold_some(tmp_path: Path) -> None:
+    after = {"tests/fixtures/a": TOKEN, "src/a": TOKEN}
+    gate = Gate(secrets=("tests/fixtures/**",))
+
+    assert said(tmp_path, {}, after, gate) == (
+        "It adds what looks like a secret: src/a.",
+    )
+    assert said(tmp_path, {}, after, Gate(secrets=("*",))) == ()
+
+
+def test_a_known_secret_needs_no_shape(tmp_path: Path) -> None:
+    known = Redaction(["correct horse battery"])
+
+    assert said(tmp_path, {}, {"a": b"the correct horse battery"}, known=known) == (
+        "It adds what looks like a secret: a.",
+    )
