@@ -19,6 +19,7 @@ from convoy.text.redaction import NO_SECRETS, Redaction
 from grite import git
 from grite.errors import BratError, GitFailed, Unavailable
 from runner import store
+from runner.borrowed import borrows
 from runner.home import left_in
 from runner.workspace import Workspace
 
@@ -160,6 +161,8 @@ class Salvage:
         at = (left_in(theirs, each).strip() for each in ("HEAD", workspace.ref))
         if (f"ref: {workspace.ref}", workspace.base) == tuple(at):
             return None  # it committed nothing
+        if borrows(theirs):
+            return None
         fetch = ("-c", "fetch.fsckObjects=true", "fetch", "--quiet", "--no-tags")
         specs = ("--no-write-fetch-head", "--", str(theirs), f"+HEAD:{_AGENT}")
         try:

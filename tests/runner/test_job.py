@@ -201,6 +201,40 @@ def test_a_history_of_its_own_is_folded_into_one_commit_on_the_base(
 
 
 @pytest.mark.parametrize(
+    "borrow",
+    [
+        "echo {private}/objects > .git/objects/info/alternates",
+        "rm -rf .git/objects; ln -s {private}/objects .git/objects",
+        "echo {private} > .git/commondir",
+        "rm -rf .git/objects/pack; ln -s {private}/objects/pack .git/objects/pack",
+    ],
+)
+def test_the_agents_repository_may_hold_nobody_elses_objects(
+    forge: Forge, borrow: str
+) -> None:
+    private = forge.root / "private"
+    git("clone", "-q", "--bare", str(forge.bare), str(private), cwd=forge.root)
+    seed = forge.root / "seed"
+    (seed / "secret.txt").write_text("secret")
+    git("add", "-A", cwd=seed)
+    git("commit", "-q", "-m", "Private", cwd=seed)
+    git("push", "-q", str(private), "HEAD:refs/heads/private", cwd=seed)
+    commit = git("rev-parse", "HEAD", cwd=seed)
+    if "pack" in borrow:
+        git("repack", "-adq", cwd=private)
+    script = (
+        f"mkdir -p .git/objects/info; {borrow.format(private=private)};"
+        f"echo {commit} > .git/HEAD; echo 1 > a"
+    )
+
+    left = forge.run(forge.started("sh", "-c", script), BRAT_HIDDEN=str(private))
+
+    clone = forge.unpacked(left)
+    log = git("log", "--format=%s", f"{forge.base}..work", cwd=clone)
+    assert log == "Greet the world"
+
+
+@pytest.mark.parametrize(
     "ruin",
     [
         "rm -rf .git",
