@@ -141,6 +141,34 @@ def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     assert "give one" in refused.err
 
 
+TESTED = {
+    "tasks": [
+        {"title": "Test", "instructions": "Test.", "paths": ["tests/test_count.py"]},
+        {"title": "Count", "instructions": "Count.", "paths": ["words/count.py"]},
+        {"title": "Say", "instructions": "Say.", "paths": ["words/say.py"]},
+    ]
+}
+
+
+def test_tests_wait_for_the_code_that_they_import(tmp_path: Path) -> None:
+    terminal = planned_by(tmp_path, "my-planner > plan.json")
+    terminal.install("my-planner", f"cat <<'END'\n{json.dumps(TESTED)}\nEND\n")
+    terminal.commit("Say it", {"words/say.py": "from words.count import count\n"})
+    terminal.done("brat init")
+    terminal.done("brat mayor start --task 'Say it.' --plan-only")
+    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+
+    assert [task["after"] for task in convoy["tasks"]] == [[2], [], []]
+    why = "tests/test_count.py imports words/count.py, which task 2 changes"
+    assert f"it comes after task 2: {why}" in terminal.done("brat why task-1")
+    assert why in terminal.done("brat why '2->1'")
+    [warning] = convoy["warnings"]
+    assert warning == (
+        "task 3 may run beside task 2: words/say.py imports words/count.py, which task "
+        "2 changes"
+    )
+
+
 MINE = """\
 [mayor]
 planner = "by-folder"
