@@ -57,7 +57,7 @@ def ask(path: Path, question: str, engine: str | None) -> int:
     checkout = checkouts.find(path)
     config = local.configuration(checkout)
     name = engine or config.mayor.engine or "default"
-    known = config.settings().engines
+    known = config.settings().workers
     if name not in known:
         names = ", ".join(sorted(known))
         near = did_you_mean(name, known)
