@@ -46,7 +46,6 @@ class Column:
     outcomes: frozenset[Outcome]
     """Each of these is right."""
     first: int | None = None
-    timeout_s: int = CAP_S
 
     def script(self, command: str) -> Script:
         """Return what the vendor plays; the command is run before the model's own."""
@@ -89,7 +88,7 @@ COLUMNS: Final = {
     for column in (
         Column("ok", None, _WELL),
         Column("401", Status(code=401), frozenset({"credentials"})),
-        Column("hang", Hang(), _ENDED, timeout_s=20),
+        Column("hang", Hang(), _ENDED),
         Column("429", Status(code=429), _LIMITED),
         Column("429 for 2 s", Status(code=429, retry_after=2), _WELL, first=1),
         Column("500", Status(code=500), _DOWN),

@@ -67,7 +67,7 @@ def session(
     spec = EngineSpec(
         type=engine.type,
         model=engine.model,
-        timeout_s=column.timeout_s,
+        timeout_s=CAP_S,
         silence_s=CAP_S,
         args=() if engine.has_tools else _testing(looking(forge.root)),
     )
