@@ -4,10 +4,8 @@ By the run the log names, the parcel's form, and the gate over the commits as gi
 them. Work that may not land is kept under refs/grite/attempts: none is ever lost.
 """
 
-import tempfile
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import pygit2
@@ -20,6 +18,7 @@ from bot.repository.patch import Patch, examined
 from bot.repository.survey import files_at, text_at
 from bot.roles import intake
 from bot.roles.intake import Parcel, Result
+from bot.roles.salvage import salvaged
 from convoy import ids
 from convoy.actions import Collect
 from convoy.commands import (
@@ -378,7 +377,12 @@ class HandIn:
 
         `bundles` are what its runner left of that, the newest first.
         """
-        left, said = self._salvaged(bundles)
+        left = said = ""
+        if self.task.number and self.task.spec.kind in CHANGING:
+            base, session = self.attempt.base, self.session
+            left, said = salvaged(self.desk, session, base, bundles, self._unfit)
+        if left:
+            self._keep(left)
         self.draft.submit(
             LoseSession(
                 convoy=self.convoy.name,
@@ -391,43 +395,13 @@ class HandIn:
             )
         )
 
-    def _salvaged(self, bundles: tuple[bytes, ...]) -> tuple[str, str]:
-        """Keep the newest of what was left that the gate lets through.
-
-        Returns:
-            Its commit, and what there is to say of it; both empty: nothing was left.
-        """
-        if self.task.number == 0 or self.task.spec.kind not in CHANGING:
-            return "", ""
-        feed = self.desk.feed
-        why = ""
-        for bundle in filter(
-            None, (*bundles, feed.kept(self.session) if feed else b"")
-        ):
-            commit, why = self._checked(bundle)
-            if commit:
-                self._keep(commit)
-                return commit, "what it had done until then is kept"
-        return "", why and f"what it had done until then cannot be used: {why}"
-
-    def _checked(self, bundle: bytes) -> tuple[str, str]:
-        """Return the commit in a checkpoint, or why it may not be gone on from."""
-        with tempfile.NamedTemporaryFile(prefix="brat-checkpoint-") as file:
-            file.write(bundle)
-            file.flush()
-            try:
-                commit = self.desk.mirror.take_in(Path(file.name), self.session)
-            except (GitFailed, NoBundle) as error:
-                return "", f"it cannot be read: {error}"
-        if not self.desk.composer.is_ancestor(self.attempt.base, commit):
-            return "", "it does not stand on the commit the attempt was given"
+    def _unfit(self, commit: str) -> str:
+        """Return why half-done work may not be gone on from; empty: it may."""
         patch = self._examined(self.attempt.root or self.attempt.base, commit)
         if patch.refusals:
-            return "", " ".join(patch.refusals)
-        if changed := self._changed_tests(commit):
-            names = ", ".join(changed[:5])
-            return "", f"it changes the tests it was to pass: {names}"
-        return commit, ""
+            return " ".join(patch.refusals)
+        changed = ", ".join(self._changed_tests(commit)[:5])
+        return f"it changes the tests it was to pass: {changed}" if changed else ""
 
 
 def _cause(result: Result) -> Cause:

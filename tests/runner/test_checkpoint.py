@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from convoy.events import Limits
+from runner.boxing import cannot_box
 from tests.runner.job import WAIT_S, Forge, Left, git
 
 OFTEN = Limits(checkpoint_s=1)
@@ -123,3 +124,26 @@ def test_what_could_not_land_or_is_too_large_is_not_kept(
 
     names = git("diff", "--name-only", forge.base, "work", cwd=job.unpacked())
     assert names == "a"
+
+
+@pytest.mark.skipif(bool(why := cannot_box()), reason=f"no boxes here: {why}")
+def test_it_is_taken_where_there_is_nothing_that_the_agent_may_not_see(
+    forge: Forge,
+) -> None:
+    job = Job(forge, "while sleep 0.1; do date +%N > a; done & true")
+    ours = Path("/proc/self/ns/mnt").readlink()
+    seen: set[Path] = set()
+
+    def was_seen() -> bool:
+        for process in psutil.process_iter():
+            with suppress(psutil.Error, OSError):
+                words = process.cmdline()
+                is_it = words[1:4] == ["-I", "-m", "runner.checkpoint"]
+                if is_it and words[4].startswith(str(forge.root)):
+                    seen.add(Path(f"/proc/{process.pid}/ns/mnt").readlink())
+        return bool(seen)
+
+    job.until(was_seen)
+    job.let_go()
+
+    assert ours not in seen
