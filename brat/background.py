@@ -10,7 +10,9 @@ from typing import Final
 import msgspec
 import psutil
 
-FILE: Final = "daemon.json"
+from brat.places import DAEMON_FILE
+
+FILE: Final = DAEMON_FILE
 
 
 class Daemon(msgspec.Struct, frozen=True, kw_only=True):

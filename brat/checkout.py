@@ -12,13 +12,12 @@ from typing import Final
 
 import git as gitpython
 
+from brat.places import CONFIG, STATE_FOLDER
 from convoy.events import EngineSpec
 from convoy.planner.detect import Proposal, propose_ci
 from grite import git
 from grite.errors import BratError
 
-CONFIG: Final = ".brat/config.toml"
-STATE_FOLDER: Final = "brat"
 _SHOWN: Final = 3
 
 

@@ -24,7 +24,7 @@ from brat.checkout import Checkout
 from brat.console import agrees, out, say, write
 from brat.executors import Executor, options_of
 from brat.local import Local, serving
-from brat.places import log_repository
+from brat.places import CONFIG, log_repository
 from brat.registration import Source
 from brat.status.screen import convoy_table
 from convoy.actions import Role
@@ -58,14 +58,14 @@ def init(path: Path) -> None:
     )
     say(f"brat knows {checkout.top} as {known.repository}, branch {known.branch}")
     if command:
-        say(f"CI: {command} (from {checkouts.CONFIG})")
+        say(f"CI: {command} (from {CONFIG})")
     elif proposal:
         say(f"CI: {proposal.command} ({proposal.why})")
-        say(f"    for another one set [ci] command in {checkouts.CONFIG}")
+        say(f"    for another one set [ci] command in {CONFIG}")
     else:
         say(_without_ci(config))
     if not checkout.config.exists():
-        say(f"no {checkouts.CONFIG}: all defaults; see docs/configuration.md")
+        say(f"no {CONFIG}: all defaults; see docs/configuration.md")
     say('next: brat mayor start --task "..."')
 
 
@@ -275,7 +275,7 @@ def _without_ci(config: Config) -> str:
         return "CI: none, and none is required: what agents do lands untested"
     return (
         f"CI: none found. Nothing will land until [ci] command is set in "
-        f"{checkouts.CONFIG}, or [refinery] require_ci = false"
+        f"{CONFIG}, or [refinery] require_ci = false"
     )
 
 

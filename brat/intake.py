@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from brat import registration as registrations
-from brat.checkout import CONFIG, Checkout
+from brat.checkout import Checkout
 from brat.console import Tell
+from brat.places import CONFIG
 from brat.registration import Registration
 from grite import git
 

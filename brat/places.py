@@ -1,13 +1,18 @@
 """Where a repository's log lies: in the repository itself, or on its local forge."""
 
 from pathlib import Path
+from typing import Final
 
 import pygit2
 
-from brat import registration as registrations
 from grite.errors import BratError
 from grite.wal import WAL_REF
 
+CONFIG: Final = ".brat/config.toml"
+STATE_FOLDER: Final = "brat"
+"""brat's own, inside the git folder."""
+DAEMON_FILE: Final = "daemon.json"
+"""In that folder: the bot in the background."""
 FETCH = "git fetch origin 'refs/grite/*:refs/grite/*'"
 
 
@@ -28,7 +33,8 @@ def log_repository(path: Path) -> Path:
         return Path(repository.path)
     if repository.is_bare:
         raise BratError(f"{path} holds no log; bring it with: {FETCH}")
-    from brat import checkout as checkouts  # slow to load: clones need none of it
+    # Slow to load, and clones need none of it.
+    from brat import checkout as checkouts, registration as registrations
 
     folder = checkouts.find(path).folder
     try:

