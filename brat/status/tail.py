@@ -6,9 +6,11 @@ from pathlib import Path
 from brat import checkout as checkouts, output, registration as registrations
 from brat.afar import Afar
 from brat.console import write
+from brat.elsewhere import origin_of
 from brat.places import log_repository
 from brat.reading import Reader
 from brat.status.find import live_or_named, run_of, task_in
+from grite.errors import BratError
 
 OK = 0
 
@@ -30,8 +32,12 @@ def tail(
     """
     if bot is not None:
         return _from_afar(path, number, convoy, bot, following=following)
-    folder = checkouts.find(path).folder
-    reader = Reader(registrations.bare_path(folder, registrations.read(folder)))
+    try:
+        folder = checkouts.find(path).folder
+        known = registrations.read(folder)
+    except BratError:
+        raise _on_the_forge(path, number, convoy) from None
+    reader = Reader(registrations.bare_path(folder, known))
     found = live_or_named(reader.read(), convoy)
     task = task_in(found, number)
     run = run_of(task)
@@ -44,6 +50,23 @@ def tail(
     if following:
         return _shown(printed.follow(running))
     return _shown((printed.last(running=running()),))
+
+
+def _on_the_forge(path: Path, number: int, convoy: str | None) -> BratError:
+    """Return where a session's output is that no bot of this machine receives.
+
+    Raises:
+        BratError: there is no such task, or no session of it.
+    """
+    log = log_repository(path)
+    found = live_or_named(Reader(log).read(), convoy)
+    run = run_of(task_in(found, number))
+    origin = origin_of(log)
+    there = f"https://{origin.host}/{origin.repository}/actions/runs/{run}"
+    return BratError(
+        f"the session of task {number} ran on the forge, and its output is there: "
+        f"{there}; a bot that receives it shows it with --bot"
+    )
 
 
 def _from_afar(

@@ -48,12 +48,13 @@ def prints(convoy: Convoy, task: Task) -> str:
 @pytest.fixture
 def opens() -> Opens:
     @asynccontextmanager
-    async def opened(
+    async def opened(  # noqa: PLR0913  an option each
         rules: Rules,
         *,
         writes: bool = True,
         trouble: BratError | None = None,
-        output: Output = prints,
+        output: Output | None = prints,
+        web: str = "",
         here: Here = nothing_here,
         faults: tuple[str, ...] = (),
     ) -> AsyncIterator[Visit]:
@@ -70,6 +71,7 @@ def opens() -> Opens:
             ask=ask if writes else None,
             output=output,
             here=here,
+            web=web,
             token=TOKEN,
         )
         async with (

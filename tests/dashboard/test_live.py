@@ -61,3 +61,15 @@ async def test_a_sessions_output_is_shown_and_asked_for_until_it_ends(
     assert (during.status_code, last.status_code) == (200, 286)
     assert during.text == last.text == "run 101 says &lt;b&gt;hi&lt;/b&gt;"
     assert "run 101 says" in after
+
+
+async def test_output_that_only_the_forge_has_is_linked(opens: Opens) -> None:
+    """So it is where jobs run without a bot beside them."""
+    rules = Rules().planned(spec(1)).started(1)
+    web = "https://git.example/pat/project"
+    async with opens(rules, output=None, web=web) as visit:
+        page = await visit.text(f"/convoys/{NAME}/tasks/1")
+
+    assert "No bot receives it here; the forge shows it:" in page
+    assert f'<a href="{web}/actions/runs/101">run 101</a>' in page
+    assert 'hx-trigger="every' not in page
