@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from bot.comment import LIST_CHARS, fitting, harmless, inline
-from convoy.events import Opinion, Report
+from convoy.events import Opinion, Report, TaskSpec
 from convoy.state import Task
 
 
@@ -38,6 +38,17 @@ def chosen(task: Task, winner: int, text: str) -> str:
     """Return a choice between rivals as Markdown."""
     head = f"**Task {task.number} ({inline(task.spec.title)})** chose task {winner}:"
     return "\n".join((head, "", *harmless(text)))
+
+
+def split(task: Task, parts: tuple[TaskSpec, ...]) -> str:
+    """Return what a task was split into as Markdown."""
+    head = f"**Task {task.number} ({inline(task.spec.title)})** was too much for one "
+    lines = [f"{head}agent: {inline(task.why)}. It is done in parts:", ""]
+    for part in parts:
+        after = ", ".join(map(str, part.after))
+        where = f" (after {after})" if after else ""
+        lines.append(f"- task {part.number}: {inline(part.title)}{where}")
+    return "\n".join(fitting(lines, "{}", LIST_CHARS))
 
 
 def _findings(report: Report) -> Iterator[str]:

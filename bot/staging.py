@@ -35,6 +35,7 @@ from convoy.actions import (
     Prove,
     Reject,
     Reorder,
+    Split,
     Staged,
     Sweep,
     Try,
@@ -126,6 +127,8 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             mayor.create_base(draft, action)
         case Reorder():
             mayor.reorder(draft, action)
+        case Split():
+            planning.split(draft, action)
         case Begin():
             witness.begin(desk, draft, action)
         case Build():

@@ -14,6 +14,7 @@ from brat.console import Tell
 from brat.local import Local, serving
 from convoy.actions import Role, Show, role_of
 from convoy.events import PLANNER, EngineSpec
+from convoy.kinds import is_done
 from convoy.plan import plan
 from convoy.queue import startable
 from convoy.rivals import is_stopped
@@ -172,7 +173,7 @@ def _startable(state: State) -> bool:
 def finished(convoy: Convoy) -> int:
     """Return the exit status that a convoy's end stands for."""
     whole = convoy.state == "complete" and all(
-        task.state == "merged" for task in convoy.tasks
+        is_done(convoy, task) for task in convoy.tasks
     )
     return OK if whole else BLOCKED
 

@@ -38,6 +38,13 @@ class Reorder(Struct, frozen=True):
     why: str
 
 
+class Split(Struct, frozen=True):
+    """Let the mayor split what was too much for one agent."""
+
+    convoy: str
+    task: int
+
+
 class Begin(Struct, frozen=True):
     """Start the task's next attempt from `base`."""
 
@@ -128,6 +135,8 @@ class Block(Struct, frozen=True):
     convoy: str
     task: int
     why: str
+    splits: bool = False
+    """Whether smaller tasks may do what it cannot."""
 
 
 class Defer(Struct, frozen=True):
@@ -194,6 +203,7 @@ Staged = (
     | CreateBase
     | Reorder
     | Begin
+    | Split
     | Collect
     | Build
     | Try
@@ -220,6 +230,7 @@ _ROLES: dict[type[Action], Role] = {
     CreateBase: "mayor",
     Reorder: "mayor",
     Begin: "witness",
+    Split: "mayor",
     Collect: "witness",
     CancelRun: "witness",
     Build: "refinery",

@@ -260,6 +260,26 @@ class BlockTask(Struct, frozen=True, kw_only=True):
     why: str
     by: str = ""
     """The person who stopped it; empty: nobody did."""
+    splits: bool = False
+    """Whether it is too much for one agent."""
+
+
+class BeginSplit(Struct, frozen=True, kw_only=True):
+    """The mayor is to split what was too much for one agent."""
+
+    convoy: str
+    task: int
+
+
+class SplitTask(Struct, frozen=True, kw_only=True):
+    """An attempt at a split ended in parts that fit; the shell has checked them."""
+
+    convoy: str
+    task: int
+    """The split's own number."""
+    attempt: int
+    parts: tuple[TaskSpec, ...]
+    usage: Usage = Usage()
 
 
 class CallPeople(Struct, frozen=True, kw_only=True):
@@ -390,6 +410,8 @@ class RefuseWork(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     left: str = ""
     """The half-done work that it left, kept for the next attempt; empty: none."""
+    splits: bool = False
+    """Whether it was too much for one agent."""
 
 
 class LoseSession(Struct, frozen=True, kw_only=True):
@@ -505,6 +527,8 @@ Command = (
     | StartTask
     | StartPlanning
     | BlockTask
+    | BeginSplit
+    | SplitTask
     | DeferTask
     | CallPeople
     | RetryTask

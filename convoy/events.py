@@ -29,7 +29,7 @@ Cause = Literal[
 """Why a task is in the queue: only `planned`, `outage`, `setup`, `spent` and `retry`
 cost no attempt."""
 
-Kind = Literal["work", "report", "scout", "review", "tests", "rival", "choice"]
+Kind = Literal["work", "report", "scout", "review", "tests", "rival", "choice", "split"]
 """What a task is for; docs/workflows.md says what each kind does."""
 Approve = Literal["auto", "plan"]
 Followups = Literal["ask", "auto", "off"]
@@ -83,9 +83,11 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     kind: Kind = "work"
     on: tuple[int, ...] = ()
     """The task whose work it looks at or goes on from; both are merged together. Of a
-    choice: the rivals that it is between."""
+    choice: the rivals that it is between; of a split: the task that is to be split."""
     rounds: int = 2
     """How often a review may ask for changes."""
+    part_of: int = 0
+    """The task that was split, of one of its parts; 0: it was none."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -280,6 +282,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     by itself (`auto`), or nobody asks for it (`off`)."""
     notify: tuple[Occasion, ...] = ()
     """When a webhook is told, if the bot has one."""
+    splitter: str = ""
+    """The engine that splits a task which was too much for one agent; empty: it waits
+    for a person."""
 
     @property
     def workers(self) -> dict[str, EngineSpec]:
@@ -484,6 +489,8 @@ class TaskBlocked(Fact, frozen=True, kw_only=True, tag="task.blocked"):
     why: str
     cause: Cause | None = None
     """What its last attempt met; null: a person or a rule stopped it."""
+    splits: bool = False
+    """Whether it was too much for one agent: smaller tasks may do what it could not."""
 
 
 class TaskMerged(Fact, frozen=True, kw_only=True, tag="task.merged"):
@@ -510,6 +517,18 @@ class TaskAdded(Fact, frozen=True, kw_only=True, tag="task.added"):
     spec: TaskSpec
     """As if it had been planned."""
     by: str
+
+
+class TaskSplit(Fact, frozen=True, kw_only=True, tag="task.split"):
+    """A task becomes several; what waited for it waits for all of them."""
+
+    convoy: str
+    task: int
+    """What is split; beside this it is dropped."""
+    by: int
+    """The task whose agent planned the parts."""
+    parts: tuple[TaskSpec, ...]
+    """The tasks that it becomes, in the order of their numbers."""
 
 
 class TaskLinked(Fact, frozen=True, kw_only=True, tag="task.linked"):
@@ -899,6 +918,7 @@ Event = (
     | TaskMerged
     | TaskDropped
     | TaskAdded
+    | TaskSplit
     | TaskLinked
     | TaskAssigned
     | TaskTold

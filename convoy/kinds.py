@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final, Literal
 
-from convoy import rivals
+from convoy import rivals, splits
 from convoy.events import Kind, TaskSpec
 from convoy.state import Convoy, HalfDone, Task, Work
 
@@ -18,6 +18,7 @@ ANSWERS: Final[dict[Kind | Literal["plan"], str]] = {
     "scout": "report",
     "review": "review",
     "choice": "choice",
+    "split": "plan",
 }
 """What a session answers with, of the kinds whose result is no change."""
 
@@ -39,8 +40,8 @@ def reviews(convoy: Convoy, number: int) -> Iterator[Task]:
 def attending(convoy: Convoy, number: int) -> Iterator[Task]:
     """Give the tasks that are settled when this one is.
 
-    Its reviews and its tests; of the rival that is chosen the choice, and of a choice
-    that is given up the rivals.
+    Its reviews, its tests and its split; of the rival that is chosen the choice, and of
+    a choice that is given up the rivals.
     """
     yield from reviews(convoy, number)
     task = convoy.task(number)
@@ -51,10 +52,23 @@ def attending(convoy: Convoy, number: int) -> Iterator[Task]:
     choice = rivals.choice_of(convoy, number)
     if choice is not None and choice.chosen == number and not choice.settled:
         yield choice
+    split = splits.split_of(convoy, number)
+    if split is not None and not split.settled:
+        yield split
     if task.spec.kind != "work":
         return
     tests = (convoy.task(each) for each in task.spec.on)
     yield from (each for each in tests if each is not None and not each.settled)
+
+
+def is_done(convoy: Convoy, task: Task) -> bool:
+    """Whether what the task was for is done: by it, or by others in its place."""
+    if task.state != "dropped":
+        return task.state == "merged"
+    choice = rivals.choice_of(convoy, task.number)
+    others = choice is not None and choice.state == "merged"
+    parts = any(each.spec.part_of == task.number for each in convoy.tasks)
+    return others or parts or task.spec.kind == "split"
 
 
 def stands_on(convoy: Convoy, task: Task) -> Work | None:
@@ -83,6 +97,8 @@ def awaited(convoy: Convoy, task: Task) -> str:
     """Return what a task waits for that is on another; empty: nothing."""
     if task.spec.kind == "choice":
         return rivals.awaited(convoy, task)
+    if task.spec.kind == "split":
+        return ""  # what it splits stands still
     if not task.spec.on or task.earlier or stands_on(convoy, task) is not None:
         return ""
     names = ", ".join(map(str, task.spec.on))

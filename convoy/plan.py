@@ -33,6 +33,7 @@ from convoy.actions import (
     Prove,
     Reject,
     Show,
+    Split,
     Sweep,
     Try,
 )
@@ -46,12 +47,14 @@ from convoy.queue import (
     chain,
     must_wait,
     plannable,
+    queue_branches,
     ready,
     resting,
     startable,
 )
 from convoy.reorder import overlooked
 from convoy.rivals import NONE_LEFT, chooses, is_unchosen, left, under_way
+from convoy.splits import can_be_split
 from convoy.state import Candidate, Convoy, State, Task
 
 HEADS = "refs/heads/"
@@ -88,6 +91,7 @@ def plan(state: State, observed: Observed, pace: Pace, now: int) -> tuple[Action
         *(a for convoy in convoys for a in _foundations(convoy, observed)),
         *(a for convoy in convoys for a in overlooked(convoy)),
         *(a for convoy in convoys for a in _overspent(convoy)),
+        *(a for convoy in convoys for a in _splits(convoy)),
         *(a for convoy in convoys for a in _closed(state, convoy, now)),
         *_starts_unless_broken(state, observed, now),
         *_calls(state),
@@ -149,7 +153,17 @@ def _overspent(convoy: Convoy) -> Iterator[Action]:
     """Ask a person where the money for the next attempt is spent."""
     for task in convoy.tasks:
         if ready(convoy, task) and (why := overspent(convoy, task)):
-            yield Block(convoy.name, task.number, why)
+            is_small = why.startswith(
+                "the task's"
+            )  # of its own money, not the convoy's
+            yield Block(convoy.name, task.number, why, splits=is_small)
+
+
+def _splits(convoy: Convoy) -> Iterator[Action]:
+    """Let the mayor split what was too much for one agent."""
+    for task in convoy.tasks:
+        if convoy.state == "active" and can_be_split(convoy, task):
+            yield Split(convoy.name, task.number)
 
 
 def _starts_unless_broken(
@@ -422,16 +436,11 @@ def _convoy_merge(
 
 def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
     """Delete the queue branches of candidates that are open no more."""
-    open_branches = {
-        HEADS + ids.queue_branch(lane, candidate.commit)
-        for convoy in state.live()
-        for lane in (ids.base_branch(convoy.name), convoy.target)
-        for candidate in candidates(convoy)
-    }
+    kept = queue_branches(state)
     stale = tuple(
         (ref, commit)
         for ref, commit in sorted(observed.refs.items())
-        if ref.startswith(HEADS + "brat/queue/") and ref not in open_branches
+        if ref.startswith(HEADS + "brat/queue/") and ref not in kept
     )
     if stale:
         yield Sweep(stale)

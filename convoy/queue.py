@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from convoy import ids
 from convoy.budget import overspent
 from convoy.kinds import awaited, coder, reviews
 from convoy.rivals import choice_of, is_unchosen
@@ -165,3 +166,13 @@ def candidates(convoy: Convoy) -> Iterator[Candidate]:
             yield task.candidate
     if convoy.candidate is not None and not convoy.ended:
         yield convoy.candidate
+
+
+def queue_branches(state: State) -> frozenset[str]:
+    """Return the refs that show the open candidates of all convoys to CI."""
+    return frozenset(
+        f"refs/heads/{ids.queue_branch(lane, candidate.commit)}"
+        for convoy in state.live()
+        for lane in (ids.base_branch(convoy.name), convoy.target)
+        for candidate in candidates(convoy)
+    )

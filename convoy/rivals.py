@@ -8,6 +8,7 @@ for it while others are left.
 from collections.abc import Iterable
 from typing import Final
 
+from convoy.splits import being_split, can_be_split
 from convoy.state import Convoy, Task
 
 MOST: Final = 8
@@ -66,7 +67,9 @@ def is_beaten(convoy: Convoy, task: Task) -> bool:
 
 def is_stopped(convoy: Convoy, task: Task) -> bool:
     """Whether a person must act before it goes on."""
-    return task.state == "blocked" and not is_beaten(convoy, task)
+    if task.state != "blocked" or is_beaten(convoy, task):
+        return False
+    return not (can_be_split(convoy, task) or being_split(convoy, task))
 
 
 def smallest(found: Iterable[Task]) -> Task:

@@ -129,6 +129,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """The work that CI found as it is to be: tests red, a rival's work green."""
     lines: int = 0
     """How many lines that work adds and takes away, of a rival."""
+    splits: bool = False
+    """Whether it is blocked since it was too much for one agent."""
     chosen: int = 0
     """The rival that it chose, of a choice; 0: none yet."""
     approves: str = ""

@@ -16,11 +16,13 @@ from bot.repository.bundle import NoBundle, take_in
 from bot.repository.clone import HEADS, Clone
 from bot.repository.foreseen import foreseen
 from bot.repository.rewritten import believed
+from bot.repository.survey import surveyed
 from bot.repository.templates import template_at
 from convoy import checkpoint as states
 from convoy.events import Overlap, TaskSpec
 from convoy.following import NOTHING, Reading, follow
 from convoy.patterns.template import Template
+from convoy.planner.survey import Survey
 from convoy.record import fold
 from convoy.state import State
 from grite import checkpoint, git, objects
@@ -283,6 +285,11 @@ class Mirror:
         options = ("--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
         found = git.run(["diff", *options, base, commit, "--"], cwd=self.path)
         return found.stdout[: 4 * room].decode(errors="replace")[: room + 1]
+
+    def surveyed(self, commit: str) -> Survey:
+        """Return what is known of the repository at a commit; blocking."""
+        self.ensure([commit])
+        return surveyed(self.path, commit)
 
     def lines(self, base: str, commit: str) -> int:
         """Return how many lines a commit adds and takes away; blocking."""

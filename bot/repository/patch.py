@@ -35,6 +35,8 @@ class Patch(Struct, frozen=True, kw_only=True):
     """Whether it can be kept all the same: it is not too large, and the forge takes it.
     GitHub takes no commit that touches a workflow from who may not write workflows. And
     what looks like a secret is shown to nobody."""
+    is_large: bool = False
+    """Whether it is refused for its size."""
 
 
 def examined(repository: Path, base: str, commit: str, settings: Settings) -> Patch:
@@ -53,9 +55,9 @@ def examined(repository: Path, base: str, commit: str, settings: Settings) -> Pa
             return Patch(files=(), refusals=("The work changes nothing.",))
         steps = stretch.steps(base, commit)
     except TooMuch as error:
-        return Patch(files=files, refusals=(str(error),), keeps=False)
+        return Patch(files=files, refusals=(str(error),), keeps=False, is_large=True)
     if said := _too_large(_sizes(repository, (*whole, *steps))):
-        return Patch(files=files, refusals=(said,), keeps=False)
+        return Patch(files=files, refusals=(said,), keeps=False, is_large=True)
     changes = [each.change for each in whole]
     lasting = {(each.path, each.mode_after) for each in changes}
     between = {
@@ -68,13 +70,16 @@ def examined(repository: Path, base: str, commit: str, settings: Settings) -> Pa
         *gate.passing(sorted(between), settings.gate),
     )
     patch = _patch(repository, base, commit)
+    is_large = len(changes) > settings.limits.patch_files
     if not refusals:
         refusals = gate.refusals(changes, len(patch), settings.gate, settings.limits)
+        is_large = bool(refusals)
     told = leaks("The patch", patch, settings.gate) or leaks(
         "A commit in between", _patches(repository, base, commit), settings.gate
     )
     keeps = not (told or _has_workflow(steps))
-    return Patch(files=files, refusals=(*refusals, *told), keeps=keeps)
+    refusals = (*refusals, *told)
+    return Patch(files=files, refusals=refusals, keeps=keeps, is_large=is_large)
 
 
 def _has_workflow(steps: Iterable[Touched]) -> bool:

@@ -3,12 +3,17 @@
 from bot.repository.draft import Draft
 from convoy.actions import Expire, Sweep
 from convoy.commands import ExpireLease
+from convoy.queue import queue_branches
 
 
 def sweep(draft: Draft, action: Sweep) -> None:
-    """Delete branches of candidates that are open no more; never a branch with work."""
+    """Delete branches of candidates that are open no more; never a branch with work.
+
+    One that was shut may have been opened again by this very draft.
+    """
+    kept = queue_branches(draft.state)
     for ref, commit in action.refs:
-        if draft.refs.get(ref) == commit:
+        if draft.refs.get(ref) == commit and ref not in kept:
             draft.move(ref, None)
 
 

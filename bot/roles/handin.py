@@ -11,7 +11,7 @@ from typing import Final
 import pygit2
 
 from bot.desk import Desk
-from bot.reported import chosen, reported, reviewed
+from bot.reported import chosen, reported, reviewed, split
 from bot.repository.bundle import NoBundle
 from bot.repository.draft import Draft
 from bot.repository.patch import Patch, examined
@@ -32,18 +32,20 @@ from convoy.commands import (
     NoteTask,
     PlanConvoy,
     RefuseWork,
+    SplitTask,
 )
 from convoy.events import Cause, Usage
 from convoy.kinds import CHANGING, REPORTING, is_last
 from convoy.notes import Left
 from convoy.outcome import CUT_OFF, FOR_A_PERSON, OUTAGES
 from convoy.patterns import choice, report, review
-from convoy.planner import answer
+from convoy.planner import answer, splitting
 from convoy.planner.answer import House
 from convoy.planner.asked import planned_by
 from convoy.planner.edges import beside
 from convoy.planner.ground import Ground
 from convoy.rivals import left, rivals
+from convoy.splits import room
 from convoy.state import Attempt, Convoy, Task
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
@@ -114,7 +116,7 @@ class HandIn:
         except intake.Unacceptable as error:
             self._refuse("refused", str(error))
 
-    def _judge(self, parcel: Parcel) -> None:
+    def _judge(self, parcel: Parcel) -> None:  # noqa: C901  one arm a kind
         result = parcel.result
         if self.task.number == 0:
             self._judge_plan(result)
@@ -124,6 +126,8 @@ class HandIn:
             self._judge_review(result)
         elif self.task.spec.kind == "choice":
             self._judge_choice(result)
+        elif self.task.spec.kind == "split":
+            self._judge_split(result)
         elif result.commit is not None and result.commit == self._gone_on_from:
             self._pass_gate(result, result.commit)
         elif result.commit is None or parcel.bundle is None:
@@ -160,6 +164,41 @@ class HandIn:
                 overlaps=self.desk.mirror.foreseen(convoy.base, tasks),
                 warnings=beside(tasks, house.ground),
             )
+        )
+
+    def _judge_split(self, result: Result) -> None:
+        """Take the answer for a task's parts, and say on the issue what they are."""
+        convoy = self.convoy
+        whole = convoy.task(self.task.spec.on[0])
+        if result.conclusion != "success" or whole is None:
+            self._turn_down(result, result.why or "it gave no plan")
+            return
+        house = House(
+            files=files_at(self.desk.mirror.path, self.attempt.base),
+            engines=convoy.settings.workers,
+            limit=room(convoy),
+            text=text_at(self.desk.mirror.path, self.attempt.base),
+        )
+        try:
+            parts = splitting.parts(result.report, house, convoy, whole)
+        except answer.Unusable as error:
+            self._refuse("refused", str(error), result)
+            return
+        refused = self.draft.submit(
+            SplitTask(
+                convoy=convoy.name,
+                task=self.task.number,
+                attempt=self.attempt.number,
+                parts=parts,
+                usage=result.used,
+            )
+        )
+        if refused is not None:
+            self._refuse("refused", refused.why, result)
+            return
+        sign = ids.sign_key("split", self.session)
+        self.draft.submit(
+            Answer(issue=convoy.issue, sign=sign, text=split(whole, parts))
         )
 
     def _judge_report(self, parcel: Parcel) -> None:
@@ -280,7 +319,8 @@ class HandIn:
             is_done = result.conclusion == "success"
             is_half = not patch.refusals and result.outcome in CUT_OFF
             why = " ".join(patch.refusals if is_done else ended)
-            self._turn_down(result, why, commit if is_half else "")
+            left = commit if is_half else ""
+            self._turn_down(result, why, left, is_large=patch.is_large)
             return
         if changed := self._changed_tests(commit):
             self._keep(commit)
@@ -328,16 +368,22 @@ class HandIn:
         name, number = self.convoy.name, self.task.number
         self.draft.keep(name, number, self.attempt.number, commit)
 
-    def _turn_down(self, result: Result, why: str, left: str = "") -> None:
+    def _turn_down(
+        self, result: Result, why: str, left: str = "", *, is_large: bool = False
+    ) -> None:
         """Refuse the attempt; where only a person can help, ask for one at once.
 
         `left` is half-done work that was kept and the next attempt goes on from.
         """
-        self._refuse(_cause(result), why, result, left)
         is_for_a_person = result.outcome in FOR_A_PERSON
+        gave_up = result.status == "blocked" and not is_for_a_person
+        splits = is_large or gave_up or result.outcome == "deadline"
+        self._refuse(_cause(result), why, result, left, splits=splits)
         if result.status in intake.NEEDS_A_PERSON or is_for_a_person:
             name, number = self.convoy.name, self.task.number
-            self.draft.submit(BlockTask(convoy=name, task=number, why=_fit(why)))
+            self.draft.submit(
+                BlockTask(convoy=name, task=number, why=_fit(why), splits=splits)
+            )
 
     def _note(self, result: Result, followups: tuple[str, ...] = ()) -> None:
         """Keep what the agent left for others; of further work only what is given."""
@@ -352,7 +398,13 @@ class HandIn:
         )
 
     def _refuse(
-        self, cause: Cause, why: str, result: Result | None = None, left: str = ""
+        self,
+        cause: Cause,
+        why: str,
+        result: Result | None = None,
+        left: str = "",
+        *,
+        splits: bool = False,
     ) -> None:
         if result is not None:
             self._note(result)
@@ -367,6 +419,7 @@ class HandIn:
                 asked_s=(result and result.retry_after_s) or 0.0,
                 usage=result.used if result else Usage(),
                 left=left,
+                splits=splits,
             )
         )
 

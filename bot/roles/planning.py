@@ -8,15 +8,16 @@ from msgspec.structs import replace
 
 from bot.desk import Desk
 from bot.repository.draft import Draft
-from bot.repository.survey import surveyed
-from convoy.actions import BeginPlan
-from convoy.commands import StartPlanning
+from convoy.actions import BeginPlan, Split
+from convoy.commands import BeginSplit, StartPlanning
 from convoy.events import PLANNER, Settings
+from convoy.planner import splitting
 from convoy.planner.asked import Asked
 from convoy.planner.brief import brief
 from convoy.planner.strengths import strength, strengths
 from convoy.planner.survey import Survey
-from convoy.state import State
+from convoy.splits import room
+from convoy.state import Convoy, State, Task
 from convoy.text.fence import fence_of
 
 FOLDERS: Final = 200
@@ -26,7 +27,7 @@ FOLDERS: Final = 200
 def begin_plan(desk: Desk, draft: Draft, action: BeginPlan) -> None:
     """Begin the next attempt of task 0, with what it has to know; blocking."""
     convoy = draft.state.convoys[action.convoy]
-    survey = surveyed(desk.mirror.path, convoy.base)
+    survey = desk.mirror.surveyed(convoy.base)
     session, settings = secrets.token_hex(16), convoy.settings
     if settings.planner.startswith(PLANNER):
         told = _asked(draft.state, settings, survey)
@@ -42,6 +43,20 @@ def begin_plan(desk: Desk, draft: Draft, action: BeginPlan) -> None:
             now=draft.now,
         )
     )
+
+
+def split(draft: Draft, action: Split) -> None:
+    """Let an engine split what was too much for one agent."""
+    draft.submit(BeginSplit(convoy=action.convoy, task=action.task))
+
+
+def told_to_split(desk: Desk, convoy: Convoy, task: Task, session: str) -> str:
+    """Return what a session that splits a task is told of the repository; blocking."""
+    survey = desk.mirror.surveyed(convoy.base)
+    engines = strengths(desk.mirror.state, convoy.settings.workers)
+    whole = convoy.task(task.spec.on[0])
+    told = brief(survey, engines, room(convoy), fence_of(session))
+    return told + (splitting.brief(whole) if whole is not None else "")
 
 
 def _asked(state: State, settings: Settings, survey: Survey) -> str:

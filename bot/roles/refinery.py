@@ -267,7 +267,12 @@ def reject(draft: Draft, action: Reject) -> None:
 def block(draft: Draft, action: Block) -> None:
     """Wait for a person; a convoy as a whole fails, and may be asked for again."""
     if action.task:
-        command = BlockTask(convoy=action.convoy, task=action.task, why=action.why)
+        command = BlockTask(
+            convoy=action.convoy,
+            task=action.task,
+            why=action.why,
+            splits=action.splits,
+        )
         draft.submit(command)
     else:
         draft.submit(FailConvoy(convoy=action.convoy, why=action.why))

@@ -11,7 +11,7 @@ from bot.desk import Desk
 from bot.forge.rest import Refused
 from bot.orders import replies
 from bot.repository.draft import Draft
-from bot.roles import intake
+from bot.roles import intake, planning
 from bot.roles.handin import LOST
 from convoy import ids
 from convoy.actions import Begin, Collect, Defer, Pause
@@ -44,6 +44,8 @@ def begin(desk: Desk, draft: Draft, action: Begin) -> None:
 def _brief(desk: Desk, convoy: Convoy, action: Begin, session: str) -> str:
     """Return what a session that judges others' work is told of it; else nothing."""
     task = convoy.task(action.task)
+    if task is not None and task.spec.kind == "split":
+        return planning.told_to_split(desk, convoy, task, session)
     if task is not None and task.spec.kind == "choice":
         return _compared(desk, convoy, task, session)
     if task is None or task.spec.kind != "review":

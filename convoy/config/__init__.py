@@ -117,6 +117,7 @@ class Config(Table):
             attempts=self.witness.attempts,
             tasks=self.mayor.tasks,
             planner="" if self.staged else planner,
+            splitter=self.mayor.engine if self.mayor.split else "",
             approve=self.mayor.approve,
             approvals=self.refinery.approvals,
             max_sessions=self.witness.max_sessions,

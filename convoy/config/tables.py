@@ -217,6 +217,10 @@ class MayorTable(Table):
     planner: PlannerName = ""
     """The plugin that plans such an issue instead of an engine (docs/planning.md);
     empty: none."""
+    split: bool = True
+    """Whether the engine that plans also splits a task that was too much for one agent:
+    it called it blocked, or had no attempts, time or money left, or its patch was too
+    large. Otherwise such a task waits for a person."""
     pattern: Annotated[str, Field(max_length=40)] = ""
     """The pattern by which an issue without a task list is planned, such as `spec`
     (docs/workflows.md); empty: none. It goes before `engine` and `planner`."""

@@ -25,6 +25,7 @@ from convoy.decide import (
     planning,
     reviews,
     sessions,
+    splits,
     tasks,
 )
 from convoy.decide.verdict import Decision, Refusal
@@ -48,6 +49,8 @@ _RULES: Final[dict[type[Command], Callable[[State, Any], Decision]]] = {
     commands.StartTask: tasks.start,
     commands.StartPlanning: planning.start,
     commands.BlockTask: tasks.block,
+    commands.BeginSplit: splits.begin,
+    commands.SplitTask: splits.accept,
     commands.DeferTask: tasks.defer,
     commands.CallPeople: calls.call,
     commands.RetryTask: tasks.retry,

@@ -4,7 +4,7 @@ from typing import Final
 
 from convoy import ids
 from convoy.commands import LoseSession, RefuseWork
-from convoy.decide.consequence import again
+from convoy.decide.consequence import again, unsplit
 from convoy.decide.verdict import Events
 from convoy.events import ActionIntended, ChoiceMade, TaskBlocked, TaskDropped, Usage
 from convoy.rivals import left, rivals, smallest
@@ -56,11 +56,15 @@ def again_or_chosen(
     """Return what follows an attempt that failed.
 
     Where nobody could say which rival is the best, in as many attempts as there are,
-    the rule says: it needs no model, and asks no person.
+    the rule says: it needs no model, and asks no person. What nobody could split waits
+    for a person itself.
     """
     events = again(state, command, task)
-    is_spent = any(isinstance(event, TaskBlocked) for event in events)
+    spent = [event for event in events if isinstance(event, TaskBlocked)]
+    is_spent = bool(spent)
     convoy = state.convoys[command.convoy]
+    if task.spec.kind == "split" and spent:
+        return unsplit(convoy, task, spent[0].why)
     if task.spec.kind != "choice" or not is_spent:
         return events
     found = left(convoy, task)

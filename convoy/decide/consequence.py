@@ -56,8 +56,13 @@ def again(
     elif cause == "outage" and task.outages >= OUTAGES_MOST:
         why = f"{task.outages + 1} attempts found no model; the last: {command.why}"
     if why:
+        splits = isinstance(command, RefuseWork) and command.splits
         blocked = TaskBlocked(
-            convoy=command.convoy, task=task.number, why=why, cause=cause
+            convoy=command.convoy,
+            task=task.number,
+            why=why,
+            cause=cause,
+            splits=splits,
         )
         return (blocked,)
     queued = TaskQueued(
@@ -116,7 +121,19 @@ def _settled(convoy: Convoy, settled: Task, task: Task) -> Event:
         why = f"task {settled.number}, which was to choose, is {settled.state}"
     elif task.spec.kind == "choice":
         why = f"task {settled.number}, which it chose, is {settled.state}"
+    elif task.spec.kind == "split":
+        why = f"task {settled.number}, which it was to split, is {settled.state}"
     return TaskDropped(convoy=convoy.name, task=task.number, why=why)
+
+
+def unsplit(convoy: Convoy, split: Task, why: str) -> Events:
+    """Return what follows where a task cannot be split: a person is asked after all."""
+    dropped = TaskDropped(convoy=convoy.name, task=split.number, why=why)
+    task = convoy.task(split.spec.on[0])
+    if task is None or task.state != "blocked":
+        return (dropped,)
+    told = f"{task.why}; it was not split: {why}"
+    return (dropped, TaskBlocked(convoy=convoy.name, task=task.number, why=told))
 
 
 def _lost(task: Task, gone: Collection[int]) -> set[int]:

@@ -151,6 +151,9 @@ def _looking_fault(task: TaskSpec, kinds: Mapping[int, Kind]) -> str:
     if task.kind == "work" and task.on:
         is_tests = len(task.on) == 1 and kinds.get(task.on[0]) == "tests"
         return "" if is_tests else f"task {task.number} is on one task that is tests"
+    if task.kind == "split":
+        is_work = len(task.on) == 1 and kinds.get(task.on[0]) == "work"
+        return "" if is_work else f"task {task.number} splits one task that is work"
     if task.kind == "choice":
         are_rivals = all(kinds.get(number) == "rival" for number in task.on)
         if are_rivals and 1 <= len(task.on) <= MOST:

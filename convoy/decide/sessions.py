@@ -17,6 +17,7 @@ from convoy.commands import (
     LoseSession,
     MakeChoice,
     RefuseWork,
+    SplitTask,
 )
 from convoy.decide.chosen import again_or_chosen
 from convoy.decide.consequence import convoy_next, freed
@@ -164,7 +165,12 @@ def _again(task: Task) -> str:
 
 def too_late(
     state: State,
-    command: AcceptWork | AcceptNothing | AcceptReport | AcceptReview | MakeChoice,
+    command: AcceptWork
+    | AcceptNothing
+    | AcceptReport
+    | AcceptReview
+    | MakeChoice
+    | SplitTask,
     task: Task,
 ) -> Decision:
     """End the session of a task that is not wanted, or not yet again."""

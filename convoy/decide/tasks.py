@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from convoy import ids
 from convoy.budget import capped, closed
 from convoy.commands import BlockTask, DeferTask, DropTask, RetryTask, StartTask
-from convoy.decide.consequence import convoy_next, known
+from convoy.decide.consequence import convoy_next, known, unsplit
 from convoy.decide.lookup import in_state, in_use, live, task_in
 from convoy.decide.notes import handed
 from convoy.decide.verdict import Decision, Events, Refusal
@@ -25,6 +25,7 @@ from convoy.patterns.report import brief
 from convoy.queue import conflicting_leases, resources, startable
 from convoy.reorder import overlooked
 from convoy.rivals import NONE_LEFT, choice_of, left, under_way
+from convoy.splits import being_split
 from convoy.state import Convoy, State, Task, Work
 from grite.resource import overlaps
 
@@ -73,7 +74,7 @@ def start(state: State, command: StartTask) -> Decision:
         title=task.spec.title,
         instructions=task.spec.instructions,
         notes=notes,
-        kind=task.spec.kind,
+        kind="plan" if task.spec.kind == "split" else task.spec.kind,
         brief=brief(task.spec.kind) if task.spec.kind in REPORTING else command.brief,
         handed=handed(convoy, task),
         scratchpad=convoy.scratchpad,
@@ -157,7 +158,11 @@ def block(state: State, command: BlockTask) -> Decision:
         return Refusal(f"task {command.task} of {command.convoy} cannot be blocked")
     if used := in_use(convoy, task):
         return used
-    blocked = TaskBlocked(convoy=convoy.name, task=task.number, why=command.why)
+    if task.spec.kind == "split":
+        return unsplit(convoy, task, command.why)
+    blocked = TaskBlocked(
+        convoy=convoy.name, task=task.number, why=command.why, splits=command.splits
+    )
     return (blocked, *known(convoy.name, command.by, blocked_key(task)))
 
 
@@ -196,9 +201,20 @@ def retry(state: State, command: RetryTask) -> Decision:
     choice = choice_of(convoy, task.number)
     stuck = choice is not None and choice.state == "blocked"
     both = (choice, task) if choice is not None and stuck else (task,)
-    return tuple(
-        TaskQueued(convoy=convoy.name, task=each.number, cause="retry", why=each.why)
-        for each in both
+    split = being_split(convoy, task)
+    whole = f"task {task.number} is tried again as it is"
+    return (
+        *(
+            TaskQueued(
+                convoy=convoy.name, task=each.number, cause="retry", why=each.why
+            )
+            for each in both
+        ),
+        *(
+            (TaskDropped(convoy=convoy.name, task=split.number, why=whole),)
+            if split
+            else ()
+        ),
     )
 
 

@@ -29,6 +29,7 @@ from convoy.events import (
     TaskNoted,
     TaskQueued,
     TaskReported,
+    TaskSplit,
     TestsProven,
     WorkAccepted,
     WorkProven,
@@ -41,7 +42,7 @@ from convoy.evolve.change import (
     with_convoy,
 )
 from convoy.evolve.convoys import ConvoyEvent, convoy_after, requested
-from convoy.evolve.edits import Edit, edited, freed_of
+from convoy.evolve.edits import Edit, edited, freed_of, split
 from convoy.evolve.holdings import action_after, lease_after, withdrawn
 from convoy.evolve.holds import Hold, hold_after
 from convoy.evolve.merges import MergeEvent, merge_after
@@ -78,6 +79,10 @@ def _added(state: State, event: TaskAdded) -> State:
         event.convoy,
         lambda c: replace(c, tasks=(*c.tasks, Task(spec=event.spec))),
     )
+
+
+def _split(state: State, event: TaskSplit) -> State:
+    return change_convoy(state, event.convoy, lambda c: split(c, event))
 
 
 def _noted(state: State, event: TaskNoted) -> State:
@@ -158,6 +163,7 @@ _CHANGES: Final[dict[type[Event], Callable[[State, Any], State]]] = {
     RepositoryResumed: lambda state, _: replace(state, paused_by="", failures=0),
     ConvoyRequested: _requested,
     TaskAdded: _added,
+    TaskSplit: _split,
     TaskNoted: _noted,
     TaskReported: _reported,
     TestsProven: _proven,

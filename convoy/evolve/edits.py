@@ -11,11 +11,13 @@ from convoy.events import (
     TaskHeard,
     TaskLinked,
     TaskSpec,
+    TaskSplit,
     TaskTold,
     Wait,
     WorkRebased,
 )
 from convoy.graph import overlapping
+from convoy.splits import relinked
 from convoy.state import Convoy, Message, State, Task
 
 Edit = (
@@ -66,6 +68,14 @@ def freed_of(convoy: Convoy, dropped: int) -> Convoy:
         for task in convoy.tasks
     )
     return replace(convoy, tasks=tuple(tasks))
+
+
+def split(convoy: Convoy, event: TaskSplit) -> Convoy:
+    """Let all that waited for a task wait for its parts."""
+    before = (task.spec for task in convoy.tasks)
+    specs = {s.number: s for s in relinked(before, event.task, event.parts)}
+    known = (replace(task, spec=specs[task.number]) for task in convoy.tasks)
+    return replace(convoy, tasks=(*known, *(Task(spec=part) for part in event.parts)))
 
 
 def _without(spec: TaskSpec, number: int) -> TaskSpec:

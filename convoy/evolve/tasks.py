@@ -50,7 +50,8 @@ def task_after(  # noqa: C901  one arm a kind
             return _started(state, task, event)
         case TaskBlocked():
             task = replace(task, cause=event.cause or task.cause)
-            return replace(task, state="blocked", why=event.why, candidate=None)
+            stopped = replace(task, state="blocked", why=event.why, candidate=None)
+            return replace(stopped, splits=event.splits)
         case TaskMerged() | TaskDropped():
             return _settled(state, task, event)
         case WorkAccepted():
@@ -97,6 +98,7 @@ def _queued(task: Task, event: TaskQueued) -> Task:
         cause=event.cause,
         why=event.why,
         spent=spent,
+        splits=False,
         rounds=0 if event.cause == "retry" else task.rounds,
         outages=outages,
         not_before=event.not_before,

@@ -21,6 +21,8 @@ GIVEN: Final = frozenset({"task", "title"})
 FAULTS: Final = 20
 _NEVER: Final = ((), ("",))
 
+StepKind = Literal["work", "report", "scout", "review", "tests", "rival", "choice"]
+"""What a step may be for: all but a split, which follows by itself."""
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 Ids = Annotated[tuple[Id, ...], Field(max_length=20)]
 Words = Annotated[str, Field(min_length=1, max_length=20_000)]
@@ -47,7 +49,7 @@ class Step(Form):
     id: Id
     title: Line
     body: Words
-    kind: Kind = "work"
+    kind: StepKind = "work"
     needs: Ids = ()
     """Steps that must be merged before."""
     on: Ids = ()
@@ -75,7 +77,7 @@ class Synthesis(Form):
 
     title: Line
     body: Words
-    kind: Kind = "work"
+    kind: StepKind = "work"
     engine: Annotated[str, Field(max_length=60)] = ""
     unlike: Ids = ()
     depends_on: Ids = ()

@@ -12,7 +12,8 @@ from typing import Final
 from convoy.budget import closed, overspent
 from convoy.kinds import awaited
 from convoy.queue import conflicting_leases, kept_back, resting, waiting_to_merge
-from convoy.rivals import is_stopped
+from convoy.rivals import is_beaten, is_stopped
+from convoy.splits import being_split
 from convoy.state import Attempt, Convoy, State, Task
 from convoy.told.order import edges
 
@@ -27,8 +28,7 @@ def waits_for(convoy: Convoy, task: Task) -> str:
     if task.settled:
         return ""
     if task.state == "blocked":
-        who = "a person" if is_stopped(convoy, task) else "nobody: it is out"
-        return f"{who}: {task.why}"
+        return _help(convoy, task)
     if task.state == "running":
         return "its session"
     if task.state == "needs-review":
@@ -41,6 +41,27 @@ def waits_for(convoy: Convoy, task: Task) -> str:
     numbers = ", ".join(str(number) for number in unmet(convoy, task))
     needed = f"task {numbers}" if numbers else ""
     return awaited(convoy, task) or needed or task.why or "a free slot"
+
+
+def _help(convoy: Convoy, task: Task) -> str:
+    """Return who may help a task that is blocked, and why it is."""
+    if split := being_split(convoy, task):
+        return f"task {split.number} to split it: {task.why}"
+    who = "a person" if is_stopped(convoy, task) else "nobody: it is out"
+    return f"{who}: {task.why}"
+
+
+def _blocked(convoy: Convoy, task: Task) -> Iterator[str]:
+    if is_beaten(convoy, task):
+        yield "its rivals go on without it"
+    elif split := being_split(convoy, task):
+        yield f"task {split.number} splits it into smaller ones"
+    else:
+        yield "it waits for a person"
+        if task.splits and not convoy.settings.splitter:
+            yield "nobody splits it: no engine is to ([mayor] engine and split)"
+        elif task.splits and task.spec.part_of:
+            yield f"it is a part of task {task.spec.part_of}: a part is not split again"
 
 
 def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
@@ -88,8 +109,7 @@ def _waiting(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str
         case "needs-review":
             yield from _review(convoy, task)
         case "blocked":
-            stopped = is_stopped(convoy, task)
-            yield "it waits for a person" if stopped else "its rivals go on without it"
+            yield from _blocked(convoy, task)
         case "merged" | "dropped":
             return
 

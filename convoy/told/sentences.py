@@ -47,6 +47,7 @@ from convoy.events import (
     TaskNoted,
     TaskQueued,
     TaskReported,
+    TaskSplit,
     TaskStarted,
     TaskTold,
     TestsProven,
@@ -61,6 +62,7 @@ from convoy.events import (
 
 Edit = (
     TaskAdded
+    | TaskSplit
     | TaskLinked
     | TaskAssigned
     | TaskTold
@@ -124,6 +126,7 @@ def sentence(fact: Event | Claim) -> str:  # noqa: C901, PLR0912  one arm a kind
             return _task(fact)
         case (
             TaskAdded()
+            | TaskSplit()
             | TaskLinked()
             | TaskAssigned()
             | TaskTold()
@@ -199,10 +202,13 @@ def _noted(fact: TaskNoted) -> str:
     return f"The agent of task {fact.task}, attempt {fact.attempt}, noted: {said}."
 
 
-def _edit(fact: Edit) -> str:
+def _edit(fact: Edit) -> str:  # noqa: C901  one arm a kind
     match fact:
         case TaskAdded():
             return f"{fact.by} added task {fact.spec.number}."
+        case TaskSplit():
+            numbers = ", ".join(str(part.number) for part in fact.parts)
+            return f"Task {fact.by} splits task {fact.task}: {numbers}."
         case TaskLinked():
             why = f": {_clause(fact.why)}" if fact.why else ""
             by = f"{fact.by} lets" if fact.by else "The bot lets"

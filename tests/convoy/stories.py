@@ -14,6 +14,7 @@ from convoy.commands import (
     ApproveWork,
     AssignTask,
     AttemptMerge,
+    BeginSplit,
     BlockTask,
     CallPeople,
     DropTask,
@@ -40,6 +41,7 @@ from convoy.commands import (
     ResumeConvoy,
     RetryTask,
     ReviseTask,
+    SplitTask,
     TellTask,
     VoidApproval,
     WithdrawMerge,
@@ -186,8 +188,21 @@ def raced() -> Rules:
     return rules.offered(2, sha("b"), sha("0")).landed_as(2, sha("b"))
 
 
+def split_up() -> Rules:
+    """Tell of a task that was too much for one agent."""
+    engines = {name: EngineSpec(type="shell") for name in ("default", "planner")}
+    given = {"engines": engines, "splitter": "planner", "attempts": 1}
+    rules = Rules().planned(spec(1), spec(2, after=(1,)), **given).started(1)
+    big = RefuseWork(
+        convoy=NAME, task=1, attempt=1, cause="refused", why="Too big.", splits=True
+    )
+    rules.do(big, BeginSplit(convoy=NAME, task=1)).started(3)
+    parts = (spec(4, part_of=1), spec(5, part_of=1))
+    return rules.do(SplitTask(convoy=NAME, task=3, attempt=1, parts=parts))
+
+
 STORIES = (
     *(landed_whole, went_wrong, given_up, steered),
-    *(found_out, reviewed, tested_first, raced),
+    *(found_out, reviewed, tested_first, raced, split_up),
 )
 story = pytest.mark.parametrize("tell", STORIES)

@@ -142,24 +142,38 @@ class World:
     faults: tuple[str, ...]
 
 
-async def story(folder: Path, at: int, *, after: bool) -> tuple[World, Cut]:
+@dataclass(frozen=True)
+class Plot:
+    """What is asked for, and who does it."""
+
+    config: str = CONFIG
+    text: str = LIST
+
+
+PLAIN = Plot()
+
+
+async def story(
+    folder: Path, at: int, *, after: bool, plot: Plot = PLAIN
+) -> tuple[World, Cut]:
     """Play the convoy to its end, with one death on the way.
 
     Args:
         folder: an empty one.
         at: the outside call to die at, as `Cut` counts them; -1 for none.
         after: whether that call still takes effect.
+        plot: what is played.
 
     Returns:
         The world at the end, and what was counted until the death.
     """
-    known = set_up(folder)
+    known = set_up(folder, plot.config)
     cut = Cut(at, mirror=folder / BOT_FOLDER / "mirror.git", after=after)
     with Forge(folder / FORGE_FOLDER) as forge:
         async with serving(forge) as url, losing_machines(folder):
             settings = local.bot_settings(folder, known, url)
             async with local.person(url, known) as github:
-                issue = await github.open_issue("Do it", LIST)
+                issue = await github.open_issue("Do it", plot.text)
                 await github.relabel(issue, {"brat"}, set())
             with cut.watching(), contextlib.suppress(Died):
                 await bot(settings, known, url)
@@ -198,11 +212,11 @@ async def bot(settings: Settings, known: Registration, url: str) -> None:
         raise Died from group
 
 
-def set_up(folder: Path) -> Registration:
+def set_up(folder: Path, config: str = CONFIG) -> Registration:
     """Make the project and put it on a forge."""
     project = folder / "project"
     (project / ".brat").mkdir(parents=True)
-    (project / ".brat/config.toml").write_text(CONFIG)
+    (project / ".brat/config.toml").write_text(config)
     git.run(["init", "-q", "-b", "main"], cwd=project)
     git.run(["add", "--all"], cwd=project)
     git.run(["commit", "-q", "-m", "Begin"], cwd=project, env=AUTHOR)

@@ -44,6 +44,7 @@ def ended(terminal: Terminal, command: str, state: str = "complete") -> dict[str
     assert left_running(terminal.cwd) == []
     [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
     assert convoy["state"] == state, said.err
+    assert said.status == 0, said.err
     for pull in said.after("landed; bring it into your checkout with: "):
         terminal.done(pull)
     return dict(convoy)

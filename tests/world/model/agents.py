@@ -61,7 +61,8 @@ class Agents(Bots):
         if run.started.kind not in CHANGING and how not in TROUBLES:
             verdict = "approve" if how in ("good", "clash") else "changes"
             choice = "choose" if how in ("good", "clash") else "refused"
-            answers = {"review": verdict, "choice": choice}
+            split = "split" if how in ("good", "clash") else "refused"
+            answers = {"review": verdict, "choice": choice, "plan": split}
             how = answers.get(run.started.kind, "report")
         base, line = run.started.base, f"work:{run.session}"
         commits = self.forge.commits
@@ -72,8 +73,11 @@ class Agents(Bots):
                 run.result = Result("report", commit)
             case "approve" | "changes" | "choose" | "nothing" | "lost" | "outage":
                 run.result = Result(how)
+            case "split":
+                run.result = Result("split")
             case "refused":
-                run.result = Result("refused", self.edited(base, line, "good"))
+                commit = self.edited(base, line, "good")
+                run.result = Result("refused", commit, splits=True)
             case _:
                 commit = self.edited(base, line, how)
                 changed = commits[commit].files != commits[base].files

@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from msgspec.structs import replace
+
 from bot import effects
 from bot.desk import Desk
 from bot.door.inbox import Inbox
@@ -25,9 +27,10 @@ from convoy.decide import Refusal
 from convoy.events import Overlap, TaskSpec
 from convoy.patterns.registry import built_in
 from convoy.patterns.template import Template
+from convoy.planner.survey import Survey
 from convoy.record import fold
 from convoy.rivals import left
-from convoy.state import State
+from convoy.state import Convoy, State, Task
 from grite.errors import Conflict, Unavailable
 from grite.event import Event as GriteEvent
 from grite.remote import RefUpdate
@@ -43,7 +46,7 @@ ONCE: Final = (
     commands.FailConvoy,
     *(commands.LandMerge, commands.LoseSession, commands.NoteDone),
     *(commands.PlanConvoy, commands.RefuseWork, commands.RequestConvoy),
-    commands.StartBot,
+    *(commands.StartBot, commands.BeginSplit, commands.SplitTask),
 )
 TOLD: Final = commands.TellTask
 """May be said twice."""
@@ -119,6 +122,11 @@ class ModelMirror(Mirror):
         """Return what changed: commits in memory have lines."""
         known = self.forge.commits
         return "\n".join(sorted(known[commit].lines - known[base].lines))[:room]
+
+    def surveyed(self, commit: str) -> Survey:
+        """Return that nothing is known: commits in memory hold no files."""
+        del commit
+        return Survey(files=0, folders=(), languages=())
 
     def lines(self, base: str, commit: str) -> int:
         """Return how many lines were added."""
@@ -275,6 +283,9 @@ class Bot:
             found = left(draft.state.convoys[action.convoy], task)
             best = found[attempt.number % len(found)].number if found else 0
             result = Result("choose", on=best) if best else Result("refused")
+        if task is not None and result.how == "split":
+            convoy = draft.state.convoys[action.convoy]
+            result = Result("split", parts=parts_of(convoy, task))
         command = result.command(*names, base=attempt.root or attempt.base)
         if draft.submit(command) is None and isinstance(command, commands.AcceptWork):
             draft.move(HEADS + ids.task_branch(*names[:2]), command.commit)
@@ -297,6 +308,16 @@ class Bot:
             if noted is not None:
                 self._noted.append(noted)
         return bool(self._noted)
+
+
+def parts_of(convoy: Convoy, split: Task) -> tuple[TaskSpec, ...]:
+    """Return two parts of what is split, one behind the other."""
+    whole = convoy.task(split.spec.on[0])
+    assert whole is not None
+    first = max(task.number for task in convoy.tasks) + 1
+    after = whole.spec.after
+    part = replace(whole.spec, number=first, part_of=whole.number, waits=())
+    return part, replace(part, number=first + 1, after=(*after, first))
 
 
 def _is_once(command: Command) -> bool:

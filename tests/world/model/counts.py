@@ -9,6 +9,7 @@ from convoy.events import (
     MergeLanded,
     TaskBlocked,
     TaskMerged,
+    TaskSplit,
     TaskStarted,
     TestsProven,
     WorkProven,
@@ -39,6 +40,10 @@ def names_of(  # noqa: C901, PLR0912  one arm a kind
             return ("review",)
         case TestsProven():
             return ("tests proven",)
+        case TaskSplit():
+            return ("split",)
+        case TaskBlocked(why=why) if "it was not split" in why:
+            return ("not split",)
         case WorkProven():
             return ("rival green",)
         case ChoiceMade(attempt=0):

@@ -23,8 +23,9 @@ from convoy.commands import (
     LoseSession,
     MakeChoice,
     RefuseWork,
+    SplitTask,
 )
-from convoy.events import Event, Report, TaskStarted
+from convoy.events import Event, Report, TaskSpec, TaskStarted
 from convoy.observed import Check
 from convoy.record import fold
 from convoy.state import State
@@ -44,6 +45,7 @@ How = Literal[
     "approve",
     "changes",
     "choose",
+    "split",
     "refused",
     "nothing",
     "lost",
@@ -80,15 +82,23 @@ class Result(Struct, frozen=True):
     commit: str = ""
     on: int = 0
     """The rival that is chosen."""
+    parts: tuple[TaskSpec, ...] = ()
+    """What a task is split into."""
+    splits: bool = False
+    """Whether it was too much for one agent."""
 
-    def command(self, convoy: str, task: int, attempt: int, *, base: str) -> Command:
+    def command(  # noqa: C901  one arm a kind
+        self, convoy: str, task: int, attempt: int, *, base: str
+    ) -> Command:
         """Return what it is to the rules; `base` is where the work began."""
         of: dict[str, Any] = {"convoy": convoy, "task": task, "attempt": attempt}
         match self.how:
             case "lost" | "outage":
                 return LoseSession(**of, cause=self.how, why="it ended early")
             case "refused":
-                return RefuseWork(**of, cause="refused", why="a link")
+                return RefuseWork(
+                    **of, cause="refused", why="a link", splits=self.splits
+                )
             case "nothing":
                 return AcceptNothing(**of)
             case "report":
@@ -97,6 +107,8 @@ class Result(Struct, frozen=True):
                 return AcceptReview(**of, verdict=self.how, text="Not so.")
             case "choose":
                 return MakeChoice(**of, on=self.on, text="It is the best.")
+            case "split":
+                return SplitTask(**of, parts=self.parts)
             case "work":
                 return AcceptWork(**of, commit=self.commit, base=base, files=())
             case _:

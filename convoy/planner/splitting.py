@@ -1,0 +1,101 @@
+"""The parts of a task that a model answered with: read, checked like any plan. Pure."""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from msgspec.structs import replace
+
+from convoy.events import TaskSpec, Wait
+from convoy.planner.answer import FAULTS, House, Unusable, read
+from convoy.planner.edges import ordered
+from convoy.splits import LEAST, relinked
+from convoy.state import Convoy, Task
+from convoy.text.plaintext import cut
+
+_BRIEF: Final = """\
+
+## This is a split
+
+The task between the lines was too much for one agent. Plan it as {least} tasks or more
+that together do all of it and nothing else, each so much smaller that one agent can do
+it. What made it stop is what the parts must avoid.{within} Where smaller tasks would
+not help, write no plan and end with `BRAT: blocked` and why: then a person is asked.
+"""
+
+
+def brief(task: Task) -> str:
+    """Return what a session that splits is told beside what any planner is told."""
+    paths = ", ".join(f"`{path}`" for path in task.spec.paths)
+    within = f" They touch nothing but: {paths}." if paths else ""
+    return _BRIEF.format(least=LEAST, within=within)
+
+
+def parts(text: str, house: House, convoy: Convoy, task: Task) -> tuple[TaskSpec, ...]:
+    """Return a task's parts, numbered behind the convoy's tasks and in their order.
+
+    They wait for what the task waited for, and where they share a path with what is
+    still to be done, the later waits.
+
+    Args:
+        text: what the model wrote, with its plan as the last JSON object.
+        house: what the plan must fit.
+        convoy: the task's.
+        task: what is split.
+
+    Raises:
+        Unusable: it is no plan, or no split of this task.
+    """
+    found = read(text, house)
+    if faults := tuple(_faults(found, task)):
+        raise Unusable(faults[:FAULTS])
+    first = max(each.number for each in convoy.tasks)
+    moved = tuple(_moved(spec, first, task.spec) for spec in found)
+    others = tuple(
+        each.spec
+        for each in convoy.tasks
+        if not each.settled and each.number != task.number and each.spec.kind == "work"
+    )
+    made: Mapping[int, tuple[str, ...]] = {}
+    whole = ordered(relinked(others, task.number, moved), house.ground, made)
+    numbers = {spec.number for spec in moved}
+    return tuple(spec for spec in whole if spec.number in numbers)
+
+
+def _faults(found: tuple[TaskSpec, ...], task: Task) -> Iterator[str]:
+    if len(found) < LEAST:
+        yield f"The split has {len(found)} task, and at least {LEAST} are needed."
+    for spec in found:
+        for path in spec.paths:
+            if not _is_within(path, task.spec):
+                allowed = ", ".join(task.spec.paths)
+                yield (
+                    f'Task {spec.number}: the path "{cut(path, 80)}" is not among '
+                    f"those of task {task.number}: {cut(allowed, 300)}."
+                )
+
+
+def _is_within(path: str, whole: TaskSpec) -> bool:
+    """Whether a part may touch a path: all of it is the whole task's."""
+    if not whole.paths:
+        return True
+    slashed = f"{path.rstrip('/')}/"
+    return any(slashed.startswith(f"{each.rstrip('/')}/") for each in whole.paths)
+
+
+def _moved(spec: TaskSpec, by: int, whole: TaskSpec) -> TaskSpec:
+    """Return a part with its number in the convoy, behind what the whole waited for."""
+    after = {*(number + by for number in spec.after), *whole.after}
+    return replace(
+        spec,
+        number=spec.number + by,
+        after=tuple(sorted(after)),
+        needs=tuple(dict.fromkeys((*spec.needs, *whole.needs))),
+        waits=(
+            *(
+                Wait(each.on + by, each.why, overlap=each.overlap)
+                for each in spec.waits
+            ),
+            *whole.waits,
+        ),
+        part_of=whole.number,
+    )
