@@ -43,7 +43,7 @@ esac
 echo 'BRAT: done'
 """
 MANY = "mkdir -p out; for n in 1 2 3; do echo $n > out/$n; done"
-NO_KEY = "it was not split: The agent reported blocked: it takes a key"
+NO_KEY = "it was not split: The agent gave no plan; it reported blocked: it takes"
 GIVES_UP = "echo 'BRAT: blocked this is two things'; exit"
 
 
