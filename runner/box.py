@@ -113,8 +113,9 @@ def _boxed(
         os.close(going)
         os.waitpid(child, 0)
         return f"no users of its own: {error.strerror}"
-    said = os.read(heard, 1000)
+    said = os.read(heard, 1)  # and no more: a program may have ended by now
     if said != b"!":
+        said += os.read(heard, 1000)
         os.waitpid(child, 0)
         return said.decode(errors="replace") or "it ended"
     heed(IGNORED, *_QUIET)

@@ -98,6 +98,15 @@ def test_an_agent_sees_its_own_processes_and_files_alone(forge: Forge) -> None:
     assert left.result["box"] == ""
 
 
+def test_a_program_that_ends_at_once_had_a_box(forge: Forge) -> None:
+    assert [cannot_box() for _ in range(30)] == [""] * 30
+
+    left = forge.sh("echo once >> here.txt")
+
+    assert left.result["files"] == ["here.txt"]
+    assert git("show", "work:here.txt", cwd=forge.unpacked(left)) == "once"
+
+
 def test_what_the_agent_sees_of_the_witnesss_folder_is_its_home(forge: Forge) -> None:
     left = forge.sh('ls "$(dirname "$HOME")"; echo x > "$(dirname "$HOME")/store.git"')
 
