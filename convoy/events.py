@@ -88,6 +88,8 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     """How often a review may ask for changes."""
     part_of: int = 0
     """The task that was split, of one of its parts; 0: it was none."""
+    acceptance: str = ""
+    """A shell command that exits with 0 where the task is done; empty: none."""
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -194,6 +196,8 @@ class Limits(Struct, frozen=True, kw_only=True):
     patch_bytes: int = 2_000_000
     setup_s: int = 600
     """How long `.brat/setup.sh` may take, before the engine's own time begins."""
+    acceptance_s: int = 600
+    """How long the task's acceptance command may take, after the engine's own time."""
     checkpoint_s: int = 120
     """How often its work is kept while it works, where it changed; 0: never."""
     model_calls: int = 1_000
@@ -450,6 +454,8 @@ class TaskStarted(Fact, frozen=True, kw_only=True, tag="task.started"):
     """What the convoy's agents noted for each other, oldest first."""
     followups: bool = True
     """Whether its agent is asked for further work that it sees."""
+    acceptance: str = ""
+    """What the runner runs on the work; it is accepted where that exits with 0."""
     engine: EngineSpec
     limits: Limits
     gate: Gate

@@ -7,6 +7,8 @@ from convoy import rivals, splits
 from convoy.events import Kind, TaskSpec
 from convoy.state import Convoy, HalfDone, Task, Work
 
+ACCEPTED: Final[frozenset[Kind]] = frozenset({"work", "rival"})
+"""Their work is to pass the acceptance command; tests that come first are to be red."""
 REPORTING: Final[frozenset[Kind]] = frozenset({"report", "scout"})
 """They end in a report, and land nothing."""
 CHANGING: Final[frozenset[Kind]] = frozenset({"work", "tests", "rival"})

@@ -4,6 +4,8 @@ What others wrote stands between fences that they could not know, and is named a
 The rules are ours, come last, and hold for what is between them.
 """
 
+from collections.abc import Iterator
+
 from convoy.events import TaskStarted
 from convoy.kinds import ANSWERS
 from convoy.text.fence import fence_of, fenced
@@ -47,6 +49,12 @@ one. Each is one plain sentence, at most ten of a kind:
 _FOLLOWUP = """\
 - a line `BRAT: followup` and the title of further work that you saw and that is
   no part of this task.
+"""
+_ACCEPTED = """\
+The work is accepted where this command exits with 0. `sh` runs it at the top of the
+checkout when you have ended, where the network may be closed:
+
+{fenced}
 """
 _RULES = """\
 ## Rules
@@ -108,14 +116,19 @@ def prompt(
     if started.kind in ANSWERS:
         rules = _ANSWER_RULES.format(what=ANSWERS[started.kind])
         return "\n".join((*parts, started.brief, rules, _SAYING))
-    protected = ", ".join(f"`{each}`" for each in started.gate.protected) or "nothing"
-    parts.append(_RULES.format(protected=protected))
-    parts += [f"{each}\n" for each in absent]
+    parts += [*_rules(started, fence), *(f"{each}\n" for each in absent)]
     if hosts is not None:
         listed = ", ".join(f"`{each}`" for each in hosts)
         parts.append(_SOME_HOSTS.format(hosts=listed) if hosts else _NO_HOSTS)
-    if started.gate.allowed:
-        allowed = ", ".join(f"`{each}`" for each in started.gate.allowed)
-        parts.append(f"Only touch: {allowed}.\n")
     parts.append(_SAYING + (_FOLLOWUP if started.followups else ""))
     return "\n".join(parts)
+
+
+def _rules(started: TaskStarted, fence: str) -> Iterator[str]:
+    protected = ", ".join(f"`{each}`" for each in started.gate.protected) or "nothing"
+    yield _RULES.format(protected=protected)
+    if started.gate.allowed:
+        allowed = ", ".join(f"`{each}`" for each in started.gate.allowed)
+        yield f"Only touch: {allowed}.\n"
+    if started.acceptance:
+        yield _ACCEPTED.format(fenced=fenced(clean(started.acceptance), fence))

@@ -67,6 +67,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     signal: int | None
     files: tuple[str, ...]
     """What changed against the base, at most the first thousand."""
+    accepted: bool | None = None
+    """Whether the acceptance command exited with 0; None: it was not run."""
     refusals: tuple[str, ...]
     """Why the patch gate would not let it land."""
     seconds: float

@@ -72,7 +72,7 @@ def set_up(workspace: Workspace, setting: Setting, stop: Stop) -> Prepared:
     ending = _run(script, workspace.folder, setting, stop, said.append)
     if ending.cancelled:
         return Prepared(cancelled=True)
-    if why := _fault(ending, setting.limit_s, "".join(said[-20:])):
+    if why := fault(SCRIPT, ending, setting.limit_s, "".join(said[-20:])):
         return Prepared(why=why)
     return Prepared(litter=_put_in_order(workspace))
 
@@ -124,19 +124,19 @@ def _kept(script: Path, base: Path | None) -> Iterator[Path | None]:
         yield folder
 
 
-def _fault(ending: Ending, limit_s: int, said: str) -> str:
-    """Return why it failed; empty: it did not."""
+def fault(what: str, ending: Ending, limit_s: int, said: str) -> str:
+    """Return why a program failed, which is called `what`; empty: it did not."""
     lines = [line for line in clean(said).splitlines() if line.strip()]
     last = f": {shortened(lines[-1].strip(), SAID_CHARS)}" if lines else ""
     last = last.rstrip(".")
     if ending.fault:
-        return f"{SCRIPT} does not start. {ending.fault}"
+        return f"{what} does not start. {ending.fault}"
     if ending.timed_out:
-        return f"{SCRIPT} was ended after {limit_s} s{last}."
+        return f"{what} was ended after {limit_s} s{last}."
     if ending.signal is not None:
-        return f"{SCRIPT} was ended by signal {ending.signal}{last}."
+        return f"{what} was ended by signal {ending.signal}{last}."
     if ending.exit_code != 0:
-        return f"{SCRIPT} exited with status {ending.exit_code}{last}."
+        return f"{what} exited with status {ending.exit_code}{last}."
     return ""
 
 

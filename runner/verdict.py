@@ -6,6 +6,7 @@ done after doing nothing.
 
 import signal
 from collections.abc import Iterator
+from itertools import chain
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -37,6 +38,8 @@ class Seen(Struct, frozen=True):
     silence_s: float
     goes_on: bool = False
     """Whether it began with half-done work of an earlier attempt."""
+    unaccepted: str = ""
+    """What the acceptance command says against it, a sentence; empty: nothing."""
     unprepared: str = ""
     """Why the workspace could not be made ready for it, a sentence; empty: it was."""
 
@@ -52,9 +55,9 @@ _MEANING: dict[Trouble, str] = {
 
 def conclude(seen: Seen) -> Finding:
     """Return what became of the session: the first thing that went wrong."""
-    for found in (_unready(seen), _ended(seen), _said(seen), _left(seen)):
-        for finding in found:
-            return finding
+    steps = (_unready, _ended, _said, _left, _unaccepted)
+    for finding in chain.from_iterable(step(seen) for step in steps):
+        return finding
     more = " more" if seen.goes_on else ""
     return Finding("success", _clean(seen), f"Changed {_files(seen.work, more)}.")
 
@@ -124,7 +127,7 @@ def _said(seen: Seen) -> Iterator[Finding]:
         case "noop" if seen.goes_on:
             why = "The agent reported noop but left the half-done work as it was."
             yield Finding("failure", ended, why)
-        case "noop":
+        case "noop" if not seen.unaccepted:
             why = "The agent reported that nothing is to be done."
             yield Finding("noop", ended, why)
         case _:
@@ -138,6 +141,11 @@ def _left(seen: Seen) -> Iterator[Finding]:
     if seen.ending.survivors:
         left = f"{seen.ending.survivors} processes of the agent could not be ended."
         yield Finding("failure", ended, left)
+
+
+def _unaccepted(seen: Seen) -> Iterator[Finding]:
+    if seen.unaccepted:
+        yield Finding("failure", _clean(seen), seen.unaccepted)
 
 
 def _clean(seen: Seen) -> Outcome:

@@ -23,7 +23,7 @@ from convoy.events import (
 from convoy.gate import passing, printable, refusals
 from convoy.kinds import ANSWERS
 from convoy.text.redaction import Redaction
-from runner import agent, engines, gateway, home, plan
+from runner import acceptance, agent, engines, gateway, home, plan
 from runner.absent import absent
 from runner.annotate import LiveView, note
 from runner.checkpointing import Checkpoints
@@ -105,6 +105,8 @@ class _Session:
         self._absent: tuple[str, ...] = ()
         self._proxy: Gateway | None = None
         self._unboxed = ""
+        self._unaccepted: str | None = None
+        """Why the work is not accepted; empty: it is; None: nothing was run."""
 
     def run(self, scratch: Path, folder: Path) -> Result:
         self._folder.claim(SessionSpawned(**self._who))
@@ -132,7 +134,23 @@ class _Session:
             tried = self._started.kind == "scout"
             work = self._salvaged(workspace, ending) if tried else Work()
             return self._close(ending, report, work, said)
-        return self._close(ending, report, self._salvaged(workspace, ending))
+        work = self._salvaged(workspace, ending)
+        self._try_out(workspace, scratch, ending, report)
+        return self._close(ending, report, work)
+
+    def _try_out(
+        self, workspace: Workspace, scratch: Path, ending: Ending, report: Report
+    ) -> None:
+        """Run the acceptance command, where the agent says that the work is whole."""
+        command = self._started.acceptance
+        whole = ending.exit_code == 0 and not ending.cut_off and not self._stop.wanted
+        if not (command and whole and report.status in ("done", "noop")):
+            return
+        closed = self._proxy is not None and self._proxy.hosts is not None
+        with self._setting(scratch, self._started.limits.acceptance_s) as setting:
+            self._unaccepted = acceptance.fault_of(
+                command, workspace.folder, setting, self._stop, closed=closed
+            )
 
     def _run_engine(self, workspace: Workspace, scratch: Path) -> tuple[Ending, Report]:
         page = sys.stdout if self._inputs.on_actions else None
@@ -206,16 +224,20 @@ class _Session:
             "choice",
         ):  # it changes and runs nothing
             return Prepared()
+        with self._setting(scratch, self._started.limits.setup_s) as setting:
+            return set_up(workspace, setting, self._stop)
+
+    @contextmanager
+    def _setting(self, scratch: Path, limit_s: int) -> Iterator[Setting]:
         with LiveView(sys.stdout if self._inputs.on_actions else None) as view:
-            setting = Setting(
+            yield Setting(
                 inputs=self._inputs,
                 scratch=scratch,
-                limit_s=self._started.limits.setup_s,
+                limit_s=limit_s,
                 transcript=self._folder.path / TRANSCRIPT,
                 redaction=self._redaction,
                 show=view.show,
             )
-            return set_up(workspace, setting, self._stop)
 
     def _note_running(self, argv0: str) -> None:
         engine = self._started.engine.type
@@ -273,7 +295,11 @@ class _Session:
         spec = started.engine
         limits = spec.timeout_s, spec.silence_s
         goes_on = started.salvaged > 0
-        seen = Seen(ending, report, work, refused, *limits, goes_on, unprepared=why)
+        seen = Seen(
+            *(ending, report, work, refused, *limits, goes_on),
+            unaccepted=self._unaccepted or "",
+            unprepared=why,
+        )
         if started.kind in ANSWERS:
             found = answered(seen, answer, ANSWERS[started.kind])
         else:
@@ -296,6 +322,7 @@ class _Session:
             exit_code=ending.exit_code,
             signal=ending.signal,
             files=tuple(files),
+            accepted=None if self._unaccepted is None else not self._unaccepted,
             refusals=refused,
             seconds=ending.seconds,
             engine=EngineUsed(

@@ -22,6 +22,7 @@ from bot.roles.salvage import salvaged
 from convoy import ids
 from convoy.actions import Collect
 from convoy.commands import (
+    AcceptNothing,
     AcceptReport,
     AcceptReview,
     AcceptWork,
@@ -130,12 +131,32 @@ class HandIn:
             self._judge_split(result)
         elif result.commit is not None and result.commit == self._gone_on_from:
             self._pass_gate(result, result.commit)
+        elif result.conclusion == "noop" and result.commit is None:
+            self._settle(result)
         elif result.commit is None or parcel.bundle is None:
             self._turn_down(result, result.why or "the agent changed nothing")
         elif why := self._bring(parcel, result.commit):
             self._turn_down(result, why)
         else:
             self._pass_gate(result, result.commit)
+
+    def _settle(self, result: Result) -> None:
+        """Take the agent's word that nothing is to be done, where a command agrees."""
+        if not (self.task.spec.acceptance and result.accepted):
+            why = "it has no acceptance command that could agree"
+            self._turn_down(result, f"the agent says that nothing is to be done; {why}")
+            return
+        self._note(result, result.left.followups)
+        refused = self.draft.submit(
+            AcceptNothing(
+                convoy=self.convoy.name,
+                task=self.task.number,
+                attempt=self.attempt.number,
+                usage=result.used,
+            )
+        )
+        if refused is not None:
+            self._turn_down(result, str(refused))
 
     def _judge_plan(self, result: Result) -> None:
         """Take the answer for the convoy's plan, or tell the next attempt why not."""

@@ -119,6 +119,8 @@ class Result(BaseModel):
     report: str = Field(default="", max_length=ANSWER_CHARS)
     """The plan or the report, where the session was to make one."""
     base: str
+    accepted: bool | None = None
+    """Whether the acceptance command exited with 0; it counts where nothing lands."""
     commit: str | None = Field(default=None, pattern="^[0-9a-f]{40}$")
     usage: Claimed = Claimed()
     left: Noted = Noted()

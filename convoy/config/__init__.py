@@ -125,6 +125,7 @@ class Config(Table):
             limits=replace(
                 self.budget.capped(self.gate.limits()),
                 setup_s=self.witness.setup,
+                acceptance_s=self.witness.acceptance,
                 checkpoint_s=self.witness.checkpoint,
             ),
             gate=self.gate.gate(),

@@ -184,6 +184,9 @@ class WitnessTable(Table):
     setup: Seconds = _DEFAULT.limits.setup_s
     """How long `.brat/setup.sh` may take, which runs before each attempt where the
     repository has it."""
+    acceptance: Seconds = _DEFAULT.limits.acceptance_s
+    """How long a task's acceptance command may take (`accept:`), which runs after each
+    attempt where the task has one."""
     checkpoint: Annotated[int, Field(ge=0, le=21_600)] = _DEFAULT.limits.checkpoint_s
     """How often, in seconds, what an agent has done so far is kept, for the next
     attempt to go on from if its machine dies; 0: never. See docs/live-feed.md."""

@@ -19,7 +19,7 @@ from convoy.events import (
     TaskQueued,
     TaskStarted,
 )
-from convoy.kinds import REPORTING, half_done, stands_on
+from convoy.kinds import ACCEPTED, REPORTING, half_done, stands_on
 from convoy.needs import FAILED, blocked_key
 from convoy.patterns.report import brief
 from convoy.queue import conflicting_leases, resources, startable
@@ -79,6 +79,7 @@ def start(state: State, command: StartTask) -> Decision:
         handed=handed(convoy, task),
         scratchpad=convoy.scratchpad,
         followups=convoy.settings.followups != "off",
+        acceptance=task.spec.acceptance if task.spec.kind in ACCEPTED else "",
         engine=engine,
         limits=capped(convoy, task),
         gate=convoy.settings.gate,

@@ -208,6 +208,7 @@ class _Making:
             paths=self._declared(step, values),
             needs=tuple(map(_need, step.uses)),
             engine=self._engine(step, values),
+            acceptance=" ".join(_filled(step.acceptance, values).split()),
             on=self._on(step),
             rounds=self._number(step, "rounds", step.rounds, 0, MOST_ROUNDS),
             why=f"Step {step.id} of the pattern {self.use.name}.",

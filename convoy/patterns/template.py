@@ -66,6 +66,8 @@ class Step(Form):
     paths: Annotated[tuple[str, ...], Field(max_length=50)] = ()
     uses: Annotated[tuple[str, ...], Field(max_length=50)] = ()
     """Such as `port:5432` or `service:mail`."""
+    acceptance: Annotated[str, Field(max_length=500)] = ""
+    """A shell command that exits with 0 where the step is done."""
     each: str | Annotated[tuple[Line, ...], Field(min_length=1, max_length=20)] = ()
     """Once for each of these, `{{item}}`; a text names an input that lists them."""
     repeat: Annotated[str, Field(min_length=1, max_length=60)] = "1"

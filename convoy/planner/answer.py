@@ -15,7 +15,7 @@ from convoy.events import TaskSpec
 from convoy.graph import find_cycle
 from convoy.planner.edges import ordered
 from convoy.planner.ground import Ground
-from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
+from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_CHARS
 from convoy.resources import declared_need, declared_path
 from convoy.text.json_block import json_in
 from convoy.text.nearest import did_you_mean
@@ -55,6 +55,9 @@ class Step(BaseModel):
     needs: Names = ()
     """Such as `port:5432` or `service:mail`."""
     engine: str = "default"
+    acceptance: Annotated[str, Field(max_length=ACCEPTANCE_CHARS)] = ""
+    """A shell command that exits with 0 when the task is done, such as the tests of
+    what it changes; without the network. Empty: none fits."""
     why: Annotated[str, Field(max_length=300)] = ""
     """Why it is a task of its own, and why this engine."""
 
@@ -156,6 +159,8 @@ def _step_faults(
     for path in step.paths:
         if not _is_there(path, house, made):
             yield f'the path "{cut(path, 80)}" is not there, and no task creates it'
+    if "\n" in step.acceptance.strip():
+        yield "its acceptance command has more than one line"
     yield from _reference_faults(number, step, house, count)
 
 
@@ -195,6 +200,7 @@ def _spec(number: int, step: Step) -> TaskSpec:
         paths=tuple(dict.fromkeys(paths)),
         needs=tuple(dict.fromkeys(map(declared_need, step.needs))),
         engine=step.engine,
+        acceptance=clean(step.acceptance).strip(),
         why=" ".join(_words(step.why).split()),
     )
 

@@ -34,6 +34,9 @@ What makes a plan good:
   `creates` those that the task makes. A task that builds on another's work names its
   position, counted from 1, in `after`. Tests and documents come after what they
   describe.
+- `acceptance` is a command that shows that the task is done, run at the top of the
+  checkout: the narrowest one, such as the tests of one file. Leave it out where there
+  is none.
 - One task is a good plan when the work is small or cannot be divided. At most {limit}.
 - `engine` is the name of the one that fits the task best, `why` says why it does:
 {engines}

@@ -1,9 +1,9 @@
 """Reads what a task's text says to the planner, and takes it out of the text.
 
-`(after 1, 2)`, `paths: a.py, b/`, `needs: port:5432` and `engine: tests` are read
-in an item's first paragraph, the last three behind its words; further down, `(after 1)`
-anywhere and the others where a line or bullet begins with them. Code and quotes are
-left alone.
+`(after 1, 2)`, `paths: a.py, b/`, `needs: port:5432`, `engine: tests` and
+``accept: `make test` `` are read in an item's first paragraph, all but the first behind
+its words; further down, `(after 1)` anywhere and the others where a line or bullet
+begins with them. Code and quotes are left alone.
 """
 
 import re
@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from convoy.planner.checklist import Item
 
 Mark = tuple[str, str]
-"""A key (`after`, `paths`, `needs`, `engine`) and one of its values, as written.
+"""A key (`after`, `paths`, `needs`, `engine`, `accept`) and one of its values, as
+written.
 
 `unread` is the key of what begins like a mark and goes on as something else.
 """
@@ -23,8 +24,8 @@ _AFTER_WORDS = rf"after:?\s+(?:tasks?\s+)?(?P<values>{_NUMBERS})"
 _AFTER = re.compile(rf"(?<!`)\(\s*{_AFTER_WORDS}\s*\)", re.IGNORECASE)
 _AFTER_LINE = re.compile(rf"{_AFTER_WORDS}\s*[.;]?\s*", re.IGNORECASE)
 
-_KEY = r"\(?\*{0,2}(?P<key>paths|needs|engine)\*{0,2}:\*{0,2}"
-_VALUE = r"(?:`[^`\n]+`|(?!\*{0,2}(?:paths|needs|engine)\*{0,2}:)[^\s,`]+)"
+_KEY = r"\(?\*{0,2}(?P<key>paths|needs|engine|accept)\*{0,2}:\*{0,2}"
+_VALUE = r"(?:`[^`\n]+`|(?!\*{0,2}(?:paths|needs|engine|accept)\*{0,2}:)[^\s,`]+)"
 _KEYED = re.compile(
     rf"(?:^|(?<=\s)){_KEY}[ \t]*(?P<values>{_VALUE}(?:\s*,\s*{_VALUE})*)",
     re.IGNORECASE,

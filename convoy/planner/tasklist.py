@@ -21,6 +21,7 @@ Plan = tuple[TaskSpec, ...]
 
 TITLE_CHARS = 120
 INSTRUCTIONS_CHARS = 20_000
+ACCEPTANCE_CHARS = 500
 AROUND_CHARS = 6_000
 SHOWN_CHARS = 60
 
@@ -125,6 +126,7 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
             paths=tuple(dict.fromkeys(map(declared_path, found.of("paths")))),
             needs=tuple(map(declared_need, found.of("needs"))),
             engine=_engine(found.of("engine"), issue.engines),
+            acceptance=_acceptance(found.of("accept")),
         )
     except ValueError as error:
         raise PlanError(f"task {item.number}: {error}") from error
@@ -167,6 +169,20 @@ def _after(
                 f"it waits for task {other}, and the list has 1 to {max(done)}"
             )
     return tuple(other for other in wanted if not done[other])
+
+
+def _acceptance(written: tuple[str, ...]) -> str:
+    if len(written) > 1:
+        raise ValueError(
+            f"it has more than one acceptance command: {', '.join(written)}; "
+            "join them by && between back quotes"
+        )
+    if len("".join(written)) > ACCEPTANCE_CHARS:
+        raise ValueError(
+            f"its acceptance command has more than {ACCEPTANCE_CHARS} characters: "
+            "let it run a script"
+        )
+    return "".join(written)
 
 
 def _engine(written: tuple[str, ...], engines: Collection[str]) -> str:

@@ -513,3 +513,28 @@ def test_cleaning_twice_is_cleaning_once(text: str) -> None:
     assert clean(once) == once
     assert "\r" not in once
     once.encode()
+
+
+# --- acceptance -----------------------------------------------------------------------
+
+
+def test_a_task_names_the_command_that_it_is_to_pass() -> None:
+    text = "- [ ] One paths: a.py accept: `pytest -q a.py && true`\n- [ ] Two\n"
+
+    one, two = plan("Do it", text, {"default"}, 9)
+
+    assert (one.title, one.paths) == ("One", ("a.py",))
+    assert one.acceptance == "pytest -q a.py && true"
+    assert not two.acceptance
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("One accept: `a`, `b`", "it has more than one acceptance command: a, b"),
+        (f"One accept: `{'x' * 501}`", "has more than 500 characters"),
+    ],
+)
+def test_a_command_that_cannot_be_is_said(text: str, why: str) -> None:
+    with pytest.raises(PlanError, match=why):
+        plan("Do it", f"- [ ] {text}\n", {"default"}, 9)

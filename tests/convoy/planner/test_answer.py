@@ -242,3 +242,11 @@ def _before(after: dict[int, tuple[int, ...]], number: int) -> set[int]:
             found.add(at)
             left += after[at]
     return found
+
+
+def test_a_task_keeps_the_command_that_shows_that_it_is_done() -> None:
+    [task] = plan(step(acceptance=" pytest -q tests "))
+
+    assert task.acceptance == "pytest -q tests"
+    with pytest.raises(Unusable, match="more than one line"):
+        plan(step(acceptance="true\nfalse"))

@@ -1,0 +1,96 @@
+"""A task's acceptance command: run on the work in the agent's box, and believed."""
+
+import pytest
+
+from convoy.events import Limits
+from tests.runner.job import Forge, Left, git
+
+DONE = "echo 1 > one; echo 'BRAT: done. One is there.'"
+NOOP = "echo 'BRAT: noop. It is there already.'"
+
+
+def tried(forge: Forge, agent: str, command: str) -> Left:
+    return forge.run(forge.started("sh", "-c", agent, acceptance=command))
+
+
+def test_work_that_passes_is_a_success(forge: Forge) -> None:
+    left = tried(forge, DONE, "test -e one && echo it is there")
+
+    assert (left.result["conclusion"], left.result["accepted"]) == ("success", True)
+    assert "it is there" in left.said
+
+
+def test_work_that_does_not_is_a_failure_that_says_why(forge: Forge) -> None:
+    left = tried(forge, DONE, "echo 1 test failed; exit 3")
+
+    assert (left.result["conclusion"], left.result["accepted"]) == ("failure", False)
+    why = "The acceptance command exited with status 3: 1 test failed."
+    assert left.result["why"] == why
+    assert left.result["files"] == ["one"], "the work is kept all the same"
+
+
+def test_without_one_nothing_is_said_of_it(forge: Forge) -> None:
+    left = tried(forge, DONE, "")
+
+    assert (left.result["conclusion"], left.result["accepted"]) == ("success", None)
+
+
+@pytest.mark.parametrize(
+    ("command", "conclusion"), [("test -e README.md", "noop"), ("false", "failure")]
+)
+def test_nothing_is_to_be_done_where_the_command_agrees(
+    forge: Forge, command: str, conclusion: str
+) -> None:
+    left = tried(forge, NOOP, command)
+
+    assert left.result["conclusion"] == conclusion
+    assert left.result["accepted"] is (conclusion == "noop")
+
+
+def test_what_it_writes_is_no_work(forge: Forge) -> None:
+    left = tried(forge, DONE, "echo 2 > two")
+
+    assert left.result["files"] == ["one"]
+
+
+@pytest.mark.parametrize("agent", ["echo 'BRAT: blocked. No.'", "exit 1"])
+def test_it_is_not_run_on_what_is_not_whole(forge: Forge, agent: str) -> None:
+    left = tried(forge, agent, "echo I was run")
+
+    assert left.result["accepted"] is None
+    assert "I was run" not in left.said
+
+
+def test_it_has_its_own_time(forge: Forge) -> None:
+    limits = Limits(acceptance_s=1)
+    left = forge.run(
+        forge.started("sh", "-c", DONE, acceptance="sleep 60", limits=limits)
+    )
+
+    assert left.result["why"] == "The acceptance command was ended after 1 s."
+    assert left.result["conclusion"] == "failure"
+
+
+def test_it_reaches_no_more_than_the_agent(forge: Forge) -> None:
+    private = forge.root / "private"
+    private.mkdir()
+    (private / "key").write_text("secret")
+    look = f"cat {private}/key 2>/dev/null; echo; tail -n +3 /proc/net/dev | wc -l"
+
+    left = forge.run(
+        forge.started("sh", "-c", DONE, acceptance=look, egress=()),
+        BRAT_HIDDEN=str(private),
+    )
+
+    assert "secret" not in left.said
+    assert left.said.split()[-1] == "1", "loopback alone"
+
+
+def test_the_agent_is_told_of_it(forge: Forge) -> None:
+    agent = f"cp $BRAT_PROMPT told.md; {DONE}"
+
+    left = tried(forge, agent, "make test-one")
+
+    told = git("show", "work:told.md", cwd=forge.unpacked(left))
+    assert "exits with 0" in told
+    assert "make test-one" in told
