@@ -25,7 +25,7 @@ NEEDED: Final = (
 RULES: Final = (
     *("approvals", "decide", "edits", "given_up", "holds", "interventions"),
     *("landing", "leases", "observed", "plan", "queue", "reasons", "record", "fold"),
-    "second_line",
+    *("second_line", "rivals", "splits"),
 )
 """The quick tests of the rules in tests/convoy, by what they are about."""
 _PLANNER: Final = "tests/convoy/planner"
@@ -36,6 +36,7 @@ OWN: Final = {
             "answer": "answer",
             "conflicts": "conflicts",
             "edges": "edges",
+            "splitting": "splitting",
         }.items()
     },
     "convoy/planner/ground.py": (
