@@ -1,7 +1,7 @@
 """Writes the tables of docs/log-format.md: each event, its fields and what they mean.
 
 `python -m convoy.told.log_format_page docs` brings them up to date; a test fails while
-they are not. What a field means is the string under it in convoy/events.py, else the
+they are not. What a field means is the string under it in convoy/events/, else the
 line of its name here: `convoy` means the same in every event.
 """
 
@@ -17,7 +17,6 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from msgspec import Struct
 
-from convoy import events
 from convoy.events import (
     Budget,
     Claim,
@@ -138,7 +137,7 @@ def meaning(kind: type[Struct], field: str) -> str:
     """Return what a field means.
 
     Raises:
-        KeyError: nobody has said it yet; say it in convoy/events.py.
+        KeyError: nobody has said it yet; say it in convoy/events/.
     """
     of = (kind.__name__, field)
     return _documented().get(of) or _OWN.get(of) or MEANINGS[field]
@@ -191,9 +190,12 @@ def _spoken(hint: Any) -> str:  # noqa: ANN401  a type, or a special form of one
 @cache
 def _documented() -> dict[tuple[str, str], str]:
     """Return the strings that stand under fields, by class and field."""
-    tree = ast.parse(inspect.getsource(events))
+    kinds = (*get_args(Event), *get_args(Claim), *PARTS)
+    modules = {kind.__module__ for kind in kinds}
+    trees = [ast.parse(inspect.getsource(sys.modules[each])) for each in modules]
     return {
         (found.name, field): text
+        for tree in trees
         for found in tree.body
         if isinstance(found, ast.ClassDef)
         for field, text in _strings(found)
