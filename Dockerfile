@@ -83,6 +83,8 @@ VOLUME ["/var/lib/brat"]
 CMD ["python", "-I", "-m", "brat", "bot", "serve", "/etc/brat/bot.json"]
 
 FROM common AS runner
+# It starts tini, without the job's secrets in what everybody can read of it.
+ENTRYPOINT ["python", "-I", "-m", "runner.entry"]
 CMD ["python", "-I", "-m", "runner"]
 
 FROM runner AS runner-claude-code

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from convoy.ids import parse_session
 from grite.shown import without
+from runner.entry import handed_on
 from runner.feed.lead import Lead, lead
 from runner.feed.place import Place, handed
 
@@ -72,8 +73,8 @@ class Inputs(Struct, frozen=True):
 
 
 def environment() -> dict[str, str]:
-    """Return a copy of the process's environment."""
-    return dict(os.environ)  # noqa: TID251  the one place that may ask
+    """Return a copy of the process's environment; call it once."""
+    return handed_on(os.environ)  # noqa: TID251  the one place that may ask
 
 
 def read(env: Mapping[str, str]) -> Inputs:

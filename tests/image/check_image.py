@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -18,14 +19,12 @@ from brat.registration import FORGE_FOLDER, Registration, Source
 from convoy.events import EngineSpec, TaskStarted
 from convoy.state import Convoy
 from tests.image.containers import BUILT, client, docker, given, options, running
-from tests.runner.job import TOKEN, Forge
+from tests.runner.job import TOKEN, Forge, git
 from tests.world.ended import ended
 from tests.world.words import engine, project
 
 DEADLINE_S = 100.0
-AGENT = (
-    "env > env.txt; id -u > uid.txt; tr '\\0' '\\n' < /proc/1/environ > init.txt || :"
-)
+AGENT = "env > env.txt; id -u > uid.txt; tr '\\0' '\\n' < /proc/1/environ > init.txt"
 PROMPT = "Greet the world"
 MODELS = {
     "aider": "openai/gpt-4o",
@@ -61,7 +60,8 @@ def test_an_image_says_what_it_is_and_runs_as_nobody_special(target: str) -> Non
     config = of(f"brat-{target}")
 
     assert config["User"] == "1001"
-    assert config["Entrypoint"] == ["tini", "--"]
+    runs = ["tini", "--"] if target == "bot" else ["python", "-I", "-m", "runner.entry"]
+    assert config["Entrypoint"] == runs
     assert config["Labels"]["org.opencontainers.image.licenses"] == "MIT"
     assert len(config["Labels"]["org.opencontainers.image.revision"]) >= 7
     assert not [each for each in config["Env"] if "KEY" in each or "TOKEN" in each]
@@ -74,8 +74,13 @@ def test_a_session_runs_in_the_container(tmp_path: Path) -> None:
 
     assert result["conclusion"] == "success", result
     assert {"env.txt", "uid.txt"} <= set(result["files"])
-    bundle = forge.root / "result/work.bundle"
-    assert TOKEN.encode() not in bundle.read_bytes()
+    bundle = str(forge.root / "result/work.bundle")
+    seed = given(forge.root, os.getuid()) / "seed"
+    git("fetch", "-q", bundle, "HEAD:refs/heads/work", cwd=seed)
+    for name in ("env.txt", "init.txt"):
+        seen = git("show", f"work:{name}", cwd=seed)
+        assert "PATH=" in seen
+        assert TOKEN not in seen, name
     assert TOKEN not in (forge.root / "result/transcript.jsonl").read_text()
 
 

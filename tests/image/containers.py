@@ -42,11 +42,11 @@ def client() -> str:
     return str(own) if own.exists() else "docker"
 
 
-def given(folder: Path) -> Path:
-    """Let the user of the images have a folder."""
+def given(folder: Path, user: int = USER) -> Path:
+    """Let the user of the images, or another, have a folder."""
     for each in (folder, *folder.rglob("*")):
         if not each.is_symlink():
-            shutil.chown(each, USER, USER)
+            shutil.chown(each, user, user)
     return folder
 
 

@@ -1,0 +1,55 @@
+"""The runner's image hands its environment on by a pipe."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from runner.entry import BY_PIPE, handed_on
+
+TINI = """\
+#!/bin/sh
+tr '\\0' '\\n' < /proc/$$/environ > shown
+shift
+exec "$@"
+"""
+READ = (
+    "import os, runner.inputs as i; found = i.environment();"
+    "print(found['BRAT_TOKEN'], found['SPOKEN'], os.environ.get('BRAT_TOKEN'))"
+)
+
+
+@pytest.mark.needs("tr")
+def test_only_the_runner_sees_what_the_container_was_started_with(
+    tmp_path: Path,
+) -> None:
+    tini = tmp_path / "tini"  # stands where the real one does, and shows itself
+    tini.write_text(TINI)
+    tini.chmod(0o755)
+    env = {
+        "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}",
+        "BRAT_TOKEN": "made-up-secret",
+        "SPOKEN": "ä=\n",
+    }
+
+    entry = [sys.executable, "-I", "-m", "runner.entry", sys.executable, "-I"]
+    done = subprocess.run(
+        [*entry, "-c", READ],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+
+    assert done.stdout == "made-up-secret ä=\n None\n"
+    shown = (tmp_path / "shown").read_text()
+    assert BY_PIPE in shown
+    assert "made-up-secret" not in shown
+
+
+def test_where_nothing_is_handed_on_the_environment_is_what_it_is() -> None:
+    assert handed_on({"A": "b"}) == {"A": "b"}
