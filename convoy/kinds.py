@@ -24,6 +24,9 @@ ANSWERS: Final[dict[Kind | Literal["plan"], str]] = {
 }
 """What a session answers with, of the kinds whose result is no change."""
 
+READING: Final = frozenset({"plan", "report", "choice", "split"})
+"""They change and run nothing: the project's toolchain is not set up for them."""
+
 
 def is_last(task: TaskSpec, tasks: tuple[TaskSpec, ...]) -> bool:
     """Whether no task of the plan waits for this one."""

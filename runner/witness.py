@@ -21,7 +21,7 @@ from convoy.events import (
     TaskStarted,
 )
 from convoy.gate import passing, printable, refusals
-from convoy.kinds import ANSWERS
+from convoy.kinds import ANSWERS, READING
 from convoy.text.redaction import Redaction
 from runner import acceptance, agent, engines, gateway, home, plan
 from runner.absent import absent
@@ -218,11 +218,7 @@ class _Session:
         return Checkpoints(self._inputs, started, workspace, self._litter, keep)
 
     def _set_up(self, workspace: Workspace, scratch: Path) -> Prepared:
-        if self._started.kind in (
-            "plan",
-            "report",
-            "choice",
-        ):  # it changes and runs nothing
+        if self._started.kind in READING:
             return Prepared()
         with self._setting(scratch, self._started.limits.setup_s) as setting:
             return set_up(workspace, setting, self._stop)
