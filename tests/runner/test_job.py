@@ -68,6 +68,7 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
         "exit_code": 0,
         "signal": None,
         "files": ["greeting.txt"],
+        "accepted": None,
         "refusals": [],
         "engine": {"type": "shell", "model": None, "session": ""},
         "network": "",
