@@ -64,7 +64,9 @@ def make_origin(folder: Path, source: Path | None) -> Path:
 def do_task(number: int, seconds: float, folder: Path) -> None:
     """Do one task from clone to push; runs in a process of its own."""
     tree = folder / f"task-{number}"
-    call("git", "clone", "-q", str(folder / "origin.git"), str(tree), cwd=folder)
+    # As from a server: a clone by copying fails where somebody pushes meanwhile.
+    origin = f"file://{folder / 'origin.git'}"
+    call("git", "clone", "-q", origin, str(tree), cwd=folder)
     call("git", "switch", "-q", "-c", f"task-{number}", cwd=tree)
     call("sh", "-c", command(number, seconds), cwd=tree)
     call("git", "add", "--all", cwd=tree)
