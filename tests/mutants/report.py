@@ -34,7 +34,9 @@ def _listed(verdicts: Sequence[Verdict], before: Sequence[str]) -> str:
     starts = [f"| {entry['breaks']} | `{entry['file']}`" for entry in entries()]
     tried = [rows[start] for start in starts if start in rows]
     killed = sum(SURVIVED not in row for row in tried)
-    count = f"{killed} of {len(tried)} were killed."
+    untried = len(starts) - len(tried)
+    more = f" {untried} more are listed and were not tried yet." if untried else ""
+    count = f"{killed} of {len(tried)} were killed.{more}"
     table = "| broken so that | in | noticed by |\n|---|---|---|\n" + "".join(tried)
     return f"{LISTED}\n\n{count}\n\n{table}"
 
