@@ -84,7 +84,7 @@ CMD ["python", "-I", "-m", "brat", "bot", "serve", "/etc/brat/bot.json"]
 
 FROM common AS runner
 # It starts tini, without the job's secrets in what everybody can read of it.
-ENTRYPOINT ["python", "-I", "-m", "runner.entry"]
+ENTRYPOINT ["python", "-I", "-m", "runner.inputs.container_entry"]
 CMD ["python", "-I", "-m", "runner"]
 
 FROM runner AS runner-claude-code

@@ -20,7 +20,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test engines engines-install deep mutants check fmt lint types layers dead bench image lock clean
+.PHONY: help demo test test-all engines engines-install deep mutants check fmt lint types layers dead house bench docs image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -28,11 +28,14 @@ help: ## what can be made
 demo: $(VENV)/.run ## the whole loop on a sample project, on this machine
 	@$(BIN)/brat demo $(ARGS)
 
-test: $(VENV)/.dev ## all tests; STRICT=1 forbids skips
-	@BRAT_STRICT=$(STRICT) PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal $(ARGS)
+test: $(VENV)/.dev ## the quick tests, some minutes: ARGS=tests/convoy for some of them
+	@$(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not slow" $(ARGS)
+
+test-all: $(VENV)/.dev ## all tests; STRICT=1 forbids skips
+	@BRAT_STRICT=$(STRICT) PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 3 --dist worksteal $(ARGS)
 
 ifeq ($(STRICT),1)
-test: engines-install
+test-all: engines-install
 endif
 
 engines-install: $(VENV)/.dev ## the pinned agent CLIs, into .engines/
@@ -48,7 +51,7 @@ deep: $(VENV)/.dev ## the rules' state machine for long, at random
 mutants: $(VENV)/.dev ## break the rules on purpose: the tests must notice
 	@$(BIN)/python -m tests.mutants.run $(ARGS)
 
-check: lint types layers dead test ## what CI runs
+check: lint types layers dead test-all ## what CI runs
 
 fmt: $(VENV)/.dev ## format the code
 	@$(BIN)/ruff format .
@@ -75,11 +78,17 @@ layers: $(VENV)/.dev
 dead: $(VENV)/.dev
 	@$(BIN)/vulture
 
+house: $(VENV)/.dev ## the shape of the code, in figures; ARGS="--beside DIR"
+	@$(BIN)/python -m benchmarks.house $(ARGS)
+
 bench: $(VENV)/.dev ## the figures of docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.run $(ARGS)
 
 image: $(VENV)/.dev ## build the containers and test them; ARGS="bot runner runner-codex"
 	@.ci/image $(ARGS)
+
+docs: $(VENV)/.dev ## write what documents take from the code
+	@$(BIN)/python -m tests.documents.pages
 
 lock: $(VENV)/bin/uv ## pin what pyproject.toml asks for
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock

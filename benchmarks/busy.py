@@ -3,17 +3,14 @@
 from pathlib import Path
 from typing import Final
 
-from convoy.commands import (
-    AcceptWork,
-    AttemptMerge,
-    BlockTask,
-    LandMerge,
-    NoteDone,
-    PlanConvoy,
-    RequestConvoy,
-    StartTask,
-)
-from convoy.events import TaskSpec
+from convoy.events.convoy_request import RequestConvoy
+from convoy.events.forge_actions import NoteDone
+from convoy.model.records import TaskSpec
+from convoy.rules.end_session import AcceptWork
+from convoy.rules.merge_work import AttemptMerge, LandMerge
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import BlockTask
+from convoy.rules.take_plan import PlanConvoy
 from tests.world.kept import Kept
 from tests.world.rules import Rules, settings
 

@@ -8,10 +8,10 @@ import gc
 import sys
 from pathlib import Path
 
-from bot.door.inbox import Inbox
+from bot.door.delivery_inbox import Inbox
+from bot.door.wake import Wake
 from bot.door.webhooks import Door, Place
-from bot.serving.service import listening
-from bot.wake import Wake
+from bot.serving.bot_service import listening
 
 
 async def serve(folder: Path, secret: str) -> None:

@@ -16,7 +16,7 @@ from typing import Final
 import psutil
 
 from benchmarks.witness import memory_below
-from convoy.events import EngineSpec
+from convoy.model.records import EngineSpec
 from runner.engines import key_names
 from tests.engines.cases import COLUMNS, ENGINES, PROMPT, Engine
 from tests.engines.driving import key, vendor

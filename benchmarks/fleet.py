@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.bare_loop import call
-from brat import local, processes, registration as registrations
 from brat.demo.bot_process import BotProcess
-from brat.forge.records import Ci
-from brat.reading import Reader
-from brat.registration import FORGE_FOLDER, Registration, Source
-from convoy.state import Convoy
+from brat.forge.resources.repository_resource import Ci
+from brat.local import child_processes, local_mode
+from brat.repository import registration as registrations
+from brat.repository.log_reader import Reader
+from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from convoy.model.state import Convoy
 
 DEADLINE_S = 300.0
 LOOK_S = 0.02
@@ -78,13 +79,13 @@ def run(folder: Path, source: Path, load: Load) -> Outcome:
 
 async def _run(folder: Path, known: Registration, load: Load) -> Outcome:
     log = folder / "forge.log"
-    with processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
+    with child_processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
         bot = BotProcess(folder, known, url)
         bot.start()
         try:
-            await local.point_hook(url, known, bot.port)
+            await local_mode.point_hook(url, known, bot.port)
             items = "\n".join(f"- [ ] Do {n}" for n in range(1, len(load.seconds) + 1))
-            async with local.person(url, known) as github:
+            async with local_mode.person(url, known) as github:
                 issue = await github.open_issue("Do it all", items)
                 begun = time.perf_counter()
                 await github.relabel(issue, {"brat"}, set())

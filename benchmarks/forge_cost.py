@@ -15,12 +15,13 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.fleet import Load, project
-from bot.serving import service
-from brat import local, registration as registrations
-from brat.forge.records import Ci
-from brat.forge.server import serving
-from brat.forge.state import Forge
-from brat.registration import BOT_FOLDER, FORGE_FOLDER, Source
+from bot.serving import bot_service
+from brat.forge.http_server import serving
+from brat.forge.resources.repository_resource import Ci
+from brat.forge.storage.forge_state import Forge
+from brat.local import local_mode
+from brat.repository import registration as registrations
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Source
 from grite import git
 
 SQUEEZED = 100
@@ -42,21 +43,21 @@ async def _counted(folder: Path, source: Path, load: Load) -> dict[str, object]:
     registrations.set_ci(folder, known, Ci(command=load.ci))
     with Forge(folder / FORGE_FOLDER) as forge:
         async with serving(forge) as url:
-            settings = local.bot_settings(folder, known, url).model_copy(
+            settings = local_mode.bot_settings(folder, known, url).model_copy(
                 update={"push_gap_s": PUSH_GAP_S / SQUEEZED}
             )
             items = "\n".join(f"- [ ] Do {n}" for n in range(1, SESSIONS + 1))
-            async with local.person(url, known) as github:
+            async with local_mode.person(url, known) as github:
                 issue = await github.open_issue("Do it all", items)
                 await github.relabel(issue, {"brat"}, set())
             begun = time.perf_counter()
             with _counting(folder / BOT_FOLDER / "mirror.git") as counts:
                 async with (
-                    service.opened(settings, lambda _: None) as loop,
-                    service.door(loop, 0) as port,
+                    bot_service.opened(settings, lambda _: None) as loop,
+                    bot_service.door(loop, 0) as port,
                 ):
-                    await local.point_hook(url, known, port)
-                    await service.until_done(loop)
+                    await local_mode.point_hook(url, known, port)
+                    await bot_service.until_done(loop)
             minutes = (time.perf_counter() - begun) * SQUEEZED / 60
     pushes = counts["push"]
     reads = sum(counts[verb] for verb in READS) + 2 * SESSIONS

@@ -1,6 +1,5 @@
-"""How fast a log on one machine takes events: one writer, and sixteen at once."""
+"""How fast a log on one machine takes events from one writer."""
 
-import os
 import subprocess
 import time
 from collections.abc import Callable
@@ -12,14 +11,12 @@ import pygit2
 from benchmarks import grite_protocol
 from grite import chunk
 from grite.event import CommentAdded, Event
-from grite.group import Group
 from grite.remote import ensure_mirror
 from grite.wal import WAL_REF, Log
 
 ROUND, ROUNDS = 100, 8
 PLAIN_ROUND: Final = 10
 """Events a round by git itself, which starts a process for each."""
-WRITERS, EACH = 16, 60
 ACTOR: Final = bytes(range(16))
 BEGUN_MS: Final = 1_700_000_000_000
 
@@ -69,70 +66,6 @@ def one_writer(folder: Path, repeats: int) -> dict[str, object]:
         "ratio_to_grite_median": round(sorted(ratios)[many // 2], 2),
         "ratio_aim": 1.0,
     }
-
-
-def many_writers(folder: Path, repeats: int) -> dict[str, object]:
-    """Events kept a second while sixteen processes append at once, in turn."""
-    rows = []
-    for number in range(repeats):
-        ours = _raced(folder / f"ours-{number}.git", _groups)
-        grite = _raced(folder / f"grite-{number}.git", _grites)
-        rows.append((ours, grite))
-    ratios = sorted(ours[1] / grite[1] for ours, grite in rows)
-    return {
-        "writers": WRITERS,
-        "events": WRITERS * EACH,
-        "ours_kept": [ours[0] for ours, _ in rows],
-        "grite_kept": [grite[0] for _, grite in rows],
-        "ours_kept_per_s": [round(ours[1]) for ours, _ in rows],
-        "grite_kept_per_s": [round(grite[1]) for _, grite in rows],
-        "ratio_median": round(ratios[len(ratios) // 2], 1),
-        "ratio_aim": 5,
-    }
-
-
-def _groups(path: Path, number: int) -> None:
-    actor = bytes([number]) * 16
-    mine = Group(Log(path))
-    for k in range(EACH):
-        mine.append([event(k, actor)], actor=actor, at_ms=BEGUN_MS + k)
-
-
-def _grites(path: Path, number: int) -> None:
-    repo = pygit2.Repository(str(path))
-    for k in range(EACH):
-        try:
-            grite_protocol.append(repo, event(k, bytes([number]) * 16))
-        except grite_protocol.LOST:
-            continue  # as grite: a warning, and nothing more
-
-
-def _raced(path: Path, write: Callable[[Path, int], None]) -> tuple[int, float]:
-    """Return how many events were kept, and how many a second."""
-    ensure_mirror(path)
-    log = Log(path)
-    log.append([event(0)], after=None, actor=ACTOR, at_ms=BEGUN_MS)
-    shut, opens = os.pipe()
-    children = []
-    for number in range(WRITERS):
-        child = os.fork()
-        if child == 0:
-            os.close(opens)
-            os.read(shut, 1)  # ends when the parent opens the gate
-            write(path, number + 1)
-            os._exit(0)
-        children.append(child)
-    os.close(shut)
-    begun = time.perf_counter()
-    os.close(opens)
-    for child in children:
-        _, status = os.waitpid(child, 0)
-        assert status == 0
-    wall_s = time.perf_counter() - begun
-    head = log.head()
-    assert head is not None
-    kept = len({e.id for entry in log.read(head) for e in entry.events}) - 1
-    return kept, kept / wall_s
 
 
 def _timed(append: Callable[[int], None], first: int, many: int) -> float:

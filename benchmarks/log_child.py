@@ -19,10 +19,10 @@ import pygit2
 
 from benchmarks import grite_protocol
 from bot.repository.mirror import Mirror
-from brat.reading import Reader
-from convoy import checkpoint
-from convoy.following import Reading
-from convoy.state import State
+from brat.repository.log_reader import Reader
+from convoy.log import state_codec
+from convoy.log.following import Reading
+from convoy.model.state import State
 from grite.wal import WAL_REF
 
 
@@ -80,7 +80,7 @@ def main() -> None:
     spent = sum(os.times()[:4]) - before
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     memory_mb = _memory_mb()
-    same = blake2b(checkpoint.encode(Reading(state)), digest_size=8).hexdigest()
+    same = blake2b(state_codec.encode(Reading(state)), digest_size=8).hexdigest()
     found = {
         "seconds": round(seconds, 3),
         "cpu_s": round(spent, 2),

@@ -17,10 +17,10 @@ from typing import IO, Final
 
 from msgspec.structs import replace
 
-from brat import registration as registrations
-from brat.reading import Reader
-from convoy import ids
-from convoy.state import Convoy
+from brat.repository import registration as registrations
+from brat.repository.log_reader import Reader
+from convoy.model import ids
+from convoy.model.state import Convoy
 from grite import entry
 from grite.event import Event
 from grite.kind import kind_of, payload_of

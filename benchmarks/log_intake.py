@@ -16,20 +16,18 @@ import pygit2
 
 from benchmarks import grite_protocol, log_place
 from benchmarks.log_place import BEGUN_MS, EVENTS, NAME, RESULTS, Place, Result
-from bot.lease import BotLease
+from bot.loop.bot_lease import BotLease
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
-from brat import processes
-from brat.registration import FORGE_FOLDER
-from convoy.commands import (
-    AcceptWork,
-    Command,
-    PlanConvoy,
-    RequestConvoy,
-    StartBot,
-    StartTask,
-)
-from convoy.events import EngineSpec, Settings, TaskSpec
+from brat.local import child_processes
+from brat.repository.registration import FORGE_FOLDER
+from convoy.events.bots import StartBot
+from convoy.events.command import Command
+from convoy.events.convoy_request import RequestConvoy
+from convoy.model.records import EngineSpec, Settings, TaskSpec
+from convoy.rules.end_session import AcceptWork
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.take_plan import PlanConvoy
 from grite import git
 from grite.errors import Conflict
 from grite.remote import RefUpdate, Remote, ensure_mirror
@@ -71,7 +69,9 @@ def results(folder: Path, repeats: int) -> dict[str, object]:
 def _measured(folder: Path, how: Callable[[Place, str], float]) -> tuple[int, float]:
     """Return how many results arrived, whole, and how long it took."""
     place = log_place.make(folder)
-    with processes.forge(folder / FORGE_FOLDER, 0, log=folder / "forge.log") as url:
+    with child_processes.forge(
+        folder / FORGE_FOLDER, 0, log=folder / "forge.log"
+    ) as url:
         wall_s = how(place, place.url(url))
     repo, log = pygit2.Repository(str(place.bare)), Log(place.bare)
     arrived = [result for result in place.results if result.branch in repo.references]

@@ -5,12 +5,11 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks import bare_loop
-from brat import registration as registrations
-from brat.registration import Registration, Source
-from convoy import ids
-from convoy.codec import body_of
-from convoy.events import SessionReady
-from convoy.told.sentences import sentence
+from brat.repository import registration as registrations
+from brat.repository.registration import Registration, Source
+from convoy.events.session_claims import SessionReady
+from convoy.log.codec import body_of
+from convoy.model import ids
 from grite import git
 from grite.event import CommentAdded, Event
 
@@ -42,7 +41,7 @@ class Result:
         """What it says of itself."""
         issue, actor = ids.task_issue(NAME, self.number), bytes.fromhex(self.session)
         claim = SessionReady(convoy=NAME, task=self.number, attempt=1)
-        body = body_of(claim, sentence(claim))
+        body = body_of(claim, claim.sentence())
         return [
             Event(issue, actor, BEGUN_MS + k, CommentAdded(body)) for k in range(EVENTS)
         ]

@@ -17,11 +17,12 @@ from typing import Any, Final
 import pygit2
 
 from benchmarks import bare_loop, log_history
-from brat import processes, registration as registrations
-from brat.reading import CACHE
-from brat.registration import FORGE_FOLDER, Registration, Source
-from convoy import checkpoint as states
-from convoy.following import NOTHING, Reading, follow
+from brat.local import child_processes
+from brat.repository import registration as registrations
+from brat.repository.log_reader import CACHE
+from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from convoy.log import state_codec as states
+from convoy.log.following import NOTHING, Reading, follow
 from grite import checkpoint, git
 from grite.wal import WAL_REF, Log
 
@@ -160,7 +161,7 @@ def _place(log: Path, size: int, head: str, kept: Reading) -> _Place:
 
 
 def _started(place: _Place, repeats: int) -> Run:
-    with processes.forge(
+    with child_processes.forge(
         place.folder / FORGE_FOLDER, 0, log=place.folder / "forge.log"
     ) as url:
         remote = f"{url}/{place.known.repository}.git"

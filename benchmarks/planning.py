@@ -10,14 +10,14 @@ from typing import Final
 
 import pygit2
 
-from bot.repository.foreseen import foreseen
-from bot.repository.survey import files_at, surveyed, text_at
-from convoy.events import EngineSpec
+from bot.repository.collision_forecast import foreseen
+from bot.repository.repository_survey import files_at, surveyed, text_at
+from convoy.model.records import EngineSpec
+from convoy.model.state import State
 from convoy.planner.answer import House, read
 from convoy.planner.brief import brief
 from convoy.planner.edges import beside
 from convoy.planner.strengths import strengths
-from convoy.state import State
 from grite import git
 
 FILES: Final = 50_000

@@ -21,14 +21,14 @@ from urllib.parse import urlsplit
 import psutil
 
 from brat.demo.vendor.script import Case, Script, dump
-from brat.processes import Process
-from convoy.events import EngineSpec
-from runner.boxing import Way
+from brat.local.child_processes import Process
+from convoy.model.records import EngineSpec
+from runner.box.agent_box import NetworkExit
+from runner.box.hidden_paths import kept
+from runner.box.module_launch import launched
 from runner.engines.row import Call, Key
-from runner.gateway import Gateway, cannot_close
-from runner.launch import launched
-from runner.walls import kept
-from runner.wire import Errand, Model
+from runner.proxy.proxy_protocol import Model, ProxyOrder
+from runner.session.proxy_client import ProxyClient, cannot_close
 
 CALLS: Final = 300
 STARTS: Final = 15
@@ -147,18 +147,18 @@ def _program(before: list[str], fds: tuple[int, ...] = ()) -> Callable[[], None]
 def _walled() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
-        way = Way(theirs.fileno(), (40_001, 40_002)).word
-        start = [*launched("sandbox"), way, *kept(), "--", "--"]
+        way = NetworkExit(theirs.fileno(), (40_001, 40_002)).word
+        start = [*launched("box.network_namespace"), way, *kept(), "--", "--"]
         _program(start, (theirs.fileno(),))()
         _, fds, _, _ = socket.recv_fds(ours, 1000, 2)
         for each in fds:
             os.close(each)
 
 
-def _gateway(url: str) -> Gateway:
+def _gateway(url: str) -> ProxyClient:
     key = "made-up-key"
     model = Model(dialect="anthropic", upstream=url, key=key, token=TOKEN)
-    return Gateway(Errand(model=model, egress=(urlsplit(url).netloc,)), {})
+    return ProxyClient(ProxyOrder(model=model, egress=(urlsplit(url).netloc,)), {})
 
 
 @contextmanager

@@ -72,7 +72,6 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "forge-cost": forge_cost,
     "door": door,
     "log-append": log_append.one_writer,
-    "log-race": log_append.many_writers,
     "log-intake": log_intake.results,
     "log-read": log_reading.reading,
     "log-start": log_reading.starting,

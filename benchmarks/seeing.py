@@ -17,13 +17,14 @@ import psutil
 import pygit2
 
 from benchmarks import busy, log_history
-from bot.feed.feed import tape_file
-from bot.feed.tape import Tape
-from brat.reading import CACHE
-from brat.registration import BOT_FOLDER
-from convoy import checkpoint as states, ids
-from convoy.commands import BlockTask, RetryTask
-from convoy.following import follow
+from bot.feed.repository_feed import tape_file
+from bot.feed.session_output import SessionOutput
+from brat.repository.log_reader import CACHE
+from brat.repository.registration import BOT_FOLDER
+from convoy.log import state_codec as states
+from convoy.log.following import follow
+from convoy.model import ids
+from convoy.rules.stop_task import BlockTask, RetryTask
 from grite import checkpoint, git
 from grite.wal import Log
 from tests.world import browser as browsers
@@ -50,7 +51,7 @@ class _Place:
     url: str
     kept: Kept
     server: psutil.Process
-    tapes: dict[tuple[int, int], Tape]
+    tapes: dict[tuple[int, int], SessionOutput]
 
 
 def dashboard(folder: Path, _: int) -> dict[str, object]:
@@ -103,7 +104,7 @@ async def _served(folder: Path) -> AsyncIterator[_Place]:
     assert server.stdout is not None
     url = (await server.stdout.readline()).decode().strip()
     tapes = {
-        (convoy, task): Tape(_tape(folder, convoy, task))
+        (convoy, task): SessionOutput(_tape(folder, convoy, task))
         for convoy in range(1, busy.CONVOYS + 1)
         for task in range(1, busy.TASKS + 1)
         if busy.running(task)
@@ -128,7 +129,7 @@ def _tape(folder: Path, convoy: int, task: int) -> Path:
     return tape_file(folder / BOT_FOLDER, session)
 
 
-async def _talk(tape: Tape) -> None:
+async def _talk(tape: SessionOutput) -> None:
     while True:
         await tape.add(
             tape.next, [f"{time.time()} reads parser/case.py, line by line\n"]

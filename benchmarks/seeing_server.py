@@ -7,7 +7,7 @@ import asyncio
 import sys
 from pathlib import Path
 
-from brat import dashboard as dashboards
+from brat.status import dashboard_server as dashboards
 
 
 async def main(log: Path, folder: Path) -> None:

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import Final
 
 from benchmarks.bare_loop import call
-from convoy import ids
-from convoy.codec import body_of
-from convoy.events import EngineSpec, Gate, Limits, TaskStarted
+from convoy.events.task_start import TaskStarted
+from convoy.log.codec import body_of
+from convoy.model import ids
+from convoy.model.records import EngineSpec, Gate, Limits
 from grite import git
 from grite.event import CommentAdded, Event
 from grite.wal import Log

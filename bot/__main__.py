@@ -6,8 +6,8 @@ import signal
 import sys
 from pathlib import Path
 
-from bot.serving import service
-from bot.settings import read
+from bot.serving import bot_service
+from bot.settings.bot_settings import read
 from grite.errors import BratError
 
 
@@ -16,11 +16,11 @@ async def _serve(file: Path, port: int) -> None:
     if settings.ends_with_stdin:
         _end_with_stdin()
     async with (
-        service.opened(settings, _tell) as loop,
-        service.door(loop, port) as bound,
+        bot_service.opened(settings, _tell) as loop,
+        bot_service.door(loop, port) as bound,
     ):
-        print(bound, flush=True)  # noqa: T201  whoever started us waits for the port
-        await service.forever(loop)
+        print(bound, flush=True)  # noqa: T201  the parent process waits for the port
+        await bot_service.forever(loop)
 
 
 def _end_with_stdin() -> None:
@@ -49,7 +49,7 @@ async def _until_stopped(file: Path, port: int) -> None:
 
 
 def main() -> int:
-    """Serve until SIGTERM; 0 then, 1 when something is not as it must be."""
+    """Serve until SIGTERM; return 0 after it, 1 on a fault."""
     file = Path(sys.argv[1])
     port = int(sys.argv[2]) if len(sys.argv) > 2 else 0  # noqa: PLR2004  optional
     try:

@@ -1,9 +1,9 @@
 """`python -I -m bot.oneshot`: the loop once, as a job of the repository's own workflow.
 
-It does what can be done now, starts no engine, and ends; what others have to do first
-(sessions, CI) wakes the next one. Two at once take turns by the bot's lease. Ends with
-0 when all that could be done was done, 75 when the forge does not answer (the next run
-goes on), 1 when something is not as it must be.
+It does all it can do now, starts no engine, and ends; the end of a session or of CI
+starts the next run. Two runs at once take turns by the bot's lease. The exit status is
+0 when everything possible was done, 75 when the forge does not answer (the next run
+continues), and 1 on any other fault.
 """
 
 import asyncio
@@ -14,33 +14,40 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from bot.comment import convoy_table
-from bot.door import triage
-from bot.door.inbox import Kept
+from bot.door import delivery_meaning
+from bot.door.delivery_inbox import Kept
 from bot.forge.github import GitHub
-from bot.serving import service
-from bot.serving.once import Left, run_once
-from bot.serving.oneshot_inputs import KEY_FILE, Inputs, actor_of, environment, read
-from convoy.state import State
+from bot.messages.convoy_comment import convoy_table
+from bot.serving import bot_service
+from bot.serving.oneshot_loop import Left, run_once
+from bot.settings.oneshot_settings import (
+    KEY_FILE,
+    OneshotInputs,
+    actor_of,
+    environment,
+    read,
+)
+from convoy.model.state import State
+from convoy.text.counts_and_times import counted
 from grite.errors import BratError, Unavailable
 from grite.git import pair_of
 
 DONE, FAULT, TRY_LATER = 0, 1, 75
 
 
-async def _job(inputs: Inputs) -> Left:
+async def _job(inputs: OneshotInputs) -> Left:
     _prepare(inputs)
-    async with service.opened(inputs.settings, _tell) as loop:
-        token = await loop.desk.github.token()
-        made = [pair_of(token)]  # what is made of a secret is a secret too
+    async with bot_service.opened(inputs.settings, _tell) as loop:
+        token = await loop.context.github.token()
+        made = [pair_of(token)]  # anything derived from a secret is secret too
         if inputs.key:
             (inputs.settings.folder / KEY_FILE).unlink()
             made.append(token)
         sys.stdout.writelines(f"::add-mask::{each}\n" for each in made)
         sys.stdout.flush()
-        kept = kept_of(inputs, loop.desk.login)
+        kept = kept_of(inputs, loop.context.login)
         if kept is not None:
-            loop.desk.inbox.put(f"run-{inputs.run}", kept)
+            loop.context.inbox.put(f"run-{inputs.run}", kept)
         left = await run_once(
             loop,
             after=inputs.after,
@@ -48,13 +55,13 @@ async def _job(inputs: Inputs) -> Left:
             ci_workflow=inputs.ci_workflow,
         )
         if left.again:
-            await _continue(loop.desk.github, loop.desk.mirror.default_branch)
-        _report(inputs, left, loop.desk.mirror.state)
+            await _continue(loop.context.github, loop.context.mirror.default_branch)
+        _report(inputs, left, loop.context.mirror.state)
     return left
 
 
-def _prepare(inputs: Inputs) -> None:
-    """Make the bot's folder, with who it is and the App's key."""
+def _prepare(inputs: OneshotInputs) -> None:
+    """Make the bot's folder, with its actor id and the App's key."""
     folder = inputs.settings.folder
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     (folder / "actor").write_text(actor_of(inputs.settings.repository))
@@ -64,27 +71,27 @@ def _prepare(inputs: Inputs) -> None:
             file.write(inputs.key + "\n")
 
 
-def kept_of(inputs: Inputs, login: str) -> Kept | None:
-    """Return what the event asks for, as a delivery of it would be kept."""
+def kept_of(inputs: OneshotInputs, login: str) -> Kept | None:
+    """Return the event's request, in the form in which a delivery's is kept."""
     if inputs.payload is None or not inputs.payload.is_file():
         return None
     try:
-        delivery = triage.read(inputs.event, inputs.payload.read_bytes())
+        delivery = delivery_meaning.read(inputs.event, inputs.payload.read_bytes())
     except ValidationError:
         return None  # a schedule has another form; it asks for nothing
     label = inputs.settings.label
-    return triage.meaning(inputs.event, delivery, label, login).kept
+    return delivery_meaning.meaning(inputs.event, delivery, label, login).kept
 
 
 async def _continue(github: GitHub, branch: str) -> None:
-    """Ask for another run of the loop; twice is harmless."""
+    """Ask for another run of the loop; asking twice is harmless."""
     try:
         await github.runs.start(branch, {})
     except BratError as error:
         _tell(f"the next run comes by schedule: {error}")
 
 
-def _report(inputs: Inputs, left: Left, state: State) -> None:
+def _report(inputs: OneshotInputs, left: Left, state: State) -> None:
     if inputs.output is not None:
         with inputs.output.open("a", encoding="utf-8") as file:
             file.write(f"convoys={left.convoys}\nrunning={left.running}\n")
@@ -104,7 +111,7 @@ def _tell(line: str) -> None:
     sys.stderr.flush()
 
 
-async def _until_stopped(inputs: Inputs) -> Left:
+async def _until_stopped(inputs: OneshotInputs) -> Left:
     running = asyncio.current_task()
     assert running is not None  # noqa: S101  asyncio.run makes one
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
@@ -125,8 +132,8 @@ def main() -> int:
         _tell(f"brat: {error}")
         return FAULT
     _tell(
-        f"brat: {left.convoys} convoys, {left.running} sessions, "
-        f"{left.blocked} tasks blocked"
+        f"brat: {counted(left.convoys, 'convoy')}, "
+        f"{counted(left.running, 'session')}, {counted(left.blocked, 'task')} blocked"
     )
     return DONE
 

@@ -1,1 +1,1 @@
-"""The command people type, and the local forge; wires the rest together."""
+"""The `brat` command and the local forge; this package wires the others together."""

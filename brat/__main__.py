@@ -1,13 +1,13 @@
-"""The command `brat`: what people type. Exit status 2 is for bad usage, 1 for no."""
+"""The command `brat`. It exits with 2 on bad usage and with 1 on any other failure."""
 
 import sys
 from typing import Annotated, Final
 
 import typer
 
-from bot.version import VERSION
-from brat.cli import bot, convoys, daemon, logs, patterns, seeing
-from brat.console import fail, say
+from bot.settings.version import VERSION
+from brat.commands import bot, convoy, daemon, logs, verb_commands, viewing, workflow
+from brat.terminal.console import fail, say
 from grite.errors import BratError
 
 app: Final = typer.Typer(
@@ -15,10 +15,13 @@ app: Final = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-convoys.add_to(app)
-seeing.add_to(app)
+convoy.add_to(app)
+viewing.add_to(app)
+verb_commands.add_to(
+    {"task": convoy.task, "convoy": viewing.convoy, "session": viewing.session}
+)
 daemon.add_to(app)
-patterns.add_to(app)
+workflow.add_to(app)
 logs.add_to(app)
 bot.add_to(app)
 
@@ -43,7 +46,7 @@ def _brat(
 
 
 def main() -> None:
-    """Run the command line; an expected error is one sentence on stderr and 1."""
+    """Run the command line; an expected error prints one sentence and exits with 1."""
     try:
         app()
     except BratError as error:

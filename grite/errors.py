@@ -7,6 +7,7 @@ BratError
 │   ├── Rewritten the log does not descend from what was read before
 │   └── Missing   the log is there, but not all of it is in this repository
 └── GitFailed     git ended with an error that is none of the above
+    └── Rejected  the remote will not take a push: a hook, a rule or a lacking right
 """
 
 from collections.abc import Sequence
@@ -84,3 +85,7 @@ class GitFailed(BratError):
 
     def __reduce__(self) -> tuple[type["GitFailed"], tuple[tuple[str, ...], int, str]]:
         return type(self), (self.argv, self.status, self.stderr)
+
+
+class Rejected(GitFailed):
+    """The remote will not take a push, and pushing the same again will not help."""

@@ -1,7 +1,7 @@
 """The git program, run from a clean environment and never past its deadline.
 
-Nobody's configuration, prompts or language reach it, and no shell is involved. A token
-travels in the environment (`authorization`), never in an argument or a URL.
+No user's configuration, prompts or language affect it, and no shell is involved. A
+token travels in the environment (`authorization`), never in an argument or a URL.
 """
 
 import base64
@@ -42,7 +42,7 @@ class Completed(Struct, frozen=True):
     """0 unless `check` was off; negative for the signal that ended it."""
     stdout: bytes
     stderr: str
-    """Without secrets."""
+    """Its error output, without secrets."""
 
 
 def run(  # noqa: PLR0913  what a call is
@@ -129,7 +129,7 @@ def authorization(token: str) -> dict[str, str]:
 
 
 def pair_of(token: str) -> str:
-    """Return the form in which `token` is sent: as secret as the token is."""
+    """Return the form in which `token` is sent, which is as secret as the token."""
     return base64.b64encode(f"x-access-token:{token}".encode()).decode()
 
 

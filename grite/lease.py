@@ -1,7 +1,7 @@
 """A lease in grite's form: a ref that points to a commit that holds `lock.json`.
 
-Whoever may write it moves the ref with `grite.remote`, which is where the exclusion
-comes from; here is only its content. What excludes what says `grite.resource`.
+This file reads and writes the content. `grite.remote` moves the ref, and only one
+writer can win that; `grite.resource` says which leases exclude each other.
 """
 
 import json

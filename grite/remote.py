@@ -1,7 +1,7 @@
 """The refs of another repository: look, fetch, and push with a lease on each ref.
 
-git tells a failed push in many ways, and a cut connection not at all, so after every
-failure the remote's refs are read back and what they say counts.
+git reports a failed push in many ways, and a cut connection not at all. So after every
+failure the remote's refs are read back, and they decide.
 """
 
 import re
@@ -14,12 +14,12 @@ from typing import Final
 from msgspec import Struct
 
 from grite import git
-from grite.errors import BratError, Conflict, GitFailed, Unavailable
-from grite.shown import without
+from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
+from grite.redacted_repr import without
 
 PATTERNS: Final = ("refs/heads/*", "refs/grite/*")
 PARTS: Final = ("HEAD", "config", "objects", "refs")
-"""What git wants to see in a repository."""
+"""The files git expects in a repository."""
 _NO_GC: Final = "[gc]\n\tauto = 0\n"
 _HEADS: Final = "refs/heads/"
 _QUIET: Final = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
@@ -38,22 +38,26 @@ _LOST_RACE: Final = (
     r"stale info|cannot lock ref|failed to update ref|already exists|incorrect old"
     r"|fetch first"
 )
+_REJECTED: Final = (
+    r"hook declined|returned error: (?:403|404|410|422)|Repository not found"
+    r"|Permission denied|protected|GH0\d\d|cannot create"
+)
+"""Errors of a remote that trying again does not change."""
 _FETCH_RACE: Final = r"cannot lock ref|unable to update local ref"
 _NO_ROOM: Final = (
     rf"No space left|Disk quota|File too large|died of signal {signal.SIGXFSZ:d}"
 )
 WHOLE: Final = 2_147_483_647
-"""As a depth: all there is, also in a clone that was shallow.
-https://git-scm.com/docs/shallow
-"""
+"""The depth for everything, even in a clone that was shallow.
+https://git-scm.com/docs/shallow"""
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REF: Final = re.compile(r"refs/[^\s:*?\[\\^~]+")
 
 
 class RefUpdate(Struct, frozen=True):
-    """What is asked for one ref.
+    """The change wanted for one ref.
 
-    With `new` and `old` equal it only has to be there when the push starts.
+    If `new` and `old` are equal, the ref only has to be there when the push starts.
 
     Raises:
         ValueError: no full ref name, or a value that is no full commit id.
@@ -62,7 +66,7 @@ class RefUpdate(Struct, frozen=True):
     ref: str
     """Full name."""
     new: str | None
-    """The commit it shall be at; None deletes it."""
+    """The commit to move it to; None deletes it."""
     old: str | None
     """The commit it must be at; None: it must not exist."""
 
@@ -80,18 +84,18 @@ class Advertised(Struct, frozen=True):
     refs: dict[str, str]
     """Commit ids by full ref name."""
     head: str | None
-    """The full ref that HEAD stands for; None when that is not there."""
+    """The full ref that HEAD points to; None if it does not exist."""
 
     @property
     def default_branch(self) -> str | None:
-        """The branch that HEAD stands for, without refs/heads/."""
+        """The branch that HEAD points to, without refs/heads/."""
         if self.head is None or not self.head.startswith(_HEADS):
             return None
         return self.head.removeprefix(_HEADS)
 
 
 def ensure_mirror(path: Path) -> None:
-    """Make a bare repository at `path`, that never cleans up by itself.
+    """Make a bare repository at `path` that never cleans up by itself.
 
     Safe to call again; what is missing is made again.
     """
@@ -142,7 +146,7 @@ class Remote(Struct, frozen=True):
         return self.advertised(patterns).refs
 
     def default_branch(self) -> str | None:
-        """Return the name of HEAD's branch, None when it is not there.
+        """Return the name of HEAD's branch, None if it does not exist.
 
         Raises as `advertised`.
         """
@@ -188,7 +192,8 @@ class Remote(Struct, frozen=True):
             Conflict: a ref is not where it was expected; with `atomic` none moved.
             Unavailable: no answer. None had moved when the refs were read back, or
                 they could not be read; the push may still arrive.
-            GitFailed: any other error, such as a protected branch.
+            Rejected: a hook, a rule or a lacking right forbids it.
+            GitFailed: any other error.
         """
         if not updates:
             return
@@ -202,7 +207,7 @@ class Remote(Struct, frozen=True):
             self._judge(updates, error)
 
     def _judge(self, updates: Sequence[RefUpdate], failure: BratError) -> None:
-        """Return if a failed push did arrive; else raise what happened to it."""
+        """Return if a failed push did arrive, else raise its error."""
         try:
             refs = self.refs([update.ref for update in updates])
         except (Unavailable, GitFailed):
@@ -233,7 +238,7 @@ class Remote(Struct, frozen=True):
 
 
 def _failure(args: Sequence[str], done: git.Completed, url: str) -> BratError:
-    """Return the error that git's words stand for."""
+    """Return the error that git's message means."""
     rejected = "\n".join(
         line
         for line in done.stdout.decode(errors="replace").splitlines()
@@ -250,7 +255,9 @@ def _failure(args: Sequence[str], done: git.Completed, url: str) -> BratError:
         return Conflict(f"{where} rejected the push: {rejected}")
     if not rejected and not re.search(_REFUSED, said) and re.search(_UNREACHABLE, said):
         return Unavailable(f"{where} did not answer: {said[-500:]}")
-    return GitFailed(["git", *map(git.redacted, args)], done.status, said)
+    is_final = args[0] == "push" and re.search(_REJECTED, said)
+    kind = Rejected if is_final else GitFailed
+    return kind(["git", *map(git.redacted, args)], done.status, said)
 
 
 def _found(update: RefUpdate, value: str | None) -> str:

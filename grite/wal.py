@@ -44,7 +44,7 @@ class Log:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._newest = ("", 0)
-        """The commit that was written last, and its date."""
+        """The commit written last, and its date."""
         try:
             self._repo = pygit2.Repository(str(path))
         except pygit2.GitError as error:
@@ -52,7 +52,7 @@ class Log:
 
     @property
     def folder(self) -> Path:
-        """Git's own folder of the repository."""
+        """The repository's git folder."""
         return Path(self._repo.path)
 
     def head(self, ref: str = WAL_REF) -> str | None:
@@ -153,10 +153,10 @@ class Log:
             raise Conflict(f"somebody else moves the log: {error}") from error
 
     def entries(self, head: str, *, since: str | None = None) -> list[Entry]:
-        """Return what was logged after `since` up to `head`, oldest first.
+        """Return the entries after `since` up to `head`, oldest first.
 
-        What cannot be read or does not verify is a fault of its entry. If a commit in
-        the chain is missing, its entry says so and is the first.
+        Whatever cannot be read or verified is a fault of its entry. If a commit in the
+        chain is missing, the first entry says so.
 
         Args:
             head: the newest commit to read.
@@ -171,7 +171,7 @@ class Log:
     def read(
         self, head: str, *, since: str | None = None, whole: bool = False
     ) -> Iterator[Entry]:
-        """Give the same one by one, so that a long log needs little memory.
+        """Yield the same entries one by one, so that a long log needs little memory.
 
         Raises as `entries`, before anything is given; with `whole` also `Missing` when
         the log's beginning is not here.
@@ -190,9 +190,9 @@ class Log:
         return (entry.read(self._repo, commit) for commit in reversed(chain))
 
     def newest(self, head: str) -> Iterator[Entry]:
-        """Give what was logged up to `head` one by one, newest first.
+        """Yield the entries up to `head` one by one, newest first.
 
-        It ends before a commit that is not here, so a shallow clone shows what it has.
+        It stops before a commit that is not here, so a shallow clone shows what it has.
         """
         with contextlib.suppress(Missing):
             for commit in self._walk(head):
@@ -201,7 +201,7 @@ class Log:
     def missing(self, head: str, *, since: str | None = None) -> str | None:
         """Return the commit between `since` and `head` that is not here.
 
-        None: they are all here. A shallow clone has such a commit.
+        None if all are here; in a shallow clone one is missing.
 
         Raises:
             Rewritten: `head` does not descend from `since`.
@@ -225,7 +225,7 @@ class Log:
         return None
 
     def _walk(self, head: str) -> Iterator[str]:
-        """Give `head` and what is before it; an object that is no commit ends it."""
+        """Yield `head` and its ancestors, up to an object that is not a commit."""
         at: str | None = head
         while at is not None:
             yield at
@@ -237,9 +237,9 @@ class Log:
                 return
 
     def _chain(self, head: str, since: str | None) -> tuple[list[str], str | None]:
-        """Return the commits after `since`, newest first, and the first that is lost.
+        """Return the commits after `since`, newest first, and the first missing one.
 
-        The lost one is the last of them.
+        The missing one is the last of them.
         """
         chain: list[str] = []
         at: str | None = head
@@ -249,14 +249,14 @@ class Log:
                 at = self._parent(at)
             except Missing:
                 return chain, at
-            except Corrupt:  # somebody let the ref stand at something else
+            except Corrupt:  # the ref was pointed at something else
                 at = None
         if since is not None and at != since:
             raise Rewritten(since, head)
         return chain, None
 
     def _parent(self, commit: str) -> str | None:
-        """Return the commit before `commit`, also where a shallow clone hides it.
+        """Return the commit before `commit`, even where a shallow clone hides it.
 
         Raises:
             Corrupt: `commit` is not here, or is no commit.
@@ -276,7 +276,7 @@ class Log:
         return head[start : head.find(b"\n", start)].decode()
 
     def _create(self, new: str) -> None:
-        # libgit2 can lose one of two that create a ref at once; git itself cannot.
+        # libgit2 can lose one of two refs created at once; git itself cannot.
         try:
             git.run(["update-ref", WAL_REF, new, _NOWHERE], cwd=self._path)
         except GitFailed as error:

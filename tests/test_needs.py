@@ -1,4 +1,4 @@
-"""The marker `needs`, in a pytest of its own."""
+"""The markers `needs` and `slow`, in a pytest of its own."""
 
 from pathlib import Path
 
@@ -7,7 +7,10 @@ import pytest
 CONFTEST = Path(__file__).with_name("conftest.py")
 INI = """
 [pytest]
-markers = needs(tool): as here
+markers =
+    needs(tool): as here
+    slow: as here
+    quick: as here
 asyncio_default_fixture_loop_scope = function
 """
 TESTS = """
@@ -49,3 +52,25 @@ def test_strict_mode_fails_it(
 
     done.assert_outcomes(passed=1, errors=1)
     done.stdout.fnmatch_lines("*needs no-such-tool, and BRAT_STRICT forbids*")
+
+
+def test_what_needs_a_browser_is_slow_unless_it_is_called_quick(
+    inner: pytest.Pytester,
+) -> None:
+    inner.makepyfile("""
+import pytest
+
+@pytest.mark.needs("chromium")
+def test_looks(): ...
+
+@pytest.mark.quick
+@pytest.mark.needs("chromium")
+def test_looks_at_once(): ...
+""")
+
+    done = inner.runpytest_inprocess(
+        "--collect-only", "-q", "-m", "not slow", "-p", "no:xdist"
+    )
+
+    done.stdout.fnmatch_lines("*::test_looks_at_once")
+    done.stdout.no_fnmatch_line("*::test_looks")

@@ -1,6 +1,6 @@
 """The JSON interface below `/api/v1`: the same state, for programs.
 
-`openapi.json` describes it; a test holds that every answer is as it says there.
+`openapi.json` describes it; a test checks every response against that description.
 """
 
 from collections.abc import Callable
@@ -9,13 +9,13 @@ from typing import Any, Final
 
 from aiohttp import web
 
-from bot.dashboard.lookup import convoy_of, task_of
-from bot.dashboard.porch import sight_of
+from bot.dashboard.access_policy import view_of
+from bot.dashboard.path_lookup import convoy_of, task_of
 from bot.dashboard.stream import stream
-from bot.version import VERSION
-from convoy.state import State
-from convoy.told import document
-from convoy.told.document import SCHEMA_VERSION
+from bot.settings.version import VERSION
+from convoy.model.state import State
+from convoy.views import document
+from convoy.views.document import SCHEMA_VERSION
 
 ROOT: Final = "/api/v1"
 DESCRIPTION: Final = Path(__file__).with_name("openapi.json")
@@ -26,7 +26,7 @@ class Api:
     """Answers programs that only read."""
 
     def routes(self, base: str) -> list[web.RouteDef]:
-        """Return all that can be read, below a path."""
+        """Return the routes for reading, below a path."""
         root = base + ROOT
         return [
             web.get(f"{root}/openapi.json", self._description),
@@ -47,26 +47,26 @@ class Api:
         return web.FileResponse(DESCRIPTION)
 
     async def _health(self, request: web.Request) -> web.Response:
-        trouble = sight_of(request).news.trouble
+        trouble = view_of(request).watcher.trouble
         told = {
             "schema_version": SCHEMA_VERSION,
             "version": VERSION,
-            "wal_head": sight_of(request).news.reading.head,
+            "wal_head": view_of(request).watcher.reading.head,
             "trouble": trouble,
         }
         return web.json_response(told, status=503 if trouble else 200)
 
     async def _repositories(self, request: web.Request) -> web.Response:
         own = {
-            "name": sight_of(request).house.repository,
-            "web": sight_of(request).house.web,
+            "name": view_of(request).source.repository,
+            "web": view_of(request).source.web,
         }
         return _answer("repositories", [own])
 
     async def _status(self, request: web.Request) -> web.Response:
-        sight = sight_of(request)
+        view = view_of(request)
         told = document.state_document(
-            sight.state, sight.now, sight.news.reading.faults, sight.news.here
+            view.state, view.now, view.watcher.reading.faults, view.watcher.here
         )
         return web.json_response(told)
 
@@ -74,35 +74,35 @@ class Api:
         self, name: str, told: Callable[[State], list[dict[str, Any]]]
     ) -> Callable[[web.Request], Any]:
         async def answer(request: web.Request) -> web.Response:
-            return _answer(name, told(sight_of(request).state))
+            return _answer(name, told(view_of(request).state))
 
         return answer
 
     async def _convoy(self, request: web.Request) -> web.Response:
-        convoy = convoy_of(sight_of(request).state, request)
+        convoy = convoy_of(view_of(request).state, request)
         return web.json_response(document.convoy_document(convoy))
 
     async def _tasks(self, request: web.Request) -> web.Response:
-        convoy = convoy_of(sight_of(request).state, request)
+        convoy = convoy_of(view_of(request).state, request)
         tasks = [document.task_document(convoy, task) for task in convoy.tasks]
         return _answer("tasks", tasks)
 
     async def _task(self, request: web.Request) -> web.Response:
-        convoy, task = task_of(sight_of(request).state, request)
+        convoy, task = task_of(view_of(request).state, request)
         told = document.task_document(convoy, task)
-        now = sight_of(request).now
-        why = document.why_document(sight_of(request).state, convoy, task, now)
+        now = view_of(request).now
+        why = document.why_document(view_of(request).state, convoy, task, now)
         return web.json_response(told | why)
 
     async def _printed(self, request: web.Request) -> web.Response:
-        """Give the end of what the task's newest session printed; empty: nothing."""
-        text = await sight_of(request).house.printed(
-            *task_of(sight_of(request).state, request)
+        """Give the end of the newest session's output; empty: there is none."""
+        text = await view_of(request).source.printed(
+            *task_of(view_of(request).state, request)
         )
         return web.Response(text=text)
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        return await stream(request, sight_of(request).news)
+        return await stream(request, view_of(request).watcher)
 
 
 def _answer(name: str, rows: list[dict[str, Any]]) -> web.Response:

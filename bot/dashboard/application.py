@@ -1,4 +1,4 @@
-"""The dashboard's routes, and what holds for all of them."""
+"""The dashboard's routes, and the checks and headers common to all of them."""
 
 import asyncio
 import errno
@@ -9,11 +9,11 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.dashboard import access, api, assets, faults
+from bot.dashboard import api, assets, error_pages, token_access
+from bot.dashboard.access_policy import AccessPolicy, RepositoryView, attach
 from bot.dashboard.buttons import Buttons
-from bot.dashboard.house import House
-from bot.dashboard.news import News
-from bot.dashboard.porch import Porch, Sight, bring
+from bot.dashboard.dashboard_source import DashboardSource
+from bot.dashboard.state_watcher import StateWatcher
 from bot.dashboard.views import Views
 from grite.errors import BratError
 
@@ -26,9 +26,9 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 class Dashboard:
     """Answers every request of one dashboard; for one event loop."""
 
-    def __init__(self, porch: Porch, base: str = "") -> None:
-        """Take who decides who comes in, and what each path begins with."""
-        self._porch = porch
+    def __init__(self, access: AccessPolicy, base: str = "") -> None:
+        """Serve below the path `base`; `access` decides which requests are allowed."""
+        self._access = access
         self._base = base
 
     def application(self) -> web.Application:
@@ -37,9 +37,9 @@ class Dashboard:
         base = self._base
         app.add_routes(
             [
-                *Views(self._porch).routes(base),
+                *Views(self._access).routes(base),
                 *api.Api().routes(base),
-                *Buttons(self._porch).routes(base),
+                *Buttons(self._access).routes(base),
                 web.get("/healthz", _healthy),
                 web.get("/static/{digest}/{name}", assets.give),
             ]
@@ -54,20 +54,20 @@ class Dashboard:
     ) -> web.StreamResponse:
         answer: web.StreamResponse
         try:
-            welcome = await self._porch.admit(request)
-            if welcome is None and (sight := await self._porch.sight(request)):
-                bring(request, sight)
+            welcome = await self._access.admit(request)
+            if welcome is None and (view := await self._access.view(request)):
+                attach(request, view)
             answer = welcome or await handler(request)
         except BratError as error:
             fault = web.HTTPServiceUnavailable(text=f"{error}; try again.\n")
-            answer = faults.told(request, fault)
+            answer = error_pages.told(request, fault)
         except web.HTTPException as error:
-            if error.status < HTTPStatus.BAD_REQUEST:  # to somewhere else
-                error.headers.update(access.HEADERS)
+            if error.status < HTTPStatus.BAD_REQUEST:  # a redirect
+                error.headers.update(token_access.HEADERS)
                 raise
-            answer = faults.told(request, error)
+            answer = error_pages.told(request, error)
         if not answer.prepared:
-            for name, value in access.HEADERS.items():
+            for name, value in token_access.HEADERS.items():
                 answer.headers.setdefault(name, value)
         return answer
 
@@ -77,23 +77,25 @@ async def _healthy(_request: web.Request) -> web.Response:
 
 
 @asynccontextmanager
-async def serving(house: House, port: int = PORT) -> AsyncIterator[str]:
+async def serving(source: DashboardSource, port: int = PORT) -> AsyncIterator[str]:
     """Serve a dashboard on loopback and give its address.
 
     Args:
-        house: what it is of.
-        port: where; when it is taken, and for 0, the system chooses another one.
+        source: the repository to show.
+        port: the port; if it is taken or 0, the system chooses another.
     """
-    news = News(house.read, house.here)
-    await news.look()
+    watcher = StateWatcher(source.read, source.here)
+    await watcher.look()
     runner = web.AppRunner(
-        Dashboard(access.TokenPorch(Sight(house, news))).application(),
+        Dashboard(
+            token_access.TokenAccess(RepositoryView(source, watcher))
+        ).application(),
         access_log=None,
         shutdown_timeout=1,
     )
     await runner.setup()
     async with asyncio.TaskGroup() as group:
-        looking = group.create_task(news.keep_looking(), name="dashboard news")
+        looking = group.create_task(watcher.keep_looking(), name="dashboard watcher")
         try:
             await _listen(runner, port)
             yield f"http://localhost:{runner.addresses[0][1]}"

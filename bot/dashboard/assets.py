@@ -1,4 +1,4 @@
-"""The files that pages need: style, icon, scripts of others; browsers keep them."""
+"""Serves the files that pages need (style, icon, scripts); browsers keep them."""
 
 import gzip
 from functools import cache
@@ -8,7 +8,7 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.dashboard.made import takes_gzip
+from bot.dashboard.page_cache import takes_gzip
 
 _FOLDER: Final = Path(__file__).with_name("static")
 _PREFIX: Final = "/static/"
@@ -29,7 +29,7 @@ _ADDRESSES: Final = {file.name: address for address, file in _FILES.items()}
 
 
 def address(name: str) -> str:
-    """Return where a file is: another place whenever there is something else in it.
+    """Return a file's address, which changes with the file's content.
 
     Raises:
         KeyError: there is no such file.
@@ -38,10 +38,10 @@ def address(name: str) -> str:
 
 
 async def give(request: web.Request) -> web.Response:
-    """Answer with a file, as gzip to who can read that.
+    """Answer with a file, as gzip if the browser takes it.
 
     Raises:
-        HTTPNotFound: there is none at this address.
+        HTTPNotFound: there is no file at this address.
     """
     file = _FILES.get(request.path)
     if file is None or file.suffix not in _TYPES:
@@ -55,6 +55,6 @@ async def give(request: web.Request) -> web.Response:
 
 @cache
 def _content(file: Path) -> tuple[bytes, bytes]:
-    """Return a file as it is, and packed; there are some five, and they stay."""
+    """Return a file's content, plain and as gzip; the few files stay in memory."""
     plain = file.read_bytes()
     return plain, gzip.compress(plain, mtime=0)

@@ -1,27 +1,29 @@
-"""Buttons, and what programs decide: put to the rules, and what they say."""
+"""Carries out requests by buttons and programs, and shows the reply."""
 
+import asyncio
 import json
 
 from aiohttp import web
 
-from bot import deeds
 from bot.dashboard import api
-from bot.dashboard.lookup import convoy_of, task_of
-from bot.dashboard.porch import Porch, sight_of
-from bot.deeds import Deed
-from convoy.planner.tasklist import PlanError
-from convoy.state import Convoy
+from bot.dashboard.access_policy import AccessPolicy, view_of
+from bot.dashboard.path_lookup import convoy_of, task_of
+from bot.messages.replies import refused
+from bot.verbs import endpoints
+from bot.verbs.request_context import Asker
+from bot.verbs.verb import NotPossible
+from convoy.model.state import Convoy
 
 
 class Buttons:
-    """Answers who wants something changed."""
+    """Answers requests that change something."""
 
-    def __init__(self, porch: Porch) -> None:
-        """Take who says whose word counts."""
-        self._porch = porch
+    def __init__(self, access: AccessPolicy) -> None:
+        """Let `access` decide who may press buttons."""
+        self._access = access
 
     def routes(self, base: str) -> list[web.RouteDef]:
-        """Return where they go, below a path, for people and for programs."""
+        """Return the routes of the buttons, below a path, for people and programs."""
         root = base + api.ROOT
         return [
             web.post(f"{base}/convoys/{{convoy}}/{{verb}}", self._convoy),
@@ -31,31 +33,32 @@ class Buttons:
         ]
 
     async def _convoy(self, request: web.Request) -> web.Response:
-        convoy = convoy_of(sight_of(request).state, request)
+        convoy = convoy_of(view_of(request).state, request)
         return await self._press(request, convoy, 0)
 
     async def _task(self, request: web.Request) -> web.Response:
-        convoy, task = task_of(sight_of(request).state, request)
+        convoy, task = task_of(view_of(request).state, request)
         return await self._press(request, convoy, task.number)
 
     async def _press(
         self, request: web.Request, convoy: Convoy, task: int
     ) -> web.Response:
-        sight = sight_of(request)
-        if sight.house.ask is None:
+        view = view_of(request)
+        if view.source.carry_out is None:
             raise web.HTTPForbidden(text="This dashboard only shows.\n")
-        by = await self._porch.writer(request, sight)
-        text, verb = await _text(request), request.match_info["verb"]
+        by = await self._access.writer(request, view)
+        text, word = await _text(request), request.match_info["verb"]
         try:
-            command = deeds.command(Deed(verb=verb, task=task, text=text), convoy, by)
-        except deeds.NoSuchDeed as error:
+            asked = await asyncio.to_thread(endpoints.request_of, word, task, text)
+        except endpoints.NoSuchWord as error:
             raise web.HTTPNotFound(text=f"{error}.\n") from error
-        except (deeds.NotPossible, PlanError) as error:
-            raise web.HTTPConflict(text=f"That cannot be done: {error}.\n") from error
-        refused = await sight.house.ask(command)
-        await sight.news.look()
-        if refused is not None:
-            raise web.HTTPConflict(text=f"That cannot be done: {refused.why}.\n")
+        except NotPossible as error:
+            raise web.HTTPConflict(text=f"{refused(str(error)).text}\n") from error
+        asker = Asker(by=by, convoy=convoy.name, allowed=True, at_endpoint=True)
+        reply = await view.source.carry_out(asker, asked)
+        await view.watcher.look()
+        if reply.why:
+            raise web.HTTPConflict(text=f"{reply.text}\n")
         if api.ROOT in request.path:
             return web.json_response({"done": True})
         return web.Response(
@@ -64,10 +67,10 @@ class Buttons:
 
 
 async def _text(request: web.Request) -> str:
-    """Return what somebody says beside the word: a field of the form, or of JSON.
+    """Return the text of a request: a field of the form, or of JSON.
 
     Raises:
-        HTTPBadRequest: it is no text.
+        HTTPBadRequest: the field is no text.
     """
     if request.content_type != "application/json":
         told: object = (await request.post()).get("text", "")

@@ -1,12 +1,12 @@
-"""What each list shows, whole: the page it is on takes a part of it. Pure."""
+"""All entries of each list; a page shows only part of them. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from bot.dashboard.porch import Sight
-from convoy.state import Convoy, State, Task
-from convoy.told.interventions import Intervention, interventions
-from convoy.told.timeline import Line
+from bot.dashboard.access_policy import RepositoryView
+from convoy.model.state import Convoy, State, Task
+from convoy.views.interventions import Intervention, interventions
+from convoy.views.timeline import Line
 
 STATES: Final = (
     "queued",
@@ -18,19 +18,19 @@ STATES: Final = (
 )
 
 Found = tuple[Sequence[Any], Mapping[str, Any]]
-"""Rows, and what else the page shows."""
+"""The rows, and the page's other values."""
 
 
-def waiting(sight: Sight) -> tuple[Intervention, ...]:
-    """Return all that waits for a person, here or by what the log says."""
-    news = sight.news
-    found = interventions(sight.state, sight.now, news.reading.faults)
-    return (*news.here, *found)
+def waiting(view: RepositoryView) -> tuple[Intervention, ...]:
+    """Return everything that waits for a person, in the log or outside of it."""
+    watcher = view.watcher
+    found = interventions(view.state, view.now, watcher.reading.faults)
+    return (*watcher.here, *found)
 
 
-def waits(sight: Sight) -> Found:
-    """Return what waits for a person."""
-    return waiting(sight), {}
+def waits(view: RepositoryView) -> Found:
+    """Return everything that waits for a person, as rows."""
+    return waiting(view), {}
 
 
 def newest_first(state: State) -> list[Convoy]:
@@ -47,7 +47,7 @@ def all_tasks(state: State) -> Iterable[tuple[Convoy, Task]]:
 
 
 def tasks(state: State, wanted: str) -> Found:
-    """Return the tasks that are in one state; in any for no state."""
+    """Return the tasks in one state; all tasks if `wanted` is empty."""
     found = [each for each in all_tasks(state) if wanted in ("", each[1].state)]
     return found, {"states": STATES, "wanted": wanted}
 
@@ -63,13 +63,13 @@ def convoys(state: State) -> Found:
 
 
 def lines(state: State, known: Sequence[Line], wanted: str, words: str) -> Found:
-    """Return the log's last lines that fit, the newest first.
+    """Return the log's matching last lines, the newest first.
 
     Args:
-        state: for the names of convoys.
-        known: lines, the oldest first.
-        wanted: a convoy; empty: any.
-        words: what a line must hold.
+        state: holds the names of convoys.
+        known: the lines, the oldest first.
+        wanted: a convoy's name; empty: any convoy.
+        words: the text that a line must contain.
     """
     found = [
         line

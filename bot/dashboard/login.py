@@ -1,7 +1,7 @@
 """Signing in with an account of the forge: the App's web flow, and our own cookie.
 
-The forge is asked once who somebody is; its token is used for that and forgotten. What
-is kept is a signed cookie that names them for some hours. What they may is never in it.
+The forge is asked once who a person is; its token is used for that and forgotten. A
+signed cookie then names the person for some hours. It never holds their rights.
 
 https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app/generating-a-user-access-token-for-a-github-app
 https://datatracker.ietf.org/doc/html/rfc7636
@@ -36,19 +36,19 @@ _ANSWER_BYTES: Final = 100_000
 
 @dataclass(frozen=True, kw_only=True)
 class OAuth:
-    """Our App, as people sign in with it."""
+    """Our App's settings for signing in."""
 
     client_id: str
     client_secret: str = field(repr=False)
     web_url: str
-    """Where the forge is for people."""
+    """The forge's address for people."""
     api_url: str
     own_url: str
-    """Where people reach this dashboard, without a slash at the end."""
+    """This dashboard's address for people, without a slash at the end."""
 
     @property
     def callback(self) -> str:
-        """Where the forge sends people back: one of the App's callback URLs."""
+        """The address to which the forge sends people back: an App's callback URL."""
         return self.own_url + DONE
 
 
@@ -58,25 +58,25 @@ class Person:
 
     login: str
     number: str
-    """Of their session."""
+    """The id of their session."""
 
 
 class Sessions:
-    """Cookies that only we can have made; for one event loop."""
+    """Makes and reads signed cookies; for one event loop."""
 
     def __init__(self, key: bytes) -> None:
-        """Take the key; who has it can be everybody."""
+        """Sign with `key`; anybody who has it can act as any person."""
         self._key = key
         self._ended: dict[str, float] = {}
-        """Sessions that were signed out, until when they would have lasted."""
+        """Signed-out sessions, with the time when each would have expired."""
 
     def sealed(self, what: str, seconds: float, told: Mapping[str, str]) -> str:
-        """Return a cookie's value that says this for so long."""
+        """Return a cookie's value that holds `told` and expires after `seconds`."""
         claims = {**told, "aud": what, "exp": int(time.time() + seconds)}  # noqa: TID251  a cookie's end
         return jwt.encode(claims, self._key, _ALGORITHM)
 
     def opened(self, what: str, value: str | None) -> Mapping[str, Any] | None:
-        """Return what a cookie says; None: it is not ours, of another kind, or over."""
+        """Return a cookie's content; None: not ours, of another kind, or expired."""
         try:
             return jwt.decode(
                 value or "",
@@ -89,7 +89,7 @@ class Sessions:
             return None
 
     def person(self, request: web.Request) -> Person | None:
-        """Return who signed in; None: nobody."""
+        """Return the signed-in person; None: nobody is signed in."""
         told = self.opened(SESSION, request.cookies.get(SESSION))
         if told is None or told["jti"] in self._ended:
             return None
@@ -101,26 +101,26 @@ class Sessions:
         return self.sealed(SESSION, SESSION_S, told)
 
     def end(self, person: Person) -> None:
-        """Let a session count no more, wherever its cookie went; safe to call twice."""
+        """End a session, whoever has its cookie; safe to call twice."""
         now = time.monotonic()
         self._ended = {each: at for each, at in self._ended.items() if at > now}
         self._ended[person.number] = now + SESSION_S
 
     def csrf(self, person: Person) -> str:
-        """Return what each form of this session carries."""
+        """Return the token for each form of this session."""
         return hmac.new(self._key, f"csrf {person.number}".encode(), sha256).hexdigest()
 
 
 class Login:
-    """The way to the forge and back."""
+    """Sends people to the forge to sign in, and takes them back."""
 
     def __init__(self, oauth: OAuth, sessions: Sessions) -> None:
-        """Take our App, and who keeps what they tell."""
+        """Sign in with our App; `sessions` makes the cookies."""
         self._oauth = oauth
         self._sessions = sessions
 
     def routes(self) -> list[web.RouteDef]:
-        """Return where people sign in and out."""
+        """Return the routes for signing in and out."""
         return [
             web.get("/login", self._out),
             web.get(DONE, self._back),
@@ -128,7 +128,7 @@ class Login:
         ]
 
     async def _out(self, request: web.Request) -> web.Response:
-        """Send somebody to the forge, with a secret that only their browser keeps."""
+        """Send a person to the forge, with a secret that only their browser keeps."""
         state, verifier = secrets.token_urlsafe(32), secrets.token_urlsafe(48)
         told = {"state": state, "verifier": verifier, "to": _inside(request)}
         digest = sha256(verifier.encode()).digest()
@@ -145,7 +145,7 @@ class Login:
         return answer
 
     async def _back(self, request: web.Request) -> web.Response:
-        """Take somebody back, if it is who went, and give them a session."""
+        """Start a session for a person who returns in the browser that was sent off."""
         told = self._sessions.opened(LOGIN, request.cookies.get(LOGIN))
         state = request.query.get("state", "")
         same = told is not None and hmac.compare_digest(
@@ -174,11 +174,11 @@ class Login:
         return answer
 
     async def _asked(self, code: str, verifier: str) -> str:
-        """Return who the forge says brought this code.
+        """Return the account to which the forge gave this code.
 
         Raises:
-            HTTPForbidden: it takes the code for no good one.
-            Unavailable: it does not answer, or not as it should.
+            HTTPForbidden: the forge rejects the code.
+            Unavailable: the forge does not answer, or not as it should.
         """
         told = {
             "client_id": self._oauth.client_id,
@@ -218,7 +218,7 @@ def _read(answer: httpx.Response) -> Mapping[str, Any]:
 
 
 def _inside(request: web.Request) -> str:
-    """Return where somebody goes on afterwards: a path of ours and nothing else."""
+    """Return the path for after signing in; only a path of ours is allowed."""
     to = request.query.get("to", "/")
     plain = to.startswith("/") and not to.startswith(("//", "/\\"))
     return to if plain and to.isprintable() else "/"
@@ -227,8 +227,8 @@ def _inside(request: web.Request) -> str:
 def _keep(answer: web.Response, name: str, value: str, seconds: int) -> None:
     """Set a cookie that scripts, other hosts and plain HTTP never see.
 
-    Lax, not Strict: it has to come along when the forge sends somebody back. What
-    changes anything looks at the form's own token and at its origin, too.
+    Lax, not Strict: the browser has to send it when the forge sends a person back.
+    Every change also needs the form's own token and the right origin.
     """
     answer.set_cookie(
         name,

@@ -7,7 +7,7 @@ from typing import Final, Generic, TypeVar
 Row = TypeVar("Row")
 
 ROWS: Final = 50
-"""On one page."""
+"""Rows on one page."""
 DIGITS: Final = 6
 
 
@@ -17,19 +17,19 @@ class Part(Generic[Row]):
 
     rows: Sequence[Row]
     count: int
-    """In the whole list."""
+    """The number of rows in the whole list."""
     number: int
-    """Which page this is, from 1."""
+    """The number of this page, from 1."""
     last: int
-    """How many pages there are; at least 1."""
+    """The number of pages; at least 1."""
 
 
 def part(rows: Sequence[Row], wanted: str) -> Part[Row]:
-    """Return the page that a query names: the nearest there is, the first for nonsense.
+    """Return the page that a query names, or the nearest; the first if it is invalid.
 
     Args:
         rows: the whole list.
-        wanted: the page's number, as somebody wrote it.
+        wanted: the page's number as text, unchecked.
     """
     last = max(1, -(-len(rows) // ROWS))
     plain = wanted.isascii() and wanted.isdigit() and len(wanted) <= DIGITS

@@ -1,28 +1,28 @@
-"""What people may in a repository, as the forge says: asked again after a while."""
+"""Asks the forge what people may do in a repository, and remembers it for a while."""
 
 import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
 KEPT_S: Final = 60.0
-"""How long somebody may still look, or see a button, after they may not any more."""
+"""How long a person who lost a right may still see pages and buttons."""
 MOST: Final = 10_000
 
 
 class Rights:
-    """Answers that are remembered for a minute; for one event loop."""
+    """Remembers the forge's answers for a minute; for one event loop."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Take how time passes, in seconds."""
+        """Measure time with `clock`, in seconds."""
         self._clock = clock
         self._known: dict[tuple[str, ...], tuple[float, bool]] = {}
 
     async def may(
         self, key: tuple[str, ...], ask: Callable[[], Awaitable[bool]]
     ) -> bool:
-        """Return the answer to a question, asked anew when the last one is old.
+        """Return whether a person has a right, asking again when the answer is old.
 
-        Raises whatever `ask` raises: who cannot be asked about may nothing.
+        Raises whatever `ask` raises: a person without an answer has no right.
         """
         now = self._clock()
         known = self._known.get(key)

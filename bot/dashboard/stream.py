@@ -9,20 +9,20 @@ from typing import Final
 
 from aiohttp import web
 
-from bot.dashboard import access
-from bot.dashboard.news import News
+from bot.dashboard import token_access
+from bot.dashboard.state_watcher import StateWatcher
 
 PING_S: Final = 15.0
-"""How often a silent stream says that it lives, so that nothing between closes it."""
+"""How often a silent stream sends a ping, so that no proxy closes it."""
 
 
-async def stream(request: web.Request, news: News) -> web.StreamResponse:
+async def stream(request: web.Request, news: StateWatcher) -> web.StreamResponse:
     """Stream one `changed` for every change.
 
-    What changed between a page and its stream, or while the stream was cut, counts.
+    Changes between a page and its stream, or while the stream was cut, count too.
     """
     answer = web.StreamResponse(
-        headers=access.HEADERS | {"Content-Type": "text/event-stream"}
+        headers=token_access.HEADERS | {"Content-Type": "text/event-stream"}
     )
     since = request.query.get("since", news.mark)
     known = request.headers.get("Last-Event-ID", since)

@@ -1,4 +1,4 @@
-"""The pages that people ask for."""
+"""Handles the requests for pages."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -6,28 +6,28 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.dashboard import api, lists, pages
-from bot.dashboard.lines import MOST
-from bot.dashboard.lookup import convoy_of, task_of
-from bot.dashboard.made import Made, Shelf
+from bot.dashboard import api, lists, page_contents
+from bot.dashboard.access_policy import AccessPolicy, view_of
+from bot.dashboard.log_tail import MOST
+from bot.dashboard.page_cache import CachedPage, PageCache
 from bot.dashboard.paging import part
-from bot.dashboard.porch import Porch, sight_of
+from bot.dashboard.path_lookup import convoy_of, task_of
 from bot.dashboard.stream import stream
 
 Given = Callable[[], Mapping[str, Any]]
-"""Gives what a page shows."""
+"""Returns a page's values."""
 
 
 class Views:
-    """Answers people who look."""
+    """Answers requests for pages."""
 
-    def __init__(self, porch: Porch) -> None:
-        """Take who says what each visitor may."""
-        self._porch = porch
-        self._shelf = Shelf()
+    def __init__(self, access: AccessPolicy) -> None:
+        """Let `access` decide each visitor's rights."""
+        self._access = access
+        self._shelf = PageCache()
 
     def routes(self, base: str) -> list[web.RouteDef]:
-        """Return all pages, below a path."""
+        """Return the routes of all pages, below a path."""
         task = base + api.TASK
         return [
             web.get(f"{base}/", self._overview),
@@ -45,18 +45,18 @@ class Views:
     async def _page(
         self, request: web.Request, name: str, given: Given
     ) -> web.Response:
-        """Give a page, made once for all who ask for it in the same seconds."""
-        sight = sight_of(request)
-        visitor = await self._porch.visitor(request, sight)
+        """Give a page; requests within the same seconds share one rendering."""
+        view = view_of(request)
+        visitor = await self._access.visitor(request, view)
 
         def make() -> str:
-            return pages.page(name, sight, request.path_qs, visitor, **given())
+            return page_contents.page(name, view, request.path_qs, visitor, **given())
 
-        return self._shelf.page(request, sight, visitor, make).answer(request)
+        return self._shelf.page(request, view, visitor, make).answer(request)
 
     async def _overview(self, request: web.Request) -> web.Response:
         return await self._page(
-            request, "overview", lambda: pages.overview(sight_of(request))
+            request, "overview", lambda: page_contents.overview(view_of(request))
         )
 
     # --- lists ------------------------------------------------------------------------
@@ -71,62 +71,64 @@ class Views:
         return await self._page(request, name, given)
 
     async def _waits(self, request: web.Request) -> web.Response:
-        return await self._list(
-            request, "waits", lambda: lists.waits(sight_of(request))
-        )
+        return await self._list(request, "waits", lambda: lists.waits(view_of(request)))
 
     async def _tasks(self, request: web.Request) -> web.Response:
         wanted = request.query.get("state", "")
         return await self._list(
-            request, "tasks", lambda: lists.tasks(sight_of(request).state, wanted)
+            request, "tasks", lambda: lists.tasks(view_of(request).state, wanted)
         )
 
     async def _sessions(self, request: web.Request) -> web.Response:
         return await self._list(
-            request, "sessions", lambda: lists.sessions(sight_of(request).state)
+            request, "sessions", lambda: lists.sessions(view_of(request).state)
         )
 
     async def _convoys(self, request: web.Request) -> web.Response:
         return await self._list(
-            request, "convoys", lambda: lists.convoys(sight_of(request).state)
+            request, "convoys", lambda: lists.convoys(view_of(request).state)
         )
 
     async def _log(self, request: web.Request) -> web.Response:
-        sight, query = sight_of(request), request.query
-        lines = await asyncio.to_thread(sight.house.log, MOST)
+        view, query = view_of(request), request.query
+        lines = await asyncio.to_thread(view.source.log, MOST)
         wanted, words = query.get("convoy", ""), query.get("words", "")
         return await self._list(
-            request, "log", lambda: lists.lines(sight.state, lines, wanted, words)
+            request, "log", lambda: lists.lines(view.state, lines, wanted, words)
         )
 
     # --- one thing --------------------------------------------------------------------
 
     async def _convoy(self, request: web.Request) -> web.Response:
-        sight = sight_of(request)
-        convoy = convoy_of(sight.state, request)
+        view = view_of(request)
+        convoy = convoy_of(view.state, request)
         return await self._page(
-            request, "convoy", lambda: pages.of_convoy(sight.state, convoy, sight.now)
+            request,
+            "convoy",
+            lambda: page_contents.of_convoy(view.state, convoy, view.now),
         )
 
     async def _task(self, request: web.Request) -> web.Response:
-        """Give a task's page, with what its session printed until this moment."""
-        sight = sight_of(request)
-        convoy, task = task_of(sight.state, request)
-        output = await sight.house.printed(convoy, task)
-        visitor = await self._porch.visitor(request, sight)
-        shown = pages.of_task(sight.state, convoy, task, sight.now, output)
-        text = pages.page("task", sight, request.path_qs, visitor, **shown)
-        return Made(text.encode(), secret=bool(visitor.csrf)).answer(request)
+        """Give a task's page, with its session's output so far."""
+        view = view_of(request)
+        convoy, task = task_of(view.state, request)
+        output = await view.source.printed(convoy, task)
+        visitor = await self._access.visitor(request, view)
+        shown = page_contents.of_task(view.state, convoy, task, view.now, output)
+        text = page_contents.page("task", view, request.path_qs, visitor, **shown)
+        return CachedPage(text.encode(), secret=bool(visitor.csrf)).answer(request)
 
     async def _output(self, request: web.Request) -> web.Response:
-        """Give what a session printed; 286 tells htmx that it asks for the last time.
+        """Give a session's output; status 286 tells htmx to stop polling.
 
         https://htmx.org/docs/#polling
         """
-        convoy, task = task_of(sight_of(request).state, request)
-        text = pages.escaped(await sight_of(request).house.printed(convoy, task))
+        convoy, task = task_of(view_of(request).state, request)
+        text = page_contents.escaped(
+            await view_of(request).source.printed(convoy, task)
+        )
         status = 200 if task.attempt else 286
         return web.Response(text=text, content_type="text/html", status=status)
 
     async def _events(self, request: web.Request) -> web.StreamResponse:
-        return await stream(request, sight_of(request).news)
+        return await stream(request, view_of(request).watcher)

@@ -1,1 +1,1 @@
-"""What comes in: deliveries, and what none told of; kept until it is dealt with."""
+"""Receives deliveries, and keeps each request until the loop has dealt with it."""

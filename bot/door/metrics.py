@@ -1,6 +1,6 @@
-"""Figures for whoever runs the bot, in Prometheus' text form, on a port of their own.
+"""The bot's metrics in Prometheus' text format, on a port of their own.
 
-No label takes a value from what a stranger sends: each value that was ever seen stays.
+No label takes a value that a stranger sends: every label value is kept for good.
 https://prometheus.io/docs/practices/naming/
 """
 
@@ -23,7 +23,7 @@ ANSWER_S: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
 
 
 class Metrics:
-    """What is counted; one for a process."""
+    """The counters; one object per process."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -52,7 +52,7 @@ class Metrics:
         )
 
     def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
-        """Show a number that is looked up whenever somebody asks."""
+        """Add a gauge whose value `count` returns at each scrape."""
         Gauge(name, said, registry=self.registry).set_function(count)
 
     def application(self) -> web.Application:
@@ -62,7 +62,7 @@ class Metrics:
         return app
 
     def text(self) -> bytes:
-        """Return all of it, as Prometheus reads it."""
+        """Return all metrics in Prometheus' text format."""
         return generate_latest(self.registry)
 
     async def _show(self, _: web.Request) -> web.Response:

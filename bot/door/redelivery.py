@@ -1,6 +1,6 @@
-"""Deliveries that the forge could not hand over: it is asked to send them again.
+"""Asks the forge to send lost deliveries again.
 
-GitHub never does so by itself, and keeps them for three days.
+GitHub never repeats a delivery by itself, and keeps deliveries for three days.
 https://docs.github.com/webhooks/using-webhooks/handling-failed-webhook-deliveries
 https://docs.github.com/rest/apps/webhooks
 """
@@ -11,15 +11,15 @@ from typing import Final
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
-from bot.door.triage import LOOK_AT, ROSTER
+from bot.door.delivery_meaning import LOOK_AT, ROSTER
 from bot.forge.rest import Refused, Rest
 
 KEPT: Final = timedelta(days=3)
 TRIES: Final = 3
-"""What failed so often fails for another reason than a bot that was away."""
+"""After this many tries a delivery is given up: the cause is not the bot's absence."""
 AT_ONCE: Final = 100
 LISTED: Final = 2_000
-"""Deliveries that are looked through at most."""
+"""The most deliveries examined."""
 _PATH: Final = "/app/hook/deliveries"
 _WANTED: Final = frozenset(LOOK_AT) | ROSTER
 
@@ -31,29 +31,29 @@ class Sent(BaseModel):
 
     id: int
     guid: str
-    """The same for each try."""
+    """The delivery's id, which all its tries share."""
     delivered_at: AwareDatetime
     status_code: int
     event: str
 
     @property
     def arrived(self) -> bool:
-        """Whether the bot took it."""
+        """Whether the bot accepted this try."""
         return 200 <= self.status_code < 300  # noqa: PLR2004  HTTP's
 
 
 async def ask_again(app: Rest, now: datetime) -> int:
-    """Ask for everything again that was never taken; return how much that was.
+    """Request every delivery again that never arrived; return how many those were.
 
-    Safe to call twice: what comes twice changes nothing.
+    Safe to call twice: a repeated delivery changes nothing.
 
     Args:
-        app: shows the App's own token.
-        now: by the forge's clock.
+        app: a client with the App's own token.
+        now: the time by the forge's clock.
 
     Raises:
         Unavailable: the forge did not answer.
-        Refused: it does not know the App.
+        Refused: the forge does not know the App.
     """
     listed: list[Sent] = []
     async for sent in app.each(Sent, f"{_PATH}?per_page=100"):
@@ -74,7 +74,7 @@ def missed(listed: Iterable[Sent]) -> list[Sent]:
     """Return the newest try of each delivery that never arrived, oldest first.
 
     Args:
-        listed: newest first.
+        listed: the tries, newest first.
     """
     tries: dict[str, list[Sent]] = {}
     for sent in listed:

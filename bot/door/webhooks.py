@@ -1,7 +1,7 @@
-"""The webhook door: check, freeze, wake, answer. Nothing else happens in the request.
+"""The webhook door: check, keep, wake, answer. Nothing else happens in the request.
 
-Any delivery may be lost, doubled or reordered: it only says which part of the world to
-look at again. Whatever a stranger sends is answered with 2xx or 4xx.
+Deliveries may be lost, doubled or reordered: each only says which part of the world to
+look at again. A stranger's request is always answered with 2xx or 4xx.
 """
 
 import asyncio
@@ -19,22 +19,22 @@ from typing import Final
 from aiohttp import web
 from pydantic import ValidationError
 
-from bot.door.inbox import Inbox, Kept
+from bot.door.delivery_inbox import Inbox, Kept
+from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read
+from bot.door.inbox_writer import Writer
 from bot.door.metrics import Metrics
-from bot.door.origins import Origins
-from bot.door.triage import LOOK_AT, ROSTER, meaning, read
-from bot.door.writer import Writer
+from bot.door.wake import Wake
 from bot.forge.payloads import Envelope
-from bot.wake import Wake
+from bot.settings.origins import Origins
 
 PATH: Final = "/webhooks/github"
 BODY_BYTES: Final = 25_000_000
 """GitHub sends no larger payload: https://docs.github.com/webhooks."""
 SMALL_BYTES: Final = 1_000_000
 LARGE_AT_ONCE: Final = 4
-"""Bodies that are larger, or do not say how large, are read only so many at once."""
+"""How many bodies over SMALL_BYTES, or of unknown size, are read at once."""
 READ_S: Final = 10.0
-"""GitHub gives up by then; whoever sends more slowly only holds a place.
+"""GitHub gives up after this time; a slower sender only occupies a slot.
 https://docs.github.com/webhooks/using-webhooks/best-practices-for-using-webhooks"""
 KNOWN: Final = frozenset(LOOK_AT) | ROSTER | {"ping", "unsigned"}
 
@@ -45,18 +45,18 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True)
 class Place:
-    """Where deliveries about one repository go."""
+    """The destination of deliveries about one repository."""
 
     label: str
-    """The one that asks for a convoy."""
+    """The label that asks for a convoy."""
     login: str
-    """Who the bot is there."""
+    """The bot's account there."""
     inbox: Inbox
     wake: Wake
 
 
 class Turned(Exception):
-    """What came is not taken; the answer says why."""
+    """The request is turned away; the answer says why."""
 
     def __init__(self, status: HTTPStatus, why: str) -> None:
         super().__init__(why)
@@ -67,7 +67,7 @@ class Turned(Exception):
 def signed(secrets: Sequence[str], body: bytes, signature: str) -> bool:
     """Whether `signature` (X-Hub-Signature-256) is that of `body` by one of `secrets`.
 
-    Takes as long whichever it is, and however much of it is right.
+    The time taken does not depend on which secret fits or how much of it is right.
     https://docs.github.com/webhooks/using-webhooks/validating-webhook-deliveries
     """
     given = signature.encode(errors="replace")  # as text it would have to be ASCII
@@ -81,16 +81,16 @@ class Door:
     """The routes of the bot."""
 
     secrets: tuple[str, ...] = field(repr=False)
-    """The current one, and the one before while it is being changed."""
+    """The current secret, and the previous one while it is being changed."""
     place_of: Callable[[str], Place | None]
-    """Finds a repository by its name in small letters; None: not one of ours."""
+    """Finds a repository by its lower-case name; None: the bot does not serve it."""
     roster_changed: Callable[[], None] = lambda: None
-    """Is told that the App may be installed elsewhere than before."""
+    """Called when the App may have been installed or removed somewhere."""
     unready: Callable[[], str | None] = lambda: None
-    """Says why the bot cannot work now; None: it can."""
+    """Returns why the bot cannot work now; None: it can."""
     version: str = ""
     origins: Origins = field(default_factory=Origins)
-    """From where deliveries may come."""
+    """The networks from which deliveries may come."""
     metrics: Metrics = field(default_factory=Metrics)
     _writer: Writer = field(default_factory=Writer, repr=False)
     _large: asyncio.Semaphore = field(
@@ -141,31 +141,36 @@ class Door:
         return answer
 
     def _admit(self, request: web.Request) -> None:
-        """Let in who may knock; nothing of the body is read yet.
+        """Check a request's address and encoding before its body is read.
 
         Raises:
-            Turned: it comes from elsewhere.
+            Turned: the address is not allowed, or the body is encoded: the forge never
+                encodes one, and a small encoded body can become a very large one.
         """
         forwarded = request.headers.getall("X-Forwarded-For", ())
         if not self.origins.allow(request.remote, forwarded):
             why = "deliveries may not come from this address"
             raise Turned(HTTPStatus.FORBIDDEN, why)
+        encodings = request.headers.getall("Content-Encoding", ())
+        if any(each.strip().casefold() != "identity" for each in encodings):
+            why = "send the body without a Content-Encoding"
+            raise Turned(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
 
     def _room(self, request: web.Request) -> AbstractAsyncContextManager[None]:
-        """Return what a body has to wait for: strangers could fill the memory."""
+        """Return the slot a large body waits for, so that none can fill the memory."""
         size = request.content_length
         return (
             nullcontext() if size is not None and size <= SMALL_BYTES else self._large
         )
 
     async def _body(self, request: web.Request) -> bytes:
-        """Return the body of a delivery that is signed by one of our secrets.
+        """Return the body of a delivery signed with one of our secrets.
 
         Raises:
-            Turned: it is not, or cannot be read.
+            Turned: the body is not so signed, or cannot be read.
         """
         try:
-            if request.content.is_eof():  # as a rule it came with the headers
+            if request.content.is_eof():  # it usually came with the headers
                 body = await request.read()
             else:
                 async with asyncio.timeout(READ_S), self._room(request):
@@ -186,10 +191,10 @@ class Door:
         return body
 
     async def _take(self, request: web.Request, body: bytes) -> web.Response:
-        """Keep what asks for something, wake whom it concerns.
+        """Keep the delivery's request, and wake the repository's loop.
 
         Raises:
-            Turned: it is no delivery.
+            Turned: the body is no delivery.
         """
         if request.content_type != "application/json":
             why = "set the webhook's content type to application/json"
@@ -216,10 +221,10 @@ class Door:
         return _answer(HTTPStatus.ACCEPTED, "thank you")
 
     async def _keep(self, inbox: Inbox, guid: str, kept: Kept) -> None:
-        """Bring a request to the disk; the loop of the others goes on meanwhile."""
+        """Write a request to the disk without blocking other requests."""
         try:
             await self._writer.keep(inbox, guid, kept)
-        except OSError as error:  # no room; the forge shows that it failed
+        except OSError as error:  # no room; the forge lists the delivery as failed
             _log.error("delivery %s cannot be kept: %s", guid, error)
             why = "it cannot be kept now: send it again later"
             raise Turned(HTTPStatus.SERVICE_UNAVAILABLE, why) from error
@@ -241,7 +246,7 @@ def _guid(request: web.Request) -> str:
 
 
 def _say(guid: str, event: str, delivery: Envelope) -> None:
-    """Log who did what where; never the body, never a header that is secret."""
+    """Log who did what where; never the body or a secret header."""
     _log.info(
         "delivery=%s event=%.40r action=%.40r repository=%.140r sender=%.80r",
         guid,

@@ -1,1 +1,1 @@
-"""The live feed: what running sessions send while they run. Advisory, all of it."""
+"""The live feed: what running sessions send. No rule depends on it."""

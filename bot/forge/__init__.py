@@ -1,1 +1,1 @@
-"""The client of the forge: its REST API, who we are there, and how fast we may ask."""
+"""The client of the forge: its REST API, the bot's identity there, and its pace."""

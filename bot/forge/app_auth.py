@@ -1,7 +1,7 @@
 """Tokens of a GitHub App's installation in one repository.
 
-Each is asked for with no more rights than are needed and for one repository only, is
-used for most of its hour, and is revoked at the end.
+Each token has only the needed rights and opens only one repository. It is used for most
+of its hour, and is revoked at the end.
 https://docs.github.com/rest/apps/apps#create-an-installation-access-token-for-an-app
 """
 
@@ -17,27 +17,27 @@ import httpx
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from bot.forge.app_key import AppJwt, AppKey
-from bot.forge.clock import REAL, ForgeClock, Time
+from bot.forge.forge_clock import REAL, ForgeClock, Time
 from bot.forge.pace import Pace
 from bot.forge.rest import Refused, Rest
 from grite.errors import Unavailable
 
 MARGIN_S: Final = 300
-"""A token is asked for anew so long before its end."""
+"""How long before its expiry a token is renewed."""
 REVOKE_S: Final = 5.0
-"""The end does not wait longer for this."""
+"""How long closing waits for the token's revocation."""
 
 PERMISSIONS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "actions": "write",  # start and cancel runs, read their artifacts
-        "checks": "write",  # read what CI says, show what a task is at
+        "checks": "write",  # read CI's verdicts, show a task's progress
         "contents": "write",  # branches, candidates, the log
         "issues": "write",  # comments and labels
         "metadata": "read",
         "pull_requests": "write",
     }
 )
-"""What the bot needs.
+"""The permissions that the bot needs.
 
 https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 """
@@ -66,7 +66,7 @@ class _Made(_Answer):
 
 
 class _Installed(_Answer):
-    """Where an App is installed."""
+    """An installation of an App."""
 
     id: int
 
@@ -79,19 +79,19 @@ class _App(_Answer):
 
 @dataclass(frozen=True, kw_only=True)
 class Grant:
-    """What a token is asked for."""
+    """The scope of a token."""
 
     repository: str
-    """`owner/name`: the only one it opens."""
+    """`owner/name`: the only repository that the token opens."""
     permissions: Mapping[str, str] = field(default_factory=lambda: PERMISSIONS)
     installation: int | None = None
     """Looked up when None."""
 
 
 class AppTokens:
-    """A source of tokens; as a context it revokes the last one at the end.
+    """A source of tokens; as a context manager it revokes the last one at the end.
 
-    Safe to use from many tasks at once: one asks, the others wait for it.
+    Safe to use from many tasks at once: one requests a token, the others wait for it.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class AppTokens:
         time: Time = REAL,
     ) -> None:
         self.clock = ForgeClock(time)
-        """What the answers so far tell of the forge's time."""
+        """The forge's time, learned from its answers so far."""
         self._client = client
         self._api_url = api_url
         self._grant = grant
@@ -112,7 +112,7 @@ class AppTokens:
         self._asking = asyncio.Lock()
         self._installation = grant.installation
         self._made: _Made | None = None
-        # Its own pace: whoever waits for a token may hold the lane for writes.
+        # Its own pace: a caller waiting for a token may hold the lane for writes.
         self._rest = Rest(
             client,
             api_url=api_url,
@@ -131,13 +131,13 @@ class AppTokens:
 
         Raises:
             Unavailable: the forge did not answer.
-            Refused: it does not know the App, or not by this key.
+            Refused: the forge does not accept the App's id and key.
         """
         with self._explained():
             return f"{(await self._rest.read(_App, '/app')).slug}[bot]"
 
     async def token(self) -> str:
-        """Return a token that is good for minutes at least.
+        """Return a token that is valid for at least some minutes.
 
         Raises:
             Unavailable: a new one is needed, and the forge did not answer.
@@ -149,13 +149,13 @@ class AppTokens:
             return self._made.token
 
     def spoiled(self, token: str) -> bool:
-        """Forget a token that the forge did not take; say that another may do."""
+        """Forget a token that the forge rejected; return True: another may work."""
         if self._made is not None and self._made.token == token:
             self._made = None
         return True
 
     async def revoke(self) -> None:
-        """Make the last token worthless; safe to call twice."""
+        """Revoke the last token; safe to call twice."""
         made, self._made = self._made, None
         if made is None:
             return
@@ -165,14 +165,14 @@ class AppTokens:
             async with asyncio.timeout(REVOKE_S):
                 await rest.write("DELETE", "/installation/token")
         except (Unavailable, Refused, TimeoutError) as error:
-            # It ends by itself within the hour, and nobody else has it.
+            # The token expires within the hour, and nobody else has it.
             _log.warning("the App's token could not be revoked: %s", error)
 
     def _left_s(self, made: _Made) -> float:
         return made.expires_at.timestamp() - self.clock.now()
 
     async def _renewed(self) -> _Made:
-        """Return a new token, or the old one while it is good and nobody answers."""
+        """Return a new token, or the old one if it is valid and the forge is silent."""
         try:
             with self._explained():
                 return await self._asked()
@@ -198,7 +198,7 @@ class AppTokens:
 
     @contextmanager
     def _explained(self) -> Iterator[None]:
-        """Add to a refusal what a person can do about it."""
+        """Add advice for a person to a refusal."""
         try:
             yield
         except Refused as refused:

@@ -12,23 +12,23 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPrivateKey
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
-from bot.forge.clock import ForgeClock
+from bot.forge.forge_clock import ForgeClock
 from grite.errors import BratError
 
 BACKDATED_S: Final = 60
-"""So that a forge whose clock is behind does not see a token from the future."""
+"""Backdating keeps a forge whose clock is behind from seeing a future token."""
 SIGNED_FOR_S: Final = 540
-"""Ten minutes from `iat` are allowed in all."""
+"""GitHub allows ten minutes from `iat` in all."""
 MOVED_S: Final = 2.0
-"""A smaller change of the clock's offset is only the time an answer takes."""
+"""A smaller change of the clock's offset only comes from an answer's delay."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class AppKey:
-    """An App, and what proves that one is it."""
+    """An App's identity, and the key that proves it."""
 
     app_id: str
-    """Its id or client id."""
+    """The App's id or client id."""
     private_key: RSAPrivateKey = field(repr=False)
 
     @classmethod
@@ -36,7 +36,7 @@ class AppKey:
         """Read the key that GitHub gave for the App.
 
         Raises:
-            BratError: it is no private RSA key, or one with a password.
+            BratError: the text is no private RSA key, or the key has a password.
         """
         try:
             key = load_pem_private_key(pem.encode(), password=None)
@@ -51,7 +51,7 @@ class AppKey:
 
 
 class AppJwt:
-    """The App's own tokens: signed here, good for minutes, for `/app/...` only."""
+    """The App's own tokens: signed here, valid for minutes, for `/app/...` only."""
 
     def __init__(self, app: AppKey, clock: ForgeClock) -> None:
         self._app = app
@@ -59,7 +59,7 @@ class AppJwt:
         self._offset_s = clock.offset_s
 
     async def token(self) -> str:
-        """Return a token that was just signed."""
+        """Return a newly signed token."""
         self._offset_s = self._clock.offset_s
         now = int(self._clock.now())
         claims = {
@@ -70,5 +70,5 @@ class AppJwt:
         return jwt.encode(claims, self._app.private_key, algorithm="RS256")
 
     def spoiled(self, token: str) -> bool:  # noqa: ARG002  only the clock matters
-        """Say whether the refusal told of another time than the one signed with."""
+        """Return whether the forge's clock has moved since the token was signed."""
         return abs(self._clock.offset_s - self._offset_s) > MOVED_S

@@ -1,4 +1,4 @@
-"""Checks on commits by REST: check runs, or statuses where only Apps may make those.
+"""Shows checks on commits by REST: check runs, or statuses if the bot is no App.
 
 https://docs.github.com/rest/checks/runs, https://docs.github.com/rest/commits/statuses
 """
@@ -23,31 +23,31 @@ _STATES: Final[dict[Conclusion | None, str]] = {
 
 
 class View(Struct, frozen=True, kw_only=True):
-    """What a check is to show."""
+    """The content of a check."""
 
     key: str
-    """Finds it again, whoever made it."""
+    """Identifies the check, whichever process made it."""
     commit: str
     name: str
     conclusion: Conclusion | None
-    """None: it is not over."""
+    """None: the check is still in progress."""
     title: str
     summary: str
     """Markdown."""
     url: str
-    """Where there is more to see."""
+    """The address of a page with more details."""
 
 
 class CheckRuns:
     """The checks that a bot shows on one repository's commits."""
 
     def __init__(self, rest: Rest, repo: str) -> None:
-        """Ask nothing yet; `repo` is the beginning of its addresses."""
+        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
         self._rest = rest
         self._repo = repo
 
     async def found(self, view: View) -> payloads.CheckRun | None:
-        """Return the check that a view's key names, as it is shown now."""
+        """Return the existing check with a view's key; None: there is none."""
         url = f"{self._repo}/commits/{view.commit}/check-runs?filter=all&per_page=100"
         async for check in self._rest.each(payloads.CheckRun, url, "check_runs"):
             if check.external_id == view.key:
@@ -55,11 +55,11 @@ class CheckRuns:
         return None
 
     async def show(self, view: View, found: payloads.CheckRun | None) -> None:
-        """Make a check, or change the one that was found if it shows something else.
+        """Make a check, or update the found one if it differs.
 
         Raises:
-            Unavailable: the forge did not answer; it may have been done.
-            Refused: it lets us show neither check nor status.
+            Unavailable: the forge did not answer; the write may have arrived.
+            Refused: the forge allows neither check runs nor statuses.
         """
         if found is not None and _shows(found, view):
             return
@@ -81,7 +81,7 @@ class CheckRuns:
             await self._show_status(view)
 
     async def _show_status(self, view: View) -> None:
-        """Show the same as a status; the newest of a name is the one that counts."""
+        """Show the check as a status; the newest status of a name counts."""
         state, said = _STATES[view.conclusion], view.title[:DESCRIPTION_CHARS]
         url = f"{self._repo}/commits/{view.commit}/status?per_page=100"
         async for status in self._rest.each(payloads.Status, url, "statuses"):

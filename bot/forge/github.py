@@ -1,7 +1,7 @@
 """GitHub's REST API, as far as brat needs it.
 
-Writes are never repeated: one whose answer was lost is an announced action, and the
-loop looks for it by its key before it is done again.
+Writes are never repeated here. If a write's answer is lost, the loop looks for its
+result by the action's key before it repeats the action.
 """
 
 from collections.abc import Callable
@@ -14,18 +14,18 @@ import httpx
 
 from bot.forge import payloads
 from bot.forge.check_runs import CheckRuns
-from bot.forge.ci import Ci
 from bot.forge.pace import Pace
+from bot.forge.repository_ci import Ci
 from bot.forge.rest import Refused, Rest
 from bot.forge.task_runs import TaskRuns
-from bot.forge.tokens import Tokens
-from convoy import ids
+from bot.forge.token_source import Tokens
+from convoy.model import ids
 
 WORKFLOW: Final = "brat-task.yml"
 Right = Literal["read", "write", "maintain", "admin"]
 _RIGHTS: Final = ("read", "write", "maintain", "admin")
 JOB_LOGIN: Final = "github-actions[bot]"
-"""Whom the token of a workflow run acts as."""
+"""The account as which a workflow run's token acts."""
 
 _EDITED: Final = """\
 query ($owner: String!, $name: String!, $number: Int!) {
@@ -36,8 +36,8 @@ query ($owner: String!, $name: String!, $number: Int!) {
 class GitHub:
     """One repository on one forge, with one token.
 
-    Every method raises `Unavailable` when the forge did not answer or is broken (later
-    may help) and `Refused` when it answered no.
+    Every method raises `Unavailable` if the forge does not answer or is broken (a later
+    try may help) and `Refused` if it answers no.
     """
 
     def __init__(
@@ -59,19 +59,19 @@ class GitHub:
         self._graphql = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
 
     def guard(self, check: Callable[[], None]) -> None:
-        """Let `check` be called just before each write is sent; it may raise."""
+        """Have `check` called just before each write is sent; it may raise."""
         self._rest.guard = check
 
     async def token(self) -> str:
-        """Return a token that is good for minutes: git may show it too."""
+        """Return a token that is valid for minutes; git may use it too."""
         return await self._rest.tokens.token()
 
     # --- people and issues ----------------------------------------------------------
 
     async def login(self) -> str:
-        """Return who the token is.
+        """Return the token's account.
 
-        That of a workflow run may not ask: it belongs to nobody but the run.
+        A workflow run's token may not ask for its account: it belongs to the run alone.
         Source: https://docs.github.com/actions/concepts/security/github_token
         """
         try:
@@ -97,7 +97,7 @@ class GitHub:
     async def may(self, login: str, right: Right) -> bool:
         """Whether `login` has at least this right on the repository now.
 
-        A role that the forge's owner made up counts as the one it is built on.
+        A custom role counts as the role on which it is based.
         Source: https://docs.github.com/rest/collaborators/collaborators
         """
         url = f"{self._repo}/collaborators/{quote(login, safe='')}/permission"
@@ -111,13 +111,13 @@ class GitHub:
         return answer.permission in enough or answer.role_name in enough
 
     async def open_issue(self, title: str, body: str) -> int:
-        """Open an issue and return its number; twice makes two."""
+        """Open an issue and return its number; a second call opens another."""
         content = {"title": title, "body": body}
         url = f"{self._repo}/issues"
         return (await self._rest.make(payloads.Numbered, url, content)).number
 
     async def issue_marked(self, key: str, author: str, since: datetime) -> int | None:
-        """Return the issue of `author` that has the key's marker, not older."""
+        """Return the issue by `author` with the key's marker, updated after `since`."""
         moment = since.strftime("%Y-%m-%dT%H:%M:%SZ")
         url = f"{self._repo}/issues?state=all&per_page=100&since={moment}"
         async for issue in self._rest.each(payloads.Issue, url):
@@ -144,7 +144,7 @@ class GitHub:
         return [found.number async for found in self._rest.each(payloads.Issue, url)]
 
     async def labelling(self, number: int, label: str) -> payloads.IssueEvent | None:
-        """Return how `label` was put on the issue last; None when nobody is known."""
+        """Return the last event that set `label` on the issue; None: none is known."""
         last = None
         url = f"{self._repo}/issues/{number}/events?per_page=100"
         async for event in self._rest.each(payloads.IssueEvent, url):
@@ -156,7 +156,7 @@ class GitHub:
     async def text_edited_at(self, number: int) -> datetime | None:
         """Return when an issue's text was last edited; None: never.
 
-        Only GraphQL says it: a forge without it is `Refused` or `Unavailable`.
+        Only GraphQL tells this; a forge without it raises `Refused` or `Unavailable`.
         Source: https://docs.github.com/graphql/reference/objects#issue
         """
         owner, _, name = self.repository.partition("/")
@@ -189,7 +189,7 @@ class GitHub:
     # --- comments -------------------------------------------------------------------
 
     async def say(self, number: int, body: str) -> int:
-        """Comment on an issue and return the comment's id; twice says it twice."""
+        """Comment on an issue and return the comment's id; a repeat comments again."""
         url = f"{self._repo}/issues/{number}/comments"
         return (await self._rest.make(payloads.Written, url, {"body": body})).id
 
@@ -203,7 +203,7 @@ class GitHub:
         return None
 
     async def remarks_since(self, moment: datetime) -> list[payloads.Remarked]:
-        """Return what was said or edited from `moment` on, in the whole repository.
+        """Return the repository's comments written or edited since `moment`.
 
         Source: https://docs.github.com/rest/issues/comments
         """
@@ -213,7 +213,7 @@ class GitHub:
         return [one async for one in self._rest.each(payloads.Remarked, url)]
 
     async def comment(self, comment: int) -> str | None:
-        """Return a comment's text; None when it is gone."""
+        """Return a comment's text; None if the comment is gone."""
         url = f"{self._repo}/issues/comments/{comment}"
         try:
             return (await self._rest.read(payloads.Comment, url)).body or ""
@@ -228,7 +228,7 @@ class GitHub:
         await self._rest.write("PATCH", url, {"body": body})
 
     async def react(self, comment: int, reaction: str) -> None:
-        """Put a reaction under a comment, if it is still there; safe to call twice.
+        """React to a comment, if it is still there; safe to call twice.
 
         Source: https://docs.github.com/rest/reactions/reactions
         """
@@ -261,7 +261,7 @@ class GitHub:
         return [review async for review in self._rest.each(payloads.Reviewed, url)]
 
     async def review_lines(self, number: int, review: int) -> list[payloads.Line]:
-        """Return what a review says on the lines of the change, in their order.
+        """Return a review's comments on lines of the change, in order.
 
         Source: https://docs.github.com/rest/pulls/reviews
         """

@@ -1,8 +1,8 @@
-"""When a client may ask: one lane for writes, a few reads at once, and no haste.
+"""Decides when a client may send: one write at a time, a few reads at once.
 
-Everything a client sends passes here. What the forge refused as too much is asked again
-after the wait that it wants, if that is short; else the caller hears `Limited`, and
-until then nothing at all is sent.
+Every request of a client passes here. If the forge refuses a request by a limit, it is
+repeated after the wait that the forge wants, if that is short; else the caller gets
+`Limited`. Until the wait is over, no such request is sent.
 """
 
 import asyncio
@@ -13,22 +13,22 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from bot.forge.budget import GITHUB_CONTENT, Budget, Spent
-from bot.forge.clock import REAL, ForgeClock, Time
-from bot.forge.limits import wait_s
-from bot.forge.wire import Ask, Reply
+from bot.forge.forge_clock import REAL, ForgeClock, Time
+from bot.forge.http_client import Ask, Reply
+from bot.forge.retry_after import wait_s
+from bot.forge.write_budget import GITHUB_CONTENT, Budget, Spent
 from grite.errors import Unavailable
 
 READ_WAIT_S: Final = 120.0
 WRITE_WAIT_S: Final = 30.0
-"""Shorter: a write is sent on the strength of a lease, which must not end meanwhile."""
+"""Shorter: a write is sent under a lease, which must not end meanwhile."""
 TRIES: Final = 5
 
 
 class Limited(Unavailable):
-    """The forge, or our own share of it, allows nothing before `retry_at`.
+    """The forge's limits, or our own, allow no such request before `retry_at`.
 
-    Nothing was changed: the forge was not asked, or refused.
+    Nothing was changed: the request was not sent, or the forge refused it.
     """
 
     retry_at: int
@@ -42,76 +42,76 @@ class Limited(Unavailable):
 
 @dataclass(frozen=True, kw_only=True)
 class Pacing:
-    """How a forge wants to be asked."""
+    """A forge's limits on requests."""
 
     write_gap_s: float = 0.0
-    """From the start of one write to the start of the next, at least."""
+    """The least time from the start of one write to the start of the next."""
     content: tuple[Budget, ...] = ()
     reads_at_once: int = 8
     read_wait_s: float = READ_WAIT_S
-    """A read waits for so long in all; then its caller does something else."""
+    """How long a read may wait in all; then its caller gets `Limited`."""
     write_wait_s: float = WRITE_WAIT_S
     tries: int = TRIES
-    """How often one call may be refused as too much."""
+    """How often a limit may refuse one call."""
 
 
 def pacing(write_gap_s: float) -> Pacing:
-    """Return how to ask a forge that wants this gap; with 0 it has no limits."""
+    """Return the limits of a forge that wants this gap; 0: no limits."""
     content = GITHUB_CONTENT if write_gap_s else ()
     return Pacing(write_gap_s=write_gap_s, content=content)
 
 
 @dataclass(kw_only=True)
 class Visit:
-    """One call on its way: it may be refused, and asked again."""
+    """One call on its way: it may be refused and repeated."""
 
     ask: Ask
     deadline: float
-    """Steady seconds; it does not wait beyond."""
+    """Steady seconds; the call does not wait beyond it."""
     tries: int = 0
     number: int = 0
-    """Of the last try, among all that the client sent."""
+    """The number of the last try among all requests of the client."""
 
     @property
     def makes(self) -> bool:
-        """Whether it adds something, and does not only change or end what is there."""
+        """Whether the call adds something new to the forge."""
         return self.ask.method == "POST"
 
     @property
     def writes_content(self) -> bool:
-        """Whether it counts against a budget of content."""
+        """Whether the call counts against a budget of content."""
         return not self.ask.reads and self.ask.body is not None
 
 
 @dataclass
 class _Side:
-    """What the forge last said about calls that read, or about those that write."""
+    """The forge's last limits on reads, or on writes."""
 
     quiet_until: float = -math.inf
     """Steady seconds."""
     streak: int = 0
-    """Limits met, one after another."""
+    """How many limits were met in a row."""
     judged: int = 0
-    """What was sent up to here was under way when the last limit was met."""
+    """Calls up to this number were under way when the last limit was met."""
 
     def met(self, number: int, sent: int) -> None:
-        """Hear that the call `number` met a limit when `sent` had been sent."""
+        """Note that the call `number` met a limit when `sent` calls had been sent."""
         if number > self.judged:
             self.streak += 1
             self.judged = sent
 
     def before(self, number: int) -> int:
-        """Return how many limits were met before the one that this call meets."""
+        """Return how many limits in a row were met before this call's."""
         return self.streak if number > self.judged else max(self.streak - 1, 0)
 
     def worked(self, number: int) -> None:
-        """Hear that the call `number` met none."""
+        """Note that the call `number` met no limit."""
         if number > self.judged:
             self.streak = 0
 
 
 class Pace:
-    """The turns of everything that one client asks; for one event loop.
+    """Gives each call of a client its turn; for one event loop.
 
     One installation has one budget on the forge: its repositories share a `Pace`.
     """
@@ -132,7 +132,7 @@ class Pace:
         self._reading, self._writing = _Side(), _Side()
         self._sent = 0
         self.left: int | None = None
-        """Calls that the rate limit leaves, as the forge said last; None: nothing."""
+        """The calls left by the forge's last answer; None: it has not said."""
 
     def visit(self, ask: Ask) -> Visit:
         """Begin a call."""
@@ -144,7 +144,7 @@ class Pace:
         """Wait for the call's turn, and keep it while the block lasts.
 
         Raises:
-            Limited: it would have to wait for too long.
+            Limited: the call would have to wait for too long.
         """
         async with self._reads if visit.ask.reads else self._lane:
             await self._wait(visit)
@@ -152,10 +152,10 @@ class Pace:
             yield
 
     def again(self, visit: Visit, reply: Reply) -> bool:
-        """Hear the answer; say whether the forge only wants to be asked later.
+        """Note the answer; return whether to repeat the call after a wait.
 
         Raises:
-            Limited: it does, and this call was refused too often already.
+            Limited: a limit has refused this call too often.
         """
         if not reply.own:
             return False
@@ -175,7 +175,7 @@ class Pace:
         return True
 
     def _note(self, visit: Visit) -> None:
-        """Count what is sent now."""
+        """Count the call that is sent now."""
         now = self.time.steady()
         self._sent += 1
         visit.number = self._sent
@@ -187,7 +187,7 @@ class Pace:
                 spent.moments.append(now)
 
     def _hold(self, ask: Ask, reply: Reply, until: float) -> None:
-        """Send nothing of the kind that was refused; all, when nothing is left."""
+        """Hold back writes; also reads if a read met a limit or no call is left."""
         spent = reply.headers.get("x-ratelimit-remaining") == "0"
         both = (self._reading, self._writing)
         for side in both if spent or ask.reads else (self._writing,):
@@ -206,7 +206,7 @@ class Pace:
             await self.time.sleep(at - now)
 
     def _free_at(self, visit: Visit) -> tuple[float, str]:
-        """Return from when on it may be sent, and what it waits for."""
+        """Return when the call may be sent, and the reason for the wait."""
         now = self.time.steady()
         if visit.ask.reads:
             return self._reading.quiet_until, "the forge wants to be asked later"

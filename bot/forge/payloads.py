@@ -1,12 +1,28 @@
 """The few fields of GitHub's answers and deliveries that brat reads.
 
-Lenient on purpose: real payloads gain and lose fields; what is not named here is not
-looked at. Source: https://docs.github.com/rest and https://docs.github.com/webhooks
+Lenient on purpose: real payloads gain and lose fields; all other fields are ignored.
+Source: https://docs.github.com/rest and https://docs.github.com/webhooks
 """
 
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+
+def _in_utc(at: datetime) -> datetime:
+    try:
+        return at.astimezone(UTC)
+    except OverflowError as error:  # of the first or last day there can be
+        raise ValueError("no time that can be") from error
+
+
+Moment = Annotated[datetime, AfterValidator(_in_utc)]
+"""A time with the standard library's zone.
+
+pydantic's own zone ends a process by a segmentation fault if a cycle still holds it
+when the interpreter ends (pydantic_core.TzInfo, CPython 3.11).
+"""
 
 
 class _Payload(BaseModel):
@@ -14,7 +30,7 @@ class _Payload(BaseModel):
 
 
 class Account(_Payload):
-    """Who did it."""
+    """An account on the forge."""
 
     login: str
     type: str = "User"
@@ -37,7 +53,7 @@ class Issue(_Payload):
     labels: tuple[Label, ...] = ()
     user: Account | None = None
     pull_request: object | None = None
-    updated_at: datetime | None = None
+    updated_at: Moment | None = None
 
     @property
     def label_names(self) -> frozenset[str]:
@@ -51,11 +67,11 @@ class IssueEvent(_Payload):
     event: str
     actor: Account | None = None
     label: Label | None = None
-    created_at: datetime | None = None
+    created_at: Moment | None = None
 
 
 class _EditedIssue(_Payload):
-    last_edited_at: datetime | None = Field(alias="lastEditedAt")
+    last_edited_at: Moment | None = Field(alias="lastEditedAt")
 
 
 class _EditedRepository(_Payload):
@@ -67,7 +83,7 @@ class _EditedData(_Payload):
 
 
 class EditedAnswer(_Payload):
-    """GraphQL's word on when an issue's text was last edited."""
+    """GraphQL's answer with the time of the last edit of an issue's text."""
 
     data: _EditedData
 
@@ -81,22 +97,22 @@ class Comment(_Payload):
 
 
 class Remarked(Comment):
-    """A comment in the list of a whole repository's."""
+    """A comment in the list of a repository's comments."""
 
-    created_at: datetime
-    updated_at: datetime
+    created_at: Moment
+    updated_at: Moment
     issue_url: str
     html_url: str = ""
 
     @property
     def number(self) -> int:
-        """The issue or pull request that it stands on; 0 when that cannot be read."""
+        """The number of the issue or pull request; 0 if it cannot be read."""
         last = self.issue_url.rpartition("/")[2]
         return int(last) if last.isdecimal() else 0
 
     @property
     def on_pull(self) -> bool:
-        """Whether it stands on a pull request."""
+        """Whether the comment is on a pull request."""
         return "/pull/" in self.html_url
 
 
@@ -113,10 +129,10 @@ class Written(_Payload):
 
 
 class Permission(_Payload):
-    """What somebody may do with the repository."""
+    """A person's right on the repository."""
 
     permission: str = ""
-    """GitHub knows maintainers as `write` here."""
+    """GitHub reports maintainers as `write` here."""
     role_name: str = ""
 
 
@@ -155,7 +171,7 @@ class Artifact(_Payload):
 
 
 class CheckOutput(_Payload):
-    """What a check says."""
+    """The text of a check."""
 
     title: str | None = None
     summary: str | None = None
@@ -169,7 +185,7 @@ class App(_Payload):
 
 
 class Status(_Payload):
-    """A commit status: what a check is where nobody may make one."""
+    """A commit status, shown instead of a check run where those are not allowed."""
 
     state: str
     context: str
@@ -198,7 +214,7 @@ class Repository(_Payload):
 
 
 class Envelope(_Payload):
-    """What of any webhook delivery is read: who did something where."""
+    """The fields read from every webhook delivery: who did something where."""
 
     action: str = ""
     sender: Account | None = None
@@ -219,13 +235,13 @@ class _Was(_Payload):
 
 
 class Changes(_Payload):
-    """What an edit replaced."""
+    """The text that an edit replaced."""
 
     body: _Was = Field(default_factory=_Was)
 
 
 class Delivery(Envelope):
-    """What is kept of one about issues: who did what to which one."""
+    """The fields read from a delivery about an issue."""
 
     issue: Told | None = None
     label: Label | None = None
@@ -252,7 +268,7 @@ class Line(_Payload):
 
 
 class ReviewDelivery(Envelope):
-    """What is kept of one about a review."""
+    """The fields read from a delivery about a review."""
 
     pull_request: Told | None = None
     review: Reviewed | None = None

@@ -1,7 +1,7 @@
 """One token's REST calls to one forge: gidgethub's protocol over httpx, wrapped once.
 
-Reads are retried. Writes are not, but for one that the forge refused as too early or
-for its token: then nothing has happened. Every library error becomes one of ours here.
+Reads are retried. A write is retried only if the forge refused it by a limit or for its
+token: then nothing has happened. Every library error becomes one of ours here.
 """
 
 import json
@@ -21,15 +21,15 @@ from tenacity import (
     wait_exponential_jitter,
 )
 
+from bot.forge.http_client import DEADLINE_S, Ask, Reply, TooLarge, Wire
 from bot.forge.pace import Limited, Pace
-from bot.forge.tokens import StaticToken, Tokens
-from bot.forge.wire import DEADLINE_S, Ask, Reply, TooLarge, Wire
+from bot.forge.token_source import StaticToken, Tokens
 from grite.errors import BratError, Unavailable
 
 DOWNLOAD_S: Final = 300.0
 DOWNLOAD_BYTES: Final = 100_000_000
 PAGES: Final = 1000
-"""A list that is longer has no end: its next page leads back."""
+"""A longer list is taken as endless: its next page leads back."""
 SAID_CHARS: Final = 200
 NEEDS: Final = "x-accepted-github-permissions"
 """https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api"""
@@ -45,7 +45,7 @@ __all__ = ["DEADLINE_S", "Json", "Limited", "Refused", "Rest", "checked"]
 
 
 class Refused(BratError):
-    """The forge will not do it, and asking again will not help."""
+    """The forge refuses the request, and repeating it will not help."""
 
     def __init__(self, what: str, status: int, said: str) -> None:
         super().__init__(f"{what}: the forge answered {status}: {said}")
@@ -55,10 +55,10 @@ class Refused(BratError):
 
 
 class Rest:
-    """The calls.
+    """The REST calls.
 
-    Each raises `Unavailable` (no answer; later may help), its kind `Limited` (nothing
-    was changed; later is `retry_at`), or `Refused`.
+    Each raises `Unavailable` (no answer; a later try may help), its subclass `Limited`
+    (nothing was changed; try again at `retry_at`), or `Refused`.
     """
 
     def __init__(
@@ -69,18 +69,18 @@ class Rest:
         token: str | Tokens,
         pace: Pace | None = None,
     ) -> None:
-        """Ask nothing yet.
+        """Send nothing yet.
 
         Args:
-            client: may be shared; it follows no redirects here, whatever it is told.
+            client: may be shared; its setting for redirects is ignored.
             api_url: https://api.github.com, or https://HOST/api/v3.
-            token: one, or where they come from.
-            pace: shared by all clients of one installation; None: an own one without
+            token: a token, or a source of tokens.
+            pace: shared by all clients of one installation; None: a new pace without
                 limits.
         """
         self.tokens = StaticToken(token) if isinstance(token, str) else token
         self.guard: Callable[[], None] = lambda: None
-        """Is asked before each write is sent, when its turn has come; it may raise."""
+        """Called just before each write is sent; it may raise."""
         self._wire = Wire(client, api_url)
         self._pace = pace or Pace()
         self._retrying = AsyncRetrying(
@@ -93,11 +93,11 @@ class Rest:
         )
 
     async def get(self, url: str) -> Json:
-        """Return what is at `url`."""
+        """Return the JSON at `url`."""
         return (await self._page(url))[0]
 
     async def read(self, model: type[Model], url: str) -> Model:
-        """Return what is at `url`, checked by a model."""
+        """Return the JSON at `url`, checked by a model."""
         return checked(model, await self.get(url), f"GET {url}")
 
     async def each(
@@ -117,18 +117,18 @@ class Rest:
         raise Unavailable(f"GET {url}: not what GitHub answers: {PAGES} pages")
 
     async def make(self, model: type[Model], url: str, body: object) -> Model:
-        """Make something and return what the forge says of it; as `write`."""
+        """Create something with `write` and return the answer, checked by a model."""
         return checked(model, await self.write("POST", url, body), f"POST {url}")
 
     async def write(self, method: str, url: str, body: object = None) -> Json:
-        """Change something; never repeated when it may have arrived."""
+        """Change something; a write that may have arrived is never repeated."""
         return (await self._answer(method, url, body))[0]
 
     async def download(self, url: str) -> bytes:
-        """Fetch bytes; storage that it is redirected to never sees the token.
+        """Fetch bytes; the storage server after a redirect never sees the token.
 
         Raises:
-            Refused: also when it is larger than `DOWNLOAD_BYTES`.
+            Refused: also if the answer is larger than `DOWNLOAD_BYTES`.
         """
         return await self._repeated(self._fetched, url)
 
@@ -160,19 +160,19 @@ class Rest:
     async def _repeated(
         self, call: Callable[..., Awaitable[Found]], *given: str
     ) -> Found:
-        """Make a call that reads until it is answered, a few times."""
+        """Repeat a reading call, a few times, until it is answered."""
         return await self._retrying.copy()(call, *given)
 
     async def _answer(
         self, method: str, url: str, body: object = None
     ) -> tuple[Json, str | None]:
-        """Make one call and return what it answered, with the next page's URL."""
+        """Make one call and return its answer with the next page's URL."""
         content = None if body is None else json.dumps(body).encode()
         ask = Ask(method=method, url=url, body=content, keep=method == "GET")
         return _deciphered(ask, await self._reply(ask))
 
     async def _reply(self, ask: Ask) -> Reply:
-        """Return the forge's word on one call, when the forge is ready for it."""
+        """Send one call when the pace allows, and return the forge's reply."""
         visit = self._pace.visit(ask)
         renewed = False
         while True:
@@ -198,7 +198,7 @@ def _deciphered(ask: Ask, reply: Reply) -> tuple[Json, str | None]:
     except gidgethub.HTTPException as error:
         raise Refused(str(ask), reply.status, _why(reply, str(error))) from error
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        # no JSON, or errors that are not described as GitHub does
+        # no JSON, or errors not in GitHub's format
         if HTTPStatus.BAD_REQUEST <= reply.status < HTTPStatus.INTERNAL_SERVER_ERROR:
             raise Refused(str(ask), reply.status, _text(reply)) from error
         raise Unavailable(f"{ask}: not what GitHub answers") from error
@@ -206,7 +206,7 @@ def _deciphered(ask: Ask, reply: Reply) -> tuple[Json, str | None]:
 
 
 def _why(reply: Reply, said: str) -> str:
-    """Return what a no says, with the permission that it asks for."""
+    """Return a refusal's text, with the permission that is missing."""
     needs = reply.headers.get(NEEDS)
     if reply.status != HTTPStatus.FORBIDDEN or not needs:
         return said
@@ -218,7 +218,7 @@ def _text(reply: Reply) -> str:
 
 
 def checked(model: type[Model], data: Json, what: str) -> Model:
-    """Return `data` as a model; what does not fit is an answer of a broken forge."""
+    """Return `data` as a model; data that does not fit means a broken forge."""
     try:
         return model.model_validate(data)
     except ValidationError as error:

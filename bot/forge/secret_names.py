@@ -1,4 +1,4 @@
-"""Which Actions secrets a repository has: their names, never a value.
+"""Lists a repository's Actions secrets: their names, never a value.
 
 https://docs.github.com/rest/actions/secrets
 """
@@ -12,7 +12,7 @@ from bot.forge.rest import Refused, Rest
 from grite.errors import BratError, Unavailable
 
 RIGHT: Final = {"secrets": "read", "metadata": "read"}
-"""What it takes; a bot that has not got it does its work all the same."""
+"""The permissions for this; a bot without them works all the same."""
 _LISTS: Final = ("secrets", "organization-secrets")
 
 
@@ -33,7 +33,7 @@ async def secret_names(rest: Rest, repository: str) -> frozenset[str] | None:
         try:
             names |= {each.name async for each in rest.each(_Secret, url, "secrets")}
         except Refused as refused:
-            is_nobodys = refused.status == HTTPStatus.NOT_FOUND  # no organisation's
+            is_nobodys = refused.status == HTTPStatus.NOT_FOUND  # no organisation
             if not (names and is_nobodys):
                 return None
         except (Unavailable, BratError):

@@ -9,7 +9,7 @@ from typing import Final
 
 from bot.forge import payloads
 from bot.forge.rest import Refused, Rest, checked
-from convoy.observed import Run
+from convoy.readiness.observed import Run
 
 ARTIFACT_BYTES: Final = 100_000_000
 """A larger artifact is refused unread (design: 100 MB zipped)."""
@@ -19,7 +19,7 @@ class TaskRuns:
     """The runs of one workflow file in one repository."""
 
     def __init__(self, rest: Rest, repo: str, workflow: str) -> None:
-        """Ask nothing yet; `repo` is the beginning of its addresses."""
+        """Send nothing yet; `repo` is the beginning of the repository's addresses."""
         self._rest = rest
         self._repo = repo
         self._workflow = workflow
@@ -37,9 +37,9 @@ class TaskRuns:
         return checked(payloads.Dispatched, answer, f"POST {url}").workflow_run_id
 
     async def named(self, nonce: str) -> int | None:
-        """Return the dispatched task run whose name carries `nonce`.
+        """Return the dispatched task run whose name contains `nonce`.
 
-        Only a first attempt of our own workflow, started by a dispatch, is adopted.
+        Only the first attempt of a dispatched run of our own workflow counts.
         """
         async for run in self._runs():
             ours = run.path.split("@", maxsplit=1)[0].endswith("/" + self._workflow)
@@ -49,9 +49,9 @@ class TaskRuns:
         return None
 
     async def states(self, wanted: frozenset[int]) -> dict[int, Run]:
-        """Return the state of the wanted task runs.
+        """Return the states of the wanted task runs.
 
-        One that the forge does not know any more was deleted, and has ended.
+        A run that the forge no longer knows was deleted, and has ended.
         """
         found: dict[int, Run] = {}
         async for run in self._runs():
@@ -73,9 +73,9 @@ class TaskRuns:
             return Run(id=number, completed=True)
 
     async def cancel(self, run: int, *, force: bool = False) -> None:
-        """Ask for a run to be cancelled; one that has ended already is fine.
+        """Ask the forge to cancel a run; the run may have ended already.
 
-        With force its `if: always()` steps are not run either.
+        With `force`, its `if: always()` steps are skipped too.
         Source: https://docs.github.com/rest/actions/workflow-runs
         """
         word = "force-cancel" if force else "cancel"
@@ -86,10 +86,10 @@ class TaskRuns:
                 raise
 
     async def artifact(self, run: int, name: str) -> bytes | None:
-        """Return the zip of a run's artifact; None when there is none to be had.
+        """Return the zip of a run's artifact; None if there is none.
 
         Raises:
-            Refused: it is larger than `ARTIFACT_BYTES`; nothing was read.
+            Refused: the artifact is larger than `ARTIFACT_BYTES`; nothing was read.
         """
         url = f"{self._repo}/actions/runs/{run}/artifacts?per_page=100"
         async for artifact in self._rest.each(payloads.Artifact, url, "artifacts"):

@@ -1,1 +1,1 @@
-"""The bot's bare clone, and what is built, read and pushed in it."""
+"""The bot's bare clone: what the bot reads there, builds there, and pushes from it."""

@@ -1,7 +1,7 @@
-"""A git bundle from a stranger, brought into a bare repository.
+"""Takes a stranger's git bundle into a bare repository.
 
-`git fetch` before git 2.46 checks no object that comes out of a bundle, whatever its
-configuration says, so the pack in it is taken out and indexed strictly here.
+Before git 2.46, `git fetch` checks no objects from a bundle, whatever the configuration
+says, so the bundle's pack is extracted and indexed strictly here.
 Source: https://git-scm.com/docs/gitformat-bundle
 """
 
@@ -13,13 +13,13 @@ from grite import git
 from grite.errors import BratError, Unavailable
 
 MEMORY_BYTES: Final = 1_000_000_000
-"""For unpacking: a few bytes may say of themselves that they unpack to any size."""
+"""The memory limit for unpacking: a few bytes may claim to unpack to any size."""
 _MARKS: Final = (b"# v2 git bundle\n", b"# v3 git bundle\n")
 _HEAD: Final = re.compile(rb"^([0-9a-f]{40}) HEAD$", re.MULTILINE)
 
 
 class NoBundle(BratError):
-    """The file is no bundle of one branch's work."""
+    """The file is not a bundle of one branch's work."""
 
 
 def take_in(bundle: Path, repository: Path) -> str:
@@ -28,8 +28,8 @@ def take_in(bundle: Path, repository: Path) -> str:
     No ref moves. Safe to call again.
 
     Raises:
-        NoBundle: it is none, has no HEAD, or cannot be unpacked in time.
-        GitFailed: an object is malformed, or one that it needs is missing.
+        NoBundle: the file is no bundle, has no HEAD, or takes too long to unpack.
+        GitFailed: an object is malformed, or refers to a missing object.
     """
     data = bundle.read_bytes()
     header, end, pack = data.partition(b"\n\n")

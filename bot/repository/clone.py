@@ -1,8 +1,8 @@
-"""The bot's bare clone as a cache: what is here whole, and how the rest is brought.
+"""The bot's bare clone as a cache: its contents, and how it fetches the rest.
 
-A commit that merely lies here may lack its files: git was killed while it fetched, or
-they came in somebody's bundle. Whole is what one of our own refs stands at, as git
-moves a ref only when everything below it is here.
+A commit in the clone may lack its files: git may have been killed during a fetch, or
+the commit came in a bundle. A commit is whole if one of our own refs points at it: git
+moves a ref only once everything that the commit needs is there.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,25 +11,25 @@ from typing import Final
 
 import pygit2
 
-from convoy import checkpoint as states
-from convoy.following import Reading
+from convoy.log import state_codec as states
+from convoy.log.following import Reading
+from convoy.model import ids
 from grite import checkpoint
 from grite.errors import Conflict, Corrupt, GitFailed
 from grite.objects import writing
 from grite.remote import PARTS, WHOLE, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
 
-HEADS: Final = "refs/heads/"
 SEEN: Final = "refs/seen/"
-"""Local copies of the remote's refs: git asks them what not to fetch again."""
+"""Local copies of the remote's refs: they tell git what not to fetch again."""
 KNOWN: Final = SEEN + "grite/wal"
-"""The log as far as it was believed; it only moves to what descends from it."""
+"""The newest believed commit of the log; it only moves to descendants."""
 FOUND: Final = "refs/found/grite/wal"
 """The log as it was fetched, believed or not."""
 
 
 class Clone:
-    """The bare repository at `path`; made, and made again, when it is not there."""
+    """The bare repository at `path`; created whenever it is missing."""
 
     def __init__(self, path: Path, remote: Remote) -> None:
         self.path = path
@@ -48,32 +48,32 @@ class Clone:
         }
 
     def stand(self) -> None:
-        """Make it again if somebody deleted it."""
+        """Create the clone again if somebody deleted it."""
         if not all((self.path / part).exists() for part in PARTS):
             self._open()
 
     @property
     def known(self) -> str | None:
-        """The log's head that was believed last, perhaps by an earlier process."""
+        """The last believed head of the log, perhaps from an earlier process."""
         return self.log.head(KNOWN)
 
     @property
     def is_new(self) -> bool:
-        """Whether nothing of the log is here."""
+        """Whether the clone holds no part of the log."""
         return self.log.head(FOUND) is None and self.known is None
 
     def saw(self, ref: str, commit: str) -> None:
-        """Note where a ref of the remote stands, with a commit that is here whole."""
+        """Note that a ref of the remote points at a commit that is whole here."""
         if _is_kept(ref):
             with writing(self.path):
                 self.objects.references.create(_seen(ref), commit, force=True)
             self._whole.add(commit)
 
     def bring(self, refs: Mapping[str, str]) -> None:
-        """Fetch every branch and the log, as far as they are not here.
+        """Fetch the missing parts of every branch and of the log.
 
         Raises:
-            Conflict: a ref moved to somewhere else meanwhile.
+            Conflict: a ref moved during the fetch.
         """
         kept = {ref: commit for ref, commit in refs.items() if _is_kept(ref)}
         new = {ref: at for ref, at in kept.items() if at not in self._whole}
@@ -85,28 +85,28 @@ class Clone:
             self._whole.add(commit)
 
     def bring_log_again(self) -> None:
-        """Fetch the whole log, also what seems to be here; mends a shallow clone."""
+        """Fetch the whole log, even parts already here; mends a shallow clone."""
         self.remote.fetch([_spec(WAL_REF)], WHOLE, again=True)
         # An open repository goes on to believe that it is shallow.
         self.log = Log(self.path)
         self.objects = pygit2.Repository(str(self.path))
 
     def anchor(self, commit: str) -> None:
-        """Let the log's history end at a commit here, if the remote has it."""
+        """Let the clone's history of the log end at a commit, if the remote has it."""
         try:
             self.remote.fetch([commit], 1)
         except GitFailed:
-            return  # the remote does not have it, or does not give it: bring all
+            return  # the remote lacks or refuses the commit: the whole log is fetched
 
     def anchor_at_kept(self, refs: Mapping[str, str]) -> None:
-        """Let it end where the newest checkpoint that can be read was made."""
+        """Let the log's history end at the newest readable checkpoint."""
         for ref, reading in self.kept(refs):
             if isinstance(reading, Reading):
                 self._anchored = (ref, reading)
                 return
 
     def kept(self, refs: Mapping[str, str]) -> Iterator[tuple[str, Reading | str]]:
-        """Give the checkpoints, newest first: what each holds, or what is wrong."""
+        """Give the checkpoints, newest first: each with its content or its fault."""
         anchored, self._anchored = self._anchored, ("", None)
         for ref in checkpoint.newest_first(refs)[: checkpoint.KEPT]:
             try:
@@ -116,11 +116,11 @@ class Clone:
                 yield ref, str(error)
 
     def _load(self, ref: str, commit: str) -> Reading:
-        """Return what a checkpoint holds.
+        """Return a checkpoint's content.
 
         Raises:
-            Corrupt: it is of no use.
-            GitFailed: it is gone by now.
+            Corrupt: the checkpoint cannot be used.
+            GitFailed: the checkpoint is gone.
         """
         if commit not in self._whole:
             depth = checkpoint.DEPTH if self.is_new else None
@@ -129,7 +129,7 @@ class Clone:
         return states.load(self.objects, commit)
 
     def _forget(self, refs: Mapping[str, str]) -> None:
-        """Delete copies of refs that are gone: they may stand where a folder must."""
+        """Delete copies of deleted refs: a new ref may need the path as a folder."""
         stale = [
             name
             for name in self.objects.references
@@ -144,7 +144,7 @@ class Clone:
 
 def _is_kept(ref: str) -> bool:
     """Whether the clone follows a ref: branches and the log."""
-    return ref.startswith(HEADS) or ref == WAL_REF
+    return ref.startswith(ids.HEADS) or ref == WAL_REF
 
 
 def _seen(ref: str) -> str:

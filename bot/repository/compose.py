@@ -1,7 +1,7 @@
-"""Candidates: a task's work as commits on another base, by strategy.
+"""Builds candidates: a task's work as commits on another base, by merge strategy.
 
-Built in the mirror with libgit2, without a work tree. Authors are kept; committer and
-dates come from the log, so that building again gives the same ids.
+libgit2 builds them in the mirror, without a work tree. Authors are kept; committer and
+dates are fixed by the log, so that building again gives the same ids.
 """
 
 from pathlib import Path
@@ -10,20 +10,20 @@ from typing import Final
 import pygit2
 from msgspec import Struct
 
-from convoy.events import Strategy
+from convoy.model.records import Strategy
 from convoy.text import commit_message
 
 BOT: Final = ("brat", "brat@users.noreply.github.com")
 
 
 class Conflicted(Struct, frozen=True):
-    """The work does not apply; the paths where it does not."""
+    """The work does not apply; holds the conflicting paths."""
 
     paths: tuple[str, ...]
 
 
 class Piece(Struct, frozen=True, kw_only=True):
-    """What is to be built: `base..work` on `onto`."""
+    """A candidate to build: `base..work` on `onto`."""
 
     base: str
     work: str
@@ -41,7 +41,7 @@ class Composer:
         self._repo = pygit2.Repository(str(path))
 
     def build(self, strategy: Strategy, piece: Piece) -> str | Conflicted:
-        """Return the candidate commit; writes objects, moves no ref; same again."""
+        """Return the candidate commit; writes objects, moves no ref; deterministic."""
         match strategy:
             case "merge":
                 return self._merge(piece)
@@ -51,10 +51,10 @@ class Composer:
                 return self._rebase(piece)
 
     def inert(self, base: str, work: str) -> str:
-        """Return `base..work` with messages that no forge acts on; same again.
+        """Return `work` with messages that no forge acts on; deterministic.
 
-        It is `work` itself where they are so already. A commit whose message is another
-        one loses its signature.
+        The result is `work` itself if the messages of `base..work` are inert already. A
+        rewritten commit loses its signature.
         """
         made: dict[str, str] = {}
         for commit in self._commits(base, work):
@@ -111,7 +111,7 @@ class Composer:
             if isinstance(tree, Conflicted):
                 return tree
             if tree == self._commit(onto).tree_id:
-                continue  # landed already by other work
+                continue  # other work has landed the change already
             bot = _bot(piece.at)
             onto = self._write(commit.author, bot, _message(commit), tree, [onto])
         return onto

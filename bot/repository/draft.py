@@ -1,19 +1,21 @@
-"""What one push will carry: events decided on, and ref moves, each seen at once.
+"""Collects the events and ref moves of one push, each visible in the draft at once.
 
-Nothing in a draft is true before its push; a conflict throws all of it away.
+Nothing in a draft is true before its push; a conflict discards all of it.
 """
 
 from collections.abc import Iterable
+from typing import Final
 
 from bot.repository.mirror import Mirror
-from convoy import ids
-from convoy.commands import Command
-from convoy.decide import Refusal, decide
-from convoy.events import ActionIntended
-from convoy.record import record
+from convoy.events.command import Command, Refusal
+from convoy.events.forge_actions import ActionIntended
+from convoy.log.record import record
+from convoy.model import ids
 from grite import lease as locks
 from grite.event import Event as GriteEvent
 from grite.remote import RefUpdate
+
+LOG_REFS: Final = "refs/grite/"
 
 
 class Draft:
@@ -23,11 +25,11 @@ class Draft:
         self.now = now
         """Unix ms."""
         self.state = mirror.state
-        """As it will be after the push."""
+        """The state as it will be after the push."""
         self.refs = dict(mirror.refs)
-        """As they will be after the push."""
+        """The remote's refs as they will be after the push."""
         self.intended: set[str] = set()
-        """Keys of the actions it announces."""
+        """Keys of the actions that the draft announces."""
         self.actor = actor
         self._mirror = mirror
         self._events: list[GriteEvent] = []
@@ -39,7 +41,7 @@ class Draft:
 
     def submit(self, command: Command) -> Refusal | None:
         """Decide on `command`; its events join the draft. A refusal changes nothing."""
-        decision = decide(self.state, command)
+        decision = command.decide(self.state)
         if isinstance(decision, Refusal):
             return decision
         self.state, events = record(self.state, decision, actor=self.actor, at=self.now)
@@ -62,23 +64,31 @@ class Draft:
             self.refs[ref] = new
 
     def keep(self, convoy: str, task: int, attempt: int, commit: str) -> None:
-        """Keep a commit of an attempt for good; what is kept already stays beside it.
+        """Keep a commit of an attempt for good, beside any commit kept before.
 
-        Its work may be put on another base and be replaced again: none is ever lost.
+        The attempt's work may be rebased and replaced again: no version is ever lost.
         """
         ref, beside = ids.attempt_refs(convoy, task, attempt, commit)
         kept = self.refs.get(ref)
         another = kept is not None and kept != commit
         self.move(beside if another else ref, commit)
 
+    def moves(self) -> frozenset[str]:
+        """Return which ref moves to which commit; the log's own refs are left out."""
+        return frozenset(
+            f"{ref} {update.new}"
+            for ref, update in self._updates.items()
+            if not ref.startswith(LOG_REFS)
+        )
+
     def push(self, *also: RefUpdate) -> None:
-        """Push all of it with the bot's lease and what else goes, as `Mirror.push`."""
+        """Push the draft with other ref updates, such as the lease: `Mirror.push`."""
         self._move_locks()
         updates = {**self._updates, **{update.ref: update for update in also}}
         self._mirror.push(self._events, updates, actor=self.actor)
 
     def _move_locks(self) -> None:
-        """Show leases that change hands as lock refs, where grite looks for them."""
+        """Write each changed lease to its lock ref, where grite looks for it."""
         before, after = self._mirror.state.leases, self.state.leases
         for resource in before.keys() - after.keys():
             self.move(locks.ref_of(resource), None)

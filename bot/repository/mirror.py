@@ -1,7 +1,7 @@
-"""The bot's bare clone: what the remote's refs are, what the log says, and one push.
+"""The bot's bare clone: the remote's refs, the folded log, and the one push.
 
-A cache: delete it and the next look builds it again. Everything written goes to the
-remote in one atomic push, and only then is believed here. A log that was rewound or
+The clone is a cache: if it is deleted, the next look builds it again. All writes go to
+the remote in one atomic push and count here only after that. A log that was rewound or
 replaced is not believed: it is put back.
 """
 
@@ -13,28 +13,20 @@ from typing import Final
 import pygit2
 
 from bot.repository.bundle import NoBundle, take_in
-from bot.repository.clone import HEADS, Clone
-from bot.repository.foreseen import foreseen
-from bot.repository.rewritten import believed
-from bot.repository.survey import surveyed
-from bot.repository.templates import template_at
-from convoy import checkpoint as states
-from convoy.events import Overlap, TaskSpec
-from convoy.following import NOTHING, Reading, follow
-from convoy.patterns.template import Template
-from convoy.planner.survey import Survey
-from convoy.record import fold
-from convoy.state import State
-from grite import checkpoint, git, objects
-from grite.errors import Corrupt, GitFailed, Missing, Unavailable
+from bot.repository.clone import Clone
+from bot.repository.rewritten_log import believed
+from convoy.log import state_codec as states
+from convoy.log.following import NOTHING, Reading, follow
+from convoy.log.record import fold
+from convoy.model.state import State
+from grite import checkpoint, objects
+from grite.errors import Corrupt, Missing
 from grite.event import Event
 from grite.remote import RefUpdate, Remote
 from grite.wal import WAL_REF, Log
 
-__all__ = ["HEADS", "Mirror"]
-
 _INTAKE: Final = "refs/intake/"
-"""Local refs that keep an attempt's commits while they are looked at."""
+"""Local refs that keep an attempt's commits while they are examined."""
 
 
 @dataclass(kw_only=True)
@@ -46,25 +38,25 @@ class Mirror:
     """The remote's refs as last seen or pushed."""
     default_branch: str = "main"
     reading: Reading = NOTHING
-    """What the log said when it was last seen or pushed."""
+    """The log's content when it was last seen or pushed."""
     notices: list[str] = field(default_factory=list)
-    """What a person should hear of; who tells it takes it off the list."""
+    """Lines that a person should read; the code that shows one removes it."""
 
     @classmethod
     def open(cls, path: Path, url: str, token: str | None) -> "Mirror":
-        """Open the mirror at `path`, making it if it is not there."""
+        """Open the mirror at `path`, creating it if it is missing."""
         return cls(clone=Clone(path, Remote(url, path, token)))
 
     # --- what is known ----------------------------------------------------------------
 
     @property
     def path(self) -> Path:
-        """Where the clone lies."""
+        """The clone's folder."""
         return self.clone.path
 
     @property
     def remote(self) -> Remote:
-        """The repository it is a clone of."""
+        """The repository that was cloned."""
         return self.clone.remote
 
     @remote.setter
@@ -73,48 +65,48 @@ class Mirror:
 
     @property
     def log(self) -> Log:
-        """Over the clone's objects; its own ref is not used, the remote's counts."""
+        """The log over the clone's objects; the remote's ref counts, not the log's."""
         return self.clone.log
 
     @property
     def objects(self) -> pygit2.Repository:
-        """The clone's objects; another value after the clone was made again."""
+        """The clone's objects; a new value after the clone was created again."""
         return self.clone.objects
 
     @property
     def state(self) -> State:
-        """What the log folds to."""
+        """The state folded from the log."""
         return self.reading.state
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What could not be read in the log, by commit."""
+        """The faults in unreadable parts of the log, by commit."""
         return self.reading.faults
 
     @property
     def head(self) -> str | None:
-        """The commit the state was folded up to."""
+        """The newest commit folded into the state."""
         return self.reading.head
 
     @property
     def since_checkpoint(self) -> int:
-        """How many events the log has after the newest checkpoint that is of use."""
+        """How many events the log has after the newest usable checkpoint."""
         return self.reading.events
 
     # --- looking ----------------------------------------------------------------------
 
     def look(self) -> None:
-        """See the remote's refs, bring what is new, fold the log's new tail.
+        """Read the remote's refs, fetch new commits, fold the log's new tail.
 
-        A log that does not descend from what was read before is put back; `notices`
-        says so.
+        A log that does not descend from the known head is put back; `notices` reports
+        it.
 
         Raises:
-            Conflict: somebody moves refs right now; look again.
+            Conflict: somebody is moving refs right now; look again.
             Unavailable: the remote did not answer.
             Rewritten: the log could not be put back.
             Missing: the remote itself lacks a commit of the log.
-            Corrupt: its ref holds no log.
+            Corrupt: the log's ref holds no log.
         """
         self.clone.stand()
         seen = self.remote.advertised()
@@ -136,14 +128,14 @@ class Mirror:
         self.refs = refs
 
     def _anchor(self, refs: Mapping[str, str]) -> None:
-        """Bring the place where a new clone's history of the log is to end."""
+        """Fetch the commit at which a new clone's history of the log ends."""
         if self.head is not None:
             self.clone.anchor(self.head)
         elif WAL_REF in refs:
             self.clone.anchor_at_kept(refs)
 
     def _read(self, head: str, refs: Mapping[str, str]) -> Reading:
-        """Return what the log says at `head`, which descends from what is known."""
+        """Return the reading of the log at `head`, a descendant of the known head."""
         if head == self.head:
             return self.reading
         if self.head is not None:
@@ -163,11 +155,11 @@ class Mirror:
             return self._whole(head)
 
     def _whole(self, head: str) -> Reading:
-        """Return what the whole log says.
+        """Return the reading of the whole log.
 
         Raises:
-            Missing: it is not all here.
-            Corrupt: its ref does not point to a commit.
+            Missing: a part of the log is not here.
+            Corrupt: the log's ref does not point to a commit.
         """
         try:
             objects.commit_in(self.objects, head)
@@ -185,17 +177,17 @@ class Mirror:
     ) -> None:
         """Write `events` as one commit of the log and push it with `updates`.
 
-        All or nothing; when this returns, refs and state here are what was pushed.
+        All or nothing; when this returns, refs and state here include the push.
 
         Raises:
             Conflict: a ref was not where it was last seen; look again.
-            Unavailable: no answer, or no room to write; look again, it may have
+            Unavailable: no answer, or no room to write; look again, the push may have
                 arrived.
         """
         moves = dict(updates)
         commit = None
         if events:
-            # A session's own times are its machine's, and anything.
+            # A session's own times come from its machine's clock and may be wrong.
             ours = (event.ts for event in events if event.actor == actor)
             at_ms = max(ours, default=self.state.moment.at)
             commit = self.log.write(events, parent=self.head, actor=actor, at_ms=at_ms)
@@ -215,16 +207,16 @@ class Mirror:
             self.reading = replace(self.reading, state=state, events=read)
 
     def checkpoint(self, now: int) -> tuple[RefUpdate, ...]:
-        """Write what was read as a checkpoint; return the moves that show it.
+        """Write the reading as a checkpoint; return the ref updates that publish it.
 
-        They also delete the oldest, so that three are left. Push them with any others;
-        nothing is lost when they are never pushed. Without a log there are none.
+        They also delete old checkpoints, so that three are left. They may go with any
+        push, and nothing is lost without them. Without a log there are none.
 
         Args:
             now: unix ms.
 
         Raises:
-            Unavailable: it cannot be written.
+            Unavailable: the checkpoint cannot be written.
         """
         if self.head is None:
             return ()
@@ -241,14 +233,14 @@ class Mirror:
     # --- objects ----------------------------------------------------------------------
 
     def take_in(self, bundle: Path, session: str) -> str:
-        """Bring the objects of an attempt's bundle, checked as a stranger's.
+        """Take in the objects of an attempt's bundle, checked as a stranger's.
 
         Returns:
-            The commit of its HEAD.
+            The commit of the bundle's HEAD.
 
         Raises:
-            NoBundle: it is no bundle.
-            GitFailed: it holds malformed objects, or lacks some.
+            NoBundle: the file is no bundle.
+            GitFailed: the bundle holds malformed objects, or lacks some.
         """
         head = take_in(bundle, self.path)
         if not self.has(head):
@@ -260,46 +252,7 @@ class Mirror:
         """Whether the mirror holds a commit."""
         return isinstance(self.objects.get(commit), pygit2.Commit)
 
-    def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
-        """Return which of a plan's tasks, started at a commit, may collide.
-
-        It is a guess, and no plan waits for it: where git fails there is none.
-        """
-        try:
-            return foreseen(self.path, commit, tasks)
-        except (GitFailed, Unavailable) as error:
-            self.notices.append(f"Which tasks may collide is not known: {error}")
-            return ()
-
-    def template(self, commit: str, name: str) -> Template:
-        """Return a pattern as a commit has it, as `template_at`; blocking."""
-        self.ensure([commit])
-        return template_at(self.path, commit, name)
-
-    def diff(self, base: str, commit: str, room: int) -> str:
-        """Return what a commit changes against another, as a patch, cut; blocking.
-
-        It is more than `room` characters only where there is more.
-        """
-        self.ensure([base, commit])
-        options = ("--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
-        found = git.run(["diff", *options, base, commit, "--"], cwd=self.path)
-        return found.stdout[: 4 * room].decode(errors="replace")[: room + 1]
-
-    def surveyed(self, commit: str) -> Survey:
-        """Return what is known of the repository at a commit; blocking."""
-        self.ensure([commit])
-        return surveyed(self.path, commit)
-
-    def lines(self, base: str, commit: str) -> int:
-        """Return how many lines a commit adds and takes away; blocking."""
-        self.ensure([base, commit])
-        options = ("--no-ext-diff", "--no-textconv", "--numstat")
-        found = git.run(["diff", *options, base, commit, "--"], cwd=self.path)
-        rows = (row.split(b"\t")[:2] for row in found.stdout.splitlines())
-        return sum(int(count) for row in rows for count in row if count.isdigit())
-
     def ensure(self, commits: Sequence[str]) -> None:
-        """Bring the commits that are missing here."""
+        """Fetch those of the commits that are missing here."""
         missing = [commit for commit in commits if not self.has(commit)]
         self.remote.fetch(missing)

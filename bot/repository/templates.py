@@ -1,8 +1,8 @@
-"""The templates that a commit holds: a convoy's plan is read from where it starts."""
+"""Reads the plan templates that a commit holds."""
 
 from pathlib import Path
 
-from convoy.patterns.registry import FOLDER, named
+from convoy.patterns.catalog import FOLDER, named
 from convoy.patterns.source import MOST_BYTES
 from convoy.patterns.template import Template
 from grite import git
@@ -14,22 +14,22 @@ def template_at(path: Path, commit: str, name: str) -> Template:
     Args:
         path: the repository, bare or not.
         commit: one of its commits; a repository's own patterns are read from it.
-        name: as somebody said it.
+        name: the pattern's name, as a person typed it.
 
     Raises:
-        PatternError: there is none of that name, or it has faults.
+        PatternError: no pattern has that name, or it has faults.
     """
     return named(name, files_in(path, commit), lambda file: text_at(path, commit, file))
 
 
 def files_in(path: Path, commit: str) -> tuple[str, ...]:
-    """Return the files in the folder of templates, not those below it."""
+    """Return the files in the folder of templates, without those in its subfolders."""
     found = git.run(["ls-tree", "-z", "--name-only", commit, "--", FOLDER], cwd=path)
     names = found.stdout.decode(errors="replace").split("\0")
     return tuple(filter(None, names))
 
 
 def text_at(path: Path, commit: str, file: str) -> str:
-    """Return one of them; of a larger one than may be, enough to see that."""
+    """Return a template's text, cut to one byte more than a template may have."""
     found = git.run(["cat-file", "blob", f"{commit}:{file}"], cwd=path)
     return found.stdout[: MOST_BYTES + 1].decode(errors="replace")

@@ -1,1 +1,1 @@
-"""Mayor, witness, refinery, deacon: the bot's side of each."""
+"""The bot's side of mayor, witness, refinery and deacon."""

@@ -1,37 +1,24 @@
-"""What of an issue is let into the log, and so into a prompt: whose words, and which.
+"""Decides which words of an issue may enter the log, and so a prompt.
 
-Done once, when a convoy is accepted: from then on the text in the log is the only one.
+This happens once, when a convoy is accepted: after that only the log's text counts.
 """
 
 import asyncio
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from bot.desk import Desk
-from bot.door.inbox import Request
+from bot.context.bot_context import BotContext
+from bot.door.delivery_inbox import Request
 from bot.forge.payloads import Issue
 from bot.forge.rest import Refused
-from bot.speech.cleaning import clean
+from bot.markdown.cleaning import clean
+from bot.messages.start_refusals import OUTSIDER
 from convoy.text import plaintext
 from convoy.text.redaction import redacted
 from grite.errors import Unavailable
 
 TITLE_CHARS: Final = 256
 TEXT_CHARS: Final = 60_000
-OUTSIDER: Final = (
-    "The issue was written by somebody without write access, and in a public "
-    "repository an agent is given no such text. Open an issue in your own words, or "
-    "comment `/brat start -- what is to be done`; `outsiders = true` under `[trust]` "
-    "in `.brat/config.toml` lets everybody's text in."
-)
-EDITED: Final = (
-    "The issue was edited after it was labelled, or may have been: read it again, and "
-    "set the label again."
-)
-EDITED_SINCE_SAID: Final = (
-    "the issue was edited after the comment was written, or may have been: read it "
-    "again, and say it again"
-)
 
 
 class Words(NamedTuple):
@@ -42,18 +29,18 @@ class Words(NamedTuple):
 
 
 async def admitted(
-    desk: Desk, request: Request, author: str, *, outsiders: bool
+    context: BotContext, request: Request, author: str, *, outsiders: bool
 ) -> Words | str:
-    """Return what of a request may go on, cleaned, or why nothing of it may.
+    """Return the admissible words of a request, cleaned, or why there are none.
 
     Args:
-        desk: of the bot.
-        request: by somebody who may write, which was asked of the forge.
-        author: who wrote the issue; empty: nobody knows.
-        outsiders: whether text of people without write access may go on in public.
+        context: the bot's.
+        request: by somebody with write access; the caller asked the forge.
+        author: who wrote the issue; empty if unknown.
+        outsiders: whether a public repository admits text by people who may not write.
     """
     title, text = request.title, request.text
-    if not outsiders and not await _is_trusted(desk, request, author):
+    if not outsiders and not await _is_trusted(context, request, author):
         if not request.added:
             return OUTSIDER
         title, text = f"Issue #{request.issue}", ""
@@ -61,32 +48,34 @@ async def admitted(
     return await asyncio.to_thread(fit, title, whole)  # hostile text takes seconds
 
 
-async def _is_trusted(desk: Desk, request: Request, author: str) -> bool:
-    """Whether the issue's text is that of people who may write, or nobody else's."""
-    if author == request.by or not await desk.github.is_public():
+async def _is_trusted(context: BotContext, request: Request, author: str) -> bool:
+    """Whether the requester or a writer wrote the issue, or no public can see it."""
+    if author == request.by or not await context.github.is_public():
         return True
-    return bool(author) and await desk.github.may_write(author)
+    return bool(author) and await context.github.may_write(author)
 
 
 def fit(title: str, text: str) -> Words:
-    """Return title and text, not too long, without secrets and what nobody sees.
+    """Return title and text, shortened, without secrets and without hidden parts.
 
-    Pure; safe to do twice. A text that was built to be slow takes some seconds.
+    Pure; safe to do twice. A text built to be slow takes some seconds.
     """
     line = " ".join(redacted(plaintext.clean(title)).split())
     whole = redacted(clean(text, limit=TEXT_CHARS))
     return Words(plaintext.cut(line, TITLE_CHARS), whole)
 
 
-async def edited_since(desk: Desk, issue: Issue, moment: datetime | None) -> bool:
-    """Whether an issue may say something else than when it was asked for.
+async def edited_since(
+    context: BotContext, issue: Issue, moment: datetime | None
+) -> bool:
+    """Whether an issue's text may have changed since it was requested.
 
-    A forge that does not say when a text was edited says when anything last happened.
+    If the forge does not tell when the text was edited, any later update counts.
     """
     if moment is None:
         return True
     try:
-        edited = await desk.github.text_edited_at(issue.number)
+        edited = await context.github.text_edited_at(issue.number)
     except (Refused, Unavailable):
         return issue.updated_at is None or issue.updated_at > moment
     return edited is not None and edited >= moment

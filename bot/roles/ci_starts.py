@@ -1,59 +1,59 @@
-"""Starting CI on candidates by dispatch, where a push starts none.
+"""Starts CI on candidates by dispatch, where a push starts no CI.
 
-What the token of a workflow run pushes starts no workflow; what it dispatches does.
+A push with a workflow run's token starts no workflow; a dispatch with it does.
 https://docs.github.com/actions/concepts/security/github_token
 """
 
 from collections.abc import Iterator
 
-from bot.desk import Desk
+from bot.context.bot_context import BotContext
 from bot.forge.rest import Refused
-from convoy import ids
-from convoy.plan import HEADS
-from convoy.state import Candidate, State
+from convoy.model import ids
+from convoy.model.attempt import Candidate
+from convoy.model.state import State
 
 
 class CiStarts:
-    """Starts one workflow on each candidate that nothing has looked at yet."""
+    """Starts one workflow on each candidate that has no checks yet."""
 
     def __init__(self, workflow: str) -> None:
-        """Start `workflow`, a file name; nothing when it is empty."""
+        """Start `workflow`, a file name; an empty name starts nothing."""
         self._workflow = workflow
         self._asked: set[str] = set()
 
-    async def ask(self, desk: Desk) -> None:
-        """Start what is missing. Safe to call again, in another process too.
+    async def ask(self, context: BotContext) -> None:
+        """Start the missing runs. Safe to call again, in another process too.
 
         A run on the same commit is looked for first: another job may have started it.
 
         Raises:
             Unavailable: the forge did not answer.
-            Refused: it does not start that workflow, such as one without the trigger.
+            Refused: the forge does not start that workflow; it may lack the trigger.
         """
         if not self._workflow:
             return
-        for branch, candidate in _awaited(desk.mirror.state):
-            seen = desk.observed.checks.get(candidate.commit)
+        for branch, candidate in _awaited(context.mirror.state):
+            seen = context.observed.checks.get(candidate.commit)
             is_new = seen is not None and seen.verdict == "none"
-            is_there = desk.mirror.refs.get(HEADS + branch) == candidate.commit
+            is_there = context.mirror.refs.get(ids.HEADS + branch) == candidate.commit
             if not (is_new and is_there) or candidate.commit in self._asked:
                 continue
             self._asked.add(candidate.commit)
-            if not await desk.github.ci.has_runs(candidate.commit):
-                await desk.github.ci.start(self._workflow, branch)
+            if not await context.github.ci.has_runs(candidate.commit):
+                await context.github.ci.start(self._workflow, branch)
 
 
-async def started(starts: CiStarts, desk: Desk) -> str | None:
-    """Start CI where it is missing; return why that cannot be done, if it cannot."""
+async def started(starts: CiStarts, context: BotContext) -> str | None:
+    """Start CI where it is missing; return the reason if that fails, else None."""
     try:
-        await starts.ask(desk)
+        await starts.ask(context)
     except Refused as refused:
         return f"CI cannot be started: {refused}; does it have workflow_dispatch?"
     return None
 
 
 def _awaited(state: State) -> Iterator[tuple[str, Candidate]]:
-    """Give every open candidate that CI must judge, with its branch."""
+    """Give each open candidate that CI must judge, with its branch."""
     for convoy in state.live():
         if not convoy.settings.require_ci:
             continue

@@ -1,15 +1,15 @@
-"""The deacon: sweeps up what nobody needs any more."""
+"""The deacon: cleans up branches and leases that nobody needs any more."""
 
 from bot.repository.draft import Draft
-from convoy.actions import Expire, Sweep
-from convoy.commands import ExpireLease
-from convoy.queue import queue_branches
+from convoy.events.leases import ExpireLease
+from convoy.owed.actions import Expire, Sweep
+from convoy.readiness.landing import queue_branches
 
 
 def sweep(draft: Draft, action: Sweep) -> None:
-    """Delete branches of candidates that are open no more; never a branch with work.
+    """Delete branches of candidates that are no longer open; never a branch with work.
 
-    One that was shut may have been opened again by this very draft.
+    A branch stays if this very draft opened its candidate again.
     """
     kept = queue_branches(draft.state)
     for ref, commit in action.refs:

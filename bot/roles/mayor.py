@@ -1,66 +1,65 @@
-"""The mayor: accepts requests, plans convoys, lays their branch."""
+"""The mayor: accepts requests, plans convoys, creates their branches."""
 
 import asyncio
 from typing import Final
 
 from msgspec.structs import replace
 
-from bot.comment import NO
-from bot.configuration import configuration
-from bot.desk import Desk
-from bot.door.inbox import Request
+from bot.context.bot_context import BotContext
+from bot.context.configuration import configuration
+from bot.context.retries import Try, failed_try, quiet_try
+from bot.door.delivery_inbox import Request
 from bot.forge.payloads import Issue
-from bot.forge.retrying import Try, failed_try, quiet_try
+from bot.markdown.mention import mentioned
+from bot.messages import start_refusals
+from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
-from bot.roles import keys
-from bot.roles.admission import EDITED, admitted, edited_since
-from bot.roles.patterns import chosen, compiled_for, plan_by_pattern
-from bot.roles.quota import refusal
-from bot.speech.mention import mentioned
-from convoy import ids
-from convoy.actions import CreateBase, MakePlan, Reorder
-from convoy.commands import (
-    FailConvoy,
-    LinkTask,
-    PlanConvoy,
-    RequestConvoy,
-)
+from bot.roles import model_key_check
+from bot.roles.admission import admitted, edited_since
+from bot.roles.chosen_pattern import chosen, compiled_for, plan_by_pattern
+from bot.settings.quota import refusal
 from convoy.config import ConfigError
-from convoy.events import Settings
+from convoy.events.convoy_request import RequestConvoy
+from convoy.model import ids
+from convoy.model.records import Settings
+from convoy.model.state import Convoy, State
+from convoy.owed.actions import CreateBase, MakePlan
 from convoy.patterns import PatternError
 from convoy.planner import tasklist
 from convoy.planner.asked import planned_by
 from convoy.planner.checklist import checklist
-from convoy.state import Convoy, State
+from convoy.readiness.reorder import Reorder
+from convoy.rules.plan_changes import LinkTask
+from convoy.rules.stop_task import FailConvoy
+from convoy.rules.take_plan import PlanConvoy
 from convoy.text.names import convoy_name
 from convoy.text.plaintext import clean, shortened
 from grite.errors import Unavailable
 
-HEADS: Final = "refs/heads/"
 LIST: Final = "task list"
 
 
-async def requests(desk: Desk, *, sweep: bool) -> dict[str, Request]:
-    """Return who asked for what, by delivery id.
+async def requests(context: BotContext, *, sweep: bool) -> dict[str, Request]:
+    """Return the waiting requests, by delivery id.
 
-    With `sweep` also what is labelled on the forge and reached us by no delivery.
+    With `sweep`, also the labelled issues of which no delivery reached the bot.
     """
-    waiting = desk.inbox.requests()
+    waiting = context.inbox.requests()
     if not sweep:
         return waiting
     known = {request.issue for request in waiting.values()}
-    for issue in await desk.github.issues_labelled(desk.settings.label):
-        if issue.number in known or _busy(desk.mirror.state, issue.number):
+    for issue in await context.github.issues_labelled(context.settings.label):
+        if issue.number in known or _busy(context.mirror.state, issue.number):
             continue
-        found = await _found(desk, issue)
+        found = await _found(context, issue)
         if found is not None:
             waiting[f"sweep-{issue.number}"] = found
     return waiting
 
 
-async def _found(desk: Desk, issue: Issue) -> Request | None:
-    """Return what a labelled issue asks for that reached us by no delivery."""
-    labelling = await desk.github.labelling(issue.number, desk.settings.label)
+async def _found(context: BotContext, issue: Issue) -> Request | None:
+    """Return the request of a labelled issue of which no delivery reached the bot."""
+    labelling = await context.github.labelling(issue.number, context.settings.label)
     if labelling is None or labelling.actor is None:
         return None
     return Request(
@@ -69,53 +68,61 @@ async def _found(desk: Desk, issue: Issue) -> Request | None:
         text=issue.body or "",
         by=labelling.actor.login,
         bot=labelling.actor.id if labelling.actor.type == "Bot" else 0,
-        edited=await edited_since(desk, issue, labelling.created_at),
+        edited=await edited_since(context, issue, labelling.created_at),
     )
 
 
-async def accept(desk: Desk, draft: Draft, request: Request) -> None:
+async def accept(context: BotContext, draft: Draft, request: Request) -> None:
     """Turn an issue into a convoy, or say why not. Safe to call twice.
 
-    The label goes when the request is accepted, so that a delivery which comes again
-    after the convoy has ended finds none and asks for nothing. A mention or assignment
-    starts an issue's first convoy only.
+    The label is removed when the request is accepted, so that a repeated delivery asks
+    for nothing after the convoy has ended. A mention or assignment starts only an
+    issue's first convoy.
     """
-    if _busy(draft.state, request.issue) or not _heeded(desk, draft, request):
+    if _busy(draft.state, request.issue) or not _heeded(context, draft, request):
         return
-    issue = await desk.github.issue(request.issue)
+    issue = await context.github.issue(request.issue)
     if NO in issue.label_names:
         return
-    if request.trigger == "label" and desk.settings.label not in issue.label_names:
+    if request.trigger == "label" and context.settings.label not in issue.label_names:
         return
-    await start(desk, draft, request, issue)
+    await start(context, draft, request, issue)
 
 
-async def start(desk: Desk, draft: Draft, request: Request, issue: Issue) -> None:
-    """Put the request to the rules, and say on the issue why it may not be."""
-    refused = EDITED if request.edited else await begin(desk, draft, request, issue)
+async def start(
+    context: BotContext, draft: Draft, request: Request, issue: Issue
+) -> None:
+    """Put the request to the rules; if it is refused, say why on the issue."""
+    refused = (
+        start_refusals.EDITED
+        if request.edited
+        else await begin(context, draft, request, issue)
+    )
     if refused is not None:
-        await _deny(desk, request, refused)
+        await _deny(context, request, refused)
 
 
-async def begin(desk: Desk, draft: Draft, request: Request, issue: Issue) -> str | None:
-    """Put the request to the rules; return why it may not be, None when it may.
+async def begin(
+    context: BotContext, draft: Draft, request: Request, issue: Issue
+) -> str | None:
+    """Put the request to the rules; return why it was refused, or None.
 
-    Of the issue as it is now only its author is taken, who does not change.
+    The request brings title and text; of the current issue only the author is used.
     """
-    refused = await _refusal(desk, draft.state, request)
+    refused = await _refusal(context, draft.state, request)
     if refused is not None:
         return refused
     try:
-        config = configuration(desk)
+        config = configuration(context)
     except ConfigError as error:
-        return f"The configuration has a fault: {error}"
+        return start_refusals.BAD_CONFIGURATION.format(error=error)
     author = issue.user.login if issue.user else ""
     trust = config.trust
-    words = await admitted(desk, request, author, outsiders=trust.outsiders)
+    words = await admitted(context, request, author, outsiders=trust.outsiders)
     if isinstance(words, str):
         return words
-    target = desk.mirror.default_branch
-    settings = _capped(desk, _planned(config.settings(), words.text))
+    target = context.mirror.default_branch
+    settings = _capped(context, _planned(config.settings(), words.text))
     pattern = chosen(request.pattern, config.mayor.pattern, words.text)
     command = RequestConvoy(
         convoy=convoy_name(words.title, request.issue, draft.state.convoys),
@@ -124,43 +131,43 @@ async def begin(desk: Desk, draft: Draft, request: Request, issue: Issue) -> str
         text=words.text,
         by=request.by,
         target=target,
-        base=draft.refs[HEADS + target],
+        base=draft.refs[ids.HEADS + target],
         settings=replace(settings, planner="") if pattern else settings,
         pattern=pattern,
         inputs=request.inputs if pattern else {},
     )
     if pattern:
         try:
-            await asyncio.to_thread(compiled_for, desk, command)
+            await asyncio.to_thread(compiled_for, context, command)
         except PatternError as error:
             return str(error)
     forbidden = draft.submit(command)
     if forbidden:
         return forbidden.why
-    await keys.warn(desk, draft, command)
+    await model_key_check.warn(context, draft, command)
     return None
 
 
 def _planned(settings: Settings, text: str) -> Settings:
-    """Return the settings; a task list in the issue is its plan, and needs no model."""
+    """Return the settings, without a planner if the issue holds a task list."""
     return replace(settings, planner="") if checklist(clean(text)).items else settings
 
 
-def _capped(desk: Desk, settings: Settings) -> Settings:
-    """Return what a convoy is frozen with, within what the bot allows."""
-    if desk.settings.plan_only:
+def _capped(context: BotContext, settings: Settings) -> Settings:
+    """Return a convoy's settings within the limits that the bot allows."""
+    if context.settings.plan_only:
         settings = replace(settings, approve="plan")
-    if desk.settings.quota is None:
+    if context.settings.quota is None:
         return settings
-    return replace(settings, tasks=min(settings.tasks, desk.settings.quota.tasks))
+    return replace(settings, tasks=min(settings.tasks, context.settings.quota.tasks))
 
 
-def _heeded(desk: Desk, draft: Draft, request: Request) -> bool:
-    """Whether such a request counts here; one that does not is not answered."""
+def _heeded(context: BotContext, draft: Draft, request: Request) -> bool:
+    """Whether the configuration lets this request count; others get no answer."""
     try:
-        config = configuration(desk)
+        config = configuration(context)
     except (ConfigError, KeyError):
-        return request.trigger == "label" and not request.bot  # and then told of it
+        return request.trigger == "label" and not request.bot  # it is told of the fault
     if request.bot and request.bot not in config.trust.bots:
         return False
     if request.trigger == "label":
@@ -169,14 +176,14 @@ def _heeded(desk: Desk, draft: Draft, request: Request) -> bool:
         return False
     if request.trigger == "assignee":
         return config.triggers.assignee
-    named = mentioned(request.text, desk.login) is not None
+    named = mentioned(request.text, context.login) is not None
     return named and config.triggers.mention
 
 
-def heeds_mentions(desk: Desk) -> bool:
-    """Whether to name the bot is to ask for a convoy."""
+def heeds_mentions(context: BotContext) -> bool:
+    """Whether a mention of the bot asks for a convoy."""
     try:
-        return configuration(desk).triggers.mention
+        return configuration(context).triggers.mention
     except (ConfigError, KeyError):
         return False
 
@@ -185,57 +192,54 @@ def _busy(state: State, issue: int) -> bool:
     return any(convoy.issue == issue for convoy in state.live())
 
 
-async def _refusal(desk: Desk, state: State, request: Request) -> str | None:
-    if HEADS + desk.mirror.default_branch not in desk.mirror.refs:
-        return "The repository is empty: push a first commit, then set the label again."
+async def _refusal(context: BotContext, state: State, request: Request) -> str | None:
+    if ids.HEADS + context.mirror.default_branch not in context.mirror.refs:
+        return start_refusals.EMPTY_REPOSITORY
     trusted = request.trigger == "schedule"  # the default branch says so
-    if not trusted and not await desk.github.may_write(request.by):
-        return (
-            f"@{request.by} may not start a convoy: it takes write access to this "
-            "repository."
-        )
-    return _too_much(desk, state, request.by)
+    if not trusted and not await context.github.may_write(request.by):
+        return start_refusals.NO_RIGHT.format(by=request.by)
+    return _too_much(context, state, request.by)
 
 
-def _too_much(desk: Desk, state: State, by: str) -> str | None:
-    """Return why nothing may start now, by what whoever runs the bot allows."""
-    if desk.settings.stopped:
-        return "Whoever runs this bot has stopped it: set the label again later."
-    if desk.settings.quota is None:
+def _too_much(context: BotContext, state: State, by: str) -> str | None:
+    """Return why the bot's operator lets nothing start now; None: it may start."""
+    if context.settings.stopped:
+        return start_refusals.STOPPED
+    if context.settings.quota is None:
         return None
-    quota, now = desk.settings.quota, desk.clock()
-    return refusal(quota, state, by, desk.elsewhere(), now)
+    quota, now = context.settings.quota, context.clock()
+    return refusal(quota, state, by, context.elsewhere(), now)
 
 
-async def _deny(desk: Desk, request: Request, why: str) -> None:
+async def _deny(context: BotContext, request: Request, why: str) -> None:
     """Say why nothing will happen, once, and take the label off."""
     key = f"denied:{request.issue}"
-    now = quiet_try(desk, key)
-    said = await desk.github.said(request.issue, key, desk.login)
+    now = quiet_try(context, key)
+    said = await context.github.said(request.issue, key, context.login)
     body = f"{ids.marker(key)}\n{why}"
     if said is None:
-        await _say(desk, request.issue, now, body)
+        await _say(context, request.issue, now, body)
     elif said.body != body:
-        await desk.github.edit_comment(said.id, body)
-    await desk.github.relabel(request.issue, set(), {desk.settings.label})
+        await context.github.edit_comment(said.id, body)
+    await context.github.relabel(request.issue, set(), {context.settings.label})
 
 
-async def _say(desk: Desk, issue: int, now: Try, body: str) -> None:
-    """Comment for the first time; again only when the last try would be seen."""
+async def _say(context: BotContext, issue: int, now: Try, body: str) -> None:
+    """Comment; repeat a try only once the previous comment would be visible."""
     now.repeat()
-    await desk.hold()
+    await context.hold()
     try:
-        await desk.github.say(issue, body)
+        await context.github.say(issue, body)
     except Unavailable:
-        failed_try(desk, now.key)
+        failed_try(context, now.key)
         raise
 
 
-def make_plan(desk: Desk, draft: Draft, action: MakePlan) -> None:
-    """Plan by the pattern, else from the issue's list; what cannot be fails it."""
+def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
+    """Plan by the pattern, else by the issue's task list; fail the convoy on faults."""
     convoy = draft.state.convoys[action.convoy]
     if convoy.pattern:
-        plan_by_pattern(desk, draft, convoy)
+        plan_by_pattern(context, draft, convoy)
         return
     engines, limit = convoy.settings.workers, convoy.settings.tasks
     try:
@@ -249,7 +253,7 @@ def make_plan(desk: Desk, draft: Draft, action: MakePlan) -> None:
                 convoy=convoy.name,
                 planner=planner,
                 tasks=tasks,
-                overlaps=desk.mirror.foreseen(convoy.base, tasks),
+                overlaps=context.commits.foreseen(convoy.base, tasks),
             )
         )
 
@@ -261,12 +265,12 @@ def _gave_up(convoy: Convoy) -> str:
 
 
 def reorder(draft: Draft, action: Reorder) -> None:
-    """Let a task wait for work that touches what it is to touch."""
+    """Let a task wait for another task that touches the same paths."""
     draft.submit(
         LinkTask(convoy=action.convoy, task=action.task, on=action.on, why=action.why)
     )
 
 
 def create_base(draft: Draft, action: CreateBase) -> None:
-    """Lay the convoy's shared branch."""
-    draft.move(HEADS + ids.base_branch(action.convoy), action.commit)
+    """Create the convoy's shared branch."""
+    draft.move(ids.HEADS + ids.base_branch(action.convoy), action.commit)

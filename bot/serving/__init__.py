@@ -1,1 +1,1 @@
-"""A bot as a process: for one repository, for many, for once."""
+"""The bot as a process: for one repository, for many, or for one job of a workflow."""

@@ -1,4 +1,4 @@
-"""Do the rules of a repository let the bot push?
+"""Checks whether a repository's rules let the bot push.
 
 https://docs.github.com/rest/repos/rules#get-rules-for-a-branch
 https://docs.github.com/rest/branches/branches#get-a-branch
@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.forge.payloads import Repository
 from bot.forge.rest import Refused, Rest
-from bot.serving.found import Found
+from bot.serving.examination_finding import Finding
 
 _ANYWHERE: Final = {
     "merge_queue": "a merge queue of the forge's",
@@ -29,9 +29,9 @@ _OWN: Final = _ANYWHERE | {
     "non_fast_forward": "no forced pushes",
     "required_status_checks": "checks before the push",
 }
-"""On the bot's own branches: they come, move and go, and CI judges what is there."""
+"""Rules that matter on the bot's own branches, which it creates, moves and deletes."""
 OWN_BRANCHES: Final = ("convoy/any/base", "brat/queue/any/any")
-"""A rule is asked by a branch's name; it need not exist."""
+"""Names to ask the rules for; the branches need not exist."""
 _MAY_PASS: Final = frozenset({"always", "exempt"})
 _MEND: Final = "add the App to the ruleset's bypass list, under Settings, Rules"
 
@@ -55,8 +55,8 @@ class _Branch(BaseModel):
     protected: bool = False
 
 
-async def examined(rest: Rest, name: str) -> AsyncIterator[Found]:
-    """Give what may keep the bot from a repository's branches.
+async def examined(rest: Rest, name: str) -> AsyncIterator[Finding]:
+    """Give the findings about rules that may keep the bot from pushing.
 
     Raises:
         BratError: the forge did not answer.
@@ -71,9 +71,9 @@ async def examined(rest: Rest, name: str) -> AsyncIterator[Found]:
         elif branch == main and not rules and await _is_protected(rest, name, main):
             said = f"{name}: {main} is protected, and how is for its admins to see"
             mend = "let the App push there, under Settings, Branches"
-            yield Found("note", said, mend)
+            yield Finding("note", said, mend)
         else:
-            yield Found("ok", f"{name}: no rule keeps the bot from {branch}")
+            yield Finding("ok", f"{name}: no rule keeps the bot from {branch}")
 
 
 async def _rules(rest: Rest, name: str, branch: str) -> list[_Rule]:
@@ -83,23 +83,23 @@ async def _rules(rest: Rest, name: str, branch: str) -> list[_Rule]:
 
 async def _judged(
     rest: Rest, name: str, branch: str, binding: Iterable[_Rule]
-) -> Found:
-    """Say what rules want of a branch, but for those that the bot may pass by."""
+) -> Finding:
+    """Return the finding about a branch's rules, without those the bot may bypass."""
     passes = {
         rule.ruleset_id: await _bypass(rest, name, rule.ruleset_id) for rule in binding
     }
     left = [rule for rule in binding if passes[rule.ruleset_id] not in _MAY_PASS]
     if not left:
-        return Found("ok", f"{name}: the bot may pass by the rules on {branch}")
+        return Finding("ok", f"{name}: the bot may pass by the rules on {branch}")
     wanted = ", ".join(sorted({_OWN[rule.type] for rule in left}))
     is_sure = any(passes[rule.ruleset_id] for rule in left)
     more = "" if is_sure else "; whether the bot may pass by is not shown"
     said = f"{name}: the rules on {branch} want {wanted}{more}"
-    return Found("fault" if is_sure else "note", said, _MEND)
+    return Finding("fault" if is_sure else "note", said, _MEND)
 
 
 async def _bypass(rest: Rest, name: str, ruleset: int | None) -> str:
-    """Return whether who asks may pass by a ruleset; empty: the forge does not say.
+    """Return whether the bot may bypass a ruleset; empty: the forge does not say.
 
     https://docs.github.com/rest/repos/rules#get-a-repository-ruleset
     """
@@ -108,7 +108,7 @@ async def _bypass(rest: Rest, name: str, ruleset: int | None) -> str:
     try:
         found = await rest.read(_Ruleset, f"/repos/{name}/rulesets/{ruleset}")
     except Refused:
-        return ""  # an organisation's, perhaps
+        return ""  # perhaps an organisation's ruleset
     return found.current_user_can_bypass or ""
 
 

@@ -1,7 +1,7 @@
-"""Is the App as the bot needs it, and every repository that it serves?
+"""Checks that the App and every repository it serves suit the bot.
 
-Each finding says what puts it right. What is put right from here: a label that is
-missing and, where the App may, settings of Actions.
+Each finding says how to fix its fault. This module itself can create a missing label
+and, where the App may, change settings of Actions.
 https://docs.github.com/rest/apps/apps
 """
 
@@ -19,17 +19,17 @@ from pydantic import BaseModel, ConfigDict
 from bot.door.redelivery import Sent
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
 from bot.forge.rest import DEADLINE_S, Refused, Rest
-from bot.forge.tokens import StaticToken, Tokens
+from bot.forge.token_source import StaticToken, Tokens
 from bot.serving import actions_settings, branch_rules, hook_address, workflow_presence
-from bot.serving.found import Found
-from bot.serving.hosting import Hosting
+from bot.serving.examination_finding import Finding
+from bot.serving.installations import Installations, key_of
 from bot.serving.manifest import EVENTS
-from bot.serving.roster import Roster, key_of
 from bot.serving.workflow_presence import IsOurs
+from bot.settings.service_settings import ServiceSettings
 from grite.errors import BratError
 
 SKEW_S: Final = 30.0
-"""A token is signed for a minute back; half of that is left for what takes time."""
+"""The largest clock difference: half of the minute by which tokens are backdated."""
 LATEST: Final = 30
 LEVELS: Final = ("none", "read", "write", "admin")
 LABEL_COLOUR: Final = "5319e7"
@@ -51,14 +51,14 @@ class _Workflow(BaseModel):
 
 
 async def examined(
-    hosting: Hosting, is_ours: IsOurs, *, fix: bool
-) -> AsyncIterator[Found]:
-    """Give what is found, the App first.
+    hosting: ServiceSettings, is_ours: IsOurs, *, fix: bool
+) -> AsyncIterator[Finding]:
+    """Give the findings, those about the App first.
 
     Args:
         hosting: the service's settings.
-        is_ours: knows this version's workflow files.
-        fix: make a label that is missing, and switch on what is needed of Actions.
+        is_ours: recognizes this version's workflow files.
+        fix: whether to create a missing label and switch on needed Actions settings.
 
     Raises:
         BratError: the forge did not answer, or does not know the App.
@@ -70,7 +70,7 @@ async def examined(
         settings_right = "none"
         if hosting.app_id is not None and hosting.private_key_file is not None:
             key = key_of(hosting.app_id, hosting.private_key_file)
-            roster = Roster(client, hosting.api_url, key)
+            roster = Installations(client, hosting.api_url, key)
             app = await roster.app.read(_App, "/app")
             settings_right = app.permissions.get(actions_settings.RIGHT, "none")
             async for found in _app(hosting, roster, app):
@@ -79,7 +79,7 @@ async def examined(
                 yield found
             served = await roster.repositories(hosting.allows, hosting.serves)
         if not served:
-            yield Found("fault", "no repository is served", "install the App in one")
+            yield Finding("fault", "no repository is served", "install the App in one")
         for name, installation in served.items():
             visit = _Visit(stack, client, hosting, name, installation, settings_right)
             async for found in _repository(visit, is_ours, fix=fix):
@@ -88,18 +88,18 @@ async def examined(
 
 @dataclass(frozen=True)
 class _Visit:
-    """One repository, and how it is asked."""
+    """One repository, and how to ask about it."""
 
     stack: AsyncExitStack
     client: httpx.AsyncClient
-    hosting: Hosting
+    hosting: ServiceSettings
     name: str
     installation: int | None
     settings_right: str
-    """How far the App may look at a repository's settings."""
+    """The App's level of access to a repository's settings."""
 
     async def rest(self, more: Mapping[str, str] = MappingProxyType({})) -> Rest:
-        """Return what asks with the bot's rights, and `more`."""
+        """Return a client with the bot's permissions and `more`."""
         hosting = self.hosting
         tokens: Tokens = StaticToken(hosting.token)
         if hosting.app_id is not None and hosting.private_key_file is not None:
@@ -117,30 +117,32 @@ class _Visit:
 # --- the App --------------------------------------------------------------------------
 
 
-async def _app(hosting: Hosting, roster: Roster, app: _App) -> AsyncIterator[Found]:
+async def _app(
+    hosting: ServiceSettings, roster: Installations, app: _App
+) -> AsyncIterator[Finding]:
     settings = f"{app.html_url}: settings, permissions and events"
-    yield Found("ok", f"the App is {app.slug}")
+    yield Finding("ok", f"the App is {app.slug}")
     if app.slug != hosting.app:
         mend = f'set "app": "{app.slug}" in the settings'
-        yield Found("fault", f"the settings call the App {hosting.app}", mend)
+        yield Finding("fault", f"the settings call the App {hosting.app}", mend)
     off_s = roster.clock.offset_s
     if abs(off_s) > SKEW_S:
         said = f"this machine's clock is {abs(off_s):.0f} s off the forge's"
-        yield Found("note", said, "let it follow a time server")
+        yield Finding("note", said, "let it follow a time server")
     if lacks := lacking(app.permissions):
-        yield Found("fault", f"the App lacks {', '.join(lacks)}", settings)
+        yield Finding("fault", f"the App lacks {', '.join(lacks)}", settings)
     else:
-        yield Found("ok", "the App may do what the bot needs")
+        yield Finding("ok", "the App may do what the bot needs")
     if hosting.secret:
         deaf = sorted({*EVENTS} - {*app.events, "*"}) if "*" not in app.events else []
         if deaf:
             said = f"the App does not hear {', '.join(deaf)}: the sweep finds it later"
-            yield Found("note", said, settings)
+            yield Finding("note", said, settings)
         yield await _deliveries(roster)
 
 
 def lacking(given: Mapping[str, str]) -> list[str]:
-    """Return which permissions are not granted as far as the bot needs them."""
+    """Return the permissions that the bot needs and lacks."""
     return [
         f"{name}: {level}"
         for name, level in PERMISSIONS.items()
@@ -148,8 +150,8 @@ def lacking(given: Mapping[str, str]) -> list[str]:
     ]
 
 
-async def _deliveries(roster: Roster) -> Found:
-    """Say whether the forge reaches the door."""
+async def _deliveries(roster: Installations) -> Finding:
+    """Return the finding about whether deliveries reach the door."""
     listed: list[Sent] = []
     async for sent in roster.app.each(Sent, f"/app/hook/deliveries?per_page={LATEST}"):
         listed.append(sent)
@@ -157,12 +159,14 @@ async def _deliveries(roster: Roster) -> Found:
             break
     failed = [sent for sent in listed if not sent.arrived]
     if not listed:
-        return Found("note", "nothing was ever delivered", "label an issue, look again")
+        return Finding(
+            "note", "nothing was ever delivered", "label an issue, look again"
+        )
     said = f"of the latest {len(listed)} deliveries {len(failed)} failed"
     if not failed:
-        return Found("ok", said)
+        return Finding("ok", said)
     mend = _mend_delivery(failed[0].status_code)
-    return Found("note", f"{said}, the newest with {failed[0].status_code}", mend)
+    return Finding("note", f"{said}, the newest with {failed[0].status_code}", mend)
 
 
 def _mend_delivery(status: int) -> str:
@@ -180,7 +184,7 @@ def _mend_delivery(status: int) -> str:
 
 async def _repository(
     visit: _Visit, is_ours: IsOurs, *, fix: bool
-) -> AsyncIterator[Found]:
+) -> AsyncIterator[Finding]:
     hosting, name = visit.hosting, visit.name
     try:
         rest = await visit.rest()
@@ -195,13 +199,13 @@ async def _repository(
         async for found in _settings(visit, has_loop=has_loop, fix=fix):
             yield found
     except BratError as error:
-        yield Found("fault", f"{name}: {error}")
+        yield Finding("fault", f"{name}: {error}")
 
 
 async def _settings(
     visit: _Visit, *, has_loop: bool, fix: bool
-) -> AsyncIterator[Found]:
-    """Look at the settings of Actions, with a token of their own: the bot has none."""
+) -> AsyncIterator[Finding]:
+    """Check the settings of Actions, with a token of their own: the bot's cannot."""
     right = visit.settings_right
     if not visit.hosting.token and right == "none":
         yield actions_settings.unseen(visit.name)
@@ -213,31 +217,33 @@ async def _settings(
         yield found
 
 
-async def _label(hosting: Hosting, rest: Rest, name: str, *, fix: bool) -> Found:
+async def _label(
+    hosting: ServiceSettings, rest: Rest, name: str, *, fix: bool
+) -> Finding:
     url = f"/repos/{name}/labels"
     label = quote(hosting.label, safe="")
     if await _is_there(rest, f"{url}/{label}"):
-        return Found("ok", f"{name}: the label {hosting.label} is there")
+        return Finding("ok", f"{name}: the label {hosting.label} is there")
     if not fix:
-        return Found(
+        return Finding(
             "note", f"{name}: there is no label {hosting.label}", "--fix makes it"
         )
     told = {"name": hosting.label, "color": LABEL_COLOUR}
     await rest.write("POST", url, told)
-    return Found("ok", f"{name}: made the label {hosting.label}")
+    return Finding("ok", f"{name}: made the label {hosting.label}")
 
 
-async def _workflow(hosting: Hosting, rest: Rest, name: str) -> Found:
+async def _workflow(hosting: ServiceSettings, rest: Rest, name: str) -> Finding:
     file = hosting.workflow
     url = f"/repos/{name}/actions/workflows/{file}"
     if not await _is_there(rest, url):
         said = f"{name}: there is no workflow {file} on the default branch"
-        return Found("fault", said, "brat init --hosted writes it; push it")
+        return Finding("fault", said, "brat init --hosted writes it; push it")
     state = (await rest.read(_Workflow, url)).state
     if state != "active":
         mend = "enable it under Actions in the repository"
-        return Found("fault", f"{name}: the workflow {file} is {state}", mend)
-    return Found("ok", f"{name}: the workflow {file} can be dispatched")
+        return Finding("fault", f"{name}: the workflow {file} is {state}", mend)
+    return Finding("ok", f"{name}: the workflow {file} can be dispatched")
 
 
 async def _is_there(rest: Rest, url: str) -> bool:

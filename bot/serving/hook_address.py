@@ -1,4 +1,4 @@
-"""Does the forge send the App's deliveries to this bot's door?
+"""Checks that the forge sends the App's deliveries to this bot's door.
 
 https://docs.github.com/rest/apps/webhooks#get-a-webhook-configuration-for-an-app
 """
@@ -14,14 +14,14 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.door.webhooks import PATH
 from bot.forge.rest import Rest
-from bot.serving.found import Found
-from bot.serving.hosting import Hosting
+from bot.serving.examination_finding import Finding
+from bot.settings.service_settings import ServiceSettings
 
 _EXAMPLES: Final = (
     *("example.com", "example.net", "example.org"),
     *("example", "invalid", "test"),
 )
-"""Nobody has these: https://www.rfc-editor.org/rfc/rfc2606"""
+"""Reserved names that nobody owns: https://www.rfc-editor.org/rfc/rfc2606"""
 _WHERE: Final = "the App's settings, Webhook"
 
 
@@ -34,14 +34,14 @@ class _Config(BaseModel):
 
 
 async def examined(
-    hosting: Hosting, app: Rest, client: httpx.AsyncClient
-) -> AsyncIterator[Found]:
-    """Give what is found of the webhook's address; one unsigned request is sent there.
+    hosting: ServiceSettings, app: Rest, client: httpx.AsyncClient
+) -> AsyncIterator[Finding]:
+    """Give the findings about the webhook's address; sends one unsigned request there.
 
     Args:
-        hosting: the service's settings; without a secret it polls.
-        app: asks as the App itself.
-        client: reaches the address.
+        hosting: the service's settings; a service without a secret polls.
+        app: a client that asks as the App itself.
+        client: sends the request to the address.
 
     Raises:
         BratError: the forge did not answer.
@@ -52,27 +52,27 @@ async def examined(
         if url:
             said = "the App has a webhook, and the settings have no secret for it"
             mend = f"set one in both, or empty the address in {_WHERE}; then it polls"
-            yield Found("note", said, mend)
+            yield Finding("note", said, mend)
         return
     if not url:
         mend = f"set it in {_WHERE} to https://YOUR-HOST{PATH}, or serve with --poll"
-        yield Found("fault", "the webhook has no address", mend)
+        yield Finding("fault", "the webhook has no address", mend)
         return
     if config.content_type != "json":
         mend = f"set the content type to application/json in {_WHERE}"
-        yield Found("fault", "the webhook does not send JSON", mend)
+        yield Finding("fault", "the webhook does not send JSON", mend)
     if str(config.insecure_ssl).startswith("1"):
         said = "the webhook goes to whoever claims to be the bot: TLS is not verified"
-        yield Found("note", said, f"enable SSL verification in {_WHERE}")
+        yield Finding("note", said, f"enable SSL verification in {_WHERE}")
     if why := nowhere(url, hosting.api_url):
         mend = f"set the bot's public address in {_WHERE}"
-        yield Found("fault", f"the webhook's address {url} {why}", mend)
+        yield Finding("fault", f"the webhook's address {url} {why}", mend)
     else:
         yield await _reached(client, url)
 
 
 def nowhere(url: str, api_url: str) -> str:
-    """Return why a forge cannot send to an address; empty: it may."""
+    """Return why a forge cannot send to an address; empty: it perhaps can."""
     try:
         host, forge = urlsplit(url).hostname or "", urlsplit(api_url).hostname or ""
     except ValueError:
@@ -91,17 +91,17 @@ def _is_near(host: str) -> bool:
         return host == "localhost" or "." not in host
 
 
-async def _reached(client: httpx.AsyncClient, url: str) -> Found:
-    """Knock without a signature: the door turns that away, nothing else says so."""
+async def _reached(client: httpx.AsyncClient, url: str) -> Finding:
+    """Send an unsigned request: only the bot's door answers it with 401."""
     try:
         status = (await client.post(url, content=b"")).status_code
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         said = f"the webhook's address {url} cannot be reached from here: {error!r}"
-        return Found("note", said, "see that the bot runs and its proxy leads there")
+        return Finding("note", said, "see that the bot runs and its proxy leads there")
     if status == HTTPStatus.UNAUTHORIZED:
-        return Found("ok", f"the bot's door is at {url}")
+        return Finding("ok", f"the bot's door is at {url}")
     if status == HTTPStatus.FORBIDDEN:
         said = f"the door at {url} does not let this machine in"
-        return Found("note", said, "add the forge's networks to allowed_networks")
+        return Finding("note", said, "add the forge's networks to allowed_networks")
     said = f"what is at {url} answers {status}, and the bot's door 401"
-    return Found("fault", said, f"lead it to the bot's port, to {PATH}")
+    return Finding("fault", said, f"lead it to the bot's port, to {PATH}")

@@ -1,7 +1,7 @@
-"""Making a GitHub App by one click: a page with a form, and what GitHub answers.
+"""Creates a GitHub App by one click: a page with a form, and GitHub's answer.
 
-The page is on loopback, opens with a token that is shown once in the terminal, and ends
-with the App's key in a file that only its owner can read.
+The page is on loopback and opens with a token shown once in the terminal. In the end
+the App's key is in a file that only its owner can read.
 https://docs.github.com/apps/sharing-github-apps/registering-a-github-app-from-a-manifest
 """
 
@@ -24,16 +24,16 @@ from aiohttp import web
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from bot.dashboard.login import DONE
-from bot.door.triage import LOOK_AT
+from bot.door.delivery_meaning import LOOK_AT
 from bot.door.webhooks import PATH as HOOK
 from bot.forge.app_auth import PERMISSIONS
 from bot.forge.payloads import Account
 from bot.forge.secret_names import RIGHT
-from bot.serving.hosting import ORIGIN
+from bot.settings.service_settings import ORIGIN
 from grite.errors import BratError, Unavailable
 
 EVENTS: Final = (*sorted(LOOK_AT), "repository")
-"""`installation` is always told, and may not be asked for."""
+"""GitHub always sends `installation`, and forbids subscribing to it."""
 KEY_FILE: Final = "app.pem"
 SETTINGS_FILE: Final = "bot.json"
 DASHBOARD_PORT: Final = 8081
@@ -42,7 +42,7 @@ _CODE: Final = re.compile(r"[0-9A-Za-z_-]{1,200}")
 
 
 class Made(BaseModel):
-    """The App that GitHub made."""
+    """The App that GitHub created."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, hide_input_in_errors=True)
 
@@ -58,21 +58,21 @@ class Made(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class Wish:
-    """What App is to be made, and where it is kept."""
+    """The App to create, and the folder for its files."""
 
     folder: Path
     name: str
     organisation: str = ""
-    """Empty: it belongs to whoever clicks."""
+    """The organisation that owns the App; empty: the person who clicks."""
     public_url: str = ""
-    """Where GitHub can reach the bot; empty: it polls."""
+    """The address at which GitHub reaches the bot; empty: the bot polls."""
     dashboard_url: str = ""
-    """Where people will reach the dashboard; empty: it has none."""
+    """The address at which people reach the dashboard; empty: there is none."""
     web_url: str = "https://github.com"
     api_url: str = "https://api.github.com"
 
     def manifest(self, redirect_url: str) -> dict[str, object]:
-        """Return what GitHub is asked to make."""
+        """Return the manifest of the App for GitHub."""
         told: dict[str, object] = {
             "name": self.name,
             "url": self.public_url or self.web_url,
@@ -90,30 +90,30 @@ class Wish:
 
     @property
     def form_url(self) -> str:
-        """Where the form goes."""
+        """The address to which the form is posted."""
         owner = f"/organizations/{quote(self.organisation, safe='')}"
         return f"{self.web_url}{owner if self.organisation else ''}/settings/apps/new"
 
 
 @dataclass(kw_only=True)
 class Maker:
-    """The two pages."""
+    """Serves the two pages: the form, and GitHub's answer."""
 
     wish: Wish
     client: httpx.AsyncClient
     address: Callable[[], str]
-    """Where the pages are, once they are served."""
+    """Returns the pages' address, once they are served."""
     token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
-    """Opens the first page."""
+    """The token that opens the first page."""
     state: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
-    """Comes back from GitHub: else somebody could slip us an App of theirs."""
+    """GitHub sends it back: without it, a stranger could give us an App of theirs."""
     made: asyncio.Future[Made] = field(
         default_factory=lambda: asyncio.get_running_loop().create_future()
     )
 
     @property
     def url(self) -> str:
-        """What a person opens."""
+        """The address for a person to open."""
         return f"{self.address()}/?{urlencode({'token': self.token})}"
 
     def application(self) -> web.Application:
@@ -154,7 +154,7 @@ class Maker:
 
 
 async def exchanged(client: httpx.AsyncClient, api_url: str, code: str) -> Made:
-    """Turn GitHub's code, which is good once and for an hour, into the App.
+    """Exchange GitHub's code, which is valid once and for an hour, for the App.
 
     Raises:
         Unavailable: GitHub did not answer, or did not know the code.
@@ -174,14 +174,14 @@ async def exchanged(client: httpx.AsyncClient, api_url: str, code: str) -> Made:
 
 
 def dashboard_at(public_url: str, wanted: str) -> str:
-    """Return where people will reach the dashboard; empty: it is to have none.
+    """Return the dashboard's address; empty: there will be no dashboard.
 
     Args:
-        public_url: where GitHub can reach the bot: there, if nothing else is wanted.
-        wanted: where whoever makes the App wants it.
+        public_url: the address at which GitHub reaches the bot; the default.
+        wanted: the address that the person asks for; empty: the default.
 
     Raises:
-        BratError: it cannot be there.
+        BratError: the wanted address cannot be used.
     """
     url = (wanted or public_url).rstrip("/")
     if _ORIGIN.fullmatch(url):
@@ -194,10 +194,10 @@ def dashboard_at(public_url: str, wanted: str) -> str:
 
 
 def check_free(folder: Path) -> None:
-    """See that nothing would be overwritten.
+    """Check that no file would be overwritten.
 
     Raises:
-        BratError: there is an App already.
+        BratError: the folder holds an App already.
     """
     for name in (KEY_FILE, SETTINGS_FILE):
         if (folder / name).exists():
@@ -205,10 +205,10 @@ def check_free(folder: Path) -> None:
 
 
 def keep(wish: Wish, made: Made) -> None:
-    """Write the key and the settings, for their owner alone; nothing is overwritten.
+    """Write the key and the settings for their owner alone, without overwriting.
 
     Raises:
-        BratError: it cannot be written.
+        BratError: a file cannot be written.
     """
     folder = wish.folder.resolve()
     owner = made.owner.login if made.owner else wish.organisation

@@ -1,4 +1,4 @@
-"""What a delivery would lead to, said in lines; nothing is asked or written."""
+"""Predicts in lines of text what a delivery would cause; asks and writes nothing."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -7,15 +7,16 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from bot.door.inbox import Remark, Request, Review, Ticked
-from bot.door.triage import meaning, read
-from bot.orders.carrying import convoy_of
-from bot.speech.grammar import Misheard, heard
-from bot.speech.verbs import checked, verb_of
-from convoy import ids
+from bot.door.delivery_inbox import Remark, Request, Review, Ticked
+from bot.door.delivery_meaning import meaning, read
+from bot.verbs.parsing import parsed
+from bot.verbs.request_context import convoy_of
+from bot.verbs.slash_commands import MalformedCommand, slash_commands
+from bot.verbs.verb_table import BY_NAME
 from convoy.config import Config
+from convoy.model import ids
+from convoy.model.state import State
 from convoy.planner import tasklist
-from convoy.state import State
 from convoy.text.names import convoy_name
 from grite.errors import BratError
 
@@ -31,14 +32,14 @@ class Recorded:
 
     @classmethod
     def parse(cls, text: bytes, event: str = "") -> "Recorded":
-        """Read a payload alone, or one with its headers as GitHub's API lists it.
+        """Read a payload, alone or with its headers as in GitHub's API.
 
         Args:
             text: JSON.
-            event: what X-GitHub-Event said; needed where the file does not say it.
+            event: the header X-GitHub-Event; needed if the text does not hold it.
 
         Raises:
-            BratError: it is no JSON object, or does not say of which event it is.
+            BratError: the text is no JSON object, or does not name its event.
         """
         try:
             told = json.loads(text)
@@ -55,7 +56,7 @@ class Recorded:
 
 
 def _named(told: Mapping[str, object], headers: object, payload: object) -> str:
-    """Return the event that a recording names, or that its payload can only be."""
+    """Return the event that a recording names, or that its payload implies."""
     named = told.get("event")
     if isinstance(headers, dict):
         named = next((v for k, v in headers.items() if k.lower() == HEADER), named)
@@ -68,17 +69,17 @@ def _named(told: Mapping[str, object], headers: object, payload: object) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class World:
-    """What is known beside the delivery."""
+    """The facts known besides the delivery."""
 
     state: State
     config: Config
     label: str
     login: str
-    """Who the bot is."""
+    """The bot's account."""
 
 
 def told(recorded: Recorded, world: World) -> Iterator[str]:
-    """Give what would be decided and done, a line each."""
+    """Give one line for each thing that the bot would decide or do."""
     try:
         delivery = read(recorded.event, recorded.body)
     except ValidationError as error:
@@ -101,7 +102,7 @@ def told(recorded: Recorded, world: World) -> Iterator[str]:
 
 
 def _request(request: Request, world: World) -> Iterator[str]:
-    """Say what an accepted issue would become."""
+    """Describe the convoy that an accepted issue would become."""
     yield f"asked of the forge: may {request.by} write, is the label still there"
     busy = [c.name for c in world.state.live() if c.issue == request.issue]
     if busy:
@@ -127,20 +128,20 @@ def _request(request: Request, world: World) -> Iterator[str]:
 
 
 def _remark(remark: Remark, world: World) -> Iterator[str]:
-    """Say what the commands of a comment would be taken for."""
+    """Describe how a comment's commands would be understood."""
     convoy = convoy_of(world.state, remark.issue)
     yield f"about: {f'convoy {convoy.name}' if convoy else 'no convoy that is known'}"
-    said = heard(remark.text)
+    said = slash_commands(remark.text)
     if not said:
         yield "no command: nothing is answered"
     for each in said:
         request = (
             each
-            if isinstance(each, Misheard)
-            else checked(each, "pull" if remark.on_pull else "issue")
+            if isinstance(each, MalformedCommand)
+            else parsed(each, "pull" if remark.on_pull else "issue")
         )
-        if isinstance(request, Misheard):
+        if isinstance(request, MalformedCommand):
             yield f"misheard: {request.why}"
             continue
-        verb = verb_of(request)
+        verb = BY_NAME[request.verb]
         yield f"/brat {verb.name} by {remark.by}, which takes {verb.right} access"

@@ -1,4 +1,4 @@
-"""Which workflows does a repository have: brat's, this version's; and some CI?
+"""Checks which of brat's workflows a repository has, and whether it has CI.
 
 https://docs.github.com/rest/actions/workflows#list-repository-workflows
 https://docs.github.com/rest/repos/contents#get-repository-content
@@ -14,18 +14,18 @@ from urllib.parse import quote
 from pydantic import BaseModel, ConfigDict
 
 from bot.forge.rest import Refused, Rest
-from bot.serving.found import Found
+from bot.serving.examination_finding import Finding
 
 LOOP: Final = "brat.yml"
 OWN: Final = (LOOP, "brat-task.yml", "brat-task-live.yml")
 FOLDER: Final = ".github/workflows/"
 MOST: Final = 50
-"""Files that are read of one repository."""
+"""The most workflow files read in one repository."""
 _PUSH: Final = re.compile(r"(?m)^(on|\"on\"|'on'): *(\[?.*\bpush\b)|^ +push:")
 _LIMITED: Final = re.compile(r"(?m)^ +(branches|branches-ignore|tags):")
 
 IsOurs = Callable[[str, str], bool]
-"""Whether a file of this name with this text is what this version writes."""
+"""Whether this version writes a file with this name and this text."""
 
 
 class _Workflow(BaseModel):
@@ -64,31 +64,31 @@ async def _text(rest: Rest, url: str) -> str | None:
     except Refused as refused:
         if refused.status != HTTPStatus.NOT_FOUND:
             raise
-        return None  # a file of another branch
+        return None  # the file is on another branch
     except ValueError:
         return None
 
 
 async def examined(
     name: str, files: Mapping[str, str], is_ours: IsOurs
-) -> AsyncIterator[Found]:
-    """Give how a repository's workflow files stand to this version's, and its CI."""
+) -> AsyncIterator[Finding]:
+    """Give the findings about a repository's brat workflow files and its CI."""
     for file in OWN:
         if file not in files:
             continue
         if is_ours(file, files[file]):
-            yield Found("ok", f"{name}: {file} is this version's")
+            yield Finding("ok", f"{name}: {file} is this version's")
         else:
             mend = "if nobody changed it: remove it, brat init --actions, push"
-            yield Found("note", f"{name}: {file} is not this version's", mend)
+            yield Finding("note", f"{name}: {file} is not this version's", mend)
     judges = [file for file in files if file not in OWN and judged(files[file])]
     if judges:
         said = f"{name}: {', '.join(judges)} may judge what brat builds"
-        yield Found("ok", said)
+        yield Finding("ok", said)
     else:
         said = f"{name}: no workflow runs on pushes to brat/queue/**"
         mend = 'add "brat/queue/**" to the branches of your CI\'s push, or set '
-        yield Found("note", said, f"{mend}[refinery] require_ci = false")
+        yield Finding("note", said, f"{mend}[refinery] require_ci = false")
 
 
 def judged(text: str) -> bool:

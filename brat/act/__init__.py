@@ -1,1 +1,1 @@
-"""Workflow files executed by act, in the place of the local forge's own starter."""
+"""Workflow files executed by act instead of the local forge's own starter."""

@@ -1,10 +1,10 @@
-"""`python -I -m brat.act [IMAGE [DOCKER_HOST]]`: one run of a workflow file, by act.
+"""`python -I -m brat.act [IMAGE [DOCKER_HOST]]`: run one workflow file with act.
 
-The forge starts it with a run's environment and leaves it: this process becomes act.
-The file is the one that the repository holds at the run's branch; brat-task.yml is ours
-where it holds none. A workflow named ci.yml is what the variable BRAT_CI_WORKFLOW
-names. Only the upload is not GitHub's: ./upload stands in for actions/upload-artifact.
-With an image, which must have Node.js, jobs with a container run in it.
+The forge starts this process with a run's environment, and the process becomes act.
+The workflow file comes from the run's branch; if the branch has no brat-task.yml, ours
+is used. If the branch has a ci.yml, the variable BRAT_CI_WORKFLOW names it. Only the
+upload differs from GitHub: ./upload stands in for actions/upload-artifact. If an image
+is given, jobs with a container run in it; the image must have Node.js.
 """
 
 import os
@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from brat.workflow_files import EVERY, FOLDER, text_of
+from brat.repository.workflow_files import EVERY, FOLDER, text_of
 
 UPLOAD: Final = Path(__file__).parent / "upload"
 CI: Final = "ci.yml"
@@ -34,7 +34,7 @@ _OURS: Final = os.environ  # noqa: TID251  of this one run
 
 
 def arguments(folder: Path, workflow: Path, image: str) -> list[str]:
-    """Return act's command line for the run in `folder`; no secret is on it."""
+    """Return act's command line for the run in `folder`; it contains no secret."""
     url = _OURS["GITHUB_SERVER_URL"]
     text = workflow.read_text(encoding="utf-8")
     task = workflow.with_name("brat-task.yml")  # what brat.yml calls
@@ -66,12 +66,12 @@ def _variables(workflow: Path, image: str) -> Iterator[str]:
 
 
 def _secrets(text: str) -> list[str]:
-    """Return the secrets that a workflow asks for and that the run has, by name."""
+    """Return the names of the secrets that the workflow asks for and the run has."""
     return sorted(name for name in set(_SECRET.findall(text)) if name in _OURS)
 
 
 def checked_out(token: str) -> Path:
-    """Clone the repository at the run's branch, and stand in it."""
+    """Clone the run's branch, change into the clone, and return its workflow folder."""
     host, name = _OURS["GITHUB_SERVER_URL"], _OURS["GITHUB_REPOSITORY"]
     given = b64encode(f"x-access-token:{token}".encode()).decode()
     told = {
@@ -93,7 +93,7 @@ def checked_out(token: str) -> Path:
 
 
 def found(name: str, folder: Path, token: str) -> Path:
-    """Return the file of the run's workflow: the repository's, else ours."""
+    """Return the run's workflow file: the repository's if it has one, else ours."""
     file = checked_out(token) / name
     if file.exists() or name not in EVERY:
         return file
@@ -103,10 +103,10 @@ def found(name: str, folder: Path, token: str) -> Path:
 
 
 def told_apart(workflow: Path, folder: Path) -> None:
-    """Give the workflow a name of this run's own.
+    """Give the workflow a name that no other run uses.
 
-    act names a job's container by its workflow and job, and takes the one that another
-    run has, or removes it.
+    act names a job's container after its workflow and job. With equal names it would
+    take over or remove the container of another run.
     """
     mark = sha256(bytes(folder)).hexdigest()[:MARK_CHARS]
     text = workflow.read_text(encoding="utf-8")
@@ -115,16 +115,16 @@ def told_apart(workflow: Path, folder: Path) -> None:
 
 
 def stated(name: str, prefix: str = "") -> str:
-    """Return a variable of ours as `NAME=value`."""
+    """Return a variable of our own environment as `NAME=value`."""
     return f"{prefix}{name}={_OURS[name]}"
 
 
 def main(image: str = "", docker: str = "") -> None:
-    """Become act; its exit status is the run's."""
+    """Become act; act's exit status becomes the run's."""
     folder = Path(_OURS["BRAT_RUN_DIR"])
     variables = folder / "act.env"
     variables.touch(mode=0o600)
-    # act has values of its own for the plain names
+    # act sets the unprefixed names itself
     told = [stated(name, "BRAT_") for name in ARTIFACTS]
     variables.write_text("\n".join(told), encoding="utf-8")
     with os.fdopen(int(_OURS["BRAT_TOKEN_FD"])) as pipe:

@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from typing import Final
 
-from brat.local import bot_settings
-from brat.processes import Process
-from brat.registration import Registration
+from brat.local.child_processes import Process
+from brat.local.local_mode import bot_settings
+from brat.repository.registration import Registration
 
 _FILE: Final = "bot.json"
 

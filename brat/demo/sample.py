@@ -12,7 +12,7 @@ from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from brat.demo.engine import Engine
+from brat.demo.demo_engine import Engine
 from grite import git
 
 BRANCH = "main"

@@ -9,9 +9,6 @@ webhooks, workflow runs of `brat-task.yml` as processes of this machine, and CI 
 runs the owner's command on pushed commits. A pull request is merged exactly when its
 base comes to contain its head, as on GitHub.
 
-An App is made with the public half of its key, and what it signs is checked as GitHub
-checks it; its installation's tokens open what they were asked for, and end.
-
 It has no pages to look at, no GraphQL, no forks, no organisations and no sandbox: what
 it runs, runs as you. It listens on 127.0.0.1 only. It does not run workflow files;
 `brat-task.yml` always exists and stands for our runner.
@@ -26,8 +23,6 @@ Set one up, with or without a server on top::
         forge.set_settings("alice/app", Settings(ci=Ci(command="pytest -q")))
         hook = forge.add_hook("alice/app", url, secret)
         token = forge.add_token("brat[bot]")           # or scope="read"
-        Apps(forge).add(NewApp(slug="x", owner="alice", public_key=pem, ...))
-        Apps(forge).install("x", "alice/app")
 
         async with serving(forge) as url: ...          # API: f"{url}/api/v3"
 
@@ -35,18 +30,16 @@ or as a program of its own: `python -I -m brat.forge --dir DIR`. Clone from
 `{url}/{owner}/{name}.git` with the token as the password of `x-access-token`.
 """
 
-from brat.forge.apps import Apps, NewApp
-from brat.forge.records import Ci, Repository, Settings, User
-from brat.forge.runs import How
-from brat.forge.server import serving
-from brat.forge.state import Forge
+from brat.forge.http_server import serving
+from brat.forge.resources.account_resource import User
+from brat.forge.resources.repository_resource import Ci, Repository, Settings
+from brat.forge.service.run_launcher import How
+from brat.forge.storage.forge_state import Forge
 
 __all__ = [
-    "Apps",
     "Ci",
     "Forge",
     "How",
-    "NewApp",
     "Repository",
     "Settings",
     "User",

@@ -16,10 +16,10 @@ import threading
 from contextlib import ExitStack
 from pathlib import Path
 
-from brat.forge.recording import Observer, writer
-from brat.forge.runs import How
-from brat.forge.server import serving
-from brat.forge.state import Forge
+from brat.forge.http_server import serving
+from brat.forge.service.run_launcher import How
+from brat.forge.storage.forge_state import Forge
+from brat.forge.traffic_recording import Observer, writer
 from grite.errors import BratError
 
 

@@ -1,1 +1,1 @@
-"""`brat report`: how a convoy went, as one page that needs nothing else."""
+"""`brat report`: how a convoy went, as one self-contained page."""

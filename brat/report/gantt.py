@@ -5,13 +5,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.told.past import How, Past
+from convoy.views.session_history import How, Past
 
 WIDTH: Final = 960
 LEFT: Final = 210
-"""Where time begins; the tasks' names stand left of it."""
+"""The x of the time axis's start; the tasks' names stand left of it."""
 ROW: Final = 26
-BAR: Final = 16
 TICKS: Final = 6
 _LEAST: Final = 3.0
 
@@ -25,11 +24,11 @@ class Bar(Struct, frozen=True, kw_only=True):
     how: How
     title: str
     waits: float = 0.0
-    """How far the wait goes on behind the bar; 0: there was none."""
+    """The width of the wait behind the bar; 0: there was no wait."""
 
 
 class Row(Struct, frozen=True):
-    """One task's name and where it stands."""
+    """One task's name and its position."""
 
     y: int
     name: str
@@ -43,7 +42,7 @@ class Tick(Struct, frozen=True):
 
 
 class Gantt(Struct, frozen=True, kw_only=True):
-    """All of it, in pixels."""
+    """The whole drawing, in pixels."""
 
     width: int = WIDTH
     height: int
@@ -56,9 +55,9 @@ def draw(sessions: Sequence[Past], names: dict[int, str], now: int) -> Gantt:
     """Return the drawing.
 
     Args:
-        sessions: of one convoy.
-        names: of the tasks that have a row, by number, in order.
-        now: unix ms; what still runs goes on to here.
+        sessions: the sessions of one convoy.
+        names: the names of the tasks that have a row, by number, in order.
+        now: unix ms; the bars of running sessions end here.
     """
     begun = min((one.begun for one in sessions), default=now)
     ended = max((one.landed or one.ended or now for one in sessions), default=now)

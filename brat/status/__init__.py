@@ -1,1 +1,1 @@
-"""Where everything stands, for people (screens) and for programs (documents)."""
+"""The state of convoys and sessions, for people and for programs."""

@@ -8,15 +8,16 @@ import tomllib
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
+from msgspec import convert
 from msgspec.structs import replace
 from pydantic import Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from convoy.config.faults import field_faults, syntax_fault
-from convoy.config.tables import (
+from convoy.config.engine_section import EngineTable, Table
+from convoy.config.schema_faults import field_faults, syntax_fault
+from convoy.config.sections import (
     BudgetTable,
     CiTable,
-    EngineTable,
     GateTable,
     LocksTable,
     MayorTable,
@@ -24,7 +25,6 @@ from convoy.config.tables import (
     RefineryTable,
     RunnerTable,
     ScheduleTable,
-    Table,
     TriggersTable,
     TrustTable,
     WitnessTable,
@@ -36,7 +36,7 @@ from convoy.config.values import (
     ScheduleName,
     TomlSchema,
 )
-from convoy.events import PLANNER, EngineSpec, Settings
+from convoy.model.records import PLANNER, EngineSpec, Settings
 from convoy.text.nearest import did_you_mean
 from grite.errors import BratError
 
@@ -109,33 +109,36 @@ class Config(Table):
         if self.mayor.planner:
             planner = PLANNER + self.mayor.planner
             specs[planner] = EngineSpec(type=planner, timeout_s=timeout_s)
-        return Settings(
-            engines=specs,
-            strategy=self.refinery.strategy,
-            require_ci=self.refinery.require_ci,
-            checks=self.refinery.checks,
-            attempts=self.witness.attempts,
-            tasks=self.mayor.tasks,
-            planner="" if self.staged else planner,
-            splitter=self.mayor.engine if self.mayor.split else "",
-            approve=self.mayor.approve,
-            approvals=self.refinery.approvals,
-            max_sessions=self.witness.max_sessions,
-            locks=self.locks.policy,
-            limits=replace(
+        frozen = {
+            "engines": specs,
+            "planner": "" if self.staged else planner,
+            "splitter": self.mayor.engine if self.mayor.split else "",
+            "locks": self.locks.policy,
+            "limits": replace(
                 self.budget.capped(self.gate.limits()),
                 setup_s=self.witness.setup,
                 acceptance_s=self.witness.acceptance,
                 checkpoint_s=self.witness.checkpoint,
             ),
-            gate=self.gate.gate(),
-            budget=self.budget.budget(),
-            egress=self.runner.egress,
-            failures=self.witness.failures,
-            staged=self.staged,
-            followups=self.mayor.followups,
-            notify=self.notify.on,
-        )
+            "gate": self.gate.gate(),
+            "budget": self.budget.budget(),
+            "staged": self.staged,
+            "notify": self.notify.on,
+        }
+        return convert({**self._same_named(), **frozen}, Settings)
+
+    def _same_named(self) -> dict[str, object]:
+        """Return the keys of these tables that a convoy freezes under their own name.
+
+        So a new key takes its line in the table and its line in `Settings`.
+        """
+        tables = (self.refinery, self.witness, self.mayor, self.runner)
+        return {
+            name: getattr(table, name)
+            for table in tables
+            for name in type(table).model_fields
+            if name in Settings.__struct_fields__
+        }
 
 
 def load(text: str, *, source: str) -> Config:

@@ -1,7 +1,7 @@
 """The kinds of value in `.brat/config.toml`: their check, their schema, their words.
 
 `x-allowed` in a schema says for people what a value may be; where it is missing,
-`convoy.config.faults.allowed` finds words from the schema itself.
+`convoy.config.schema_faults.allowed` finds words from the schema itself.
 """
 
 import re
@@ -18,6 +18,7 @@ from pydantic import (
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+from convoy.model.engine_types import ENGINE_TYPES
 from convoy.text.duration import seconds
 
 LONGEST_S = 5 * 24 * 3600
@@ -79,19 +80,13 @@ def _startable(value: str) -> str:
     return value
 
 
-_TYPES = (
-    *("claude-code", "aider", "opencode", "codex"),
-    *("continue", "gemini", "copilot", "shell"),
-)
-TOOLLESS = ("aider", "codex", "shell")
-"""Types that can be told no list of tools."""
 _PLUGIN = r"plugin:[A-Za-z0-9][A-Za-z0-9_-]*"
 _VARIABLE = "(?!(?:GITHUB|ACTIONS|RUNNER|BRAT|GIT)_)[A-Z_][A-Z0-9_]{0,99}"
 """Not one of those that no agent may have."""
 
 
 def _engine_type(value: str) -> str:
-    if value not in _TYPES and not re.fullmatch(_PLUGIN, value):
+    if value not in ENGINE_TYPES and not re.fullmatch(_PLUGIN, value):
         raise ValueError(value)
     return value
 
@@ -124,11 +119,11 @@ EngineType = Annotated[
     WithJsonSchema(
         {
             "anyOf": [
-                {"type": "string", "enum": [*_TYPES]},
+                {"type": "string", "enum": [*ENGINE_TYPES]},
                 {"type": "string", "pattern": f"^{_PLUGIN}$"},
             ],
-            "x-allowed": f"{', '.join(_TYPES)}, plugin:NAME",
-            "x-names": [*_TYPES],
+            "x-allowed": f"{', '.join(ENGINE_TYPES)}, plugin:NAME",
+            "x-names": [*ENGINE_TYPES],
         }
     ),
 ]

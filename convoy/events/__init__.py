@@ -1,244 +1,40 @@
-"""Every brat event: what happened, in the past tense, with all that a fold needs.
+"""Every brat event: what happened, in the past tense, with all the fold needs.
 
-An event is a frozen struct whose JSON form carries `v` and `type` (noun dot
-participle). `Event` is the closed union of what a bot writes and what changes state;
-`Claim` is what a session says of itself, imported beside the bot's own events and never
-believed by the fold. docs/log-format.md lists all fields; a test keeps it complete.
+A file holds what belongs to one subject: its events, each with its sentence and its
+fold. An event is a frozen struct whose JSON form carries `v` and `type` (noun dot
+participle). Every subclass that stands in another file than `fact` is a kind: the
+codec, the fold and docs/log-format.md find it here.
 """
 
-from convoy.events.actions import (
-    ActionDone,
-    ActionIntended,
-    ActionKind,
-    CommentSaid,
-    LeaseFreed,
-    LeaseTaken,
-    Reaction,
-)
-from convoy.events.claims import (
-    FilesModified,
-    SessionExited,
-    SessionHandoff,
-    SessionReady,
-    SessionRunning,
-    SessionSpawned,
-)
-from convoy.events.convoys import (
-    ConvoyApproved,
-    ConvoyCompleted,
-    ConvoyFailed,
-    ConvoyPaused,
-    ConvoyPlanned,
-    ConvoyRanked,
-    ConvoyRequested,
-    ConvoyResumed,
-    PeopleCalled,
-)
-from convoy.events.merges import (
-    MergeAttempted,
-    MergeFailed,
-    MergeLanded,
-    MergeRequested,
-    MergeWithdrawn,
-)
-from convoy.events.parts import (
-    INSTRUCTIONS,
-    PLANNER,
-    Approve,
-    Budget,
-    Cause,
-    EngineSpec,
-    Estimate,
-    Fact,
-    Finding,
-    Followup,
-    Followups,
-    Gate,
-    Kind,
-    Limits,
-    Occasion,
-    Opinion,
-    Overlap,
-    Price,
-    Report,
-    Settings,
-    Strategy,
-    TaskSpec,
-    Usage,
-    Verdict,
-    Wait,
-)
-from convoy.events.repository import BotStarted, RepositoryPaused, RepositoryResumed
-from convoy.events.tasks import (
-    ApprovalVoided,
-    TaskAdded,
-    TaskApproved,
-    TaskAssigned,
-    TaskBlocked,
-    TaskDropped,
-    TaskHeard,
-    TaskLinked,
-    TaskMerged,
-    TaskNoted,
-    TaskQueued,
-    TaskReported,
-    TaskSplit,
-    TaskStarted,
-    TaskTold,
-)
-from convoy.events.work import (
-    ChoiceMade,
-    SessionLost,
-    TestsProven,
-    WorkAccepted,
-    WorkHeld,
-    WorkProven,
-    WorkRebased,
-    WorkRefused,
-    WorkReleased,
-    WorkReviewed,
-)
+from collections.abc import Iterator
+from importlib import import_module
+from os import listdir
+from typing import Final, TypeVar
 
-Claim = (
-    SessionSpawned
-    | SessionReady
-    | SessionRunning
-    | FilesModified
-    | SessionHandoff
-    | SessionExited
-)
+from convoy.events.fact import Claim, Event, Fact
 
-Event = (
-    BotStarted
-    | RepositoryPaused
-    | RepositoryResumed
-    | ConvoyRequested
-    | ConvoyPlanned
-    | ConvoyApproved
-    | ConvoyRanked
-    | ConvoyPaused
-    | ConvoyResumed
-    | ConvoyCompleted
-    | ConvoyFailed
-    | PeopleCalled
-    | TaskQueued
-    | TaskStarted
-    | TaskNoted
-    | TaskReported
-    | TaskBlocked
-    | TaskMerged
-    | TaskDropped
-    | TaskAdded
-    | TaskSplit
-    | TaskLinked
-    | TaskAssigned
-    | TaskTold
-    | TaskHeard
-    | TaskApproved
-    | ApprovalVoided
-    | WorkAccepted
-    | WorkRefused
-    | WorkReviewed
-    | TestsProven
-    | WorkProven
-    | ChoiceMade
-    | WorkRebased
-    | WorkHeld
-    | WorkReleased
-    | SessionLost
-    | MergeAttempted
-    | MergeFailed
-    | MergeLanded
-    | MergeWithdrawn
-    | MergeRequested
-    | LeaseTaken
-    | LeaseFreed
-    | ActionIntended
-    | ActionDone
-    | CommentSaid
-)
+__all__ = ["CLAIMS", "EVENTS", "Claim", "Event", "Fact"]
 
-__all__ = [
-    "INSTRUCTIONS",
-    "PLANNER",
-    "ActionDone",
-    "ActionIntended",
-    "ActionKind",
-    "ApprovalVoided",
-    "Approve",
-    "BotStarted",
-    "Budget",
-    "Cause",
-    "ChoiceMade",
-    "Claim",
-    "CommentSaid",
-    "ConvoyApproved",
-    "ConvoyCompleted",
-    "ConvoyFailed",
-    "ConvoyPaused",
-    "ConvoyPlanned",
-    "ConvoyRanked",
-    "ConvoyRequested",
-    "ConvoyResumed",
-    "EngineSpec",
-    "Estimate",
-    "Event",
-    "Fact",
-    "FilesModified",
-    "Finding",
-    "Followup",
-    "Followups",
-    "Gate",
-    "Kind",
-    "LeaseFreed",
-    "LeaseTaken",
-    "Limits",
-    "MergeAttempted",
-    "MergeFailed",
-    "MergeLanded",
-    "MergeRequested",
-    "MergeWithdrawn",
-    "Occasion",
-    "Opinion",
-    "Overlap",
-    "PeopleCalled",
-    "Price",
-    "Reaction",
-    "Report",
-    "RepositoryPaused",
-    "RepositoryResumed",
-    "SessionExited",
-    "SessionHandoff",
-    "SessionLost",
-    "SessionReady",
-    "SessionRunning",
-    "SessionSpawned",
-    "Settings",
-    "Strategy",
-    "TaskAdded",
-    "TaskApproved",
-    "TaskAssigned",
-    "TaskBlocked",
-    "TaskDropped",
-    "TaskHeard",
-    "TaskLinked",
-    "TaskMerged",
-    "TaskNoted",
-    "TaskQueued",
-    "TaskReported",
-    "TaskSpec",
-    "TaskSplit",
-    "TaskStarted",
-    "TaskTold",
-    "TestsProven",
-    "Usage",
-    "Verdict",
-    "Wait",
-    "WorkAccepted",
-    "WorkHeld",
-    "WorkProven",
-    "WorkRebased",
-    "WorkRefused",
-    "WorkReleased",
-    "WorkReviewed",
-]
+_Kind = TypeVar("_Kind", bound=Fact)
+
+
+def _kinds(of: type[_Kind]) -> Iterator[type[_Kind]]:
+    for kind in of.__subclasses__():
+        if kind.__module__ != Fact.__module__:
+            yield kind
+        yield from _kinds(kind)
+
+
+def _by_tag(of: type[_Kind]) -> tuple[type[_Kind], ...]:
+    return tuple(sorted(_kinds(of), key=lambda kind: str(kind.__struct_config__.tag)))
+
+
+# Neither pkgutil nor pathlib, which would cost each start of the runner some 6 ms.
+for _file in sorted(listdir(__path__[0])):  # noqa: PTH208
+    if _file.endswith(".py") and not _file.startswith("_"):
+        import_module(f"{__name__}.{_file.removesuffix('.py')}")
+
+EVENTS: Final[tuple[type[Event], ...]] = _by_tag(Event)
+"""The events that a bot writes; they change the state."""
+CLAIMS: Final[tuple[type[Claim], ...]] = _by_tag(Claim)
+"""The claims of sessions about themselves, imported beside the bot's events."""

@@ -11,12 +11,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.events import EngineSpec, TaskSpec
+from convoy.kinds import KINDS, kind_of
+from convoy.model.records import EngineSpec, TaskSpec
+from convoy.model.resources import declared_need, declared_path
 from convoy.patterns import PatternError
 from convoy.patterns.template import GIVEN, SLOT, Step, Template
 from convoy.planner.tasklist import INSTRUCTIONS_CHARS, TITLE_CHARS
-from convoy.resources import declared_need, declared_path
-from convoy.rivals import MOST
 from convoy.text.nearest import did_you_mean
 from convoy.text.plaintext import clean, cut
 from convoy.text.redaction import redacted
@@ -65,9 +65,10 @@ def compiled(template: Template, use: Use) -> Compiled:
             f"the pattern {use.name} makes {len(making.tasks)} tasks here, and "
             f"{use.limit} are allowed"
         )
-    if not use.require_ci and any(task.kind == "tests" for task in making.tasks):
+    wants = filter(None, (kind_of(task).needs_ci for task in making.tasks))
+    if not use.require_ci and (why := next(wants, "")):
         raise PatternError(
-            f"the pattern {use.name} needs CI to see tests red, and `require_ci` is off"
+            f"the pattern {use.name} needs CI {why}, and `require_ci` is off"
         )
     return Compiled(tuple(making.tasks), tuple(dict.fromkeys(making.warnings)))
 
@@ -162,19 +163,20 @@ class _Making:
 
     def _on(self, step: Step) -> tuple[int, ...]:
         looked_at = tuple(n for name in step.on for n in self.last[name])
-        if step.kind == "choice":
-            self._compare(looked_at)
+        target = KINDS[step.kind].target
+        if target is not None and target.most > 1:
+            self._compare(looked_at, target.most)
         elif step.on and len(looked_at) != 1:
             raise PatternError(
                 f"step {step.id} is on one task, and {step.on[0]} is several"
             )
         return looked_at
 
-    def _compare(self, numbers: tuple[int, ...]) -> None:
+    def _compare(self, numbers: tuple[int, ...], most: int) -> None:
         """Warn where there is little to choose between; refuse where it is too much."""
-        if len(numbers) > MOST:
+        if len(numbers) > most:
             raise PatternError(
-                f"at most {MOST} may try the same, and not {len(numbers)}"
+                f"at most {most} may try the same, and not {len(numbers)}"
             )
         names = [self.tasks[number - 1].engine for number in numbers]
         known = {_identity(self.use.engines[name]): name for name in reversed(names)}
@@ -182,8 +184,8 @@ class _Making:
             told = f"only {names[0]} tries, so there is nothing to choose between"
             self.warnings.append(told)
         elif len(known) < len(names):
-            most = ", ".join(sorted(set(known.values())))
-            told = f"{len(names)} tries are by {len(known)} different engines: {most}"
+            who = ", ".join(sorted(set(known.values())))
+            told = f"{len(names)} tries are by {len(known)} different engines: {who}"
             self.warnings.append(told)
 
     def _add(

@@ -2,12 +2,13 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from convoy.events import Kind
-from convoy.graph import find_cycle
+from convoy.kinds import KINDS
+from convoy.model.records import Kind
+from convoy.model.task_graph import find_cycle
 from convoy.patterns import PatternError
 from convoy.patterns.source import Place, Source, read
 from convoy.text.nearest import did_you_mean
@@ -21,8 +22,10 @@ GIVEN: Final = frozenset({"task", "title"})
 FAULTS: Final = 20
 _NEVER: Final = ((), ("",))
 
-StepKind = Literal["work", "report", "scout", "review", "tests", "rival", "choice"]
-"""What a step may be for: all but a split, which follows by itself."""
+if TYPE_CHECKING:
+    StepKind = Kind
+else:  # pydantic says them all where another one is written
+    StepKind = Literal[tuple(k.name for k in KINDS.values() if k.in_templates)]
 Id = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,39}$")]
 Ids = Annotated[tuple[Id, ...], Field(max_length=20)]
 Words = Annotated[str, Field(min_length=1, max_length=20_000)]
@@ -202,7 +205,7 @@ def _faults(found: Template, name: str) -> Iterator[tuple[Place, str]]:
     ids = [step.id for step in steps]
     kinds = {step.id: step.kind for step in steps}
     for number, step in enumerate(steps):
-        if what := _looking_fault(step, kinds):
+        if what := _target_fault(step, kinds):
             yield (*_place(found, number), "kind"), what
         place = _place(found, number)
         if step.id in ids[:number]:
@@ -213,17 +216,16 @@ def _faults(found: Template, name: str) -> Iterator[tuple[Place, str]]:
         yield (), f"the steps wait in a circle: {', '.join(circle)}"
 
 
-def _looking_fault(step: Step, kinds: Mapping[str, Kind]) -> str:
-    wanted = {"review": "work", "work": "tests", "choice": "rival"}.get(step.kind, "")
-    if len(step.on) == 1 and kinds.get(step.on[0], wanted) == wanted:
+def _target_fault(step: Step, kinds: Mapping[str, Kind]) -> str:
+    kind = KINDS[step.kind]
+    if kind.target is None:
+        looking = "only a review, a choice, or work is on another step"
+        return looking if step.on else ""
+    if kind.target.is_optional and not step.on:
         return ""
-    if step.kind == "review":
-        return "a review is on one step, whose kind is work"
-    if step.kind == "work" and step.on:
-        return "a step of work is on one step, whose kind is tests"
-    if step.kind == "choice":
-        return "a choice is on one step, whose kind is rival"
-    return "only a review, a choice, or work is on another step" if step.on else ""
+    wanted = kind.target.kind
+    is_fit = len(step.on) == 1 and kinds.get(step.on[0], wanted) == wanted
+    return "" if is_fit else f"{kind.title} is on one step, whose kind is {wanted}"
 
 
 def _place(found: Template, number: int) -> Place:

@@ -1,7 +1,7 @@
-"""The plan a model answered with: read, checked, and ordered where tasks would collide.
+"""A model's plan: read, checked, and ordered where tasks would collide.
 
-The answer is a stranger's text. All that is wrong with it is said at once, a sentence
-each, so that the model can mend it.
+The answer is untrusted text. All its faults are reported at once, a sentence each, so
+that the model can fix them.
 """
 
 from collections.abc import Callable, Collection, Iterator
@@ -11,27 +11,26 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from convoy.events import TaskSpec
-from convoy.graph import find_cycle
+from convoy.model.records import TaskSpec
+from convoy.model.resources import declared_need, declared_path
+from convoy.model.task_graph import find_cycle
 from convoy.planner.edges import ordered
 from convoy.planner.ground import Ground
 from convoy.planner.tasklist import ACCEPTANCE_CHARS, INSTRUCTIONS_CHARS, TITLE_CHARS
-from convoy.resources import declared_need, declared_path
-from convoy.text.json_block import json_in
+from convoy.text.json_block import Unfit, json_in
 from convoy.text.nearest import did_you_mean
 from convoy.text.plaintext import clean, cut
 from convoy.text.redaction import redacted
-from grite.errors import BratError
 from grite.resource import overlaps
 
 FAULTS: Final = 20
-"""So many are told at once."""
+"""How many faults are reported at once."""
 Words = Annotated[str, Field(min_length=1, max_length=INSTRUCTIONS_CHARS)]
 Names = Annotated[tuple[str, ...], Field(max_length=50)]
 
 
-class Unusable(BratError):
-    """The answer is no plan; `faults` says why, a sentence each."""
+class Unusable(Unfit):
+    """The answer is not a plan; `faults` says why, a sentence each."""
 
     def __init__(self, faults: tuple[str, ...]) -> None:
         super().__init__(" ".join(faults))
@@ -45,15 +44,16 @@ class Step(BaseModel):
 
     title: Annotated[str, Field(min_length=1, max_length=TITLE_CHARS)]
     instructions: Words
-    """They stand alone: the agent sees nothing else of the issue."""
+    """Its instructions, complete in themselves: the agent sees nothing else of the
+    issue."""
     paths: Names = ()
-    """Files and folders there are that it changes; a folder ends in a slash."""
+    """Existing files and folders that it changes; a folder ends in a slash."""
     creates: Names = ()
-    """Files and folders that it makes."""
+    """Files and folders that it creates."""
     after: Annotated[tuple[int, ...], Field(max_length=50)] = ()
     """Positions, from 1, of the tasks whose work it builds on."""
     needs: Names = ()
-    """Such as `port:5432` or `service:mail`."""
+    """Resources such as `port:5432` or `service:mail`."""
     engine: str = "default"
     acceptance: Annotated[str, Field(max_length=ACCEPTANCE_CHARS)] = ""
     """A shell command that exits with 0 when the task is done, such as the tests of
@@ -72,24 +72,24 @@ class Answer(BaseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class House:
-    """What a plan is for."""
+    """What a plan has to fit."""
 
     files: Collection[str]
     """Every path of the commit that the tasks start from."""
     engines: Collection[str]
     limit: int
-    """The most tasks there may be."""
+    """The most tasks allowed."""
     text: Callable[[str], str] = lambda _path: ""
-    """Gives what one of the files holds; empty: it is no text, or too long."""
+    """Gives the text of one of the files; empty: it is not text, or too long."""
 
     @cached_property
     def ground(self) -> Ground:
-        """The commit, and what its files say of each other."""
+        """The commit, and how its files refer to each other."""
         return Ground(files=tuple(self.files), text=self.text)
 
 
 def read(text: str, house: House) -> tuple[TaskSpec, ...]:
-    """Return the tasks of an answer; no two that may run at once share a path.
+    """Return an answer's tasks; no two of them that may run at once share a path.
 
     Args:
         text: what the model wrote, with its plan as the last JSON object.
@@ -116,10 +116,10 @@ def _parsed(text: str) -> Answer:
         return Answer.model_validate(json_in(text, "plan"), strict=False)
     except ValidationError as error:
         faults = error.errors()
-        if len(faults) > 1:  # a plan of faulty tasks only is no empty plan
+        if len(faults) > 1:  # a plan whose tasks are all faulty is not an empty plan
             faults = [each for each in faults if each["type"] != "too_short"] or faults
         raise Unusable(tuple(map(_said, faults[:FAULTS]))) from error
-    except ValueError as error:
+    except Unfit as error:
         raise Unusable((str(error),)) from error
 
 

@@ -1,4 +1,4 @@
-"""What the planning engine is told beside the issue, which stands in its fence."""
+"""What the planning engine is told besides the fenced issue."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -12,7 +12,7 @@ from convoy.text.plaintext import clean, cut
 
 MAP_CHARS: Final = 12_000
 _FOLDERS_CHARS: Final = 4_000
-"""So much of it is for the folders at least."""
+"""How much of it is at least for the folders."""
 
 _BRIEF: Final = """\
 Plan the work that the issue asks for; do not do it. Look around in this folder, a
@@ -60,7 +60,7 @@ def brief(survey: Survey, engines: Iterable[str], limit: int, fence: str) -> str
 
 
 def repository_map(survey: Survey) -> str:
-    """Return what is known of the repository, at most MAP_CHARS long."""
+    """Return what is known about the repository, at most MAP_CHARS long."""
     lines = [f"{survey.files} files."]
     if survey.languages:
         lines.append("By ending: " + _counted(survey.languages) + ".")
@@ -83,7 +83,7 @@ def repository_map(survey: Survey) -> str:
 
 
 def _ties(survey: Survey) -> Iterator[str]:
-    """Give what belongs together, by history and by imports."""
+    """Yield lines on what belongs together, by history and by imports."""
     if survey.used:
         yield "Imported by most others: " + _counted(survey.used) + "."
     if survey.uses:

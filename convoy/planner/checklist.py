@@ -24,23 +24,23 @@ class Item:
     """One box of the list."""
 
     number: int
-    """Its place in the text, from 1; ticked ones count."""
+    """Its place in the text, from 1, counting ticked boxes."""
     done: bool
     lines: tuple[str, ...]
     """Its Markdown without bullet, box and indentation."""
     lead: int
-    """How many of the lines are its first paragraph."""
+    """How many of the lines form its first paragraph."""
     quoted: frozenset[int]
     """Indexes of the lines that are code or quotes."""
 
 
 @dataclass(frozen=True)
 class Checklist:
-    """An issue's text, taken apart."""
+    """An issue's text, split into task list items and the rest."""
 
     items: tuple[Item, ...]
     around: str
-    """What stands outside of the items."""
+    """The text outside the items."""
 
 
 def checklist(text: str) -> Checklist:
@@ -69,7 +69,7 @@ def checklist(text: str) -> Checklist:
 
 
 def _box(tokens: Sequence[Token], at: int) -> re.Match[str] | None:
-    """Return the box that opens the item at `at`, or None when it is no task."""
+    """Return the box that opens the item at `at`, or None when it is not a task."""
     opening = [token.type for token in tokens[at : at + 3]]
     if opening != ["list_item_open", "paragraph_open", "inline"]:
         return None
@@ -77,7 +77,7 @@ def _box(tokens: Sequence[Token], at: int) -> re.Match[str] | None:
 
 
 def _close(tokens: Sequence[Token], at: int) -> int:
-    """Return the index of the token that ends what the one at `at` begins."""
+    """Return the index of the token that closes the one at `at`."""
     level = tokens[at].level
     return next(
         index

@@ -1,8 +1,7 @@
-"""How likely two changes collide, before either is made. Pure.
+"""How likely two changes are to collide, before either is made. Pure.
 
-A guess from what is known then: what the two say they touch, how large these files
-are, and what earlier commits did to them. docs/decisions/0031 says where the weights
-come from.
+An estimate from what the two declare, how large those files are, and what earlier
+commits did to them. docs/decisions/0031 says where the weights come from.
 """
 
 from collections import Counter
@@ -16,25 +15,25 @@ from convoy.planner.hunks import Hunk
 from convoy.planner.together import SWEEPING
 
 RECENT: Final = 20
-"""So many changes of a file are looked at."""
+"""How many changes of a file are considered."""
 NEGLIGIBLE: Final = 0.01
-"""What is less likely is not worth a word."""
+"""The lowest probability worth reporting."""
 
 BEYOND: Final = 0.5
-"""A plan names the files it knows of."""
+"""How far a plan's change is thought to go beyond what it declares."""
 _USUAL: Final = 0.3
-"""How often a change meets the one before it, where nothing is known of the file."""
+"""How often a change meets the one before it, if the file's history is unknown."""
 _WEIGHT: Final = 2
-"""That counts as much as so many changes."""
+"""How many observed changes that prior counts as."""
 _UNSEEN: Final = 0.01
-"""That both touch one more file, where they work in the same folder."""
+"""The probability that both touch one more file, if they work in the same folder."""
 _START, _MET, _LINES, _BREADTH = 0.30, 0.56, -0.14, -0.20
 """Fitted: docs/decisions/0031."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Past:
-    """What is known of the files at the commit that both changes start from."""
+    """What is known about the files at the commit that both changes start from."""
 
     hunks: Callable[[str], Sequence[tuple[Hunk, ...]]]
     """What each commit that changed a file did to it, the newest first."""
@@ -44,7 +43,7 @@ class Past:
 
 @dataclass(frozen=True)
 class Risk:
-    """How likely it is that two changes collide (0 to 1), and in which files."""
+    """How likely two changes are to collide (0 to 1), and in which files."""
 
     chance: float
     files: tuple[str, ...] = ()
@@ -56,9 +55,9 @@ class Reach:
     """What a change may touch."""
 
     declared: tuple[str, ...]
-    """Files and folders (with a slash at their end), as they were named before it."""
+    """The files and folders it declares; a folder ends in a slash."""
     files: Mapping[str, float]
-    """Each file it may touch and how likely, from 0 to 1."""
+    """Each file it may touch, with the probability, from 0 to 1."""
 
 
 def reach(
@@ -66,7 +65,7 @@ def reach(
     commits: Iterable[tuple[str, ...]],
     beyond: float = BEYOND,
 ) -> Reach:
-    """Return what a change may touch that declares these paths.
+    """Return what a change that declares these paths may touch.
 
     Args:
         declared: files, and folders with a slash at their end.
@@ -93,7 +92,7 @@ def reach(
 
 
 def risk(one: Reach, other: Reach, past: Past) -> Risk:
-    """Return how likely two changes collide; the same whichever comes first."""
+    """Return how likely two changes are to collide; their order does not matter."""
     breadth = log(max(len(one.declared), 1)) + log(max(len(other.declared), 1))
     both = (
         (one.files[file] * other.files[file], file)
@@ -114,7 +113,7 @@ def risk(one: Reach, other: Reach, past: Past) -> Risk:
 
 
 def _collide(file: str, breadth: float, past: Past) -> float:
-    """Return how likely two changes of the file touch the same lines."""
+    """Return how likely two changes of the file are to touch the same lines."""
     met = _meeting(past.hunks(file))
     length = _LINES * log1p(past.lines(file))
     odds = _START + _MET * log(met / (1 - met)) + length + _BREADTH * breadth
@@ -124,7 +123,7 @@ def _collide(file: str, breadth: float, past: Past) -> float:
 def _meeting(changes: Sequence[tuple[Hunk, ...]]) -> float:
     """Return how often a change of a file touches lines that the one before wrote.
 
-    Only of neighbours are the lines' numbers comparable: nothing lies between.
+    Line numbers are comparable only between neighbouring changes.
     """
     recent = changes[:RECENT]
     pairs = [*zip(recent[1:], recent, strict=False)]

@@ -1,4 +1,4 @@
-"""Proposes the command that tests a project, from the files that lie in it.
+"""Proposes the command that tests a project, judged by its files.
 
 The first of this order wins: `make test`, pytest, `npm test`, `cargo test`, `go test`.
 A Makefile with a `test` target is the project's own word on how all of its tests are
@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 Read = Callable[[str], str | None]
-"""Gives a file's text by its path, None where there is none that can be read."""
+"""Gives a file's text by its path, None if it cannot be read."""
 
 # The order in which GNU make looks for them.
 # https://www.gnu.org/software/make/manual/html_node/Makefile-Names.html
@@ -30,7 +30,7 @@ class Proposal:
     """A command and the reason for it."""
 
     command: str
-    """As one types it."""
+    """The command as typed in a shell."""
     why: str
     """Half a sentence: what was found."""
 
@@ -46,7 +46,7 @@ def propose_ci(files: Collection[str], read: Read) -> Proposal | None:
 
 
 def propose_all(files: Collection[str], read: Read) -> tuple[Proposal, ...]:
-    """Return every command that looks like it, the most likely first."""
+    """Return every command that may run the project's tests, the most likely first."""
     finders = (_make, _pytest, _npm, _cargo, _go)
     return tuple(filter(None, (finder(files, read) for finder in finders)))
 
@@ -86,7 +86,7 @@ def _pytest_settings(files: Collection[str], read: Read) -> str:
 def _names_pytest(pyproject: str) -> bool:
     try:
         tool = tomllib.loads(pyproject).get("tool")
-    except (ValueError, RecursionError):  # somebody else's fault to tell
+    except (ValueError, RecursionError):  # other code reports this fault
         return False
     return isinstance(tool, dict) and "pytest" in tool
 

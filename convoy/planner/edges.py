@@ -1,4 +1,4 @@
-"""What a plan's tasks must wait for though the planner did not say so. Pure.
+"""What a plan's tasks must wait for, though the planner did not say so. Pure.
 
 Three things imply an order: a file that one task makes and another names, tests and
 documents of what another task changes, and a path that two tasks share. Work on
@@ -14,20 +14,21 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.events import TaskSpec, Wait
-from convoy.graph import waits
+from convoy.model.records import TaskSpec, Wait
+from convoy.model.task_graph import waits
 from convoy.planner.ground import Ground
-from convoy.planner.strengths import kind_of
+from convoy.planner.strengths import about
 from grite.resource import overlaps
 
 WARNED: Final = 5
-"""So many imports between tasks that may run at once are told."""
+"""How many imports between tasks that may run at once are mentioned."""
 _TEST: Final = re.compile(
     r"(?:test_)?(?P<bare>[^.]+?)(?:_test|_spec|Tests?|\.test|\.spec)?\.\w+"
 )
 
 Edge = tuple[int, int, str, bool]
-"""Who waits, for whom, why, and whether without it there would be nothing to do."""
+"""Which task waits, for which, why, and whether it would have nothing to do without
+it."""
 
 
 def ordered(
@@ -35,8 +36,8 @@ def ordered(
 ) -> tuple[TaskSpec, ...]:
     """Let tasks wait for what they build on; those that share a path never run at once.
 
-    Tasks that wait for each other already, also through others, are left alone. No
-    circle comes of it: an edge is only added where neither waits for the other.
+    Tasks that already wait for each other, directly or through others, are left alone.
+    An edge is added only where neither waits for the other, so no circle arises.
 
     Args:
         tasks: a plan's, without a circle.
@@ -57,7 +58,7 @@ def ordered(
 
 
 def beside(tasks: tuple[TaskSpec, ...], ground: Ground) -> tuple[str, ...]:
-    """Return what who reads a plan should know: imports between tasks at once."""
+    """Return remarks for the plan's readers: imports between tasks that run at once."""
     specs = {task.number: task for task in tasks}
     touching = _Touching(tasks)
     found = (
@@ -72,7 +73,7 @@ def beside(tasks: tuple[TaskSpec, ...], ground: Ground) -> tuple[str, ...]:
 def _made(
     tasks: tuple[TaskSpec, ...], ground: Ground, made: Mapping[int, tuple[str, ...]]
 ) -> Iterator[Edge]:
-    """A file that is yet to be made is there once its task has landed."""
+    """Let tasks that name a new file wait for the task that creates it."""
     makers = [(number, path) for number, paths in made.items() for path in paths]
     for task, (maker, path) in product(tasks, makers):
         own = made.get(task.number, ())
@@ -82,21 +83,21 @@ def _made(
 
 
 def _described(tasks: tuple[TaskSpec, ...], ground: Ground) -> Iterator[Edge]:
-    """Tests and documents come after what they describe."""
-    touching = _Touching([task for task in tasks if kind_of(task) == "code"])
+    """Let tests and documents wait for what they describe."""
+    touching = _Touching([task for task in tasks if about(task) == "code"])
     for task in tasks:
         found: dict[int, str] = {}
-        if kind_of(task) == "tests":
+        if about(task) == "tests":
             found = touching.named_like(task.paths)
             found |= touching.imported(ground.within(task), ground)
-        elif kind_of(task) == "docs":
+        elif about(task) == "docs":
             found = touching.told_of(ground.within(task), ground)
         for other, why in sorted(found.items()):
             yield task.number, other, why, False
 
 
 def _shared(tasks: tuple[TaskSpec, ...]) -> Iterator[Edge]:
-    """The later of two tasks that share a path waits for the earlier."""
+    """Let the later of two tasks that share a path wait for the earlier."""
     for later in tasks:
         for earlier in tasks:
             if earlier.number >= later.number:
@@ -111,7 +112,7 @@ def _meet(one: str, other: str) -> bool:
 
 
 class _Touching:
-    """Which tasks change a path, by what other files say of it."""
+    """Finds the tasks that change what other files refer to."""
 
     def __init__(self, tasks: Iterable[TaskSpec]) -> None:
         self._paths: dict[str, list[int]] = {}
@@ -128,7 +129,7 @@ class _Touching:
                 self._stems.setdefault(stem, []).append((task.number, path))
 
     def imported(self, files: Iterable[str], ground: Ground) -> dict[int, str]:
-        """Return the tasks that change what the files import, and which does."""
+        """Return the tasks that change what the files import, and which file does."""
         found: dict[int, str] = {}
         for file, name in ((f, n) for f in files for n in sorted(ground.imports(f))):
             for number in self._changing(name):
@@ -157,7 +158,7 @@ class _Touching:
         return found
 
     def _changing(self, path: str) -> Iterator[int]:
-        """Give the tasks that declare the path, or a folder it lies in."""
+        """Yield the tasks that declare the path, or a folder that contains it."""
         parts = path.rstrip("/").split("/")
         for length in range(len(parts), 0, -1):
             yield from self._places.get("/".join(parts[:length]), ())

@@ -1,25 +1,25 @@
-"""The commit that a plan's tasks start from, and what its files say of each other."""
+"""The commit that a plan's tasks start from, and how its files refer to each other."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from convoy.events import TaskSpec
+from convoy.model.records import TaskSpec
 from convoy.planner.imports import Project, go_module, imported, is_read
 
 READ: Final = 500
-"""So many files are read for a plan at most."""
+"""The most files read for one plan."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Ground:
-    """A commit; its files are read once each, and no more than READ of them."""
+    """A commit; at most READ of its files are read, each once."""
 
     files: tuple[str, ...]
     """Every path."""
     text: Callable[[str], str] = lambda _path: ""
-    """Gives what one of them holds; empty: it is no text, or too long."""
+    """Gives the text of one of them; empty: it is not text, or too long."""
     _texts: dict[str, str] = field(default_factory=dict)
     _links: dict[str, frozenset[str]] = field(default_factory=dict)
 
@@ -39,24 +39,24 @@ class Ground:
         return path in self.known or f"{path}/" in self.known
 
     def declared(self, task: TaskSpec) -> list[str]:
-        """Return the files there are that a task names, not those in its folders."""
+        """Return the existing files that a task names, without those in its folders."""
         return [p for p in task.paths if p in self.known and not p.endswith("/")]
 
     def within(self, task: TaskSpec) -> list[str]:
-        """Return the files there are that a task names, or that lie in its folders."""
+        """Return the existing files that a task names, or that lie in its folders."""
         exact = self.declared(task)
         folders = tuple(f"{p.rstrip('/')}/" for p in task.paths if p not in exact)
         inside = (file for file in self.files if file.startswith(folders))
         return [*dict.fromkeys((*exact, *(inside if folders else ())))][:READ]
 
     def read(self, file: str) -> str:
-        """Return what a file holds, while files may be read."""
+        """Return a file's text; empty once READ files were read."""
         if file not in self._texts and len(self._texts) < READ:
             self._texts[file] = self.text(file)
         return self._texts.get(file, "")
 
     def imports(self, file: str) -> frozenset[str]:
-        """Return what a file imports of the repository."""
+        """Return what a file imports from the repository."""
         if not is_read(file):
             return frozenset()
         if file not in self._links:

@@ -1,4 +1,4 @@
-"""Where commits changed their files: what `git diff -U0` says, read. Pure."""
+"""Where commits changed their files, read from `git diff -U0`. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ Hunk = tuple[int, int, int, int]
 """A place that a commit changed: line and count, of the old file and of the new."""
 
 MOST: Final = 200
-"""So many places of a file are kept: a file that changed all over has no place."""
+"""How many places of a file are kept; a file with more has none."""
 _HEAD: Final = re.compile(r"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 
 

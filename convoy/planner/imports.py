@@ -1,8 +1,8 @@
-"""Which files of a repository a file's text builds on. Pure.
+"""Which files of a repository a file imports. Pure.
 
-Rules over lines find the statements; for Python, `ast` reads them. Whatever they name
-counts only where it is a file or folder of the repository, so that a statement in a
-text or a comment does little harm. docs/decisions/0024 says why no parser is brought.
+Line patterns find the import statements; for Python, `ast` reads them. A name counts
+only if it is a file or folder of the repository, so an apparent statement in a string
+or comment does little harm. docs/decisions/0024 says why there is no parser.
 """
 
 import ast
@@ -15,10 +15,10 @@ from posixpath import dirname, join, normpath, splitext
 from typing import Final
 
 Groups = Iterable[tuple[str, ...]]
-"""For each thing that is imported, where it may lie; the first that is there counts."""
+"""For each import, the paths where it may lie; the first that exists counts."""
 
 ROOTS: Final = 20
-"""Folders in which absolute names are looked for, the most used first."""
+"""Folders in which absolute names are looked up, the most used first."""
 
 # No pattern runs over more than a line, or a bounded bracket: texts may be hostile.
 _PYTHON: Final = re.compile(
@@ -53,11 +53,11 @@ _SOURCES: Final = re.compile(r"(?:.*/)?(?:java|kotlin|scala)/")
 
 @dataclass(frozen=True)
 class Project:
-    """What names are looked up in."""
+    """The files and folders in which imported names are looked up."""
 
     files: frozenset[str]
     go_module: str = ""
-    """The name that Go's own imports begin with."""
+    """The module name with which the project's own Go imports begin."""
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -94,7 +94,7 @@ def is_read(path: str) -> bool:
 
 
 def imported(path: str, text: str, project: Project) -> frozenset[str]:
-    """Return the files (folders: with a slash, of Go) that a file's text names.
+    """Return the files (for Go folders, with a slash) that a file's text imports.
 
     Args:
         path: the file, as in the repository.
@@ -128,7 +128,7 @@ def _python(path: str, text: str, project: Project) -> Iterator[tuple[str, ...]]
 
 
 def _statements(texts: list[str]) -> Iterator[ast.stmt]:
-    """Read statements: all at once, and one by one where that cannot be."""
+    """Parse statements all at once, or one by one if that fails."""
     try:
         yield from ast.parse("\n".join(texts)).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -245,7 +245,7 @@ _READ: Final = tuple(_LANGUAGES)
 def linked(
     texts: Iterable[tuple[str, str]], files: Collection[str], module: str = ""
 ) -> dict[str, frozenset[str]]:
-    """Return what each of these files (path, text) imports, where it is anything."""
+    """Return what each of these files (path, text) imports, if anything."""
     project = Project(frozenset(files), module)
     found = {path: imported(path, text, project) for path, text in texts}
     return {path: names for path, names in found.items() if names}

@@ -1,4 +1,4 @@
-"""Reads what a task's text says to the planner, and takes it out of the text.
+"""Reads the marks for the planner in a task's text, and removes them from it.
 
 `(after 1, 2)`, `paths: a.py, b/`, `needs: port:5432`, `engine: tests` and
 ``accept: `make test` `` are read in an item's first paragraph, all but the first behind
@@ -55,7 +55,7 @@ class Marked:
 
 
 def marked(item: Item) -> Marked:
-    """Take an item's text apart; any text can be."""
+    """Split an item's text into marks and the rest; any text is valid."""
     flowing: list[str] = list(item.lines[:1])
     below: list[str] = []
     marks: list[Mark] = []
@@ -76,7 +76,7 @@ def marked(item: Item) -> Marked:
 
 
 def _marks_only(line: str) -> list[Mark] | None:
-    """Return the marks of a line that begins with one; None: it does not."""
+    """Return the marks of a line that begins with one, else None."""
     text = _BULLET.sub("", line, count=1)
     if after := _AFTER_LINE.fullmatch(text):
         return _numbers([after])
@@ -107,7 +107,7 @@ def _numbers(matches: Iterable[re.Match[str]]) -> list[Mark]:
 
 
 def _bare(value: str) -> str:
-    """Take away back quotes, a full stop, and a bracket that was opened outside."""
+    """Remove back quotes, a full stop, and a bracket that was opened outside."""
     if value.startswith("`"):
         return value.strip("`").strip()
     value = _STOP.sub("", value)

@@ -1,41 +1,28 @@
-"""What each engine is good at: as configured, as known of its kind, as the log tells.
+"""What each engine is good at: by configuration, by its type, and by the log.
 
 Pure: for the planner, which gives every task an engine.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
 
-from convoy.events import EngineSpec, TaskSpec
-from convoy.state import State, Task
-
-KNOWN: Final = {
-    "claude-code": "architecture, complex refactoring",
-    "aider": "mechanical edits such as tests, with many models",
-    "opencode": "work with whichever of many vendors' models is set",
-    "codex": "documents and code, with OpenAI's models",
-    "continue": "what is near to an editor's own changes",
-    "gemini": "work with Google's models and services",
-    "copilot": "what has to do with GitHub: workflows, issues, pull requests",
-}
-"""By type, where `good_at` is not configured; the README's table of engines says so."""
-
-_TESTS: Final = ("test/", "tests/", "spec/", "__tests__/")
-_WORDS: Final = (".md", ".rst", ".txt", ".adoc")
+from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.path_area import Area, area_of
+from convoy.model.records import EngineSpec, TaskSpec
+from convoy.model.state import State, Task
 
 
 @dataclass
 class Record:
-    """What became of the tasks of one kind that such an engine worked on."""
+    """The results of such an engine's tasks in one area."""
 
     tasks: int = 0
     first: int = 0
-    """Merged by their first attempt."""
+    """How many were merged after one attempt."""
     worked: list[int] = field(default_factory=list)
-    """Milliseconds, an entry a task."""
+    """Milliseconds, one entry for each task."""
     usd: list[float] = field(default_factory=list)
-    """Of those whose price is known."""
+    """Costs of the tasks whose price is known."""
 
     def add(self, task: Task) -> None:
         """Count one more task that has settled."""
@@ -46,7 +33,7 @@ class Record:
             self.usd.append(task.used.usd)
 
     def __str__(self) -> str:
-        """Say it in a few words."""
+        """Return the record in a few words."""
         minutes = sum(self.worked) / len(self.worked) / 60_000
         said = (
             f"{self.first} of {self.tasks} merged at the first try, {minutes:.1f} min"
@@ -55,29 +42,25 @@ class Record:
         return f"{said}{cost} a task"
 
 
-def kind_of(task: TaskSpec) -> str:
-    """Return what a task is about, by its paths: `tests`, `docs` or `code`."""
-    if task.paths and all(_is_test(path) for path in task.paths):
-        return "tests"
-    if task.paths and all(_is_text(path) for path in task.paths):
-        return "docs"
-    return "code"
+def about(task: TaskSpec) -> Area:
+    """Return a task's area, by its paths; code if they are unknown."""
+    return area_of(task.paths) if task.paths else "code"
 
 
 def records(state: State, engine: EngineSpec) -> dict[str, Record]:
-    """Return by kind of task what became of work by engines of its type and model."""
+    """Return how engines of its type and model did, by the tasks' area."""
     found: dict[str, Record] = {}
     for convoy in state.convoys.values():
         for task in convoy.tasks:
             spec = convoy.settings.engines.get(task.spec.engine)
             is_same = spec and (spec.type, spec.model) == (engine.type, engine.model)
             if is_same and task.settled and task.started:
-                found.setdefault(kind_of(task.spec), Record()).add(task)
+                found.setdefault(about(task.spec), Record()).add(task)
     return dict(sorted(found.items()))
 
 
 def strengths(state: State, engines: Mapping[str, EngineSpec]) -> Iterator[str]:
-    """Give a line for each engine, by name."""
+    """Return a line for each engine, by name."""
     for name, engine in sorted(engines.items()):
         yield f"`{name}` {strength(state, engine)}"
 
@@ -85,18 +68,9 @@ def strengths(state: State, engines: Mapping[str, EngineSpec]) -> Iterator[str]:
 def strength(state: State, engine: EngineSpec) -> str:
     """Return what an engine is, is good at, and has done."""
     model = f", {engine.model}" if engine.model else ""
-    good = engine.good_at or KNOWN.get(engine.type, "")
+    known = ENGINE_TYPES.get(engine.type)
+    good = engine.good_at or (known.good_at if known else "")
     at = f": good at {good.rstrip('.')}." if good else "."
     past = "; ".join(f"{k}: {r}" for k, r in records(state, engine).items())
     so_far = f" So far: {past}." if past else ""
     return f"({engine.type}{model}){at}{so_far}"
-
-
-def _is_test(path: str) -> bool:
-    name = path.rstrip("/").rpartition("/")[2]
-    is_named = name.startswith("test_") or ".test." in name or "_test." in name
-    return is_named or any(f"/{part}" in f"/{path}" for part in _TESTS)
-
-
-def _is_text(path: str) -> bool:
-    return path.endswith(_WORDS) or path.startswith(("docs/", "doc/"))

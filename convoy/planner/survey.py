@@ -1,10 +1,10 @@
-"""What is known of a repository, for whoever plans work on it."""
+"""What is known about a repository, for whoever plans work on it."""
 
 from msgspec import Struct
 
 
 class Survey(Struct, frozen=True, kw_only=True):
-    """What is known of a repository without running anything in it."""
+    """What is known about a repository without running anything in it."""
 
     files: int
     folders: tuple[tuple[str, int], ...]
@@ -16,9 +16,9 @@ class Survey(Struct, frozen=True, kw_only=True):
     owners: str = ""
     """Its CODEOWNERS file, cut."""
     busy: tuple[str, ...] = ()
-    """The files that changed most lately."""
+    """The files that changed most in recent commits."""
     together: tuple[tuple[str, str, int], ...] = ()
-    """Files that changed in the same commits, and in how many."""
+    """Files that changed in the same commits, and in how many commits."""
     used: tuple[tuple[str, int], ...] = ()
     """The files that most others import, and how many do."""
     uses: tuple[tuple[str, str, int], ...] = ()

@@ -1,18 +1,19 @@
-"""The planner that asks no model: an issue's task list becomes the convoy's tasks.
+"""The planner without a model: an issue's task list becomes the convoy's tasks.
 
 The issue's text is data. What it asks for is checked here, once, and every fault is one
 sentence that its author can act on; nothing is guessed.
 """
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from convoy.events import TaskSpec
-from convoy.graph import find_cycle
+from convoy.model.records import TaskSpec
+from convoy.model.resources import declared_need, declared_path
+from convoy.model.task_graph import find_cycle
 from convoy.planner.checklist import Item, checklist
 from convoy.planner.marks import Marked, marked
-from convoy.resources import declared_need, declared_path
 from convoy.text.nearest import did_you_mean
 from convoy.text.plaintext import clean, cut
 from grite.errors import BratError
@@ -24,6 +25,7 @@ INSTRUCTIONS_CHARS = 20_000
 ACCEPTANCE_CHARS = 500
 AROUND_CHARS = 6_000
 SHOWN_CHARS = 60
+_EMPTY_LIST = re.compile(r"(?:\s*[-*+] \[[ xX]\])+")
 
 
 class PlanError(BratError):
@@ -49,6 +51,8 @@ def plan(title: str, text: str, engines: Collection[str], limit: int) -> Plan:
     title, text = " ".join(clean(title).split()), clean(text)
     found = checklist(text)
     if not found.items:
+        if _EMPTY_LIST.fullmatch(f"{title}\n{text}".strip()):
+            raise PlanError("the task list is empty: write what is to be done in it")
         return (_whole(title, text.strip()),)
     todo = [item for item in found.items if not item.done]
     if not todo:
@@ -89,7 +93,7 @@ def addition(
         raise PlanError("the text does not begin with words that say what to do")
     title = cut(" ".join(clean(title).split()), TITLE_CHARS)
     issue = _Issue(title=title, around="", done=known, engines=engines)
-    return _task(replace(items[0], number=max(known) + 1), issue)
+    return _task(replace(items[0], number=max(known, default=0) + 1), issue)
 
 
 @dataclass(frozen=True)
@@ -144,7 +148,7 @@ def _title(found: Marked) -> str:
 
 
 def _instructions(number: int, text: str, issue: _Issue) -> str:
-    """Return what an agent is told that sees nothing else of the issue."""
+    """Return the instructions for an agent that sees nothing else of the issue."""
     context = f'This is task {number} of the issue "{issue.title}".'
     if issue.around:
         context += f" Around its tasks the issue says:\n\n{issue.around}"
@@ -165,9 +169,8 @@ def _after(
         raise ValueError("it waits for itself")
     for other in wanted:
         if other not in done:
-            raise ValueError(
-                f"it waits for task {other}, and the list has 1 to {max(done)}"
-            )
+            there = f"the list has 1 to {max(done)}" if done else "there is none yet"
+            raise ValueError(f"it waits for task {other}, and {there}")
     return tuple(other for other in wanted if not done[other])
 
 

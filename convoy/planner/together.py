@@ -6,16 +6,16 @@ from itertools import combinations
 from typing import Final
 
 SWEEPING: Final = 30
-"""A commit of more files than this says nothing of any two of them."""
+"""A commit with more files than this says nothing about any two of them."""
 OFTEN: Final = 3
-"""Fewer commits than this in common are chance."""
+"""Fewer common commits than this are chance."""
 
 Past = Iterable[tuple[str, ...]]
 """The files of each commit, the newest first."""
 
 
 def pairs(past: Past, files: Collection[str]) -> tuple[tuple[str, str, int], ...]:
-    """Return files that changed together and in how many commits, most first.
+    """Return pairs of files that changed together, and in how many commits, most first.
 
     Args:
         past: what the last commits changed.

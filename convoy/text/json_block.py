@@ -4,8 +4,14 @@ import json
 import re
 from typing import Any, Final
 
+from grite.errors import BratError
+
 MOST_CHARS: Final = 200_000
 _BLOCK: Final = re.compile(r"^```(?:json)?\s*\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+class Unfit(BratError):
+    """An answer cannot be used; its text says why, and is told to the next attempt."""
 
 
 def json_in(text: str, what: str) -> Any:  # noqa: ANN401  any JSON
@@ -16,15 +22,15 @@ def json_in(text: str, what: str) -> Any:  # noqa: ANN401  any JSON
         what: what faults call it, such as `plan`.
 
     Raises:
-        ValueError: there is none, in one sentence.
+        Unfit: there is none, in one sentence.
     """
     if len(text) > MOST_CHARS:
-        raise ValueError(f"The {what} is longer than {MOST_CHARS} characters.")
+        raise Unfit(f"The {what} is longer than {MOST_CHARS} characters.")
     blocks = _BLOCK.findall(text)
     whole = blocks[-1] if blocks else text[text.find("{") : text.rfind("}") + 1]
     if not whole.strip():
-        raise ValueError("The answer holds no JSON object.")
+        raise Unfit("The answer holds no JSON object.")
     try:
         return json.loads(whole)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"The {what} is no JSON: {error}.") from error
+        raise Unfit(f"The {what} is no JSON: {error}.") from error

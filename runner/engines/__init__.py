@@ -1,51 +1,37 @@
-"""The kinds of agent: one row each, that says how it is started and understood.
+"""The kinds of agent: a row for each says how to start it and read its output.
 
-A row is data and functions without side effects; starting, watching and ending are the
-witness's. A new engine is a module with a row, and a line in `ENGINES`; one that is
-installed beside brat has an entry point in the group `brat.engines`; a planner that is,
-in the group `brat.planners`.
+A row is data and functions without side effects; the witness starts, watches and ends
+the program. A new engine is a module here with a `ROW`, and a row in
+`convoy.model.engine_types`. An engine that is installed beside brat has an entry point
+in the group `brat.engines`, a planner has one in the group `brat.planners`.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from convoy.events import PLANNER
+from convoy.model.engine_types import ENGINE_TYPES, EngineType
+from convoy.model.records import PLANNER
 from convoy.planner import asked
 from convoy.text.nearest import did_you_mean
-from runner.engines import (
-    aider,
-    claude,
-    codex,
-    continues,
-    copilot,
-    function,
-    gemini,
-    opencode,
-    planning,
-    shell,
-)
+from runner.engines import function_plugin, planner_plugin
 from runner.engines.row import Row
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
-ENGINES: dict[str, Row] = {
-    row.name: row
-    for row in (
-        claude.ROW,
-        aider.ROW,
-        opencode.ROW,
-        codex.ROW,
-        continues.ROW,
-        gemini.ROW,
-        copilot.ROW,
-        shell.ROW,
-    )
-}
-"""By the `type` in the configuration."""
+
+def _row(known: EngineType) -> Row:
+    module = known.module or known.name.replace("-", "_")
+    row: Row = import_module(f"runner.engines.{module}").ROW
+    return row
+
+
+ENGINES: Final = {each.name: _row(each) for each in ENGINE_TYPES.values()}
+"""The rows by their `type` in the configuration."""
 
 GROUP: Final = "brat.engines"
 PLUGIN: Final = "plugin:"
-"""How the `type` of an engine begins that is installed beside brat."""
+"""Begins the `type` of every engine that is installed beside brat."""
 
 
 def known() -> frozenset[str]:
@@ -67,7 +53,7 @@ def found(kind: str) -> Row:
     """Return the row of a `type`.
 
     Raises:
-        ValueError: there is none, in one sentence with the nearest name.
+        ValueError: there is no such type; one sentence suggests the nearest name.
     """
     if kind.startswith(PLANNER):
         return _planner(kind.removeprefix(PLANNER))
@@ -85,14 +71,14 @@ def found(kind: str) -> Row:
 def _planner(name: str) -> Row:
     points = _installed(asked.GROUP)
     if point := points.get(name):
-        return planning.row(name, point.value)
+        return planner_plugin.row(name, point.value)
     listed = ", ".join(sorted(points)) or "none is installed"
     meant = did_you_mean(name, points) or "."
     raise ValueError(f"No planner is called {name!r}; known: {listed}{meant}")
 
 
 def litter(kind: str) -> tuple[str, ...]:
-    """Return what engines of a `type` leave in a checkout that is no work."""
+    """Return the files that engines of a `type` leave in a checkout as litter."""
     try:
         return found(kind).litter
     except ValueError:
@@ -115,7 +101,7 @@ def _loaded(point: "EntryPoint") -> Row:
     if isinstance(thing, Row):
         return thing
     if callable(thing):
-        return function.row(point.name, point.value)
+        return function_plugin.row(point.name, point.value)
     raise ValueError(
         f"The engine {PLUGIN}{point.name} is neither a Row nor a function: {thing!r}."
     )

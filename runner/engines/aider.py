@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from runner.engines.events import Cost, Error, Result, Said, ToolUse, Usage
-from runner.engines.line import agent, decoded, program
+from runner.box.supervisor import Stream
+from runner.engines.engine_events import Cost, Error, Result, Said, ToolUse, Usage
+from runner.engines.error_kinds import kind_of
+from runner.engines.json_lines import agent, decoded, program
 from runner.engines.row import Abilities, Call, Row, Vendor
-from runner.engines.trouble import kind_of
-from runner.supervise import Stream
 
 _LOG = "analytics.jsonl"
 _ERROR = re.compile(r"litellm\.(\w+): (.*)")
@@ -99,7 +99,7 @@ def _sets(_call: Call) -> Mapping[str, str]:
 
 
 def _files(_call: Call) -> Mapping[str, str]:
-    """Give it a price list to find, or it waits for one from the network."""
+    """Write a price list, for without one Aider waits for one from the network."""
     return {".aider/caches/model_prices_and_context_window.json": '{"none": {}}'}
 
 
@@ -129,4 +129,6 @@ ROW = Row(
         limits="Has no tools: it edits what it finds in its map of the repository. Its "
         "exit status is 0 whatever happened.",
     ),
+    install="pipx install aider-chat",
+    sample_model="openai/gpt-4o",
 )

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from runner.engines.events import Result, Said, Session, Usage
-from runner.engines.line import agent, decoded, program, tool
+from runner.box.supervisor import Stream
+from runner.engines.engine_events import Result, Said, Session, Usage
+from runner.engines.error_kinds import error, errors
+from runner.engines.json_lines import agent, decoded, program, tool
 from runner.engines.row import Abilities, Call, Row, Vendor, server, vendor_of
-from runner.engines.trouble import error, errors
-from runner.supervise import Stream
 
 
 class _Item(Struct, frozen=True):
@@ -105,7 +105,7 @@ def _argv(call: Call) -> tuple[str, ...]:
 
 
 def _provider(call: Call) -> Mapping[str, str | int | bool]:
-    """Return its settings: a provider of ours, for its own takes no other retries."""
+    """Return its settings with our own provider: only such ones can retry less."""
     vendor = vendor_of(ROW, call) or _VENDOR
     ours = "model_providers.brat"
     return {
@@ -143,4 +143,6 @@ ROW = Row(
         limits="Needs an API key: a ChatGPT login is not used. It sleeps through a "
         "server that never answers.",
     ),
+    install="npm install -g @openai/codex",
+    sample_model="gpt-5",
 )

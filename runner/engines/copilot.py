@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from runner.engines.events import Result, Said, Session, Usage
-from runner.engines.line import agent, decoded, program, tool
+from runner.box.supervisor import Stream
+from runner.engines.engine_events import Result, Said, Session, Usage
+from runner.engines.error_kinds import error, errors
+from runner.engines.json_lines import agent, decoded, program, tool
 from runner.engines.row import (
     Abilities,
     Call,
@@ -19,8 +21,6 @@ from runner.engines.row import (
     server,
     vendor_of,
 )
-from runner.engines.trouble import error, errors
-from runner.supervise import Stream
 
 _USAGE = "usage.json"
 
@@ -178,4 +178,6 @@ ROW = Row(
         "be allowed Copilot requests and nothing else. It unpacks 235 MB into each "
         "home.",
     ),
+    install="npm install -g @github/copilot",
+    sample_model="openai/gpt-4o",
 )

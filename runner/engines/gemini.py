@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from runner.engines.events import Error, Result, Said, Session, Text, Usage
-from runner.engines.line import decoded, program, tool
+from runner.box.supervisor import Stream
+from runner.engines.engine_events import Error, Result, Said, Session, Text, Usage
+from runner.engines.error_kinds import error, kind_of
+from runner.engines.json_lines import decoded, program, tool
 from runner.engines.row import Abilities, Call, Row, Vendor
-from runner.engines.trouble import error, kind_of
-from runner.supervise import Stream
 
 _RETRY = re.compile(r"Attempt [0-9]+ failed(?: with status ([0-9]{3})\b)?")
 
@@ -139,4 +139,6 @@ ROW = Row(
         limits="Needs an API key: a Google login is not used. Its exit status may be "
         "an HTTP status less 256.",
     ),
+    install="npm install -g @google/gemini-cli",
+    sample_model="gemini-2.5-flash",
 )

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
 
-from runner.engines.events import Cost, RateLimit, Result, Said, Session, Usage
-from runner.engines.line import agent, decoded, program, tool
+from runner.box.supervisor import Stream
+from runner.engines.engine_events import Cost, RateLimit, Result, Said, Session, Usage
+from runner.engines.error_kinds import error
+from runner.engines.json_lines import agent, decoded, program, tool
 from runner.engines.row import (
     Abilities,
     Call,
@@ -20,9 +22,7 @@ from runner.engines.row import (
     server,
     vendor_of,
 )
-from runner.engines.trouble import error
-from runner.supervise import Stream
-from runner.wire import Dialect
+from runner.proxy.proxy_protocol import Dialect
 
 _RETRY = re.compile(r'message="stream error" .*\berror\.error="([^"]*)')
 _REFUSED = re.compile("rejected permission|unavailable tool")
@@ -96,7 +96,7 @@ def read(stream: Stream, text: str) -> Iterator[Said]:
 
 
 def _prose(text: str) -> Iterator[Said]:
-    """Understand a line of its log, the only place that tells of its retries."""
+    """Understand a line of its log, the only place that mentions its retries."""
     found = _RETRY.search(text) if "level=ERROR" in text[:99] else None
     if found:
         yield error(found[1])
@@ -151,7 +151,7 @@ def _sets(call: Call) -> Mapping[str, str]:
 
 
 def _files(_call: Call) -> Mapping[str, str]:
-    """Say that its plugin library is installed, or it fetches it from npm each time."""
+    """Mark its plugin library as installed: else it is fetched from npm each time."""
     lock = {"packages": {"": {"dependencies": {"@opencode-ai/plugin": "*"}}}}
     return {
         ".config/opencode/package-lock.json": json.dumps(lock),
@@ -207,4 +207,6 @@ ROW = Row(
         limits="Retries by itself for over a minute. An upstream that answers with a "
         "web page makes it ask again without end.",
     ),
+    install="npm install -g opencode-ai",
+    sample_model="openai/gpt-4o",
 )

@@ -1,4 +1,4 @@
-"""What the witness must know about a kind of agent."""
+"""The facts that the witness needs about a kind of agent."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -6,11 +6,12 @@ from typing import Literal
 
 from msgspec import Struct, field
 
-from convoy.events import EngineSpec, TaskStarted
-from grite.shown import without
-from runner.engines.events import Said
-from runner.supervise import Stream
-from runner.wire import Dialect
+from convoy.events.task_start import TaskStarted
+from convoy.model.records import EngineSpec
+from grite.redacted_repr import without
+from runner.box.supervisor import Stream
+from runner.engines.engine_events import Said
+from runner.proxy.proxy_protocol import Dialect
 
 SERVERS: Mapping[Dialect, str] = {
     "anthropic": "https://api.anthropic.com",
@@ -28,18 +29,22 @@ class Vendor(Struct, frozen=True):
     key: str
     """The variable in which the engine looks for its key."""
     url: str = ""
-    """The variable in which it looks for the server's address."""
+    """The variable in which the engine looks for the server's address."""
     writes: str = ""
-    """Where else its row writes that address: an argument, a file, a variable of many
-    parts. Without this and `url` the engine cannot be pointed at another server."""
+    """Where else the row writes that address: an argument, a file, a variable with
+    many parts. If this and `url` are empty, the engine cannot be pointed at another
+    server."""
     path: str = ""
-    """What comes after the server's address, such as `/v1`."""
+    """The path after the server's address, such as `/v1`."""
+    own_server: str = ""
+    """Its own server, where that is not the one of all who speak the dialect."""
     models: tuple[str, ...] = ()
-    """Beginnings of the models that go this way; all others go the row's first way."""
+    """The beginnings of the models of this vendor; all others go to the row's first
+    vendor."""
 
 
 class Key(Struct, frozen=True):
-    """A key for a model, and how its engine wants to be given it."""
+    """A key for a model, and the variable in which its engine wants it."""
 
     variable: str
     value: str
@@ -53,15 +58,16 @@ class Call(Struct, frozen=True):
 
     spec: EngineSpec
     prompt: Path
-    """The file with the whole prompt."""
+    """The file with the whole prompt; not there yet when only the program is asked
+    for (`program_of`), so a row may name it in `argv` but must not read it."""
     home: Path
-    """Its HOME, fresh: it holds what the row's `files` says, and nothing else."""
+    """Its fresh HOME, which holds only the row's `files`."""
     key: Key | None = None
     steered: bool = False
-    """Whether it is told its prompt, and more later, as its row's `says` words it."""
+    """Whether the row's `says` words its prompt and later messages."""
     endpoint: str = ""
-    """Who stands in for the vendor's server: an address without a path, such as
-    `http://127.0.0.1:8000`; empty: nobody."""
+    """The address of a server that stands in for the vendor's, without a path, such
+    as `http://127.0.0.1:8000`; empty: none does."""
 
 
 Reader = Callable[[Stream, str], Iterable[Said]]
@@ -73,19 +79,19 @@ def _nothing(_call: Call) -> Mapping[str, str]:
 
 
 class Abilities(Struct, frozen=True):
-    """What a kind of agent can do, in a few words for people; empty: nothing."""
+    """The abilities of a kind of agent, in a few words for people; empty: none."""
 
     resume: str = ""
-    """The arguments by which its own earlier session is taken up."""
+    """The arguments that resume the engine's own earlier session."""
     usage: str = ""
-    """Where it says how many tokens it used."""
+    """Where the engine reports its tokens."""
     cost: str = ""
-    """Where it says what that cost."""
+    """Where the engine reports its cost."""
     tools: str = ""
     """Some tools in its own terms, as `tools` in the configuration lists them; empty:
-    it can be told no such list."""
+    it takes no such list."""
     limits: str = ""
-    """What one has to know: a sentence or two."""
+    """The engine's limits in a sentence or two."""
 
 
 class Row(Struct, frozen=True):
@@ -94,46 +100,68 @@ class Row(Struct, frozen=True):
     name: str
     """The `type` in the configuration."""
     argv: Callable[[Call], tuple[str, ...]]
-    """The program, which is looked for on the PATH, and its arguments. Raises
-    ValueError with one sentence when the engine's settings allow none."""
+    """The program, which is looked for on the PATH, and its arguments; reads no file.
+    Raises ValueError with one sentence when the engine's settings allow none."""
     read: Reader
     prompt: Literal["stdin", "argument"] = "stdin"
     """Whether the prompt is the program's input, or `argv` says where it is."""
     tells: Callable[[TaskStarted], str] | None = None
-    """Words what that file holds; None: the prompt that agents are given."""
+    """Words the prompt; None: the prompt that all agents get."""
     vendors: tuple[Vendor, ...] = ()
-    """How it reaches models, the usual way first; none: it needs no key of ours."""
+    """The ways it reaches models, usual way first; empty: it needs no key of ours."""
     says: Callable[[str], bytes] | None = None
-    """Words something for its standard input while it runs, where it was started with
-    `Call.steered`; it then counts what it used from its start. None: it takes none."""
+    """Words a message for its standard input while it runs. It must be started with
+    `Call.steered`, and then counts what it uses from its start. None: it takes no
+    messages."""
     also: tuple[str, ...] = ()
-    """Other variables it takes a key in, such as one for a subscription."""
+    """Other variables that may hold its key, such as one for a subscription."""
     sets: Callable[[Call], Mapping[str, str]] = field(default=_nothing)
-    """Variables it gets beside those of all engines, its key and its server."""
+    """Variables that only this engine gets, besides its key and its server."""
     files: Callable[[Call], Mapping[str, str]] = field(default=_nothing)
-    """Files to write into its HOME first, by their path in it."""
+    """Files to write into its HOME before it starts, by their path there."""
     leaves: str = ""
-    """A file in its HOME, written at its end, that says what it used."""
+    """A file in its HOME, written at its end, that reports its usage."""
     recount: Callable[[str], Iterable[Said]] = field(default=lambda _text: ())
     """Understands that file. Never raises."""
     litter: tuple[str, ...] = ()
-    """Files it leaves in the checkout that are no work; patterns as in .gitignore."""
+    """Litter that it leaves in the checkout; patterns as in .gitignore."""
     ends: Literal["says", "exits"] = "says"
     """Whether it says that it is done, or only exits with 0."""
     is_quiet: bool = False
-    """Whether it may well say nothing while it works, so that silence means nothing."""
+    """Whether it may work silently, so that silence is no sign of a hang."""
     can: Abilities = Abilities()
+    install: str = ""
+    """The command by which a person installs its program; empty: brat knows none."""
+    sample_model: str = ""
+    """A model name that it knows, for the demo's scripted vendor and for tests."""
+
+    def __post_init__(self) -> None:
+        if self.also and not self.vendors:
+            raise ValueError(
+                f"The engine {self.name} takes a key in {', '.join(self.also)} for no "
+                "vendor: give its row `vendors`."
+            )
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The variables in which it takes keys."""
+        """The variables that may hold this engine's keys."""
         return (*(vendor.key for vendor in self.vendors), *self.also)
 
 
-def vendor_of(row: Row, call: Call) -> Vendor | None:
-    """Return the way the engine's model is reached; None: the row needs none.
+def program_of(row: Row, spec: EngineSpec) -> str:
+    """Return the program that settings start; there is no prompt and no home yet.
 
-    With somebody to stand in for the server it is a way in which that is possible.
+    Raises:
+        ValueError: the settings allow no start; one sentence says why.
+    """
+    return row.argv(Call(spec, Path("prompt.md"), Path("home")))[0]
+
+
+def vendor_of(row: Row, call: Call) -> Vendor | None:
+    """Return the vendor of the call's model; None: the row has none.
+
+    If another server stands in for the vendor's, only vendors that allow a stand-in
+    count.
     """
     ways = [each for each in row.vendors if not call.endpoint or can_be_pointed(each)]
     model = call.spec.model or ""
@@ -142,7 +170,7 @@ def vendor_of(row: Row, call: Call) -> Vendor | None:
 
 
 def can_be_pointed(vendor: Vendor) -> bool:
-    """Return whether another server than the vendor's own can be put in its place."""
+    """Return whether another server can stand in for the vendor's own."""
     return vendor.dialect in SERVERS and bool(vendor.url or vendor.writes)
 
 
@@ -154,11 +182,16 @@ def is_pointed(row: Row, call: Call) -> bool:
 
 def server(vendor: Vendor, call: Call) -> str:
     """Return the address that the engine must send to, its path included."""
-    return (call.endpoint or SERVERS.get(vendor.dialect, "")) + vendor.path
+    return (call.endpoint or own_server(vendor)) + vendor.path
+
+
+def own_server(vendor: Vendor) -> str:
+    """Return the vendor's own server; empty: brat knows none."""
+    return vendor.own_server or SERVERS.get(vendor.dialect, "")
 
 
 def reached_by(row: Row, call: Call) -> dict[str, str]:
-    """Return the variables that tell the engine its key and its stand-in server."""
+    """Return the variables with the engine's key and the server to call instead."""
     vendor = vendor_of(row, call)
     told = {call.key.variable: call.key.value} if call.key else {}
     if vendor and vendor.url and call.endpoint:

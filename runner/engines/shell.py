@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from runner.engines.events import Said, Text
+from runner.box.supervisor import Stream
+from runner.engines.engine_events import Said, Text
 from runner.engines.row import Abilities, Call, Row
-from runner.supervise import Stream
 
 
 def read(stream: Stream, line: str) -> Iterator[Said]:
-    """Take each line for what the agent says."""
+    """Take each line as the agent's text."""
     if line.strip():
         yield Text(text=line, by="agent" if stream == "out" else "program")
 

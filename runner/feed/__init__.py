@@ -1,5 +1,5 @@
-"""The live feed, from the session's side. Advisory: nothing here may harm a session.
+"""The session's side of the live feed; nothing here may harm a session.
 
-Whatever goes wrong is tried again later or dropped; nothing is raised, and nobody waits
-for it longer than the few seconds that are named here.
+Whatever goes wrong is tried again later or dropped. Nothing is raised, and nobody waits
+for the feed longer than the few seconds named here.
 """

@@ -1,5 +1,5 @@
 """The key proxy: holds the model's key for one session, so that the agent does not.
 
-A process of its own, and the only part of the runner that serves HTTP. Nothing else
-here may import it: `runner.gateway` starts it, `runner.wire` is what both speak.
+The proxy is a process of its own (`runner.proxy.server`), which nothing else may
+import. `runner.session.proxy_client` starts it; both speak `proxy_protocol`.
 """

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.settings import Settings
+from bot.settings.bot_settings import Settings
 from brat.forge import Forge
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 

@@ -16,18 +16,20 @@ from msgspec.structs import replace
 
 from bot.door.webhooks import PATH
 from bot.forge.github import GitHub
-from bot.loop import Loop
-from bot.serving import service
-from brat import local, registration as registrations
-from brat.forge.records import Ci
-from brat.forge.server import serving
-from brat.forge.state import Forge
-from brat.registration import FORGE_FOLDER, Source
-from convoy.actions import Role
-from convoy.state import Convoy
+from bot.loop.loop import Loop
+from bot.serving import bot_service
+from brat.forge.http_server import serving
+from brat.forge.resources.repository_resource import Ci
+from brat.forge.storage.forge_state import Forge
+from brat.local import local_mode
+from brat.repository import registration as registrations
+from brat.repository.registration import FORGE_FOLDER, Source
+from convoy.model.state import Convoy
+from convoy.owed.actions import Role
 from grite import git
-from tests.bot.house import signature
+from tests.bot.door_client import signature
 from tests.world.forge import AUTHOR, make_source, until
+from tests.world.github_forge.extension import github
 
 CONFIG = """\
 [engine.default]
@@ -80,7 +82,7 @@ class Lobby:
 
     async def delivered(self, count: int = 1) -> None:
         """Wait until so much has come in that asks for something."""
-        inbox = self.loop.desk.inbox
+        inbox = self.loop.context.inbox
 
         async def waiting() -> bool:
             return len(inbox.requests()) + len(inbox.remarks()) >= count
@@ -89,7 +91,7 @@ class Lobby:
 
     def convoys(self) -> list[Convoy]:
         """Return what was accepted."""
-        return list(self.loop.desk.mirror.state.convoys.values())
+        return list(self.loop.context.mirror.state.convoys.values())
 
     def labels(self, number: int) -> set[str]:
         """Return the names of an issue's labels."""
@@ -143,7 +145,7 @@ async def lobby(
         forge.add_user("mallory")
         tokens = {"you": known.person_token, "mallory": forge.add_token("mallory")}
         async with (
-            serving(forge) as url,
+            serving(forge, extend=github) as url,
             httpx.AsyncClient(trust_env=False, timeout=30) as client,
         ):
             people = {
@@ -155,13 +157,13 @@ async def lobby(
                 )
                 for login, token in tokens.items()
             }
-            settings = local.bot_settings(folder, known, url, roles)
+            settings = local_mode.bot_settings(folder, known, url, roles)
             settings = settings.model_copy(update={"sole": sole})
             async with (
-                service.opened(settings, lambda _: None) as loop,
-                service.door(loop, 0) as port,
+                bot_service.opened(settings, lambda _: None) as loop,
+                bot_service.door(loop, 0) as port,
             ):
-                await local.point_hook(url, known, port)
+                await local_mode.point_hook(url, known, port)
 
                 async def knock(event: str, payload: object) -> None:
                     body = json.dumps(payload).encode()

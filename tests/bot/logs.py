@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from bot.repository.mirror import Mirror
-from convoy.events import ConvoyPaused, ConvoyResumed
-from convoy.record import fold, record
-from convoy.state import State
+from convoy.events.pausing import ConvoyPaused, ConvoyResumed
+from convoy.log.record import fold, record
+from convoy.model.state import State
 from grite.event import Event
 from grite.wal import Log
 from tests.bot.history import History

@@ -9,21 +9,26 @@ from pathlib import Path
 import httpx
 import pygit2
 
-from bot.door.inbox import Remark
+from bot.door.delivery_inbox import Remark
 from bot.forge.github import GitHub
-from bot.loop import Loop
+from bot.loop.loop import Loop
 from bot.repository.draft import Draft
-from bot.serving import service
-from brat import local, registration as registrations
-from brat.forge.recording import Observer
-from brat.forge.records import Ci, Role
-from brat.forge.server import serving
-from brat.forge.state import Forge
-from brat.registration import FORGE_FOLDER, Source
-from convoy import ids
-from convoy.actions import Role as Job
-from convoy.commands import AcceptWork, Command, NoteDone, StartTask
-from convoy.state import Convoy, Task
+from bot.serving import bot_service
+from brat.forge.http_server import serving
+from brat.forge.resources.account_resource import Role
+from brat.forge.resources.repository_resource import Ci
+from brat.forge.storage.forge_state import Forge
+from brat.forge.traffic_recording import Observer
+from brat.local import local_mode
+from brat.repository import registration as registrations
+from brat.repository.registration import FORGE_FOLDER, Source
+from convoy.events.command import Command
+from convoy.events.forge_actions import NoteDone
+from convoy.model import ids
+from convoy.model.state import Convoy, Task
+from convoy.owed.actions import Role as Job
+from convoy.rules.end_session import AcceptWork
+from convoy.rules.start_attempt import StartTask
 from grite import git
 from tests.bot.history import History
 from tests.world.forge import AUTHOR, make_source
@@ -77,7 +82,7 @@ class Room:
             body=LIST,
         )
         for _ in range(times):
-            self.loop.desk.inbox.put(f"delivery-{comment}", remark)
+            self.loop.context.inbox.put(f"delivery-{comment}", remark)
             await self.loop.tick()
         replies = [each.body for each in self.forge.store.comments.all()[before + 1 :]]
         reactions = self.forge.store.reactions.of(comment)
@@ -100,7 +105,7 @@ class Room:
         """Let somebody call the forge's API for this repository."""
         headers = {"Authorization": f"Bearer {self.forge.add_token(by)}"}
         async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
-            url = f"{self.loop.desk.settings.api_url}/repos/{REPO}/{path}"
+            url = f"{self.loop.context.settings.api_url}/repos/{REPO}/{path}"
             answer = await client.request(method, url, json=body, headers=headers)
         assert answer.is_success, answer.text
 
@@ -124,7 +129,7 @@ class Room:
     async def started(self, number: int, run: int = 7) -> str:
         """Start the task's next attempt, as the witness does; return its base."""
         task = self.task(number)
-        tip = self.loop.desk.mirror.refs[HEADS + ids.base_branch(NAME)]
+        tip = self.loop.context.mirror.refs[HEADS + ids.base_branch(NAME)]
         left = task.half_done
         base = left.commit if left else task.earlier.commit if task.earlier else tip
         await self.do(
@@ -134,7 +139,7 @@ class Room:
                 base=base,
                 session="a" * 32,
                 nonce=f"nonce{number}",
-                now=self.loop.desk.clock(),
+                now=self.loop.context.clock(),
             )
         )
         session = ids.session_name(NAME, number, task.started + 1)
@@ -144,11 +149,11 @@ class Room:
     async def worked(self, number: int, files: dict[str, bytes]) -> str:
         """Let an attempt hand in a commit with these files; return its id."""
         base = await self.started(number)
-        mirror = self.loop.desk.mirror
+        mirror = self.loop.context.mirror
         made = self.history().commit(files, base)
         attempt = self.task(number).attempt
         assert attempt is not None
-        draft = Draft(mirror, self.loop.desk.actor, self.loop.desk.clock())
+        draft = Draft(mirror, self.loop.context.actor, self.loop.context.clock())
         refused = draft.submit(
             AcceptWork(
                 convoy=NAME,
@@ -168,9 +173,9 @@ class Room:
     async def landed_on_base(self, files: dict[str, bytes]) -> str:
         """Let something else land on the convoy's branch; return its commit."""
         ref = HEADS + ids.base_branch(NAME)
-        mirror = self.loop.desk.mirror
+        mirror = self.loop.context.mirror
         made = self.history().commit(files, mirror.refs[ref])
-        draft = Draft(mirror, self.loop.desk.actor, self.loop.desk.clock())
+        draft = Draft(mirror, self.loop.context.actor, self.loop.context.clock())
         draft.move(ref, made)
         await self.pushed(draft)
         return made
@@ -179,9 +184,9 @@ class Room:
         """Let another configuration land on the default branch."""
         ref = HEADS + "main"
         files = {".brat/config.toml": config.encode()}
-        made = self.history().commit(files, self.loop.desk.mirror.refs[ref])
+        made = self.history().commit(files, self.loop.context.mirror.refs[ref])
         draft = Draft(
-            self.loop.desk.mirror, self.loop.desk.actor, self.loop.desk.clock()
+            self.loop.context.mirror, self.loop.context.actor, self.loop.context.clock()
         )
         draft.move(ref, made)
         await self.pushed(draft)
@@ -194,14 +199,14 @@ class Room:
 
     def history(self) -> History:
         """Return the mirror, to commit in."""
-        return History(self.loop.desk.mirror.path)
+        return History(self.loop.context.mirror.path)
 
     # --- looking --------------------------------------------------------------------
 
     @property
     def convoy(self) -> Convoy:
         """The issue's convoy."""
-        return self.loop.desk.mirror.state.convoys[NAME]
+        return self.loop.context.mirror.state.convoys[NAME]
 
     def convoy_state(self) -> str:
         """Return the state of the issue's convoy."""
@@ -274,15 +279,15 @@ async def room(
     with Forge(folder / FORGE_FOLDER) as forge:
         async with (
             serving(forge, observe=observe) as url,
-            local.person(url, known) as person,
+            local_mode.person(url, known) as person,
         ):
-            settings = local.bot_settings(folder, known, url, roles=roles)
+            settings = local_mode.bot_settings(folder, known, url, roles=roles)
             async with (
-                service.opened(settings, lambda _: None) as loop,
-                service.door(loop, 0) as port,
+                bot_service.opened(settings, lambda _: None) as loop,
+                bot_service.door(loop, 0) as port,
             ):
                 if delivered:
-                    await local.point_hook(url, known, port)
+                    await local_mode.point_hook(url, known, port)
                 issue = await person.open_issue("Do it", text)
                 await person.relabel(issue, {"brat"}, set())
                 await loop.tick()

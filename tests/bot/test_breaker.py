@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from convoy.commands import RefuseWork
+from convoy.rules.end_session import RefuseWork
 from tests.bot.room import NAME, room
 
 BRITTLE = """\
@@ -22,17 +22,19 @@ async def test_what_only_fails_pauses_and_says_so(tmp_path: Path) -> None:
                 convoy=NAME, task=1, attempt=1, cause="failed", why="a wrong key"
             )
         )
-        desk = here.loop.desk
-        desk.settings = desk.settings.model_copy(update={"roles": ("mayor", "witness")})
+        context = here.loop.context
+        context.settings = context.settings.model_copy(
+            update={"roles": ("mayor", "witness")}
+        )
         await here.loop.tick()
 
         assert here.convoy_state() == "paused"
-        assert not list(desk.mirror.state.running())
+        assert not list(context.mirror.state.running())
         comment, told = here.spoken()
         assert "@you Every convoy of this repository pauses: too many" in told
         assert "**Why:** too many attempts in a row brought no work" in comment
 
-        desk.settings = desk.settings.model_copy(update={"roles": ("mayor",)})
+        context.settings = context.settings.model_copy(update={"roles": ("mayor",)})
         await here.answer("/brat resume all")
         assert here.convoy_state() == "active"
-        assert desk.mirror.state.failures == 0
+        assert context.mirror.state.failures == 0

@@ -9,16 +9,17 @@ from pathlib import Path
 import pytest
 
 from bot.forge.pace import Pace
-from bot.serving import service
-from brat import local
-from brat.forge.server import serving
-from brat.forge.state import Forge
-from brat.registration import FORGE_FOLDER
+from bot.loop.staging import owes
+from bot.serving import bot_service
+from brat.forge.http_server import serving
+from brat.forge.storage.forge_state import Forge
+from brat.local import local_mode
+from brat.repository.registration import FORGE_FOLDER
 from tests.whole.crash import LIST, World, losing_machines, seen, set_up
 from tests.world.faults import BadDay, bad_day
 from tests.world.hand import HandTime
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.slow]
 DEADLINE_S = 240.0
 STRICT = os.environ.get("BRAT_STRICT") == "1"
 """Every kind of day; else the two that hold most."""
@@ -62,21 +63,21 @@ async def story(folder: Path, day: BadDay) -> tuple[World, set[str]]:
     hand = HandTime()
     with Forge(folder / FORGE_FOLDER) as forge:
         async with serving(forge) as url, bad_day(url, day) as proxy:
-            async with local.person(url, known) as github:
+            async with local_mode.person(url, known) as github:
                 issue = await github.open_issue("Do it", LIST)
                 await github.relabel(issue, {"brat"}, set())
-            settings = local.bot_settings(folder, known, proxy).model_copy(
+            settings = local_mode.bot_settings(folder, known, proxy).model_copy(
                 update={"settle_s": SETTLE_S, "artifact_grace_s": 5.0}
             )
             pace = Pace(time=hand.time)
             async with (
                 asyncio.timeout(DEADLINE_S),
                 losing_machines(folder),
-                service.opened(settings, lambda _: None, pace=pace) as loop,
-                service.door(loop, 0) as port,
+                bot_service.opened(settings, lambda _: None, pace=pace) as loop,
+                bot_service.door(loop, 0) as port,
             ):
-                await local.point_hook(url, known, port)
-                while await loop.tick() or loop.owes():
+                await local_mode.point_hook(url, known, port)
+                while await loop.tick() or owes(loop.context):
                     hand.passed += 20  # limits are waited for in no time
                     await loop.wake.wait(0.2)
                 await loop.release()

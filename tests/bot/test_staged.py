@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from brat.forge.recording import Exchange
-from convoy.actions import Role
+from brat.forge.traffic_recording import Exchange
+from convoy.owed.actions import Role
 from tests.bot.room import NAME, Room, room
 
 STAGED = 'staged = true\n[engine.default]\ntype = "shell"\nargs = ["true"]\n'
@@ -17,7 +17,9 @@ def written(exchanges: list[Exchange]) -> list[str]:
 
 
 def branches(here: Room) -> set[str]:
-    return {ref for ref in here.loop.desk.mirror.refs if ref.startswith("refs/heads/")}
+    return {
+        ref for ref in here.loop.context.mirror.refs if ref.startswith("refs/heads/")
+    }
 
 
 async def test_a_staged_convoy_writes_one_comment_and_nothing_else(

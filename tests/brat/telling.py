@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pygit2
 
-from convoy import checkpoint as states
-from convoy.following import follow
+from convoy.log import state_codec as states
+from convoy.log.following import follow
 from grite import checkpoint
 from grite.event import CommentAdded, Event
 from grite.remote import ensure_mirror

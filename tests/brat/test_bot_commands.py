@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from brat.forge import Forge
-from tests.bot.house import labelled
+from tests.bot.door_client import labelled
 from tests.world.forge import REPO, make_source, settle_in, town, until
 
 BRAT = Path(sys.executable).with_name("brat")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from brat.elsewhere import origin_of
+from brat.repository.remote_forge import origin_of
 from grite.errors import BratError
 
 CLOUD = ("GH_TOKEN", "GITHUB_TOKEN")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from brat.forge.run_environment import SECRET
-from brat.model_keys import model_keys
+from brat.forge.service.run_environment import SECRET
+from brat.local.model_keys import model_keys
 from convoy.config import load
 
 CONFIG = '[engine.default]\ntype = "codex"\nsecret = "TEAM_KEY"\n'

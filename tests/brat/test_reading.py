@@ -6,10 +6,10 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from brat.reading import CACHE, WORTH, Reader, verify
-from convoy import checkpoint as states
-from convoy.following import Reading, follow
-from convoy.state import Moment, State
+from brat.repository.log_reader import CACHE, WORTH, Reader, verify
+from convoy.log import state_codec as states
+from convoy.log.following import Reading, follow
+from convoy.model.state import Moment, State
 from grite import checkpoint
 from grite.errors import Missing, Rewritten
 from grite.remote import Remote, ensure_mirror

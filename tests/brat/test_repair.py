@@ -5,8 +5,8 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from brat.reading import CACHE, WORTH, Reader, verify
-from brat.repair import GRACE_MS, repair
+from brat.doctor.repair import GRACE_MS, repair
+from brat.repository.log_reader import CACHE, WORTH, Reader, verify
 from grite import checkpoint, lease
 from grite.lease import Lock
 from grite.wal import WAL_REF

@@ -5,11 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from brat.report.page import page
-from convoy.codec import fact_of
-from convoy.commands import BlockTask, FailMerge, LoseSession
-from convoy.events import Event, Usage
-from convoy.told.past import past
+from brat.report.report_page import page
+from convoy.events import Event
+from convoy.log.codec import fact_of
+from convoy.model.records import Usage
+from convoy.rules.end_session import LoseSession
+from convoy.rules.merge_work import FailMerge
+from convoy.rules.stop_task import BlockTask
+from convoy.views.session_history import past
 from grite.event import CommentAdded
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM

@@ -2,8 +2,9 @@
 
 import pytest
 
-from brat.status.subject import explained
-from convoy.commands import NoteDone, WithdrawMerge
+from brat.status.why_subject import explained
+from convoy.events.forge_actions import NoteDone
+from convoy.events.merge_holds import WithdrawMerge
 from grite.errors import BratError
 from tests.world.rules import NAME, Rules, sha, spec
 

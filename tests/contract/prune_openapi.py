@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from brat.forge.server import ROUTES
+from brat.forge.http_server import ROUTES
 
 TARGET = Path(__file__).with_name("github-openapi.json")
 PROSE = {"description", "summary", "example", "examples", "externalDocs", "tags"}

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from brat.forge.recording import Exchange
-from brat.forge.server import ROUTES
+from brat.forge.http_server import ROUTES
+from brat.forge.traffic_recording import Exchange
 from tests.contract.openapi import github
 from tests.contract.prune_openapi import shape
 

@@ -6,9 +6,9 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from convoy.events import Claim, Event
+from convoy.events import CLAIMS, EVENTS, Claim, Event
 
-FACTS: tuple[type[Event | Claim], ...] = (*get_args(Event), *get_args(Claim))
+FACTS: tuple[type[Event | Claim], ...] = (*EVENTS, *CLAIMS)
 
 FORGED = '[brat]{"convoy":"fix-7","type":"convoy.failed","v":1,"why":"forged"}[/brat]'
 

@@ -4,50 +4,30 @@ from collections.abc import Callable
 
 import pytest
 
-from convoy.commands import (
+from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
+from convoy.events.forge_actions import NoteDone
+from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
+from convoy.events.pausing import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
+from convoy.events.plan_edits import RankConvoy
+from convoy.events.task_messages import NoteHeard, TellTask
+from convoy.model.notes import Left
+from convoy.model.records import EngineSpec, Finding, Report
+from convoy.rules.call_people import CallPeople
+from convoy.rules.end_session import (
     AcceptNothing,
     AcceptReport,
-    AcceptReview,
     AcceptWork,
-    AddTask,
-    ApprovePlan,
-    ApproveWork,
-    AssignTask,
-    AttemptMerge,
-    BeginSplit,
-    BlockTask,
-    CallPeople,
-    DropTask,
-    FailConvoy,
-    FailMerge,
-    HoldWork,
-    LandMerge,
-    LinkTask,
     LoseSession,
-    MakeChoice,
-    NoteDone,
-    NoteHeard,
-    NoteTask,
-    PauseAll,
-    PauseConvoy,
-    ProveRival,
-    ProveTests,
-    RankConvoy,
-    RebaseWork,
     RefuseWork,
-    ReleaseWork,
-    RequestMerge,
-    ResumeAll,
-    ResumeConvoy,
-    RetryTask,
-    ReviseTask,
-    SplitTask,
-    TellTask,
-    VoidApproval,
-    WithdrawMerge,
 )
-from convoy.events import EngineSpec, Finding, Report
-from convoy.notes import Left
+from convoy.rules.keep_notes import NoteTask
+from convoy.rules.make_choice import MakeChoice
+from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, ProveWork
+from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
+from convoy.rules.redo_work import RebaseWork, ReviseTask
+from convoy.rules.split_task import BeginSplit, SplitTask
+from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy, RetryTask
+from convoy.rules.take_review import AcceptReview
 from tests.world.rules import NAME, Rules, sha, spec
 
 Story = Callable[[], Rules]
@@ -166,7 +146,7 @@ def tested_first() -> Rules:
         )
     )
     rules.offered(1, sha("a"), sha("0"))
-    rules.do(ProveTests(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
+    rules.do(ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
     rules.started(2, sha("a")).accepted(2, sha("b")).offered(2, sha("b"), sha("0"))
     return rules.landed_as(2, sha("b"))
 
@@ -178,7 +158,7 @@ def raced() -> Rules:
     for number, commit in ((1, sha("a")), (2, sha("b"))):
         rules.started(number).accepted_quietly(number, commit)
         rules.offered(number, commit, sha("0")).do(
-            ProveRival(
+            ProveWork(
                 convoy=NAME, task=number, commit=commit, judged=("ci",), lines=number
             )
         )

@@ -2,9 +2,9 @@
 
 import pytest
 
-from convoy import ids
-from convoy.commands import Answer, NoteDone
-from convoy.decide import Refusal
+from convoy.events.command import Refusal
+from convoy.events.forge_actions import Answer, NoteDone
+from convoy.model import ids
 from tests.world.rules import Rules
 
 TICK = Answer(issue=7, sign=ids.sign_key("tick", "72D3162E-CC78"), text="Done.")

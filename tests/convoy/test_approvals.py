@@ -2,18 +2,15 @@
 
 import pytest
 
-from convoy.commands import (
-    ApprovePlan,
-    ApproveWork,
-    AttemptMerge,
-    LandMerge,
-    ReviseTask,
-    VoidApproval,
-)
-from convoy.decide import Refusal
-from convoy.observed import Checks, Observed
-from convoy.plan import Pace, plan
-from convoy.queue import kept_back, startable, waiting_to_merge
+from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
+from convoy.events.command import Refusal
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.attempt_start import startable
+from convoy.readiness.landing import kept_back, waiting_to_merge
+from convoy.readiness.observed import Checks, Observed
+from convoy.rules.merge_work import AttemptMerge, LandMerge
+from convoy.rules.redo_work import ReviseTask
 from tests.world.rules import NAME, Rules, sha, spec
 
 BASE = {f"refs/heads/convoy/{NAME}/base": sha("0")}
@@ -42,7 +39,7 @@ def test_a_plan_waits_for_a_person_and_then_is_carried_out() -> None:
     waiting = rules.convoy
     assert waiting.state == "planning"
     assert not startable(waiting, rules.task(1))
-    owed = plan(rules.state, Observed(refs=BASE), Pace(), rules.now)
+    owed = owed_actions(rules.state, Observed(refs=BASE), Patience(), rules.now)
     assert [type(action).__name__ for action in owed] == ["Do", "Show"]
 
     rules.do(ApprovePlan(convoy=NAME, by="bea"))
@@ -121,7 +118,7 @@ def test_unapproved_work_has_no_candidate_and_does_not_land() -> None:
     green = Observed(
         refs=BASE, checks={sha("a"): Checks(verdict="green", names=("ci",))}
     )
-    owed = plan(rules.state, green, Pace(), rules.now)
+    owed = owed_actions(rules.state, green, Patience(), rules.now)
     assert {type(action).__name__ for action in owed} == {"Call", "Do", "Show"}
 
 

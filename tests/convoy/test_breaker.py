@@ -1,10 +1,14 @@
 """Too many attempts in a row without work stop everything, until a person looks."""
 
-from convoy.actions import Begin, Pause
-from convoy.commands import PauseConvoy, RefuseWork, ResumeConvoy, RetryTask
-from convoy.ids import base_branch
-from convoy.observed import Observed
-from convoy.plan import TOO_MANY, Pace, plan
+from convoy.events.pausing import PauseConvoy, ResumeConvoy
+from convoy.model.ids import base_branch
+from convoy.owed.actions import Begin, Pause
+from convoy.owed.attempts import TOO_MANY
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.observed import Observed
+from convoy.rules.end_session import RefuseWork
+from convoy.rules.stop_task import RetryTask
 from tests.world.rules import NAME, Rules, sha, spec
 
 OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
@@ -28,7 +32,7 @@ def failing(times: int, attempts: int = 9) -> Rules:
 
 def owed(rules: Rules) -> tuple[list[Pause], list[int]]:
     """Return what is to pause, and the tasks that are to start."""
-    actions = plan(rules.state, OBSERVED, Pace(), rules.now)
+    actions = owed_actions(rules.state, OBSERVED, Patience(), rules.now)
     pauses = [each for each in actions if isinstance(each, Pause)]
     return pauses, [each.task for each in actions if isinstance(each, Begin)]
 

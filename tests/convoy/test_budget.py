@@ -5,23 +5,20 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from convoy.actions import Begin, Block, Defer
-from convoy.commands import (
-    AcceptWork,
-    BlockTask,
-    DeferTask,
-    RefuseWork,
-    RetryTask,
-    StartTask,
-)
-from convoy.decide import Refusal, decide
-from convoy.estimate import estimate
-from convoy.events import Budget, EngineSpec, Estimate, Price, TaskStarted, Usage
-from convoy.ids import base_branch
-from convoy.observed import Observed
-from convoy.plan import Pace, plan
-from convoy.told.reasons import reasons, waits_for
-from convoy.told.spending import foreseen
+from convoy.events.command import Refusal
+from convoy.events.task_start import TaskStarted
+from convoy.model.ids import base_branch
+from convoy.model.records import Budget, EngineSpec, Estimate, Price, Usage
+from convoy.model.spending import foreseen
+from convoy.owed.actions import Begin, Block, Defer
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.estimate import estimate
+from convoy.readiness.observed import Observed
+from convoy.rules.end_session import AcceptWork, RefuseWork
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import BlockTask, DeferTask, RetryTask
+from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
 OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
@@ -50,7 +47,7 @@ def failed(rules: Rules, task: int, usd: float) -> Rules:
 
 def owed(rules: Rules) -> dict[int, str]:
     """Return why each task is blocked that is to be; empty: it is to start."""
-    actions = plan(rules.state, OBSERVED, Pace(), rules.now)
+    actions = owed_actions(rules.state, OBSERVED, Patience(), rules.now)
     blocked = {each.task: each.why for each in actions if isinstance(each, Block)}
     starts = {each.task: "" for each in actions if isinstance(each, Begin)}
     assert not blocked.keys() & starts.keys()
@@ -77,7 +74,7 @@ def test_a_convoy_that_has_spent_its_budget_starts_nothing() -> None:
 
 def test_an_attempt_may_use_no_more_than_is_left() -> None:
     def usd(rules: Rules) -> float | None:
-        events = decide(rules.state, START)
+        events = START.decide(rules.state)
         assert not isinstance(events, Refusal)
         (said,) = (each for each in events if isinstance(each, TaskStarted))
         return said.limits.usd
@@ -130,7 +127,7 @@ DAY_MS = 86_400_000
 
 
 def deferred(rules: Rules) -> dict[int, int]:
-    actions = plan(rules.state, OBSERVED, Pace(), rules.now)
+    actions = owed_actions(rules.state, OBSERVED, Patience(), rules.now)
     return {each.task: each.until for each in actions if isinstance(each, Defer)}
 
 

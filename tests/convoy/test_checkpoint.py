@@ -2,9 +2,9 @@
 
 import pytest
 
-from convoy import checkpoint
-from convoy.following import Reading
-from convoy.state import Moment, State
+from convoy.log import state_codec
+from convoy.log.following import Reading
+from convoy.model.state import Moment, State
 from grite.errors import Corrupt
 from tests.convoy.stories import Story, story
 from tests.world.rules import Rules, spec
@@ -18,7 +18,7 @@ def reading(rules: Rules, *faults: str) -> Reading:
 def test_what_was_kept_is_the_same_again(tell: Story) -> None:
     kept = reading(tell(), "a fault")
 
-    read = checkpoint.decode(checkpoint.encode(kept))
+    read = state_codec.decode(state_codec.encode(kept))
 
     assert read.state == kept.state
     assert read.faults == kept.faults
@@ -30,7 +30,7 @@ def test_what_was_kept_is_the_same_again(tell: Story) -> None:
 def test_the_same_state_has_the_same_bytes() -> None:
     one = reading(Rules().planned(spec(1)))
 
-    assert checkpoint.encode(one) == checkpoint.encode(one)
+    assert state_codec.encode(one) == state_codec.encode(one)
 
 
 @pytest.mark.parametrize(
@@ -46,22 +46,22 @@ def test_the_same_state_has_the_same_bytes() -> None:
 def test_what_is_not_understood_whole_is_not_believed(
     old: bytes, new: bytes, fault: str
 ) -> None:
-    data = checkpoint.encode(reading(Rules().planned(spec(1))))
+    data = state_codec.encode(reading(Rules().planned(spec(1))))
     assert data.count(old) >= 1
 
     with pytest.raises(Corrupt, match=fault):
-        checkpoint.decode(data.replace(old, new, 1))
+        state_codec.decode(data.replace(old, new, 1))
 
 
 @pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"[" * 100_000])
 def test_rubbish_is_not_believed(data: bytes) -> None:
     with pytest.raises(Corrupt, match="holds no state"):
-        checkpoint.decode(data)
+        state_codec.decode(data)
 
 
 def test_every_cut_is_noticed() -> None:
-    data = checkpoint.encode(Reading(State(moment=Moment("a" * 40, 1))))
+    data = state_codec.encode(Reading(State(moment=Moment("a" * 40, 1))))
 
     for end in range(len(data)):
         with pytest.raises(Corrupt):
-            checkpoint.decode(data[:end])
+            state_codec.decode(data[:end])

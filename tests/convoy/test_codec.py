@@ -4,16 +4,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from convoy.codec import CLOSE, OPEN, UnknownFact, body_of, broken_up, fact_of
-from convoy.events import (
-    Claim,
-    ConvoyFailed,
-    ConvoyPaused,
-    Event,
-    SessionRunning,
-    WorkAccepted,
-)
-from convoy.told.sentences import sentence
+from convoy.events import Claim, Event
+from convoy.events.pausing import ConvoyPaused
+from convoy.events.session_claims import SessionRunning
+from convoy.events.session_ends import WorkAccepted
+from convoy.events.task_ends import ConvoyFailed
+from convoy.log.codec import CLOSE, OPEN, UnknownFact, body_of, broken_up, fact_of
 from tests.convoy.anything import FACTS, FORGED, facts, hostile
 
 PAUSED = ConvoyPaused(convoy="fix-7", by="ann")
@@ -31,7 +27,7 @@ def test_every_event_reads_as_it_was_written(
 ) -> None:
     fact = data.draw(facts(kind))
 
-    body = body_of(fact, sentence(fact))
+    body = body_of(fact, fact.sentence())
 
     assert fact_of(body) == fact
     assert (body.count(OPEN), body.count(CLOSE)) == (1, 1)
@@ -128,5 +124,5 @@ def test_a_claim_and_an_event_are_told_apart() -> None:
         convoy="a", task=1, attempt=1, commit="c" * 40, base="b" * 40, files=("f",)
     )
 
-    assert isinstance(fact_of(body_of(claim, sentence(claim))), Claim)
-    assert isinstance(fact_of(body_of(event, sentence(event))), Event)
+    assert isinstance(fact_of(body_of(claim, claim.sentence())), Claim)
+    assert isinstance(fact_of(body_of(event, event.sentence())), Event)

@@ -10,8 +10,7 @@ from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from convoy.config import Config, ConfigError, load, schema
-from convoy.config.page import END, keys_table, main, schema_text, with_table
-from convoy.events import EngineSpec, Gate, Limits, Price, Settings
+from convoy.model.records import EngineSpec, Gate, Limits, Price, Settings
 from convoy.text.duration import seconds, spoken
 from convoy.text.nearest import nearest
 
@@ -400,33 +399,6 @@ def test_every_key_has_a_meaning() -> None:
         assert all(key["description"] for key in table["properties"].values())
 
 
-def test_the_documents_are_current() -> None:
-    page = (DOCS / "configuration.md").read_text("utf-8")
-
-    assert page == with_table(page)
-    assert (DOCS / "config.schema.json").read_text("utf-8") == schema_text()
-
-
-def test_the_command_writes_both_documents(tmp_path: Path) -> None:
-    page = (DOCS / "configuration.md").read_text("utf-8")
-    stale = tmp_path / "configuration.md"
-    stale.write_text(page.replace(keys_table(), "| old |\n"), "utf-8")
-
-    assert main([str(tmp_path)]) == 0
-
-    assert stale.read_text("utf-8") == page
-    assert (tmp_path / "config.schema.json").read_text("utf-8") == schema_text()
-
-
-def test_a_page_without_the_marks_is_not_written_over(tmp_path: Path) -> None:
-    (tmp_path / "configuration.md").write_text(f"mine\n{END}", "utf-8")
-
-    with pytest.raises(ValueError, match="the page has no <!-- keys"):
-        main([str(tmp_path)])
-
-    assert (tmp_path / "configuration.md").read_text("utf-8") == f"mine\n{END}"
-
-
 def test_every_example_on_the_page_is_valid() -> None:
     page = (DOCS / "configuration.md").read_text("utf-8")
     examples = [part.partition("```")[0] for part in page.split("```toml\n")[1:]]
@@ -434,13 +406,6 @@ def test_every_example_on_the_page_is_valid() -> None:
     assert len(examples) == 3
     for example in examples:
         load(example, source="docs/configuration.md")
-
-
-def test_the_faults_on_the_page_are_what_is_said() -> None:
-    page = (DOCS / "configuration.md").read_text("utf-8")
-    text = 'engine.tests.type = "aidr"\nrefinery.stratgy = "squash"'
-
-    assert f"```\n{faults(text)}\n```" in page
 
 
 @pytest.mark.parametrize(

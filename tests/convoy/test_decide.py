@@ -1,25 +1,16 @@
 import pytest
 
-from convoy.commands import (
-    AcceptWork,
-    AttemptMerge,
-    DropTask,
-    FailConvoy,
-    FailMerge,
-    LandMerge,
-    LoseSession,
-    NoteDone,
-    PauseConvoy,
-    PlanConvoy,
-    RefuseWork,
-    RequestConvoy,
-    ResumeConvoy,
-    RetryTask,
-    StartBot,
-    StartTask,
-)
-from convoy.decide import Refusal
-from convoy.events import TaskSpec
+from convoy.events.bots import StartBot
+from convoy.events.command import Refusal
+from convoy.events.convoy_request import RequestConvoy
+from convoy.events.forge_actions import NoteDone
+from convoy.events.pausing import PauseConvoy, ResumeConvoy
+from convoy.model.records import TaskSpec
+from convoy.rules.end_session import AcceptWork, LoseSession, RefuseWork
+from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import DropTask, FailConvoy, RetryTask
+from convoy.rules.take_plan import PlanConvoy
 from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
 
 

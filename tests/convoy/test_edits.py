@@ -1,25 +1,20 @@
 """What people may change of a plan that is being carried out."""
 
-from convoy.actions import Begin
-from convoy.commands import (
-    AddTask,
-    ApprovePlan,
-    AssignTask,
-    Command,
-    DropTask,
-    LinkTask,
-    NoteHeard,
-    PlanConvoy,
-    RankConvoy,
-    RequestConvoy,
-    TellTask,
-)
-from convoy.decide import Refusal
-from convoy.events import EngineSpec
-from convoy.observed import Observed
-from convoy.plan import Pace, plan
-from convoy.queue import startable
-from convoy.told.reasons import reasons
+from convoy.events.approvals import ApprovePlan
+from convoy.events.command import Command, Refusal
+from convoy.events.convoy_request import RequestConvoy
+from convoy.events.plan_edits import RankConvoy
+from convoy.events.task_messages import NoteHeard, TellTask
+from convoy.model.records import EngineSpec
+from convoy.owed.actions import Begin
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.attempt_start import startable
+from convoy.readiness.observed import Observed
+from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
+from convoy.rules.stop_task import DropTask
+from convoy.rules.take_plan import PlanConvoy
+from convoy.views.reasons import reasons
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 TWO = {name: EngineSpec(type="shell") for name in ("default", "docs")}
@@ -205,7 +200,7 @@ def test_a_convoy_of_a_higher_priority_starts_first() -> None:
     )
     refs = {f"refs/heads/convoy/{name}/base": sha("0") for name in (NAME, "late-8")}
 
-    owed = plan(rules.state, Observed(refs=refs), Pace(), rules.now)
+    owed = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now)
 
     begun = [a.convoy for a in owed if isinstance(a, Begin)]
     assert begun == ["late-8"]

@@ -1,17 +1,13 @@
 """Who is believed when the log is read."""
 
-from convoy import ids
-from convoy.codec import body_of
-from convoy.events import (
-    BotStarted,
-    Claim,
-    ConvoyPaused,
-    ConvoyResumed,
-    Event,
-    SessionSpawned,
-    TaskDropped,
-)
-from convoy.record import fold
+from convoy.events import Claim, Event
+from convoy.events.bots import BotStarted
+from convoy.events.pausing import ConvoyPaused, ConvoyResumed
+from convoy.events.session_claims import SessionSpawned
+from convoy.events.task_ends import TaskDropped
+from convoy.log.codec import body_of
+from convoy.log.record import fold
+from convoy.model import ids
 from grite.event import CommentAdded, Event as GriteEvent, LabelAdded, StateChanged
 from tests.convoy.anything import FORGED
 from tests.world.rules import ACTOR, NAME, Rules, spec

@@ -6,8 +6,15 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from convoy.config import load
-from convoy.events import Gate, Limits
-from convoy.gate import Change, is_matched, is_safe, parse_raw, printable, refusals
+from convoy.gate.patch import (
+    Change,
+    is_matched,
+    is_safe,
+    parse_raw,
+    printable,
+    refusals,
+)
+from convoy.model.records import Gate, Limits
 
 GATE, LIMITS = Gate(), Limits()
 CLEAN = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "LC_ALL": "C"}

@@ -5,19 +5,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from convoy.commands import (
-    AcceptNothing,
-    AcceptWork,
-    BlockTask,
-    Command,
-    DropTask,
-    FailConvoy,
-    LoseSession,
-    RefuseWork,
-    RetryTask,
-    StartTask,
-)
-from convoy.decide import Refusal
+from convoy.events.command import Command, Refusal
+from convoy.rules.end_session import AcceptNothing, AcceptWork, LoseSession, RefuseWork
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy, RetryTask
 from tests.world.rules import NAME, Rules, sha, spec
 
 GIVEN_UP = (

@@ -3,8 +3,8 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from convoy.events import TaskSpec
-from convoy.graph import find_cycle, order, ready
+from convoy.model.records import TaskSpec
+from convoy.model.task_graph import find_cycle, order, ready
 
 
 def task(number: int, *after: int) -> TaskSpec:

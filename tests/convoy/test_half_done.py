@@ -3,21 +3,18 @@
 import pytest
 from msgspec.structs import replace
 
-from convoy import ids
-from convoy.actions import Begin
-from convoy.commands import (
-    AcceptWork,
-    FailMerge,
-    LoseSession,
-    ProveTests,
-    RefuseWork,
-    StartTask,
-)
-from convoy.decide import Refusal
-from convoy.events import Cause, TaskStarted
-from convoy.kinds import half_done
-from convoy.observed import Observed
-from convoy.plan import Pace, plan
+from convoy.events.command import Refusal
+from convoy.events.task_start import TaskStarted
+from convoy.kinds.relations import half_done
+from convoy.model import ids
+from convoy.model.records import Cause
+from convoy.owed.actions import Begin
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.observed import Observed
+from convoy.rules.end_session import AcceptWork, LoseSession, RefuseWork
+from convoy.rules.merge_work import FailMerge, ProveWork
+from convoy.rules.start_attempt import StartTask
 from tests.world.rules import NAME, Rules, sha, spec
 
 TIP = ids.base_branch(NAME)
@@ -42,7 +39,7 @@ def ended(attempt: int, cause: Cause, left: str = "") -> RefuseWork:
 
 def base(rules: Rules, refs: dict[str, str] = KEPT) -> str:
     """Return what the next attempt is to start from."""
-    begun = plan(rules.state, Observed(refs=refs), Pace(), rules.now * 10)
+    begun = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now * 10)
     return next(each.base for each in begun if isinstance(each, Begin))
 
 
@@ -140,7 +137,7 @@ def prove(rules: Rules, tests: str) -> None:
         convoy=NAME, task=1, attempt=attempt, commit=tests, base=sha("0"), files=("t",)
     )
     rules.do(work).offered(1, tests, sha("0"))
-    rules.do(ProveTests(convoy=NAME, task=1, commit=tests, judged=("ci",)))
+    rules.do(ProveWork(convoy=NAME, task=1, commit=tests, judged=("ci",)))
 
 
 def test_what_stands_on_other_tests_is_not_gone_on_from() -> None:

@@ -1,26 +1,19 @@
 """Work that is kept from merging, let go, put on a newer base or sent back."""
 
-from convoy.actions import Begin
-from convoy.commands import (
-    AcceptNothing,
-    ApproveWork,
-    Command,
-    HoldWork,
-    LandMerge,
-    RebaseWork,
-    RefuseWork,
-    ReleaseWork,
-    RequestMerge,
-    RetryTask,
-    ReviseTask,
-    StartTask,
-    WithdrawMerge,
-)
-from convoy.decide import Refusal
-from convoy.events import TaskStarted
-from convoy.observed import Checks, Observed
-from convoy.plan import Pace, plan
-from convoy.queue import startable
+from convoy.events.approvals import ApproveWork
+from convoy.events.command import Command, Refusal
+from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
+from convoy.events.task_start import TaskStarted
+from convoy.owed.actions import Begin
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.attempt_start import startable
+from convoy.readiness.observed import Checks, Observed
+from convoy.rules.end_session import AcceptNothing, RefuseWork
+from convoy.rules.merge_work import LandMerge
+from convoy.rules.redo_work import RebaseWork, ReviseTask
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import RetryTask
 from tests.world.rules import NAME, Rules, sha, spec
 
 BASE = f"refs/heads/convoy/{NAME}/base"
@@ -40,7 +33,9 @@ def owed(rules: Rules, tip: str = sha("0")) -> list[str]:
         commits.append(rules.convoy.candidate.commit)
     green = {commit: Checks(verdict="green", names=("ci",)) for commit in commits}
     seen = Observed(refs={BASE: tip, MAIN: sha("0")}, checks=green)
-    kinds = [type(a).__name__ for a in plan(rules.state, seen, Pace(), rules.now)]
+    kinds = [
+        type(a).__name__ for a in owed_actions(rules.state, seen, Patience(), rules.now)
+    ]
     return [kind for kind in kinds if kind not in ("Do", "Show")]
 
 
@@ -180,7 +175,9 @@ def test_an_attempt_after_a_revision_starts_nowhere_else() -> None:
     )
 
     assert refused(rules, start) == f"task 1 goes on from {sha('a')}"
-    begun = plan(rules.state, Observed(refs={BASE: sha("9")}), Pace(), rules.now)
+    begun = owed_actions(
+        rules.state, Observed(refs={BASE: sha("9")}), Patience(), rules.now
+    )
     bases = {a.task: a.base for a in begun if isinstance(a, Begin)}
     assert bases == {1: sha("a"), 2: sha("9")}
 

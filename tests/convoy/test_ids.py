@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from convoy import ids
+from convoy.model import ids
 
 names = st.from_regex(r"[a-z0-9][a-z0-9-]{0,39}", fullmatch=True)
 

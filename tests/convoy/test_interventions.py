@@ -1,15 +1,12 @@
 """What waits for a person, and what that person is told to do."""
 
-from convoy.commands import (
-    ApprovePlan,
-    BlockTask,
-    FailMerge,
-    HoldWork,
-    NoteDone,
-    TakeLease,
-    WithdrawMerge,
-)
-from convoy.told.interventions import LATELY_MS, SLACK_S, interventions
+from convoy.events.approvals import ApprovePlan
+from convoy.events.forge_actions import NoteDone
+from convoy.events.leases import TakeLease
+from convoy.events.merge_holds import HoldWork, WithdrawMerge
+from convoy.rules.merge_work import FailMerge
+from convoy.rules.stop_task import BlockTask
+from convoy.views.interventions import LATELY_MS, SLACK_S, interventions
 from tests.world.rules import NAME, Rules, sha, spec
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from convoy.commands import AttemptMerge, FailMerge, LandMerge
-from convoy.decide import Refusal
+from convoy.events.command import Refusal
+from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
 from tests.world.rules import NAME, Rules, sha, spec
 
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from convoy.events import Gate
-from convoy.leaks import leaks
+from convoy.gate.leaks import leaks
+from convoy.model.records import Gate
 from convoy.text.redaction import NO_SECRETS, Redaction
 from grite import git
 from tests.bot.history import History

@@ -1,14 +1,11 @@
+import re
+
 from msgspec.structs import replace
 
-from convoy.commands import (
-    ExpireLease,
-    FreeLease,
-    PlanConvoy,
-    RenewLease,
-    RequestConvoy,
-    TakeLease,
-)
-from convoy.decide import Refusal
+from convoy.events.command import Refusal
+from convoy.events.convoy_request import RequestConvoy
+from convoy.events.leases import ExpireLease, FreeLease, RenewLease, TakeLease
+from convoy.rules.take_plan import PlanConvoy
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 
@@ -30,6 +27,22 @@ def test_a_resource_has_one_holder_over_all_that_overlaps_it() -> None:
     assert "which ann holds" in why(rules.ask(take("path:src/a.py", rules, "ben")))
     assert "which ann holds" in why(rules.ask(take("repo:global", rules, "ben")))
     assert rules.ask(take("path:docs/", rules, "ben")) is None
+
+
+def test_a_refusal_says_until_when_as_people_read_it() -> None:
+    rules = Rules()
+    rules.do(take("port:80", rules))
+
+    assert re.search(
+        r"holds until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$",
+        why(rules.ask(take("port:80", rules, "ben"))),
+    )
+
+
+def test_nobody_holds_the_bots_own_lease() -> None:
+    rules = Rules()
+
+    assert "the bot's own" in why(rules.ask(take("repo:bot", rules)))
 
 
 def test_only_the_holder_renews_or_frees() -> None:

@@ -15,13 +15,14 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from bot.staging import owed
-from convoy.decide import Refusal, decide
-from convoy.events import Settings
-from convoy.kinds import attending, coder
-from convoy.queue import candidates
-from convoy.rivals import choice_of
-from convoy.state import Convoy
+from bot.loop.staging import owed
+from convoy.events.command import Refusal
+from convoy.kinds.choice_kind import choice_of
+from convoy.kinds.relations import attending
+from convoy.kinds.tests_kind import coder
+from convoy.model.records import Settings
+from convoy.model.state import Convoy
+from convoy.readiness.landing import candidates
 from tests.world.model.agents import Agents
 from tests.world.model.drawn import configurations, patterns, plans
 from tests.world.model.steering import Steering
@@ -91,7 +92,7 @@ class Machine(Steering, Agents):
     @invariant()
     def what_was_done_is_not_done_again(self) -> None:
         for command in self.done:
-            decision = decide(self.forge.state, command)
+            decision = command.decide(self.forge.state)
             assert isinstance(decision, Refusal), f"once more: {command}"
 
     # --- the end --------------------------------------------------------------------
@@ -118,7 +119,7 @@ class Machine(Steering, Agents):
             quiet = 0 if busy else quiet + 1
             if quiet == QUIET_ROUNDS:
                 return self.is_over()
-        raise AssertionError(f"never quiet: {owed(self.bot.desk)}")
+        raise AssertionError(f"never quiet: {owed(self.bot.context)}")
 
     def is_over(self) -> None:
         """Check that nothing is left over, and nobody waits without a reason."""
@@ -137,7 +138,7 @@ def _waits_for_a_person(convoy: Convoy) -> bool:
     stuck = {task.number for task in convoy.tasks if task.state == "blocked"}
     for task in (*convoy.tasks, *convoy.tasks):
         needed = {*task.spec.after, *task.spec.on}
-        held = {each.number for each in attending(convoy, task.number)}
+        held = {each.number for each, _ in attending(convoy, task)}
         code = coder(convoy, task) if task.spec.kind == "tests" else None
         held |= {code.number} if code else set()
         choice = choice_of(convoy, task.number)

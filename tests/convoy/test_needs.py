@@ -1,17 +1,13 @@
 """Whom a convoy needs, and when people are called for it: once, not again and again."""
 
-from convoy.actions import Call
-from convoy.commands import (
-    BlockTask,
-    CallPeople,
-    DropTask,
-    FailConvoy,
-    RefuseWork,
-    RetryTask,
-)
-from convoy.needs import uncalled
-from convoy.observed import Observed
-from convoy.plan import Pace, plan
+from convoy.owed.actions import Call
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.needs import uncalled
+from convoy.readiness.observed import Observed
+from convoy.rules.call_people import CallPeople
+from convoy.rules.end_session import RefuseWork
+from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy, RetryTask
 from tests.world.rules import NAME, Rules, sha, spec
 
 
@@ -33,7 +29,7 @@ def failed(rules: Rules, number: int) -> Rules:
 
 def called(rules: Rules) -> list[str]:
     """Call people for what waits; return the keys of that."""
-    actions = plan(rules.state, Observed(), Pace(), rules.now)
+    actions = owed_actions(rules.state, Observed(), Patience(), rules.now)
     calls = [each for each in actions if isinstance(each, Call)]
     for call in calls:
         rules.do(CallPeople(convoy=call.convoy, text="Help.", now=rules.now))

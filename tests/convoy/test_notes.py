@@ -3,10 +3,9 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from convoy.commands import AddTask, NoteTask, RefuseWork
-from convoy.decide import Refusal, decide
-from convoy.events import Followup, TaskStarted
-from convoy.notes import (
+from convoy.events.command import Refusal
+from convoy.events.task_start import TaskStarted
+from convoy.model.notes import (
     FOLLOWUP_CHARS,
     FOLLOWUPS_MOST,
     LINE_CHARS,
@@ -16,8 +15,12 @@ from convoy.notes import (
     added,
     bounded,
 )
-from convoy.told.further import further
-from convoy.told.interventions import interventions
+from convoy.model.records import Followup
+from convoy.rules.end_session import RefuseWork
+from convoy.rules.keep_notes import NoteTask
+from convoy.rules.plan_changes import AddTask
+from convoy.views.followups import further
+from convoy.views.interventions import interventions
 from tests.convoy.anything import hostile
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -135,7 +138,7 @@ def test_further_work_becomes_a_task_behind_its_own_where_that_is_wanted() -> No
 @pytest.mark.parametrize(
     ("tasks", "follows", "why"),
     [
-        (1, 0, "a convoy may have 1 tasks here"),
+        (1, 0, "a convoy may have 1 task here"),
         (5, 9, "an agent asked for it that worked on a task which an agent had asked"),
     ],
 )
@@ -153,7 +156,7 @@ def test_what_may_not_become_a_task_by_itself_is_shown_with_the_reason(
 def test_further_work_is_not_kept_where_nobody_asks_for_it() -> None:
     rules = Rules().planned(spec(1), followups="off").started(1)
 
-    refused = decide(rules.state, leaves(1, followups=("Mend the docs",)))
+    refused = leaves(1, followups=("Mend the docs",)).decide(rules.state)
 
     assert refused == Refusal("the agent noted nothing")
     assert not hand_off(rules).followups

@@ -5,8 +5,8 @@ from itertools import permutations
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from convoy import ids
-from convoy.observed import Check, Checks, Verdict, judge
+from convoy.model import ids
+from convoy.readiness.observed import Check, Checks, CiVerdict, judge
 
 OWN = "brat"
 
@@ -26,7 +26,7 @@ def check(
     )
 
 
-def verdict(*reported: Check, required: tuple[str, ...] = ()) -> Verdict:
+def verdict(*reported: Check, required: tuple[str, ...] = ()) -> CiVerdict:
     return judge(reported, required, OWN).verdict
 
 

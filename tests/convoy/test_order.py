@@ -1,8 +1,10 @@
 """Why tasks are in their order, and where those at once may collide."""
 
-from convoy.commands import LinkTask, PlanConvoy, RequestConvoy
-from convoy.events import Overlap, Wait
-from convoy.told.order import collisions, edges
+from convoy.events.convoy_request import RequestConvoy
+from convoy.model.records import Overlap, Wait
+from convoy.rules.plan_changes import LinkTask
+from convoy.rules.take_plan import PlanConvoy
+from convoy.views.plan_order import collisions, edges
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 RISKY = (

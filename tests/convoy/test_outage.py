@@ -2,14 +2,17 @@
 
 from hypothesis import given, strategies as st
 
-from convoy.commands import RefuseWork, RetryTask, StartTask
-from convoy.decide import Refusal
-from convoy.events import EngineSpec
-from convoy.ids import base_branch
-from convoy.observed import Observed
-from convoy.outcome import LONGEST_ASKED_S, LONGEST_WAIT_S, OUTAGES_MOST, wait_ms
-from convoy.plan import Pace, plan
-from convoy.told.reasons import reasons
+from convoy.events.command import Refusal
+from convoy.model.ids import base_branch
+from convoy.model.outcome import LONGEST_ASKED_S, LONGEST_WAIT_S, OUTAGES_MOST, wait_ms
+from convoy.model.records import EngineSpec
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.observed import Observed
+from convoy.rules.end_session import RefuseWork
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import RetryTask
+from convoy.views.reasons import reasons
 from tests.world.rules import NAME, Rules, sha, spec
 
 WHY = "The model's vendor limits the rate: too many requests."
@@ -43,7 +46,7 @@ def start(now: int) -> StartTask:
 def starts(rules: Rules, now: int) -> bool:
     """Whether the plan starts anything then."""
     seen = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
-    owed = plan(rules.state, seen, Pace(), now)
+    owed = owed_actions(rules.state, seen, Patience(), now)
     return any(type(action).__name__ == "Begin" for action in owed)
 
 

@@ -2,7 +2,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from convoy.actions import (
+from convoy.events.command import Refusal
+from convoy.events.convoy_request import RequestConvoy
+from convoy.events.forge_actions import NoteDone
+from convoy.log.record import record
+from convoy.model.records import EngineSpec
+from convoy.owed.actions import (
     Align,
     Begin,
     Block,
@@ -19,20 +24,13 @@ from convoy.actions import (
     Show,
     Sweep,
 )
-from convoy.commands import (
-    AcceptWork,
-    AttemptMerge,
-    DropTask,
-    FailMerge,
-    NoteDone,
-    RequestConvoy,
-    StartTask,
-)
-from convoy.decide import Refusal, decide
-from convoy.events import EngineSpec
-from convoy.observed import Checks, Observed, Run, Verdict
-from convoy.plan import Pace, plan
-from convoy.record import record
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.observed import Checks, CiVerdict, Observed, Run
+from convoy.rules.end_session import AcceptWork
+from convoy.rules.merge_work import AttemptMerge, FailMerge
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import DropTask
 from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
 
 BASE = f"refs/heads/convoy/{NAME}/base"
@@ -45,7 +43,7 @@ WORK: dict[str, Any] = {"commit": sha("a"), "base": sha("0"), "files": ("a.py",)
 def owed(rules: Rules, **seen: object) -> list[object]:
     """Return what is owed, without what is always looked at."""
     observed = Observed(**{"refs": ROOTS, **seen})  # type: ignore[arg-type]
-    actions = plan(rules.state, observed, Pace(), rules.now)
+    actions = owed_actions(rules.state, observed, Patience(), rules.now)
     return [action for action in actions if not isinstance(action, Show | Do)]
 
 
@@ -112,7 +110,7 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
     run = Run(id=101, completed=True)
 
     assert owed(rules, runs={101: run}) == [Collect(NAME, 1, 101)]
-    attempt, pace = rules.task(1).attempt, Pace()
+    attempt, pace = rules.task(1).attempt, Patience()
     assert attempt is not None
     limits = rules.state.convoys[NAME].settings
     longest_s = limits.engines["default"].timeout_s + limits.limits.setup_s
@@ -234,7 +232,7 @@ def test_without_required_ci_nobody_is_blamed_for_what_it_says() -> None:
     rules.now += 10**6
     assert rules.task(1).pull is None
 
-    verdicts: tuple[Verdict, ...] = ("red", "none")
+    verdicts: tuple[CiVerdict, ...] = ("red", "none")
     for verdict in verdicts:
         checks = {sha("a"): Checks(verdict=verdict)}
         assert owed(rules, checks=checks) == []
@@ -251,12 +249,12 @@ def test_work_lands_only_after_the_push_that_shows_it() -> None:
             convoy=NAME, task=1, candidate=sha("c"), base=sha("0"), work=sha("a")
         ),
     ):
-        decision = decide(state, command)
+        decision = command.decide(state)
         assert not isinstance(decision, Refusal)
         state, _ = record(state, decision, actor=ACTOR, at=rules.now)
         rules.do(command)
 
-    drafted = plan(state, Observed(refs=ROOTS), Pace(), rules.now)
+    drafted = owed_actions(state, Observed(refs=ROOTS), Patience(), rules.now)
 
     assert not any(isinstance(action, Land) for action in drafted)
     assert owed(rules) == [Land(NAME, (1,), sha("0"))]

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
-from convoy import ids
-from convoy.events import BotStarted
-from convoy.record import record
-from convoy.state import State
+from convoy.events.bots import BotStarted
+from convoy.log.record import record
+from convoy.model import ids
+from convoy.model.state import State
 from grite.event import (
     CommentAdded,
     Event as GriteEvent,

@@ -3,23 +3,13 @@
 from hypothesis import given, settings, strategies as st
 from msgspec.structs import replace
 
-from convoy.commands import (
-    AttemptMerge,
-    BlockTask,
-    DropTask,
-    FailConvoy,
-    LandMerge,
-    PauseConvoy,
-)
-from convoy.queue import (
-    WINDOW,
-    candidates,
-    chain,
-    conflicting_leases,
-    startable,
-    waiting_to_merge,
-)
-from convoy.state import Candidate, Convoy, Task, Work
+from convoy.events.pausing import PauseConvoy
+from convoy.model.attempt import Candidate, Work
+from convoy.model.state import Convoy, Task
+from convoy.readiness.attempt_start import conflicting_leases, startable
+from convoy.readiness.landing import WINDOW, candidates, chain, waiting_to_merge
+from convoy.rules.merge_work import AttemptMerge, LandMerge
+from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy
 from tests.world.rules import NAME, Rules, sha, spec
 
 TIP = sha("0")

@@ -1,7 +1,10 @@
 """What people are told of a task: what it waits for, and why it is where it is."""
 
-from convoy.commands import DropTask, LoseSession, PauseConvoy, TakeLease
-from convoy.told.reasons import reasons, waits_for
+from convoy.events.leases import TakeLease
+from convoy.events.pausing import PauseConvoy
+from convoy.rules.end_session import LoseSession
+from convoy.rules.stop_task import DropTask
+from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
 

@@ -1,30 +1,22 @@
 """Facts written as grite events and read back."""
 
 from itertools import pairwise
-from typing import get_args
 
 from hypothesis import given, settings as examples, strategies as st
 from msgspec.structs import replace
 
-from convoy import ids
-from convoy.codec import CLOSE, OPEN, fact_of
-from convoy.commands import (
-    DropTask,
-    LoseSession,
-    PauseConvoy,
-    PlanConvoy,
-    RequestConvoy,
-    ResumeConvoy,
-)
-from convoy.events import (
-    BotStarted,
-    ConvoyFailed,
-    Event,
-    TaskDropped,
-)
-from convoy.record import fold, issue_of, record
-from convoy.state import State
-from convoy.told.sentences import sentence
+from convoy.events import EVENTS
+from convoy.events.bots import BotStarted
+from convoy.events.convoy_request import RequestConvoy
+from convoy.events.pausing import PauseConvoy, ResumeConvoy
+from convoy.events.task_ends import ConvoyFailed, TaskDropped
+from convoy.log.codec import CLOSE, OPEN, fact_of
+from convoy.log.record import fold, issue_of, record
+from convoy.model import ids
+from convoy.model.state import State
+from convoy.rules.end_session import LoseSession
+from convoy.rules.stop_task import DropTask
+from convoy.rules.take_plan import PlanConvoy
 from grite.event import (
     CommentAdded,
     IssueCreated,
@@ -82,7 +74,7 @@ def test_facts_stand_on_the_issue_of_their_task_or_convoy() -> None:
 def test_the_stories_have_every_fact_a_bot_writes() -> None:
     facts = [fact for tell in STORIES for fact in tell().facts]
 
-    assert {*map(type, facts)} == {*get_args(Event)}
+    assert {*map(type, facts)} == {*EVENTS}
 
 
 # --- times ----------------------------------------------------------------------------
@@ -152,7 +144,7 @@ def test_no_text_of_a_person_becomes_an_event_or_hides_one(
 
 
 def test_every_sentence_fits_what_happened() -> None:
-    said = [sentence(fact) for fact in landed_whole().facts]
+    said = [fact.sentence() for fact in landed_whole().facts]
 
     assert "Task 2 was dropped: not wanted." in said
     assert "Task 3 needed no change." in said

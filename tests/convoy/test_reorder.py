@@ -3,15 +3,20 @@
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
-from convoy.actions import Begin, Reorder
-from convoy.commands import BlockTask, DropTask, LinkTask, LoseSession
-from convoy.events import TaskSpec
-from convoy.graph import find_cycle
-from convoy.observed import Observed
-from convoy.plan import HEADS, Pace, plan
-from convoy.reorder import overlooked
-from convoy.state import Task, Work
-from convoy.told.order import edges
+from convoy.model import ids
+from convoy.model.attempt import Work
+from convoy.model.records import TaskSpec
+from convoy.model.state import Task
+from convoy.model.task_graph import find_cycle
+from convoy.owed.actions import Begin
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.observed import Observed
+from convoy.readiness.reorder import Reorder, overlooked
+from convoy.rules.end_session import LoseSession
+from convoy.rules.plan_changes import LinkTask
+from convoy.rules.stop_task import BlockTask, DropTask
+from convoy.views.plan_order import edges
 from tests.world.rules import NAME, Rules, sha, spec
 
 WHY = "its work touched a.py, and has not landed"
@@ -31,8 +36,8 @@ def surprised(**given: object) -> Rules:
 
 
 def begins(rules: Rules) -> list[int]:
-    observed = Observed(refs={HEADS + f"convoy/{NAME}/base": sha("0")})
-    owed = plan(rules.state, observed, Pace(), rules.now)
+    observed = Observed(refs={ids.HEADS + f"convoy/{NAME}/base": sha("0")})
+    owed = owed_actions(rules.state, observed, Patience(), rules.now)
     return [each.task for each in owed if isinstance(each, Begin)]
 
 

@@ -4,10 +4,13 @@ import json
 
 import pytest
 
-from convoy.commands import AcceptNothing, AcceptReport, AcceptWork
-from convoy.decide import Refusal
-from convoy.events import Finding, Report, TaskStarted
-from convoy.patterns.report import HANDED_CHARS, Unfit, brief, lines, read
+from convoy.answers.report_answer import FIND_OUT, TRY_OUT, brief, read
+from convoy.events.command import Refusal
+from convoy.events.task_start import TaskStarted
+from convoy.model.notes import HANDED_CHARS, handed
+from convoy.model.records import Finding, Report
+from convoy.rules.end_session import AcceptNothing, AcceptReport, AcceptWork
+from convoy.text.json_block import Unfit
 from tests.world.rules import NAME, Rules, sha, spec
 
 KNOWN = frozenset({"a.py", "lib/"})
@@ -29,14 +32,14 @@ def test_an_answer_that_fits_is_a_report() -> None:
 
     finding = Finding(title="A loop", detail="In it.", paths=("a.py", "lib"))
     assert report.findings == (finding,)
-    assert lines(report).splitlines() == [
+    assert handed(report).splitlines() == [
         "It is slow.",
         "- A loop (a.py, lib): In it.",
         "It recommends: Make it fast.",
         "Open: Why?",
     ]
-    assert '"findings"' in brief("report")
-    assert "Nothing that you change" in brief("scout")
+    assert '"findings"' in brief(FIND_OUT)
+    assert "Nothing that you change" in brief(TRY_OUT)
 
 
 @pytest.mark.parametrize(
@@ -67,7 +70,7 @@ def test_an_agents_words_are_cleaned_and_bounded() -> None:
     assert report.summary.startswith("x ")
 
     long = Report(summary="x" * 20_000)
-    assert len(lines(long)) == HANDED_CHARS
+    assert len(handed(long)) == HANDED_CHARS
 
 
 def test_a_report_settles_its_task_and_is_handed_on() -> None:

@@ -5,20 +5,19 @@ from typing import Literal
 
 import pytest
 
-from convoy.commands import (
-    AcceptReview,
-    BlockTask,
-    DropTask,
-    RetryTask,
-    ReviseTask,
-    StartTask,
-)
-from convoy.decide import Refusal
-from convoy.decide.convoys import fault_of
-from convoy.events import TaskSpec, TaskStarted
-from convoy.patterns.review import DIFF_CHARS, Unfit, brief, read
-from convoy.queue import kept_back, startable, waiting_to_merge
-from convoy.told.reasons import waits_for
+from convoy.answers.review_answer import DIFF_CHARS, brief, read
+from convoy.events.command import Refusal
+from convoy.events.task_start import TaskStarted
+from convoy.model.records import TaskSpec
+from convoy.readiness.attempt_start import startable
+from convoy.readiness.landing import kept_back, waiting_to_merge
+from convoy.rules.redo_work import ReviseTask
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
+from convoy.rules.take_plan import fault_of
+from convoy.rules.take_review import AcceptReview
+from convoy.text.json_block import Unfit
+from convoy.views.reasons import waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
 REVIEW = spec(2, kind="review", on=(1,), rounds=1)
@@ -106,7 +105,7 @@ def test_a_writer_without_attempts_left_waits_for_a_person() -> None:
     rules.do(found(rules, "changes", "A."))
 
     assert rules.task(1).state == "blocked"
-    assert rules.task(1).why.startswith("1 attempts are spent; the last: the review")
+    assert rules.task(1).why.startswith("1 attempt is spent; the last: the review")
 
 
 def test_a_verdict_on_work_that_has_changed_says_nothing() -> None:

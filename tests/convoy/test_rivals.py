@@ -4,31 +4,30 @@ import json
 
 import pytest
 
-from convoy.actions import Block, Choose, Prove, Reject, Try
-from convoy.commands import (
-    AcceptNothing,
-    AddTask,
-    DropTask,
-    FailMerge,
-    LoseSession,
-    MakeChoice,
-    ProveRival,
-    RebaseWork,
-    RefuseWork,
-    RetryTask,
-    ReviseTask,
-)
-from convoy.decide import Refusal
-from convoy.decide.convoys import fault_of
-from convoy.events import ActionIntended, ChoiceMade, TaskSpec, TaskStarted
-from convoy.needs import uncalled
-from convoy.observed import Checks, Observed
-from convoy.patterns.choice import DIFFS_CHARS, Unfit, brief, read
-from convoy.plan import Pace, plan
-from convoy.queue import kept_back, startable, waiting_to_merge
-from convoy.rivals import MOST, NONE_LEFT, smallest
-from convoy.told.interventions import interventions
-from convoy.told.reasons import waits_for
+from convoy.answers.choice_answer import DIFFS_CHARS, brief, read
+from convoy.events.command import Refusal
+from convoy.events.forge_actions import ActionIntended
+from convoy.events.rival_choice import ChoiceMade
+from convoy.events.task_start import TaskStarted
+from convoy.kinds.choice_kind import MOST, NONE_LEFT, smallest
+from convoy.model.records import TaskSpec
+from convoy.owed.actions import Block, Choose, Prove, Reject, Try
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.attempt_start import startable
+from convoy.readiness.landing import kept_back, waiting_to_merge
+from convoy.readiness.needs import uncalled
+from convoy.readiness.observed import Checks, Observed
+from convoy.rules.end_session import AcceptNothing, LoseSession, RefuseWork
+from convoy.rules.make_choice import MakeChoice
+from convoy.rules.merge_work import FailMerge, ProveWork
+from convoy.rules.plan_changes import AddTask
+from convoy.rules.redo_work import RebaseWork, ReviseTask
+from convoy.rules.stop_task import DropTask, RetryTask
+from convoy.rules.take_plan import fault_of
+from convoy.text.json_block import Unfit
+from convoy.views.interventions import interventions
+from convoy.views.reasons import waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
@@ -53,7 +52,7 @@ def green(rules: Rules, *numbers: int, lines: int = 10) -> Rules:
     handed_in(rules, *numbers)
     return rules.do(
         *(
-            ProveRival(
+            ProveWork(
                 convoy=NAME,
                 task=number,
                 commit=WORK[number],
@@ -87,7 +86,7 @@ def owed(rules: Rules, **verdicts: str) -> list[object]:
     }
     refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
     observed = Observed(refs=refs, checks=checks)
-    actions = plan(rules.state, observed, Pace(), rules.now)
+    actions = owed_actions(rules.state, observed, Patience(), rules.now)
     wanted = Try | Prove | Reject | Choose | Block
     return [each for each in actions if isinstance(each, wanted)]
 
@@ -268,7 +267,7 @@ def test_nothing_is_no_work_to_choose() -> None:
 def test_without_ci_all_are_taken_as_green() -> None:
     rules = begun(require_ci=False).started(1).accepted_quietly(1, WORK[1])
     assert owed(rules) == [Prove(NAME, 1, WORK[1])]
-    prove = ProveRival(convoy=NAME, task=1, commit=WORK[1], judged=("none",), lines=1)
+    prove = ProveWork(convoy=NAME, task=1, commit=WORK[1], judged=("none",), lines=1)
     rules.do(prove)
     assert isinstance(rules.ask(prove), Refusal)
 
@@ -276,7 +275,7 @@ def test_without_ci_all_are_taken_as_green() -> None:
 def test_only_what_ci_judged_is_green() -> None:
     rules = handed_in(begun(), 1)
     for commit, judged in ((WORK[1], ()), (WORK[1], ("none",)), (WORK[2], ("ci",))):
-        prove = ProveRival(convoy=NAME, task=1, commit=commit, judged=judged, lines=1)
+        prove = ProveWork(convoy=NAME, task=1, commit=commit, judged=judged, lines=1)
         assert isinstance(rules.ask(prove), Refusal)
 
 

@@ -6,31 +6,24 @@ Each of these was broken without any other test noticing: docs/mutants.md.
 import pytest
 from msgspec.structs import replace
 
-from convoy.actions import Begin, BuildConvoy, CreateBase, Expire
-from convoy.commands import (
-    AcceptNothing,
-    Answer,
-    AttemptMerge,
-    BlockTask,
-    DropTask,
-    FailConvoy,
-    FailMerge,
-    LandMerge,
-    LoseSession,
-    NoteDone,
-    PlanConvoy,
-    RequestConvoy,
-    RetryTask,
-    StartTask,
-    TakeLease,
-)
-from convoy.decide import Refusal, decide
-from convoy.events import ActionDone, MergeLanded, TaskQueued
-from convoy.evolve import evolve
-from convoy.observed import Checks, Observed
-from convoy.plan import Pace, plan
-from convoy.queue import chain, startable
-from convoy.state import Convoy, State, Task, TaskState
+from convoy.events.candidates import MergeLanded
+from convoy.events.command import Refusal
+from convoy.events.convoy_request import RequestConvoy
+from convoy.events.forge_actions import ActionDone, Answer, NoteDone
+from convoy.events.leases import TakeLease
+from convoy.events.task_queue import TaskQueued
+from convoy.model.state import Convoy, State, Task, TaskState
+from convoy.owed.actions import Begin, BuildConvoy, CreateBase, Expire
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.attempt_start import startable
+from convoy.readiness.landing import chain
+from convoy.readiness.observed import Checks, Observed
+from convoy.rules.end_session import AcceptNothing, LoseSession
+from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy, RetryTask
+from convoy.rules.take_plan import PlanConvoy
 from tests.world.rules import NAME, Rules, settings, sha, spec
 
 GREEN = Checks(verdict="green", names=("ci",))
@@ -91,7 +84,7 @@ def test_nothing_lands_before_what_it_needs() -> None:
     rules.started(2).accepted(2, sha("b")).offered(2, sha("c"), sha("a"))
     land = LandMerge(convoy=NAME, task=2, candidate=sha("c"), judged=("ci",))
 
-    assert "merged first" in why(decide(with_task(rules.state, 1, "blocked"), land))
+    assert "merged first" in why(land.decide(with_task(rules.state, 1, "blocked")))
     assert rules.ask(land) is None
 
 
@@ -217,7 +210,7 @@ def test_a_late_note_of_a_dispatch_is_not_for_the_next_attempt() -> None:
 def test_a_note_of_what_was_never_announced_changes_nothing() -> None:
     rules = Rules().planned(spec(1))
 
-    after = evolve(rules.state, ActionDone(key="dispatch:of-nothing", number=5))
+    after = ActionDone(key="dispatch:of-nothing", number=5).change(rules.state)
 
     assert after == rules.state
 
@@ -227,7 +220,7 @@ def test_what_is_known_of_no_convoy_changes_nothing() -> None:
 
     fact = TaskQueued(convoy="other-8", task=1, cause="planned")
 
-    assert evolve(rules.state, fact) == rules.state
+    assert fact.change(rules.state) == rules.state
 
 
 @pytest.mark.parametrize(
@@ -249,7 +242,7 @@ def test_what_has_run_out_is_swept() -> None:
     rules = Rules().do(lock)
 
     def swept(now: int) -> bool:
-        owed = plan(rules.state, Observed(), Pace(), now)
+        owed = owed_actions(rules.state, Observed(), Patience(), now)
         return Expire("port:1", "n") in owed
 
     assert not swept(now=59_999)
@@ -267,7 +260,7 @@ def test_a_convoy_is_built_again_when_a_person_pushed_to_its_branch() -> None:
     refs = {HEADS + "main": sha("0"), f"{HEADS}convoy/{NAME}/base": sha("b")}
     observed = Observed(refs=refs, checks={sha("a"): GREEN})
 
-    owed = plan(rules.state, observed, Pace(), rules.now)
+    owed = owed_actions(rules.state, observed, Patience(), rules.now)
 
     assert BuildConvoy(NAME, sha("0")) in owed
 
@@ -276,7 +269,7 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     rules = Rules().planned(spec(1), spec(2), spec(3))
     rules.landed(2, sha("a")).landed(1, sha("b"))
 
-    owed = plan(rules.state, Observed(), Pace(), rules.now)
+    owed = owed_actions(rules.state, Observed(), Patience(), rules.now)
 
     assert CreateBase(NAME, sha("b")) in owed
 
@@ -290,7 +283,7 @@ def test_two_convoys_share_the_slots() -> None:
     names = (NAME, "other-8")
     refs = {f"{HEADS}convoy/{name}/base": sha("0") for name in names}
 
-    owed = plan(rules.state, Observed(refs=refs), Pace(), rules.now)
+    owed = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now)
 
     begun = [action for action in owed if isinstance(action, Begin)]
     assert [(action.convoy, action.task) for action in begun] == [

@@ -2,28 +2,24 @@
 
 import pytest
 
-from convoy.actions import Split
-from convoy.commands import (
-    ApprovePlan,
-    BeginSplit,
-    BlockTask,
-    DropTask,
-    LoseSession,
-    RefuseWork,
-    RetryTask,
-    SplitTask,
-)
-from convoy.decide import Refusal
-from convoy.decide.convoys import fault_of
-from convoy.events import EngineSpec, TaskSpec, TaskStarted
-from convoy.needs import uncalled
-from convoy.observed import Observed
-from convoy.plan import Pace, plan
-from convoy.queue import startable
-from convoy.splits import MOST, room
-from convoy.told.interventions import interventions
-from convoy.told.order import edges
-from convoy.told.reasons import reasons, waits_for
+from convoy.events.approvals import ApprovePlan
+from convoy.events.command import Refusal
+from convoy.events.task_start import TaskStarted
+from convoy.kinds.split_kind import MOST, room
+from convoy.model.records import EngineSpec, TaskSpec
+from convoy.owed.actions import Split
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.attempt_start import startable
+from convoy.readiness.needs import uncalled
+from convoy.readiness.observed import Observed
+from convoy.rules.end_session import LoseSession, RefuseWork
+from convoy.rules.split_task import BeginSplit, SplitTask
+from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
+from convoy.rules.take_plan import fault_of
+from convoy.views.interventions import interventions
+from convoy.views.plan_order import edges
+from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
 ENGINES = {name: EngineSpec(type="shell") for name in ("default", "planner")}
@@ -66,7 +62,7 @@ def parted(*parts: TaskSpec, split: int = 3) -> SplitTask:
 
 def owed(rules: Rules) -> list[object]:
     refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
-    actions = plan(rules.state, Observed(refs=refs), Pace(), rules.now)
+    actions = owed_actions(rules.state, Observed(refs=refs), Patience(), rules.now)
     return [each for each in actions if isinstance(each, Split)]
 
 

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from convoy.events import TaskSpec
-from convoy.graph import find_cycle, order
+from convoy.model.records import TaskSpec
+from convoy.model.resources import declared_need, declared_path
+from convoy.model.task_graph import find_cycle, order
 from convoy.planner.tasklist import Plan, PlanError, plan
-from convoy.resources import declared_need, declared_path
 from convoy.text.plaintext import TEXT_CHARS, clean, cut
 
 ENGINES = ("default", "docs", "tests")
@@ -202,6 +202,20 @@ def test_marks_are_read_wherever_they_stand_and_taken_out(text: str) -> None:
     assert task.paths == ("a.py", "b/")
     assert task.needs == ("port:1",)
     assert task.engine == "tests"
+
+
+@pytest.mark.parametrize(
+    ("title", "text"),
+    [
+        ("- [ ]", ""),
+        ("- [ ]", "- [ ]"),
+        ("", "- [ ]\n\n* [x] \n"),
+        ("", "- [ ]"),
+    ],
+)
+def test_a_list_without_words_is_no_task(title: str, text: str) -> None:
+    with pytest.raises(PlanError, match="the task list is empty"):
+        plan(title, text, {"default"}, 9)
 
 
 @pytest.mark.parametrize(

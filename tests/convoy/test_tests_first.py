@@ -2,25 +2,23 @@
 
 import pytest
 
-from convoy.actions import Prove, Reject, Try
-from convoy.commands import (
-    AcceptNothing,
-    AcceptWork,
-    BlockTask,
-    DropTask,
-    FailMerge,
-    LandMerge,
-    ProveTests,
-    RetryTask,
-    ReviseTask,
-)
-from convoy.decide import Refusal
-from convoy.decide.convoys import fault_of
-from convoy.events import ActionIntended, TaskSpec, TaskStarted
-from convoy.observed import Checks, Observed
-from convoy.plan import NOT_RED, Pace, plan
-from convoy.queue import kept_back, startable, waiting_to_merge
-from convoy.told.reasons import waits_for
+from convoy.events.command import Refusal
+from convoy.events.forge_actions import ActionIntended
+from convoy.events.task_start import TaskStarted
+from convoy.model.records import TaskSpec
+from convoy.owed.actions import Prove, Reject, Try
+from convoy.owed.landings import NOT_RED
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.attempt_start import startable
+from convoy.readiness.landing import kept_back, waiting_to_merge
+from convoy.readiness.observed import Checks, Observed
+from convoy.rules.end_session import AcceptNothing, AcceptWork
+from convoy.rules.merge_work import FailMerge, LandMerge, ProveWork
+from convoy.rules.redo_work import ReviseTask
+from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
+from convoy.rules.take_plan import fault_of
+from convoy.views.reasons import waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
 TESTS, CODE = spec(1, kind="tests"), spec(2, on=(1,))
@@ -44,7 +42,7 @@ def written() -> Rules:
 def proven() -> Rules:
     """Return it when CI has found them red."""
     rules = written().offered(1, sha("a"), sha("0"))
-    return rules.do(ProveTests(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
+    return rules.do(ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",)))
 
 
 def owed(rules: Rules, verdict: str = "") -> list[object]:
@@ -52,7 +50,7 @@ def owed(rules: Rules, verdict: str = "") -> list[object]:
     checks = {sha("a"): Checks(verdict=verdict, names=("ci",))} if verdict else {}  # type: ignore[arg-type]
     refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
     observed = Observed(refs=refs, checks=checks)
-    actions = plan(rules.state, observed, Pace(), rules.now)
+    actions = owed_actions(rules.state, observed, Patience(), rules.now)
     return [each for each in actions if isinstance(each, Try | Prove | Reject)]
 
 
@@ -123,14 +121,14 @@ def test_red_code_is_written_again_on_the_same_tests() -> None:
 def test_tests_never_land_alone_nor_unproven() -> None:
     rules = written().offered(1, sha("a"), sha("0"))
     land = LandMerge(convoy=NAME, task=1, candidate=sha("a"), judged=("ci",))
-    unseen = ProveTests(convoy=NAME, task=1, commit=sha("a"), judged=())
-    other = ProveTests(convoy=NAME, task=1, commit=sha("b"), judged=("ci",))
+    unseen = ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=())
+    other = ProveWork(convoy=NAME, task=1, commit=sha("b"), judged=("ci",))
 
     assert isinstance(rules.ask(land), Refusal)
     assert isinstance(rules.ask(unseen), Refusal)
     assert isinstance(rules.ask(other), Refusal)
     rules = proven()
-    again = ProveTests(convoy=NAME, task=1, commit=sha("a"), judged=("ci",))
+    again = ProveWork(convoy=NAME, task=1, commit=sha("a"), judged=("ci",))
     assert isinstance(rules.ask(again), Refusal)
 
 

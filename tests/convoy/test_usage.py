@@ -5,12 +5,12 @@ import math
 import pytest
 from hypothesis import given
 
-from convoy.codec import body_of, fact_of
-from convoy.commands import AcceptNothing, AcceptWork, LoseSession, RefuseWork
-from convoy.events import Price, Usage, WorkRefused
-from convoy.told.sentences import sentence
-from convoy.told.spending import spoken, used
-from convoy.usage import TOKENS_MOST, USD_MOST, bounded, noted, plus, priced
+from convoy.events.session_ends import WorkRefused
+from convoy.log.codec import body_of, fact_of
+from convoy.model.records import Price, Usage
+from convoy.model.spending import spoken, used
+from convoy.model.usage import TOKENS_MOST, USD_MOST, bounded, noted, plus, priced
+from convoy.rules.end_session import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from tests.convoy.anything import facts
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -105,7 +105,7 @@ def test_what_comes_too_late_is_counted_and_once() -> None:
 
 def test_an_event_of_an_older_log_used_nothing() -> None:
     event = WorkRefused(convoy=NAME, task=1, attempt=1, why="no")
-    body = body_of(event, sentence(event))
+    body = body_of(event, event.sentence())
     before, begin, rest = body.partition('"usage":')
     old = before + rest.partition("},")[2]
 

@@ -8,14 +8,16 @@ import httpx
 import pytest
 
 from bot.dashboard.application import serving
-from bot.dashboard.house import House, Output
-from bot.dashboard.news import Here, nothing_here
-from convoy.commands import Command
-from convoy.decide import Refusal
-from convoy.following import Reading
-from convoy.state import Convoy, Task
-from convoy.told.timeline import Line
+from bot.dashboard.dashboard_source import DashboardSource, Output
+from bot.dashboard.state_watcher import Here, nothing_here
+from bot.messages.replies import Reply
+from bot.verbs.request_context import Asker
+from bot.verbs.verb import Request
+from convoy.log.following import Reading
+from convoy.model.state import Convoy, Task
+from convoy.views.timeline import Line
 from grite.errors import BratError
+from tests.world.requests import carried_out
 from tests.world.rules import NAME, Rules
 
 TOKEN = "0123456789abcdef"
@@ -58,24 +60,24 @@ def opens() -> Opens:
         here: Here = nothing_here,
         faults: tuple[str, ...] = (),
     ) -> AsyncIterator[Visit]:
-        async def ask(command: Command) -> Refusal | None:
+        async def carry_out(asker: Asker, request: Request) -> Reply:
             if trouble:
                 raise trouble
-            return rules.ask(command)
+            return await carried_out(rules, asker, request)
 
-        house = House(
+        source = DashboardSource(
             repository="pat/project",
             read=lambda: Reading(rules.state, faults),
             log=lambda number: _lines(rules)[-number:],
             clock=lambda: rules.now,
-            ask=ask if writes else None,
+            carry_out=carry_out if writes else None,
             output=output,
             here=here,
             web=web,
             token=TOKEN,
         )
         async with (
-            serving(house, port=0) as url,
+            serving(source, port=0) as url,
             httpx.AsyncClient(base_url=url, trust_env=False) as http,
         ):
             yield Visit(http, rules)

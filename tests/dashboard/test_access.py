@@ -2,7 +2,7 @@
 
 import pytest
 
-from convoy.commands import BlockTask
+from convoy.rules.stop_task import BlockTask
 from grite.errors import Unavailable
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.rules import NAME, Rules, spec

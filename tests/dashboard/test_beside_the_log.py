@@ -2,8 +2,8 @@
 
 import asyncio
 
-from convoy.commands import BlockTask
-from convoy.told.interventions import Intervention, unusable
+from convoy.rules.stop_task import BlockTask
+from convoy.views.interventions import Intervention, unusable
 from tests.dashboard.conftest import Opens
 from tests.world.rules import NAME, Rules, sha, spec
 

@@ -7,7 +7,8 @@ from typing import get_args
 import pytest
 from playwright.async_api import Browser, expect
 
-from convoy.commands import BlockTask, PauseConvoy
+from convoy.events.pausing import PauseConvoy
+from convoy.rules.stop_task import BlockTask
 from tests.dashboard.conftest import TOKEN, Opens, Visit
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM, Scheme, Tab
@@ -77,6 +78,7 @@ async def test_every_page_is_for_every_eye(
     assert refused == []
 
 
+@pytest.mark.quick
 async def test_news_come_without_a_reload_and_leave_the_focus(
     opens: Opens, browser: Browser
 ) -> None:
@@ -92,6 +94,21 @@ async def test_news_come_without_a_reload_and_leave_the_focus(
 
         assert await tab.page.evaluate("window.here") == "the same page"
         await expect(link).to_be_focused()
+
+
+async def test_a_lane_stays_itself_while_a_card_goes_back(
+    opens: Opens, browser: Browser
+) -> None:
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("b"))
+    merged = "document.querySelector('.lane[aria-label=merged]')"
+    async with opens(rules) as visit, browsers.tab(browser) as tab:
+        await tab.page.goto(visit.url)
+        await tab.page.evaluate(f"{merged}.kept = 'the same lane'")
+        rules.do(BlockTask(convoy=NAME, task=1, why="no CI here"))
+        lane = tab.page.get_by_role("region", name="blocked")
+        await expect(lane.get_by_role("link")).to_be_visible()
+
+        assert await tab.page.evaluate(f"{merged}.kept") == "the same lane"
 
 
 async def test_a_tail_moves_and_a_script_in_it_stays_text(

@@ -6,10 +6,11 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from bot.deeds import Deed
-from brat import bot_api, deciding
-from brat.bot_api import ADDRESS, TOKEN
-from convoy.commands import BlockTask
+from bot.verbs.endpoints import endpoint_of, request_of
+from bot.verbs.verb import Request
+from brat.commands import bot_api, decisions
+from brat.commands.bot_api import ADDRESS, TOKEN
+from convoy.rules.stop_task import BlockTask
 from grite.errors import BratError, Unavailable
 from tests.dashboard.conftest import TOKEN as KNOWN, Opens, Visit
 from tests.world.rules import NAME, Rules, spec
@@ -27,45 +28,50 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def typed(
-    visit: Visit, where: Path, deed: Deed, convoy: str | None = NAME
+    visit: Visit, where: Path, request_: Request, convoy: str | None = NAME
 ) -> int:
-    return await asyncio.to_thread(deciding.decided, where, convoy, deed, visit.url)
+    return await asyncio.to_thread(
+        decisions.decided, where, convoy, request_, visit.url
+    )
 
 
 @pytest.mark.parametrize(
-    ("deed", "done"),
+    ("request_", "done"),
     [
-        (Deed(verb="retry", task=1), lambda c: c.task(1).state == "queued"),
-        (Deed(verb="drop", task=1), lambda c: c.task(1).state == "dropped"),
-        (Deed(verb="stop", task=2), lambda c: c.task(2).state == "blocked"),
-        (Deed(verb="pause"), lambda c: c.state == "paused"),
+        (request_of("retry", 1), lambda c: c.task(1).state == "queued"),
+        (request_of("drop", 1), lambda c: c.task(1).state == "dropped"),
+        (request_of("stop", 2), lambda c: c.task(2).state == "blocked"),
+        (request_of("pause"), lambda c: c.state == "paused"),
         (
-            Deed(verb="add", text="Write it down paths: README.md"),
+            request_of("add", text="Write it down paths: README.md"),
             lambda c: len(c.tasks) == 4 and c.task(4).spec.paths == ("README.md",),
         ),
     ],
-    ids=lambda each: each.verb if isinstance(each, Deed) else "",
+    ids=lambda each: each.verb if isinstance(each, Request) else "",
 )
 async def test_a_decision_is_carried_out_and_a_second_time_refused(
     opens: Opens,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
-    deed: Deed,
+    request_: Request,
     done: object,
 ) -> None:
     """Whoever lost the answer may ask again: nothing happens twice."""
     async with opens(blocked()) as visit:
-        first = await typed(visit, tmp_path, deed)
+        first = await typed(visit, tmp_path, request_)
         said = capsys.readouterr().err.strip()
         facts = len(visit.rules.facts)
-        again = await typed(visit, tmp_path, deed)
+        again = await typed(visit, tmp_path, request_)
         refused = capsys.readouterr().err.strip()
 
     assert callable(done)
     assert done(visit.rules.convoy)
-    about = f"task {deed.task} of {NAME}" if deed.task else NAME
+    task = request_.arguments.get("task")
+    about = f"task {task} of {NAME}" if task else NAME
     assert (first, again) == (0, 1)
-    assert said == f"done by the bot at {visit.url}: {deed.verb} {about}"
+    assert (
+        said == f"done by the bot at {visit.url}: {endpoint_of(request_).word} {about}"
+    )
     begins = f"brat: the bot at {visit.url} refuses: That cannot be done: "
     assert refused.startswith(begins)
     assert len(refused.splitlines()) == 1
@@ -75,36 +81,44 @@ async def test_a_decision_is_carried_out_and_a_second_time_refused(
 async def test_a_word_to_a_task_is_kept_for_it(opens: Opens, tmp_path: Path) -> None:
     async with opens(blocked()) as visit:
         status = await typed(
-            visit, tmp_path, Deed(verb="tell", task=3, text="mind <b>tabs</b>\x1b[2J")
+            visit, tmp_path, request_of("tell", 3, "mind <b>tabs</b>\x1b[2J")
         )
 
     assert status == 0
     (note,) = visit.rules.task(3).notes
-    assert "mind <b>tabs</b>" in note
+    assert "mind tabs" in note  # as a comment's text is kept
     assert "\x1b" not in note
 
 
 async def test_the_convoy_that_lives_is_meant(opens: Opens, tmp_path: Path) -> None:
     async with opens(blocked()) as visit:
-        await typed(visit, tmp_path, Deed(verb="retry", task=1), convoy=None)
+        await typed(visit, tmp_path, request_of("retry", 1), convoy=None)
 
     assert visit.rules.task(1).state == "queued"
 
 
 @pytest.mark.parametrize(
-    ("deed", "convoy", "why"),
+    ("request_", "convoy", "why"),
     [
-        (Deed(verb="retry", task=9), NAME, r"\(404\): fix-7 has no such task\."),
-        (Deed(verb="pause"), "nope", r"\(404\): There is no convoy nope\."),
-        (Deed(verb="explode"), NAME, r"\(404\): there is no explode; there are"),
+        (request_of("retry", 9), NAME, r"\(404\): fix-7 has no such task\."),
+        (request_of("pause"), "nope", r"\(404\): There is no convoy nope\."),
     ],
 )
 async def test_what_is_not_there_is_said(
-    opens: Opens, tmp_path: Path, deed: Deed, convoy: str, why: str
+    opens: Opens, tmp_path: Path, request_: Request, convoy: str, why: str
 ) -> None:
     async with opens(blocked()) as visit:
         with pytest.raises(BratError, match=f"^the bot at {visit.url} says no {why}"):
-            await typed(visit, tmp_path, deed, convoy)
+            await typed(visit, tmp_path, request_, convoy)
+
+
+def test_a_word_that_the_table_does_not_offer_is_said() -> None:
+    with pytest.raises(BratError, match=r"^there is no explode; there are approve, "):
+        request_of("explode")
+    with pytest.raises(BratError, match=r"^there is no pause; there are retry, "):
+        request_of("pause", 1)
+    with pytest.raises(BratError, match=r"^tell needs a text$"):
+        request_of("tell", 1, "<!-- nothing -->")
 
 
 async def test_who_may_not_is_told_so(
@@ -113,23 +127,23 @@ async def test_who_may_not_is_told_so(
     monkeypatch.setenv(TOKEN, "a-token-of-nobody")
     async with opens(blocked()) as visit:
         with pytest.raises(BratError, match=r"says no \(403\): Open the address"):
-            await typed(visit, tmp_path, Deed(verb="pause"))
+            await typed(visit, tmp_path, request_of("pause"))
     monkeypatch.setenv(TOKEN, KNOWN)
     async with opens(blocked(), writes=False) as visit:
         with pytest.raises(BratError, match=r"\(403\): This dashboard only shows\."):
-            await typed(visit, tmp_path, Deed(verb="pause"))
+            await typed(visit, tmp_path, request_of("pause"))
     assert visit.rules.convoy.state == "active"
 
 
 async def test_a_forge_that_is_away_is_said(opens: Opens, tmp_path: Path) -> None:
     async with opens(blocked(), trouble=Unavailable("the forge is away")) as visit:
         with pytest.raises(BratError, match=r"\(503\): the forge is away; try again\."):
-            await typed(visit, tmp_path, Deed(verb="pause"))
+            await typed(visit, tmp_path, request_of("pause"))
 
 
 def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match=r"does not answer .* or ask again"):
-        deciding.decided(tmp_path, NAME, Deed(verb="pause"), "http://localhost:1")
+        decisions.decided(tmp_path, NAME, request_of("pause"), "http://localhost:1")
 
 
 @pytest.mark.parametrize(
@@ -138,7 +152,7 @@ def test_a_bot_that_is_away_is_said(tmp_path: Path) -> None:
 )
 def test_a_token_goes_nowhere_where_it_could_be_read(tmp_path: Path, bot: str) -> None:
     with pytest.raises(BratError, match="is no bot's address: give https://HOST"):
-        deciding.decided(tmp_path, NAME, Deed(verb="pause"), bot)
+        decisions.decided(tmp_path, NAME, request_of("pause"), bot)
 
 
 def test_without_a_token_nobody_is_asked(
@@ -146,7 +160,7 @@ def test_without_a_token_nobody_is_asked(
 ) -> None:
     monkeypatch.delenv(TOKEN)
     with pytest.raises(BratError, match=f"set {TOKEN} to a token that the bot at"):
-        deciding.decided(tmp_path, NAME, Deed(verb="pause"), "http://localhost:1")
+        decisions.decided(tmp_path, NAME, request_of("pause"), "http://localhost:1")
 
 
 def test_the_bot_is_named_by_the_person_and_never_by_the_repository(

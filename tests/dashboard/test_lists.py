@@ -5,9 +5,9 @@ import re
 import pytest
 
 from bot.dashboard.assets import address
-from bot.dashboard.pages import HEAD, URGENT
+from bot.dashboard.page_contents import HEAD, URGENT
 from bot.dashboard.paging import ROWS, part
-from convoy.commands import BlockTask
+from convoy.rules.stop_task import BlockTask
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.rules import NAME, Rules, spec
 

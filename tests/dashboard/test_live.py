@@ -2,8 +2,8 @@
 
 import asyncio
 
-from convoy.commands import PauseConvoy
-from convoy.told import document
+from convoy.events.pausing import PauseConvoy
+from convoy.views import document
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.rules import NAME, Rules, sha, spec
 

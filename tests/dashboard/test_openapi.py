@@ -11,13 +11,13 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import APIOperation
 
 from bot.dashboard import api
-from bot.dashboard.access import TokenPorch
+from bot.dashboard.access_policy import RepositoryView
 from bot.dashboard.application import Dashboard
-from bot.dashboard.house import House
-from bot.dashboard.news import News
-from bot.dashboard.porch import Sight
-from convoy.commands import BlockTask
-from convoy.following import Reading
+from bot.dashboard.dashboard_source import DashboardSource
+from bot.dashboard.state_watcher import StateWatcher
+from bot.dashboard.token_access import TokenAccess
+from convoy.log.following import Reading
+from convoy.rules.stop_task import BlockTask
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -51,13 +51,15 @@ def busy() -> Rules:
 
 
 async def test_every_route_is_described_and_every_description_has_a_route() -> None:
-    house = House(
+    source = DashboardSource(
         repository="pat/project",
         read=Reading,
         log=lambda _: (),
         clock=lambda: 0,
     )
-    app = Dashboard(TokenPorch(Sight(house, News(house.read)))).application()
+    app = Dashboard(
+        TokenAccess(RepositoryView(source, StateWatcher(source.read)))
+    ).application()
     routes = {
         (route.method, re.sub(r":[^}]*(?:\{[^}]*\})?", "", route.resource.canonical))
         for route in app.router.routes()

@@ -3,8 +3,9 @@
 import pytest
 
 from bot.dashboard.assets import address
-from convoy.commands import BlockTask, LoseSession
-from convoy.events import Usage
+from convoy.model.records import Usage
+from convoy.rules.end_session import LoseSession
+from convoy.rules.stop_task import BlockTask
 from tests.dashboard.conftest import Opens
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -23,7 +24,7 @@ async def test_the_overview_has_every_task_in_its_lane(opens: Opens) -> None:
 
     lanes = {
         lane.split('"', 1)[0]: lane
-        for lane in page.split('<section class="lane" aria-label="')[1:]
+        for lane in page.split('<section class="lane" id="lane-')[1:]
     }
     where = {
         number: name

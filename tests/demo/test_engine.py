@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from brat.demo import engine, played, sample
-from brat.demo.engine import KINDS, Engine
+from brat.demo import demo_engine, sample, scripted_work
+from brat.demo.demo_engine import CLIS, Engine
 from convoy.config import load
 from grite.errors import BratError
 from runner.engines import ENGINES
@@ -27,14 +27,14 @@ def install(folder: Path, name: str) -> None:
 
 
 def test_the_demo_has_every_engine_of_the_runner() -> None:
-    assert {"shell", *KINDS} == ENGINES.keys()
+    assert {"shell", *CLIS} == ENGINES.keys()
 
 
 def test_one_that_is_not_installed_is_said_with_what_installs_it(
     programs: Path,
 ) -> None:
     with pytest.raises(BratError) as refused:
-        engine.chosen("codex", None)
+        demo_engine.chosen("codex", None)
 
     assert str(refused.value) == (
         "codex is not installed: run `npm install -g @openai/codex`, then try again"
@@ -45,13 +45,13 @@ def test_an_unknown_one_is_refused_with_the_nearest(programs: Path) -> None:
     with pytest.raises(
         BratError, match=r"no engine 'claude'.*did you mean claude-code"
     ):
-        engine.chosen("claude", None)
+        demo_engine.chosen("claude", None)
 
 
 def test_without_a_model_it_is_scripted(programs: Path) -> None:
     install(programs, "codex")
 
-    found = engine.chosen("codex", None)
+    found = demo_engine.chosen("codex", None)
 
     assert found is not None
     assert found.is_scripted
@@ -63,17 +63,17 @@ def test_a_real_model_needs_its_key(
 ) -> None:
     install(programs, "codex")
     with pytest.raises(BratError, match="OPENAI_API_KEY"):
-        engine.chosen("codex", "gpt-5")
+        demo_engine.chosen("codex", "gpt-5")
 
     monkeypatch.setenv("OPENAI_API_KEY", "made-up")
-    found = engine.chosen("codex", "gpt-5")
+    found = demo_engine.chosen("codex", "gpt-5")
 
     assert found == Engine("codex", "gpt-5", is_scripted=False)
 
 
 def test_a_model_alone_is_refused() -> None:
     with pytest.raises(BratError, match="--model needs --engine"):
-        engine.chosen("shell", "gpt-5")
+        demo_engine.chosen("shell", "gpt-5")
 
 
 def test_the_project_asks_for_it_and_holds_no_answers(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_the_project_asks_for_it_and_holds_no_answers(tmp_path: Path) -> None:
 
 
 def test_the_scripted_model_knows_every_task_and_is_wrong_once() -> None:
-    script = played.script("make test")
+    script = scripted_work.script("make test")
 
     first, again = (
         script.case(f"# Task 4 of convoy x-1, attempt {n}\n") for n in (1, 2)

@@ -8,9 +8,13 @@ from typing import Any, Protocol
 
 import pytest
 
-from brat.demo.vendor import anthropic, chat, gemini, responses
+from brat.demo.vendor import (
+    anthropic_messages,
+    gemini_content,
+    openai_chat,
+    openai_responses,
+)
 from brat.demo.vendor.conversation import Asked, Say, Tool, Use
-from brat.demo.vendor.play import answer
 from brat.demo.vendor.script import (
     Case,
     Loop,
@@ -22,7 +26,8 @@ from brat.demo.vendor.script import (
     dump,
     load,
 )
-from brat.demo.vendor.tools import folder
+from brat.demo.vendor.scripted_model import answer
+from brat.demo.vendor.tool_calls import folder
 from grite.errors import BratError
 from tests.demo.requests import ANTHROPIC, CHAT, GEMINI, RESPONSES
 
@@ -170,10 +175,10 @@ def test_a_folder_is_not_made_up() -> None:
 
 
 DIALECTS = [
-    pytest.param(anthropic, ANTHROPIC, id="anthropic"),
-    pytest.param(chat, CHAT, id="chat"),
-    pytest.param(responses, RESPONSES, id="responses"),
-    pytest.param(gemini, GEMINI, id="gemini"),
+    pytest.param(anthropic_messages, ANTHROPIC, id="anthropic"),
+    pytest.param(openai_chat, CHAT, id="chat"),
+    pytest.param(openai_responses, RESPONSES, id="responses"),
+    pytest.param(gemini_content, GEMINI, id="gemini"),
 ]
 
 
@@ -190,6 +195,8 @@ def test_a_dialect_reads_the_same_conversation(
     assert found.tools == (Tool("Bash", {"command": {}}),)
 
 
-@pytest.mark.parametrize("dialect", [anthropic, chat, responses, gemini])
+@pytest.mark.parametrize(
+    "dialect", [anthropic_messages, openai_chat, openai_responses, gemini_content]
+)
 def test_a_dialect_reads_an_empty_body(dialect: Dialect) -> None:
     assert dialect.read({}).results == 0

@@ -22,8 +22,8 @@ from brat.demo.vendor.script import (
     Status,
     dump,
 )
-from brat.demo.vendor.server import serving
-from brat.processes import Process
+from brat.demo.vendor.vendor_server import serving
+from brat.local.child_processes import Process
 from tests.demo.requests import ANTHROPIC, CHAT, GEMINI, RESPONSES
 
 ADDRESSES = {

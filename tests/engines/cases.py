@@ -15,7 +15,10 @@ from brat.demo.vendor.script import (
     Status,
     Write,
 )
-from convoy.outcome import Outcome
+from convoy.model.outcome import Outcome
+from convoy.model.records import EngineSpec
+from runner.engines import ENGINES as ROWS
+from runner.engines.row import program_of
 
 PROMPT: Final = "Greet the world"
 KEY: Final = "made-up-key-"
@@ -64,16 +67,15 @@ class Column:
 
 
 ENGINES: Final = {
-    engine.type: engine
-    for engine in (
-        Engine("claude-code", "claude", "claude-sonnet-4-5"),
-        Engine("codex", "codex", "gpt-5"),
-        Engine("opencode", "opencode", "openai/gpt-4o"),
-        Engine("gemini", "gemini", "gemini-2.5-flash"),
-        Engine("continue", "cn", "openai/gpt-4o", hides_retries=True),
-        Engine("copilot", "copilot", "openai/gpt-4o"),
-        Engine("aider", "aider", "openai/gpt-4o", has_tools=False),
+    row.name: Engine(
+        row.name,
+        program_of(row, EngineSpec(type=row.name, model=row.sample_model)),
+        row.sample_model,
+        hides_retries=row.name == "continue",
+        has_tools=row.name != "aider",
     )
+    for row in ROWS.values()
+    if row.sample_model
 }
 
 _WELL: Final = frozenset[Outcome]({"uncommitted"})

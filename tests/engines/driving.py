@@ -11,8 +11,8 @@ from typing import Any
 from msgspec.structs import replace
 
 from brat.demo.vendor.script import dump
-from brat.processes import Process
-from convoy.events import EngineSpec, Limits
+from brat.local.child_processes import Process
+from convoy.model.records import EngineSpec, Limits
 from runner.engines import key_names
 from tests.engines.cases import CAP_S, KEY, PROMPT, Column, Engine
 from tests.engines.install import PROGRAMS

@@ -42,6 +42,8 @@ _NATIVE: Final = {
     "cn": ".bin/cn",
 }
 
+PROGRAM_NAMES: Final = frozenset({*_NATIVE, "aider"})
+
 
 def _of_npm() -> Mapping[str, Path]:
     """Install the npm packages; return their programs."""

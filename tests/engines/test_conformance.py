@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from brat.demo.vendor.script import Status
-from brat.demo.vendor.server import digest
-from convoy.events import EngineSpec
-from convoy.outcome import Outcome
+from brat.demo.vendor.vendor_server import digest
+from convoy.model.outcome import Outcome
+from convoy.model.records import EngineSpec
 from runner.engines import ENGINES as ROWS
 from runner.engines.row import Call, vendor_of
 from tests.engines.cases import CAP_S, COLUMNS, ENGINES, KEY, QUICK, Column, Engine

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.feed.feed import Feed
+from bot.feed.repository_feed import Feed
 from brat.demo.vendor.script import Case, Run, Script, Write, dump
-from brat.processes import Process
-from convoy.commands import NoteHeard, TellTask
-from convoy.events import EngineSpec
-from runner.feed.place import Place
+from brat.local.child_processes import Process
+from convoy.events.task_messages import NoteHeard, TellTask
+from convoy.model.records import EngineSpec
+from runner.inputs.feed_address import FeedAddress
 from tests.engines.cases import ENGINES, Engine
 from tests.engines.install import PROGRAMS
 from tests.feed.hall import SESSION, hall, running
@@ -60,7 +60,7 @@ def vendor(folder: Path) -> Iterator[str]:
 
 
 @contextmanager
-def handed(place: Place) -> Iterator[int]:
+def handed(place: FeedAddress) -> Iterator[int]:
     """Give a descriptor that holds where the feed is."""
     read, write = os.pipe()
     try:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import pytest
 
 from brat.demo.vendor.script import Case, Insist, Script, Write
-from convoy.config.values import TOOLLESS
 from runner.engines import ENGINES as ROWS
 from tests.engines.cases import ENGINES, PROMPT, Column, Engine
 from tests.engines.driving import session, vendor
@@ -44,7 +43,6 @@ def test_all_others_are_refused_a_list_of_tools() -> None:
     told = {name for name, row in ROWS.items() if row.can.tools}
 
     assert told == TOOLS.keys()
-    assert set(ROWS) - told == set(TOOLLESS)
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from pathlib import Path
 import httpx
 from aiohttp import web
 
-from bot.feed import handover, tokens
-from bot.feed.feed import Feed
-from bot.feed.identity import Issuer
-from bot.feed.origin import Origin
-from bot.serving.service import listening, with_feed
-from runner.feed.place import Place
+from bot.feed import handover, session_tokens
+from bot.feed.job_origin import Origin
+from bot.feed.oidc import Issuer
+from bot.feed.repository_feed import Feed
+from bot.serving.bot_service import listening, with_feed
+from runner.inputs.feed_address import FeedAddress
 from tests.world.rules import NAME, Rules, spec
 
 REPO = "pat/project"
@@ -49,10 +49,13 @@ class Hall:
         """How often the loop was woken."""
         return len(self.bells)
 
-    def place(self, session: str = SESSION) -> Place:
+    def place(self, session: str = SESSION) -> FeedAddress:
         """Return what the runner of a session is handed."""
         url = f"http://127.0.0.1:{self.port}{handover.PATH}/{REPO}/{session}"
-        return Place(url, tokens.token_of(tokens.key_of(self.folder), REPO, session))
+        return FeedAddress(
+            url,
+            session_tokens.token_of(session_tokens.key_of(self.folder), REPO, session),
+        )
 
     async def send(
         self, method: str, what: str, session: str = SESSION, **given: object

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.feed.feed import Feed, checkpoint_file
-from bot.feed.reception import CHECKPOINT_BYTES
-from convoy.commands import LoseSession
-from convoy.state import State
-from runner.feed.courier import Courier
-from runner.feed.place import Place
+from bot.feed.feed_endpoint import CHECKPOINT_BYTES
+from bot.feed.repository_feed import Feed, checkpoint_file
+from convoy.model.state import State
+from convoy.rules.end_session import LoseSession
+from runner.feed.work_sender import WorkSender
+from runner.inputs.feed_address import FeedAddress
 from tests.feed.hall import REPO, SESSION, hall, running
 from tests.world.forge import until
 from tests.world.rules import NAME
@@ -21,8 +21,8 @@ from tests.world.rules import NAME
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from bot.feed.feed import Feed
-from convoy.state import State
+from bot.feed.repository_feed import Feed
+from convoy.model.state import State
 
 def die(_number):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -35,7 +35,7 @@ Feed(Path(folder), repository, State).keep(session, b"the second one, cut off")
 
 async def test_what_a_witness_sends_is_kept_until_the_next(tmp_path: Path) -> None:
     async with hall(tmp_path, running()) as here:
-        courier = Courier(here.place())
+        courier = WorkSender(here.place())
         for bundle in (b"one", b"two"):
             courier.send(bundle)
 
@@ -55,7 +55,7 @@ async def test_what_does_not_arrive_is_tried_again_and_holds_up_nobody(
 ) -> None:
     async with hall(tmp_path, running()) as here:
         port, place = here.port, here.place()
-    courier = Courier(place)
+    courier = WorkSender(place)
     courier.send(b"one")  # to nobody
     async with hall(tmp_path, running(), port) as here:
 
@@ -83,7 +83,7 @@ async def test_what_makes_no_sense_takes_no_earlier_ones_place(
 async def test_only_a_running_session_may_leave_one(tmp_path: Path) -> None:
     rules = running()
     async with hall(tmp_path, rules) as here:
-        wrong = Place(here.place().url, "0" * 64)
+        wrong = FeedAddress(here.place().url, "0" * 64)
         headers = {"Authorization": f"Bearer {wrong.token}"}
         strange = await here.send("POST", "checkpoint", content=b"x", headers=headers)
         assert strange.status_code == 401

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from runner.feed import sender
-from runner.feed.exchange import Exchange
-from runner.feed.lead import Lead, lead
-from runner.feed.sender import Sender
+from runner.feed import output_sender
+from runner.feed.oidc_exchange import OidcExchange
+from runner.feed.output_sender import OutputSender
+from runner.inputs.oidc_address import OidcAddress, lead
 from tests.feed.hall import JOB, REPO, SESSION, hall, running
 from tests.world.issuer import ASKS, Vouching, vouching
 
@@ -36,11 +36,11 @@ def free_port() -> int:
 async def test_a_job_is_let_in_and_again_by_the_next_bot(
     tmp_path: Path, github: Vouching, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sender, "AGAIN_S", 0.05)
+    monkeypatch.setattr(output_sender, "AGAIN_S", 0.05)
     rules, port = running(), free_port()
     url = f"http://127.0.0.1:{port}"
-    way = Exchange(Lead(url, f"{REPO}/{SESSION}", github.asks_url, ASKS))
-    with Sender(way) as feed:
+    way = OidcExchange(OidcAddress(url, f"{REPO}/{SESSION}", github.asks_url, ASKS))
+    with OutputSender(way) as feed:
         first, second = tmp_path / "first", tmp_path / "second"
         for folder, said in ((first, "one\n"), (second, "two\n")):
             folder.mkdir()
@@ -60,18 +60,20 @@ async def test_a_job_that_is_refused_holds_up_nobody(
         github.claims = dict(claims)
         async with hall(tmp_path, running(), 0, github.url) as here:
             url = f"http://127.0.0.1:{here.port}"
-            way = Exchange(Lead(url, f"{REPO}/{SESSION}", github.asks_url, token))
-            with Sender(way) as feed:
+            way = OidcExchange(
+                OidcAddress(url, f"{REPO}/{SESSION}", github.asks_url, token)
+            )
+            with OutputSender(way) as feed:
                 feed.show("one\n")
 
-    assert time.monotonic() - begun < 2 * (sender.LAST_WORDS_S + 3)
+    assert time.monotonic() - begun < 2 * (output_sender.LAST_WORDS_S + 3)
     assert not (tmp_path / "feed").exists()
 
 
 def test_the_way_is_found_in_the_jobs_environment() -> None:
     found = lead(GIVEN, "fix-7/1/1")
 
-    assert found == Lead(
+    assert found == OidcAddress(
         "https://brat.example.com",
         "pat/project/fix-7/1/1",
         GIVEN["ACTIONS_ID_TOKEN_REQUEST_URL"],

@@ -7,9 +7,9 @@ import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from bot.feed import identity
-from bot.feed.identity import issuer_of
-from convoy.commands import LoseSession
+from bot.feed import oidc
+from bot.feed.oidc import issuer_of
+from convoy.rules.end_session import LoseSession
 from tests.feed.hall import AUDIENCE, JOB, SESSION, Hall, hall, running
 from tests.world.issuer import Vouching, vouching
 from tests.world.rules import NAME
@@ -145,7 +145,7 @@ async def test_a_token_does_not_open_another_session(
 async def test_keys_that_change_are_fetched_again(
     tmp_path: Path, github: Vouching, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(identity, "KEYS_AGAIN_S", 0.0)
+    monkeypatch.setattr(oidc, "KEYS_AGAIN_S", 0.0)
     async with hall(tmp_path, running(), vouches=github.url) as here:
         before = await shown(here, github.token(AUDIENCE))
         github.key, github.kid = STRANGER, "second"

@@ -3,7 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from convoy.commands import LoseSession, TellTask
+from convoy.events.task_messages import TellTask
+from convoy.rules.end_session import LoseSession
 from tests.feed.hall import SESSION, hall, running
 from tests.world.rules import NAME
 

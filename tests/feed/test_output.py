@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.feed.feed import tape_file
-from bot.feed.tape import FILE_BYTES, RING_CHARS, Tape, pieces_in
-from convoy.commands import LoseSession
-from runner.feed import outbox, sender
-from runner.feed.place import Place
-from runner.feed.sender import Sender
+from bot.feed.repository_feed import tape_file
+from bot.feed.session_output import FILE_BYTES, RING_CHARS, SessionOutput, pieces_in
+from convoy.rules.end_session import LoseSession
+from runner.feed import output_queue, output_sender
+from runner.feed.output_sender import OutputSender
+from runner.inputs.feed_address import FeedAddress
 from tests.feed.hall import SESSION, hall, running
 from tests.world.forge import until
 from tests.world.rules import NAME
@@ -25,7 +25,7 @@ def text_in(file: Path) -> str:
 async def test_what_is_shown_arrives_while_the_session_runs(tmp_path: Path) -> None:
     async with hall(tmp_path, running()) as here:
         tape = here.feed.tape(SESSION)
-        with Sender(here.place()) as feed:
+        with OutputSender(here.place()) as feed:
             begun = time.monotonic()
             feed.show("one\n")
             first = await tape.after(-1, 5)
@@ -126,15 +126,15 @@ async def test_what_is_no_output_is_refused(
 async def test_a_feed_that_comes_late_gets_the_newest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(outbox, "WAITING_CHARS", 30)
-    monkeypatch.setattr(sender, "AGAIN_S", 0.05)
+    monkeypatch.setattr(output_queue, "WAITING_CHARS", 30)
+    monkeypatch.setattr(output_sender, "AGAIN_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     rules = running()
     async with hall(tmp_path, rules) as here:
         url = here.place().url.replace(f":{here.port}/", f":{port}/")
-        place = Place(url, here.place().token)
-    with Sender(place) as feed:
+        place = FeedAddress(url, here.place().token)
+    with OutputSender(place) as feed:
         for number in range(100):
             feed.show(f"line {number}\n")
         async with hall(tmp_path, rules, port) as here:
@@ -149,22 +149,22 @@ async def test_a_feed_that_never_answers_holds_up_nobody() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/feed/v1/a/b/c/1/1"
         begun = time.monotonic()
-        with Sender(Place(url, "t")) as feed:
+        with OutputSender(FeedAddress(url, "t")) as feed:
             for _ in range(1000):
                 feed.show("x" * 10_000)
             showed_s = time.monotonic() - begun
         took_s = time.monotonic() - begun
 
     assert showed_s < 1
-    assert took_s < showed_s + sender.LAST_WORDS_S + 1
+    assert took_s < showed_s + output_sender.LAST_WORDS_S + 1
 
 
 async def test_memory_and_disk_are_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bot.feed.tape.RING_CHARS", 1000)
-    monkeypatch.setattr("bot.feed.tape.FILE_BYTES", 10_000)
-    tape = Tape(tmp_path / "1-1.jsonl")
+    monkeypatch.setattr("bot.feed.session_output.RING_CHARS", 1000)
+    monkeypatch.setattr("bot.feed.session_output.FILE_BYTES", 10_000)
+    tape = SessionOutput(tmp_path / "1-1.jsonl")
     for number in range(1000):
         await tape.add(number, ["x" * 99 + "\n"])
 
@@ -172,11 +172,11 @@ async def test_memory_and_disk_are_bounded(
     assert len(await tape.after(-1, 0)) == 10
     assert tape.file.stat().st_size <= 10_000
     assert [*pieces_in(tape.file.read_bytes())][-1].number == 999
-    assert Tape(tape.file).next == 1000
+    assert SessionOutput(tape.file).next == 1000
 
 
 async def test_many_may_wait_for_the_same(tmp_path: Path) -> None:
-    tape = Tape(tmp_path / "1-1.jsonl")
+    tape = SessionOutput(tmp_path / "1-1.jsonl")
 
     async def wait() -> str:
         return (await tape.after(-1, 10))[0].text

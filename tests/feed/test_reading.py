@@ -7,10 +7,10 @@ from pathlib import Path
 import pygit2
 import pytest
 
-from brat.afar import TOKEN, Afar
-from convoy.commands import LoseSession
+from brat.status.remote_output import TOKEN, RemoteOutput
+from convoy.rules.end_session import LoseSession
 from grite.errors import BratError
-from runner.feed.sender import Sender
+from runner.feed.output_sender import OutputSender
 from tests.feed.hall import READER, REPO, SESSION, hall, running
 from tests.world.rules import NAME
 
@@ -28,9 +28,9 @@ async def test_output_is_followed_until_the_session_ends(
 ) -> None:
     rules = running()
     async with hall(tmp_path, rules) as here:
-        far = Afar.of(f"http://127.0.0.1:{here.port}/", clone)
+        far = RemoteOutput.of(f"http://127.0.0.1:{here.port}/", clone)
         texts = far.follow(rules.convoy, rules.task(1))
-        with Sender(here.place()) as feed:
+        with OutputSender(here.place()) as feed:
             feed.show("one\x1b[2J\n")
             begun = time.monotonic()
             first = await asyncio.to_thread(next, texts)
@@ -60,7 +60,7 @@ async def test_only_who_has_the_bots_token_may_read(tmp_path: Path) -> None:
 def _fault(clone: Path) -> str:
     rules = running()
     with pytest.raises(BratError) as raised:
-        Afar.of("http://127.0.0.1:1", clone).last(rules.convoy, rules.task(1))
+        RemoteOutput.of("http://127.0.0.1:1", clone).last(rules.convoy, rules.task(1))
     return str(raised.value)
 
 

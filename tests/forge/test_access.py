@@ -2,8 +2,9 @@ from base64 import b64encode
 
 import pytest
 
-from brat.forge import Forge, Settings
+from brat.forge import Forge
 from tests.world.forge import REPO, Town
+from tests.world.github_forge.rate_limits import limit
 
 
 async def test_who_shows_no_token_is_told_to(here: Town) -> None:
@@ -155,7 +156,7 @@ async def test_every_answer_has_an_id_and_says_what_is_left(here: Town) -> None:
 
 
 async def test_a_repository_with_githubs_limits_refuses_haste(here: Town) -> None:
-    here.forge.set_settings(REPO, Settings(github_limits=True))
+    limit(here.forge, REPO)
     for _ in range(80):
         await here.post("issues", {"title": "x"})
 

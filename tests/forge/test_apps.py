@@ -6,11 +6,10 @@ from typing import Any
 import jwt
 import pytest
 
-from brat.forge import NewApp
-from brat.forge.apps import Apps
-from brat.forge.records import App
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Json, Town, until
+from tests.world.github_forge.app_records import App
+from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.receiver import receiving
 
 ASKS = {
@@ -195,7 +194,7 @@ async def test_no_token_has_more_than_the_installation(
 
 async def test_a_suspended_installation_gives_no_token(here: Town, app: App) -> None:
     where = await here.get("installation", by="app")
-    (one,) = here.forge.store.installations.all()
+    (one,) = Apps(here.forge).installations.all()
     Apps(here.forge).suspend(one)
 
     url = f"/app/installations/{where['id']}/access_tokens"

@@ -14,7 +14,7 @@ import psutil
 from msgspec import convert
 
 from brat.forge import Forge
-from brat.forge.recording import Exchange
+from brat.forge.traffic_recording import Exchange
 from tests.contract.openapi import github
 from tests.forge.running import INPUTS, starter
 from tests.world.forge import REPO, settle_in

@@ -10,7 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from brat.forge import Ci, Forge, Settings
-from brat.forge.records import User
+from brat.forge.resources.account_resource import User
 from grite import git
 from grite.errors import BratError, GitFailed
 from tests.world.forge import REPO, make_source, settle_in

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from brat import processes
 from brat.forge import Forge
+from brat.local import child_processes
 from tests.image.containers import BUILT, USER
 from tests.runner.job import Forge as JobForge, git
 from tests.whole.test_act import ended
@@ -50,7 +50,7 @@ def test_a_session_runs_in_the_jobs_container(tmp_path: Path) -> None:
     (upload / "action.yml").write_text(UPLOAD)
     git("clone", "-q", str(job.bare), str(checkout), cwd=tmp_path)
 
-    with processes.forge(folder, 0, log=tmp_path / "forge.log") as url:
+    with child_processes.forge(folder, 0, log=tmp_path / "forge.log") as url:
         done = run(url, log, token, checkout, upload)
 
     assert done.returncode == 0, done.stdout + done.stderr

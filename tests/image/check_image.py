@@ -10,14 +10,17 @@ from typing import Any
 
 import pytest
 
-from brat import local, processes, registration as registrations
 from brat.demo.vendor.script import Case, Run, Script, Write, dump
-from brat.forge.records import Ci
-from brat.processes import Process
-from brat.reading import Reader
-from brat.registration import FORGE_FOLDER, Registration, Source
-from convoy.events import EngineSpec, TaskStarted
-from convoy.state import Convoy
+from brat.forge.resources.repository_resource import Ci
+from brat.local import child_processes, local_mode
+from brat.local.child_processes import Process
+from brat.repository import registration as registrations
+from brat.repository.log_reader import Reader
+from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from convoy.events.task_start import TaskStarted
+from convoy.model.records import EngineSpec
+from convoy.model.state import Convoy
+from runner.engines import ENGINES
 from tests.image.containers import BUILT, client, docker, given, options, running
 from tests.runner.job import TOKEN, Forge, git
 from tests.world.ended import ended
@@ -26,15 +29,6 @@ from tests.world.words import engine, project
 DEADLINE_S = 100.0
 AGENT = "env > env.txt; id -u > uid.txt; tr '\\0' '\\n' < /proc/1/environ > init.txt"
 PROMPT = "Greet the world"
-MODELS = {
-    "aider": "openai/gpt-4o",
-    "claude-code": "claude-sonnet-4-5",
-    "codex": "gpt-5",
-    "continue": "openai/gpt-4o",
-    "copilot": "openai/gpt-4o",
-    "gemini": "gemini-2.5-flash",
-    "opencode": "openai/gpt-4o",
-}
 ENGINE_IMAGES = [target for target in BUILT if target.startswith("runner-")]
 pytestmark = pytest.mark.timeout(240)
 
@@ -60,7 +54,11 @@ def test_an_image_says_what_it_is_and_runs_as_nobody_special(target: str) -> Non
     config = of(f"brat-{target}")
 
     assert config["User"] == "1001"
-    runs = ["tini", "--"] if target == "bot" else ["python", "-I", "-m", "runner.entry"]
+    runs = (
+        ["tini", "--"]
+        if target == "bot"
+        else ["python", "-I", "-m", "runner.inputs.container_entry"]
+    )
     assert config["Entrypoint"] == runs
     assert config["Labels"]["org.opencontainers.image.licenses"] == "MIT"
     assert len(config["Labels"]["org.opencontainers.image.revision"]) >= 7
@@ -103,7 +101,7 @@ def vendor(folder: Path) -> Iterator[str]:
 @pytest.mark.parametrize("target", ENGINE_IMAGES)
 def test_an_engine_works_off_a_scripted_task(tmp_path: Path, target: str) -> None:
     name, forge = target.removeprefix("runner-"), Forge(tmp_path)
-    spec = EngineSpec(type=name, model=MODELS[name], timeout_s=90)
+    spec = EngineSpec(type=name, model=ENGINES[name].sample_model, timeout_s=90)
 
     with vendor(tmp_path) as url:
         started = forge.started(title=PROMPT, engine=spec)
@@ -118,7 +116,7 @@ async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
     """Let a container be the bot of a local forge; return the convoy of an issue."""
     log, home = folder / "forge.log", folder / "bot-home"
     home.mkdir()
-    with processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
+    with child_processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
         port = await free_port()
         settings = {
             "folder": "/var/lib/brat",
@@ -133,8 +131,8 @@ async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
         (home / "bot.json").write_text(json.dumps(settings))
         with running(image, given(home), f"--volume={home}:/etc/brat:ro"):
             await answers(port)
-            await local.point_hook(url, known, port)
-            async with local.person(url, known) as github:
+            await local_mode.point_hook(url, known, port)
+            async with local_mode.person(url, known) as github:
                 issue = await github.open_issue("Say it", "Once.")
                 await github.relabel(issue, {"brat"}, set())
             reader = Reader(registrations.bare_path(folder, known))

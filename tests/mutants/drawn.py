@@ -14,8 +14,17 @@ from typing import Final
 from tests.mutants.mutant import ROOT, Mutant
 
 RULES: Final = (
-    *("convoy/decide/*.py", "convoy/evolve/*.py", "convoy/plan.py", "convoy/queue.py"),
-    *("convoy/observed.py", "convoy/graph.py", "convoy/gate.py", "convoy/record.py"),
+    *(
+        "convoy/rules/*.py",
+        "convoy/events/*.py",
+        "convoy/owed/*.py",
+        "convoy/readiness/*.py",
+    ),
+    *(
+        "convoy/model/task_graph.py",
+        "convoy/gate/patch.py",
+        "convoy/log/record.py",
+    ),
     *("grite/resource.py", "grite/lease.py"),
 )
 _COMPARED: Final[dict[type[ast.cmpop], str]] = {

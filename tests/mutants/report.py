@@ -17,11 +17,18 @@ def write(known: Sequence[Verdict], random: Sequence[Verdict], seed: int) -> Non
 
     What was not tried keeps the row, and without a draw the section, it has.
     """
-    head, _, tail = PAGE.read_text().partition(BEGIN)
+    page = with_list(PAGE.read_text(), known)
+    if random:
+        page = page.partition(DRAWN)[0] + _drawn(random, seed)
+    PAGE.write_text(page)
+
+
+def with_list(page: str, verdicts: Sequence[Verdict] = ()) -> str:
+    """Return the page with its table as the written list has it now."""
+    head, _, tail = page.partition(BEGIN)
     before, heading, draw = tail.partition(DRAWN)
-    listed = _listed(known, before.splitlines(keepends=True))
-    section = _drawn(random, seed) if random else heading + draw
-    PAGE.write_text("\n".join(filter(None, (head + BEGIN, listed, section))))
+    listed = _listed(verdicts, before.splitlines(keepends=True))
+    return "\n".join(filter(None, (head + BEGIN, listed, heading + draw)))
 
 
 def _listed(verdicts: Sequence[Verdict], before: Sequence[str]) -> str:

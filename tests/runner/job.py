@@ -11,9 +11,11 @@ from typing import Any
 
 import msgspec
 
-from convoy import ids
-from convoy.codec import body_of, fact_of
-from convoy.events import Claim, EngineSpec, Gate, Limits, TaskStarted
+from convoy.events import Claim
+from convoy.events.task_start import TaskStarted
+from convoy.log.codec import body_of, fact_of
+from convoy.model import ids
+from convoy.model.records import EngineSpec, Gate, Limits
 from grite import chunk
 from grite.event import CommentAdded, Event
 from grite.wal import Log

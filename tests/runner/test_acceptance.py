@@ -2,7 +2,7 @@
 
 import pytest
 
-from convoy.events import Limits
+from convoy.model.records import Limits
 from tests.runner.job import Forge, Left, git
 
 DONE = "echo 1 > one; echo 'BRAT: done. One is there.'"

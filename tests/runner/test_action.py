@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from bot.serving import oneshot_inputs
-from bot.serving.once import Left
-from runner import inputs as runner_inputs
+from bot.serving.oneshot_loop import Left
+from bot.settings import oneshot_settings
+from runner.inputs import job_inputs as runner_inputs
 from tests.runner.job import TOKEN, Forge, git
 
 ROOT = Path(__file__).parents[2]
@@ -66,7 +66,7 @@ def test_each_input_reaches_code_that_reads_it() -> None:
     loop = {name for name in step("Run the loop once")["env"] if name[:5] == "BRAT_"}
 
     assert task <= read_by(runner_inputs)
-    assert loop == read_by(oneshot_inputs)
+    assert loop == read_by(oneshot_settings)
     for name in action()["inputs"]:
         assert f"inputs.{name}" in used
 

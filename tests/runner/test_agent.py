@@ -7,17 +7,17 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from convoy.text.redaction import Redaction
-from runner import inputs
-from runner.agent import Job, environment_of, secrets_of
 from runner.engines import ENGINES
+from runner.engines.model_key import key_for
 from runner.engines.row import Call, Vendor
-from runner.job import BAD_INPUT
-from runner.keys import key_for
+from runner.inputs import job_inputs
+from runner.session.engine_run import Job, environment_of, secrets_of
+from runner.session.job import BAD_INPUT
 from tests.runner.job import TOKEN, Forge
 
 HEAVY = {
     *("pydantic", "pygit2", "git", "aiohttp", "rich", "httpx", "psutil", "asyncio"),
-    *("dataclasses", "inspect", "difflib", "traceback", "http.client"),
+    *("dataclasses", "difflib", "traceback", "http.client"),
 }
 
 
@@ -29,7 +29,7 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
         vendors=(Vendor("chat", "MODEL_KEY", "MODEL_URL", "/v1"),),
         sets=lambda call: {"ENGINE_HOME": str(call.home / "engine")},
     )
-    told = inputs.read(
+    told = job_inputs.read(
         forge.environment("0" * 40, TEAM_KEY="key-0123456789", AWS_KEY="aws-0123456789")
     )
     started = forge.started("true")
@@ -56,6 +56,6 @@ def test_a_runner_loads_no_library_it_can_do_without() -> None:
 
     lines = done.stderr.splitlines()
     loaded = {each.rpartition("|")[2].strip() for each in lines}
-    assert {"runner.witness", "msgspec"} <= loaded
+    assert {"runner.session.session_run", "msgspec"} <= loaded
     assert not HEAVY & loaded
     assert done.returncode == BAD_INPUT

@@ -3,7 +3,7 @@
 import re
 
 from grite.git import pair_of
-from runner.annotate import error, output
+from runner.result.job_annotations import error, output
 from tests.runner.job import TOKEN, Forge
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import psutil
 import pytest
 
-from runner.boxing import cannot_box
+from runner.box.agent_box import cannot_box
 from tests.runner.job import TOKEN, Forge, Left, git
 from tests.runner.test_endings import is_left, working
 from tests.world.alone import ALONE
@@ -127,7 +127,7 @@ def test_the_end_of_the_boxs_first_process_is_the_end_of_all(forge: Forge) -> No
     inside = [
         each
         for each in psutil.Process(job.pid).children(recursive=True)
-        if "runner.box" in " ".join(each.cmdline())
+        if "runner.box.namespaces" in " ".join(each.cmdline())
     ]
 
     inside[0].kill()  # the kernel ends its child, which is the first one inside
@@ -187,7 +187,9 @@ def test_a_user_without_rights_gets_a_box_and_a_closed_network(
     said = [line.strip() for line in left.said.splitlines()]
     assert said[:2] == [str(user)] * 2
     assert {"CapEff:\t0000000000000000", "NoNewPrivs:\t1", "stays"} <= set(said)
-    assert any("runner.box" in line for line in said)  # the first one that it sees
+    assert any(
+        "runner.box.namespaces" in line for line in said
+    )  # the first one that it sees
     assert not any(line.startswith("/proc/") for line in said)
     assert [line.split()[0] for line in said if "0       0" in line] == ["lo:"]
     assert not left.names & set(said)  # the result folder was empty for it

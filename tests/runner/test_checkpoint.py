@@ -8,8 +8,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from convoy.events import Limits
-from runner.boxing import cannot_box
+from convoy.model.records import Limits
+from runner.box.agent_box import cannot_box
 from tests.runner.job import WAIT_S, Forge, Left, git
 
 OFTEN = Limits(checkpoint_s=1)
@@ -138,7 +138,7 @@ def test_it_is_taken_where_there_is_nothing_that_the_agent_may_not_see(
         for process in psutil.process_iter():
             with suppress(psutil.Error, OSError):
                 words = process.cmdline()
-                is_it = words[1:4] == ["-I", "-m", "runner.checkpoint"]
+                is_it = words[1:4] == ["-I", "-m", "runner.workspace.save_work"]
                 if is_it and words[4].startswith(str(forge.root)):
                     seen.add(Path(f"/proc/{process.pid}/ns/mnt").readlink())
         return bool(seen)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-from convoy.events import Limits
+from convoy.model.records import Limits
 from tests.runner.job import Forge, Left, git
 
 DAEMON = """

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.entry import BY_PIPE, handed_on
+from runner.inputs.container_entry import BY_PIPE, handed_on
 
 TINI = """\
 #!/bin/sh
@@ -16,7 +16,7 @@ shift
 exec "$@"
 """
 READ = (
-    "import os, runner.inputs as i; found = i.environment();"
+    "import os, runner.inputs.job_inputs as i; found = i.environment();"
     "print(found['BRAT_TOKEN'], found['SPOKEN'], os.environ.get('BRAT_TOKEN'))"
 )
 
@@ -34,7 +34,14 @@ def test_only_the_runner_sees_what_the_container_was_started_with(
         "SPOKEN": "ä=\n",
     }
 
-    entry = [sys.executable, "-I", "-m", "runner.entry", sys.executable, "-I"]
+    entry = [
+        sys.executable,
+        "-I",
+        "-m",
+        "runner.inputs.container_entry",
+        sys.executable,
+        "-I",
+    ]
     done = subprocess.run(
         [*entry, "-c", READ],
         cwd=tmp_path,

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 import runner
-from convoy.events import EngineSpec
-from runner.gateway import cannot_close
-from runner.walls import COMMANDS
+from convoy.model.records import EngineSpec
+from runner.box.hidden_paths import COMMANDS
+from runner.session.proxy_client import cannot_close
 from tests.runner.job import WAIT_S, Forge, Left, git
 from tests.runner.proxy.test_session import program
 from tests.runner.proxy.world import Server, server
@@ -45,7 +45,7 @@ IN_HOME = {
     ".codex/auth.json": '{"OPENAI_API_KEY": "%s"}',
 }
 """What programs leave in the home of who runs the job."""
-LAZY = str(Path(runner.__path__[0], "proxy/serving.py"))
+LAZY = str(Path(runner.__path__[0], "proxy/server/proxy_servers.py"))
 """Code that the proxy loads only when it is first called."""
 
 # It tells by name only what it finds, and in a form that no redaction hides.

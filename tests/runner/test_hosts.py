@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.hosts import allows, is_outside, reachable, services
+from runner.proxy.egress_hosts import allows, is_outside, reachable, services
 
 LISTED = ("pypi.org", "*.npmjs.org", "registry.example.org:8443", "127.0.0.1:5432")
 

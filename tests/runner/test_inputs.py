@@ -3,8 +3,8 @@
 import msgspec
 import pytest
 
-from convoy import ids
-from convoy.codec import body_of
+from convoy.log.codec import body_of
+from convoy.model import ids
 from grite.event import CommentAdded, Event
 from tests.runner.job import Forge
 

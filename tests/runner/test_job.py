@@ -5,20 +5,19 @@ from typing import TypedDict
 
 import pytest
 
-from convoy import ids
-from convoy.events import (
-    EngineSpec,
+from convoy.events.session_claims import (
     FilesModified,
-    Gate,
-    Limits,
     SessionExited,
     SessionHandoff,
     SessionReady,
     SessionRunning,
     SessionSpawned,
 )
+from convoy.model import ids
+from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.records import EngineSpec, Gate, Limits
 from convoy.text.fence import fence_of
-from runner import absent
+from runner.workspace import missing_content
 from tests.runner.job import SESSION, Forge, git
 
 
@@ -29,7 +28,7 @@ class Who(TypedDict):
 
 
 X = "-c user.name=x -c user.email=x"
-KNOWN = "aider, claude-code, codex, continue, copilot, gemini, opencode, shell"
+KNOWN = ", ".join(sorted(ENGINE_TYPES))
 WHO: Who = {"convoy": "fix-login-7", "task": 2, "attempt": 1}
 
 
@@ -161,7 +160,7 @@ def test_what_is_not_in_the_checkout_is_said(forge: Forge) -> None:
     left = forge.sh('cat "$BRAT_PROMPT"')
 
     events = (left.folder / "transcript.jsonl").read_text()
-    for sentence in (absent.SUBMODULES, absent.LFS):
+    for sentence in (missing_content.SUBMODULES, missing_content.LFS):
         assert sentence in left.said
         assert json.dumps(sentence) in events
 

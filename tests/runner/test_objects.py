@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from runner.boxing import cannot_box
+from runner.box.agent_box import cannot_box
 from tests.runner.job import Forge, git
 
 

@@ -5,9 +5,10 @@ from pathlib import Path
 from hypothesis import given, strategies as st
 from msgspec.structs import replace
 
-from convoy.events import EngineSpec, Gate, Limits, TaskStarted
+from convoy.events.task_start import TaskStarted
+from convoy.model.records import EngineSpec, Gate, Limits
 from convoy.text.fence import fence_of
-from runner.prompt import prompt
+from runner.session.prompt import prompt
 from tests.runner.job import Forge
 
 TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "evil")

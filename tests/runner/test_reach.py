@@ -12,11 +12,11 @@ from tests.world.alone import ALONE
 TOKEN = "made-up-secret-of-one-job"
 ASK = f"""
 import os
-from runner.seal import seal
-from runner.feed.reach import why_off
+from runner.box.process_hardening import harden
+from runner.feed.token_exposure import why_exposed
 path = os.environ["PATH"]
-seal(path)
-print(why_off({TOKEN!r}, path))
+harden(path)
+print(why_exposed({TOKEN!r}, path))
 """
 WITNESS = (sys.executable, "-I", "-c", ASK)
 pytestmark = pytest.mark.needs("unshare")

@@ -1,14 +1,14 @@
 from hypothesis import given, settings, strategies as st
 
 from convoy.text.redaction import Redaction
-from runner.redact import HELD_BACK_CHARS, LINE_CHARS, Redacted
+from runner.result.stream_redaction import HELD_BACK_CHARS, LINE_CHARS, RedactedStream
 
 SECRET = "very/secret+value=="
 redaction = Redaction([SECRET, "", "short"])
 
 
 def shown(data: bytes, cuts: list[int]) -> str:
-    redacted = Redacted(redaction)
+    redacted = RedactedStream(redaction)
     at, text = 0, ""
     for cut in sorted(min(cut, len(data)) for cut in cuts):
         text += redacted.feed(data[at:cut])

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from convoy.events import EngineSpec, Limits
+from convoy.model.records import EngineSpec, Limits
 from tests.runner.job import TOKEN, Forge, git
 
 SCRIPT = ".brat/setup.sh"

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from runner.engines.events import Cost, Result, Said, Usage
-from runner.steering import Message, Since, Steering
-from runner.stop import Stop
-from runner.supervise import Ending, Order, Stream, supervise
+from runner.box.stop_signals import Stop
+from runner.box.supervisor import Ending, Order, Stream, supervise
+from runner.engines.engine_events import Cost, Result, Said, Usage
+from runner.feed.message_inbox import Message
+from runner.session.steering import Since, Steering
 
 ECHO = """
 import sys
@@ -59,7 +60,7 @@ def run(folder: Path, script: str, talk: Told) -> tuple[Ending, str]:
         said.append(chunk)
 
     order = Order(
-        (sys.executable, "-I", "-c", script), folder, {}, timeout_s=20, talk=talk
+        (sys.executable, "-I", "-c", script), folder, {}, timeout_s=20, source=talk
     )
     with Stop() as stop:
         ending = supervise(order, sink, stop)
@@ -104,7 +105,7 @@ def test_a_message_wakes_who_waits_and_is_heard_when_it_is_written(
             steering.note(Result(ok=True))
 
     argv = (sys.executable, "-I", "-c", ECHO)
-    order = Order(argv, tmp_path, {}, timeout_s=20, talk=steering)
+    order = Order(argv, tmp_path, {}, timeout_s=20, source=steering)
     with Stop() as stop:
         ending = supervise(order, sink, stop)
         stop.nudge()

@@ -2,12 +2,12 @@
 
 import pytest
 
-from convoy.gate import Change
-from runner.engines.events import Error
-from runner.engines.hearing import Report
-from runner.salvage import Work
-from runner.supervise import Ending
-from runner.verdict import Seen, conclude
+from convoy.gate.patch import Change
+from runner.box.supervisor import Ending
+from runner.engines.engine_events import Error
+from runner.engines.output_reader import Report
+from runner.result.session_verdict import Seen, conclude
+from runner.workspace.attempt_commits import Work
 
 WELL = Ending(exit_code=0, seconds=1.0)
 DONE, NOOP = Report("done"), Report("noop")

@@ -16,15 +16,16 @@ from typing import Any
 import pytest
 
 from bot.forge.rest import Rest
-from bot.serving import service
-from bot.settings import Settings
-from brat import local, registration as registrations
-from brat.demo import machine
-from brat.forge.records import Ci
-from brat.forge.server import serving
-from brat.forge.state import Forge
-from brat.reading import Reader
-from brat.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
+from bot.serving import bot_service
+from bot.settings.bot_settings import Settings
+from brat.demo import demo_machine
+from brat.forge.http_server import serving
+from brat.forge.resources.repository_resource import Ci
+from brat.forge.storage.forge_state import Forge
+from brat.local import local_mode
+from brat.repository import registration as registrations
+from brat.repository.log_reader import Reader
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from grite import git
 
 AGENT = """\
@@ -60,27 +61,27 @@ class Cut:
     """Counts outside calls, and dies at one of them."""
 
     at: int
-    """The call to die at, from 0; -1 never; with `after`, of those that write."""
+    """The call to die at, of those that write, from 0; -1 never."""
     mirror: Path
     """Where the bot's git commands run."""
     after: bool
     """Whether the call still takes effect."""
     names: list[str] = field(default_factory=list)
 
-    def moments(self, *, after: bool) -> int:
-        """Return how many moments to die at were met.
+    @property
+    def moments(self) -> int:
+        """How many calls were met that write.
 
-        A death after a call that only reads leaves what one before it leaves.
+        A death around a call that only reads leaves what one after the last call that
+        wrote leaves.
         """
-        if after:
-            return sum(name not in READS and name[:4] != "GET " for name in self.names)
-        return len(self.names)
+        return sum(name not in READS and name[:4] != "GET " for name in self.names)
 
     def met(self, name: str) -> bool:
         """Count a call; return whether it is the one to die at."""
-        so_far = self.moments(after=self.after)
+        so_far = self.moments
         self.names.append(name)
-        return so_far == self.at and so_far < self.moments(after=self.after)
+        return so_far == self.at and so_far < self.moments
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:
@@ -171,8 +172,8 @@ async def story(
     cut = Cut(at, mirror=folder / BOT_FOLDER / "mirror.git", after=after)
     with Forge(folder / FORGE_FOLDER) as forge:
         async with serving(forge) as url, losing_machines(folder):
-            settings = local.bot_settings(folder, known, url)
-            async with local.person(url, known) as github:
+            settings = local_mode.bot_settings(folder, known, url)
+            async with local_mode.person(url, known) as github:
                 issue = await github.open_issue("Do it", plot.text)
                 await github.relabel(issue, {"brat"}, set())
             with cut.watching(), contextlib.suppress(Died):
@@ -193,7 +194,7 @@ async def losing_machines(folder: Path) -> AsyncIterator[None]:
 
 async def _lose(folder: Path) -> None:
     while True:
-        machine.lose(folder)
+        demo_machine.lose(folder)
         await asyncio.sleep(LOOK_S)
 
 
@@ -201,11 +202,11 @@ async def bot(settings: Settings, known: Registration, url: str) -> None:
     """Run one bot until it owes nothing; a death anywhere in it leaves as `Died`."""
     try:
         async with (
-            service.opened(settings, lambda _: None) as loop,
-            service.door(loop, 0) as port,
+            bot_service.opened(settings, lambda _: None) as loop,
+            bot_service.door(loop, 0) as port,
         ):
-            await local.point_hook(url, known, port)
-            await service.until_done(loop)
+            await local_mode.point_hook(url, known, port)
+            await bot_service.until_done(loop)
     except BaseExceptionGroup as group:
         if group.subgroup(Died) is None:
             raise

@@ -9,10 +9,11 @@ import httpx
 import pytest
 from msgspec import json
 
-from brat import local, processes, registration as registrations
-from brat.reading import Reader
-from brat.registration import FORGE_FOLDER, Registration, Source
-from convoy.state import Convoy
+from brat.local import child_processes, local_mode
+from brat.repository import registration as registrations
+from brat.repository.log_reader import Reader
+from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from convoy.model.state import Convoy
 from tests.world.ended import ended
 from tests.world.readme import WITHOUT_SERVER, commands
 from tests.world.seen import Seen, look
@@ -54,8 +55,8 @@ async def worked_off(folder: Path, known: Registration) -> tuple[Convoy, list[st
     executor = json.encode([sys.executable, "-I", "-m", "brat.act"]).decode()
     options = ("--executor", executor)
     log = folder / "forge.log"
-    with processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
-        async with local.person(url, known) as github:
+    with child_processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
+        async with local_mode.person(url, known) as github:
             issue = await github.open_issue(TITLE, TASKS)
             await github.relabel(issue, {"brat"}, set())
         async with httpx.AsyncClient(

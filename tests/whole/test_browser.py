@@ -61,8 +61,14 @@ async def running(terminal: Terminal, *words: str) -> AsyncIterator[str]:
 
 
 async def lanes(page: Page) -> dict[str, int]:
-    """Return how many tasks each lane says it has."""
-    heads = await page.locator(".lane h3").all_inner_texts()
+    """Return how many tasks each lane says it has.
+
+    In one step: a locator finds the lanes in one and reads them in another, and between
+    the two the page may have given an element to another lane.
+    """
+    heads = await page.evaluate(
+        "[...document.querySelectorAll('.lane h3')].map(each => each.innerText)"
+    )
     return {name: int(count) for name, count in map(str.split, heads)}
 
 

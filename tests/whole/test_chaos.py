@@ -2,10 +2,12 @@
 
 import re
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 
 from tests.whole.demo import CHAOS_SEED, Story
+from tests.world.terminal import Terminal
 
 BOTS_LEASE = f"refs/grite/locks/{sha256(b'repo:bot').hexdigest()[:16]}"
 pytestmark = pytest.mark.timeout(600)  # the first test that asks waits for two runs
@@ -16,6 +18,12 @@ def test_the_bot_was_killed_and_the_seed_is_said(chaos: Story) -> None:
 
     assert int(killed) >= 2
     assert f"chaos: --seed {CHAOS_SEED}" in chaos.said.lines
+
+
+def test_a_seed_without_chaos_is_refused(tmp_path: Path) -> None:
+    said = Terminal(tmp_path, tmp_path).type("brat demo --seed 7")
+
+    assert (said.status, said.lines) == (1, ["brat: --seed is for --chaos: give both"])
 
 
 def test_the_tasks_end_the_same(demo: Story, chaos: Story) -> None:

@@ -3,7 +3,9 @@
 import json
 import os
 import re
+import shlex
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,13 +13,21 @@ import httpx
 import psutil
 import pytest
 
-from brat import background, daemon as daemons, registration as registrations
+from brat.commands import daemon_process as daemons
+from brat.local import daemon_record
+from brat.repository import registration as registrations
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(600)
 
 RUNS_ON = "cat; sleep 300"
+REAPS_NOTHING = """
+import ctypes, subprocess
+ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER of <linux/prctl.h>
+subprocess.run(["brat", "daemon", "start", "--port", "0"], check=True)
+subprocess.run(["brat", "daemon", "stop"], check=True, timeout=60)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -70,6 +80,14 @@ def test_it_runs_until_it_is_stopped(
     ).read_text(encoding="utf-8")
 
 
+def test_it_is_stopped_where_nobody_reaps_it(terminal: Terminal) -> None:
+    """As in a container whose first process takes in orphans and buries none."""
+    said = terminal.type(shlex.join([sys.executable, "-c", REAPS_NOTHING]))
+
+    assert said.status == 0, said.err
+    assert said.lines[-1].startswith("stopped; ")
+
+
 def test_one_that_was_killed_is_told_of_and_begun_again(
     terminal: Terminal, daemon: psutil.Process
 ) -> None:
@@ -90,8 +108,8 @@ def test_one_that_was_killed_is_told_of_and_begun_again(
 def test_another_process_with_its_number_is_left_alone(terminal: Terminal) -> None:
     """Numbers are given again; the file of one that died may name a stranger."""
     other = psutil.Process()
-    stale = background.Daemon(pid=other.pid, since=other.create_time() - 5, url="x")
-    background.note(folder(terminal), stale)
+    stale = daemon_record.Daemon(pid=other.pid, since=other.create_time() - 5, url="x")
+    daemon_record.note(folder(terminal), stale)
 
     assert terminal.type("brat daemon status").status == 1
     assert terminal.type("brat daemon stop").status == 1

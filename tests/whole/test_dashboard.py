@@ -12,7 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from brat import background, checkout as checkouts
+from brat.local import daemon_record
+from brat.repository import checkout as checkouts
 from tests.world.terminal import BRAT, Terminal, left_running, new_terminal
 from tests.world.words import engine, project
 
@@ -88,7 +89,7 @@ def test_a_bot_that_died_and_a_faulty_configuration_are_shown(
     terminal: Terminal,
 ) -> None:
     folder = checkouts.find(terminal.cwd).folder
-    background.note(folder, background.Daemon(pid=2**22 + 1, since=0.0, url="x"))
+    daemon_record.note(folder, daemon_record.Daemon(pid=2**22 + 1, since=0.0, url="x"))
     config = terminal.cwd / ".brat/config.toml"
     before = config.read_text()
     config.write_text("[refinery]\nstrategy = 'magic'\n")
@@ -99,7 +100,7 @@ def test_a_bot_that_died_and_a_faulty_configuration_are_shown(
         shown = json.loads(terminal.type("brat status --json").out)
     finally:
         config.write_text(before)
-        (folder / background.FILE).unlink()
+        (folder / daemon_record.FILE).unlink()
 
     kinds = [each["kind"] for each in told["interventions"]]
     assert kinds[:2] == ["config_error", "bot_down"]

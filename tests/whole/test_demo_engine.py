@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from brat.demo.model import CALLS
+from brat.demo.demo_model import CALLS
 from tests.engines.install import PROGRAMS
 from tests.whole.demo import TASKS
 from tests.world.terminal import Terminal, left_running

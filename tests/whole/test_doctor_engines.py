@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from runner.gateway import cannot_close
+from runner.session.proxy_client import cannot_close
 from tests.world.terminal import Terminal
 from tests.world.words import project
 

@@ -12,14 +12,15 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from brat import local, processes, registration as registrations
 from brat.demo.bot_process import BotProcess
-from brat.forge.records import Ci
-from brat.reading import Reader
-from brat.registration import FORGE_FOLDER, Registration, Source
+from brat.forge.resources.repository_resource import Ci
+from brat.local import child_processes, local_mode
+from brat.repository import registration as registrations
+from brat.repository.log_reader import Reader
+from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.config import load
+from convoy.model.state import Convoy
 from convoy.planner import tasklist
-from convoy.state import Convoy
 from tests.world.ended import ended
 from tests.world.words import engine, project
 
@@ -93,11 +94,11 @@ def opened_by_the_example(folder: Path, url: str, known: Registration) -> None:
 async def night(folder: Path, known: Registration) -> Convoy:
     """Let a bot serve a forge, run the example, and return what became of it."""
     log = folder / "forge.log"
-    with processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
+    with child_processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
         bot = BotProcess(folder, known, url)
         bot.start()
         try:
-            await local.point_hook(url, known, bot.port)
+            await local_mode.point_hook(url, known, bot.port)
             await asyncio.to_thread(opened_by_the_example, folder, url, known)
             reader = Reader(registrations.bare_path(folder, known))
             return await ended(reader, DEADLINE_S)

@@ -9,12 +9,13 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
-from brat import local, processes, registration as registrations
 from brat.demo.bot_process import BotProcess
-from brat.forge.records import Ci
-from brat.reading import Reader
-from brat.registration import FORGE_FOLDER, Registration, Source
-from convoy.state import Convoy
+from brat.forge.resources.repository_resource import Ci
+from brat.local import child_processes, local_mode
+from brat.repository import registration as registrations
+from brat.repository.log_reader import Reader
+from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from convoy.model.state import Convoy
 from tests.world import machine
 from tests.world.ended import ended
 from tests.world.terminal import left_running
@@ -62,12 +63,12 @@ async def worked_off(folder: Path, known: Registration) -> Convoy:
     words = [sys.executable, "-I", machine.__file__, str(folder / "machines")]
     options = ("--executor", json.encode(words).decode())
     brat, log = folder / "brat", folder / "forge.log"
-    with processes.forge(brat / FORGE_FOLDER, 0, *options, log=log) as url:
+    with child_processes.forge(brat / FORGE_FOLDER, 0, *options, log=log) as url:
         bot = BotProcess(brat, known, url)
         bot.start()
         try:
-            await local.point_hook(url, known, bot.port)
-            async with local.person(url, known) as github:
+            await local_mode.point_hook(url, known, bot.port)
+            async with local_mode.person(url, known) as github:
                 issue = await github.open_issue("Say it", TASKS)
                 await github.relabel(issue, {"brat"}, set())
             async with asyncio.timeout(DEADLINE_S):

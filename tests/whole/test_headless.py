@@ -64,6 +64,7 @@ def test_1_when_a_task_fails_and_a_person_may_give_it_up(tmp_path: Path) -> None
         ("brat mayor start --headless --task ''", "--task is empty"),
         ("brat mayor start --headless --task x --timeout soon", "--timeout: "),
         ("brat mayor start --headless --task x --timeout 0", "--timeout: "),
+        ("brat mayor start --task x --timeout 1h", "--timeout ends a --headless run"),
         ("brat mayor start --headless", "--task"),
         ("brat mayor start --headless --task x --fast", "--fast"),
         ("brat mayor begin", "begin"),

@@ -16,13 +16,14 @@ import httpx
 import pytest
 from msgspec import json
 
-from bot.serving.host import hosted
-from bot.serving.hosting import Hosting
-from brat import local, processes, registration as registrations
-from brat.forge.records import Ci
-from brat.reading import Reader
-from brat.registration import FORGE_FOLDER, Registration, Source
-from convoy.state import Convoy
+from bot.serving.hosted_service import hosted
+from bot.settings.service_settings import ServiceSettings
+from brat.forge.resources.repository_resource import Ci
+from brat.local import child_processes, local_mode
+from brat.repository import registration as registrations
+from brat.repository.log_reader import Reader
+from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from convoy.model.state import Convoy
 from tests.world.alone import ALONE
 from tests.world.ended import ended
 from tests.world.issuer import ASKS, Vouching, vouching
@@ -89,8 +90,8 @@ async def served(
     """Serve forge and bot, and give their addresses."""
     bot = f"http://127.0.0.1:{free_port()}"
     options, log = ("--executor", starter(github, bot)), folder / "forge.log"
-    with processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
-        told = Hosting(
+    with child_processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
+        told = ServiceSettings(
             folder=folder / "bot",
             repositories=(known.repository,),
             api_url=f"{url}/api/v3",
@@ -106,7 +107,7 @@ async def served(
             sweep_s=1,
         )
         async with hosted(told, lambda _: None) as host:
-            await local.point_hook(url, known, host.port)
+            await local_mode.point_hook(url, known, host.port)
             yield url, bot
 
 
@@ -120,7 +121,7 @@ async def watched(folder: Path, known: Registration) -> tuple[Convoy, str, list[
     ):
         client.headers["Authorization"] = f"Bearer {known.person_token}"
         github.claims = await claims(client, known.repository)
-        async with local.person(url, known) as person:
+        async with local_mode.person(url, known) as person:
             issue = await person.open_issue("Say it", "Once.")
             await person.relabel(issue, {"brat"}, set())
         seen = await live(f"{bot}/feed/v1/{known.repository}/say-it-{issue}/1/1")

@@ -24,7 +24,7 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
 def test_the_log_is_told_line_by_line(terminal: Terminal) -> None:
     lines = terminal.done("brat log show -n 100").splitlines()
 
-    assert any(line.endswith("Planned 1 tasks (task list).") for line in lines)
+    assert any(line.endswith("Planned 1 task (task list).") for line in lines)
     assert terminal.done("brat log tail -n 1").splitlines() == lines[-1:]
 
 
@@ -36,7 +36,7 @@ def test_the_log_is_exported_whole(terminal: Terminal) -> None:
     assert types[:3] == ["bot.started", "convoy.requested", "action.intended"]
     assert document["meta"]["event_count"] == len(document["events"])
     assert document["faults"] == []
-    assert "Planned 1 tasks" in page
+    assert "Planned 1 task (" in page
 
 
 def test_an_unknown_form_is_refused(terminal: Terminal) -> None:
@@ -79,12 +79,30 @@ def test_a_lock_is_taken_shown_renewed_and_given_up(terminal: Terminal) -> None:
     assert terminal.done(f"git -C {BARE} for-each-ref refs/grite/locks") == ""
 
 
-def test_what_is_no_resource_is_refused_in_a_sentence(terminal: Terminal) -> None:
-    said = terminal.type("brat lock acquire banana")
+def test_a_lock_excludes_others_before_anything_else_is_logged(tmp_path: Path) -> None:
+    fresh = project(tmp_path, engine("true"))
+    fresh.done("brat init")
+
+    first, second = (fresh.type("brat lock acquire port:5432") for _ in range(2))
+
+    assert (first.status, first.lines) == (0, ["port:5432: yours"])
+    assert second.status == 1
+    assert "port:5432 overlaps port:5432, which pat-person holds until" in second.err
+    locks = json.loads(fresh.done("brat lock status --json"))["locks"]
+    assert [(each["resource"], each["holder"]) for each in locks] == [
+        ("port:5432", "pat-person")
+    ]
+
+
+@pytest.mark.parametrize("resource", ["banana", "repo:bot"])
+def test_what_nobody_can_hold_is_refused_in_a_sentence(
+    terminal: Terminal, resource: str
+) -> None:
+    said = terminal.type(f"brat lock acquire {resource}")
 
     assert said.status == 1
     assert len(said.lines) == 1, said.err
-    assert "banana" in said.err
+    assert resource in said.err
 
 
 def test_the_doctor_finds_nothing_and_a_checkpoint_is_whole(terminal: Terminal) -> None:

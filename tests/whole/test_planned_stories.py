@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from brat.demo.planned import ASKED
+from brat.demo.scripted_plan import ASKED
 from brat.demo.vendor.script import Case, Script, dump
-from brat.model_keys import STAND_IN
-from brat.processes import Process
+from brat.local.child_processes import Process
+from brat.local.model_keys import STAND_IN
 from tests.engines.install import PROGRAMS
 from tests.world.second_reader import rows
 from tests.world.terminal import Terminal, contents, left_running, new_terminal

@@ -141,6 +141,23 @@ def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     assert "give one" in refused.err
 
 
+def test_a_staged_plan_is_approved_once_staged_is_taken_out(tmp_path: Path) -> None:
+    terminal = project(tmp_path, "staged = true\n" + CONFIG)
+    terminal.done("brat init")
+    terminal.done("brat mayor start --task '- [ ] Say it.'")
+    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    approve = f"brat convoy approve {convoy['name']}"
+    refused = terminal.type(approve)
+    config = terminal.cwd / ".brat/config.toml"
+    config.write_text(config.read_text().replace("staged = true\n", ""))
+    terminal.done(approve)
+    [after] = json.loads(terminal.done("brat status --json"))["convoys"]
+
+    assert refused.status == 1
+    assert "take `staged = true` out of" in refused.err
+    assert (convoy["state"], after["state"]) == ("planning", "active")
+
+
 TESTED = {
     "tasks": [
         {"title": "Test", "instructions": "Test.", "paths": ["tests/test_count.py"]},

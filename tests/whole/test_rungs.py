@@ -14,8 +14,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from brat import local, processes, registration as registrations
-from brat.registration import FORGE_FOLDER, Registration, Source
+from brat.local import child_processes, local_mode
+from brat.repository import registration as registrations
+from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from tests.world.readme import WITH_BOT, WITHOUT_SERVER, commands
 from tests.world.staying import typed
 from tests.world.terminal import Terminal
@@ -67,15 +68,17 @@ async def accepted(
 ) -> bool:
     """Serve a forge's repository, label an issue there; whether it became a convoy."""
     port = free_port()
-    with processes.forge(folder / FORGE_FOLDER, 0, log=folder / "forge.log") as url:
+    with child_processes.forge(
+        folder / FORGE_FOLDER, 0, log=folder / "forge.log"
+    ) as url:
         keep(terminal.cwd / serve[-1], known, url, port)
         with typed(terminal, *serve):
             async with (
                 asyncio.timeout(DEADLINE_S),
-                local.person(url, known) as person,
+                local_mode.person(url, known) as person,
             ):
                 await ready(port)
-                await local.point_hook(url, known, port)
+                await local_mode.point_hook(url, known, port)
                 issue = await person.open_issue("Say it", "Once.")
                 await person.relabel(issue, {"brat"}, set())
                 while not await person.issues_labelled("brat:active"):  # noqa: ASYNC110  asked over HTTP

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from convoy.told.interventions import Intervention
+from convoy.views.interventions import Intervention
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 

@@ -12,7 +12,8 @@ import pexpect
 import pyte
 import pytest
 
-from convoy.commands import BlockTask, PauseConvoy
+from convoy.events.pausing import PauseConvoy
+from convoy.rules.stop_task import BlockTask
 from tests.world.kept import Kept
 from tests.world.rules import NAME, Rules, sha, spec
 from tests.world.terminal import BRAT, new_terminal

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 from zipfile import ZipFile
 
-from bot.version import VERSION
+from bot.settings.version import VERSION
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from brat import local
-from brat.forge.recording import Exchange
-from brat.forge.records import CheckRun
-from brat.forge.server import serving
-from brat.forge.state import Forge
-from brat.registration import FORGE_FOLDER
+from brat.forge.http_server import serving
+from brat.forge.resources.check_resource import CheckRun
+from brat.forge.storage.forge_state import Forge
+from brat.forge.traffic_recording import Exchange
+from brat.local import local_mode
+from brat.repository.registration import FORGE_FOLDER
 from tests.whole.crash import LIST, bot, losing_machines, set_up
 
 pytestmark = pytest.mark.timeout(600)
@@ -49,8 +49,8 @@ async def test_a_task_costs_few_writes_and_its_checks_tell_its_end(
     counting = False
     with Forge(tmp_path / FORGE_FOLDER) as forge:
         async with serving(forge, observe=count) as url, losing_machines(tmp_path):
-            settings = local.bot_settings(tmp_path, known, url)
-            async with local.person(url, known) as github:
+            settings = local_mode.bot_settings(tmp_path, known, url)
+            async with local_mode.person(url, known) as github:
                 issue = await github.open_issue("Do it", LIST)
                 await github.relabel(issue, {"brat"}, set())
             counting = True

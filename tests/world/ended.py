@@ -3,8 +3,8 @@
 import asyncio
 from typing import Final
 
-from brat.reading import Reader
-from convoy.state import Convoy
+from brat.repository.log_reader import Reader
+from convoy.model.state import Convoy
 
 LOOK_S: Final = 0.1
 

@@ -13,11 +13,12 @@ from typing import Any
 import httpx
 
 from brat.forge import Ci, Forge, How, Settings, serving
-from brat.forge.recording import Exchange
-from brat.forge.runs import LIKE_GITHUB
+from brat.forge.service.run_launcher import LIKE_GITHUB
+from brat.forge.traffic_recording import Exchange
 from grite import git
 from grite.git import Completed
-from tests.contract.openapi import github
+from tests.contract.openapi import github as contract
+from tests.world.github_forge.extension import github
 
 Json = Any
 REPO = "alice/app"
@@ -176,7 +177,7 @@ async def town(
     faults: list[str] = []
 
     def judge(exchange: Exchange) -> None:
-        faults.extend(github().faults(exchange))
+        faults.extend(contract().faults(exchange))
         if exchange.status >= 500:
             faults.append(
                 f"{exchange.method} {exchange.path} ended with a server error"
@@ -184,7 +185,7 @@ async def town(
 
     async with (
         httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client,
-        serving(forge, how=how, observe=judge) as url,
+        serving(forge, how=how, observe=judge, extend=github) as url,
     ):
         yield Town(forge, url, tokens, client, folder)
     assert not faults, "\n".join(faults)

@@ -15,7 +15,7 @@ import jwt
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from bot.serving.service import listening
+from bot.serving.bot_service import listening
 
 ASKS = "made-up-secret-of-one-job"
 LASTS_S = 300

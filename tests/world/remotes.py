@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from brat import processes
 from brat.forge import Forge
+from brat.local import child_processes
 from grite import git
 from grite.remote import Remote, ensure_mirror
 from tests.world.forge import REPO, make_source, settle_in
@@ -53,5 +53,5 @@ def by_http(folder: Path) -> Iterator[Address]:
         repo = forge.repository(REPO)
         assert repo is not None
         bare = forge.bare(repo).path
-    with processes.forge(folder / "forge", 0, log=folder / "log") as url:
+    with child_processes.forge(folder / "forge", 0, log=folder / "log") as url:
         yield Address(f"{url}/{REPO}.git", tokens["bot"], bare, tokens["reader"])

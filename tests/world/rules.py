@@ -1,21 +1,19 @@
 """A log in memory: commands go through decide, record and fold, as in the bot."""
 
-from convoy.commands import (
-    AcceptWork,
-    AttemptMerge,
-    BlockTask,
-    Command,
-    LandMerge,
-    NoteDone,
-    PlanConvoy,
-    RequestConvoy,
-    StartBot,
-    StartTask,
-)
-from convoy.decide import Refusal, decide
-from convoy.events import EngineSpec, Event, Settings, TaskSpec
-from convoy.record import fold, record
-from convoy.state import Convoy, State, Task
+from convoy.answers.report_answer import FIND_OUT, brief
+from convoy.events import Event
+from convoy.events.bots import StartBot
+from convoy.events.command import Command, Refusal
+from convoy.events.convoy_request import RequestConvoy
+from convoy.events.forge_actions import NoteDone
+from convoy.log.record import fold, record
+from convoy.model.records import EngineSpec, Settings, TaskSpec
+from convoy.model.state import Convoy, State, Task
+from convoy.rules.end_session import AcceptWork
+from convoy.rules.merge_work import AttemptMerge, LandMerge
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import BlockTask
+from convoy.rules.take_plan import PlanConvoy
 from grite.event import Event as GriteEvent
 
 ACTOR = bytes(range(16))
@@ -51,7 +49,7 @@ class Rules:
 
     def ask(self, command: Command) -> Refusal | None:
         """Submit a command; what was written is read back and must fold alike."""
-        decision = decide(self.state, command)
+        decision = command.decide(self.state)
         if isinstance(decision, Refusal):
             return decision
         self.now += 1_000
@@ -97,6 +95,7 @@ class Rules:
             session=f"{number:032x}",
             nonce=f"nonce{number}",
             now=self.now,
+            brief=brief(FIND_OUT) if self.task(number).spec.kind == "report" else "",
         )
         self.do(start)
         attempt = self.task(number).started

@@ -7,10 +7,11 @@ from typing import Any
 import httpx
 from msgspec import Struct, json
 
-from brat import processes, registration as registrations
-from brat.forge.recording import Exchange
-from brat.registration import FORGE_FOLDER
-from convoy import ids
+from brat.forge.traffic_recording import Exchange
+from brat.local import child_processes
+from brat.repository import registration as registrations
+from brat.repository.registration import FORGE_FOLDER
+from convoy.model import ids
 from tests.contract.openapi import github
 from tests.world.second_reader import git
 
@@ -64,7 +65,7 @@ def look(folder: Path) -> Seen:
     record, log = folder / "looked.jsonl", folder / "looked.log"
     options = ("--record", str(record))
     with (
-        processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url,
+        child_processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url,
         httpx.Client(
             base_url=f"{url}/api/v3/repos/{known.repository}",
             headers={"Authorization": f"Bearer {known.person_token}"},

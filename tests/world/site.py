@@ -11,12 +11,13 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from bot.serving.host import hosted
-from bot.serving.hosting import Hosting
-from bot.serving.site import shown
-from brat.forge import Apps, Forge, NewApp
+from bot.serving.hosted_dashboard import shown
+from bot.serving.hosted_service import hosted
+from bot.settings.service_settings import ServiceSettings
+from brat.forge import Forge
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.tls import tls_before
 
 PRIVATE = "alice/lib"
@@ -63,7 +64,7 @@ async def site(folder: Path, own_url: str, port: int = 0) -> AsyncIterator[Site]
         )
         client_id = Apps(forge).add(app).client_id
         async with town(forge, tokens, folder) as here:
-            told = Hosting.model_validate(
+            told = ServiceSettings.model_validate(
                 {
                     "api_url": f"{here.url}/api/v3",
                     "git_url": here.url,
@@ -88,7 +89,7 @@ async def site(folder: Path, own_url: str, port: int = 0) -> AsyncIterator[Site]
 
                 async def accepted() -> bool:
                     loops = [one.loop for one in host.served.values()]
-                    states = [each.desk.mirror.state for each in loops if each]
+                    states = [each.context.mirror.state for each in loops if each]
                     return len(states) == 2 and any(s.convoys for s in states)
 
                 await until(accepted, deadline_s=60)

@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from brat.demo.vendor.script import Script, load
-from brat.demo.vendor.server import Note, serving
+from brat.demo.vendor.vendor_server import Note, serving
 from grite.errors import BratError
 
 

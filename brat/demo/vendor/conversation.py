@@ -1,4 +1,4 @@
-"""What a request holds, and what is answered: the same for all dialects."""
+"""A request and its answer, in a form that all dialects share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -23,11 +23,11 @@ class Asked:
 
     model: str
     text: str
-    """All that was said, system prompt and tools' results included."""
+    """The whole conversation, with the system prompt and the tools' results."""
     said: str
-    """The part of it that the model said itself."""
+    """The part of the conversation that the model wrote."""
     results: int
-    """How many calls of tools were answered."""
+    """How many tool calls were answered."""
     tools: tuple[Tool, ...] = ()
     stream: bool = False
 
@@ -57,25 +57,25 @@ class Frames:
 
     head: tuple[bytes, ...]
     body: tuple[bytes, ...]
-    """What grows the answer; may be repeated without end."""
+    """The frames that extend the answer; they may be repeated without end."""
     tail: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """What a call is said to have used."""
+    """The token counts that are reported for a call."""
 
     read: int
     written: int = field(default=1)
 
     @property
     def total(self) -> int:
-        """Both."""
+        """The sum of both counts."""
         return self.read + self.written
 
 
 def tool(name: object, schema: object) -> Tool:
-    """Read one tool's declaration, whatever is missing in it."""
+    """Read one tool's declaration; missing parts get defaults."""
     found = schema if isinstance(schema, dict) else {}
     properties = found.get("properties") or {}
     return Tool(
@@ -86,7 +86,7 @@ def tool(name: object, schema: object) -> Tool:
 
 
 def tokens(asked: Asked, turn: Turn) -> Tokens:
-    """Count as vendors roughly do."""
+    """Count tokens roughly as vendors do."""
     written = turn.text if isinstance(turn, Say) else str(turn.arguments)
     return Tokens(
         len(asked.text) // CHARS_PER_TOKEN + 1, len(written) // CHARS_PER_TOKEN + 1
@@ -94,6 +94,6 @@ def tokens(asked: Asked, turn: Turn) -> Tokens:
 
 
 def halves(text: str) -> tuple[str, str]:
-    """Split what is streamed in two, so that there is a middle to fail in."""
+    """Split a streamed text in two, so that a fault can strike in the middle."""
     middle = len(text) // 2
     return text[:middle], text[middle:]

@@ -1,4 +1,4 @@
-"""The script: what the model does for which conversation, and how it fails.
+"""The script: what the model does in each conversation, and how it fails.
 
 As JSON: {"cases": [{"when": ["part of a prompt"], "steps": [{"type": "write", "path":
 "hello.txt", "content": "hi"}, {"type": "run", "command": "true"}]}]}.
@@ -13,10 +13,10 @@ from grite.errors import BratError
 
 
 class Write(Struct, frozen=True, kw_only=True, tag="write", forbid_unknown_fields=True):
-    """Write a file that is not there yet."""
+    """Write a file that does not exist yet."""
 
     path: str
-    """Relative to where the CLI works."""
+    """Relative to the folder in which the CLI works."""
     content: str
 
 
@@ -89,12 +89,12 @@ class Case(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 class Script(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """All that a vendor plays; the first case that fits is taken."""
+    """All cases that a vendor plays; the first case that fits is taken."""
 
     cases: tuple[Case, ...]
 
     def case(self, text: str) -> Case:
-        """Return what fits a conversation; a model without a part says it is done."""
+        """Return the first case that fits a conversation, else one without steps."""
         for case in self.cases:
             if all(part in text for part in case.when) and not any(
                 part in text for part in case.unless
@@ -110,7 +110,7 @@ def load(text: bytes) -> Script:
     """Read a script.
 
     Raises:
-        BratError: it is no script; the sentence says where.
+        BratError: the text is not a valid script; the message names the faulty place.
     """
     try:
         return msgspec.json.decode(text, type=Script)

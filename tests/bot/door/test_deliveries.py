@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from bot.door.webhooks import PATH
-from bot.loop import Loop
-from bot.serving import service
-from bot.settings import Settings
+from bot.loop.loop import Loop
+from bot.serving import bot_service
+from bot.settings.bot_settings import Settings
 from brat.forge import Forge
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.receiver import Delivery, Receiver, receiving
@@ -21,7 +21,7 @@ LIST = "- [ ] one\n- [ ] two\n- [ ] three\n"
 Post = list[Delivery]
 World = dict[str, Any]
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.slow]
 
 
 def lost(_: Post) -> Post:
@@ -90,7 +90,7 @@ class Story:
         """Let a sweep come."""
         for _ in range(2):
             self.loop.wake.all()
-            assert not await self.loop.tick(), self.loop.desk.troubles
+            assert not await self.loop.tick(), self.loop.context.troubles
 
     async def world(self) -> World:
         """Return what people see, and what is true."""
@@ -111,7 +111,7 @@ class Story:
             "said": said,
             "convoys": {
                 name: (c.state, c.by, c.text, [task.state for task in c.tasks])
-                for name, c in self.loop.desk.mirror.state.convoys.items()
+                for name, c in self.loop.context.mirror.state.convoys.items()
             },
             "reactions": sorted(
                 one.content for one in self.here.forge.store.reactions.all()
@@ -146,8 +146,8 @@ async def told(folder: Path, receiver: Receiver, way: Callable[[Post], Post]) ->
                 roles=("mayor",),
             )
             async with (
-                service.opened(settings, lambda _: None) as loop,
-                service.door(loop, 0) as port,
+                bot_service.opened(settings, lambda _: None) as loop,
+                bot_service.door(loop, 0) as port,
             ):
                 receiver.came.clear()
                 return await _happens(Story(here, loop, port, receiver), way)

@@ -1,6 +1,7 @@
 """The webhook door, knocked at over HTTP."""
 
 import asyncio
+import gzip
 import hashlib
 import hmac
 import json
@@ -9,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.inbox import Request
-from bot.door.webhooks import LARGE_AT_ONCE, PATH, Door, signed
-from tests.bot.house import (
+from bot.door.delivery_inbox import Request
+from bot.door.webhooks import BODY_BYTES, LARGE_AT_ONCE, PATH, Door, signed
+from tests.bot.door_client import (
     ASKED,
     GUID,
     PREVIOUS,
     SECRET,
-    House,
+    DoorClient,
     built,
     labelled,
     signature,
@@ -24,20 +25,20 @@ from tests.bot.house import (
 
 
 @pytest.fixture
-async def house(tmp_path: Path) -> AsyncIterator[House]:
-    async with built(tmp_path) as house:
-        yield house
+async def sender(tmp_path: Path) -> AsyncIterator[DoorClient]:
+    async with built(tmp_path) as sender:
+        yield sender
 
 
 # --- who may come in ------------------------------------------------------------------
 
 
-async def test_a_labelled_issue_is_frozen_in_the_inbox(house: House) -> None:
-    answer = await house.deliver(labelled())
+async def test_a_labelled_issue_is_frozen_in_the_inbox(sender: DoorClient) -> None:
+    answer = await sender.deliver(labelled())
 
     assert answer.status_code == 202
-    assert house.inbox.requests() == {GUID: ASKED}
-    assert house.wake.take() == {"issues"}
+    assert sender.inbox.requests() == {GUID: ASKED}
+    assert sender.wake.take() == {"issues"}
 
 
 @pytest.mark.parametrize(
@@ -56,25 +57,44 @@ async def test_a_labelled_issue_is_frozen_in_the_inbox(house: House) -> None:
     ],
 )
 async def test_without_the_right_signature_nobody_comes_in(
-    house: House, given: str | bytes | None
+    sender: DoorClient, given: str | bytes | None
 ) -> None:
     body = json.dumps(labelled()).encode()
 
-    answer = await house.send(body, X_Hub_Signature_256=given)
+    answer = await sender.send(body, X_Hub_Signature_256=given)
 
     assert answer.status_code == 401
-    assert (house.inbox.requests(), house.wake.take()) == ({}, frozenset())
+    assert (sender.inbox.requests(), sender.wake.take()) == ({}, frozenset())
 
 
-async def test_the_older_signature_alone_is_not_enough(house: House) -> None:
+async def test_the_older_signature_alone_is_not_enough(sender: DoorClient) -> None:
     body = json.dumps(labelled()).encode()
     mac = hmac.new(SECRET.encode(), body, hashlib.sha1).hexdigest()
 
-    answer = await house.send(
+    answer = await sender.send(
         body, X_Hub_Signature_256=None, X_Hub_Signature=f"sha1={mac}"
     )
 
     assert answer.status_code == 401
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br", "identity, gzip", ""])
+async def test_an_encoded_body_is_refused_before_it_is_decoded(
+    sender: DoorClient, encoding: str
+) -> None:
+    bomb = gzip.compress(bytes(2 * BODY_BYTES))
+
+    for body in (bomb, b"not encoded at all"):
+        answer = await sender.send(body, Content_Encoding=encoding)
+
+        assert answer.status_code == 415
+        assert "without a Content-Encoding" in answer.text
+
+
+async def test_a_body_said_to_be_as_it_is_is_taken(sender: DoorClient) -> None:
+    answer = await sender.deliver(labelled(), Content_Encoding="Identity")
+
+    assert answer.status_code == 202
 
 
 def test_a_signature_is_githubs() -> None:
@@ -86,14 +106,14 @@ def test_a_signature_is_githubs() -> None:
 
 
 async def test_the_secret_before_is_taken_while_it_is_being_changed(
-    house: House,
+    sender: DoorClient,
 ) -> None:
     body = json.dumps(labelled()).encode()
 
-    answer = await house.send(body, X_Hub_Signature_256=signature(body, PREVIOUS))
+    answer = await sender.send(body, X_Hub_Signature_256=signature(body, PREVIOUS))
 
     assert answer.status_code == 202
-    assert house.inbox.requests() == {GUID: ASKED}
+    assert sender.inbox.requests() == {GUID: ASKED}
 
 
 @pytest.mark.parametrize("secrets", [(), ("",), ("a-secret", "")])
@@ -102,33 +122,33 @@ def test_a_door_without_a_secret_is_not_built(secrets: tuple[str, ...]) -> None:
         Door(secrets=secrets, place_of=lambda _: None)
 
 
-def test_a_door_does_not_show_its_secrets(house: House) -> None:
-    assert SECRET not in repr(house.door)
-    assert PREVIOUS not in repr(house.door)
+def test_a_door_does_not_show_its_secrets(sender: DoorClient) -> None:
+    assert SECRET not in repr(sender.door)
+    assert PREVIOUS not in repr(sender.door)
 
 
-async def test_only_json_is_read(house: House) -> None:
+async def test_only_json_is_read(sender: DoorClient) -> None:
     body = b"payload=" + json.dumps(labelled()).encode()
 
-    answer = await house.send(body, Content_Type="application/x-www-form-urlencoded")
+    answer = await sender.send(body, Content_Type="application/x-www-form-urlencoded")
 
     assert answer.status_code == 415
     assert "application/json" in answer.json()["message"]
 
 
-async def test_a_delivery_without_an_event_is_400(house: House) -> None:
-    answer = await house.send(b"{}", X_GitHub_Event=None)
+async def test_a_delivery_without_an_event_is_400(sender: DoorClient) -> None:
+    answer = await sender.send(b"{}", X_GitHub_Event=None)
 
     assert answer.status_code == 400
     assert "X-GitHub-Event" in answer.json()["message"]
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    sender: DoorClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.door.webhooks.READ_S", 0.05)
 
-    url = house.client.base_url
+    url = sender.client.base_url
     reader, writer = await asyncio.open_connection(url.host, url.port)
     try:
         writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\n".encode())
@@ -142,10 +162,10 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
 
 
 async def test_large_bodies_that_do_not_come_hold_up_only_large_ones(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    sender: DoorClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.door.webhooks.READ_S", 2.0)
-    url = house.client.base_url
+    url = sender.client.base_url
     begun = [
         await asyncio.open_connection(url.host, url.port) for _ in range(LARGE_AT_ONCE)
     ]
@@ -154,24 +174,24 @@ async def test_large_bodies_that_do_not_come_hold_up_only_large_ones(
             writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\n".encode())
             writer.write(b"Content-Length: 2000000\r\n\r\n{")
             await writer.drain()
-        await house.client.get("/healthz")
-        small = await house.deliver(labelled())
-        large = await house.send(b" " * 2_000_000)
+        await sender.client.get("/healthz")
+        small = await sender.deliver(labelled())
+        large = await sender.send(b" " * 2_000_000)
     finally:
         for _, writer in begun:
             writer.close()
 
     assert small.status_code == 202
     assert large.status_code in {400, 408}
-    assert (await house.send(b" " * 2_000_000)).status_code == 400
+    assert (await sender.send(b" " * 2_000_000)).status_code == 400
 
 
 async def test_what_cannot_be_kept_is_to_be_sent_again(
-    house: House, tmp_path: Path
+    sender: DoorClient, tmp_path: Path
 ) -> None:
     (tmp_path / "inbox").rmdir()
 
-    answer = await house.deliver(labelled())
+    answer = await sender.deliver(labelled())
 
     assert answer.status_code == 503
     assert "send it again later" in answer.json()["message"]
@@ -189,18 +209,20 @@ async def test_what_cannot_be_kept_is_to_be_sent_again(
     ],
 )
 async def test_another_repository_wakes_nobody(
-    house: House, given: dict[str, object]
+    sender: DoorClient, given: dict[str, object]
 ) -> None:
-    answer = await house.deliver(labelled(**given))
+    answer = await sender.deliver(labelled(**given))
 
     assert answer.status_code == 202
-    assert (house.inbox.requests(), house.wake.take()) == ({}, frozenset())
+    assert (sender.inbox.requests(), sender.wake.take()) == ({}, frozenset())
 
 
-async def test_the_case_of_the_repositorys_name_does_not_matter(house: House) -> None:
-    await house.deliver(labelled(repository={"full_name": "Octo/Project"}))
+async def test_the_case_of_the_repositorys_name_does_not_matter(
+    sender: DoorClient,
+) -> None:
+    await sender.deliver(labelled(repository={"full_name": "Octo/Project"}))
 
-    assert house.inbox.requests() == {GUID: ASKED}
+    assert sender.inbox.requests() == {GUID: ASKED}
 
 
 @pytest.mark.parametrize(
@@ -215,42 +237,44 @@ async def test_the_case_of_the_repositorys_name_does_not_matter(house: House) ->
     ],
 )
 async def test_what_asks_for_nothing_is_not_kept(
-    house: House, given: dict[str, object]
+    sender: DoorClient, given: dict[str, object]
 ) -> None:
-    answer = await house.deliver(labelled(**given))
+    answer = await sender.deliver(labelled(**given))
 
     assert answer.status_code == 202
-    assert house.inbox.requests() == {}
-    assert house.wake.take() == {"issues"}
+    assert sender.inbox.requests() == {}
+    assert sender.wake.take() == {"issues"}
 
 
-async def test_an_issue_without_text_is_kept(house: House) -> None:
+async def test_an_issue_without_text_is_kept(sender: DoorClient) -> None:
     issue = {"number": 8, "title": "Fix", "body": None, "state": "open"}
 
-    await house.deliver(labelled(issue=issue))
+    await sender.deliver(labelled(issue=issue))
 
-    assert house.inbox.requests()[GUID] == Request(
+    assert sender.inbox.requests()[GUID] == Request(
         issue=8, title="Fix", text="", by="ann"
     )
 
 
-async def test_a_doubled_delivery_is_harmless(house: House) -> None:
-    first = await house.deliver(labelled())
-    second = await house.deliver(labelled())
+async def test_a_doubled_delivery_is_harmless(sender: DoorClient) -> None:
+    first = await sender.deliver(labelled())
+    second = await sender.deliver(labelled())
 
     assert (first.status_code, second.status_code) == (202, 202)
-    assert house.inbox.requests() == {GUID: ASKED}
+    assert sender.inbox.requests() == {GUID: ASKED}
 
 
-async def test_the_text_stays_as_it_was_when_the_label_was_set(house: House) -> None:
+async def test_the_text_stays_as_it_was_when_the_label_was_set(
+    sender: DoorClient,
+) -> None:
     edited = {"number": 7, "title": "Fix it", "body": "And more!", "state": "open"}
 
-    await house.deliver(labelled())
-    await house.deliver(
+    await sender.deliver(labelled())
+    await sender.deliver(
         labelled(action="edited", issue=edited), X_GitHub_Delivery="later"
     )
 
-    assert house.inbox.requests() == {GUID: ASKED}
+    assert sender.inbox.requests() == {GUID: ASKED}
 
 
 @pytest.mark.parametrize(
@@ -266,58 +290,62 @@ async def test_the_text_stays_as_it_was_when_the_label_was_set(house: House) -> 
     ],
 )
 async def test_a_delivery_says_what_to_look_at_again(
-    house: House, event: str, parts: set[str]
+    sender: DoorClient, event: str, parts: set[str]
 ) -> None:
     delivery = {"action": "completed", "repository": {"full_name": "octo/project"}}
 
-    answer = await house.deliver(delivery, X_GitHub_Event=event)
+    answer = await sender.deliver(delivery, X_GitHub_Event=event)
 
     assert answer.status_code == 202
-    assert house.wake.take() == parts
-    assert house.inbox.requests() == {}
+    assert sender.wake.take() == parts
+    assert sender.inbox.requests() == {}
 
 
-# --- the rest of the house ------------------------------------------------------------
+# --- the rest of the door -----------------------------------------------------------
 
 
-async def test_it_says_that_it_is_well(house: House) -> None:
-    answer = await house.client.get("/healthz")
+async def test_it_says_that_it_is_well(sender: DoorClient) -> None:
+    answer = await sender.client.get("/healthz")
 
     assert (answer.status_code, answer.json()) == (200, {"ok": True})
 
 
-async def test_it_says_its_version(house: House) -> None:
-    answer = await house.client.get("/version")
+async def test_it_says_its_version(sender: DoorClient) -> None:
+    answer = await sender.client.get("/version")
 
     assert (answer.status_code, answer.json()) == (200, {"version": "1.2.3"})
 
 
-async def test_it_says_whether_it_can_work(house: House) -> None:
-    assert (await house.client.get("/readyz")).status_code == 200
+async def test_it_says_whether_it_can_work(sender: DoorClient) -> None:
+    assert (await sender.client.get("/readyz")).status_code == 200
 
-    house.trouble.append("the App's key is refused")
-    answer = await house.client.get("/readyz")
+    sender.trouble.append("the App's key is refused")
+    answer = await sender.client.get("/readyz")
 
     assert answer.status_code == 503
     assert answer.json() == {"message": "the App's key is refused"}
-    assert (await house.client.get("/healthz")).status_code == 200
+    assert (await sender.client.get("/healthz")).status_code == 200
 
 
 @pytest.mark.parametrize("event", ["installation", "installation_repositories"])
-async def test_it_hears_where_the_app_is_installed(house: House, event: str) -> None:
-    answer = await house.deliver({"action": "created"}, X_GitHub_Event=event)
+async def test_it_hears_where_the_app_is_installed(
+    sender: DoorClient, event: str
+) -> None:
+    answer = await sender.deliver({"action": "created"}, X_GitHub_Event=event)
 
     assert answer.status_code == 202
-    assert house.roster == ["changed"]
+    assert sender.roster == ["changed"]
 
 
-async def test_deliveries_are_counted_by_what_was_answered(house: House) -> None:
-    await house.deliver(labelled())
-    await house.deliver(labelled())
-    await house.deliver({}, X_GitHub_Event="made-up-by-a-stranger")
-    await house.send(b"{}", X_Hub_Signature_256="sha256=0", X_GitHub_Event="mine")
+async def test_deliveries_are_counted_by_what_was_answered(
+    sender: DoorClient,
+) -> None:
+    await sender.deliver(labelled())
+    await sender.deliver(labelled())
+    await sender.deliver({}, X_GitHub_Event="made-up-by-a-stranger")
+    await sender.send(b"{}", X_Hub_Signature_256="sha256=0", X_GitHub_Event="mine")
 
-    shown = generate(house)
+    shown = generate(sender)
 
     assert 'brat_deliveries_total{event="issues",status="202"} 2.0' in shown
     assert 'brat_deliveries_total{event="other",status="202"} 1.0' in shown
@@ -326,11 +354,11 @@ async def test_deliveries_are_counted_by_what_was_answered(house: House) -> None
     assert "brat_delivery_answer_seconds_count 4.0" in shown
 
 
-def generate(house: House) -> str:
-    return house.door.metrics.text().decode()
+def generate(sender: DoorClient) -> str:
+    return sender.door.metrics.text().decode()
 
 
-async def test_there_is_no_other_door(house: House) -> None:
-    assert (await house.client.get(PATH)).status_code == 405
-    assert (await house.client.post("/")).status_code == 404
-    assert (await house.client.get("/metrics")).status_code == 404
+async def test_there_is_no_other_door(sender: DoorClient) -> None:
+    assert (await sender.client.get(PATH)).status_code == 405
+    assert (await sender.client.post("/")).status_code == 404
+    assert (await sender.client.get("/metrics")).status_code == 404

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from bot.door.wake import ALL
 from bot.door.webhooks import BODY_BYTES
-from bot.wake import ALL
-from tests.bot.house import House, built
+from tests.bot.door_client import DoorClient, built
 from tests.world.npm import installed
 
 NPM = Path(__file__).parents[2] / "npm"
@@ -35,21 +35,21 @@ def examples() -> list[tuple[str, dict[str, Any]]]:
 async def test_each_is_taken(
     examples: list[tuple[str, dict[str, Any]]], tmp_path: Path
 ) -> None:
-    async with built(tmp_path) as house:
+    async with built(tmp_path) as sender:
         said = Counter[int]()
         for event, payload in examples:
-            answer = await house.deliver(payload, X_GitHub_Event=event)
+            answer = await sender.deliver(payload, X_GitHub_Event=event)
             said[answer.status_code] += 1
 
     assert said == {202: len(examples)}
-    assert house.inbox.requests() == {}
+    assert sender.inbox.requests() == {}
 
 
 async def test_each_about_our_repository_is_taken_and_kept_if_it_asks(
     examples: list[tuple[str, dict[str, Any]]], tmp_path: Path
 ) -> None:
     ours = {"full_name": "octo/project"}
-    async with built(tmp_path) as house:
+    async with built(tmp_path) as sender:
         for number, (event, payload) in enumerate(examples):
             body = {**payload, "repository": ours}
             if event == "issue_comment":
@@ -57,7 +57,7 @@ async def test_each_about_our_repository_is_taken_and_kept_if_it_asks(
             if event == "issues" and "label" in payload:
                 body["label"] = {"name": "brat"}
             guid = f"{event.replace('_', '-')}-{number}"
-            answer = await house.deliver(
+            answer = await sender.deliver(
                 body, X_GitHub_Event=event, X_GitHub_Delivery=guid
             )
             assert answer.status_code == 202, (event, answer.text)
@@ -74,19 +74,19 @@ async def test_each_about_our_repository_is_taken_and_kept_if_it_asks(
         and payload["action"] == "created"
         and payload["sender"]["type"] != "Bot"
     }
-    assert {*house.inbox.requests()} == labelled
-    assert {*house.inbox.remarks()} == created
+    assert {*sender.inbox.requests()} == labelled
+    assert {*sender.inbox.remarks()} == created
     assert labelled
     assert created
-    assert house.wake.take() == ALL
+    assert sender.wake.take() == ALL
 
 
 async def test_without_a_signature_none_is_taken(
     examples: list[tuple[str, dict[str, Any]]], tmp_path: Path
 ) -> None:
-    async with built(tmp_path) as house:
+    async with built(tmp_path) as sender:
         for event, payload in examples[::10]:
-            answer = await house.send(
+            answer = await sender.send(
                 json.dumps(payload).encode(),
                 X_GitHub_Event=event,
                 X_Hub_Signature_256=None,
@@ -99,21 +99,21 @@ async def test_broken_ones_are_answered_and_the_door_stays_open(
 ) -> None:
     chance = random.Random(4)  # noqa: S311  the same ones each time
     said = Counter[int]()
-    async with built(tmp_path) as house:
+    async with built(tmp_path) as sender:
         for _ in range(MUTANTS):
             event, payload = chance.choice(examples)
             body = _broken(chance, {**payload, "repository": _ours(chance, payload)})
-            answer = await house.send(body, X_GitHub_Event=event)
+            answer = await sender.send(body, X_GitHub_Event=event)
             said[answer.status_code] += 1
-        house.inbox.requests()
-        house.inbox.remarks()
-        assert await _lives(house)
+        sender.inbox.requests()
+        sender.inbox.remarks()
+        assert await _lives(sender)
 
     assert {*said} == {202, 400}
 
 
-async def _lives(house: House) -> bool:
-    return (await house.client.get("/healthz")).status_code == 200
+async def _lives(sender: DoorClient) -> bool:
+    return (await sender.client.get("/healthz")).status_code == 200
 
 
 def _ours(chance: random.Random, payload: dict[str, Any]) -> object:

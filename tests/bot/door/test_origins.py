@@ -9,10 +9,10 @@ import httpx
 import pytest
 
 from bot.door.metrics import Metrics
-from bot.door.origins import Origins
 from bot.door.webhooks import PATH, Door
-from bot.serving.hosting import Hosting
-from bot.serving.service import listening
+from bot.serving.bot_service import listening
+from bot.settings.origins import Origins
+from bot.settings.service_settings import ServiceSettings
 
 HOOKS = (ip_network("192.30.252.0/22"), ip_network("2a0a:a440::/29"))
 GITHUB = "192.30.252.7"
@@ -118,6 +118,8 @@ def test_the_settings_name_networks(tmp_path: Path) -> None:
         "trusted_proxies": 1,
     }
 
-    assert Hosting.model_validate(told).origins == Origins(networks=HOOKS, proxies=1)
+    assert ServiceSettings.model_validate(told).origins == Origins(
+        networks=HOOKS, proxies=1
+    )
     with pytest.raises(ValueError, match="allowed_networks"):
-        Hosting.model_validate(told | {"allowed_networks": ["here"]})
+        ServiceSettings.model_validate(told | {"allowed_networks": ["here"]})

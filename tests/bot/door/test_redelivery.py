@@ -8,10 +8,11 @@ import httpx
 import pytest
 
 from bot.door.redelivery import TRIES, Sent, ask_again, missed
-from bot.serving.roster import Roster, key_of
-from brat.forge import Apps, Forge, NewApp
+from bot.serving.installations import Installations, key_of
+from brat.forge import Forge
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.receiver import Receiver, receiving
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -32,7 +33,7 @@ async def receiver() -> AsyncIterator[Receiver]:
 
 
 @pytest.fixture
-async def roster(here: Town, receiver: Receiver) -> AsyncIterator[Roster]:
+async def roster(here: Town, receiver: Receiver) -> AsyncIterator[Installations]:
     new = NewApp(
         slug="helper",
         owner="alice",
@@ -46,7 +47,7 @@ async def roster(here: Town, receiver: Receiver) -> AsyncIterator[Roster]:
     file = here.folder / "app.pem"
     file.write_text(pair()[0])
     async with httpx.AsyncClient(trust_env=False) as client:
-        yield Roster(client, f"{here.url}/api/v3", key_of(str(app.id), file))
+        yield Installations(client, f"{here.url}/api/v3", key_of(str(app.id), file))
 
 
 async def tried(here: Town, times: int) -> None:
@@ -60,7 +61,7 @@ async def tried(here: Town, times: int) -> None:
 
 
 async def test_what_failed_comes_again_under_the_same_id(
-    here: Town, receiver: Receiver, roster: Roster
+    here: Town, receiver: Receiver, roster: Installations
 ) -> None:
     receiver.status = 503
     await here.issue()
@@ -77,7 +78,7 @@ async def test_what_failed_comes_again_under_the_same_id(
 
 
 async def test_what_always_fails_is_given_up(
-    here: Town, receiver: Receiver, roster: Roster
+    here: Town, receiver: Receiver, roster: Installations
 ) -> None:
     receiver.status = 500
     await here.issue()
@@ -91,7 +92,7 @@ async def test_what_always_fails_is_given_up(
 
 
 async def test_what_github_has_forgotten_is_not_asked_for(
-    here: Town, receiver: Receiver, roster: Roster
+    here: Town, receiver: Receiver, roster: Installations
 ) -> None:
     receiver.status = 500
     await here.issue()

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.speech.mention import mentioned
+from bot.markdown.mention import mentioned
 from tests.bot.lobby import CONFIG, Lobby, lobby
 
 LIST = "- [ ] one\n"
@@ -110,7 +110,7 @@ async def assign(here: Lobby, issue: int, title: str, body: str) -> None:
         "issue": {"number": issue, "title": title, "body": body, "state": "open"},
         "assignee": {"login": "brat[bot]", "type": "Bot"},
         "sender": {"login": "you"},
-        "repository": {"full_name": here.loop.desk.settings.repository},
+        "repository": {"full_name": here.loop.context.settings.repository},
     }
     await here.knock("issues", payload)
 
@@ -142,8 +142,8 @@ async def test_another_bots_label_counts_only_by_its_number(
         issue = await here.write("Spell words", LIST)
         await here.you.relabel(issue, {"brat"}, set())
         await here.delivered()
-        for delivery in here.loop.desk.inbox.requests():
-            here.loop.desk.inbox.done(delivery)
+        for delivery in here.loop.context.inbox.requests():
+            here.loop.context.inbox.done(delivery)
         payload = {
             "action": "labeled",
             "issue": {"number": issue, "title": "Spell words", "body": LIST},
@@ -168,4 +168,4 @@ async def test_what_the_bot_does_itself_asks_for_nothing(tmp_path: Path) -> None
         }
         await here.knock("issues", payload)
 
-        assert not here.loop.desk.inbox.requests()
+        assert not here.loop.context.inbox.requests()

@@ -12,10 +12,11 @@ from bot.forge.app_auth import MARGIN_S, AppTokens, Grant
 from bot.forge.app_key import AppKey
 from bot.forge.pace import Pace
 from bot.forge.rest import Refused, Rest
-from brat.forge import Apps, Forge, NewApp
-from brat.forge.records import App
+from brat.forge import Forge
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town
+from tests.world.github_forge.app_records import App
+from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.hand import NOON, HandTime
 
 API = "https://api.example.org"
@@ -154,7 +155,7 @@ async def test_an_account_that_the_app_acts_as_is_told(tokens: Make) -> None:
 
 
 async def test_the_installation_may_be_known(here: Town, tokens: Make) -> None:
-    (one,) = here.forge.store.installations.all()
+    (one,) = Apps(here.forge).installations.all()
 
     assert await tokens(installation=one.id).token()
 
@@ -244,9 +245,9 @@ async def test_an_app_that_was_installed_anew_is_found_again(
 ) -> None:
     source = tokens()
     await source.token()
-    (one,) = here.forge.store.installations.all()
+    (one,) = Apps(here.forge).installations.all()
     with here.forge.store.change():
-        here.forge.store.installations.remove(one)
+        Apps(here.forge).installations.remove(one)
     hand.passed = 3500
 
     with pytest.raises(Refused, match="404"):
@@ -257,7 +258,7 @@ async def test_an_app_that_was_installed_anew_is_found_again(
 
 
 async def test_a_suspended_installation_is_said(here: Town, tokens: Make) -> None:
-    (one,) = here.forge.store.installations.all()
+    (one,) = Apps(here.forge).installations.all()
     Apps(here.forge).suspend(one)
 
     with pytest.raises(Refused, match="has been suspended; look whether"):

@@ -16,7 +16,7 @@ from cryptography.hazmat.primitives.serialization import (
 
 from bot.forge.app_auth import AppTokens, Grant
 from bot.forge.app_key import AppJwt, AppKey
-from bot.forge.clock import ForgeClock
+from bot.forge.forge_clock import ForgeClock
 from grite.errors import BratError
 from tests.world.app_key import pair
 from tests.world.hand import NOON, HandTime

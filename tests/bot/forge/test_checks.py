@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from bot.forge.check_runs import View
 from bot.forge.github import GitHub
 from bot.forge.rest import Refused
-from convoy import ids
+from convoy.model import ids
 from tests.bot.forge.test_github import REPO, sent
 
 COMMIT = "c0ffee" + "0" * 34

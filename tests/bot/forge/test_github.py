@@ -8,7 +8,7 @@ import respx
 
 from bot.forge.github import GitHub
 from bot.forge.rest import Refused
-from convoy import ids
+from convoy.model import ids
 from grite.errors import Unavailable
 
 API = "https://api.example.org"

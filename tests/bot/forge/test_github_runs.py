@@ -10,7 +10,7 @@ import respx
 from bot.forge.github import GitHub
 from bot.forge.rest import Refused
 from bot.forge.task_runs import ARTIFACT_BYTES
-from convoy.observed import Check, Run
+from convoy.readiness.observed import Check, Run
 from grite.errors import Unavailable
 
 API = "https://api.example.org"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from bot.forge.budget import GITHUB_CONTENT
 from bot.forge.pace import Limited, Pace, Pacing, pacing
 from bot.forge.rest import Rest
+from bot.forge.write_budget import GITHUB_CONTENT
 from tests.world.hand import NOON, HandTime
 
 API = "https://api.example.org"

@@ -9,11 +9,12 @@ import httpx
 import pytest
 
 from bot.forge import payloads
-from bot.forge.budget import GITHUB_CONTENT
 from bot.forge.pace import Limited, Pace, Pacing
 from bot.forge.rest import Refused, Rest
-from brat.forge import Forge, Settings
+from bot.forge.write_budget import GITHUB_CONTENT
+from brat.forge import Forge
 from tests.world.forge import REPO, Town, make_source, settle_in, town
+from tests.world.github_forge.rate_limits import limit
 from tests.world.hand import NOON, HandTime
 
 ISSUES = f"/repos/{REPO}/issues"
@@ -28,7 +29,7 @@ async def here(tmp_path: Path, hand: HandTime) -> AsyncIterator[Town]:
 
     with Forge(tmp_path / "forge", clock=clock) as forge:
         tokens = settle_in(forge, make_source(tmp_path / "source"))
-        forge.set_settings(REPO, Settings(github_limits=True))
+        limit(forge, REPO)
         async with town(forge, tokens, tmp_path) as served:
             yield served
 

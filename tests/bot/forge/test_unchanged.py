@@ -7,9 +7,9 @@ import pytest
 import respx
 
 from bot.forge import payloads
+from bot.forge.http_client import Ask, Pages, Reply
 from bot.forge.pace import Pace
 from bot.forge.rest import Rest
-from bot.forge.wire import Ask, Pages, Reply
 from grite.errors import Unavailable
 
 API = "https://api.example.org"

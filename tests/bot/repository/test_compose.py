@@ -6,7 +6,7 @@ from typing import get_args
 import pytest
 
 from bot.repository.compose import BOT, Composer, Conflicted, Piece
-from convoy.events import Strategy
+from convoy.model.records import Strategy
 from grite import git
 from tests.bot.history import ANN, BEA, T0, History
 

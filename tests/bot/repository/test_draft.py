@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
-from convoy import ids
+from convoy.model import ids
 from tests.world.remotes import by_file
 
 ACTOR = bytes(16)

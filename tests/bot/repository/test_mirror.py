@@ -5,7 +5,7 @@ import shutil
 import pytest
 
 from bot.repository.mirror import Mirror
-from convoy.state import State
+from convoy.model.state import State
 from grite.errors import Conflict
 from grite.remote import RefUpdate
 from grite.wal import WAL_REF

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from bot.repository.mirror import Mirror
-from convoy import checkpoint as states
-from convoy.following import Reading
-from convoy.state import Moment, State
+from convoy.log import state_codec as states
+from convoy.log.following import Reading
+from convoy.model.state import Moment, State
 from grite import checkpoint, git
 from grite.errors import Rewritten
 from grite.wal import WAL_REF, Log

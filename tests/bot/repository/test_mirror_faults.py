@@ -11,9 +11,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from bot.repository.mirror import Mirror
-from convoy.codec import fact_of
-from convoy.events import BotStarted, Event as Fact, LeaseTaken
-from convoy.record import record
+from convoy.events import Event as Fact
+from convoy.events.bots import BotStarted
+from convoy.events.leases import LeaseTaken
+from convoy.log.codec import fact_of
+from convoy.log.record import record
 from grite.errors import Conflict, GitFailed, Unavailable
 from grite.event import CommentAdded, Event
 from grite.wal import WAL_REF, Log
@@ -66,6 +68,7 @@ def ports(many: int) -> list[str]:
 # --- dying ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_writer_that_is_killed_between_any_two_steps_loses_nothing(
     tmp_path: Path, address: Address
 ) -> None:

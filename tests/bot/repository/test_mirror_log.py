@@ -3,8 +3,8 @@
 import pytest
 
 from bot.repository.mirror import Mirror
-from convoy.codec import body_of
-from convoy.events import BotStarted
+from convoy.events.bots import BotStarted
+from convoy.log.codec import body_of
 from grite import git
 from grite.errors import Corrupt, Rewritten
 from grite.event import CommentAdded, Event

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from bot.roles.admission import EDITED, OUTSIDER, TEXT_CHARS, TITLE_CHARS, fit
+from bot.messages.start_refusals import EDITED, OUTSIDER
+from bot.roles.admission import TEXT_CHARS, TITLE_CHARS, fit
 from tests.bot.lobby import CONFIG, Lobby, lobby
 
 OPEN = CONFIG + "[trust]\noutsiders = true\n"
@@ -55,8 +56,8 @@ async def test_the_issue_is_taken_as_it_was_when_the_comment_was_written(
 async def swept(here: Lobby, issue: int) -> None:
     """Let the delivery be lost, so that only a look finds the label."""
     await here.delivered()
-    for delivery in here.loop.desk.inbox.requests():
-        here.loop.desk.inbox.done(delivery)
+    for delivery in here.loop.context.inbox.requests():
+        here.loop.context.inbox.done(delivery)
     here.loop.wake.all()
     await here.loop.tick()
 

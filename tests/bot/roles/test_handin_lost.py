@@ -4,14 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from bot.repository.draft import Draft
 from bot.roles.handin import LOST, collect
-from convoy import ids
-from convoy.actions import Collect
-from convoy.events import Usage
-from convoy.state import Task
+from convoy.model import ids
+from convoy.model.records import Usage
+from convoy.model.state import Task
+from convoy.owed.actions import Collect
 from tests.bot.hostile import Work
-from tests.bot.parcels import zipped
+from tests.bot.result_artifacts import zipped
 from tests.bot.room import NAME, Room, room
 
 CONFIG = """\
@@ -26,10 +25,10 @@ async def test_a_lost_attempt_is_counted_by_its_usage_file(tmp_path: Path) -> No
     line = b'{"type":"usage","input_tokens":70}\n{"type":"cost","usd":0.5}\n{"ty'
     async with room(tmp_path, CONFIG) as here:
         await here.started(1, run=77)
-        desk = here.loop.desk
-        draft = Draft(desk.mirror, desk.actor, desk.clock())
+        context = here.loop.context
+        draft = context.draft()
 
-        collect(desk, draft, Collect(NAME, 1, 77), zipped(("usage.jsonl", line)))
+        collect(context, draft, Collect(NAME, 1, 77), zipped(("usage.jsonl", line)))
 
         task = draft.state.convoys[NAME].task(1)
         assert task is not None
@@ -39,9 +38,9 @@ async def test_a_lost_attempt_is_counted_by_its_usage_file(tmp_path: Path) -> No
 
 async def lost(here: Room, *files: tuple[str, bytes]) -> Task:
     """Let task 1's session end without a result; return the task."""
-    desk = here.loop.desk
-    draft = Draft(desk.mirror, desk.actor, desk.clock())
-    collect(desk, draft, Collect(NAME, 1, 77), zipped(*files) if files else LOST)
+    context = here.loop.context
+    draft = context.draft()
+    collect(context, draft, Collect(NAME, 1, 77), zipped(*files) if files else LOST)
     await here.pushed(draft)
     return here.task(1)
 
@@ -49,7 +48,7 @@ async def lost(here: Room, *files: tuple[str, bytes]) -> Task:
 def bundle(here: Room, folder: Path, base: str, *names: str) -> tuple[str, bytes]:
     """Return a commit that adds these files to a base, and a bundle of it."""
     folder.mkdir()
-    work = Work(folder, here.loop.desk.mirror.path, base)
+    work = Work(folder, here.loop.context.mirror.path, base)
     commit = work.commit(dict.fromkeys(names, b"half\n"), base)
     return commit, work.bundled(commit)
 
@@ -63,15 +62,15 @@ async def test_what_was_done_until_then_is_gone_on_from(
         half, packed = bundle(here, tmp_path / "agent", base, "half.txt")
         files = [] if way == "feed" else [(way, packed)]
         if not files:
-            assert here.loop.desk.feed is not None
-            here.loop.desk.feed.keep(f"{NAME}/1/1", packed)
+            assert here.loop.context.feed is not None
+            here.loop.context.feed.keep(f"{NAME}/1/1", packed)
 
         task = await lost(here, *files)
 
         assert task.notes == (f"{LOST}; what it had done until then is kept",)
         assert task.half_done is not None
         assert (task.half_done.commit, task.half_done.base) == (half, base)
-        kept = here.loop.desk.mirror.refs[ids.attempt_ref(NAME, 1, 1)]
+        kept = here.loop.context.mirror.refs[ids.attempt_ref(NAME, 1, 1)]
         assert kept == half
 
 
@@ -101,7 +100,7 @@ async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
 ) -> None:
     async with room(tmp_path, CONFIG) as here:
         base = await here.started(1, run=77)
-        work = Work(tmp_path, here.loop.desk.mirror.path, base)
+        work = Work(tmp_path, here.loop.context.mirror.path, base)
         alone = work.history.commit({"a": b"1\n"})
         packed = {
             "rubbish": lambda: b"x",
@@ -116,5 +115,5 @@ async def test_a_hostile_checkpoint_is_refused_and_the_next_is_told(
         assert note.startswith(f"{LOST}; what it had done until then cannot be used: ")
         assert why in note
         assert (task.state, task.half_done) == ("queued", None)
-        refs = here.loop.desk.mirror.refs
+        refs = here.loop.context.mirror.refs
         assert not [ref for ref in refs if ref.startswith("refs/grite/attempts/")]

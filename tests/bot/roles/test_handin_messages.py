@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from convoy import ids
+from convoy.model import ids
 from tests.bot.hostile import Work
 from tests.bot.roles.test_handin_half_done import CONFIG, handed_in
 from tests.bot.room import NAME, room
@@ -13,7 +13,7 @@ async def test_messages_that_would_do_something_are_text_on_the_branch(
 ) -> None:
     async with room(tmp_path, CONFIG) as here:
         base = await here.started(1, run=77)
-        work = Work(tmp_path, here.loop.desk.mirror.path, base)
+        work = Work(tmp_path, here.loop.context.mirror.path, base)
         first = work.commit({"a.txt": b"a\n"}, base, "Fixes #12\n")
         tip = work.commit({"b.txt": b"b\n"}, first, "Add b [skip ci]\n")
         bundle = ("work.bundle", work.bundled(tip))

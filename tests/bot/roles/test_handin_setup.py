@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-from bot.repository.draft import Draft
 from bot.roles.handin import collect
-from convoy.actions import Collect
-from convoy.commands import RetryTask
-from tests.bot.parcels import zipped
+from convoy.owed.actions import Collect
+from convoy.rules.stop_task import RetryTask
+from tests.bot.result_artifacts import zipped
 from tests.bot.room import NAME, room
 
 CONFIG = '[engine.default]\ntype = "shell"\nargs = ["true"]\n'
@@ -17,8 +16,8 @@ WHY = ".brat/setup.sh exited with status 4: No package foo."
 async def test_it_blocks_the_task_and_costs_no_attempt(tmp_path: Path) -> None:
     async with room(tmp_path, CONFIG) as here:
         await here.started(1, run=77)
-        desk = here.loop.desk
-        draft = Draft(desk.mirror, desk.actor, desk.clock())
+        context = here.loop.context
+        draft = context.draft()
         task = draft.state.convoys[NAME].task(1)
         assert task is not None
         assert task.attempt is not None
@@ -33,7 +32,7 @@ async def test_it_blocks_the_task_and_costs_no_attempt(tmp_path: Path) -> None:
         }
         data = zipped(("result.json", json.dumps(result).encode()))
 
-        collect(desk, draft, Collect(NAME, 1, 77), data)
+        collect(context, draft, Collect(NAME, 1, 77), data)
 
         task = draft.state.convoys[NAME].task(1)
         assert task is not None

@@ -11,18 +11,17 @@ from pathlib import Path
 
 import pytest
 
-from bot.repository.draft import Draft
-from bot.repository.stretch import COMMITS_MOST
+from bot.repository.commit_range import COMMITS_MOST
 from bot.roles.handin import collect
-from convoy import ids
-from convoy.actions import Collect
-from convoy.codec import body_of
-from convoy.events import SessionReady, TaskBlocked
-from convoy.told.sentences import sentence
+from convoy.events.session_claims import SessionReady
+from convoy.events.task_queue import TaskBlocked
+from convoy.log.codec import body_of
+from convoy.model import ids
+from convoy.owed.actions import Collect
 from grite import chunk, lease
 from grite.event import CommentAdded, Event
 from tests.bot.hostile import Work
-from tests.bot.parcels import encrypted, lying, result, zipped
+from tests.bot.result_artifacts import encrypted, lying, result, zipped
 from tests.bot.room import NAME, Room, room
 
 CONFIG = """\
@@ -49,7 +48,7 @@ class Stage:
         self.here = here
         self.number = number
         self.base = base
-        self.work = Work(folder, here.loop.desk.mirror.path, base)
+        self.work = Work(folder, here.loop.context.mirror.path, base)
         self.session = ids.session_name(NAME, number, 1)
 
     def told(self, **given: object) -> bytes:
@@ -77,7 +76,7 @@ class Stage:
         self, fact: TaskBlocked | SessionReady, actor: bytes = ACTOR
     ) -> tuple[str, bytes]:
         """Return an events.bin with something that a session may not say."""
-        body = body_of(fact, sentence(fact))
+        body = body_of(fact, fact.sentence())
         issue = ids.task_issue(NAME, self.number)
         told = Event(issue, actor, 5, CommentAdded(body))
         return "events.bin", chunk.encode([told])
@@ -92,9 +91,9 @@ class Stage:
 
     async def hand_in(self, data: bytes) -> str:
         """Let the bot take it; return the reason that the log tells."""
-        here, desk = self.here, self.here.loop.desk
-        draft = Draft(desk.mirror, desk.actor, desk.clock())
-        collect(desk, draft, Collect(NAME, self.number, RUNS + self.number), data)
+        here, context = self.here, self.here.loop.context
+        draft = context.draft()
+        collect(context, draft, Collect(NAME, self.number, RUNS + self.number), data)
         await here.pushed(draft)
         task = here.task(self.number)
         assert task.attempt is None
@@ -103,7 +102,7 @@ class Stage:
 
     async def refs(self) -> dict[str, str]:
         """Return the remote's refs."""
-        return await asyncio.to_thread(self.here.loop.desk.mirror.remote.refs)
+        return await asyncio.to_thread(self.here.loop.context.mirror.remote.refs)
 
 
 def links_out(stage: Stage) -> bytes:
@@ -281,6 +280,7 @@ KEPT = {"a link out of the tree", "a submodule", "a protected file"}
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.slow
 async def test_a_hostile_result_is_refused_and_nothing_is_pushed(
     tmp_path: Path,
 ) -> None:

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.roles.quota import HOUR_MS, Quota, refusal
-from convoy.events import EngineSpec, Settings
-from convoy.state import Convoy, State
+from bot.settings.quota import HOUR_MS, Quota, refusal
+from convoy.model.records import EngineSpec, Settings
+from convoy.model.state import Convoy, State
 
 NOW = int(datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC).timestamp() * 1000)
 MINUTE_MS = 60_000

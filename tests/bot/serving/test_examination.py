@@ -7,14 +7,15 @@ import pytest
 
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.examination import examined
-from bot.serving.found import Found
-from bot.serving.hosting import Hosting
+from bot.serving.examination_finding import Finding
 from bot.serving.manifest import EVENTS
-from brat.forge import Apps, Forge, NewApp
-from brat.workflow_files import is_ours
+from bot.settings.service_settings import ServiceSettings
+from brat.forge import Forge
+from brat.repository.workflow_files import is_ours
 from grite.errors import BratError
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.receiver import receiving
 
 
@@ -31,7 +32,7 @@ def app(
     permissions: Mapping[str, str] = PERMISSIONS,
     events: tuple[str, ...] = EVENTS,
     hook: str = "",
-) -> Hosting:
+) -> ServiceSettings:
     new = NewApp(
         slug="helper",
         owner="alice",
@@ -44,7 +45,7 @@ def app(
     Apps(here.forge).install("helper", REPO)
     file = here.folder / "app.pem"
     file.write_text(pair()[0])
-    return Hosting(
+    return ServiceSettings(
         api_url=f"{here.url}/api/v3",
         git_url=here.url,
         app_id=str(made.id),
@@ -56,11 +57,11 @@ def app(
     )
 
 
-async def looked(hosting: Hosting, *, fix: bool = False) -> list[Found]:
+async def looked(hosting: ServiceSettings, *, fix: bool = False) -> list[Finding]:
     return [found async for found in examined(hosting, is_ours, fix=fix)]
 
 
-def about(found: list[Found], word: str) -> Found:
+def about(found: list[Finding], word: str) -> Finding:
     return next(one for one in found if word in one.said)
 
 

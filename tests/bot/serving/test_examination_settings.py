@@ -9,9 +9,9 @@ import respx
 
 from bot.forge.rest import Rest
 from bot.serving import actions_settings, branch_rules, workflow_presence
-from bot.serving.found import Found
+from bot.serving.examination_finding import Finding
 from bot.serving.hook_address import nowhere
-from brat.workflow_files import is_ours, text_of
+from brat.repository.workflow_files import is_ours, text_of
 from tests.bot.conftest import API
 
 NAME = "octo/project"
@@ -19,7 +19,7 @@ REPO = f"{API}/repos/{NAME}"
 ACTIONS = f"{REPO}/actions/permissions"
 
 
-async def all_of(found: AsyncIterator[Found]) -> list[tuple[str, str]]:
+async def all_of(found: AsyncIterator[Finding]) -> list[tuple[str, str]]:
     return [(one.grade, one.said.removeprefix(f"{NAME}: ")) async for one in found]
 
 
@@ -63,7 +63,7 @@ async def test_what_the_forge_does_not_show_is_a_note(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     ruled(forge, {"trunk": [{"type": "update", "ruleset_id": 7}]})
-    forge.get(f"{REPO}/rulesets/7").respond(404, json={"message": "Not Found"})
+    forge.get(f"{REPO}/rulesets/7").respond(404, json={"message": "Not Finding"})
 
     first = (await all_of(branch_rules.examined(rest, NAME)))[0]
 
@@ -221,6 +221,6 @@ async def test_the_files_are_read_from_the_default_branch(
     forge.get(f"{at}/ci.yml").mock(
         httpx.Response(200, json={"content": "b246\nIHB1c2gK", "encoding": "base64"})
     )
-    forge.get(f"{at}/gone.yml").respond(404, json={"message": "Not Found"})
+    forge.get(f"{at}/gone.yml").respond(404, json={"message": "Not Finding"})
 
     assert await workflow_presence.texts(rest, NAME) == {"ci.yml": "on: push\n"}

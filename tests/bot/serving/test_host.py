@@ -11,13 +11,15 @@ import pytest
 
 from bot.door.webhooks import PATH
 from bot.forge.app_auth import PERMISSIONS
-from bot.forge.wire import Ask, Reply, Wire
-from bot.serving.host import Host, hosted
-from bot.serving.hosting import Hosting
-from brat.forge import Apps, Forge, NewApp
+from bot.forge.http_client import Ask, Reply, Wire
+from bot.serving.host import Host
+from bot.serving.hosted_service import hosted
+from bot.settings.service_settings import ServiceSettings
+from brat.forge import Forge
 from grite.errors import BratError
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.github_forge.apps import Apps, NewApp
 
 OTHER = "alice/lib"
 SECRET = "made-up-secret-of-the-webhook"
@@ -35,7 +37,7 @@ async def here(tmp_path: Path) -> AsyncIterator[Town]:
             yield served
 
 
-def hosting(here: Town, **given: object) -> Hosting:
+def hosting(here: Town, **given: object) -> ServiceSettings:
     told = {
         "api_url": f"{here.url}/api/v3",
         "git_url": here.url,
@@ -48,10 +50,10 @@ def hosting(here: Town, **given: object) -> Hosting:
     if "app_id" not in told:
         told |= {"token": here.tokens["bot"]}
         told.setdefault("repositories", (REPO, OTHER))
-    return Hosting.model_validate(told)
+    return ServiceSettings.model_validate(told)
 
 
-def as_app(here: Town, **given: object) -> Hosting:
+def as_app(here: Town, **given: object) -> ServiceSettings:
     """Return the settings of a service that is an App, installed in alice/app."""
     new = NewApp(
         slug="helper", owner="alice", public_key=pair()[1], permissions=PERMISSIONS
@@ -64,7 +66,7 @@ def as_app(here: Town, **given: object) -> Hosting:
 
 
 @asynccontextmanager
-async def running(told: Hosting, *, poll: bool = False) -> AsyncIterator[Host]:
+async def running(told: ServiceSettings, *, poll: bool = False) -> AsyncIterator[Host]:
     lines: list[str] = []
     async with hosted(told, lines.append, poll=poll) as host:
         yield host
@@ -100,7 +102,7 @@ async def test_each_repository_is_served_and_woken_by_its_own_deliveries(
         async def ticked() -> bool:
             loops = [one.loop for one in host.served.values()]
             return len(loops) == 2 and all(
-                loop and loop.desk.mirror.head for loop in loops
+                loop and loop.context.mirror.head for loop in loops
             )
 
         await until(ticked, deadline_s=60)
@@ -136,7 +138,9 @@ async def test_one_that_is_broken_does_not_hold_up_the_others(here: Town) -> Non
         broken = host.served["alice/none"]
 
         async def said() -> bool:
-            return bool(broken.trouble or (broken.loop and broken.loop.desk.troubles))
+            return bool(
+                broken.trouble or (broken.loop and broken.loop.context.troubles)
+            )
 
         await until(said, deadline_s=60)
 
@@ -170,7 +174,7 @@ async def test_an_app_serves_where_an_allowed_owner_installed_it(here: Town) -> 
         await accepted(here, OTHER, later)
         assert {*host.served} == {REPO, OTHER}
 
-        (one,) = here.forge.store.installations.all()
+        (one,) = Apps(here.forge).installations.all()
         Apps(here.forge).suspend(one)
 
         async def empty() -> bool:
@@ -285,7 +289,7 @@ def test_settings_that_serve_anybody_are_refused(
     given: dict[str, object], said: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=said):
-        Hosting.model_validate({"folder": tmp_path, **given})
+        ServiceSettings.model_validate({"folder": tmp_path, **given})
 
 
 @pytest.mark.parametrize(
@@ -305,7 +309,7 @@ def test_only_the_named_are_served(
     served: bool,  # noqa: FBT001  a parameter of a test
     tmp_path: Path,
 ) -> None:
-    told = Hosting(
+    told = ServiceSettings(
         folder=tmp_path,
         app_id="1",
         private_key_file=tmp_path / "x",

@@ -11,10 +11,10 @@ import httpx
 import pytest
 import respx
 
-from bot.serving.hosting import Hosting
+from bot.serving.bot_service import listening
 from bot.serving.manifest import EVENTS, Maker, Wish, check_free, dashboard_at
-from bot.serving.service import listening
-from bot.settings import read_as
+from bot.settings.bot_settings import read_as
+from bot.settings.service_settings import ServiceSettings
 from grite.errors import BratError
 from tests.world import browser as browsers
 from tests.world.app_key import pair
@@ -114,7 +114,7 @@ async def test_the_app_is_kept_for_its_owner_alone(
     assert maker.made.result().id == 7
     for name in ("app.pem", "bot.json"):
         assert stat.S_IMODE((wish.folder / name).stat().st_mode) == 0o600
-    told = read_as(Hosting, wish.folder / "bot.json")
+    told = read_as(ServiceSettings, wish.folder / "bot.json")
     assert told.private_key_file == wish.folder / "app.pem"
     assert (told.app, told.allowed_owners) == ("brat-of-alice", ("alice",))
     assert told.secret == "made-up-webhook-secret"
@@ -130,7 +130,7 @@ async def test_people_can_sign_in_and_jobs_can_send_without_another_setting(
     with github:
         await browser.get(back(maker))
 
-    told = read_as(Hosting, wish.folder / "bot.json")
+    told = read_as(ServiceSettings, wish.folder / "bot.json")
     assert told.dashboard_url == "https://brat.example.com"
     assert told.dashboard_port not in (None, told.port)
     assert (told.client_id, told.client_secret) == ("Iv1.x", "made-up-client-secret")
@@ -151,10 +151,10 @@ async def test_the_clients_secret_can_be_in_the_environment(
     del kept["client_id"], kept["client_secret"]
     file.write_text(json.dumps(kept))
     with pytest.raises(BratError, match="people sign in there"):
-        read_as(Hosting, file)
+        read_as(ServiceSettings, file)
     monkeypatch.setenv("BRAT_CLIENT_ID", "Iv1.env")
     monkeypatch.setenv("BRAT_CLIENT_SECRET", "made-up-in-the-environment")
-    told = read_as(Hosting, file)
+    told = read_as(ServiceSettings, file)
 
     assert (told.client_id, told.client_secret) == (
         "Iv1.env",

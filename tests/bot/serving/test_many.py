@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.serving import service
-from bot.settings import Settings
+from bot.serving import bot_service
+from bot.settings.bot_settings import Settings
 from brat.forge import Forge, How
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 
@@ -55,9 +55,9 @@ async def test_ten_issues_labelled_at_once_share_the_slots(
     async with asyncio.TaskGroup() as group:
         for issue in issues:
             group.create_task(label(here, issue))
-    async with service.opened(settings, lambda _: None) as loop:
-        assert not await loop.tick(), loop.desk.troubles
-        state = loop.desk.mirror.state
+    async with bot_service.opened(settings, lambda _: None) as loop:
+        assert not await loop.tick(), loop.context.troubles
+        state = loop.context.mirror.state
 
     assert sorted(convoy.issue for convoy in state.convoys.values()) == issues
     running = [convoy.name for convoy, _ in state.running()]

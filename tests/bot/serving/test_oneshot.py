@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.door.inbox import Remark, Request
+from bot.door.delivery_inbox import Remark, Request
 from bot.oneshot import kept_of
-from bot.serving.oneshot_inputs import actor_of, read
+from bot.settings.oneshot_settings import actor_of, read
 from grite.errors import BratError
 
 TOLD = {

@@ -6,9 +6,9 @@ import pytest
 
 from bot.serving.simulate import Recorded, World, told
 from convoy.config import Config
-from convoy.state import State
+from convoy.model.state import State
 from grite.errors import BratError
-from tests.bot.house import labelled
+from tests.bot.door_client import labelled
 
 WORLD = World(state=State(), config=Config(), label="brat", login="brat[bot]")
 

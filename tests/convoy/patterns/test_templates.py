@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from convoy.events import EngineSpec
+from convoy.model.records import EngineSpec
 from convoy.patterns import PatternError
+from convoy.patterns.catalog import BUILT_IN, built_in, named, own
 from convoy.patterns.compiling import Compiled, Use, compiled
-from convoy.patterns.page import with_table
-from convoy.patterns.registry import BUILT_IN, built_in, named, own
 from convoy.patterns.source import MOST_LINES
 from convoy.patterns.template import template
 
@@ -243,12 +242,6 @@ def test_every_pattern_that_is_offered_makes_a_plan(name: str) -> None:
     plan = compiled(found, use)
     assert plan.tasks
     assert plan.warnings == ()
-
-
-def test_the_page_of_patterns_is_up_to_date() -> None:
-    page = (Path(__file__).parents[3] / "docs/workflows.md").read_text("utf-8")
-
-    assert with_table(page) == page
 
 
 def test_the_pages_own_example_is_a_template() -> None:

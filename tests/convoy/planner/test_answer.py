@@ -7,12 +7,13 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from convoy.codec import body_of, fact_of
-from convoy.events import ConvoyPlanned, TaskSpec, Wait
-from convoy.graph import find_cycle
+from convoy.events.convoy_plan import ConvoyPlanned
+from convoy.log.codec import body_of, fact_of
+from convoy.model.records import TaskSpec, Wait
+from convoy.model.resources import declared_path
+from convoy.model.task_graph import find_cycle
 from convoy.planner import ANSWER_CHARS
 from convoy.planner.answer import House, Unusable, read
-from convoy.resources import declared_path
 from grite.resource import overlaps
 
 FILES = ("README.md", "src/auth/tokens.py", "src/api.py", "tests/test_api.py")

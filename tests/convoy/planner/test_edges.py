@@ -5,8 +5,8 @@ from itertools import combinations
 
 from hypothesis import given, strategies as st
 
-from convoy.events import TaskSpec, Wait
-from convoy.graph import find_cycle, waits
+from convoy.model.records import TaskSpec, Wait
+from convoy.model.task_graph import find_cycle, waits
 from convoy.planner.answer import House, Unusable, read
 from convoy.planner.edges import beside
 from convoy.planner.ground import READ, Ground

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from convoy.events import TaskSpec
+from convoy.answers.split_answer import brief, parts
+from convoy.model.records import TaskSpec
+from convoy.model.state import Convoy, Task
 from convoy.planner.answer import House, Unusable
-from convoy.planner.splitting import brief, parts
-from convoy.state import Convoy, Task
 from tests.world.rules import Rules, spec
 
 Specs = tuple[TaskSpec, ...]

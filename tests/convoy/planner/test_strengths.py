@@ -2,18 +2,14 @@
 
 import pytest
 
-from convoy.commands import AcceptWork, LandMerge, LoseSession
-from convoy.events import EngineSpec, Usage
-from convoy.planner.strengths import KNOWN, kind_of, records, strengths
-from convoy.state import State
-from runner.engines import ENGINES
+from convoy.model.records import EngineSpec, Usage
+from convoy.model.state import State
+from convoy.planner.strengths import about, records, strengths
+from convoy.rules.end_session import AcceptWork, LoseSession
+from convoy.rules.merge_work import LandMerge
 from tests.world.rules import NAME, Rules, sha, spec
 
 SHELL = EngineSpec(type="shell", args=("true",))
-
-
-def test_every_engine_has_something_it_is_good_at() -> None:
-    assert {*KNOWN} == {*ENGINES} - {"shell"}
 
 
 def test_what_is_configured_goes_before_what_is_known() -> None:
@@ -31,7 +27,7 @@ def test_what_is_configured_goes_before_what_is_known() -> None:
 
 
 @pytest.mark.parametrize(
-    ("paths", "kind"),
+    ("paths", "area"),
     [
         ((), "code"),
         (("src/api.py",), "code"),
@@ -40,8 +36,8 @@ def test_what_is_configured_goes_before_what_is_known() -> None:
         (("docs/", "README.md"), "docs"),
     ],
 )
-def test_a_task_is_of_the_kind_its_paths_are(paths: tuple[str, ...], kind: str) -> None:
-    assert kind_of(spec(1, paths=paths)) == kind
+def test_a_task_is_about_what_its_paths_are(paths: tuple[str, ...], area: str) -> None:
+    assert about(spec(1, paths=paths)) == area
 
 
 def test_the_log_tells_how_an_engine_did() -> None:
@@ -69,7 +65,7 @@ def test_the_log_tells_how_an_engine_did() -> None:
     rules.offered(3, sha("e"), sha("0"))
     rules.do(LandMerge(convoy=NAME, task=3, candidate=sha("e"), judged=("ci",)))
 
-    assert {kind: str(each) for kind, each in records(rules.state, SHELL).items()} == {
+    assert {area: str(each) for area, each in records(rules.state, SHELL).items()} == {
         "code": "1 of 2 merged at the first try, 0.0 min a task",
         "docs": "1 of 1 merged at the first try, 0.0 min, $0.50 a task",
     }

@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.box.supervisor import Stream
 from runner.engines import ENGINES
-from runner.engines.events import Cost, RateLimit, Said, Text, ToolUse, Usage
-from runner.engines.hearing import Hearing, Report
+from runner.engines.engine_events import Cost, RateLimit, Said, Text, ToolUse, Usage
+from runner.engines.output_reader import OutputReader, Report
 from runner.engines.row import Row
-from runner.supervise import Stream
 
 SAMPLES = Path(__file__).parent / "samples"
 STREAMS: tuple[tuple[Stream, str], ...] = (("err", "stderr"), ("out", "stdout"))
@@ -66,7 +66,7 @@ class Heard:
 def heard(sample: str, left: str = "", exit_code: int | None = 0) -> Heard:
     """Hear a sample out."""
     said: list[Said] = []
-    hearing = Hearing(row_of(sample), said.append)
+    hearing = OutputReader(row_of(sample), said.append)
     for stream, name in STREAMS:
         hearing.feed(stream, written(sample, name))
     hearing.close(left)

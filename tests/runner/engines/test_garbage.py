@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from runner.engines import ENGINES
-from runner.engines.events import Said, Text
-from runner.engines.hearing import LINE_CHARS, Hearing
+from runner.engines.engine_events import Said, Text
+from runner.engines.output_reader import LINE_CHARS, OutputReader
 from runner.engines.row import Row
 from tests.runner.engines.hearing import SAMPLES, STREAMS, row_of, written
 
@@ -50,7 +50,7 @@ ANY_JSON = st.recursive(
 
 def hear(row: Row, *pieces: str, left: str = "") -> list[Said]:
     said: list[Said] = []
-    hearing = Hearing(row, said.append)
+    hearing = OutputReader(row, said.append)
     for piece in pieces:
         hearing.feed("out", piece)
     hearing.close(left)

@@ -3,11 +3,11 @@
 import pytest
 
 from runner.engines import ENGINES
-from runner.engines.hearing import Hearing
+from runner.engines.output_reader import OutputReader
 
 
 def ended(*lines: str, name: str = "shell", exit_code: int = 0) -> tuple[object, str]:
-    hearing = Hearing(ENGINES[name], lambda _: None)
+    hearing = OutputReader(ENGINES[name], lambda _: None)
     for line in lines:
         hearing.feed("out", f"{line}\n")
     hearing.close("")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from convoy.events import EngineSpec, Price
+from convoy.model.records import EngineSpec, Price
 from tests.runner.engines.hearing import SAMPLES
 from tests.runner.job import Forge, Left, git
 

@@ -3,11 +3,11 @@
 import json
 
 from runner.engines import gemini
-from runner.engines.hearing import Hearing, Report
+from runner.engines.output_reader import OutputReader, Report
 
 
 def heard(*lines: dict[str, object]) -> Report:
-    hearing = Hearing(gemini.ROW, lambda _said: None)
+    hearing = OutputReader(gemini.ROW, lambda _said: None)
     for line in (*lines, {"type": "result", "status": "success"}):
         hearing.feed("out", json.dumps(line) + "\n")
     hearing.close("")

@@ -8,7 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from convoy.events import EngineSpec, TaskStarted
+from convoy.events.task_start import TaskStarted
+from convoy.model.records import EngineSpec
 from convoy.planner.asked import Asked
 from convoy.planner.survey import Survey
 from tests.runner.job import TOKEN, Forge, Left

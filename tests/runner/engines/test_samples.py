@@ -2,7 +2,7 @@
 
 import pytest
 
-from convoy.outcome import Trouble
+from convoy.model.outcome import Trouble
 from tests.runner.engines.hearing import SAMPLES, heard
 
 ALL = sorted({path.name.rpartition(".")[0] for path in SAMPLES.glob("*.std*")})

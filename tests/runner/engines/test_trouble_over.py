@@ -1,7 +1,7 @@
 """When an engine has got over a trouble, and when it only says so."""
 
-from runner.engines.events import Error, Result, Said, ToolUse
-from runner.engines.hearing import Hearing, Report
+from runner.engines.engine_events import Error, Result, Said, ToolUse
+from runner.engines.output_reader import OutputReader, Report
 from runner.engines.row import Row
 
 LIMITED = Error(kind="rate_limited", message="429")
@@ -11,7 +11,7 @@ TOOL = ToolUse(name="write")
 
 def heard(*said: Said, exit_code: int | None) -> Report:
     row = Row(name="said", argv=lambda _call: ("said",), read=lambda _s, _t: said)
-    hearing = Hearing(row, lambda _said: None)
+    hearing = OutputReader(row, lambda _said: None)
     hearing.feed("out", "one line\n")
     return hearing.report(exit_code)
 

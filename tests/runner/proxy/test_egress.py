@@ -2,7 +2,7 @@
 
 import pytest
 
-from runner.engines.events import Refused
+from runner.engines.engine_events import Refused
 from tests.runner.proxy.vendor import heard
 from tests.runner.proxy.world import asked, proxy, said, server, tunnelled
 

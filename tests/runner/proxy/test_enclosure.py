@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from runner.gateway import cannot_close
+from runner.session.proxy_client import cannot_close
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.test_session import FORBIDDING, run as run_claude
 from tests.runner.proxy.world import Server, server
@@ -157,7 +157,9 @@ def test_what_the_machine_allows_is_done_without_the_other(
     assert (left.result["network"], left.result["box"]) == (network, box), left.err
     assert left.result["exit_code"] == 5
     assert {"type": "network", "closed": not network, "why": network} in events(left)
-    assert ("runner.box" in left.said) == (not box)  # the first process that it sees
+    assert ("runner.box.namespaces" in left.said) == (
+        not box
+    )  # the first process that it sees
 
 
 def test_the_network_of_an_engine_with_a_key_proxy_is_closed_by_default(

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from aiohttp import ClientPayloadError, ClientSession
 
-from convoy.events import Price
-from runner.engines.events import Error, Refused
-from runner.wire import Caps, Dialect
+from convoy.model.records import Price
+from runner.engines.engine_events import Error, Refused
+from runner.proxy.proxy_protocol import Caps, Dialect
 from tests.runner.proxy.vendor import KEY, TOKEN, Vendor, client, heard, proxy, serving
 
 PATHS: dict[Dialect, str] = {
@@ -54,6 +54,17 @@ async def test_the_key_goes_to_the_vendor_where_its_dialect_wants_it(
     assert TOKEN not in f"{asked.headers}{asked.rel_url}"
 
 
+async def test_a_vendor_may_have_the_dialects_paths_below_one_of_its_own() -> None:
+    async with serving(Vendor()) as vendor, ClientSession() as session:
+        with proxy(f"{vendor.url}/mode", "chat") as (_, url):
+            headers = {"Authorization": f"Bearer {TOKEN}"}
+            post = session.post(url + PATHS["chat"], headers=headers, data=b"{1}")
+            async with post as answer:
+                await answer.read()
+
+    assert [each.path for each in vendor.asked] == ["/mode/v1/chat/completions"]
+
+
 @pytest.mark.parametrize("dialect", PATHS)
 async def test_who_has_not_the_sessions_token_is_told_so_as_the_vendor_would(
     dialect: Dialect,
@@ -85,6 +96,34 @@ async def test_what_makes_no_model_answer_is_refused_and_told_once(path: str) ->
                     assert got.status == 404
 
     assert [type(each) for each in told] == [Refused]
+    assert vendor.asked == []
+
+
+@pytest.mark.parametrize("dialect", PATHS)
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/v1/models/../files", "/v1/models/..", "/v1/models/a/../../files"),
+        *("/v1/models/%2e%2e/files", "/v1/models/%2E./files", "/v1/models/..%2ffiles"),
+        *("/v1/models/.", "/v1/models//files", "/v1//models", "/v1/models/"),
+        *("/v1/models/..%5cfiles", "/v1/models\\..\\files", "/v1/models/%252e%252e/x"),
+        *("/v1/models/..?after=a", "/v1/models/../models", "http://x/v1/models/../y"),
+    ],
+)
+async def test_a_path_that_leads_elsewhere_never_leaves(
+    dialect: Dialect, path: str
+) -> None:
+    async with serving(Vendor()) as vendor:
+        with proxy(vendor.url, dialect) as (_, url):
+            # No client sends such a path as it is: each resolves it first.
+            host, _, port = url.removeprefix("http://").rpartition(":")
+            reader, writer = await asyncio.open_connection(host, int(port))
+            head = f"GET {path} HTTP/1.1\r\nHost: {host}\r\nx-api-key: {TOKEN}\r\n"
+            writer.write(f"{head}Connection: close\r\n\r\n".encode())
+            status = (await reader.read()).split()[1]
+            writer.close()
+
+    assert status in (b"404", b"400")
     assert vendor.asked == []
 
 

@@ -4,17 +4,22 @@ import json
 
 import pytest
 
-from brat.demo.vendor import anthropic, chat, gemini, responses
+from brat.demo.vendor import (
+    anthropic_messages,
+    gemini_content,
+    openai_chat,
+    openai_responses,
+)
 from brat.demo.vendor.conversation import Asked, Say
-from brat.demo.vendor.server import Dialect
-from runner.proxy.gauge import Gauge
-from runner.wire import Metered
+from brat.demo.vendor.vendor_server import Dialect
+from runner.proxy.proxy_protocol import Metered
+from runner.proxy.server.usage_reader import UsageReader
 
 SPEAKERS = {
     each.__name__.rpartition(".")[2]: Dialect(
         each.read, each.whole, each.frames, each.fault
     )
-    for each in (anthropic, chat, responses, gemini)
+    for each in (anthropic_messages, openai_chat, openai_responses, gemini_content)
 }
 TURN = Say("Hello there, world. " * 20)
 
@@ -25,7 +30,7 @@ def asked(speaker: Dialect, *, stream: bool) -> Asked:
 
 
 def gauged(text: bytes, *, streams: bool, size: int) -> Metered:
-    gauge = Gauge(streams=streams)
+    gauge = UsageReader(streams=streams)
     for start in range(0, len(text), size):
         gauge.feed(text[start : start + size])
     return gauge.read(400)

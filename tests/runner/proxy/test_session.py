@@ -11,9 +11,9 @@ import psutil
 import pytest
 
 from brat.demo.vendor.script import Case, Script, dump
-from brat.processes import Process
-from convoy.events import EngineSpec, Limits
-from runner.boxing import cannot_box
+from brat.local.child_processes import Process
+from convoy.model.records import EngineSpec, Limits
+from runner.box.agent_box import cannot_box
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
 

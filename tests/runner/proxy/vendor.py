@@ -8,11 +8,11 @@ from pathlib import Path
 
 from aiohttp import ClientSession, web
 
-from convoy.events import EngineSpec
-from runner.engines.events import Said
+from convoy.model.records import EngineSpec
+from runner.engines.engine_events import Said
 from runner.engines.row import Call, Key
-from runner.gateway import Gateway
-from runner.wire import Caps, Dialect, Errand, Model
+from runner.proxy.proxy_protocol import Caps, Dialect, Model, ProxyOrder
+from runner.session.proxy_client import ProxyClient
 
 KEY = "made-up-key-0123456789"
 TOKEN = "made-up-token-0123456789"
@@ -72,12 +72,12 @@ def proxy(
     *,
     bearer: bool = False,
     caps: Caps | None = None,
-) -> Iterator[tuple[Gateway, str]]:
+) -> Iterator[tuple[ProxyClient, str]]:
     """Start the proxy as the witness does; give it and its address."""
     model = Model(
         dialect=dialect, upstream=upstream, key=KEY, bearer=bearer, token=TOKEN
     )
-    gateway = Gateway(Errand(model=model, caps=caps or Caps()), {})
+    gateway = ProxyClient(ProxyOrder(model=model, caps=caps or Caps()), {})
     spec = EngineSpec(type="claude-code")
     try:
         call = Call(spec, Path(), Path(), key=Key("ANTHROPIC_API_KEY", KEY))
@@ -86,7 +86,7 @@ def proxy(
         gateway.close()
 
 
-def heard(gateway: Gateway) -> list[Said]:
+def heard(gateway: ProxyClient) -> list[Said]:
     """Collect what the proxy tells from here on."""
     said: list[Said] = []
     gateway.listen(said.append)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 
-from runner.gateway import Gateway
-from runner.wire import Errand
+from runner.proxy.proxy_protocol import ProxyOrder
+from runner.session.proxy_client import ProxyClient
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
 DEADLINE_S = 20.0
@@ -51,9 +51,9 @@ def server(answer: bytes = ANSWER) -> Iterator[Server]:
 
 
 @contextmanager
-def proxy(*hosts: str, **offered: str) -> Iterator[tuple[Gateway, int]]:
+def proxy(*hosts: str, **offered: str) -> Iterator[tuple[ProxyClient, int]]:
     """Start the proxy as the witness does; give it and its port."""
-    gateway = Gateway(Errand(egress=hosts), offered)
+    gateway = ProxyClient(ProxyOrder(egress=hosts), offered)
     try:
         url = gateway.environment()["HTTPS_PROXY"]
         yield gateway, int(url.rpartition(":")[2])

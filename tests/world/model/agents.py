@@ -5,7 +5,7 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from convoy.kinds import CHANGING
+from convoy.kinds import KINDS
 from tests.world.model.bots import Bots, Mishap, mishaps
 from tests.world.model.forge import Result, Run
 
@@ -58,7 +58,7 @@ class Agents(Bots):
         run.completed = True
         if run.started.kind == "tests" and how in ("good", "clash"):
             how = "tests"
-        if run.started.kind not in CHANGING and how not in TROUBLES:
+        if KINDS[run.started.kind].answer and how not in TROUBLES:
             verdict = "approve" if how in ("good", "clash") else "changes"
             choice = "choose" if how in ("good", "clash") else "refused"
             split = "split" if how in ("good", "clash") else "refused"

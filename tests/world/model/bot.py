@@ -1,7 +1,8 @@
 """The loop in miniature: observe, plan, stage, one push, effects, again.
 
-The order of things is that of `bot/loop.py`, without threads; the draft, the mayor, the
-refinery, the deacon and the effects are the bot's own. Results come without parcels.
+The order of things is that of `bot/loop/loop.py`, without threads; the draft, the
+mayor, the refinery, the deacon and the effects are the bot's own.
+Results come without artifacts.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,27 +11,45 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot import effects
-from bot.desk import Desk
-from bot.door.inbox import Inbox
+from bot.context.bot_context import BotContext
+from bot.door.delivery_inbox import Inbox
+from bot.door.wake import ALL
+from bot.effects import intents
+from bot.effects.projections import is_shown
 from bot.forge.rest import Refused
-from bot.observe import observe
+from bot.loop.observe import observe
+from bot.loop.staging import PASSES, owed, perform
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
-from bot.settings import ROLES, Settings
-from bot.staging import PASSES, owed, perform
-from bot.wake import ALL
-from convoy import commands, ids
-from convoy.actions import Action, Align, Collect, Effect, Role, Staged
-from convoy.commands import Command
-from convoy.decide import Refusal
-from convoy.events import Overlap, TaskSpec
-from convoy.patterns.registry import built_in
+from bot.repository.mirrored_commits import MirroredCommits
+from bot.settings.bot_settings import ROLES, Settings
+from convoy.events.bots import StartBot
+from convoy.events.command import Command, Refusal
+from convoy.events.convoy_request import RequestConvoy
+from convoy.events.forge_actions import NoteDone
+from convoy.events.task_messages import TellTask
+from convoy.kinds.choice_kind import left
+from convoy.log.record import fold
+from convoy.model import ids
+from convoy.model.records import Overlap, TaskSpec
+from convoy.model.state import Convoy, State, Task
+from convoy.owed.actions import Action, Align, Collect, Effect, Role, Staged
+from convoy.patterns.catalog import built_in
 from convoy.patterns.template import Template
 from convoy.planner.survey import Survey
-from convoy.record import fold
-from convoy.rivals import left
-from convoy.state import Convoy, State, Task
+from convoy.rules.end_session import (
+    AcceptNothing,
+    AcceptReport,
+    AcceptWork,
+    LoseSession,
+    RefuseWork,
+)
+from convoy.rules.make_choice import MakeChoice
+from convoy.rules.merge_work import FailMerge, LandMerge, ProveWork
+from convoy.rules.split_task import BeginSplit, SplitTask
+from convoy.rules.stop_task import FailConvoy
+from convoy.rules.take_plan import PlanConvoy
+from convoy.rules.take_review import AcceptReview
 from grite.errors import Conflict, Unavailable
 from grite.event import Event as GriteEvent
 from grite.remote import RefUpdate
@@ -40,15 +59,15 @@ from tests.world.model.github import LOGIN, ModelGitHub, at_once
 
 ROUNDS: Final = 40
 ONCE: Final = (
-    *(commands.AcceptNothing, commands.AcceptReport, commands.AcceptWork),
-    commands.AcceptReview,
-    *(commands.ProveTests, commands.ProveRival, commands.MakeChoice),
-    commands.FailConvoy,
-    *(commands.LandMerge, commands.LoseSession, commands.NoteDone),
-    *(commands.PlanConvoy, commands.RefuseWork, commands.RequestConvoy),
-    *(commands.StartBot, commands.BeginSplit, commands.SplitTask),
+    *(AcceptNothing, AcceptReport, AcceptWork),
+    AcceptReview,
+    *(ProveWork, MakeChoice),
+    FailConvoy,
+    *(LandMerge, LoseSession, NoteDone),
+    *(PlanConvoy, RefuseWork, RequestConvoy),
+    *(StartBot, BeginSplit, SplitTask),
 )
-TOLD: Final = commands.TellTask
+TOLD: Final = TellTask
 """May be said twice."""
 _SETTINGS: Final = Settings(
     repository="octo/app",
@@ -65,6 +84,38 @@ class NoInbox(Inbox):
 
     def __init__(self) -> None:
         pass
+
+
+class ModelCommits(MirroredCommits):
+    """What commits hold that are in memory."""
+
+    def __init__(self, mirror: "ModelMirror") -> None:
+        super().__init__(mirror)
+        self.forge = mirror.forge
+
+    def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
+        """Nothing: there are no files here."""
+        del commit, tasks
+        return ()
+
+    def template(self, commit: str, name: str) -> Template:
+        """Return one of brat's own: commits in memory hold none."""
+        return built_in(name)
+
+    def diff(self, base: str, commit: str, room: int) -> str:
+        """Return what changed: commits in memory have lines."""
+        known = self.forge.commits
+        return "\n".join(sorted(known[commit].lines - known[base].lines))[:room]
+
+    def surveyed(self, commit: str) -> Survey:
+        """Return that nothing is known: commits in memory hold no files."""
+        del commit
+        return Survey(files=0, folders=(), languages=())
+
+    def lines(self, base: str, commit: str) -> int:
+        """Return how many lines were added."""
+        known = self.forge.commits
+        return len(known[commit].lines - known[base].lines)
 
 
 class ModelMirror(Mirror):
@@ -90,11 +141,6 @@ class ModelMirror(Mirror):
             self._state = fold(self._state, entry.commit, entry.events, entry.actor)
         self._folded = len(self.forge.log)
 
-    def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
-        """Nothing: there are no files here."""
-        del commit, tasks
-        return ()
-
     def push(
         self,
         events: Sequence[GriteEvent],
@@ -113,25 +159,6 @@ class ModelMirror(Mirror):
             entry = self.forge.log[-1]
             self._state = fold(self._state, entry.commit, entry.events, actor)
             self._folded = len(self.forge.log)
-
-    def template(self, commit: str, name: str) -> Template:
-        """Return one of brat's own: commits in memory hold none."""
-        return built_in(name)
-
-    def diff(self, base: str, commit: str, room: int) -> str:
-        """Return what changed: commits in memory have lines."""
-        known = self.forge.commits
-        return "\n".join(sorted(known[commit].lines - known[base].lines))[:room]
-
-    def surveyed(self, commit: str) -> Survey:
-        """Return that nothing is known: commits in memory hold no files."""
-        del commit
-        return Survey(files=0, folders=(), languages=())
-
-    def lines(self, base: str, commit: str) -> int:
-        """Return how many lines were added."""
-        known = self.forge.commits
-        return len(known[commit].lines - known[base].lines)
 
     def ensure(self, commits: Sequence[str]) -> None:
         """Have them: all commits are in memory."""
@@ -169,10 +196,11 @@ class Bot:
     def __init__(self, forge: Forge, actor: bytes, done: list[Command]) -> None:
         self.forge = forge
         self.mirror = ModelMirror(forge)
-        self.desk = Desk(
+        self.context = BotContext(
             settings=_SETTINGS,
             github=ModelGitHub(forge),
             mirror=self.mirror,
+            commits=ModelCommits(self.mirror),
             composer=ModelComposer(forge),
             inbox=NoInbox(),
             actor=actor,
@@ -180,7 +208,7 @@ class Bot:
             clock=lambda: forge.now,
         )
         self._done = done
-        self._noted: list[commands.NoteDone] = []
+        self._noted: list[NoteDone] = []
         self._lease_is_fresh = False
 
     def ask(self, command: Command, moves: Mapping[str, str] = {}) -> Refusal | None:
@@ -206,7 +234,7 @@ class Bot:
             look: not to look is to have looked some time ago.
             roles: whose work is done.
         """
-        self.desk.settings = _SETTINGS.model_copy(update={"roles": roles})
+        self.context.settings = _SETTINGS.model_copy(update={"roles": roles})
         self._lease_is_fresh = False
         if look:
             self.mirror.look()
@@ -221,7 +249,7 @@ class Bot:
 
     def _rounds(self) -> bool:
         for number in range(ROUNDS):
-            self.desk.observed = at_once(observe(self.desk, ALL))
+            self.context.observed = at_once(observe(self.context, ALL))
             draft = self._draft()
             for command in self._noted:
                 draft.submit(command)
@@ -229,16 +257,16 @@ class Bot:
             self._stage(draft)
             if draft:
                 self._push(draft)
-                self.desk.fresh |= draft.intended
+                self.context.memory.fresh |= draft.intended
             if not self._effects() and not draft:
                 return number > 0
-        raise AssertionError(f"owed without end: {owed(self.desk)[:3]}")
+        raise AssertionError(f"owed without end: {owed(self.context)[:3]}")
 
     def _draft(self) -> TwiceDraft:
         self.forge.now += 1_000
-        draft = TwiceDraft(self.mirror, self.desk.actor, self.forge.now)
+        draft = TwiceDraft(self.mirror, self.context.actor, self.forge.now)
         if draft.actor.hex() not in draft.state.bots:
-            draft.submit(commands.StartBot(actor=draft.actor.hex(), version="0"))
+            draft.submit(StartBot(actor=draft.actor.hex(), version="0"))
         return draft
 
     def _push(self, draft: TwiceDraft) -> None:
@@ -247,14 +275,14 @@ class Bot:
         self._lease_is_fresh = True
         self._done += filter(_is_once, draft.commands)
 
-    # --- staging, as `bot/staging.py` -----------------------------------------------
+    # --- staging, as `bot/loop/staging.py` ------------------------------------------
 
     def _stage(self, draft: Draft) -> None:
         done: set[Action] = set()
         for _ in range(PASSES):
             new = [
                 action
-                for action in owed(self.desk, draft)
+                for action in owed(self.context, draft)
                 if isinstance(action, Staged) and action not in done
             ]
             for action in new:
@@ -262,7 +290,7 @@ class Bot:
                 if isinstance(action, Collect):
                     self._collect(draft, action)
                 else:
-                    perform(self.desk, draft, action)
+                    perform(self.context, draft, action)
             if not new or any(isinstance(action, Align) for action in new):
                 return
 
@@ -287,7 +315,7 @@ class Bot:
             convoy = draft.state.convoys[action.convoy]
             result = Result("split", parts=parts_of(convoy, task))
         command = result.command(*names, base=attempt.root or attempt.base)
-        if draft.submit(command) is None and isinstance(command, commands.AcceptWork):
+        if draft.submit(command) is None and isinstance(command, AcceptWork):
             draft.move(HEADS + ids.task_branch(*names[:2]), command.commit)
 
     # --- effects --------------------------------------------------------------------
@@ -295,14 +323,14 @@ class Bot:
     def _effects(self) -> bool:
         wanted = [
             action
-            for action in owed(self.desk)
-            if isinstance(action, Effect) and not effects.is_shown(self.desk, action)
+            for action in owed(self.context)
+            if isinstance(action, Effect) and not is_shown(self.context, action)
         ]
         if wanted and not self._lease_is_fresh:
             self._push(self._draft())
         for effect in wanted:
             try:
-                noted = at_once(effects.perform(self.desk, effect))
+                noted = at_once(intents.perform(self.context, effect))
             except (Refused, Unavailable):
                 continue
             if noted is not None:
@@ -322,6 +350,6 @@ def parts_of(convoy: Convoy, split: Task) -> tuple[TaskSpec, ...]:
 
 def _is_once(command: Command) -> bool:
     """Whether it is never allowed a second time, however much later."""
-    if isinstance(command, commands.FailMerge):
+    if isinstance(command, FailMerge):
         return command.candidate is not None
     return isinstance(command, ONCE)

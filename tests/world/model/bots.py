@@ -6,9 +6,9 @@ from typing import Final
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from bot.settings import ROLES
-from convoy.record import fold
-from convoy.state import State
+from bot.settings.bot_settings import ROLES
+from convoy.log.record import fold
+from convoy.model.state import State
 from grite import chunk
 from tests.world.model.drawn import chosen
 from tests.world.model.forge import LOCK, MAIN, Died, Fuse

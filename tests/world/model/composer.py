@@ -1,7 +1,7 @@
 """The refinery's builder over commits in memory."""
 
 from bot.repository.compose import Composer, Conflicted, Piece
-from convoy.events import Strategy
+from convoy.model.records import Strategy
 from tests.world.model.forge import Forge
 
 

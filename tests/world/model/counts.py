@@ -1,23 +1,17 @@
 """What has happened, in the words that are counted: a proof must have met it."""
 
-from convoy.events import (
-    ChoiceMade,
-    ConvoyCompleted,
-    Event,
-    MergeAttempted,
-    MergeFailed,
-    MergeLanded,
-    TaskBlocked,
-    TaskMerged,
-    TaskSplit,
-    TaskStarted,
-    TestsProven,
-    WorkProven,
-    WorkReviewed,
-)
-from convoy.plan import NOT_RED
-from convoy.rivals import NONE_LEFT
-from convoy.state import Convoy, State
+from convoy.events import Event
+from convoy.events.candidates import MergeAttempted, MergeFailed, MergeLanded
+from convoy.events.review_verdicts import WorkReviewed
+from convoy.events.rival_choice import ChoiceMade
+from convoy.events.task_ends import ConvoyCompleted, TaskMerged
+from convoy.events.task_queue import TaskBlocked
+from convoy.events.task_split import TaskSplit
+from convoy.events.task_start import TaskStarted
+from convoy.events.trials import TestsProven, WorkProven
+from convoy.kinds.choice_kind import NONE_LEFT
+from convoy.model.state import Convoy, State
+from convoy.owed.landings import NOT_RED
 
 
 def names_of(  # noqa: C901, PLR0912  one arm a kind

@@ -5,7 +5,7 @@ from typing import Final, TypeVar
 
 from hypothesis import strategies as st
 
-from convoy.events import EngineSpec, Settings
+from convoy.model.records import EngineSpec, Settings
 
 PATHS: Final = ("", "paths: src/", "paths: src/a.py", "paths: docs/")
 NEEDS: Final = ("", "needs: port:80")

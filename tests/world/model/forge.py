@@ -13,22 +13,24 @@ from typing import Any, Literal, assert_never
 from msgspec import Struct
 
 from bot.forge.rest import Refused
-from convoy.codec import UnknownFact, fact_of
-from convoy.commands import (
+from convoy.events import Event
+from convoy.events.command import Command
+from convoy.events.task_start import TaskStarted
+from convoy.log.codec import UnknownFact, fact_of
+from convoy.log.record import fold
+from convoy.model.records import Report, TaskSpec
+from convoy.model.state import State
+from convoy.readiness.observed import Check
+from convoy.rules.end_session import (
     AcceptNothing,
     AcceptReport,
-    AcceptReview,
     AcceptWork,
-    Command,
     LoseSession,
-    MakeChoice,
     RefuseWork,
-    SplitTask,
 )
-from convoy.events import Event, Report, TaskSpec, TaskStarted
-from convoy.observed import Check
-from convoy.record import fold
-from convoy.state import State
+from convoy.rules.make_choice import MakeChoice
+from convoy.rules.split_task import SplitTask
+from convoy.rules.take_review import AcceptReview
 from grite.errors import Conflict, Unavailable
 from grite.event import CommentAdded, Event as GriteEvent
 from grite.remote import RefUpdate

@@ -8,14 +8,15 @@ from typing import Any, TypeVar
 
 from bot.forge import payloads
 from bot.forge.check_runs import CheckRuns, View
-from bot.forge.ci import Ci
 from bot.forge.github import GitHub
 from bot.forge.payloads import CheckRun
+from bot.forge.repository_ci import Ci
 from bot.forge.rest import Refused
 from bot.forge.task_runs import TaskRuns
-from convoy import ids, observed
-from convoy.events import TaskStarted
-from convoy.observed import Check
+from convoy.events.task_start import TaskStarted
+from convoy.model import ids
+from convoy.readiness import observed
+from convoy.readiness.observed import Check
 from tests.world.model.forge import HEADS, Forge, Pull, Run, fact_in
 
 LOGIN = "brat[bot]"

@@ -6,17 +6,11 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from bot.repository.compose import Conflicted
-from convoy.commands import (
-    DropTask,
-    FailConvoy,
-    FreeLease,
-    PauseConvoy,
-    ResumeConvoy,
-    RetryTask,
-    TakeLease,
-)
-from convoy.events import Settings
-from convoy.state import Convoy, Task
+from convoy.events.leases import FreeLease, TakeLease
+from convoy.events.pausing import PauseConvoy, ResumeConvoy
+from convoy.model.records import Settings
+from convoy.model.state import Convoy, Task
+from convoy.rules.stop_task import DropTask, FailConvoy, RetryTask
 from tests.world.model.drawn import chosen, configurations, patterns, plans, which
 from tests.world.model.forge import HEADS, LOST, MAIN
 from tests.world.model.story import Story

@@ -9,28 +9,20 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Final
 
-from convoy import ids
-from convoy.events import (
-    ApprovalVoided,
-    ChoiceMade,
-    ConvoyApproved,
-    ConvoyFailed,
-    Event,
-    LeaseTaken,
-    MergeLanded,
-    TaskApproved,
-    TaskBlocked,
-    TaskDropped,
-    TaskMerged,
-    TaskStarted,
-    WorkAccepted,
-    WorkRefused,
-    WorkReviewed,
-)
-from convoy.kinds import reviews
-from convoy.reorder import overlooked
-from convoy.rivals import is_unchosen
-from convoy.state import Convoy, State, Task
+from convoy.events import Event
+from convoy.events.approvals import ApprovalVoided, ConvoyApproved, TaskApproved
+from convoy.events.candidates import MergeLanded
+from convoy.events.leases import LeaseTaken
+from convoy.events.review_verdicts import WorkReviewed
+from convoy.events.rival_choice import ChoiceMade
+from convoy.events.session_ends import WorkAccepted, WorkRefused
+from convoy.events.task_ends import ConvoyFailed, TaskDropped, TaskMerged
+from convoy.events.task_queue import TaskBlocked
+from convoy.events.task_start import TaskStarted
+from convoy.kinds.relations import attending, trial
+from convoy.model import ids
+from convoy.model.state import Convoy, State, Task
+from convoy.readiness.reorder import overlooked
 from grite.remote import RefUpdate
 from grite.resource import overlaps
 from tests.world.model.counts import names_of
@@ -184,11 +176,12 @@ class Promises:
                 self._approved.get((fact.convoy, fact.task, by)) == task.work.commit
                 for by in task.approved_by
             ]
-            for review in reviews(convoy, task.number):
+            reviews = (t for t, _ in attending(convoy, task) if t.spec.kind == "review")
+            for review in reviews:
                 seen = self._reviewed.get((fact.convoy, review.number))
                 assert seen == task.work.commit, "landed unreviewed"
             assert task.spec.kind in ("work", "rival"), "landed, and is no work"
-            assert not is_unchosen(convoy, task), "landed, and was not chosen"
+            assert trial(convoy, task) is None, "landed, and was not chosen"
             assert sum(approved) >= convoy.settings.approvals, "landed unapproved"
             assert candidate.work == task.work.commit
             assert task.work.attempt == task.started, "a superseded attempt landed"

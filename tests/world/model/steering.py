@@ -7,28 +7,18 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 from bot.repository.compose import Conflicted, Piece
-from convoy import ids
-from convoy.commands import (
-    AddTask,
-    ApprovePlan,
-    ApproveWork,
-    AssignTask,
-    Command,
-    HoldWork,
-    LinkTask,
-    PauseAll,
-    RankConvoy,
-    RebaseWork,
-    ReleaseWork,
-    RequestMerge,
-    ResumeAll,
-    ReviseTask,
-    TellTask,
-    VoidApproval,
-    WithdrawMerge,
-)
-from convoy.events import Kind, TaskSpec
-from convoy.state import Convoy, Task, Work
+from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
+from convoy.events.command import Command
+from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
+from convoy.events.pausing import PauseAll, ResumeAll
+from convoy.events.plan_edits import RankConvoy
+from convoy.events.task_messages import TellTask
+from convoy.model import ids
+from convoy.model.attempt import Work
+from convoy.model.records import Kind, TaskSpec
+from convoy.model.state import Convoy, Task
+from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
+from convoy.rules.redo_work import RebaseWork, ReviseTask
 from tests.world.model.drawn import chosen, which
 from tests.world.model.forge import HEADS
 from tests.world.model.people import People
@@ -118,7 +108,7 @@ class Steering(People):
     def _rebased(self, convoy: Convoy, task: Task, work: Work) -> Command | None:
         onto = self.forge.refs.get(HEADS + ids.base_branch(convoy.name), work.base)
         piece = Piece(base=work.base, work=work.commit, onto=onto, message="", at=0)
-        made = self.bot.desk.composer.build("rebase", piece)
+        made = self.bot.context.composer.build("rebase", piece)
         if isinstance(made, Conflicted):
             return None
         return RebaseWork(

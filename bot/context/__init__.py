@@ -1,0 +1,1 @@
+"""What every role works with: the mirror, the forge, the clock, the bot's identity."""

@@ -1,0 +1,37 @@
+"""A bot process's memory beside the log. It may be lost."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+
+@dataclass(frozen=True)
+class Delay:
+    """How often a notification failed, and when it may be tried again."""
+
+    tries: int
+    next_at: int
+    """Unix ms."""
+    why: str = ""
+
+
+@dataclass(kw_only=True)
+class ProcessMemory:
+    """Everything announced, tried, seen and shown since the process began."""
+
+    fresh: set[str] = field(default_factory=set)
+    """Keys of actions that this process announced and has not tried yet. For all others
+    the forge is first searched for an earlier try's result."""
+    tried: dict[str, int] = field(default_factory=dict)
+    """When each action without a certain outcome was tried, unix ms."""
+    shown: dict[str, object] = field(default_factory=dict)
+    """What the forge was last seen to show, so that nothing is written twice."""
+    unticked: dict[int, set[str]] = field(default_factory=dict)
+    """By comment, the boxes whose ticks were handled: they are shown empty again."""
+    ticks: dict[tuple[int, str], int] = field(default_factory=dict)
+    """When each unhandled tick, by comment and box, was first seen; unix ms."""
+    delays: dict[str, Delay] = field(default_factory=dict)
+    """By key, the notifications that failed so far, and when the next try is."""
+    heard_until: datetime | None = None
+    """When the newest comment found so far was written or edited."""
+    ended: dict[int, int] = field(default_factory=dict)
+    """When each run was first seen to have ended, unix ms."""

@@ -1,0 +1,86 @@
+"""Keeps rendered pages for a few seconds, for everybody who asks for the same page."""
+
+import gzip
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from aiohttp import web
+
+from bot.dashboard.access_policy import RepositoryView, Visitor
+
+FRESH_MS: Final = 2000
+"""How long a page is reused while the log does not change."""
+MOST: Final = 64
+LEVEL: Final = 5
+"""The gzip level: above it, pages take longer and are hardly shorter."""
+
+_Key = tuple[str, str, Visitor, int]
+
+
+@dataclass(frozen=True)
+class CachedPage:
+    """A page as HTML."""
+
+    text: bytes
+    secret: bool
+    """Whether it holds a form's token. Then it is never compressed: its length would
+    let an attacker with text on the page guess the token (https://www.breachattack.com/).
+    """
+
+    @cached_property
+    def packed(self) -> bytes:
+        """The page as gzip."""
+        return gzip.compress(self.text, LEVEL, mtime=0)
+
+    def answer(self, request: web.Request) -> web.Response:
+        """Return the page as this browser wants it."""
+        if self.secret or not takes_gzip(request):
+            return web.Response(
+                body=self.text, content_type="text/html", charset="utf-8"
+            )
+        return web.Response(
+            body=self.packed,
+            content_type="text/html",
+            charset="utf-8",
+            headers={"Content-Encoding": "gzip", "Vary": "Accept-Encoding"},
+        )
+
+
+class PageCache:
+    """Holds the newest pages; for one event loop."""
+
+    def __init__(self) -> None:
+        """Begin with no pages."""
+        self._made: dict[_Key, CachedPage] = {}
+
+    def page(
+        self,
+        request: web.Request,
+        view: RepositoryView,
+        visitor: Visitor,
+        make: Callable[[], str],
+    ) -> CachedPage:
+        """Return the requested page, rendered again when the log has changed.
+
+        Args:
+            request: its path and query name the page.
+            view: the repository that the page shows.
+            visitor: the person for whom it is rendered.
+            make: renders the page.
+        """
+        key = (request.path_qs, view.watcher.mark, visitor, view.now // FRESH_MS)
+        made = self._made.get(key)
+        if made is None:
+            made = CachedPage(make().encode(), secret=bool(visitor.csrf))
+            if len(self._made) >= MOST:
+                self._made.clear()
+            self._made[key] = made
+        return made
+
+
+def takes_gzip(request: web.Request) -> bool:
+    """Whether the browser says that it can read gzip."""
+    said = request.headers.get("Accept-Encoding", "").replace(" ", "").lower()
+    return "gzip" in said.split(",") or "gzip;q=1" in said

@@ -1,0 +1,137 @@
+"""The pages: state in, HTML out."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import escape
+
+from bot.dashboard import assets
+from bot.dashboard.access_policy import RepositoryView, Visitor
+from bot.dashboard.graph_drawing import BOX, draw
+from bot.dashboard.lists import all_tasks, newest_first, waiting
+from bot.verbs import endpoints
+from convoy.model import ids
+from convoy.model.spending import spoken, used
+from convoy.model.state import Convoy, State, Task
+from convoy.readiness.landing import waiting_to_merge
+from convoy.text.counts_and_times import clock
+from convoy.views.elapsed import saved_s, worked_s
+from convoy.views.interventions import interventions
+from convoy.views.reasons import reasons, waits_for
+
+LANES: Final = ("queued", "running", "blocked", "needs-review", "merged")
+HEAD: Final = 8
+"""Rows of each list on the first page; every list has a page of its own."""
+URGENT: Final = 5
+"""Interventions on the first page."""
+
+_pages: Final = Environment(
+    loader=PackageLoader("bot.dashboard", "templates"),
+    autoescape=select_autoescape(default=True),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_pages.filters["clock"] = clock
+_pages.globals["waits_for"] = waits_for
+_pages.globals["static"] = assets.address
+_pages.globals["task_buttons"] = endpoints.task_buttons
+
+
+def page(
+    name: str,
+    view: RepositoryView,
+    path: str,
+    visitor: Visitor,
+    **given: Any,  # noqa: ANN401  a page's own values
+) -> str:
+    """Return a page as HTML.
+
+    Args:
+        name: the template's name, without its ending.
+        view: the repository that the page shows.
+        path: the page's own path, from which it reloads itself when there is news.
+        visitor: who asks; decides whether the page shows buttons.
+        given: the template's other values.
+    """
+    return _pages.get_template(f"{name}.html").render(
+        source=view.source,
+        trouble=view.watcher.trouble,
+        mark=view.watcher.mark,
+        path=path,
+        visitor=visitor,
+        may_write=visitor.may_write and view.source.carry_out is not None,
+        **given,
+    )
+
+
+def index(repositories: Sequence[str], visitor: Visitor) -> str:
+    """Return the list of repositories as HTML."""
+    return _pages.get_template("index.html").render(
+        repositories=repositories, visitor=visitor
+    )
+
+
+def escaped(text: str) -> str:
+    """Return a stranger's text, escaped for HTML."""
+    return str(escape(text))
+
+
+def fault(status: int, phrase: str, said: str) -> str:
+    """Return an error page as HTML."""
+    return _pages.get_template("fault.html").render(
+        status=status, phrase=phrase, said=said
+    )
+
+
+def overview(view: RepositoryView) -> Mapping[str, Any]:
+    """Return the first page's values: the head of each list."""
+    state, waits = view.state, waiting(view)
+    lanes: dict[str, list[tuple[Convoy, Task]]] = defaultdict(list)
+    for convoy, task in all_tasks(state):
+        lanes[task.state].append((convoy, task))
+    convoys, running = newest_first(state), [*state.running()]
+    return {
+        "interventions": waits[:URGENT],
+        "waiting": len(waits),
+        "lanes": [(name, len(lanes[name]), lanes[name][:HEAD]) for name in LANES],
+        "convoys": convoys[:HEAD],
+        "convoy_count": len(convoys),
+        "sessions": running[:HEAD],
+        "session_count": len(running),
+        "saved_s": sum(map(saved_s, state.convoys.values())),
+    }
+
+
+def of_convoy(state: State, convoy: Convoy, now: int) -> Mapping[str, Any]:
+    """Return the values of a convoy's page."""
+    found = (each for each in interventions(state, now) if each.convoy == convoy.name)
+    return {
+        "convoy": convoy,
+        "base": ids.base_branch(convoy.name),
+        "drawing": draw(convoy),
+        "box": BOX,
+        "queue": waiting_to_merge(convoy),
+        "buttons": endpoints.convoy_buttons(convoy),
+        "interventions": tuple(found),
+        "worked_s": worked_s(convoy),
+        "saved_s": saved_s(convoy),
+        "used": spoken(used(convoy)),
+    }
+
+
+def of_task(
+    state: State, convoy: Convoy, task: Task, now: int, output: str
+) -> Mapping[str, Any]:
+    """Return the values of a task's page; `output` is its session's output."""
+    return {
+        "convoy": convoy,
+        "task": task,
+        "branch": ids.task_branch(convoy.name, task.number),
+        "reasons": reasons(state, convoy, task, now),
+        "run": task.newest_run,
+        "used": spoken(task.used),
+        "output": output,
+    }

@@ -1,0 +1,104 @@
+"""Lets people in by a token and its cookie, on the hosts that the dashboard serves.
+
+The token is printed where the dashboard was started. Opening the printed address turns
+it into a cookie that no other site's page can send along.
+"""
+
+import hmac
+from typing import Final
+from urllib.parse import urlsplit
+
+from aiohttp import web
+
+from bot.dashboard.access_policy import RepositoryView, Visitor
+
+SOMEBODY: Final = "somebody at the dashboard"
+COOKIE: Final = "brat-dashboard"
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+}
+
+
+def is_ours(request: web.Request) -> bool:
+    """Whether the request names this machine; another name means a DNS attack."""
+    host = request.host.rsplit(":", 1)[0] if ":" in request.host else request.host
+    return host in LOOPBACK
+
+
+def is_known(request: web.Request, token: str) -> bool:
+    """Whether the request shows the token, as a cookie or as a bearer."""
+    header = request.headers.get("Authorization", "")
+    shown = request.cookies.get(COOKIE) or header.removeprefix("Bearer ")
+    return bool(token) and hmac.compare_digest(shown.encode(), token.encode())
+
+
+def shows(request: web.Request, token: str) -> bool:
+    """Whether the request shows the token as a bearer."""
+    shown = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    return hmac.compare_digest(shown.encode(), token.encode())
+
+
+def is_from_here(request: web.Request) -> bool:
+    """Whether one of our pages sent this, as the browser says; programs say nothing.
+
+    https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Origin
+    """
+    origin = request.headers.get("Origin")
+    if origin is None:
+        return request.headers.get("Sec-Fetch-Site", "same-origin") == "same-origin"
+    return urlsplit(origin).netloc == request.host
+
+
+def welcome(request: web.Request, token: str) -> web.Response | None:
+    """Turn the printed address into a cookie; None: it is not that address.
+
+    The token leaves the address bar with the redirect.
+    """
+    if "token" not in request.query:
+        return None
+    shown = request.query["token"]
+    if not token or not hmac.compare_digest(shown.encode(), token.encode()):
+        raise web.HTTPForbidden(text="This is not the token that brat printed.\n")
+    answer = web.Response(status=303, headers={"Location": request.path})
+    answer.set_cookie(COOKIE, token, httponly=True, samesite="Strict", path="/")
+    return answer
+
+
+class TokenAccess:
+    """Access to a dashboard on this machine: the token allows pressing buttons."""
+
+    def __init__(self, view: RepositoryView) -> None:
+        """Show the only repository."""
+        self._view = view
+
+    async def admit(self, request: web.Request) -> web.Response | None:
+        """Refuse other names for this machine, and turn the token into a cookie."""
+        if not is_ours(request):
+            raise web.HTTPMisdirectedRequest(text="This is not our name.\n")
+        return welcome(request, self._view.source.token)
+
+    async def view(self, _: web.Request) -> RepositoryView:
+        """Return the only repository."""
+        return self._view
+
+    async def visitor(self, request: web.Request, view: RepositoryView) -> Visitor:
+        """Return the visitor, who sees buttons if they show the token."""
+        return Visitor(may_write=is_known(request, view.source.token))
+
+    async def writer(self, request: web.Request, view: RepositoryView) -> str:
+        """Return `SOMEBODY` as the person who presses a button: names are unknown."""
+        if not is_from_here(request) or not is_known(request, view.source.token):
+            raise web.HTTPForbidden(
+                text="Open the address that brat printed: it has the token.\n"
+            )
+        return SOMEBODY

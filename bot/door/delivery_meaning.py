@@ -1,0 +1,198 @@
+"""Interprets a delivery: its request, and the part of the world to look at.
+
+Pure. A delivery is only a hint: the forge and the log say what is true.
+https://docs.github.com/webhooks/webhook-events-and-payloads
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from bot.door.delivery_inbox import (
+    Kept,
+    Remark,
+    Request,
+    Review,
+    ReviewVerdict,
+    Ticked,
+    Trigger,
+)
+from bot.door.wake import Part
+from bot.forge.payloads import Account, Delivery, Envelope, ReviewDelivery, Reviewed
+from bot.markdown.mention import may_mention
+from bot.markdown.tick_boxes import ticked_in
+
+LOOK_AT: Final[dict[str, Part]] = {
+    "issues": "issues",
+    "issue_comment": "comments",
+    "workflow_run": "runs",
+    "workflow_job": "runs",
+    "check_run": "checks",
+    "check_suite": "checks",
+    "status": "checks",
+    "push": "refs",
+    "pull_request": "issues",
+    "pull_request_review": "comments",
+}
+ASKING: Final[dict[str, type[Envelope]]] = {
+    "issues": Delivery,
+    "issue_comment": Delivery,
+    "pull_request_review": ReviewDelivery,
+}
+"""The only events that may hold a request."""
+_VERDICTS: Final[dict[str, ReviewVerdict]] = {
+    "approved": "approved",
+    "changes_requested": "changes_requested",
+}
+_COMMAND: Final = "/brat"
+ROSTER: Final = frozenset({"installation", "installation_repositories", "repository"})
+"""After these the bot may serve other repositories than before."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Meaning:
+    """What to do about a delivery."""
+
+    part: Part | None = None
+    """The part of the world that may have changed."""
+    kept: Kept | None = None
+    """The request to keep, with the text as it was signed."""
+
+
+def read(event: str, body: bytes) -> Envelope:
+    """Return a delivery's content.
+
+    Raises:
+        ValidationError: the body is no delivery, or has over 200 nested levels.
+    """
+    return ASKING.get(event, Envelope).model_validate_json(body)
+
+
+def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
+    """Return what a delivery about one of our repositories means.
+
+    Args:
+        event: the header X-GitHub-Event, unchecked.
+        delivery: the body as `read` returned it.
+        label: the label that asks for a convoy.
+        login: the bot's account; its own actions ask for nothing.
+    """
+    kept: Kept | None = None
+    sender = delivery.sender
+    own = sender is not None and sender.login == login
+    if isinstance(delivery, Delivery) and not own:
+        if event == "issues":
+            kept = _asked(delivery, label, login)
+        elif event == "issue_comment" and delivery.action == "created":
+            kept = _commented(delivery, login)
+        elif event == "issue_comment" and delivery.action == "edited":
+            kept = _ticked(delivery, login)  # no other edit asks for anything
+    if isinstance(delivery, ReviewDelivery) and not own:
+        kept = _reviewed(delivery)
+    part = LOOK_AT.get(event)
+    if part == "issues" and own:
+        part = "comments"  # it need not look at labels that it set itself
+    return Meaning(part=part, kept=kept)
+
+
+def _asked(delivery: Delivery, label: str, login: str) -> Request | None:
+    """Return the request for a convoy in an issue's delivery; None: there is none."""
+    issue, sender = delivery.issue, delivery.sender
+    trigger = _trigger(delivery, label, login)
+    if trigger is None or issue is None or sender is None:
+        return None
+    return Request(
+        issue=issue.number,
+        title=issue.title,
+        text=issue.body or "",
+        by=sender.login,
+        bot=sender.id if sender.type == "Bot" else 0,
+        trigger=trigger,
+    )
+
+
+def _trigger(delivery: Delivery, label: str, login: str) -> Trigger | None:
+    issue, named, assignee = delivery.issue, delivery.label, delivery.assignee
+    if issue is None or issue.pull_request is not None:
+        return None
+    match delivery.action:
+        case "labeled" if named is not None and named.name == label:
+            return "label"
+        case "opened" if may_mention(issue.body or "", login):
+            return "mention"
+        case "assigned" if assignee is not None and assignee.login == login:
+            return "assignee"
+        case _:
+            return None
+
+
+def _commented(delivery: Delivery, login: str) -> Remark | None:
+    """Return a comment that may hold a request; a bot's comment never does."""
+    issue, comment, sender = delivery.issue, delivery.comment, delivery.sender
+    if issue is None or comment is None or sender is None or sender.type == "Bot":
+        return None
+    text = comment.body or ""
+    if not may_ask(text, login):
+        return None
+    return Remark(
+        issue=issue.number,
+        comment=comment.id,
+        text=text,
+        by=sender.login,
+        on_pull=issue.pull_request is not None,
+        title=issue.title,
+        body=issue.body or "",
+    )
+
+
+def _ticked(delivery: Delivery, login: str) -> Ticked | None:
+    """Return the boxes that a person ticked in one of the bot's comments."""
+    issue, comment, sender = delivery.issue, delivery.comment, delivery.sender
+    if issue is None or comment is None or sender is None or sender.type == "Bot":
+        return None
+    if comment.user is None or comment.user.login != login:
+        return None
+    before = delivery.changes.body.was if delivery.changes else ""
+    new = ticked_in(comment.body or "") - ticked_in(before)
+    if not new:
+        return None
+    return Ticked(
+        issue=issue.number,
+        comment=comment.id,
+        boxes=tuple(sorted(new)),
+        by=sender.login,
+    )
+
+
+def _reviewed(delivery: ReviewDelivery) -> Review | None:
+    """Return a person's verdict on a pull request."""
+    pull, review = delivery.pull_request, delivery.review
+    if pull is None or review is None or delivery.action != "submitted":
+        return None
+    return reviewed(pull.number, review, delivery.sender)
+
+
+def reviewed(pull: int, found: Reviewed, by: Account | None) -> Review | None:
+    """Return a person's review with a request; None: no request, or no person."""
+    verdict = _verdict(found)
+    if verdict is None or by is None or by.type == "Bot":
+        return None
+    return Review(
+        pull=pull,
+        review=found.id,
+        verdict=verdict,
+        commit=found.commit_id or "",
+        text=found.body or "",
+        by=by.login,
+    )
+
+
+def _verdict(found: Reviewed) -> ReviewVerdict | None:
+    state = found.state.casefold()
+    if state == "commented" and _COMMAND in (found.body or "").casefold():
+        return "commented"
+    return _VERDICTS.get(state)
+
+
+def may_ask(text: str, login: str) -> bool:
+    """Whether a comment is worth searching for commands or a mention."""
+    return _COMMAND in text.casefold() or may_mention(text, login)

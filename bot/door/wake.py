@@ -1,0 +1,55 @@
+"""Wakes the loop, and tells it which parts of the world to look at again."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from time import monotonic
+from typing import Final, Literal, get_args
+
+Part = Literal["issues", "comments", "runs", "checks", "refs"]
+ALL: Final[frozenset[str]] = frozenset(get_args(Part))
+
+
+class Wake:
+    """A bell with a memory; for one event loop."""
+
+    def __init__(self, ticking: Callable[[], float] = monotonic) -> None:
+        self._parts: set[str] = set(ALL)
+        self._bell = asyncio.Event()
+        self._ticking = ticking
+        self._looked_at = ticking()
+        """When the loop last looked at everything."""
+
+    def up(self, part: str) -> None:
+        """Say that `part` may have changed."""
+        self._parts.add(part)
+        self._bell.set()
+
+    def all(self) -> None:
+        """Say that anything may have changed."""
+        self.suspect()
+        self._bell.set()
+
+    def suspect(self) -> None:
+        """Make the next look cover everything, without waking the loop."""
+        self._parts |= ALL
+
+    def take(self) -> frozenset[str]:
+        """Return the parts that may have changed since the last take; forget them."""
+        parts = frozenset(self._parts)
+        if parts >= ALL:
+            self._looked_at = self._ticking()
+        self._parts.clear()
+        self._bell.clear()
+        return parts
+
+    async def wait(self, timeout_s: float) -> None:
+        """Return at the next call of `up`, or after `timeout_s`.
+
+        If the last look at everything is `timeout_s` ago, everything is suspect then.
+        """
+        with suppress(TimeoutError):
+            async with asyncio.timeout(timeout_s):
+                await self._bell.wait()
+        if not self._bell.is_set() or self._ticking() - self._looked_at >= timeout_s:
+            self.suspect()

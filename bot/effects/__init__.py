@@ -1,0 +1,1 @@
+"""What the bot changes on the forge: announced actions, and what people see there."""

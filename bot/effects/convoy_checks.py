@@ -1,0 +1,56 @@
+"""Shows on commits, as checks, what brat does with them. Each check takes two writes.
+
+There is one on each accepted attempt's work, and one on the convoy's branch when it is
+offered to its target. These checks judge nothing, and nothing waits for them.
+"""
+
+import logging
+from typing import Final
+
+from bot.context.bot_context import BotContext
+from bot.context.retries import failed_try, quiet_try
+from bot.forge.check_runs import View
+from bot.forge.rest import Refused
+from bot.messages.check_texts import views
+from convoy.model.state import Convoy
+from grite.errors import Unavailable
+
+_log: Final = logging.getLogger(__name__)
+
+
+def owed(context: BotContext, convoy: Convoy) -> list[View]:
+    """Return the checks that the forge does not show correctly yet."""
+    page = f"{context.settings.git_url}/{context.settings.repository}"
+    return [
+        each
+        for each in views(convoy, page)
+        if context.memory.shown.get(each.key) != each
+    ]
+
+
+async def show(context: BotContext, convoy: Convoy) -> None:
+    """Bring a convoy's checks up to date; idempotent.
+
+    A forge that forbids checks is not asked again: the comment says the same.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    for view in owed(context, convoy):
+        try:
+            await _show(context, view)
+        except Refused as refused:
+            _log.warning("%s cannot be shown: %s", view.name, refused)
+        context.memory.shown[view.key] = view
+
+
+async def _show(context: BotContext, view: View) -> None:
+    now, runs = quiet_try(context, view.key), context.github.check_runs
+    found = await runs.found(view)
+    if found is None:
+        now.repeat()
+    try:
+        await runs.show(view, found)
+    except Unavailable:
+        failed_try(context, view.key)
+        raise

@@ -1,0 +1,161 @@
+"""Carries out announced actions (intents) on the forge by REST.
+
+An intent that another process announced, or that was tried before, is first looked for
+by its key: the answer to an earlier try may have been lost.
+"""
+
+from typing import assert_never
+
+from bot.context.bot_context import BotContext
+from bot.context.retries import Try, Unsettled, another_try, failed_try
+from bot.effects import notifications
+from bot.effects.projections import comment_key, show
+from bot.messages.pull_request_texts import (
+    convoy_pull_body,
+    pull_title,
+    task_pull_body,
+)
+from bot.requests.boxes import convoy_comment
+from convoy.events.forge_actions import NoteDone
+from convoy.model import ids
+from convoy.model.state import Convoy, Intent
+from convoy.owed.actions import CancelRun, Do, Effect, Show
+from grite.errors import Unavailable
+
+
+async def perform(context: BotContext, effect: Effect) -> NoteDone | None:
+    """Do one effect; return the note for the log, if there is one.
+
+    Raises:
+        Unavailable: the forge did not answer; the effect is tried again later.
+        Refused: the forge said no.
+    """
+    match effect:
+        case Do(intent=intent):
+            number = await _do(context, intent)
+            return NoteDone(key=intent.key, number=number)
+        case CancelRun(run=run, force=force):
+            await context.github.runs.cancel(run, force=force)
+            return None
+        case Show(convoy=name):
+            await show(context, context.mirror.state.convoys[name])
+            return None
+        case _:
+            assert_never(effect)
+
+
+async def _do(context: BotContext, intent: Intent) -> int:
+    now = another_try(context, intent.key)
+    try:
+        number = await _try(context, intent, now)
+    except Unsettled:
+        raise
+    except Unavailable:
+        failed_try(context, intent.key)
+        raise
+    context.memory.tried.pop(intent.key, None)
+    return number
+
+
+async def _try(context: BotContext, intent: Intent, now: Try) -> int:
+    if intent.kind == "answer":
+        return await _answer(context, intent, now)
+    convoy = context.mirror.state.convoys[intent.convoy]
+    match intent.kind:
+        case "dispatch":
+            return await _dispatch(context, convoy, intent, now)
+        case "pull":
+            return await _pull(context, convoy, intent, now)
+        case "comment":
+            return await _comment(context, convoy, now)
+        case "finish":
+            return await _finish(context, convoy)
+        case "notify":
+            return await notifications.send(context, convoy, intent)
+        case _:
+            assert_never(intent.kind)
+
+
+async def _dispatch(
+    context: BotContext, convoy: Convoy, intent: Intent, now: Try
+) -> int:
+    task = convoy.in_session(intent.task)
+    attempt = task.attempt if task else None
+    if attempt is None or attempt.number != intent.attempt:
+        return 0  # the attempt ended before it began: nothing to start
+    if now.look and (run := await context.github.runs.named(attempt.nonce)):
+        return run
+    now.repeat()
+    session = ids.session_name(convoy.name, intent.task, intent.attempt)
+    inputs = {"session": session, "log": attempt.log, "nonce": attempt.nonce}
+    started = await context.github.runs.start(context.mirror.default_branch, inputs)
+    return started or await _found(context, attempt.nonce)
+
+
+async def _found(context: BotContext, nonce: str) -> int:
+    run = await context.github.runs.named(nonce)
+    if run is None:
+        raise Unavailable(f"the run named {nonce} is not listed yet")
+    return run
+
+
+async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -> int:
+    task = convoy.task(intent.task)
+    if task:
+        head = ids.task_branch(convoy.name, task.number)
+        base = ids.base_branch(convoy.name)
+    else:
+        head, base = ids.base_branch(convoy.name), convoy.target
+    if now.look and (found := await context.github.pull_of(head, base)):
+        return found.number
+    now.repeat()
+    title = pull_title(convoy, task)
+    pages = context.settings.pages
+    body = (
+        task_pull_body(convoy, task)
+        if task
+        else convoy_pull_body(convoy, _web(context), pages)
+    )
+    return await context.github.open_pull(title, body, head=head, base=base)
+
+
+def _web(context: BotContext) -> str:
+    """Return the repository's web address; empty in local mode, which has no pages."""
+    settings = context.settings
+    return "" if settings.sole else f"{settings.git_url}/{settings.repository}"
+
+
+async def _comment(context: BotContext, convoy: Convoy, now: Try) -> int:
+    if found := await _said(context, convoy.issue, now):
+        return found
+    body = convoy_comment(convoy)
+    number = await context.github.say(convoy.issue, body)
+    context.memory.shown[comment_key(convoy)] = body
+    return number
+
+
+async def _answer(context: BotContext, intent: Intent, now: Try) -> int:
+    """React to a comment and post the reply; the comment may be gone."""
+    if intent.reaction and intent.comment:
+        await context.github.react(intent.comment, intent.reaction)
+    if not intent.text:
+        return intent.comment
+    if found := await _said(context, intent.issue, now):
+        return found
+    body = f"{ids.marker(intent.key)}\n{intent.text}"
+    return await context.github.say(intent.issue, body)
+
+
+async def _said(context: BotContext, issue: int, now: Try) -> int | None:
+    """Return the comment that an earlier try wrote; None: write it now."""
+    if now.look and (said := await context.github.said(issue, now.key, context.login)):
+        return said.id
+    now.repeat()
+    return None
+
+
+async def _finish(context: BotContext, convoy: Convoy) -> int:
+    await show(context, convoy)
+    if convoy.state == "complete":
+        await context.github.close_issue(convoy.issue, "completed")
+    return convoy.issue

@@ -1,0 +1,94 @@
+"""Shows people a convoy: its comment, its labels and its checks.
+
+These are projections of the log: each is written only when it differs from what the
+forge was last seen to show.
+"""
+
+from typing import Final
+
+from bot.context.bot_context import BotContext
+from bot.effects import convoy_checks
+from bot.markdown.tick_boxes import ticked_in, unticked
+from bot.messages.convoy_labels import NO, labels, labels_key
+from bot.requests.boxes import convoy_comment
+from convoy.model.state import Convoy
+from convoy.owed.actions import Effect, Show
+
+TICK_MS: Final = 600_000
+"""How long a tick without a delivery is kept; after that the box is emptied."""
+
+
+def is_shown(context: BotContext, effect: Effect) -> bool:
+    """Whether the forge already shows what the effect would show."""
+    if not isinstance(effect, Show):
+        return False
+    convoy = context.mirror.state.convoys[effect.convoy]
+    if convoy.held == NO:
+        return True
+    have, _ = labels(convoy, context.settings.label)
+    if context.memory.shown.get(labels_key(convoy)) != have or convoy_checks.owed(
+        context, convoy
+    ):
+        return False
+    if convoy.comment is None:
+        return True
+    seen = context.memory.shown.get(comment_key(convoy), "")
+    if not isinstance(seen, str) or convoy.comment in context.memory.unticked:
+        return seen is None
+    return unticked(seen) == convoy_comment(convoy)
+
+
+async def show(context: BotContext, convoy: Convoy) -> None:
+    """Bring the convoy's comment, checks and labels up to date; idempotent.
+
+    Writes only what differs from what the forge was last seen to show.
+    """
+    if convoy.held == NO:
+        return
+    await _show_labels(context, convoy)
+    await convoy_checks.show(context, convoy)
+    if convoy.comment is not None:
+        await _show_comment(context, convoy, convoy.comment)
+
+
+async def _show_comment(context: BotContext, convoy: Convoy, number: int) -> None:
+    """Edit the comment, but keep a tick whose delivery has not arrived yet."""
+    key = comment_key(convoy)
+    if context.memory.shown.get(key, "") is None:
+        return  # a person deleted it
+    stands = await context.github.comment(number)
+    if stands is not None:
+        body = convoy_comment(convoy, _unheard(context, number, stands))
+        if stands != body:
+            await context.github.edit_comment(number, body)
+        stands = body
+    context.memory.shown[key] = stands
+    for box in context.memory.unticked.pop(number, set()):
+        context.memory.ticks.pop((number, box), None)
+
+
+def _unheard(context: BotContext, number: int, text: str) -> frozenset[str]:
+    """Return the ticks whose delivery, which names the person, has yet to arrive."""
+    now, heard = context.clock(), context.memory.unticked.get(number, set())
+    return frozenset(
+        box
+        for box in ticked_in(text) - heard
+        if now - context.memory.ticks.setdefault((number, box), now) < TICK_MS
+    )
+
+
+async def _show_labels(context: BotContext, convoy: Convoy) -> None:
+    key = labels_key(convoy)
+    have, have_not = labels(convoy, context.settings.label)
+    if context.memory.shown.get(key) == have:
+        return
+    present = (await context.github.issue(convoy.issue)).label_names
+    if isinstance(before := context.memory.shown.get(key), set):
+        present = (present | before) - have  # the forge may show our own writes late
+    await context.github.relabel(convoy.issue, have - present, have_not & present)
+    context.memory.shown[key] = have
+
+
+def comment_key(convoy: Convoy) -> str:
+    """Return the key in `shown` under which the comment's last seen text is kept."""
+    return f"comment:{convoy.name}"

@@ -1,0 +1,212 @@
+"""Sends one request: handles redirects, size limits and unchanged pages.
+
+The token goes only to the forge's own origin, whatever a redirect or the link to a next
+page says. https://docs.github.com/rest/using-the-rest-api
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final
+
+import httpx
+
+from grite.errors import Unavailable
+
+DEADLINE_S: Final = 30.0
+JSON_BYTES: Final = 10_000_000
+"""A larger answer is not read to its end."""
+REDIRECTS: Final = 3
+PAGES: Final = 500
+PAGES_BYTES: Final = 16_000_000
+"""The limit for answers kept to be reused while they do not change."""
+ACCEPT: Final = "application/vnd.github+json"
+VERSION: Final = "2022-11-28"
+"""https://docs.github.com/rest/about-the-rest-api/api-versions"""
+_READ: Final = frozenset({301, 302, 307, 308})
+_WRITE: Final = frozenset({307, 308})
+"""Redirects that keep method and body."""
+
+
+class TooLarge(Unavailable):
+    """The answer is larger than the request allows."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """One request."""
+
+    method: str
+    url: str
+    """An absolute address, or a path below the API's address."""
+    body: bytes | None = None
+    """JSON."""
+    accept: str = ACCEPT
+    most: int = JSON_BYTES
+    """The most bytes allowed in the answer."""
+    deadline_s: float = DEADLINE_S
+    stored: bool = False
+    """Whether a 302 leads to a signed address, which rejects requests with a token."""
+    keep: bool = False
+    """Whether to keep the answer and later ask only whether it changed."""
+
+    @property
+    def reads(self) -> bool:
+        """Whether the request changes nothing."""
+        return self.method == "GET"
+
+    def __str__(self) -> str:
+        return f"{self.method} {self.url}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to a request."""
+
+    status: int
+    headers: Mapping[str, str]
+    """Names are matched in any case."""
+    body: bytes = field(repr=False)
+    own: bool = True
+    """Whether the forge itself answered, not a server it redirected to."""
+
+
+class Wire:
+    """One forge's API, over one HTTP client."""
+
+    def __init__(self, client: httpx.AsyncClient, api_url: str) -> None:
+        self._client = client
+        self._base = api_url.rstrip("/")
+        self._origin = _origin(httpx.URL(api_url))
+        self._pages = Pages()
+
+    async def send(self, ask: Ask, token: str) -> Reply:
+        """Send one request and return the answer, whatever its status.
+
+        Raises:
+            Unavailable: no complete answer came, or a redirect is not allowed. A write
+                may have arrived.
+        """
+        known = self._pages.get(ask) if ask.keep else None
+        try:
+            async with asyncio.timeout(ask.deadline_s):
+                reply = await self._follow(ask, _headers(ask, known), token)
+        except httpx.LocalProtocolError:  # its text quotes the header, and the token
+            raise Unavailable(
+                f"{ask}: not sent: the token holds what no header can hold"
+            ) from None
+        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+            raise Unavailable(f"{ask}: {error!r}") from error
+        if reply.status == HTTPStatus.NOT_MODIFIED:
+            if known is None:
+                raise Unavailable(f"{ask}: not what GitHub answers: nobody asked")
+            return Reply(known.status, {**known.headers, **_fresh(reply)}, known.body)
+        if ask.keep:
+            self._pages.put(ask, reply)
+        return reply
+
+    async def _follow(self, ask: Ask, headers: dict[str, str], token: str) -> Reply:
+        absolute = ask.url.startswith(("https://", "http://"))
+        url = httpx.URL(ask.url if absolute else self._base + ask.url)
+        own = True
+        for _ in range(REDIRECTS + 1):
+            own = own and _origin(url) == self._origin
+            shown = {"authorization": f"Bearer {token}"} if own else {}
+            reply = await self._exchange(ask, url, headers | shown)
+            onward = self._onward(ask, url, reply)
+            if onward is None:
+                return Reply(reply.status, reply.headers, reply.body, own)
+            own = own and not (ask.stored and reply.status == HTTPStatus.FOUND)
+            url = onward
+        raise Unavailable(f"{ask}: redirected more than {REDIRECTS} times")
+
+    async def _exchange(
+        self, ask: Ask, url: httpx.URL, headers: dict[str, str]
+    ) -> Reply:
+        body = bytearray()
+        async with self._client.stream(
+            ask.method, url, headers=headers, content=ask.body, follow_redirects=False
+        ) as answer:
+            async for chunk in answer.aiter_bytes():
+                body += chunk
+                if len(body) > ask.most:
+                    raise TooLarge(f"{ask}: it answers more than {ask.most} bytes")
+            return Reply(answer.status_code, answer.headers, bytes(body))
+
+    def _onward(self, ask: Ask, url: httpx.URL, reply: Reply) -> httpx.URL | None:
+        """Return a redirect's target; None if the reply is final.
+
+        Raises:
+            Unavailable: the redirect leads from https to another scheme.
+        """
+        location = reply.headers.get("location")
+        if location is None or reply.status not in (_READ if ask.reads else _WRITE):
+            return None
+        onward = url.join(location)
+        if not ask.reads:
+            return onward if _origin(onward) == self._origin else None
+        if onward.scheme not in {"https", url.scheme}:
+            raise Unavailable(f"{ask}: redirected to {onward.scheme}: not followed")
+        return onward
+
+
+class Pages:
+    """Keeps the newest answers for later requests, within limits.
+
+    https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+    (conditional requests: an answer that did not change costs nothing)
+    """
+
+    def __init__(self, most: int = PAGES, most_bytes: int = PAGES_BYTES) -> None:
+        self._most = most
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._known: OrderedDict[tuple[str, str], Reply] = OrderedDict()
+
+    def get(self, ask: Ask) -> Reply | None:
+        """Return the last answer to this request; None: none is kept."""
+        known = self._known.get((ask.url, ask.accept))
+        if known is not None:
+            self._known.move_to_end((ask.url, ask.accept))
+        return known
+
+    def put(self, ask: Ask, reply: Reply) -> None:
+        """Keep an answer in place of the previous one, if it has an ETag."""
+        if reply.status != HTTPStatus.OK or "etag" not in reply.headers:
+            return
+        before = self._known.pop((ask.url, ask.accept), None)
+        self._bytes -= len(before.body) if before is not None else 0
+        self._known[ask.url, ask.accept] = reply
+        self._bytes += len(reply.body)
+        while len(self._known) > self._most or self._bytes > self._most_bytes:
+            _, oldest = self._known.popitem(last=False)
+            self._bytes -= len(oldest.body)
+
+
+def _headers(ask: Ask, known: Reply | None) -> dict[str, str]:
+    headers = {
+        "accept": ask.accept,
+        "user-agent": "brat",
+        "x-github-api-version": VERSION,
+    }
+    if ask.body is not None:
+        headers["content-type"] = "application/json; charset=utf-8"
+    if known is not None:
+        headers["if-none-match"] = known.headers["etag"]
+    return headers
+
+
+def _fresh(reply: Reply) -> dict[str, str]:
+    """Return the new headers in a 304: the time, and the rate limit."""
+    return {
+        name: value
+        for name, value in reply.headers.items()
+        if name == "date" or name.startswith("x-ratelimit-")
+    }
+
+
+def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
+    """Return scheme, host and port; httpx leaves out a scheme's usual port."""
+    return url.scheme, url.host, url.port

@@ -1,0 +1,1 @@
+"""The loop: observe, stage, push, do; and the lease under which it writes."""

@@ -1,0 +1,265 @@
+"""The loop: observe, fold, plan, act, push; again until nothing is owed.
+
+Level-triggered: all its knowledge comes from the log and from looking at the forge. If
+a tick is cut off anywhere, the next tick repeats it, here or in another process.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import Final
+
+from filelock import FileLock
+
+from bot.context.bot_context import BotContext
+from bot.door.wake import Wake
+from bot.effects import intents
+from bot.effects.projections import is_shown
+from bot.forge.rest import Refused
+from bot.loop.bot_lease import BotLease, NotHolder
+from bot.loop.leased_push import LeasedPush
+from bot.loop.observe import observe
+from bot.loop.staging import owed, stage
+from bot.loop.troubles import Troubles
+from bot.messages.replies import Reply
+from bot.repository.draft import Draft
+from bot.requests import new_requests
+from bot.settings.version import VERSION
+from bot.verbs.carry_out import carry_out
+from bot.verbs.request_context import Asker
+from bot.verbs.verb import Request
+from convoy.events.bots import StartBot
+from convoy.events.command import Command, Refusal
+from convoy.events.forge_actions import NoteDone
+from convoy.owed.actions import Effect
+from grite.errors import BratError, Conflict, GitFailed, Unavailable
+
+ROUNDS: Final = 200
+"""The most pushes in one tick; a tick that owes more is a fault of the rules."""
+EFFECTS_AT_ONCE: Final = 8
+TRIES: Final = 5
+"""How often a request is put to the rules while others write to the log."""
+
+
+class Runaway(BratError):
+    """The rules never stop owing actions: a fault of ours."""
+
+
+@dataclass(kw_only=True)
+class Loop:
+    """The loop, restricted to the roles in its settings."""
+
+    context: BotContext
+    wake: Wake
+    lease: BotLease
+    tell: Callable[[str], None] = lambda _: None
+    """Called with one line for each problem or wait."""
+    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Waits for the given number of seconds."""
+    _noted: list[NoteDone] = field(default_factory=list)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    def __post_init__(self) -> None:
+        """Give the context the lease."""
+        self.troubles = Troubles(context=self.context, tell=self.tell)
+        self._leased = LeasedPush(context=self.context, lease=self.lease)
+        self.context.hold = self._leased.hold
+
+    # --- a tick ---------------------------------------------------------------------
+
+    async def tick(self) -> bool:
+        """Do everything owed now; return whether to try again soon.
+
+        Safe to cut off anywhere and to call again.
+        """
+        async with self._alone():
+            try:
+                await self._rounds(self.wake.take())
+            except (Conflict, Unavailable, NotHolder, Refused, GitFailed) as error:
+                self.troubles.note("tick", error)
+                self.wake.suspect()
+                return True
+            self.troubles.over("tick")
+            return bool(self.context.troubles)
+
+    async def wait(self, *, again: bool) -> None:
+        """Wait until something may have changed, or a failed action may be retried."""
+        sweep_s = self.context.settings.sweep_s
+        await self.wake.wait(self.troubles.retry_s if again else sweep_s)
+
+    async def ask(self, command: Command) -> Refusal | None:
+        """Put a command to the rules and push the resulting events.
+
+        Raises:
+            Conflict: somebody else wrote first; ask again.
+            Unavailable: the forge did not answer.
+        """
+        async with self._deciding() as draft:
+            refused = draft.submit(command)
+            if draft and refused is None:
+                await self._leased.push(draft)
+        return refused
+
+    async def carry_out(self, asker: Asker, request: Request) -> Reply:
+        """Carry out a person's request and push the resulting events.
+
+        Raises:
+            Conflict: others wrote first each time; ask again.
+            Unavailable: the forge did not answer.
+        """
+        for _ in range(TRIES):
+            with suppress(Conflict):  # somebody wrote first: decide again
+                async with self._deciding() as draft:
+                    reply = await carry_out(self.context, draft, asker, request)
+                    if draft and not reply.why:
+                        await self._leased.push(draft)
+                self.wake.all()
+                return reply
+        raise Conflict("the log keeps moving")
+
+    @asynccontextmanager
+    async def _deciding(self) -> AsyncIterator[Draft]:
+        """Give a draft over the current log; no tick runs meanwhile."""
+        async with self._alone():
+            await asyncio.to_thread(self.context.mirror.look)
+            self._refuse_unknown()
+            draft = self.context.draft()
+            _introduce(draft)
+            yield draft
+
+    async def checkpoint(self) -> str | None:
+        """Push the folded state beside the log; return the last commit folded into it.
+
+        Returns None when there is no log yet. Safe to call again.
+
+        Raises:
+            Conflict: somebody else wrote first; ask again.
+            Unavailable: the forge did not answer.
+        """
+        async with self._alone():
+            mirror = self.context.mirror
+            await asyncio.to_thread(mirror.look)
+            now = self.context.clock()
+            kept = await asyncio.to_thread(mirror.checkpoint, now)
+            if not kept:
+                return None
+            await self._leased.push(Draft(mirror, self.context.actor, now), kept)
+            return mirror.head
+
+    async def release(self) -> None:
+        """Give the bot's lease back; call when nothing is owed.
+
+        Safe after a tick was cancelled: it waits for a push under way.
+        """
+        if self._leased.may_hold:
+            async with self._alone():
+                await asyncio.to_thread(self._leased.free)
+
+    @asynccontextmanager
+    async def _alone(self) -> AsyncIterator[None]:
+        """Take turns within this process and, by a file lock, with other processes."""
+        async with self._turn:
+            if not self.context.settings.sole:
+                yield
+                return
+            lock = FileLock(self.context.settings.folder / "lock", thread_local=False)
+            await asyncio.to_thread(lock.acquire)
+            try:
+                yield
+            finally:
+                lock.release()
+
+    # --- rounds: look, stage, push, effects -----------------------------------------
+
+    async def _rounds(self, parts: frozenset[str]) -> None:
+        context = self.context
+        if "refs" in parts or self.context.settings.sole:
+            await asyncio.to_thread(context.mirror.look)
+            for notice in context.mirror.notices:
+                self.tell(notice)
+            context.mirror.notices.clear()
+        self._refuse_unknown()
+        for _ in range(ROUNDS):
+            await self._pace()
+            parts |= self.wake.take()
+            context.observed = await observe(context, parts)
+            draft = context.draft()
+            accepted = await self._requests(draft, parts)
+            for command in self._noted:
+                draft.submit(command)
+            self._noted.clear()
+            await stage(context, draft)
+            if draft:
+                await self._leased.push(draft)
+                context.memory.fresh |= draft.intended
+            for delivery in accepted:
+                context.inbox.done(delivery)
+            acted = await self._effects()
+            if not draft and not acted:
+                return
+            parts = self.wake.take() | (frozenset({"checks"}) if draft else frozenset())
+        raise Runaway(f"{ROUNDS} rounds in one tick: {owed(context)[:3]}")
+
+    async def _pace(self) -> None:
+        """Before anything is planned, wait until the bot may push again."""
+        gap_s = self.context.settings.push_gap_s
+        if self.lease.held and (left_s := gap_s - self.lease.age_s) > 0:
+            await self.pause(left_s)
+
+    def _refuse_unknown(self) -> None:
+        unknown = self.context.mirror.state.unknown
+        if unknown:
+            raise NotHolder(
+                f"the log holds {unknown[0]}, written by a newer bot: update this one; "
+                "until then it only reads"
+            )
+
+    async def _requests(self, draft: Draft, parts: frozenset[str]) -> list[str]:
+        _introduce(draft)
+        if "mayor" not in self.context.settings.roles:
+            return []
+        return await new_requests.listen(self.context, draft, parts)
+
+    # --- effects --------------------------------------------------------------------
+
+    async def _effects(self) -> bool:
+        """Carry out the effects owed; return whether the log has something to note."""
+        context = self.context
+        wanted = [
+            action
+            for action in owed(context)
+            if isinstance(action, Effect) and not is_shown(context, action)
+        ]
+        self.troubles.keep_only({repr(effect) for effect in wanted})
+        due = [effect for effect in wanted if self.troubles.is_due(repr(effect))]
+        slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
+        context.github.guard(self.lease.check)
+        try:
+            async with asyncio.TaskGroup() as group:
+                for effect in due:
+                    group.create_task(self._effect(effect, slots))
+        except* (Conflict, Unavailable, NotHolder, GitFailed) as lost:
+            raise lost.exceptions[0] from lost  # all concern the same lease
+        finally:
+            context.github.guard(lambda: None)
+        return bool(self._noted)
+
+    async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
+        async with slots:
+            await self._leased.hold()
+            name = repr(effect)
+            try:
+                noted = await intents.perform(self.context, effect)
+            except (Refused, Unavailable) as error:
+                self.troubles.note(name, error, of_effect=True)
+                return
+            self.troubles.over(name)
+            if noted is not None:
+                self._noted.append(noted)
+
+
+def _introduce(draft: Draft) -> None:
+    """Register this bot in the log: events of unregistered actors do not count."""
+    if draft.actor.hex() not in draft.state.bots:
+        draft.submit(StartBot(actor=draft.actor.hex(), version=VERSION))

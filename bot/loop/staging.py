@@ -1,0 +1,191 @@
+"""Staging: puts every owed log event and ref move into one draft, pass by pass.
+
+Each pass plans on the results of the previous pass, so that a request, its plan, its
+branch and its first sessions go out in a single push.
+"""
+
+import asyncio
+from typing import Final
+
+from msgspec.structs import replace
+
+from bot.context.bot_context import BotContext
+from bot.repository.draft import Draft
+from bot.roles import calling, deacon, dispatch, handin, mayor, refinery
+from bot.roles.authorization import convoy_may_land, may_land, may_start
+from convoy.owed.actions import (
+    Action,
+    Align,
+    Begin,
+    BeginPlan,
+    Block,
+    Build,
+    BuildConvoy,
+    Call,
+    Choose,
+    Collect,
+    CreateBase,
+    Defer,
+    Expire,
+    Land,
+    LandConvoy,
+    MakePlan,
+    Pause,
+    Prove,
+    Reject,
+    Show,
+    Split,
+    Staged,
+    Sweep,
+    Try,
+    role_of,
+)
+from convoy.owed.owed import owed_actions
+from convoy.readiness.attempt_start import startable
+from convoy.readiness.reorder import Reorder
+
+PASSES: Final = 20
+"""More than any chain of actions needs; the next push carries any actions left."""
+
+
+def owed(context: BotContext, draft: Draft | None = None) -> tuple[Action, ...]:
+    """Return the actions these roles owe, by a draft's state or the current state.
+
+    A stopped bot owes only actions that belong to no role: messages to people.
+    """
+    roles = () if context.settings.stopped else context.settings.roles
+    state = draft.state if draft is not None else context.mirror.state
+    refs = draft.refs if draft is not None else context.mirror.refs
+    now = draft.now if draft is not None else context.clock()
+    observed = replace(context.observed, refs=refs)
+    return tuple(
+        action
+        for action in owed_actions(state, observed, context.settings.patience, now)
+        if (role := role_of(action)) is None or role in roles
+    )
+
+
+def owes(context: BotContext) -> bool:
+    """Whether these roles have anything to do or to wait for."""
+    roles, live = context.settings.roles, list(context.mirror.state.live())
+    tasks = [(convoy, task) for convoy in live for task in convoy.tasks]
+    return (
+        any(
+            ("witness" if task.number else "mayor") in roles
+            for _, task in context.mirror.state.running()
+        )
+        or ("refinery" in roles and any(task.candidate for _, task in tasks))
+        or ("refinery" in roles and any(convoy.candidate for convoy in live))
+        or (
+            "witness" in roles
+            and any(task.not_before and startable(c, task) for c, task in tasks)
+        )
+        or (
+            "mayor" in roles
+            and any(c.mayor is not None and c.mayor.state == "queued" for c in live)
+        )
+        or any(not isinstance(action, Show) for action in owed(context))
+    )
+
+
+async def stage(context: BotContext, draft: Draft) -> None:
+    """Put every owed staged action into the draft; nothing leaves this machine.
+
+    Raises:
+        Unavailable: a result could not be fetched from the forge.
+    """
+    dispatch.note(context, draft)
+    done: set[Action] = set()
+    known: set[str] = set()
+    for _ in range(PASSES):
+        new = [
+            action
+            for action in owed(context, draft)
+            if isinstance(action, Staged) and action not in done
+        ]
+        if not new:
+            return
+        for action in new:
+            done.add(action)
+            if isinstance(action, Collect):
+                await _collect(context, draft, action)
+            elif await _may_still(context, draft, action, known):
+                await asyncio.to_thread(perform, context, draft, action)
+        if any(isinstance(action, Align) for action in new):
+            return  # the branches must be there before the base moves
+
+
+async def _may_still(
+    context: BotContext, draft: Draft, action: Staged, known: set[str]
+) -> bool:
+    """Whether the people who authorized the action still have the right to do so."""
+    match action:
+        case Begin():
+            return await may_start(context, draft, action, known)
+        case Land():
+            return await may_land(context, draft, action)
+        case LandConvoy():
+            return await convoy_may_land(context, draft, action)
+        case _:
+            return True
+
+
+async def _collect(context: BotContext, draft: Draft, action: Collect) -> None:
+    got = await dispatch.fetch(context, action)
+    if got is not None:
+        await asyncio.to_thread(handin.collect, context, draft, action, got)
+
+
+def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
+    context: BotContext, draft: Draft, action: Staged
+) -> None:
+    """Put one action into the draft; blocking.
+
+    Raises:
+        TypeError: the action is a `Collect`; its result has to be fetched first.
+    """
+    match action:
+        case MakePlan():
+            mayor.make_plan(context, draft, action)
+        case BeginPlan():
+            dispatch.begin_plan(context, draft, action)
+        case CreateBase():
+            mayor.create_base(draft, action)
+        case Reorder():
+            mayor.reorder(draft, action)
+        case Split():
+            dispatch.split(draft, action)
+        case Begin():
+            dispatch.begin(context, draft, action)
+        case Build():
+            refinery.build(context, draft, action)
+        case Try():
+            refinery.try_out(draft, action)
+        case Prove():
+            refinery.prove(context, draft, action)
+        case Choose():
+            refinery.choose(draft, action)
+        case BuildConvoy():
+            refinery.build_convoy(context, draft, action)
+        case Align():
+            refinery.align(draft, action)
+        case Land():
+            refinery.land(context, draft, action)
+        case LandConvoy():
+            refinery.land_convoy(context, draft, action)
+        case Reject():
+            refinery.reject(draft, action)
+        case Defer():
+            dispatch.defer(draft, action)
+        case Block():
+            refinery.block(draft, action)
+        case Pause():
+            dispatch.pause(context, draft, action)
+        case Call():
+            calling.call(draft, action)
+        case Sweep():
+            deacon.sweep(draft, action)
+        case Expire():
+            deacon.expire(draft, action)
+        case Collect():
+            raise TypeError("a result is fetched first: see _collect")

@@ -1,0 +1,1 @@
+"""Markdown from strangers: what readers see of it, and what brat takes out. Pure."""

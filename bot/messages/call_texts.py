@@ -1,0 +1,57 @@
+"""The comment that calls people, and its form in plain text. Pure."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from convoy.model.state import Convoy
+from convoy.readiness.needs import Need
+from convoy.text.escaped_markdown import inline
+
+_MOST: Final = 10
+
+
+def call_text(convoy: Convoy, needs: tuple[Need, ...], whom: str) -> str:
+    """Return the comment as Markdown: whom it calls, what waits, how to answer.
+
+    Args:
+        convoy: the convoy that waits.
+        needs: the things that wait for a person.
+        whom: the login of the person called; empty: nobody by name.
+    """
+    called = f"@{whom} " if whom else ""
+    lines = [f"{called}This waits for a person:", ""]
+    lines += ["- " + "".join(_said(convoy, need)) for need in needs[:_MOST]]
+    if more := len(needs[_MOST:]):
+        lines.append(f"- and {more} more, as the convoy's comment says")
+    return "\n".join(lines)
+
+
+def call_notice(convoy: Convoy, needs: tuple[Need, ...]) -> str:
+    """Return the call in plain text, for people who do not see the issue."""
+    lines = []
+    for need in needs[:_MOST]:
+        task = convoy.task(need.task)
+        why = task.why if task and need.kind == "unblock" else ""
+        about = f"task {task.number}, {task.spec.title}: " if task else ""
+        lines.append(f"- {about}{' '.join((why or need.kind).split())}")
+    if more := len(needs[_MOST:]):
+        lines.append(f"- and {more} more")
+    return "\n".join(lines)
+
+
+def _said(convoy: Convoy, need: Need) -> Iterator[str]:
+    task = convoy.task(need.task)
+    if task is not None:
+        yield f"task {task.number}, {inline(task.spec.title)}: "
+    match need.kind:
+        case "failed":
+            yield f"the convoy failed: {inline(convoy.why)}. "
+            yield "To try again, set the label again."
+        case "approve the plan":
+            yield "the plan: look at it, and say `/brat approve`."
+        case "approve the work":
+            pull = f"#{task.pull}" if task else "its pull request"
+            yield f"its work is to be approved on {pull}."
+        case "unblock":
+            yield f"{inline(task.why if task else '')}. Say "
+            yield f"`/brat retry {need.task}` or `/brat drop {need.task}`."

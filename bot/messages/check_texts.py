@@ -1,0 +1,86 @@
+"""The title, summary and conclusion of each of brat's checks. Pure."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from bot.forge.check_runs import Conclusion, View
+from convoy.model import ids
+from convoy.model.state import Convoy, Task
+from convoy.text.escaped_markdown import inline
+
+_GATED: Final = "brat lands it when CI is green on the exact commit that will land."
+_AGAIN: Final = "The next attempt is told why; its work gets a check of its own."
+
+
+def views(convoy: Convoy, page: str) -> Iterator[View]:
+    """Give every check that a convoy should have.
+
+    Args:
+        convoy: the convoy.
+        page: the repository's address for people.
+    """
+    for task in convoy.tasks:
+        if (view := task_view(convoy, task, page)) is not None:
+            yield view
+    if convoy.offered:
+        yield _convoy_view(convoy, page)
+
+
+def task_view(convoy: Convoy, task: Task, page: str) -> View | None:
+    """Return the check on a task's newest accepted work; None: it has none."""
+    work = task.handed_in
+    if work is None:
+        return None
+    conclusion, title, why = _of_task(convoy, task, work.attempt)
+    return View(
+        key=ids.check_key(convoy.name, task.number, work.attempt),
+        commit=work.commit,
+        name=f"brat (task-{task.number})",
+        conclusion=conclusion,
+        title=title,
+        summary=f"Task {task.number} of convoy `{convoy.name}`, attempt "
+        f"{work.attempt}. {why}",
+        url=_url(convoy, page),
+    )
+
+
+def _of_task(
+    convoy: Convoy, task: Task, attempt: int
+) -> tuple[Conclusion | None, str, str]:
+    if task.work is None or task.work.attempt != attempt:
+        return "failure", "Sent back", _AGAIN
+    match task.state:
+        case "merged":
+            landed, branch = (task.landed or "")[:10], ids.base_branch(convoy.name)
+            return "success", "Landed", f"It landed on `{branch}` as `{landed}`."
+        case "dropped":
+            return "cancelled", "Dropped", f"{inline(task.why)}."
+        case "blocked":
+            return "action_required", "Waits for a person", f"{inline(task.why)}."
+        case _:
+            return None, "In the merge queue", _GATED
+
+
+def _convoy_view(convoy: Convoy, page: str) -> View:
+    conclusion: Conclusion | None = None
+    title, why = f"To be landed on {convoy.target}", _GATED
+    if convoy.state == "complete":
+        landed = (convoy.landed or "")[:10]
+        conclusion, title = "success", f"Landed on {convoy.target}"
+        why = f"It landed as `{landed}`."
+    elif convoy.state == "failed":
+        conclusion, title, why = "failure", "Given up", f"{inline(convoy.why)}."
+    return View(
+        key=ids.check_key(convoy.name, 0, 1),
+        commit=convoy.offered,
+        name="brat (convoy)",
+        conclusion=conclusion,
+        title=title,
+        summary=f"Convoy `{convoy.name}` for #{convoy.issue}. {why}",
+        url=_url(convoy, page),
+    )
+
+
+def _url(convoy: Convoy, page: str) -> str:
+    said = f"#issuecomment-{convoy.comment}" if convoy.comment else ""
+    return f"{page}/issues/{convoy.issue}{said}"

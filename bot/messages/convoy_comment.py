@@ -1,0 +1,119 @@
+"""The text of a convoy's comment: the progress of the convoy and its tasks. Pure."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from bot.markdown.code_span import code_span
+from bot.messages import plan_diagram, staged_preview
+from convoy.model import ids
+from convoy.model.spending import foreseen, spoken, used
+from convoy.model.state import Convoy, Task
+from convoy.text.escaped_markdown import LINE_CHARS, fitting, inline
+from convoy.views.followups import further
+from convoy.views.plan_order import collisions, edges
+from convoy.views.reasons import waits_for
+
+_ORDER_CHARS: Final = 2_000
+
+
+def convoy_table(convoy: Convoy) -> str:
+    """Return the progress of a convoy and its tasks, as Markdown."""
+    lines = [
+        f"### Convoy `{convoy.name}`: {_headline(convoy)}",
+        "",
+    ]
+    if convoy.tasks:
+        lines += [
+            "| # | Task | State | Attempts | Pull request | Landed as | Waits for |",
+            "|---|---|---|---|---|---|---|",
+            *fitting([_row(convoy, task) for task in convoy.tasks], "| | {} |"),
+            "",
+        ]
+    if not convoy.ended:
+        lines += _look_out(convoy)
+    if convoy.staged and convoy.tasks:
+        lines += [*staged_preview.lines(convoy), ""]
+    elif convoy.state == "planning" and convoy.tasks:
+        lines += [*_order(convoy), ""]
+        lines += ["**The plan waits for a person:** say `/brat approve`.", ""]
+    if convoy.held:
+        lines += [f"**Held** by the label {inline(convoy.held)}.", ""]
+    if convoy.why:
+        lines += [f"**Why:** {inline(convoy.why)}", ""]
+    if convoy.pull is not None:
+        lines += [f"The convoy's own pull request: #{convoy.pull}.", ""]
+    lines += _further(convoy)
+    lines += _money(convoy)
+    lines.append(
+        f"<sub>Asked for by {inline(convoy.by)}. "
+        f"Branch `{ids.base_branch(convoy.name)}`. "
+        "This comment is kept up to date; the log in `refs/grite/wal` says everything."
+        "</sub>"
+    )
+    return "\n".join(lines)
+
+
+def _look_out(convoy: Convoy) -> list[str]:
+    warned = "; ".join(map(inline, convoy.warnings))
+    risks = "; ".join(map(inline, collisions(convoy)))
+    told = [f"**Look out:** {warned}.", ""] if warned else []
+    return told + ([f"**May collide**, at a guess: {risks}.", ""] if risks else [])
+
+
+def _order(convoy: Convoy) -> Iterator[str]:
+    """Give the plan's order as a diagram, with the reason for each edge."""
+    told = [
+        f"task {task.number}: {inline(edge)}"
+        for task in convoy.tasks
+        for edge in edges(task.spec)
+    ]
+    if told and len(convoy.tasks) <= plan_diagram.MOST:
+        lines = fitting(told, "{}", _ORDER_CHARS)
+        yield from (*plan_diagram.picture(convoy), "", *(f"- {line}" for line in lines))
+
+
+def _money(convoy: Convoy) -> list[str]:
+    about = "" if convoy.ended else foreseen(convoy)
+    spent = spoken(used(convoy))
+    told = [f"Estimate: {about}."] * bool(about)
+    told += [f"Its sessions used {spent}."] * bool(spent)
+    return [" ".join(told), ""] if told else []
+
+
+def _further(convoy: Convoy) -> list[str]:
+    """Return the further work that agents saw, with the command that adds each."""
+    lines = []
+    for found in further(convoy):
+        add = code_span(f"/brat add -- {found.title}", LINE_CHARS)
+        why = f" ({inline(found.why)})" if found.why else ""
+        lines.append(f"- of task {found.task}{why}: {add}")
+    if not lines:
+        return []
+    heading = "**Agents saw further work.** Say what is to be added:"
+    return [heading, "", *fitting(lines, "- {}"), ""]
+
+
+def _headline(convoy: Convoy) -> str:
+    if not convoy.tasks:
+        return convoy.state
+    counts: dict[str, int] = {}
+    for task in convoy.tasks:
+        counts[task.state] = counts.get(task.state, 0) + 1
+    merged = counts.pop("merged", 0)
+    rest = "".join(f" · {number} {state}" for state, number in counts.items())
+    return f"{convoy.state}, {merged}/{len(convoy.tasks)} merged{rest}"
+
+
+def _row(convoy: Convoy, task: Task) -> str:
+    pull = f"#{task.pull}" if task.pull else ""
+    landed = f"`{task.landed[:10]}`" if task.landed else ""
+    cells = (
+        str(task.number),
+        inline(task.spec.title),
+        task.state,
+        str(task.started),
+        pull,
+        landed,
+        inline(waits_for(convoy, task)),
+    )
+    return f"| {' | '.join(cells)} |"

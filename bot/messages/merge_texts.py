@@ -1,0 +1,39 @@
+"""The texts about merges for people and the next attempt. Pure."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from convoy.model.state import Convoy, Task
+from convoy.text.plaintext import clean
+from convoy.text.redaction import redacted
+
+TEXT_CHARS: Final = 2_000
+"""How much of the end of CI's text the next attempt is told."""
+_FILES: Final = 5
+
+
+def ci_is_red(candidate: str, said: str) -> str:
+    """Say that CI refused a candidate, with the end of CI's text."""
+    return f"CI is red on {candidate[:10]}: {redacted(clean(said))[-TEXT_CHARS:]}"
+
+
+def conflicts(what: str, paths: Sequence[str]) -> str:
+    """Say in which files the work conflicts, and with what."""
+    return f"it conflicts with {what} in {', '.join(paths[:_FILES])}"
+
+
+def may_not_write(by: str) -> str:
+    """Say that a person who authorized something has lost the right to."""
+    return f"{by} may not write to this repository any more"
+
+
+def convoy_merge(convoy: Convoy) -> str:
+    """Return the message of the commit that merges a convoy with its target."""
+    return f"Merge convoy {convoy.name}: {convoy.title}\n\nFor #{convoy.issue}\n"
+
+
+def task_title(convoy: Convoy, task: Task) -> str:
+    """Return the title of the commit that lands a task."""
+    if convoy.settings.strategy == "merge":
+        return f"Merge task {task.number} of {convoy.name}: {task.spec.title}"
+    return task.spec.title

@@ -1,0 +1,30 @@
+"""The text for the webhook when something waits, or has landed. Pure."""
+
+from typing import Final
+
+from bot.settings.bot_settings import Settings
+from convoy.model.state import Convoy, Intent
+from convoy.text.counts_and_times import counted
+from convoy.text.plaintext import clean, shortened
+from convoy.text.redaction import redacted
+
+CHARS: Final = 3000
+_LITERAL: Final = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
+
+
+def notification_text(settings: Settings, convoy: Convoy, intent: Intent) -> str:
+    """Return the notification; foreign text in it is escaped and mentions nobody.
+
+    https://docs.slack.dev/messaging/formatting-message-text/#escaping
+    """
+    where = f"{settings.repository}#{convoy.issue}"
+    page = f"{settings.git_url}/{settings.repository}/issues/{convoy.issue}"
+    head = where if settings.sole else f"<{page}|{where}>"
+    merged = sum(task.state == "merged" for task in convoy.tasks)
+    told = intent.text or (
+        f"landed: {merged} of {counted(len(convoy.tasks), 'task')} merged, "
+        f"as {(convoy.landed or '')[:10]}"
+    )
+    begins = "waits for a person:\n" if intent.text else "has "
+    said = shortened(redacted(clean(f"{convoy.name} {begins}{told}")), CHARS)
+    return f"{head} {said.translate(_LITERAL)}"

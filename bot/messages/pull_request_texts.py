@@ -1,0 +1,134 @@
+"""The titles and texts of pull requests: a task's, and a convoy's own. Pure.
+
+The text of a convoy's pull request lists its tasks for a reviewer, the riskiest first.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from convoy.model import ids
+from convoy.model.state import Convoy, Task
+from convoy.text.counts_and_times import counted
+from convoy.text.escaped_markdown import fitting, inline
+from convoy.views.risk import Risk, files_of, landings, risks, untested
+
+_TITLE_CHARS: Final = 256
+"""The longest title GitHub takes."""
+_SHORT: Final = 10
+_ROWS_CHARS: Final = 40_000
+_LIST_CHARS: Final = 10_000
+_FILES: Final = 10
+"""The most files named for one task."""
+
+
+def pull_title(convoy: Convoy, task: Task | None) -> str:
+    """Return the title of a task's pull request; without a task, the convoy's own."""
+    if task:
+        return task.spec.title[:_TITLE_CHARS]
+    end = f" (convoy {convoy.name})"
+    return convoy.title[: _TITLE_CHARS - len(end)] + end
+
+
+def task_pull_body(convoy: Convoy, task: Task) -> str:
+    """Return the text of a task's pull request."""
+    lines = (
+        ids.marker(ids.pull_key(convoy.name, task.number)),
+        f"Task {task.number} of convoy `{convoy.name}`, for #{convoy.issue}.",
+        "",
+        "brat merges this when CI is green on the exact commit that will land.",
+    )
+    return "\n".join(lines)
+
+
+def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
+    """Return the text of a convoy's own pull request, as Markdown.
+
+    Args:
+        convoy: a convoy whose tasks are all merged or dropped.
+        web: the repository's address on the forge for people; empty: none.
+        dashboard: the address of the repository's dashboard; empty: none.
+    """
+    merged = sum(task.state == "merged" for task in convoy.tasks)
+    count = f"{merged} of {counted(len(convoy.tasks), 'task')}"
+    lines = [
+        ids.marker(ids.pull_key(convoy.name, 0)),
+        f"Convoy `{convoy.name}` for #{convoy.issue}: {count}, the riskiest first.",
+        "",
+        "| # | Task | Look at | Change | Accepted because |",
+        "|---|---|---|---|---|",
+    ]
+    between = landings(convoy)
+    rows = [
+        _row(convoy, task, risk, between.get(task.number), web)
+        for risk in risks(convoy)
+        if (task := convoy.task(risk.task))
+    ]
+    lines += fitting(rows, "| | {} | | | |", _ROWS_CHARS)
+    lines += [*_gaps(convoy), *_left(convoy), ""]
+    page = f"{dashboard}/convoys/{convoy.name}"
+    live = f"[How it went]({page}). " if dashboard else ""
+    lines.append(f"<sub>{live}`brat report {convoy.name}` draws how it went.</sub>")
+    return "\n".join(lines)
+
+
+def _row(
+    convoy: Convoy, task: Task, risk: Risk, between: tuple[str, str] | None, web: str
+) -> str:
+    look = "; ".join(map(inline, risk.reasons)) or "nothing stands out"
+    cells = (
+        str(task.number),
+        inline(task.spec.title),
+        look,
+        _change(task, between, web),
+        _evidence(convoy, task),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def _change(task: Task, between: tuple[str, str] | None, web: str) -> str:
+    if between is None:
+        return "none was needed"
+    old, new = (commit[:_SHORT] for commit in between)
+    count = counted(len(files_of(task)), "file")
+    if not web:
+        return f"{count}, `{old}...{new}`"
+    return f"[{count}]({web}/compare/{between[0]}...{between[1]})"
+
+
+def _evidence(convoy: Convoy, task: Task) -> str:
+    if task.report is not None:
+        return "its report fits what a report must be"
+    if task.landed is None:
+        return "its agent says that nothing is to be done, and the acceptance passed"
+    pull = f", #{task.pull}" if task.pull else ""
+    tries = f", attempt {task.started}" if task.started > 1 else ""
+    approved = "".join(f", approved by {inline(by)}" for by in task.approved_by)
+    judged = "CI was green on" if convoy.settings.require_ci else "judged by nothing:"
+    return f"{judged} `{task.landed[:_SHORT]}`{pull}{tries}{approved}"
+
+
+def _gaps(convoy: Convoy) -> Iterator[str]:
+    """List the files changed without a test in the same task."""
+    found = {
+        task.number: untested(task)
+        for task in convoy.tasks
+        if task.state == "merged" and untested(task)
+    }
+    if not found:
+        return
+    yield from ("", "**What no test covers**, as far as the changed files tell:", "")
+    rows = [
+        f"- task {number}: {', '.join(map(inline, files[:_FILES]))}"
+        + (f" and {more} more" if (more := len(files) - _FILES) > 0 else "")
+        for number, files in found.items()
+    ]
+    yield from fitting(rows, "- {}", _LIST_CHARS)
+
+
+def _left(convoy: Convoy) -> Iterator[str]:
+    dropped = [task for task in convoy.tasks if task.state == "dropped"]
+    if not dropped:
+        return
+    yield from ("", "**What is not in it:**", "")
+    rows = [f"- {inline(task.spec.title)}: {inline(task.why)}" for task in dropped]
+    yield from fitting(rows, "- {}", _LIST_CHARS)

@@ -1,0 +1,53 @@
+"""The bot's replies: the reaction and the text for one request and for a comment."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from convoy.model.records import Reaction
+
+TEXT_CHARS: Final = 60_000
+
+
+class Reply(Struct, frozen=True):
+    """The outcome of one request."""
+
+    reaction: Reaction
+    text: str
+    why: str = ""
+    """Why the request was refused, as the end of a sentence; empty: it was not."""
+
+
+def done(text: str) -> Reply:
+    """Return the reply that the request was carried out."""
+    return Reply("rocket", text)
+
+
+def refused(why: str) -> Reply:
+    """Return the reply that the rules refuse the request."""
+    return Reply("confused", f"That cannot be done: {why}.", why)
+
+
+def denied(verb: str, right: str) -> Reply:
+    """Return the reply that the person lacks the right."""
+    why = f"`{verb}` takes {right} access to this repository"
+    return Reply("-1", f"{why}.", why)
+
+
+def malformed(why: str) -> Reply:
+    """Return the reply that the line is no command."""
+    return Reply("confused", f"{why[:1].upper()}{why[1:].rstrip('.')}.")
+
+
+def reaction(given: Sequence[Reply]) -> Reaction:
+    """Return the one reaction to a comment: the worst of its commands' reactions."""
+    order: tuple[Reaction, ...] = ("-1", "confused", "rocket")
+    all_given = {reply.reaction for reply in given}
+    return next((each for each in order if each in all_given), "")
+
+
+def text(by: str, given: Sequence[Reply]) -> str:
+    """Return the one reply to a comment."""
+    said = "\n\n".join(reply.text for reply in given if reply.text)
+    return f"@{by} {said}"[:TEXT_CHARS] if said else ""

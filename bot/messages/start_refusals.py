@@ -1,0 +1,30 @@
+"""The reasons why a requested convoy does not start. Pure."""
+
+from typing import Final
+
+OUTSIDER: Final = (
+    "The issue was written by somebody without write access, and in a public "
+    "repository an agent is given no such text. Open an issue in your own words, or "
+    "comment `/brat start -- what is to be done`; `outsiders = true` under `[trust]` "
+    "in `.brat/config.toml` lets everybody's text in."
+)
+EDITED: Final = (
+    "The issue was edited after it was labelled, or may have been: read it again, and "
+    "set the label again."
+)
+EDITED_SINCE_SAID: Final = (
+    "the issue was edited after the comment was written, or may have been: read it "
+    "again, and say it again"
+)
+EDITED_COMMENT: Final = (
+    "@{by} This comment was edited before it was read, so nothing was done: say it "
+    "again in a new comment."
+)
+EMPTY_REPOSITORY: Final = (
+    "The repository is empty: push a first commit, then set the label again."
+)
+NO_RIGHT: Final = (
+    "@{by} may not start a convoy: it takes write access to this repository."
+)
+STOPPED: Final = "Whoever runs this bot has stopped it: set the label again later."
+BAD_CONFIGURATION: Final = "The configuration has a fault: {error}"

@@ -1,0 +1,40 @@
+"""The bot's unasked warnings: lost rights, pauses, missing keys."""
+
+from collections.abc import Mapping, Sequence
+
+from bot.markdown.code_span import code_span
+
+
+def unvouched(by: str) -> str:
+    """Say that nobody answers for the convoy."""
+    return (
+        f"@{by} may not write to this repository any more, so nothing new starts in "
+        "this convoy. Somebody who may lets it go on with `/brat resume`."
+    )
+
+
+def stopped_all(by: str, why: str) -> str:
+    """Say that every convoy pauses, and why."""
+    return f"@{by} Every convoy of this repository pauses: {why}."
+
+
+def unanswered_for(by: str) -> str:
+    """Say that nobody answers for the landing."""
+    return (
+        f"@{by} may not have this merged any more, so it is taken out of the merge "
+        "queue. Somebody who may puts it back with `/brat merge` on its pull request."
+    )
+
+
+def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
+    """Say which engines find no key, with the secrets in which they look."""
+    wants = "\n".join(
+        f"- {code_span(name)} looks in {' or '.join(map(code_span, keys))}"
+        for name, keys in lacking.items()
+    )
+    return (
+        "No Actions secret of this repository holds the key of these engines:\n\n"
+        f"{wants}\n\n"
+        "Their sessions end before an agent starts, unless the runner's machine has "
+        "the key. Set the secret under Settings, Secrets and variables, Actions."
+    )

@@ -1,1 +1,0 @@
-"""What people ask for, by commands, boxes and reviews: heard, decided, answered."""

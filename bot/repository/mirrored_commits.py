@@ -1,0 +1,71 @@
+"""Reads commits of the clone: their files, changes, patterns and surveys.
+
+Blocking. Missing commits are fetched first.
+"""
+
+from collections.abc import Callable
+
+from bot.repository.collision_forecast import foreseen
+from bot.repository.mirror import Mirror
+from bot.repository.repository_survey import files_at, surveyed, text_at
+from bot.repository.templates import template_at
+from convoy.model.records import Overlap, TaskSpec
+from convoy.patterns.template import Template
+from convoy.planner.survey import Survey
+from grite import git
+from grite.errors import GitFailed, Unavailable
+
+
+class MirroredCommits:
+    """Reads the commits of a mirror."""
+
+    def __init__(self, mirror: Mirror) -> None:
+        self.mirror = mirror
+
+    def files(self, commit: str) -> tuple[str, ...]:
+        """Return every path of a commit, in git's order."""
+        return files_at(self.mirror.path, commit)
+
+    def text(self, commit: str) -> Callable[[str], str]:
+        """Return a reader of files' texts at a commit; large files read as empty."""
+        return text_at(self.mirror.path, commit)
+
+    def diff(self, base: str, commit: str, room: int) -> str:
+        """Return the difference between two commits as a patch, cut to `room` + 1.
+
+        A patch longer than `room` characters was cut.
+        """
+        self.mirror.ensure([base, commit])
+        options = ("--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
+        found = git.run(["diff", *options, base, commit, "--"], cwd=self.mirror.path)
+        return found.stdout[: 4 * room].decode(errors="replace")[: room + 1]
+
+    def lines(self, base: str, commit: str) -> int:
+        """Return how many lines a commit adds and removes."""
+        self.mirror.ensure([base, commit])
+        options = ("--no-ext-diff", "--no-textconv", "--numstat")
+        found = git.run(["diff", *options, base, commit, "--"], cwd=self.mirror.path)
+        rows = (row.split(b"\t")[:2] for row in found.stdout.splitlines())
+        return sum(int(count) for row in rows for count in row if count.isdigit())
+
+    def surveyed(self, commit: str) -> Survey:
+        """Return a survey of the repository at a commit."""
+        self.mirror.ensure([commit])
+        return surveyed(self.mirror.path, commit)
+
+    def template(self, commit: str, name: str) -> Template:
+        """Return a pattern from a commit; see `template_at`."""
+        self.mirror.ensure([commit])
+        return template_at(self.mirror.path, commit, name)
+
+    def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
+        """Return which of a plan's tasks, started at a commit, may collide.
+
+        This is a guess that no plan depends on: if git fails, the result is empty.
+        """
+        try:
+            return foreseen(self.mirror.path, commit, tasks)
+        except (GitFailed, Unavailable) as error:
+            said = f"Which tasks may collide is not known: {error}"
+            self.mirror.notices.append(said)
+            return ()

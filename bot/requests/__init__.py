@@ -1,0 +1,1 @@
+"""The ways people make requests: comments, reviews, ticked boxes and labels."""

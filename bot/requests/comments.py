@@ -1,0 +1,92 @@
+"""Carries out the commands in comments and answers them.
+
+Each comment is answered once: by a reaction, and by one reply if there is something to
+say. A comment delivered twice has its answer announced or given already, and changes
+nothing.
+"""
+
+import asyncio
+from typing import Final
+
+from bot.context.bot_context import BotContext
+from bot.door.delivery_inbox import Remark
+from bot.markdown.mention import mentioned
+from bot.messages import replies
+from bot.messages.replies import Reply
+from bot.repository.draft import Draft
+from bot.requests import obeyed_labels
+from bot.roles import mayor
+from bot.verbs.carry_out import carry_out
+from bot.verbs.parsing import parsed
+from bot.verbs.request_context import Asker, convoy_of
+from bot.verbs.slash_commands import (
+    FoundCommand,
+    MalformedCommand,
+    SlashCommand,
+    slash_commands,
+)
+from bot.verbs.verb import Place
+from convoy.events.forge_actions import Answer
+from convoy.model import ids
+
+EYES: Final = "eyes"
+
+
+async def answer(context: BotContext, draft: Draft, remark: Remark) -> None:
+    """Carry out a comment's commands and announce the answer. Safe to call twice."""
+    key = ids.answer_key(remark.comment)
+    if key in draft.state.intents or remark.comment in draft.state.answered:
+        return
+    # Hostile text takes seconds.
+    said = await asyncio.to_thread(slash_commands, remark.text)
+    if not said:
+        said = await _mention(context, draft, remark)
+    if not said or await obeyed_labels.is_off_limits(context, remark.issue):
+        return
+    await context.github.react(remark.comment, EYES)
+    nonce = str(remark.comment)
+    given = [
+        await carry_out_command(context, draft, remark, each, nonce) for each in said
+    ]
+    draft.submit(
+        Answer(
+            issue=remark.issue,
+            comment=remark.comment,
+            reaction=replies.reaction(given),
+            text=replies.text(remark.by, given),
+        )
+    )
+
+
+async def _mention(
+    context: BotContext, draft: Draft, remark: Remark
+) -> tuple[FoundCommand, ...]:
+    """Read a mention of the bot as `/brat start`, on an issue without a convoy."""
+    if remark.on_pull or convoy_of(draft.state, remark.issue) is not None:
+        return ()
+    text = await asyncio.to_thread(mentioned, remark.text, context.login)
+    if text is None or not mayor.heeds_mentions(context):
+        return ()
+    return (SlashCommand(verb="start", text=text),)
+
+
+async def carry_out_command(
+    context: BotContext, draft: Draft, remark: Remark, said: FoundCommand, nonce: str
+) -> Reply:
+    """Carry out one command of a remark, with its author's right.
+
+    Args:
+        context: the bot's.
+        draft: takes the resulting events.
+        remark: the comment with the command.
+        said: the command.
+        nonce: see `Asker`.
+    """
+    if isinstance(said, MalformedCommand):
+        return replies.malformed(said.why)
+    place: Place = "pull" if remark.on_pull else "issue"
+    request = await asyncio.to_thread(parsed, said, place)
+    if isinstance(request, MalformedCommand):
+        return replies.malformed(request.why)
+    asker = Asker(by=remark.by, number=remark.issue, nonce=nonce, remark=remark)
+    return await carry_out(context, draft, asker, request)

@@ -1,0 +1,94 @@
+"""Finds comments whose delivery was lost, so that they are answered like others.
+
+GitHub repeats no delivery by itself. Answers are announced by their comment's id, so a
+comment that a delivery also brings is still answered once.
+"""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from bot.context.bot_context import BotContext
+from bot.door.delivery_inbox import Remark
+from bot.door.delivery_meaning import may_ask
+from bot.forge.payloads import Remarked
+from bot.messages.start_refusals import EDITED_COMMENT
+from bot.repository.draft import Draft
+from convoy.events.forge_actions import Answer
+from convoy.model import ids
+from convoy.model.state import State
+
+LOOK_BACK: Final = timedelta(days=3)
+"""GitHub can repeat a delivery for as long."""
+SKEW: Final = timedelta(minutes=10)
+"""How far the forge's clock may differ from the log's."""
+
+
+async def comments(context: BotContext, state: State) -> None:
+    """Put comments since the last look into the inbox, as the door would.
+
+    Safe to cut off anywhere and to call again.
+
+    Args:
+        context: the bot's.
+        state: holds the comments answered already.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: the forge does not show its comments.
+    """
+    newest = since = context.memory.heard_until or _first(context, state)
+    known = {remark.comment for remark in context.inbox.remarks().values()}
+    known |= state.answered | {intent.comment for intent in state.intents.values()}
+    for found in await context.github.remarks_since(since):
+        if found.id not in known and _asks(found, since, context.login):
+            context.inbox.put(f"sweep-comment-{found.id}", _remark(found))
+        newest = max(newest, found.updated_at)
+    context.memory.heard_until = newest
+
+
+def _first(context: BotContext, state: State) -> datetime:
+    """Return when a new process's first look begins: not before the bot's arrival."""
+    now = context.clock()
+    if not state.bots:
+        return _moment(now)
+    begun = [convoy.requested_at for convoy in state.convoys.values()]
+    earliest = min(begun, default=state.moment.at)
+    return max(_moment(earliest) - SKEW, _moment(now) - LOOK_BACK)
+
+
+def _moment(ms: int) -> datetime:
+    return datetime.fromtimestamp(ms // 1000, UTC)
+
+
+def _asks(found: Remarked, since: datetime, login: str) -> bool:
+    """Whether a comment may hold a request; an edited older comment never does."""
+    by_person = found.user is not None and found.user.type != "Bot"
+    new = found.created_at >= since and found.number > 0
+    return by_person and new and may_ask(found.body or "", login)
+
+
+def _remark(found: Remarked) -> Remark:
+    return Remark(
+        issue=found.number,
+        comment=found.id,
+        text=found.body or "",
+        by=found.user.login if found.user else "",
+        on_pull=found.on_pull,
+        at=found.created_at,
+        edited=found.updated_at > found.created_at,
+    )
+
+
+def ask_again(draft: Draft, remark: Remark) -> None:
+    """Announce that a comment was not read in time. Safe to call twice."""
+    key = ids.answer_key(remark.comment)
+    if key in draft.state.intents or remark.comment in draft.state.answered:
+        return
+    draft.submit(
+        Answer(
+            issue=remark.issue,
+            comment=remark.comment,
+            reaction="confused",
+            text=EDITED_COMMENT.format(by=remark.by),
+        )
+    )

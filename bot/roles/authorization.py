@@ -1,0 +1,133 @@
+"""Asks the forge again, when work starts or lands, for the rights of its people.
+
+For a start, these are whoever asked for the convoy, approved its plan or resumed it.
+For a landing, they are whoever approved the work or put it back into the merge queue.
+If one of them lost the right in the meantime, the convoy waits for somebody else.
+"""
+
+import re
+from typing import Final
+
+from bot.context.bot_context import BotContext
+from bot.forge.github import Right
+from bot.messages import warning_texts
+from bot.messages.merge_texts import may_not_write
+from bot.repository.draft import Draft
+from convoy.events.approvals import VoidApproval
+from convoy.events.forge_actions import Answer
+from convoy.events.merge_holds import WithdrawMerge
+from convoy.events.pausing import PauseConvoy
+from convoy.model import ids
+from convoy.model.state import Convoy, Task
+from convoy.owed.actions import Begin, Land, LandConvoy
+
+_LOGIN: Final = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
+"""Any other name stands for whoever runs the bot, who needs no right."""
+
+
+def is_login(by: str) -> bool:
+    """Whether `by` is an account on the forge, not a name for whoever runs the bot."""
+    return _LOGIN.fullmatch(by) is not None
+
+
+async def may_start(
+    context: BotContext, draft: Draft, action: Begin, known: set[str]
+) -> bool:
+    """Whether somebody with write access answers for this start; else pause the convoy.
+
+    Args:
+        context: the bot's.
+        draft: takes the pause and the message about it.
+        action: the start.
+        known: the logins already found to have the right; each is asked about once.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    convoy = draft.state.convoys[action.convoy]
+    by = convoy.vouched_by or convoy.by
+    if by in known or not is_login(by):
+        return True
+    if await context.github.may_write(by):
+        known.add(by)
+        return True
+    why = may_not_write(by)
+    pause = PauseConvoy(convoy=convoy.name, by=context.login, why=why)
+    if draft.submit(pause) is None:
+        sign = ids.sign_key("vouch", f"{convoy.name}/{draft.now}")
+        text = warning_texts.unvouched(by)
+        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+    return False
+
+
+async def may_land(context: BotContext, draft: Draft, action: Land) -> bool:
+    """Whether everybody who let this work land still has the right to do so.
+
+    Otherwise the draft withdraws the approvals of those who lost it, and takes the work
+    that they put into the merge queue out again.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    convoy = draft.state.convoys[action.convoy]
+    landing = [task for task in convoy.tasks if task.number in action.tasks]
+    approved = await _approvals_stand(context, draft, convoy, landing)
+    put_back = [
+        await _still_may(
+            context, draft, convoy, task.number, task.put_back_by, "maintain"
+        )
+        for task in landing
+        if task.put_back_by
+    ]
+    return approved and all(put_back)
+
+
+async def convoy_may_land(
+    context: BotContext, draft: Draft, action: LandConvoy
+) -> bool:
+    """Whether the person who lets the convoy land still has the right to do so.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    convoy = draft.state.convoys[action.convoy]
+    if by := convoy.put_back_by:
+        return await _still_may(context, draft, convoy, 0, by, "maintain")
+    by = convoy.vouched_by or convoy.by
+    return await _still_may(context, draft, convoy, 0, by, "write")
+
+
+async def _still_may(
+    context: BotContext, draft: Draft, convoy: Convoy, task: int, by: str, right: Right
+) -> bool:
+    if not is_login(by) or await context.github.may(by, right):
+        return True
+    leave = WithdrawMerge(convoy=convoy.name, task=task, by=context.login)
+    if draft.submit(leave) is None:
+        sign = ids.sign_key("landing", f"{convoy.name}/{task}/{draft.now}")
+        text = warning_texts.unanswered_for(by)
+        draft.submit(Answer(issue=_place(convoy, task), sign=sign, text=text))
+    return False
+
+
+def _place(convoy: Convoy, number: int) -> int:
+    """Return the pull request to comment on, or the issue if there is none."""
+    task = convoy.task(number)
+    return (task.pull if task else convoy.pull) or convoy.issue
+
+
+async def _approvals_stand(
+    context: BotContext, draft: Draft, convoy: Convoy, landing: list[Task]
+) -> bool:
+    gone = {
+        by
+        for by in {by for task in landing for by in task.approved_by}
+        if not await context.github.may_write(by)
+    }
+    for task in landing:
+        for by in gone.intersection(task.approved_by):
+            void = VoidApproval(
+                convoy=convoy.name, task=task.number, by=by, why=may_not_write(by)
+            )
+            draft.submit(void)
+    return not gone

@@ -1,0 +1,128 @@
+"""The witness's side in the bot: starts attempts and fetches their artifacts.
+
+bot/roles/handin.py takes the artifacts in.
+"""
+
+import secrets
+from http import HTTPStatus
+from typing import Final
+
+from bot.context.bot_context import BotContext
+from bot.forge.rest import Refused
+from bot.messages import warning_texts
+from bot.repository.draft import Draft
+from bot.roles import result_artifact
+from bot.roles.handin import LOST
+from convoy.answers import ANSWERS
+from convoy.answers.answering import Question
+from convoy.events.forge_actions import Answer
+from convoy.events.pausing import PauseConvoy
+from convoy.kinds import kind_of
+from convoy.model import ids
+from convoy.model.state import Convoy, State, Task
+from convoy.owed.actions import Begin, BeginPlan, Collect, Defer, Pause, Split
+from convoy.rules.split_task import BeginSplit
+from convoy.rules.start_attempt import StartPlanning, StartTask
+from convoy.rules.stop_task import DeferTask
+from grite.errors import Unavailable
+
+_FOR_GOOD: Final = frozenset({HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
+
+
+def begin(context: BotContext, draft: Draft, action: Begin) -> None:
+    """Start the next attempt; the dispatch follows once the log holds it."""
+    convoy = draft.state.convoys[action.convoy]
+    task = convoy.task(action.task)
+    session = secrets.token_hex(16)
+    draft.submit(
+        StartTask(
+            convoy=action.convoy,
+            task=action.task,
+            base=action.base,
+            session=session,
+            nonce=secrets.token_hex(8),
+            now=draft.now,
+            brief=_brief(context, draft.state, convoy, task, session) if task else "",
+        )
+    )
+
+
+def begin_plan(context: BotContext, draft: Draft, action: BeginPlan) -> None:
+    """Begin the next attempt of task 0; blocking."""
+    convoy = draft.state.convoys[action.convoy]
+    session, plan = secrets.token_hex(16), convoy.mayor
+    draft.submit(
+        StartPlanning(
+            convoy=convoy.name,
+            brief=_brief(context, draft.state, convoy, plan, session) if plan else "",
+            session=session,
+            nonce=secrets.token_hex(8),
+            now=draft.now,
+        )
+    )
+
+
+def split(draft: Draft, action: Split) -> None:
+    """Let an engine split a task that was too much for one agent."""
+    draft.submit(BeginSplit(convoy=action.convoy, task=action.task))
+
+
+def _brief(
+    context: BotContext, state: State, convoy: Convoy, task: Task, session: str
+) -> str:
+    """Return the brief of an answering session; empty if the task's kind has none."""
+    answering = ANSWERS.get(kind_of(task.spec).name)
+    if answering is None:
+        return ""
+    question = Question(
+        state=state,
+        convoy=convoy,
+        task=task,
+        session=session,
+        repository=context.commits,
+    )
+    return answering.told(question)
+
+
+def pause(context: BotContext, draft: Draft, action: Pause) -> None:
+    """Pause a convoy that keeps failing, and tell the person who answers for it."""
+    convoy = draft.state.convoys[action.convoy]
+    refused = draft.submit(
+        PauseConvoy(convoy=convoy.name, by=context.login, why=action.why)
+    )
+    if refused is None and action.tell:
+        sign = ids.sign_key("breaker", f"{convoy.name}/{draft.now}")
+        text = warning_texts.stopped_all(convoy.vouched_by or convoy.by, action.why)
+        draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
+
+
+def note(context: BotContext, draft: Draft) -> None:
+    """Submit what running sessions told the feed and the log does not hold yet."""
+    if context.feed is None:
+        return
+    for heard in context.feed.owed():
+        draft.submit(heard)
+
+
+def defer(draft: Draft, action: Defer) -> None:
+    """Let a task wait for the next day's budget."""
+    command = DeferTask(
+        convoy=action.convoy, task=action.task, until=action.until, why=action.why
+    )
+    draft.submit(command)
+
+
+async def fetch(context: BotContext, action: Collect) -> bytes | str | None:
+    """Return a run's artifact, or why it has none; None: it may still come."""
+    try:
+        data = await context.github.runs.artifact(action.run, result_artifact.ARTIFACT)
+    except Refused as refused:
+        if refused.status in _FOR_GOOD:
+            return str(refused)
+        # Not the attempt's fault: its work waits until the forge hands it over.
+        raise Unavailable(str(refused)) from refused
+    if data is not None:
+        return data
+    now = context.clock()
+    ended = context.memory.ended.setdefault(action.run, now)
+    return LOST if now - ended >= context.settings.artifact_grace_s * 1000 else None

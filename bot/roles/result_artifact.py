@@ -1,0 +1,263 @@
+"""Reads a run's artifact as hostile: sizes, names, schema, then git.
+
+Every part is checked: the zip's names and sizes before it is unpacked, the result by
+its schema and against its attempt, the session's events by id and actor, the commits by
+git's own fsck and the patch gate.
+"""
+
+import io
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from msgspec import Struct
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from convoy.events import Claim
+from convoy.log.codec import UnknownFact, fact_of
+from convoy.log.record import issue_of
+from convoy.model import ids
+from convoy.model.notes import LINE_CHARS, LINES_MOST
+from convoy.model.outcome import Outcome
+from convoy.model.records import Usage, Verdict
+from convoy.model.usage import bounded
+from convoy.planner import ANSWER_CHARS
+from grite import chunk
+from grite.errors import BratError, Corrupt
+from grite.event import CommentAdded, Event
+
+ARTIFACT: Final = "brat-result"
+UNPACKED_BYTES: Final = 500_000_000
+BUNDLE_BYTES: Final = 100_000_000
+"""A bundle is packed already, and is read into memory as a whole."""
+_RESULT: Final = "result.json"
+_BUNDLE: Final = "work.bundle"
+_EVENTS: Final = "events.bin"
+_USAGE: Final = "usage.jsonl"
+_CHECKPOINT: Final = "checkpoint.bundle"
+_ALLOWED: Final = frozenset(
+    {_RESULT, _BUNDLE, _EVENTS, _USAGE, _CHECKPOINT, "transcript.jsonl"}
+)
+_METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_BROKEN: Final = (
+    *(zipfile.BadZipFile, zlib.error, EOFError, OSError),
+    *(ValueError, RuntimeError),  # from zipfile: a negative offset, encrypted
+)
+_SMALL_BYTES: Final = 1_000_000
+_EVENTS_MOST: Final = 1_000
+
+
+class Unacceptable(BratError):
+    """The artifact holds no acceptable result; the message says why."""
+
+
+Status = Literal["done", "noop", "blocked", "missing_tool", "missing_data"]
+NEEDS_A_PERSON: Final = frozenset({"blocked", "missing_tool", "missing_data"})
+
+
+class Unfinished(Unacceptable):
+    """The artifact has no result.json: the witness died before writing it."""
+
+    def __init__(
+        self, claims: tuple[Event, ...], used: bytes, bundles: tuple[bytes, ...]
+    ) -> None:
+        super().__init__("the artifact has no result.json")
+        self.claims = claims
+        """The events that the session had recorded until then."""
+        self.used = used
+        """The session's usage.jsonl, which may be cut anywhere."""
+        self.bundles = bundles
+        """The bundles of its work until then, the newest first, unchecked."""
+
+
+class Claimed(BaseModel):
+    """The session's usage as the witness reports it; bounded when it is used."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+    unpriced_tokens: int = 0
+    usd: float = Field(default=0.0, allow_inf_nan=False)
+
+
+Lines = Annotated[
+    tuple[Annotated[str, Field(max_length=LINE_CHARS)], ...],
+    Field(max_length=LINES_MOST),
+]
+
+
+class Noted(BaseModel):
+    """The agent's notes for others; cleaned when they are used."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    notes: Lines = ()
+    shared: Lines = ()
+    followups: Lines = ()
+
+
+class Result(BaseModel):
+    """`result.json`, version 1: the witness's report on the attempt."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    v: Literal[1]
+    session: str
+    nonce: str
+    status: Status | None = None
+    """The agent's own status; it counts only where the agent needs a person."""
+    conclusion: Verdict
+    outcome: Outcome = "exited"
+    retry_after_s: float | None = Field(default=None, ge=0, allow_inf_nan=False)
+    why: str = Field(default="", max_length=2_000)
+    summary: str = Field(default="", max_length=10_000)
+    report: str = Field(default="", max_length=ANSWER_CHARS)
+    """The plan or the report, where the session was to make one."""
+    base: str
+    accepted: bool | None = None
+    """Whether the acceptance command exited with 0; used only when nothing lands."""
+    commit: str | None = Field(default=None, pattern="^[0-9a-f]{40}$")
+    usage: Claimed = Claimed()
+    left: Noted = Noted()
+
+    @property
+    def used(self) -> Usage:
+        """The session's usage, limited to plausible values."""
+        return bounded(Usage(**self.usage.model_dump()))
+
+
+class ResultArtifact(Struct, frozen=True, kw_only=True):
+    """A checked artifact; `bundle` exists only as long as the `with` block."""
+
+    result: Result
+    bundle: Path | None
+    claims: tuple[Event, ...]
+
+
+@contextmanager
+def opened(
+    data: bytes, *, session: str, nonce: str, actor: str
+) -> Iterator[ResultArtifact]:
+    """Give the checked content of a zipped artifact.
+
+    Args:
+        data: the zip, at most `github.ARTIFACT_BYTES`.
+        session: the attempt that must have made it, `<convoy>/<task>/<attempt>`.
+        nonce: that attempt's nonce.
+        actor: the only actor (hex) whose events it may hold.
+
+    Raises:
+        Unfinished: it has no result.json.
+        Unacceptable: it failed any other check.
+    """
+    with tempfile.TemporaryDirectory(prefix="brat-intake-") as folder:
+        files = _unpacked(data, Path(folder))
+        claims = _claims(files.get(_EVENTS), session, actor)
+        if _RESULT not in files:
+            bundles = tuple(_bundles(files))
+            raise Unfinished(claims, _start_of(files.get(_USAGE)), bundles)
+        result = _result(files[_RESULT])
+        if (result.session, result.nonce) != (session, nonce):
+            raise Unacceptable(f"the result is of session {result.session[:80]!r}")
+        bundle = files.get(_BUNDLE)
+        if result.commit not in (None, result.base) and bundle is None:
+            raise Unacceptable("the result names a commit but has no work.bundle")
+        if bundle is not None and bundle.stat().st_size > BUNDLE_BYTES:
+            raise Unacceptable(f"work.bundle is larger than {BUNDLE_BYTES} bytes")
+        yield ResultArtifact(result=result, bundle=bundle, claims=claims)
+
+
+def _unpacked(data: bytes, folder: Path) -> dict[str, Path]:
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+    except _BROKEN as error:
+        raise Unacceptable(f"the artifact is no zip file: {error}") from error
+    with archive:
+        entries = archive.infolist()
+        if strange := sorted({e.filename for e in entries} - _ALLOWED):
+            raise Unacceptable(f"the artifact holds {strange[0][:80]!r}")
+        if len(entries) > len({entry.filename for entry in entries}):
+            raise Unacceptable("the artifact holds a name twice")
+        if any(entry.compress_type not in _METHODS for entry in entries):
+            raise Unacceptable("the artifact is packed in a way that no forge uses")
+        if sum(entry.file_size for entry in entries) > UNPACKED_BYTES:
+            raise Unacceptable(f"the artifact unpacks to over {UNPACKED_BYTES} bytes")
+        return {e.filename: _extracted(archive, e, folder) for e in entries}
+
+
+def _extracted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -> Path:
+    """Write one entry; never more bytes than its header promised."""
+    target = folder / entry.filename
+    left = entry.file_size
+    try:
+        with archive.open(entry) as source, target.open("wb") as sink:
+            while piece := source.read(1 << 20):
+                left -= len(piece)
+                if left < 0:
+                    raise Unacceptable(f"{entry.filename} is larger than it says")
+                sink.write(piece)
+    except _BROKEN as error:
+        raise Unacceptable(f"{entry.filename} does not unpack: {error}") from error
+    return target
+
+
+def _result(file: Path) -> Result:
+    if file.stat().st_size > _SMALL_BYTES:
+        raise Unacceptable(f"result.json is larger than {_SMALL_BYTES} bytes")
+    try:
+        return Result.model_validate_json(file.read_bytes())
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"])) or "the file"
+        raise Unacceptable(f"result.json: {where}: {fault['msg']}") from error
+
+
+def _start_of(file: Path | None) -> bytes:
+    if file is None:
+        return b""
+    with file.open("rb") as source:
+        return source.read(_SMALL_BYTES)
+
+
+def _bundles(files: Mapping[str, Path]) -> Iterator[bytes]:
+    found = (files[name] for name in (_BUNDLE, _CHECKPOINT) if name in files)
+    return (each.read_bytes() for each in found if each.stat().st_size <= BUNDLE_BYTES)
+
+
+def _claims(file: Path | None, session: str, actor: str) -> tuple[Event, ...]:
+    """Return the session's events; any foreign event refuses them all."""
+    if file is None:
+        return ()
+    if file.stat().st_size > _SMALL_BYTES:
+        raise Unacceptable(f"events.bin is larger than {_SMALL_BYTES} bytes")
+    try:
+        held = chunk.decode(file.read_bytes())
+    except Corrupt as error:
+        raise Unacceptable(f"events.bin: {error}") from error
+    if held.faults:
+        raise Unacceptable(f"events.bin: {held.faults[0]}")
+    if len(held.events) > _EVENTS_MOST:
+        raise Unacceptable(f"events.bin holds {len(held.events)} events")
+    for event in held.events:
+        _check_claim(event, session, actor)
+    return held.events
+
+
+def _check_claim(event: Event, session: str, actor: str) -> None:
+    if event.actor.hex() != actor:
+        raise Unacceptable(f"events.bin: an event by actor {event.actor.hex()}")
+    if not isinstance(event.kind, CommentAdded):
+        raise Unacceptable("events.bin: an event that is no comment")
+    fact = fact_of(event.kind.body)
+    if fact is None or isinstance(fact, UnknownFact) or not isinstance(fact, Claim):
+        raise Unacceptable("events.bin: an event that a session may not make")
+    if ids.session_name(fact.convoy, fact.task, fact.attempt) != session:
+        raise Unacceptable("events.bin: an event of another session")
+    if issue_of(fact) != event.issue:
+        raise Unacceptable("events.bin: an event on another task's issue")

@@ -1,0 +1,115 @@
+"""The service for many repositories as a whole: its host and its doors."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+import httpx
+
+from bot.door.webhooks import Door
+from bot.feed.oidc import Issuer, issuer_of
+from bot.forge.rest import DEADLINE_S
+from bot.serving import bot_service
+from bot.serving.bot_service import Tell
+from bot.serving.host import Host
+from bot.serving.installations import Installations, key_of
+from bot.settings.service_settings import ServiceSettings
+from bot.settings.version import VERSION
+from grite.errors import BratError
+
+THREADS: Final = 256
+"""How many blocking git calls may hang before they hold up other repositories."""
+
+
+@asynccontextmanager
+async def hosted(
+    hosting: ServiceSettings, tell: Tell, *, poll: bool = False
+) -> AsyncIterator[Host]:
+    """Serve for as long as the block lasts.
+
+    Args:
+        hosting: the service's settings.
+        tell: called with a line for each problem or wait.
+        poll: whether to open no door and find all work by looking.
+
+    Raises:
+        BratError: there is no secret, the key cannot be read, or a port is taken.
+    """
+    if not poll and not hosting.secrets:
+        raise BratError(
+            "secret: the webhook has none, so anybody could send deliveries: set one "
+            "here and on the forge, or serve with --poll"
+        )
+    hosting.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    host = Host(hosting, tell)
+    threads = ThreadPoolExecutor(THREADS, "bot")
+    asyncio.get_running_loop().set_default_executor(threads)
+    async with AsyncExitStack() as stack:
+        roster = await _roster(stack, hosting)
+        await _listen(stack, host, poll=poll)
+        group = await stack.enter_async_context(asyncio.TaskGroup())
+        keeper = group.create_task(host.keep(group, roster), name="roster")
+        timing = group.create_task(host.figures.keep_timing(), name="timing")
+        try:
+            yield host
+        finally:
+            keeper.cancel()
+            timing.cancel()
+            for task in host.tasks():
+                task.cancel()
+
+
+async def _roster(
+    stack: AsyncExitStack, hosting: ServiceSettings
+) -> Installations | None:
+    if hosting.app_id is None or hosting.private_key_file is None:
+        return None
+    key = key_of(hosting.app_id, hosting.private_key_file)
+    client = httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False)
+    await stack.enter_async_context(client)
+    return Installations(client, hosting.api_url, key)
+
+
+async def _issuer(stack: AsyncExitStack, hosting: ServiceSettings) -> Issuer | None:
+    """Return the issuer that vouches for jobs; None: no feed address is set."""
+    if not hosting.feed_url:
+        return None
+    client = httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False)
+    await stack.enter_async_context(client)
+    url = hosting.feed_issuer or issuer_of(hosting.api_url)
+    audience = hosting.feed_url.rstrip("/")
+    return Issuer(client, url, audience, hosting.folder / "feed.used")
+
+
+async def _listen(stack: AsyncExitStack, host: Host, *, poll: bool) -> None:
+    """Open the door for deliveries, and the port for metrics."""
+    hosting, metrics = host.hosting, host.metrics
+    metrics.watch(
+        "brat_repositories", "Repositories that are served.", lambda: len(host.served)
+    )
+    metrics.watch(
+        "brat_repositories_broken",
+        "Those whose loop cannot run.",
+        lambda: sum(bool(one.trouble) for one in host.served.values()),
+    )
+    if not poll:
+        door = Door(
+            secrets=hosting.secrets,
+            place_of=host.place_of,
+            roster_changed=host.roster_changed,
+            unready=host.unready,
+            version=VERSION,
+            origins=hosting.origins,
+            metrics=metrics,
+        )
+        app = door.application()
+        bot_service.with_feed(app, host.feed_of, await _issuer(stack, hosting))
+        site = bot_service.listening(app, hosting.address, hosting.port)
+        host.port = await stack.enter_async_context(site)
+    if hosting.metrics_port is not None:
+        site = bot_service.listening(
+            metrics.application(), hosting.address, hosting.metrics_port
+        )
+        host.metrics_port = await stack.enter_async_context(site)

@@ -1,0 +1,183 @@
+"""The settings of a bot process: one JSON file that only its owner can read."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Self, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from bot.settings.quota import Quota
+from convoy.owed.actions import Role
+from convoy.owed.patience import Patience
+from grite.errors import BratError
+
+GITHUB: Final = "api.github.com"
+GITHUB_GAP_S: Final = 1.0
+"""https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+(pause between mutative requests)"""
+FEED_URL: Final = r"^(https://[^\s/?#]\S*|http://127\.0\.0\.1:\d+\S*)?$"
+"""Data sent to this address must be protected on the way: https or loopback."""
+REPOSITORY: Final = r"^[\w.-]+/[\w.-]+$"
+ROLES: tuple[Role, ...] = ("mayor", "witness", "refinery", "deacon")
+
+NOTIFY: Final = "BRAT_NOTIFY_URL"
+LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+Kind = TypeVar("Kind", bound=BaseModel)
+
+
+def from_environment(name: str) -> Callable[[], str]:
+    """Return a reader of an environment variable; it gives "" if that is not set."""
+    return lambda: os.environ.get(name, "")  # noqa: TID251  as it is said
+
+
+class Common(BaseModel):
+    """The forge's address, the bot's identity there, and its behaviour."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    api_url: str
+    git_url: str
+    token: str = Field(default="", repr=False)
+    """The token of the bot's account; empty: the bot is an App."""
+    app_id: str | None = Field(default=None, coerce_numbers_to_str=True)
+    """The App's id or client id."""
+    private_key_file: Path | None = None
+    """The file with the App's private key, as GitHub gave it (.pem)."""
+    secret: str = Field(default="", repr=False)
+    """The webhook's secret."""
+    previous_secret: str = Field(default="", repr=False)
+    """The webhook's previous secret, also accepted while it is being changed."""
+    feed_token: str = Field(default="", pattern=r"^(\S{16,})?$", repr=False)
+    """The token for reading sessions' output remotely; empty: nobody may."""
+    feed_url: str = Field(default="", pattern=FEED_URL)
+    """The address at which jobs reach the bot's door to send their output, once the
+    forge vouches for them. Empty: no job gets a token."""
+    feed_issuer: str = Field(default="", pattern=FEED_URL)
+    """The issuer that vouches for jobs; empty: the forge's own."""
+    folder: Path
+    """The bot's folder: mirror, inbox, identity. A cache except for the inbox."""
+    workflow: str = Field(default="brat-task.yml", pattern=r"^[\w.-]+\.ya?ml$")
+    """The workflow file whose dispatch runs a task."""
+    label: str = "brat"
+    app: str = "brat"
+    """The slug of the App whose checks never count."""
+    write_gap_s: float | None = Field(default=None, ge=0)
+    """The least time between writes; above 0, GitHub's content limits apply too. None:
+    1 on api.github.com, 0 elsewhere."""
+    push_gap_s: float = Field(default=20.0, ge=0)
+    """The least time between pushes: changes meanwhile share the next push. GitHub asks
+    for at most 6 pushes a minute per repository."""
+    settle_s: float = Field(default=10.0, ge=0)
+    """How long the forge may take to show a write."""
+    notify_url: str = Field(default_factory=from_environment(NOTIFY), repr=False)
+    """The address of a Slack-compatible webhook, from BRAT_NOTIFY_URL; empty: none. It
+    is a secret: anybody who knows it can write there."""
+    notify_hosts: tuple[str, ...] = ()
+    """The only hosts allowed in `notify_url`; empty: every host."""
+    sweep_s: float = Field(default=60.0, gt=0)
+    """How often the bot looks at everything, whatever the webhooks say."""
+    session_slack_s: int = 120
+    check_start_s: int = 600
+    artifact_grace_s: float = 120.0
+    """How long a result may come after its run's end."""
+
+    @model_validator(mode="after")
+    def _tells_nobody_else(self) -> Self:
+        if self.notify_url:
+            url = urlsplit(self.notify_url)
+            safe = url.scheme == "https" or (
+                url.scheme == "http" and url.hostname in LOOPBACK
+            )
+            if not safe or not url.hostname:
+                raise ValueError(f"{NOTIFY}: give an address that begins with https://")
+            if self.notify_hosts and url.hostname not in self.notify_hosts:
+                raise ValueError(f"{NOTIFY}: its host is not one of notify_hosts")
+        return self
+
+    @model_validator(mode="after")
+    def _one_way_in(self) -> Self:
+        whole = self.app_id is not None and self.private_key_file is not None
+        partly = self.app_id is not None or self.private_key_file is not None
+        if partly and not whole:
+            raise ValueError("app_id and private_key_file go together")
+        if bool(self.token) == whole:
+            raise ValueError("give either token, or app_id and private_key_file")
+        return self
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The secrets with which a delivery may be signed."""
+        return tuple(filter(None, (self.secret, self.previous_secret)))
+
+    @property
+    def gap_s(self) -> float:
+        """The least time between writes."""
+        if self.write_gap_s is not None:
+            return self.write_gap_s
+        return GITHUB_GAP_S if urlsplit(self.api_url).hostname == GITHUB else 0.0
+
+
+class Settings(Common):
+    """The settings of one bot in one repository."""
+
+    repository: str = Field(pattern=REPOSITORY)
+    secret: str = Field(repr=False, min_length=16)
+    """The webhook's secret."""
+    installation: int | None = None
+    """The id of the App's installation on the repository; looked up when None."""
+    roles: tuple[Role, ...] = ROLES
+    config_file: Path | None = None
+    """Read instead of the default branch's file (local mode, uncommitted)."""
+    ci_command: bool = True
+    """Whether the forge is known to run CI."""
+    quota: Quota | None = None
+    """The limits on starting convoys; None: no limits (local mode)."""
+    plan_only: bool = False
+    """Whether every plan waits for a person, whatever the configuration says."""
+    pages: str = ""
+    """The address of this repository's dashboard; empty: there is none."""
+    stop_file: Path | None = None
+    """While this file exists, nothing starts and nothing lands."""
+    once: bool = False
+    """Whether the process does one tick and ends."""
+    ends_with_stdin: bool = False
+    """Whether the process ends with its standard input: its parent is gone then."""
+    sole: bool = False
+    """Whether a file lock on the folder keeps other bots from acting (local mode)."""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the bot's operator has stopped it."""
+        return self.stop_file is not None and self.stop_file.exists()
+
+    @property
+    def patience(self) -> Patience:
+        """How long the rules wait before they give up."""
+        return Patience(
+            session_slack_s=self.session_slack_s, check_start_s=self.check_start_s
+        )
+
+
+def read(file: Path) -> Settings:
+    """Return the settings in a JSON file; see `read_as`."""
+    return read_as(Settings, file)
+
+
+def read_as(kind: type[Kind], file: Path) -> Kind:
+    """Return the settings of one kind in a JSON file.
+
+    Raises:
+        BratError: the file is missing or invalid; one line names the fault and place.
+    """
+    try:
+        return kind.model_validate_json(file.read_bytes())
+    except OSError as error:
+        raise BratError(f"{file}: {error.strerror}") from error
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(map(str, fault["loc"]))
+        said = fault["msg"].removeprefix("Value error, ")
+        raise BratError(": ".join(filter(None, (str(file), where, said)))) from error

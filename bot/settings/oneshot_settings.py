@@ -1,0 +1,149 @@
+"""Reads the inputs of one run of the loop in a workflow from its environment.
+
+They are read once, and only here. https://docs.github.com/actions/reference/workflows-and-actions/variables
+"""
+
+import hashlib
+import os
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from bot.settings.bot_settings import Settings
+from grite.errors import BratError
+
+WORKFLOW: Final = "brat.yml"
+KEY_FILE: Final = "app.pem"
+"""The file that holds the App's key while the bot is being opened."""
+GITHUB_PUSH_GAP_S: Final = 20.0
+GITHUB_WRITE_GAP_S: Final = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneshotInputs:
+    """The inputs of one run of the loop."""
+
+    settings: Settings
+    event: str
+    """The event that started the run, such as `issues`."""
+    payload: Path | None
+    """The file with the event's payload, as in a delivery."""
+    run: str
+    """The id of this run."""
+    after: int | None
+    """The task run that is about to end; the loop waits for its result."""
+    ci_wait_s: float
+    """How long to wait for CI's verdict while nothing else happens."""
+    ci_workflow: str
+    """The workflow file to dispatch on each candidate; empty: pushes start CI."""
+    output: Path | None
+    summary: Path | None
+    key: str = field(default="", repr=False)
+    """The App's private key, PEM; empty: a token is used."""
+
+
+def environment() -> dict[str, str]:
+    """Return a copy of the process's environment."""
+    return dict(os.environ)  # noqa: TID251  the one place allowed to
+
+
+def read(env: Mapping[str, str]) -> OneshotInputs:
+    """Return the inputs in the environment.
+
+    Raises:
+        BratError: a variable is missing or invalid; one sentence names it.
+    """
+    folder = Path(_given(env, "RUNNER_TEMP")) / "brat-loop"
+    server = _given(env, "GITHUB_SERVER_URL").rstrip("/")
+    repository = _given(env, "GITHUB_REPOSITORY")
+    is_near = _is_loopback(server)
+    key = env.get("BRAT_APP_KEY", "").strip()
+    told = {
+        "repository": repository,
+        "api_url": env.get("GITHUB_API_URL", "").rstrip("/")
+        or "https://api.github.com",
+        "git_url": server,
+        "folder": folder,
+        "secret": secrets.token_hex(32),  # nothing is delivered to this bot
+        "workflow": env.get("BRAT_WORKFLOW", "").strip() or WORKFLOW,
+        "label": env.get("BRAT_LABEL", "").strip() or "brat",
+        "push_gap_s": 0 if is_near else GITHUB_PUSH_GAP_S,
+        "write_gap_s": 0 if is_near else GITHUB_WRITE_GAP_S,
+        **_way_in(env, key, folder),
+    }
+    try:
+        settings = Settings.model_validate(told)
+    except ValidationError as error:
+        fault = error.errors(include_input=False)[0]
+        where = ".".join(map(str, fault["loc"])) or "the way in"
+        raise BratError(f"{where}: {fault['msg']}") from None
+    return OneshotInputs(
+        settings=settings,
+        event=env.get("GITHUB_EVENT_NAME", ""),
+        payload=_file(env, "GITHUB_EVENT_PATH"),
+        run=_number(env, "GITHUB_RUN_ID", "0"),
+        after=int(_number(env, "BRAT_AFTER", "0")) or None,
+        ci_wait_s=60.0 * int(_number(env, "BRAT_CI_WAIT_MINUTES", "10")),
+        ci_workflow="" if key else env.get("BRAT_CI_WORKFLOW", "").strip(),
+        output=_file(env, "GITHUB_OUTPUT"),
+        summary=_file(env, "GITHUB_STEP_SUMMARY"),
+        key=key,
+    )
+
+
+def actor_of(repository: str) -> str:
+    """Return the actor id, 32 hex digits, that all loops of a repository share.
+
+    No folder survives from one run to the next, and each new actor costs an event. The
+    nonces of their leases distinguish two runs at the same time.
+    """
+    return hashlib.sha256(f"brat loop of {repository.casefold()}".encode()).hexdigest()[
+        :32
+    ]
+
+
+def _way_in(env: Mapping[str, str], key: str, folder: Path) -> dict[str, object]:
+    app, token = env.get("BRAT_APP_ID", "").strip(), env.get("BRAT_TOKEN", "").strip()
+    if app and key:  # a workflow always has a token: the App comes first
+        return {"app_id": app, "private_key_file": folder / KEY_FILE}
+    if app or key:
+        raise BratError("give the App's id and its private key, or neither")
+    if not token:
+        raise BratError(
+            "there is no token: set BRAT_TOKEN, such as ${{ github.token }}"
+        )
+    return {"token": token}
+
+
+def _given(env: Mapping[str, str], name: str) -> str:
+    value = env.get(name, "").strip()
+    if not value:
+        raise BratError(f"{name} is not set: this runs as a step of a workflow")
+    return value
+
+
+def _number(env: Mapping[str, str], name: str, default: str) -> str:
+    value = env.get(name, "").strip() or default
+    if not (value.isascii() and value.isdigit()):
+        raise BratError(f"{name} is {value[:40]!r}; it should be a whole number")
+    return value
+
+
+def _file(env: Mapping[str, str], name: str) -> Path | None:
+    value = env.get(name, "")
+    return Path(value) if value else None
+
+
+def _is_loopback(server: str) -> bool:
+    """Whether the forge is on this machine, and therefore has no rate limits."""
+    host = urlsplit(server).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

@@ -1,0 +1,51 @@
+"""The networks that deliveries may come from: a check beside the signature.
+
+https://docs.github.com/rest/meta/meta#get-github-meta-information (hooks)
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import (
+    IPv4Address,
+    IPv4Network,
+    IPv6Address,
+    IPv6Network,
+    ip_address,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origins:
+    """The senders whose requests are allowed."""
+
+    networks: tuple[IPv4Network | IPv6Network, ...] = ()
+    """The allowed networks; empty: all."""
+    proxies: int = 0
+    """How many of our proxies are in front of the door. Each appends its peer's address
+    to X-Forwarded-For; entries further left come from strangers."""
+
+    def allow(self, peer: str | None, forwarded: Sequence[str]) -> bool:
+        """Whether a request is allowed.
+
+        Args:
+            peer: the address at the other end of the connection.
+            forwarded: the headers X-Forwarded-For, in their order.
+        """
+        if not self.networks:
+            return True
+        address = _address(self._sender(peer, forwarded))
+        return address is not None and any(address in each for each in self.networks)
+
+    def _sender(self, peer: str | None, forwarded: Sequence[str]) -> str:
+        if not self.proxies:
+            return peer or ""
+        heard = [each.strip() for line in forwarded for each in line.split(",")]
+        return heard[-self.proxies] if len(heard) >= self.proxies else ""
+
+
+def _address(text: str) -> IPv4Address | IPv6Address | None:
+    try:
+        found = ip_address(text)
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found

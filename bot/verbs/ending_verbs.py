@@ -1,0 +1,76 @@
+"""`cancel` and `drop`: stops a session, gives up a task, ends a convoy."""
+
+from typing import Final
+
+from bot.verbs.arguments import ANY_TASK, TASK
+from bot.verbs.request_context import RequestContext
+from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, Request, TaskEndpoint, Verb
+from convoy.model.state import Convoy
+from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy
+
+
+def _cancel(context: RequestContext, *, task: int | None = None) -> str:
+    """Stop one task until a person decides how to go on, or end the whole convoy."""
+    name, by = context.convoy.name, context.by
+    if task is None:
+        context.submit(FailConvoy(convoy=name, why=f"cancelled by {by}", by=by))
+        return "The convoy is cancelled; what is done is kept."
+    word = "stopped" if context.asker.at_endpoint else "cancelled"
+    context.submit(BlockTask(convoy=name, task=task, why=f"{word} by {by}", by=by))
+    return (
+        f"What runs for task {task} is stopped. `/brat retry {task}` tries it "
+        f"again, `/brat drop {task}` gives it up."
+    )
+
+
+def _drop(context: RequestContext, *, task: int) -> str:
+    name = context.convoy.name
+    context.submit(DropTask(convoy=name, task=task, why=f"dropped by {context.by}"))
+    return f"Task {task} is dropped."
+
+
+def _require_session(convoy: Convoy, request: Request) -> None:
+    number = request.arguments["task"]
+    task = convoy.task(number)
+    if task is None or task.attempt is None:
+        raise NotPossible(f"task {number} of {convoy.name} has no session that runs")
+
+
+def _has_end(convoy: Convoy) -> bool:
+    return convoy.state in ("planning", "active", "paused")
+
+
+VERBS: Final = (
+    Verb(
+        name="cancel",
+        words=(ANY_TASK,),
+        help="Stops what runs for a task, which then waits for a person; without a "
+        "task, ends the whole convoy.",
+        rule=_cancel,
+        box=Box(
+            says="Cancel the convoy",
+            offered=lambda convoy: () if convoy.ended else (0,),
+        ),
+        of_task=TaskEndpoint(
+            word="stop",
+            typed="session stop",
+            help="Stop a task's session; the task waits for you: task retry, or task "
+            "drop.",
+            button=lambda task: task.state != "blocked" and task.attempt is not None,
+            check=_require_session,
+        ),
+        of_convoy=ConvoyEndpoint(word="cancel", button=_has_end),
+    ),
+    Verb(
+        name="drop",
+        words=(TASK,),
+        help="Gives a task up for good; what waits for it then waits for a person.",
+        rule=_drop,
+        of_task=TaskEndpoint(
+            word="drop",
+            typed="task drop",
+            help="Give a task up; what needs it waits for you.",
+            button=lambda task: task.state == "blocked" or not task.settled,
+        ),
+    ),
+)

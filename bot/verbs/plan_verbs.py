@@ -1,0 +1,115 @@
+"""`add`, `depends`, `engine` and `priority`: changes a convoy's plan."""
+
+from typing import Final
+
+from bot.verbs import arguments as args
+from bot.verbs.arguments import ANY_TASK, TASK, Argument
+from bot.verbs.request_context import RequestContext
+from bot.verbs.verb import ConvoyEndpoint, NotPossible, Request, Verb
+from convoy.events.plan_edits import RankConvoy
+from convoy.model.records import TaskSpec
+from convoy.model.state import Convoy
+from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
+from convoy.text.escaped_markdown import inline
+
+
+def _add(context: RequestContext, *, text: str) -> str:
+    """Add a task; the text is read like an item of an issue's task list."""
+    convoy = context.convoy
+    spec = _spec(convoy, text)
+    context.submit(AddTask(convoy=convoy.name, spec=spec, by=context.by))
+    after = ", ".join(map(str, spec.after))
+    waits = f" It waits for task {after}." if after else ""
+    return f"That is task {spec.number}: {inline(spec.title)}.{waits}"
+
+
+def _spec(convoy: Convoy, text: str) -> TaskSpec:
+    from convoy.planner import tasklist
+
+    known = {task.number: task.state == "merged" for task in convoy.tasks}
+    try:
+        return tasklist.addition(convoy.title, text, known, convoy.settings.workers)
+    except tasklist.PlanError as error:
+        raise NotPossible(str(error)) from error
+
+
+def _require_new(convoy: Convoy, request: Request) -> None:
+    """Refuse a task already added: a program repeats a request that got no answer."""
+    spec = _spec(convoy, request.text)
+    for task in convoy.tasks:
+        if _essence(task.spec) == _essence(spec) and not task.settled:
+            raise NotPossible(
+                f"task {task.number} of {convoy.name} asks for it already"
+            )
+
+
+def _essence(spec: TaskSpec) -> tuple[object, ...]:
+    """Return the parts of a task to compare; its instructions contain its number."""
+    return spec.title, spec.paths, spec.needs, spec.after, spec.engine
+
+
+def _depends(context: RequestContext, *, task: int, on: bool, other: int) -> str:  # noqa: ARG001  the word `on`
+    name = context.convoy.name
+    context.submit(LinkTask(convoy=name, task=task, on=other, by=context.by))
+    return f"Task {task} waits until task {other} is merged."
+
+
+def _engine(context: RequestContext, *, engine: str, task: int | None = None) -> str:
+    name = context.convoy.name
+    context.submit(AssignTask(convoy=name, task=task, engine=engine, by=context.by))
+    what = f"Task {task} goes" if task else "All tasks that have not started go"
+    return f"{what} to the engine `{engine}`."
+
+
+def _priority(context: RequestContext, *, priority: int) -> str:
+    name = context.convoy.name
+    context.submit(RankConvoy(convoy=name, priority=priority, by=context.by))
+    return f"The convoy has priority `p{priority}`."
+
+
+VERBS: Final = (
+    Verb(
+        name="add",
+        text="must",
+        text_help="As an item of a task list.",
+        help="Adds a task that does what the text says, written as in a task list.",
+        rule=_add,
+        of_convoy=ConvoyEndpoint(
+            word="add",
+            typed="task add",
+            help="Add a task to a convoy.",
+            check=_require_new,
+        ),
+    ),
+    Verb(
+        name="depends",
+        words=(
+            TASK,
+            args.fixed_word("on"),
+            Argument(name="other", read=args.task, form="<task>", write=TASK.write),
+        ),
+        help="Lets a task wait until another is merged.",
+        rule=_depends,
+    ),
+    Verb(
+        name="engine",
+        words=(Argument(name="engine", read=args.engine, form="<engine>"), ANY_TASK),
+        help="Gives a task, or all that have not started, to another engine.",
+        rule=_engine,
+    ),
+    Verb(
+        name="priority",
+        place="issue",
+        right="maintain",
+        words=(
+            Argument(
+                name="priority",
+                read=args.priority,
+                form="<p0|p1|p2>",
+                write=lambda number: f"p{number}",
+            ),
+        ),
+        help="Puts the convoy before or behind others; `p0` is first, `p1` usual.",
+        rule=_priority,
+    ),
+)

@@ -1,0 +1,103 @@
+"""`revise` and `rebase`: change the work in a task's pull request."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from bot.markdown.code_span import code_span
+from bot.verbs.request_context import RequestContext
+from bot.verbs.verb import NotPossible, Verb
+from convoy.model import ids
+from convoy.model.attempt import Work
+from convoy.model.state import Convoy, Task
+from convoy.rules.redo_work import RebaseWork, ReviseTask
+
+NO_WORK: Final = "this is not the pull request of a task with work in it"
+
+
+def _revise(context: RequestContext, *, text: str) -> str:
+    """Send the task back with the text; its next attempt goes on from its work."""
+    convoy, task = context.convoy, context.own_task
+    if task is None:
+        raise NotPossible(NO_WORK)
+    context.submit(
+        ReviseTask(convoy=convoy.name, task=task.number, by=context.by, text=text)
+    )
+    _keep(context, convoy, task)
+    if task.spent >= convoy.settings.attempts:
+        return (
+            f"Task {task.number} has spent its attempts and waits for a person; "
+            f"`/brat retry {task.number}` lets it go on with what you said."
+        )
+    return f"Task {task.number} goes on from its work with what you said."
+
+
+async def _rebase(context: RequestContext) -> str:
+    convoy, task = context.convoy, context.own_task
+    if task is None or task.work is None:
+        raise NotPossible(NO_WORK)
+    return await asyncio.to_thread(_rebase_now, context, convoy, task, task.work)
+
+
+def _rebase_now(context: RequestContext, convoy: Convoy, task: Task, work: Work) -> str:
+    """Rebase the work onto the convoy's branch and move the task's branch; blocking."""
+    from bot.repository.compose import Conflicted, Piece
+
+    bot, draft = context.bot, context.draft
+    onto = draft.refs.get(ids.HEADS + ids.base_branch(convoy.name), work.base)
+    bot.mirror.ensure([work.commit, work.base, onto])
+    branch = ids.task_branch(convoy.name, task.number)
+    piece = Piece(
+        base=work.base,
+        work=work.commit,
+        onto=onto,
+        message=f"{task.spec.title}\n\nBrat-Task: {branch}\n",
+        at=work.at,
+    )
+    made = bot.composer.build("rebase", piece)
+    if isinstance(made, Conflicted):
+        raise NotPossible(_conflicts(made.paths))
+    context.submit(
+        RebaseWork(
+            convoy=convoy.name,
+            task=task.number,
+            old=work.commit,
+            commit=made,
+            base=onto,
+            by=context.by,
+        )
+    )
+    _keep(context, convoy, task)
+    draft.move(ids.HEADS + branch, made)
+    more = " It has to be approved anew." if convoy.settings.approvals else ""
+    return f"The work stands on what has landed, as `{made[:10]}`.{more}"
+
+
+def _conflicts(paths: Sequence[str]) -> str:
+    named = ", ".join(code_span(path) for path in paths[:5])
+    return f"the work conflicts with what has landed, in {named}"
+
+
+def _keep(context: RequestContext, convoy: Convoy, task: Task) -> None:
+    """Keep the work that is being replaced: no work is ever lost."""
+    if task.work is not None:
+        work = task.work
+        context.draft.keep(convoy.name, task.number, work.attempt, work.commit)
+
+
+VERBS: Final = (
+    Verb(
+        name="revise",
+        place="pull",
+        text="must",
+        help="Sends the task back, to go on from its work and do as the text says; a "
+        "review that asks for changes does the same.",
+        rule=_revise,
+    ),
+    Verb(
+        name="rebase",
+        place="pull",
+        help="Puts the task's work on top of what has landed since.",
+        rule=_rebase,
+    ),
+)

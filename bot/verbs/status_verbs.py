@@ -1,0 +1,107 @@
+"""`status`, `why`, `logs`, `cost` and `ping`: the verbs that only read."""
+
+from typing import Final
+
+from bot.settings.version import VERSION
+from bot.verbs.arguments import TASK
+from bot.verbs.request_context import RequestContext
+from bot.verbs.verb import NotPossible, Verb
+from convoy.model.spending import spenders, spoken, used
+from convoy.model.state import Task
+from convoy.text.counts_and_times import counted
+from convoy.text.escaped_markdown import inline
+from convoy.views.plan_order import edges
+from convoy.views.reasons import waits_for
+
+
+def _status(context: RequestContext) -> str:
+    from bot.messages.convoy_comment import convoy_table
+
+    return convoy_table(context.convoy)
+
+
+def _why(context: RequestContext, *, task: int) -> str:
+    """Say what a task waits for, and what happened to it."""
+    found = _task(context, task)
+    lines = [
+        f"Task {task} is {found.state}, after {counted(found.started, 'attempt')}."
+    ]
+    if waits := waits_for(context.convoy, found):
+        lines.append(f"It waits for {inline(waits)}.")
+    lines += [f"- {inline(edge)}" for edge in edges(found.spec)]
+    lines += [f"- {inline(note)}" for note in found.notes]
+    return "\n".join(lines)
+
+
+def _logs(context: RequestContext, *, task: int) -> str:
+    """Link the output of a task's sessions, the newest first."""
+    runs = _task(context, task).runs
+    if not runs:
+        raise NotPossible(f"task {task} has had no session yet")
+    settings = context.bot.settings
+    url = f"{settings.git_url}/{settings.repository}/actions/runs"
+    lines = [f"- [run {run}]({url}/{run})" for run in reversed(runs)]
+    return "\n".join((f"The sessions of task {task}, newest first:", *lines))
+
+
+def _cost(context: RequestContext) -> str:
+    convoy, now = context.convoy, context.draft.now
+    tasks = spenders(convoy)
+    running = [now - task.attempt.at for task in tasks if task.attempt]
+    worked_ms = sum(task.worked_ms for task in tasks) + sum(running)
+    attempts = counted(sum(task.started for task in tasks), "attempt")
+    minutes = max(0, worked_ms) / 60_000
+    said = spoken(used(convoy))
+    ended = f"Those that have ended used {said}." if said else _NOT_SAID
+    return (
+        f"`{convoy.name}` took {attempts} and {minutes:.1f} minutes of "
+        f"sessions so far. {ended}"
+    )
+
+
+def _ping(context: RequestContext) -> str:
+    return f"{context.bot.login} is here, version {VERSION}."
+
+
+def _task(context: RequestContext, number: int) -> Task:
+    convoy = context.convoy
+    task = convoy.task(number)
+    if task is None:
+        raise NotPossible(f"{convoy.name} has no task {number}")
+    return task
+
+
+_NOT_SAID: Final = "No engine has said yet what it used."
+
+VERBS: Final = (
+    Verb(
+        name="status",
+        right="read",
+        help="Shows where the convoy and its tasks stand.",
+        rule=_status,
+    ),
+    Verb(
+        name="why",
+        right="read",
+        words=(TASK,),
+        help="Says what a task waits for, and why it is where it is.",
+        rule=_why,
+    ),
+    Verb(
+        name="logs",
+        words=(TASK,),
+        help="Links what a task's sessions printed.",
+        rule=_logs,
+    ),
+    Verb(
+        name="cost",
+        help="Says what the convoy has cost, as far as that is known.",
+        rule=_cost,
+    ),
+    Verb(
+        name="ping",
+        right="read",
+        help="Answers with the bot's version, when it is there.",
+        rule=_ping,
+    ),
+)

@@ -1,1 +1,0 @@
-"""The words of the command line; what they do is imported when they are used."""

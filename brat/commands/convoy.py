@@ -1,0 +1,223 @@
+"""The words that run convoys: init, the roles, task, config, demo."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from brat.commands.options import (
+    HERE,
+    Convoy,
+    Json,
+    Number,
+    Once,
+    Port,
+    Repo,
+    Watch,
+    group,
+)
+from brat.local.executors import Executor
+
+mayor: Final = group("Plan: one issue, one convoy.")
+witness: Final = group("Run agents on ready tasks.")
+refinery: Final = group("Merge what CI finds green.")
+deacon: Final = group("Sweep up what is left over.")
+task: Final = group("What a person decides of a task.")
+config: Final = group("The configuration.")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add all of these words to the command line."""
+    for name, words in (
+        ("mayor", mayor),
+        ("witness", witness),
+        ("refinery", refinery),
+        ("deacon", deacon),
+        ("task", task),
+        ("config", config),
+    ):
+        app.add_typer(words, name=name)
+    for command in (init, up, demo, uninstall):
+        app.command()(command)
+
+
+def init(
+    *,
+    actions: Annotated[
+        bool, typer.Option(help="Write the workflow files: no server, no local forge.")
+    ] = False,
+    hosted: Annotated[
+        bool, typer.Option(help="Write those that a bot of your own needs.")
+    ] = False,
+    repo: Repo = HERE,
+) -> None:
+    """Let brat know this repository; nothing in your checkout changes."""
+    from brat.commands import init_repository
+
+    if actions or hosted:
+        sys.exit(init_repository.init_actions(repo, hosted=hosted))
+    init_repository.init(repo)
+
+
+def uninstall(
+    *,
+    remote: Annotated[
+        str | None, typer.Option(help="Remove brat's refs there, too, such as origin.")
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    repo: Repo = HERE,
+) -> None:
+    """Remove what brat left in this repository; it lists all of it and asks first."""
+    from brat.commands import uninstall as uninstalling
+    from brat.repository.checkout import find
+    from brat.terminal.console import agrees
+
+    sys.exit(
+        uninstalling.uninstall(find(repo), remote, lambda: yes or agrees("remove it?"))
+    )
+
+
+@mayor.command("start")
+def mayor_start(
+    task: Annotated[str, typer.Option(help="What is to be done; may be a task list.")],
+    *,
+    headless: Annotated[bool, typer.Option(help="Run all of it, then end.")] = False,
+    timeout: Annotated[
+        str | None, typer.Option(help="With --headless: 30m, 90s; 2h if not given.")
+    ] = None,
+    plan_only: Annotated[
+        bool, typer.Option(help="Nothing starts before you approve the plan.")
+    ] = False,
+    as_json: Json = False,
+    repo: Repo = HERE,
+) -> None:
+    """Open an issue with the label `brat` and plan its convoy."""
+    from brat.commands import start_convoy
+
+    how = start_convoy.Start(
+        headless=headless, timeout=timeout, plan_only=plan_only, as_json=as_json
+    )
+    sys.exit(start_convoy.mayor_start(repo, task, how))
+
+
+@mayor.command("ask")
+def mayor_ask(
+    question: Annotated[str, typer.Argument(help="In your own words.")],
+    *,
+    engine: Annotated[
+        str | None, typer.Option(help="Who answers; else the one that plans.")
+    ] = None,
+    repo: Repo = HERE,
+) -> None:
+    """Ask an engine about the repository and its convoys; nothing is changed."""
+    from brat.commands import ask_mayor
+
+    sys.exit(ask_mayor.ask(repo, question, engine))
+
+
+@mayor.command("run")
+def mayor_run(*, once: Once = False, watch: Watch = False, repo: Repo = HERE) -> None:
+    """Accept and plan what is labelled."""
+    _run("mayor", repo, once=once, watch=watch)
+
+
+@witness.command("run")
+def witness_run(*, once: Once = False, watch: Watch = False, repo: Repo = HERE) -> None:
+    """Start agents on ready tasks and take in their work."""
+    _run("witness", repo, once=once, watch=watch)
+
+
+@refinery.command("run")
+def refinery_run(
+    *, once: Once = False, watch: Watch = False, repo: Repo = HERE
+) -> None:
+    """Open pull requests, let CI judge, merge in order."""
+    _run("refinery", repo, once=once, watch=watch)
+
+
+@deacon.command("run")
+def deacon_run(*, once: Once = False, watch: Watch = False, repo: Repo = HERE) -> None:
+    """Sweep branches and leases that nobody needs."""
+    _run("deacon", repo, once=once, watch=watch)
+
+
+def up(
+    *,
+    dashboard: Annotated[bool, typer.Option(help="Show it in a browser, too.")] = True,
+    port: Port = 5173,
+    executor: Annotated[
+        Executor,
+        typer.Option(help="What runs sessions; act: the real workflow files."),
+    ] = Executor.LOCAL,
+    container: Annotated[
+        str, typer.Option(help="The image agents work in, with --executor act.")
+    ] = "",
+    repo: Repo = HERE,
+) -> None:
+    """Run all roles until interrupted, with the dashboard."""
+    from brat.commands import run_loop
+
+    sys.exit(run_loop.up(repo, port if dashboard else None, executor, container))
+
+
+@task.command("show")
+def task_show(
+    number: Number, *, convoy: Convoy = None, as_json: Json = False, repo: Repo = HERE
+) -> None:
+    """Show one task whole."""
+    from brat.commands import print_views
+
+    sys.exit(print_views.task(repo, number, convoy, as_json=as_json))
+
+
+@config.command("check")
+def config_check(repo: Repo = HERE) -> None:
+    """Check .brat/config.toml."""
+    from brat.commands import init_repository
+
+    init_repository.config_check(repo)
+
+
+def demo(  # noqa: PLR0913  an option each
+    *,
+    directory: Annotated[
+        Path | None, typer.Option("--dir", help="Where it lies; it is left there.")
+    ] = None,
+    as_json: Json = False,
+    chaos: Annotated[bool, typer.Option(help="Kill the bot again and again.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Of the chaos.")] = None,
+    ui: Annotated[
+        bool, typer.Option("--with-ui", help="Show it in a browser, too.")
+    ] = False,
+    engine: Annotated[str, typer.Option(help="A real CLI: codex, aider ...")] = "shell",
+    model: Annotated[
+        str | None, typer.Option(help="A real model for it; needs its key.")
+    ] = None,
+    plan_with: Annotated[
+        str | None,
+        typer.Option(help="A real CLI plans the issue, which is prose then."),
+    ] = None,
+) -> None:
+    """Show the whole loop on a sample project, on this machine, without an account."""
+    from brat.demo import demo_engine as engines, demo_run
+
+    played = engines.Cast(
+        engines.chosen(engine, model), engines.planner(plan_with, model)
+    )
+    sys.exit(
+        demo_run.tell(
+            directory,
+            played,
+            as_json=as_json,
+            chaos=chaos,
+            seed=seed,
+            ui=ui,
+        )
+    )
+
+
+def _run(role: str, repo: Path, *, once: bool, watch: bool) -> None:
+    from brat.commands import run_loop
+
+    sys.exit(run_loop.run(role, repo, once=once, watch=watch))

@@ -1,0 +1,42 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+Repo = Annotated[Path, typer.Option(help="A folder of the git repository.")]
+Once = Annotated[bool, typer.Option("--once", help="One tick, then end.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Stay, and go on.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
+Number = Annotated[int, typer.Argument(help="The task's number in its convoy.")]
+Name = Annotated[str, typer.Argument(help="The convoy's name; see brat convoy list.")]
+Convoy = Annotated[
+    str | None, typer.Option("--convoy", help="Its convoy; the live one if left out.")
+]
+Port = Annotated[
+    int, typer.Option(min=0, max=65_535, help="Of the dashboard; 0: any free one.")
+]
+Bot = Annotated[
+    str | None,
+    typer.Option(
+        "--bot",
+        help="The address of a bot elsewhere that shows what sessions print; "
+        "BRAT_FEED_TOKEN holds its feed_token.",
+    ),
+]
+AtBot = Annotated[
+    str | None,
+    typer.Option(
+        "--bot",
+        metavar="URL",
+        help="The address of a bot's dashboard, which does it; or BRAT_BOT_URL, or "
+        "git config brat.bot. BRAT_API_TOKEN holds a token that it knows.",
+    ),
+]
+HERE: Final = Path()
+
+
+def group(text: str) -> typer.Typer:
+    """Return a command that has commands of its own."""
+    return typer.Typer(no_args_is_help=True, help=text)

@@ -1,0 +1,255 @@
+"""The read-only commands: they read refs, print a view, and need no bot."""
+
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from bot.settings.clock import wall_clock
+from brat.repository.log_location import log_repository
+from brat.repository.log_reader import Reader
+from brat.status import all_repositories as many, list_tables, status_screen
+from brat.status.cost_list import cost_document, cost_table
+from brat.status.find_task import convoy_named, live_or_named, task_in
+from brat.status.local_attention import here
+from brat.status.why_subject import explained
+from brat.terminal import live_screen
+from brat.terminal.console import out, say, write
+from convoy.kinds.relations import is_stopped
+from convoy.model.spending import spoken
+from convoy.model.state import Convoy, State
+from convoy.text.counts_and_times import clock
+from convoy.text.nearest import did_you_mean
+from convoy.views import document
+from convoy.views.interventions import Intervention
+from grite.errors import BratError
+
+OK: Final = 0
+BLOCKED: Final = 1
+ENDED_SHOWN: Final = 5
+"""How many of the newest ended convoys are still shown to people."""
+NOTHING_YET: Final = 'no convoy yet; next: brat mayor start --task "..."'
+
+
+def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int:
+    """Print every convoy, or one; return 1 when a task of a live convoy is blocked.
+
+    People see the live convoys and the last few that ended; programs get all convoys.
+
+    Raises:
+        BratError: there is no log here, or no such convoy.
+    """
+    reader = Reader(log_repository(path))
+    if watch:
+        live_screen.watch(
+            lambda: looked(reader.read(), reader.faults, convoy, here(path))
+        )
+    state = reader.read()
+    shown = _shown(state, convoy)
+    if watch:
+        pass  # the person has seen enough
+    elif as_json:
+        whole = document.state_document(state, wall_clock(), reader.faults, here(path))
+        whole["convoys"] = [document.convoy_document(each) for each in shown]
+        _write(whole)
+    elif shown:
+        out.print(looked(state, reader.faults, convoy, here(path)))
+    else:
+        say(NOTHING_YET)
+    return BLOCKED if blocked(shown) else OK
+
+
+def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
+    """Print every repository below a folder; return 1 when something is blocked.
+
+    Raises:
+        BratError: none of them holds a log.
+    """
+    found = many.readers(path)
+    if not found:
+        raise BratError(f"no repository below {path} holds a log; see: brat init")
+
+    def seen() -> RenderableType:
+        return Group(
+            *(
+                many.headed(name, looked(reader.read(), reader.faults))
+                for name, reader in found.items()
+            )
+        )
+
+    if watch:
+        live_screen.watch(seen)
+    elif as_json:
+        version = {"schema_version": document.SCHEMA_VERSION}
+        _write(version | {"repositories": many.told(found)})
+    else:
+        out.print(seen())
+    states = [reader.read() for reader in found.values()]
+    waits = [blocked(state.convoys.values()) for state in states]
+    return BLOCKED if any(waits) else OK
+
+
+def looked(
+    state: State,
+    faults: tuple[str, ...] = (),
+    convoy: str | None = None,
+    local: tuple[Intervention, ...] = (),
+) -> RenderableType:
+    """Return what people see of a repository: live convoys and the last that ended."""
+    shown = _shown(state, convoy)
+    if not shown:
+        return NOTHING_YET
+    ended = [each for each in shown if each.ended]
+    older = {each.name for each in ended[:-ENDED_SHOWN]}
+    newer = tuple(each for each in shown if each.name not in older)
+    whole = status_screen.state_screen(newer, state, wall_clock(), faults, local)
+    if older:
+        more = f"{len(older)} more have ended; see: brat convoy list"
+        return Group(Text(more, style="dim"), whole)
+    return whole
+
+
+def blocked(shown: Iterable[Convoy]) -> bool:
+    """Whether a task of a convoy that has not ended waits for a person."""
+    live = (each for each in shown if not each.ended)
+    return any(is_stopped(each, task) for each in live for task in each.tasks)
+
+
+def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:
+    if convoy is not None:
+        return (convoy_named(state, convoy),)
+    return tuple(state.convoys.values())
+
+
+def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
+    """Print why a task, a pull request or a wait is as it is, in order.
+
+    Raises:
+        BratError: there is no such thing.
+    """
+    state = Reader(log_repository(path)).read()
+    found = explained(state, asked, convoy, wall_clock())
+    if as_json:
+        version = {"schema_version": document.SCHEMA_VERSION}
+        _write(version | {"asked": asked} | msgspec.to_builtins(found))
+        return OK
+    write(status_screen.one_line(found.about))
+    for reason in found.reasons:
+        write(f"- {status_screen.one_line(reason)}")
+    return OK
+
+
+def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
+    """Print one task whole.
+
+    Raises:
+        BratError: there is no such convoy or task.
+    """
+    state = Reader(log_repository(path)).read()
+    found = live_or_named(state, convoy)
+    told = document.task_document(found, task_in(found, number))
+    if as_json:
+        _write({"schema_version": document.SCHEMA_VERSION, "task": told})
+        return OK
+    told["usage"] = spoken(task_in(found, number).used)
+    for key, value in told.items():
+        write(f"{key.replace('_', ' '):14} {status_screen.one_line(_worded(value))}")
+    return OK
+
+
+def cost(path: Path, convoy: str | None, *, as_json: bool) -> int:
+    """Print what every convoy's tasks used, or one convoy's.
+
+    Raises:
+        BratError: there is no log here, or no such convoy.
+    """
+    shown = _shown(Reader(log_repository(path)).read(), convoy)
+    if as_json:
+        _write(cost_document(shown))
+    elif shown:
+        out.print(cost_table(shown))
+    else:
+        say(NOTHING_YET)
+    return OK
+
+
+def convoys(path: Path, *, as_json: bool) -> int:
+    """Print all convoys, a line each."""
+    return _table(
+        path,
+        as_json,
+        "convoys",
+        document.convoys,
+        list_tables.convoys_table,
+    )
+
+
+def sessions(path: Path, *, as_json: bool) -> int:
+    """Print the sessions that have not ended, a line each."""
+    return _table(
+        path,
+        as_json,
+        "sessions",
+        document.sessions,
+        list_tables.sessions_table,
+    )
+
+
+def session(path: Path, name: str, *, as_json: bool) -> int:
+    """Print one session that has not ended.
+
+    Raises:
+        BratError: there is none of that name; it says the nearest.
+    """
+    rows = document.sessions(Reader(log_repository(path)).read())
+    told = {str(row["name"]): row for row in rows}
+    if name not in told:
+        near = did_you_mean(name, told) or "; see `brat session list`"
+        raise BratError(f"no session {name} runs{near}")
+    if as_json:
+        version = {"schema_version": document.SCHEMA_VERSION}
+        _write(version | {"session": told[name]})
+        return OK
+    for key, value in told[name].items():
+        since = clock(value) if key == "since_ms" and value else value
+        label = key.removesuffix("_ms")
+        write(f"{label:14} {status_screen.one_line(_worded(since))}")
+    return OK
+
+
+def queue(path: Path, *, as_json: bool) -> int:
+    """Print the merge queues in the order of landing."""
+    return _table(path, as_json, "queue", document.queue, list_tables.queue_table)
+
+
+def _table(
+    path: Path,
+    as_json: bool,  # noqa: FBT001  private
+    name: str,
+    told: Callable[[State], list[dict[str, Any]]],
+    drawn: Callable[[State], RenderableType],
+) -> int:
+    state = Reader(log_repository(path)).read()
+    rows = told(state)
+    if as_json:
+        _write({"schema_version": document.SCHEMA_VERSION, name: rows})
+    elif rows:
+        out.print(drawn(state))
+    else:
+        say(f"no {name}")
+    return OK
+
+
+def _worded(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)
+
+
+def _write(whole: dict[str, Any]) -> None:
+    # Encoded in one go and then indented, both in C: a log may have many convoys.
+    write(msgspec.json.format(json.dumps(whole), indent=2))

@@ -1,0 +1,50 @@
+"""`brat up`, and the loop with one role: `brat witness run` and the like."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from bot.settings.bot_settings import ROLES
+from brat.local import run_roles
+from brat.local.executors import Executor, options_of
+from brat.local.local_mode import Local
+from brat.repository import (
+    checkout as checkouts,
+)
+from brat.status import dashboard_server as dashboards
+from brat.terminal.console import say
+from convoy.owed.actions import Role
+
+_BY_NAME: Final[dict[str, Role]] = {role: role for role in ROLES}
+
+
+def up(path: Path, port: int | None, executor: Executor, image: str) -> int:
+    """Run all roles until interrupted; show the dashboard if a port is given."""
+    options = options_of(executor, image)
+    checkout = checkouts.find(path)
+    run_roles.checked(checkout)
+
+    @asynccontextmanager
+    async def beside(here: Local) -> AsyncIterator[None]:
+        if port is None:
+            yield
+            return
+        async with dashboards.beside(here, port) as url:
+            say(f"dashboard: {url}")
+            yield
+
+    asyncio.run(run_roles.watch(checkout, ROLES, say, beside=beside, executor=options))
+    return run_roles.OK
+
+
+def run(role: str, path: Path, *, once: bool, watch: bool) -> int:
+    """Run one role; return the exit status."""
+    checkout = checkouts.find(path)
+    run_roles.checked(checkout)
+    wanted = (_BY_NAME[role],)
+    if watch:
+        asyncio.run(run_roles.watch(checkout, wanted, say))
+        return run_roles.OK
+    return asyncio.run(run_roles.run(checkout, wanted, say, once=once))

@@ -1,0 +1,147 @@
+"""`brat bot`: serve it, make its App, simulate a delivery; `brat doctor --github`."""
+
+import asyncio
+import gc
+import signal
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+
+from bot.door.webhooks import PATH
+from bot.forge.rest import DEADLINE_S
+from bot.serving.bot_service import listening
+from bot.serving.examination import examined
+from bot.serving.hosted_dashboard import shown
+from bot.serving.hosted_service import hosted
+from bot.serving.manifest import SETTINGS_FILE, Maker, Wish, check_free
+from bot.serving.simulate import Recorded, World, told
+from bot.settings.bot_settings import read_as
+from bot.settings.service_settings import ServiceSettings
+from brat.local import local_mode
+from brat.repository import checkout as checkouts, workflow_files
+from brat.repository.log_location import log_repository
+from brat.repository.log_reader import Reader
+from brat.terminal.console import LogForm, Tell, say, write
+from brat.terminal.service_log import journal
+from convoy.config import Config
+from convoy.model.state import State
+from grite.errors import BratError
+
+GITHUB: Final = "github.com"
+_MARKS: Final = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
+
+
+def serve(file: Path, *, poll: bool, form: LogForm = LogForm.TEXT) -> None:
+    """Serve until SIGTERM or Ctrl-C, and log in the given form.
+
+    Raises:
+        BratError: the settings are not valid, or a port is taken.
+    """
+    hosting = read_as(ServiceSettings, file)
+    asyncio.run(_serve(hosting, journal(form), poll=poll))
+
+
+async def _serve(hosting: ServiceSettings, tell: Tell, *, poll: bool) -> None:
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    async with hosted(hosting, tell, poll=poll) as host, shown(host) as dashboard:
+        if host.port:
+            tell(f"deliveries: http://{hosting.address}:{host.port}{PATH}")
+        if dashboard:
+            where = f"http://{hosting.address}:{dashboard}"
+            tell(f"dashboard: {where}, for people at {hosting.dashboard_url}")
+        if host.metrics_port:
+            tell(f"figures: http://{hosting.address}:{host.metrics_port}/metrics")
+        gc.freeze()  # these objects stay: the collector can skip them
+        tell(f"to stop everything at once: touch {hosting.stop_file}")
+        await ended.wait()
+    tell("stopped; whatever is unfinished goes on at the next start")
+
+
+def manifest(wish: Wish, port: int) -> None:
+    """Serve the page until the App is made and its settings are saved.
+
+    Raises:
+        BratError: the folder holds an App already, or a port is taken.
+    """
+    check_free(wish.folder)
+    asyncio.run(_manifest(wish, port))
+
+
+def wish_at(host: str, **told: Any) -> Wish:  # noqa: ANN401  a wish's own fields
+    """Return the App that is to be made, on github.com or on an enterprise server."""
+    api_url = f"https://api.{GITHUB}" if host == GITHUB else f"https://{host}/api/v3"
+    return Wish(web_url=f"https://{host}", api_url=api_url, **told)
+
+
+async def _manifest(wish: Wish, port: int) -> None:
+    bound = 0
+    async with httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client:
+        maker = Maker(
+            wish=wish, client=client, address=lambda: f"http://127.0.0.1:{bound}"
+        )
+        async with listening(maker.application(), "127.0.0.1", port) as bound:
+            say("open this in a browser; it works once:")
+            write(maker.url)
+            made = await maker.made
+    poll = "" if wish.public_url else " --poll"
+    say(f"{made.slug} is made; its key is in {wish.folder}, for you alone")
+    say(f"next: install it, then brat bot serve {wish.folder / SETTINGS_FILE}{poll}")
+    if wish.dashboard_url:
+        where = f"{wish.dashboard_url}, once your proxy leads there"
+        say(f"people sign in at {where}: see docs/hosting.md, The dashboard")
+
+
+def examine(file: Path, *, fix: bool) -> int:
+    """Look at the App and its repositories; return 1 when there is a fault.
+
+    Raises:
+        BratError: the settings are not valid, or the forge did not answer.
+    """
+    hosting = read_as(ServiceSettings, file)
+
+    async def looked() -> int:
+        faults = 0
+        async for found in examined(hosting, workflow_files.is_ours, fix=fix):
+            mend = f" -> {found.mend}" if found.mend else ""
+            say(f"  {_MARKS[found.grade]} {found.said}{mend}")
+            faults += found.grade == "fault"
+        return 1 if faults else 0
+
+    return asyncio.run(looked())
+
+
+def simulate(file: Path, *, event: str, label: str, app: str, repo: Path) -> int:
+    """Print what the bot would do on a delivery.
+
+    Raises:
+        BratError: the file cannot be read, or is not a delivery.
+    """
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise BratError(f"{file}: {error.strerror}") from error
+    world = World(
+        state=_state(repo), config=_config(repo), label=label, login=f"{app}[bot]"
+    )
+    for line in told(Recorded.parse(text, event), world):
+        write(line)
+    return 0
+
+
+def _state(repo: Path) -> State:
+    try:
+        return Reader(log_repository(repo)).read()
+    except BratError as error:
+        say(f"without a log: {error}")
+        return State()
+
+
+def _config(repo: Path) -> Config:
+    try:
+        checkout = checkouts.find(repo)
+    except BratError:
+        return Config()
+    return local_mode.configuration(checkout)

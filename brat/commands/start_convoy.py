@@ -1,0 +1,138 @@
+"""`brat mayor start`: open an issue, then plan its convoy or run all of it."""
+
+import asyncio
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.settings.bot_settings import ROLES
+from brat.commands.init_repository import init, without_ci
+from brat.local import local_mode, run_roles
+from brat.local.local_mode import Local, serving
+from brat.repository import (
+    checkout as checkouts,
+)
+from brat.repository.checkout import Checkout
+from brat.status.status_screen import convoy_table
+from brat.terminal.console import out, say, write
+from convoy.config import Config
+from convoy.model.state import Convoy
+from convoy.owed.actions import Role
+from convoy.text.duration import seconds
+from convoy.text.plaintext import shortened
+from convoy.views.document import convoy_document
+
+TITLE_CHARS: Final = 72
+TIMEOUT: Final = "2h"
+"""How long a whole run may take when no timeout is given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Start:
+    """How a convoy is asked for from the command line."""
+
+    headless: bool = False
+    """Run the whole convoy, then end."""
+    timeout: str | None = None
+    """How long a headless run may take; None: `TIMEOUT`."""
+    plan_only: bool = False
+    """The plan waits for a person's approval."""
+    as_json: bool = False
+    """Print the convoy for a program."""
+    comment: str = ""
+    """A comment to write on the issue instead of setting the label."""
+
+
+def mayor_start(path: Path, text: str, how: Start) -> int:
+    """Open the issue, then plan or run its convoy; return the exit status."""
+    if not text.strip():
+        raise SystemExit(_usage("--task is empty: say what is to be done"))
+    if how.headless and how.plan_only:
+        raise SystemExit(_usage("--headless runs it, --plan-only does not: give one"))
+    if how.timeout is not None and not how.headless:
+        raise SystemExit(_usage("--timeout ends a --headless run: give both"))
+    timeout = how.timeout or TIMEOUT
+    try:
+        limit_s = int(timeout) if timeout.isdecimal() else seconds(timeout)
+    except ValueError as error:
+        raise SystemExit(_usage(f"--timeout: {error}")) from error
+    if limit_s == 0:
+        raise SystemExit(_usage("--timeout: give at least 1s"))
+    checkout = checkouts.find(path)
+    checkouts.require_clean(checkout)
+    config = run_roles.checked(checkout)
+    if how.headless and not (checkout.folder / "registration.json").exists():
+        init(path)
+    limit = float(limit_s) if how.headless else None
+    return asyncio.run(_start(checkout, config, text, how, limit))
+
+
+async def _start(
+    checkout: Checkout,
+    config: Config,
+    text: str,
+    how: Start,
+    limit_s: float | None,
+) -> int:
+    wanted: tuple[Role, ...] = ROLES if how.headless else ("mayor",)
+    async with serving(checkout, wanted, say) as here:
+        if local_mode.ci_of(config, here.known).command is None:
+            say(without_ci(config))
+        context = here.loop.context
+        plan_only = how.plan_only or context.settings.plan_only
+        context.settings = context.settings.model_copy(update={"plan_only": plan_only})
+        issue = await _open_issue(here, text, how.comment)
+        say(f"opened issue #{issue}")
+        try:
+            async with asyncio.timeout(limit_s):
+                await run_roles.until_done(here)
+        except TimeoutError:
+            say(f"not done after {limit_s:g} s; what is done is kept: brat status")
+            await _stop_sessions(here)
+            return run_roles.TIMED_OUT
+        status = run_roles.report(here)
+        convoy = _convoy_of(here, issue)
+        if convoy is None:
+            say(f"issue #{issue} became no convoy: see its comments")
+            return run_roles.BLOCKED
+        if how.as_json:
+            write(json.dumps(convoy_document(convoy), indent=2))
+        else:
+            out.print(convoy_table(convoy))
+        if how.plan_only:
+            say(f"nothing starts before: brat convoy approve {convoy.name}")
+        return run_roles.finished(convoy) if limit_s is not None else status
+
+
+async def _open_issue(here: Local, text: str, comment: str) -> int:
+    """Open an issue as the person and ask for its convoy, as one would on GitHub."""
+    first, _, _ = text.strip().partition("\n")
+    title = shortened(first.removeprefix("- [ ] "), TITLE_CHARS)
+    label = here.loop.context.settings.label
+    async with local_mode.person(here.url, here.known) as github:
+        issue = await github.open_issue(title, text)
+        if comment:
+            await github.say(issue, comment)
+        else:
+            await github.relabel(issue, {label}, set())
+    here.loop.wake.all()
+    return issue
+
+
+async def _stop_sessions(here: Local) -> None:
+    """Cancel every run that has begun, so that no process is left behind."""
+    state = here.loop.context.mirror.state
+    for _, task in state.running():
+        if task.attempt is not None and task.attempt.run:
+            await here.loop.context.github.runs.cancel(task.attempt.run)
+
+
+def _convoy_of(here: Local, issue: int) -> Convoy | None:
+    convoys = here.loop.context.mirror.state.convoys.values()
+    return next((c for c in reversed(convoys) if c.issue == issue), None)
+
+
+def _usage(sentence: str) -> int:
+    say(f"brat: {sentence}")
+    return 2

@@ -1,0 +1,93 @@
+"""The commands that decide about convoys and tasks, made from the table of verbs."""
+
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+
+from bot.verbs.verb_table import VERBS
+from brat.commands.options import HERE, AtBot, Convoy, Name, Number, Repo
+
+Words = Callable[..., None]
+
+
+def add_to(groups: Mapping[str, typer.Typer]) -> None:
+    """Add all of these words to the command line.
+
+    Args:
+        groups: the command group of each first word.
+    """
+    for verb in VERBS:
+        text = verb.text_help if verb.text == "must" else ""
+        if (task := verb.of_task) is not None and task.typed:
+            about_task = _tells_task(task.word, text) if text else _of_task(task.word)
+            _add(groups, task.typed, task.help, about_task)
+        if (convoy := verb.of_convoy) is not None and convoy.typed:
+            about = (
+                _tells_convoy(convoy.word, text) if text else _of_convoy(convoy.word)
+            )
+            _add(groups, convoy.typed, convoy.help, about)
+
+
+def _add(
+    groups: Mapping[str, typer.Typer], typed: str, text: str, words: Words
+) -> None:
+    group, word = typed.split()
+    groups[group].command(word, help=text)(words)
+
+
+def _of_task(word: str) -> Words:
+    def decide(
+        number: Number, convoy: Convoy = None, bot: AtBot = None, repo: Repo = HERE
+    ) -> None:
+        _decide(repo, convoy, bot, word, number)
+
+    return decide
+
+
+def _tells_task(word: str, text_help: str) -> Words:
+    def decide(
+        number: Number,
+        text: Annotated[str, typer.Argument(help=text_help)],
+        convoy: Convoy = None,
+        bot: AtBot = None,
+        repo: Repo = HERE,
+    ) -> None:
+        _decide(repo, convoy, bot, word, number, text)
+
+    return decide
+
+
+def _of_convoy(word: str) -> Words:
+    def decide(name: Name, bot: AtBot = None, repo: Repo = HERE) -> None:
+        _decide(repo, name, bot, word)
+
+    return decide
+
+
+def _tells_convoy(word: str, text_help: str) -> Words:
+    def decide(
+        text: Annotated[str, typer.Argument(help=text_help)],
+        convoy: Convoy = None,
+        bot: AtBot = None,
+        repo: Repo = HERE,
+    ) -> None:
+        _decide(repo, convoy, bot, word, text=text)
+
+    return decide
+
+
+def _decide(
+    repo: Path,
+    convoy: str | None,
+    bot: str | None,
+    word: str,
+    number: int = 0,
+    text: str = "",
+) -> NoReturn:
+    from bot.verbs.endpoints import request_of
+    from brat.commands.decisions import decided
+
+    sys.exit(decided(repo, convoy, request_of(word, number, text), bot))

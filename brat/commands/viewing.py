@@ -1,0 +1,171 @@
+"""The words that look: status, why, cost, queue, report, session, convoy."""
+
+import asyncio
+import sys
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from brat.commands.options import (
+    HERE,
+    Bot,
+    Convoy,
+    Json,
+    Name,
+    Number,
+    Port,
+    Repo,
+    group,
+)
+from brat.terminal.console import say
+
+convoy: Final = group("Convoys: what became of each issue.")
+session: Final = group("Sessions: agents at work.")
+
+Session = Annotated[
+    str, typer.Argument(help="CONVOY/TASK/ATTEMPT; see brat session list.")
+]
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add all of these words to the command line."""
+    app.add_typer(convoy, name="convoy")
+    app.add_typer(session, name="session")
+    for command in (status, why, cost, queue, report, dashboard):
+        app.command()(command)
+
+
+def status(
+    *,
+    convoy: Convoy = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Stay, and show news.")
+    ] = False,
+    all_repos: Annotated[
+        bool, typer.Option("--all-repos", help="Of every repository below --repo.")
+    ] = False,
+    as_json: Json = False,
+    repo: Repo = HERE,
+) -> None:
+    """Show every convoy, its tasks, and what waits for you."""
+    from brat.commands import print_views
+
+    if all_repos and convoy is not None:
+        raise typer.BadParameter("give --convoy or --all-repos, not both")
+    if all_repos:
+        sys.exit(print_views.all_repositories(repo, as_json=as_json, watch=watch))
+    sys.exit(print_views.status(repo, convoy, as_json=as_json, watch=watch))
+
+
+def why(
+    about: Annotated[
+        str,
+        typer.Argument(
+            metavar="TASK|PULL|EDGE",
+            help="A task (3), a pull request (pull-12), or a wait ('1->3').",
+        ),
+    ],
+    *,
+    convoy: Convoy = None,
+    as_json: Json = False,
+    repo: Repo = HERE,
+) -> None:
+    """Say why something is where it is, and what it waits for."""
+    from brat.commands import print_views
+
+    sys.exit(print_views.why(repo, about, convoy, as_json=as_json))
+
+
+def cost(
+    *,
+    convoy: Annotated[
+        str | None, typer.Option("--convoy", help="Only this one.")
+    ] = None,
+    as_json: Json = False,
+    repo: Repo = HERE,
+) -> None:
+    """Show what the sessions of every convoy used: tokens, and money where known."""
+    from brat.commands import print_views
+
+    sys.exit(print_views.cost(repo, convoy, as_json=as_json))
+
+
+def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show the merge queues, in the order of landing."""
+    from brat.commands import print_views
+
+    sys.exit(print_views.queue(repo, as_json=as_json))
+
+
+def report(
+    convoy: Annotated[
+        str | None, typer.Argument(help="Its name; the live one if left out.")
+    ] = None,
+    *,
+    out: Annotated[
+        Path | None, typer.Option(help="The file; brat-CONVOY.html if left out.")
+    ] = None,
+    repo: Repo = HERE,
+) -> None:
+    """Write how a convoy went as one HTML page: time, cost, what was tried again."""
+    from brat.report import write_report
+
+    write_report.report(repo, convoy, out)
+
+
+def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
+    """Show the log in a browser, live; it needs no bot and changes nothing."""
+    from brat.repository.log_location import log_repository
+    from brat.status import dashboard_server
+    from brat.status.remote_output import RemoteOutput
+
+    far = None if bot is None else RemoteOutput.of(bot, log_repository(repo))
+    asyncio.run(dashboard_server.alone(repo.resolve(), port, say, far))
+
+
+@session.command("list")
+def session_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show the sessions that have not ended."""
+    from brat.commands import print_views
+
+    sys.exit(print_views.sessions(repo, as_json=as_json))
+
+
+@session.command("tail")
+def session_tail(
+    task: Number,
+    *,
+    following: Annotated[bool, typer.Option("-f", help="Until it has ended.")] = False,
+    convoy: Convoy = None,
+    bot: Bot = None,
+    repo: Repo = HERE,
+) -> None:
+    """Show what a task's newest session prints, here or at a bot elsewhere."""
+    from brat.status import session_tail as tail
+
+    sys.exit(tail.tail(repo, task, convoy, bot, following=following))
+
+
+@session.command("show")
+def session_show(name: Session, *, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show one session that has not ended: what it is at, and since when."""
+    from brat.commands import print_views
+
+    sys.exit(print_views.session(repo, name, as_json=as_json))
+
+
+@convoy.command("list")
+def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show every convoy, a line each."""
+    from brat.commands import print_views
+
+    sys.exit(print_views.convoys(repo, as_json=as_json))
+
+
+@convoy.command("show")
+def convoy_show(name: Name, *, as_json: Json = False, repo: Repo = HERE) -> None:
+    """Show one convoy and its tasks."""
+    from brat.commands import print_views
+
+    sys.exit(print_views.status(repo, name, as_json=as_json, watch=False))

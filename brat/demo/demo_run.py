@@ -1,0 +1,298 @@
+"""`brat demo`: the whole loop on the sample project, told as it happens.
+
+The forge and the bot are processes of their own, so that with `--chaos` the bot can be
+killed like a machine that dies. This process only opens the issue, watches the log with
+git, and checks at the end that the default branch's tests pass.
+"""
+
+import asyncio
+import json
+import random
+import secrets
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from rich.console import Group
+from rich.live import Live
+from rich.text import Text
+
+from brat.demo import demo_machine, sample
+from brat.demo.bot_process import BotProcess
+from brat.demo.demo_engine import Cast
+from brat.demo.demo_model import reached
+from brat.demo.demo_summary import lines, ways_to_look
+from brat.demo.sample import Sample
+from brat.forge.resources.repository_resource import Ci
+from brat.local import child_processes, local_mode
+from brat.repository import registration as registrations
+from brat.repository.log_reader import Reader
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
+from brat.status import dashboard_server
+from brat.status.dashboard_server import PORT
+from brat.status.status_screen import convoy_table
+from brat.terminal.console import err, say, write
+from convoy.model.state import Convoy
+from convoy.views.document import convoy_document
+from grite import git
+from grite.errors import BratError, Unavailable
+
+PERSON: Final = "you"
+ENGINE: Final = (
+    "engine: shell, a script that plays an agent, so no account is needed; for a real "
+    "agent set [engine.default] type in .brat/config.toml"
+)
+GOES: Final = "with --dir DIR all of it stays there, to be looked at with plain git"
+EXCHANGES: Final = "exchanges.jsonl"
+"""The file of the forge's REST requests and answers: a JSON line each."""
+DEADLINE_S: Final = 240.0
+SCRIPTED_S: Final = 900.0
+REAL_S: Final = 7200.0
+STUCK_S: Final = 60.0
+"""The demo waits this long for a blocked task while nothing else goes on."""
+LOOK_S: Final = 0.15
+RELEASE_S: Final = 5.0
+LOCKS: Final = "refs/grite/locks/"
+CHAOS_S: Final = (0.4, 2.5)
+"""The bot lives this long between two kills: at least, at most."""
+TESTS_S: Final = 60.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage:
+    """The demo's folder, sample, registration and engines."""
+
+    folder: Path
+    sample: Sample
+    known: Registration
+    cast: Cast
+
+    @property
+    def deadline_s(self) -> float:
+        """How long the whole demo may take."""
+        real = self.cast.model
+        if real is None:
+            return DEADLINE_S
+        return SCRIPTED_S if real.is_scripted else REAL_S
+
+    @property
+    def bare(self) -> Path:
+        """The forge's repository."""
+        return registrations.bare_path(self.folder, self.known)
+
+
+def tell(
+    directory: Path | None,
+    cast: Cast,
+    *,
+    as_json: bool,
+    chaos: bool,
+    seed: int | None,
+    ui: bool = False,
+) -> int:
+    """Run the demo; return 0 only when every task merged and the tests pass.
+
+    Args:
+        directory: where it lies and is left; None: a temporary folder.
+        cast: the real CLIs in the demo; if one of them plans, the issue is prose.
+        as_json: print one JSON object on standard output.
+        chaos: kill the bot at random moments.
+        seed: the seed of that randomness; None draws one.
+        ui: serve the dashboard, also after the end, until Enter is pressed.
+    """
+    if seed is not None and not chaos:
+        raise BratError("--seed is for --chaos: give both")
+    git.require_version()
+    with _folder(directory) as folder:
+        stage = _set_up(folder, cast)
+        if _tests_pass(stage):
+            raise BratError("the sample's tests pass before anything was fixed")
+        say(str(cast.agent or ENGINE))
+        if cast.planner is not None:
+            say(f"the issue is prose, and {cast.planner.type}, the real CLI, plans it")
+        begun = time.monotonic()
+        drawn = _drawn(seed) if chaos else None
+        kills = asyncio.run(_shown(stage, drawn, live=not as_json, ui=ui))
+        wall_s = time.monotonic() - begun
+        reader = Reader(stage.bare)
+        convoy = next(iter(reader.read().convoys.values()))
+        passed = _tests_pass(stage)
+        head = reader.state.moment.commit
+        if as_json:
+            write(json.dumps(_document(stage, convoy, head, wall_s)))
+        for line in lines(convoy, wall_s, kills):
+            say(line)
+        for line in ways_to_look(stage.bare, convoy) if directory else (GOES,):
+            say(line)
+        say(f"tests on {stage.sample.branch}: {'pass' if passed else 'FAIL'}")
+        merged = all(task.state == "merged" for task in convoy.tasks)
+        return 0 if passed and merged and convoy.state == "complete" else 1
+
+
+def _drawn(seed: int | None) -> random.Random:
+    """Return the random generator, and print the seed that repeats it."""
+    if seed is None:
+        seed = secrets.randbelow(1_000_000)
+    say(f"chaos: --seed {seed}")
+    return random.Random(seed)  # noqa: S311  it only has to be repeatable
+
+
+@contextmanager
+def _folder(directory: Path | None) -> Iterator[Path]:
+    if directory is not None:
+        if directory.exists() and any(directory.iterdir()):
+            raise BratError(f"{directory} is not empty: give an empty or a new folder")
+        directory.mkdir(parents=True, exist_ok=True)
+        yield directory.resolve()
+        return
+    folder = Path(tempfile.mkdtemp(prefix="brat-demo-")).resolve()
+    try:
+        yield folder
+    finally:
+        demo_machine.end_all(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _set_up(folder: Path, cast: Cast) -> Stage:
+    project = sample.write(folder / "project", cast.agent, cast.planner)
+    known = registrations.register(
+        folder,
+        Source(path=project.path, branch=project.branch, name="auth", person=PERSON),
+    )
+    registrations.set_ci(folder, known, Ci(command=project.ci_command))
+    return Stage(folder=folder, sample=project, known=known, cast=cast)
+
+
+async def _shown(
+    stage: Stage, drawn: random.Random | None, *, live: bool, ui: bool
+) -> int:
+    """Run the demo, with the dashboard if wanted; return how often the bot died."""
+    if not ui:
+        return await _play(stage, drawn, live=live)
+    named = stage.known.repository
+    async with dashboard_server.over(
+        stage.bare, named, PORT, folder=stage.folder
+    ) as url:
+        say(f"dashboard: {url}")
+        kills = await _play(stage, drawn, live=live)
+        say("the demo is over; the dashboard stays until you press Enter")
+        await asyncio.to_thread(sys.stdin.readline)
+        return kills
+
+
+async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int:
+    """Open the issue and wait for the convoy's end; return how often the bot died."""
+    folder = stage.folder
+    options = ("--record", str(folder / EXCHANGES), "--feed", str(folder / BOT_FOLDER))
+    log = folder / "forge.log"
+    with (
+        reached(stage.cast.model, folder, stage.sample.ci_command) as secrets,
+        child_processes.forge(
+            folder / FORGE_FOLDER, 0, *options, log=log, secrets=secrets
+        ) as url,
+    ):
+        bot = BotProcess(folder, stage.known, url)
+        bot.start()
+        try:
+            await local_mode.point_hook(url, stage.known, bot.port)
+            async with local_mode.person(url, stage.known) as github:
+                issue = await github.open_issue(
+                    stage.sample.issue_title, stage.sample.issue_text
+                )
+                await github.relabel(issue, {"brat"}, set())
+            say(f'opened issue #{issue} "{stage.sample.issue_title}", label brat')
+            return await _watch(stage, bot, drawn, live=live)
+        finally:
+            bot.stop()
+
+
+async def _watch(
+    stage: Stage, bot: BotProcess, drawn: random.Random | None, *, live: bool
+) -> int:
+    reader = Reader(stage.bare)
+    kills = 0
+    deadline = time.monotonic() + stage.deadline_s
+    next_kill = _later(drawn)
+    moved_at = time.monotonic()
+    screen = Live(console=err, transient=True, refresh_per_second=8) if live else None
+    with screen or nullcontext():
+        while time.monotonic() < deadline:
+            state = reader.read()
+            convoy = next(iter(state.convoys.values()), None)
+            if screen and convoy:
+                screen.update(_picture(convoy, kills))
+            if convoy and convoy.ended and not state.intents:
+                await _released(stage)
+                return kills
+            moved_at = time.monotonic() if _moves(convoy) else moved_at
+            if time.monotonic() - moved_at > STUCK_S:
+                return kills
+            if drawn is not None and time.monotonic() > next_kill:
+                bot.kill()
+                kills += 1
+                bot.start()
+                next_kill = _later(drawn)
+            await asyncio.to_thread(demo_machine.lose, stage.folder)
+            if not bot.running:
+                raise Unavailable(f"the bot ended: see {stage.folder / 'bot.log'}")
+            await asyncio.sleep(LOOK_S)
+    raise Unavailable(f"the convoy did not end within {stage.deadline_s:g} s")
+
+
+def _moves(convoy: Convoy | None) -> bool:
+    """Return whether work goes on, or at least no task waits for a person."""
+    states = {task.state for task in convoy.tasks} if convoy else set()
+    return "blocked" not in states or not states.isdisjoint(("running", "needs-review"))
+
+
+async def _released(stage: Stage) -> None:
+    """Wait until the bot, which owes nothing now, has given its lease back."""
+    deadline = time.monotonic() + RELEASE_S
+    while time.monotonic() < deadline:
+        if not git.run(["for-each-ref", LOCKS], cwd=stage.bare).stdout:
+            return
+        await asyncio.sleep(LOOK_S)
+
+
+def _later(drawn: random.Random | None) -> float:
+    return time.monotonic() + (drawn.uniform(*CHAOS_S) if drawn else DEADLINE_S)
+
+
+def _picture(convoy: Convoy, kills: int) -> Group:
+    died = Text(f"the bot was killed {kills} times" if kills else "", style="red")
+    return Group(convoy_table(convoy), died)
+
+
+def _tests_pass(stage: Stage) -> bool:
+    """Run the project's own tests on the default branch's tip, in a fresh checkout."""
+    with tempfile.TemporaryDirectory(prefix="brat-tests-") as folder:
+        where = str(Path(folder) / "checkout")
+        git.run(["clone", "--quiet", "--no-hardlinks", str(stage.bare), where])
+        done = subprocess.run(
+            [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+            cwd=where,
+            capture_output=True,
+            timeout=TESTS_S,
+            check=False,
+            env={"PATH": "/usr/bin:/bin", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        )
+    return done.returncode == 0
+
+
+def _document(
+    stage: Stage, convoy: Convoy, head: str, wall_s: float
+) -> dict[str, object]:
+    return {
+        "convoy": convoy.name,
+        "tasks": convoy_document(convoy)["tasks"],
+        "wal_head": head,
+        "wall_seconds": round(wall_s, 2),
+        "repository": str(stage.bare),
+    }

@@ -1,0 +1,73 @@
+"""The scripted model's work in the demo: the sample's patches, by a CLI's tools.
+
+Task 4's first fix is wrong. Tasks 6 and 7 write to the same place of the changelog, so
+that the second to land conflicts. No machine is lost here, because the CLI is real.
+"""
+
+from collections.abc import Iterator
+from importlib import resources
+from importlib.resources.abc import Traversable
+from typing import Final
+
+from brat.demo import scripted_plan
+from brat.demo.sample import LIST, issue
+from brat.demo.vendor.script import Case, Patch, Run, Script
+
+_TASKS: Final = range(1, 8)
+_WRONG: Final = 4
+_ENTRIES: Final = {
+    6: "- Fixed: a name with a line break made two entries in the audit log.",
+    7: "- Fixed: the API documents left out the role editor.",
+}
+_NOTE: Final = """\
+--- a/CHANGELOG.md
++++ b/CHANGELOG.md
+@@ -5,1 +5,3 @@
+ ## Unreleased
++
++{entry}
+"""
+_GONE: Final = """\
+--- a/known_bugs/{name}
++++ /dev/null
+@@ -1 +0,0 @@
+-{line}
+"""
+
+
+def script(ci_command: str) -> Script:
+    """Return the model's script; the model checks its work with the project's tests."""
+    plan = scripted_plan.case(*issue(LIST))
+    return Script(cases=(plan, *_cases(Run(command=ci_command))))
+
+
+def _cases(look: Run) -> Iterator[Case]:
+    """Yield a case for each task, recognised by the first line of the task's prompt."""
+    project = resources.files("brat.demo") / "sample/project"
+    for task in _TASKS:
+        named = f"# Task {task} of convoy"
+        if task == _WRONG:
+            wrong = _fix(project, task, f"{task}-wrong")
+            yield _case((named, ", attempt 1\n"), wrong, look)
+        yield _case((named,), _fix(project, task, str(task)), look)
+
+
+def _case(when: tuple[str, ...], fix: Patch, look: Run) -> Case:
+    closing = "The bug is fixed.\n\nBRAT: done. Fixed the bug and ran the tests."
+    return Case(when=when, steps=(fix, look), closing=closing)
+
+
+def _fix(project: Traversable, task: int, name: str) -> Patch:
+    patch = (project / f".brat/patches/{name}.patch").read_text(encoding="utf-8")
+    entry = _ENTRIES.get(task)
+    note = _NOTE.format(entry=entry) if entry else ""
+    return Patch(diff=patch + _gone(project, task) + note)
+
+
+def _gone(project: Traversable, task: int) -> str:
+    (bug,) = (
+        each
+        for each in (project / "known_bugs").iterdir()
+        if each.name.startswith(f"{task}-")
+    )
+    return _GONE.format(name=bug.name, line=bug.read_text(encoding="utf-8").strip())

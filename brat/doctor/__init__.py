@@ -1,0 +1,1 @@
+"""`brat doctor`: report what is wrong here and how to repair it."""

@@ -1,0 +1,166 @@
+"""`brat doctor`: check everything and say how to repair each fault."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from bot.settings.clock import wall_clock
+from brat.doctor.finding import Finding
+from brat.local import local_mode
+from brat.repository import (
+    checkout as checkouts,
+    registration as registrations,
+    workflow_files,
+)
+from brat.repository.checkout import Checkout
+from brat.repository.log_reader import Reader, verify
+from brat.terminal.console import say
+from convoy.config import ConfigError
+from grite import git
+from grite.errors import BratError, Corrupt
+
+_MARKS: Final = {"ok": "  ok   ", "note": "  note ", "fault": "  FAULT"}
+
+
+def run(path: Path, *, fix: bool, engines: bool, sweep: Callable[[], object]) -> int:
+    """Check everything and print the findings; return 1 when there is a fault.
+
+    Args:
+        path: in the repository.
+        fix: remove wrong caches, free expired locks and leases, and print each of
+            these; history is never rewritten.
+        sweep: runs one tick of the deacon; called after the repair.
+        engines: check the configured engines, too; this starts their programs.
+    """
+    found = list(_findings(path))
+    if engines:
+        found += _engines(path)
+    for finding in found:
+        mend = f" -> {finding.mend}" if finding.mend else ""
+        say(f"{_MARKS[finding.grade]} {finding.said}{mend}")
+    if fix:
+        _fix(path)
+        sweep()
+    return 1 if any(finding.grade == "fault" for finding in found) else 0
+
+
+def _findings(path: Path) -> Iterator[Finding]:
+    try:
+        git.require_version()
+    except BratError as error:
+        yield Finding("fault", str(error))
+        return
+    yield Finding("ok", f"git {'.'.join(map(str, git.version()))}")
+    without_server: list[Finding] = []
+    try:
+        checkout = checkouts.find(path)
+        without_server = list(_workflows(checkout))
+        yield from without_server
+        known = registrations.read(checkout.folder)
+    except BratError as error:
+        if not without_server:
+            yield Finding("fault", str(error))
+        return
+    yield Finding("ok", f"{checkout.top} is {known.repository}")
+    yield from _configuration(checkout)
+    yield from _log(registrations.bare_path(checkout.folder, known))
+
+
+def _engines(path: Path) -> Iterator[Finding]:
+    from brat.doctor import engine_checks
+
+    try:
+        checkout = checkouts.find(path)
+        yield from engine_checks.checks(checkout, local_mode.configuration(checkout))
+    except ConfigError:
+        return  # told already
+    except BratError as error:
+        yield Finding("fault", str(error))
+
+
+def _configuration(checkout: Checkout) -> Iterator[Finding]:
+    try:
+        config = local_mode.configuration(checkout)
+    except ConfigError as error:
+        for fault in error.faults:
+            yield Finding("fault", fault)
+        return
+    yield Finding("ok", "the configuration is valid")
+    known = registrations.read(checkout.folder)
+    if config.refinery.require_ci and local_mode.ci_of(config, known).command is None:
+        yield Finding("note", "nothing will land: there is no CI", "set [ci] command")
+
+
+def _workflows(checkout: Checkout) -> Iterator[Finding]:
+    """Check the workflow files, if there are any."""
+    found = workflow_files.compare(checkout)
+    there = {each.name for each in found if each.is_there}
+    if not there:
+        return
+    # A self-hosted bot needs one file that runs tasks; the mode without a server, both.
+    needed = workflow_files.NAMES if workflow_files.NAMES[0] in there else ()
+    for each in found:
+        name = f"{workflow_files.FOLDER}/{each.name}"
+        if not each.is_there:
+            if each.name in needed:
+                yield Finding("fault", f"{name} is missing", "brat init --actions")
+        elif each.is_ours:
+            yield Finding("ok", f"{name} is this version's")
+        else:
+            yield Finding("note", f"{name} is not this version's")
+    yield from _ci(checkout)
+
+
+def _ci(checkout: Checkout) -> Iterator[Finding]:
+    line = workflow_files.awaited(checkout)
+    for ci in workflow_files.ci_names(checkout):
+        if line is not None and ci not in line:
+            said = f"brat.yml does not wait for the workflow {ci}"
+            yield Finding("note", said, f'add "{ci}" to its workflows, if it is CI')
+    if _requires_ci(checkout) and not workflow_files.ci_may_start(checkout):
+        said = "no workflow here can judge what brat builds, and CI is required"
+        yield Finding(
+            "note",
+            said,
+            "give your CI the trigger workflow_dispatch and set the variable "
+            "BRAT_CI_WORKFLOW to its file, or set [refinery] require_ci = false",
+        )
+
+
+def _requires_ci(checkout: Checkout) -> bool:
+    try:
+        return local_mode.configuration(checkout).refinery.require_ci
+    except ConfigError:
+        return False  # told by itself
+
+
+def _log(bare: Path) -> Iterator[Finding]:
+    reader = Reader(bare)
+    try:
+        state = reader.read()
+    except Corrupt as error:
+        yield Finding("fault", str(error))
+        return
+    head = state.moment.commit[:10] or "empty"
+    convoys = len(state.convoys)
+    yield Finding("ok", f"the log reads up to {head}, {convoys} convoys")
+    for fault in reader.faults:
+        yield Finding("fault", f"the log: {fault}; all else was read")
+    for wrong in (*reader.notices, *verify(bare)):
+        yield Finding("note", wrong, "it is not used; brat doctor --fix")
+    for unknown in state.unknown:
+        yield Finding("fault", f"the log holds {unknown}", "update brat: it only reads")
+    now = wall_clock()
+    for lease in state.leases.values():
+        if lease.expires <= now:
+            said = f"{lease.holder}'s lease on {lease.resource} has run out"
+            yield Finding("note", said, "brat deacon run")
+
+
+def _fix(path: Path) -> None:
+    from brat.doctor.repair import repair
+
+    checkout = checkouts.find(path)
+    known = registrations.read(checkout.folder)
+    for done in repair(registrations.bare_path(checkout.folder, known), wall_clock()):
+        say(f"  fixed  {done}")

@@ -1,0 +1,110 @@
+"""`brat doctor --engines`: would each engine start, have its key, and be sandboxed?
+
+These checks run before the first task costs money. Nothing is sent to a vendor: only
+the first session shows whether the vendor accepts the key.
+"""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from msgspec.structs import replace
+
+from brat.doctor.finding import Finding
+from brat.forge.service.programs import plain_environment
+from brat.local.model_keys import STAND_IN, model_keys
+from brat.repository.checkout import Checkout
+from convoy.config import Config
+from convoy.model.records import PLANNER
+from runner import engines
+from runner.box.agent_box import cannot_box
+from runner.engines.model_key import key_for, missing_key
+from runner.engines.row import Call, Row, is_pointed, program_of
+from runner.proxy.egress_hosts import reachable
+from runner.session.proxy_client import cannot_close
+
+VERSION_S: Final = 20.0
+"""One engine takes 5 s to print its version on a small machine."""
+
+
+def checks(checkout: Checkout, config: Config) -> Iterator[Finding]:
+    """Check each engine that the configuration names, and the default engine."""
+    have, settings = model_keys(config), config.settings()
+    is_closed = False
+    for name, spec in settings.engines.items():
+        where = f"[engine.{name}] {spec.type}"
+        if spec.type.startswith(PLANNER):
+            where = f"[mayor] planner = {spec.type.removeprefix(PLANNER)}"
+        try:
+            row = engines.found(spec.type)
+            call = Call(spec, Path(), Path(), endpoint=have.get(STAND_IN, ""))
+            program = program_of(row, spec)
+        except ValueError as error:
+            yield Finding("fault", f"{where}: {error}")
+            continue
+        yield _program(where, checkout, row, program)
+        if row.vendors or spec.secret:
+            yield _key(where, row, replace(call, key=key_for(row, call, have)))
+        unknown = not is_pointed(row, call)
+        is_closed |= reachable(settings.egress, by_default=unknown) is not None
+    if is_closed:
+        yield _network(settings.egress or ())
+    yield _box()
+
+
+def _box() -> Finding:
+    if why := cannot_box():
+        said = "agents get no box here, and see what the job's user sees"
+        mend = "let users make namespaces, or give each job a machine of its own"
+        return Finding("note", f"{said}: {why}", mend)
+    return Finding("ok", "agents get users, processes and mounts of their own")
+
+
+def _network(listed: tuple[str, ...]) -> Finding:
+    where = "[runner] egress: agents"
+    if why := cannot_close():
+        said = f"{where} are only asked to keep to it, for this machine closes no"
+        mend = "let users make namespaces, or close the machine's own network"
+        return Finding("note", f"{said} network: {why}", mend)
+    beside = f" and {', '.join(listed)}" if listed else ""
+    return Finding("ok", f"{where} reach their model{beside}, and nothing else")
+
+
+def _program(where: str, checkout: Checkout, row: Row, program: str) -> Finding:
+    env = plain_environment()
+    inside = checkout.top / program  # sessions start in a checkout
+    found = shutil.which(program, path=env["PATH"]) or inside.exists()
+    if not found:
+        mend = "install it, or put it on the PATH"
+        return Finding("fault", f"{where}: there is no program {program}", mend)
+    version = _version(program, env) if row.vendors else ""
+    return Finding("ok", f"{where}: {program} {version}".rstrip())
+
+
+def _version(program: str, env: dict[str, str]) -> str:
+    with TemporaryDirectory(prefix="brat-", ignore_cleanup_errors=True) as home:
+        try:
+            done = subprocess.run(
+                [program, "--version"],
+                env={**env, "HOME": home, "TMPDIR": home},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=VERSION_S,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired):
+            return "(it does not say its version)"
+    said = done.stdout.strip() or done.stderr.strip()
+    return said.partition("\n")[0][:80]
+
+
+def _key(where: str, row: Row, call: Call) -> Finding:
+    if fault := missing_key(row, call):
+        mend = "export it here; on GitHub make it a secret of the repository"
+        return Finding("fault", f"{where}: {fault}", mend)
+    return Finding("ok", f"{where}: it has its key")

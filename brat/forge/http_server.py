@@ -1,0 +1,119 @@
+"""The forge on loopback: REST under /api/v3, git beside it.
+
+It always listens on 127.0.0.1 only.
+"""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from aiohttp import web
+
+from brat.forge.rest import (
+    rest_actions,
+    rest_artifacts,
+    rest_checks,
+    rest_comments,
+    rest_hooks,
+    rest_issues,
+    rest_labels,
+    rest_merge,
+    rest_pulls,
+    rest_repos,
+)
+from brat.forge.rest.git_http import GitHttp
+from brat.forge.rest.request_gate import MOST_BODY, NOTHING, Gate
+from brat.forge.rest.rest_call import Answer, Call, Extension, Route
+from brat.forge.service.run_launcher import LIKE_GITHUB, How
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Forge
+from brat.forge.traffic_recording import Observer, watching
+from brat.forge.wire.http_refusals import not_found
+from brat.forge.wire.urls import API
+
+HOST: Final = "127.0.0.1"
+SHUTDOWN_S: Final = 2.0
+"""How long requests under way have when the server stops."""
+
+ROUTES: Final = (
+    *rest_comments.ROUTES,  # before issues: `issues/comments`
+    *rest_issues.ROUTES,
+    *rest_labels.ROUTES,
+    *rest_merge.ROUTES,
+    *rest_pulls.ROUTES,
+    *rest_checks.ROUTES,
+    *rest_actions.ROUTES,
+    *rest_artifacts.ROUTES,
+    *rest_hooks.ROUTES,
+    *rest_repos.ROUTES,
+)
+
+
+@asynccontextmanager
+async def serving(
+    forge: Forge,
+    port: int = 0,
+    *,
+    how: How = LIKE_GITHUB,
+    observe: Observer | None = None,
+    extend: Callable[[Service], Extension] | None = None,
+) -> AsyncIterator[str]:
+    """Serve a forge and yield its address, for as long as the block lasts.
+
+    Args:
+        forge: the forge; it stays open afterwards and can be served again.
+        port: 0 takes a free one.
+        how: what starts workflow runs, and how they are cancelled.
+        observe: sees each exchange with the REST API.
+        extend: returns additions to the served routes.
+
+    Raises:
+        OSError: the port is taken.
+    """
+    with socket.create_server((HOST, port)) as door:
+        base = f"http://{HOST}:{door.getsockname()[1]}"
+        async with asyncio.TaskGroup() as tasks:
+            service = Service(forge, tasks, how=how)
+            extension = extend(service) if extend else NOTHING
+            runner = web.AppRunner(
+                _app(service, observe, extension),
+                access_log=None,
+                shutdown_timeout=SHUTDOWN_S,
+            )
+            await runner.setup()
+            try:
+                service.start(base)
+                await web.SockSite(runner, door).start()
+                yield base
+            finally:
+                await runner.cleanup()
+                service.stop()
+
+
+def _app(
+    service: Service, observe: Observer | None, extension: Extension
+) -> web.Application:
+    watchers = [watching(observe)] if observe is not None else []
+    app = web.Application(client_max_size=MOST_BODY, middlewares=watchers)
+    for route in (*ROUTES, *extension.routes):
+        app.router.add_route(
+            route.method, API + route.path, Gate(service, route, extension).answer
+        )
+    app.router.add_post("/api/graphql", _no_graphql)
+    unknown = Gate(service, Route("*", "", _unknown), extension)
+    app.router.add_route("*", API + "/{tail:.*}", unknown.answer)
+    app.router.add_routes(rest_artifacts.Storage(service).routes())
+    app.router.add_routes(extension.pages)
+    app.router.add_routes(GitHttp(service).routes())
+    return app
+
+
+async def _unknown(_: Call) -> Answer:
+    raise not_found()
+
+
+async def _no_graphql(_: web.Request) -> web.Response:
+    said = "This forge has no GraphQL: use the REST API under /api/v3."
+    return web.json_response({"message": said}, status=501)

@@ -1,0 +1,202 @@
+"""Issues, labels, comments and reactions, and how GitHub writes them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from brat.forge.resources.account_resource import User, user
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.resources.resource_record import Record
+from brat.forge.wire.urls import Site, node_id
+
+CONTENTS = ("+1", "-1", "laugh", "confused", "heart", "hooray", "rocket", "eyes")
+
+
+class Label(Record, frozen=True, kw_only=True):
+    """A label of a repository."""
+
+    repo: int
+    name: str
+    color: str
+    description: str | None = None
+
+
+class Issue(Record, frozen=True, kw_only=True):
+    """An issue, or the side of a pull request that is one."""
+
+    repo: int
+    number: int
+    title: str
+    author: int
+    created_at: str
+    updated_at: str
+    body: str | None = None
+    state: Literal["open", "closed"] = "open"
+    state_reason: str | None = None
+    closed_at: str | None = None
+    closed_by: int | None = None
+    labels: tuple[int, ...] = ()
+    comments: int = 0
+    pull: bool = False
+
+
+class IssueEvent(Record, frozen=True, kw_only=True):
+    """Something that was done to an issue: `labeled`, `closed`, ..."""
+
+    issue: int
+    actor: int
+    event: str
+    created_at: str
+    label: tuple[str, str] | None = None
+    """Name and colour as they were then."""
+    commit: str | None = None
+
+
+class Comment(Record, frozen=True, kw_only=True):
+    """A comment on an issue or a pull request."""
+
+    repo: int
+    issue: int
+    number: int
+    author: int
+    body: str
+    created_at: str
+    updated_at: str
+
+
+class Reaction(Record, frozen=True, kw_only=True):
+    """A reaction to the issue or comment whose id is `subject`."""
+
+    subject: int
+    user: int
+    content: str
+    created_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """The other records that are needed to show an issue or comment."""
+
+    repo: Repository
+    author: User
+    association: str
+    reactions: tuple[Reaction, ...] = ()
+
+
+def label(site: Site, repo: Repository, one: Label) -> dict[str, Any]:
+    """A label."""
+    return {
+        "id": one.id,
+        "node_id": node_id("Label", one.id),
+        "url": f"{site.repo(repo.full_name)}/labels/{one.name.replace(' ', '%20')}",
+        "name": one.name,
+        "color": one.color,
+        "default": False,
+        "description": one.description,
+    }
+
+
+def rollup(url: str, reactions: Iterable[Reaction]) -> dict[str, Any]:
+    """How often each reaction was given."""
+    given = [reaction.content for reaction in reactions]
+    counts = {content: given.count(content) for content in CONTENTS}
+    return {"url": url + "/reactions", "total_count": len(given), **counts}
+
+
+def issue(
+    site: Site, one: Issue, facts: Facts, labels: Iterable[Label], closer: User | None
+) -> dict[str, Any]:
+    """An issue; a pull request too, as the issues API shows it."""
+    repo = facts.repo
+    api = f"{site.repo(repo.full_name)}/issues/{one.number}"
+    kind = "pull" if one.pull else "issues"
+    shape: dict[str, Any] = {
+        "id": one.id,
+        "node_id": node_id("Issue", one.id),
+        "url": api,
+        "repository_url": site.repo(repo.full_name),
+        "labels_url": api + "/labels{/name}",
+        "comments_url": api + "/comments",
+        "events_url": api + "/events",
+        "timeline_url": api + "/timeline",
+        "html_url": site.page(repo.full_name, kind, one.number),
+        "number": one.number,
+        "title": one.title,
+        "body": one.body,
+        "user": user(site, facts.author),
+        "author_association": facts.association,
+        "labels": [label(site, repo, each) for each in labels],
+        "state": one.state,
+        "state_reason": one.state_reason,
+        "locked": False,
+        "active_lock_reason": None,
+        "assignee": None,
+        "assignees": [],
+        "milestone": None,
+        "comments": one.comments,
+        "created_at": one.created_at,
+        "updated_at": one.updated_at,
+        "closed_at": one.closed_at,
+        "closed_by": user(site, closer) if closer else None,
+        "performed_via_github_app": None,
+        "reactions": rollup(api, facts.reactions),
+    }
+    if one.pull:
+        page = site.page(repo.full_name, "pull", one.number)
+        shape["pull_request"] = {
+            "url": f"{site.repo(repo.full_name)}/pulls/{one.number}",
+            "html_url": page,
+            "diff_url": page + ".diff",
+            "patch_url": page + ".patch",
+        }
+    return shape
+
+
+def comment(site: Site, one: Comment, facts: Facts) -> dict[str, Any]:
+    """A comment."""
+    api = f"{site.repo(facts.repo.full_name)}/issues"
+    page = site.page(facts.repo.full_name, "issues", one.number)
+    return {
+        "id": one.id,
+        "node_id": node_id("IssueComment", one.id),
+        "url": f"{api}/comments/{one.id}",
+        "html_url": f"{page}#issuecomment-{one.id}",
+        "issue_url": f"{api}/{one.number}",
+        "user": user(site, facts.author),
+        "author_association": facts.association,
+        "body": one.body,
+        "created_at": one.created_at,
+        "updated_at": one.updated_at,
+        "performed_via_github_app": None,
+        "reactions": rollup(f"{api}/comments/{one.id}", facts.reactions),
+    }
+
+
+def event(site: Site, repo: Repository, one: IssueEvent, actor: User) -> dict[str, Any]:
+    """Something that was done to an issue."""
+    shape = {
+        "id": one.id,
+        "node_id": node_id("IssueEvent", one.id),
+        "url": f"{site.repo(repo.full_name)}/issues/events/{one.id}",
+        "actor": user(site, actor),
+        "event": one.event,
+        "commit_id": one.commit,
+        "commit_url": one.commit
+        and f"{site.repo(repo.full_name)}/commits/{one.commit}",
+        "created_at": one.created_at,
+        "performed_via_github_app": None,
+    }
+    if one.label is not None:
+        shape["label"] = {"name": one.label[0], "color": one.label[1]}
+    return shape
+
+
+def reaction(site: Site, one: Reaction, by: User) -> dict[str, Any]:
+    """A reaction."""
+    return {
+        "id": one.id,
+        "node_id": node_id("Reaction", one.id),
+        "user": user(site, by),
+        "content": one.content,
+        "created_at": one.created_at,
+    }

@@ -1,0 +1,198 @@
+"""Workflow runs and what they leave, and how GitHub writes them."""
+
+import zlib
+from datetime import timedelta
+from typing import Any
+
+import pygit2
+from msgspec import Raw
+
+from brat.forge.resources.account_resource import EPOCH, User, user
+from brat.forge.resources.check_resource import Conclusion, Progress
+from brat.forge.resources.commit_resource import simple_commit
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.resources.resource_record import Record
+from brat.forge.wire.timestamps import iso, parse
+from brat.forge.wire.urls import Site, node_id
+
+
+class Run(Record, frozen=True, kw_only=True):
+    """A workflow run and the process that carries it out, in runs/<id>/."""
+
+    repo: int
+    number: int
+    """Counts the workflow's runs."""
+    path: str
+    """The workflow's file."""
+    title: str
+    branch: str
+    head_sha: str
+    actor: int
+    inputs: dict[str, str]
+    created_at: str
+    updated_at: str
+    event: str = "workflow_dispatch"
+    status: Progress = "queued"
+    conclusion: Conclusion | None = None
+    started_at: str | None = None
+    pid: int | None = None
+    born: float | None = None
+    """The process's creation time: pid and time together name one process for good."""
+    payload: str | None = None
+    """The event that started the run, as JSON; None: a dispatch with `inputs`."""
+    token: int | None = None
+    """The run's token, which is removed when the run ends."""
+    cancelling: bool = False
+    artifact_digest: str | None = None
+    """SHA-256 of the token with which another starter may hand over artifacts."""
+
+
+class Artifact(Record, frozen=True, kw_only=True):
+    """A zip in runs/<run>/artifacts/<name>.zip."""
+
+    run: int
+    repo: int
+    name: str
+    size: int
+    digest: str
+    """`sha256:` and 64 hex digits."""
+    created_at: str
+
+
+TASK_WORKFLOW = ".github/workflows/brat-task.yml"
+"""Always there, whatever the repository holds."""
+ARTIFACT_DAYS = 90
+JOB_NAME = "session"
+
+
+def workflow_id(path: str) -> int:
+    """The id of a workflow: a number made of its path, the same in each repository."""
+    return zlib.crc32(path.encode())
+
+
+def workflow(site: Site, repo: Repository, path: str) -> dict[str, Any]:
+    """A workflow."""
+    number = workflow_id(path)
+    name = path.rpartition("/")[2]
+    api = f"{site.repo(repo.full_name)}/actions/workflows"
+    return {
+        "id": number,
+        "node_id": node_id("Workflow", number),
+        "name": name.rpartition(".")[0],
+        "path": path,
+        "state": "active",
+        "created_at": EPOCH,
+        "updated_at": EPOCH,
+        "url": f"{api}/{number}",
+        "html_url": site.page(repo.full_name, "blob", repo.default_branch, path),
+        "badge_url": site.page(repo.full_name, "workflows", name, "badge.svg"),
+    }
+
+
+def run(
+    site: Site,
+    one: Run,
+    found: tuple[Repository, Raw],
+    actor: User,
+    head: pygit2.Commit | None,
+) -> dict[str, Any]:
+    """A workflow run; `found` are the repository and its encoded form."""
+    repo, encoded = found
+    api = f"{site.repo(repo.full_name)}/actions"
+    mine = f"{api}/runs/{one.id}"
+    number = workflow_id(one.path)
+    who = user(site, actor)
+    return {
+        "id": one.id,
+        "name": one.path.rpartition("/")[2].rpartition(".")[0],
+        "node_id": node_id("WorkflowRun", one.id),
+        "check_suite_id": one.id,
+        "check_suite_node_id": node_id("CheckSuite", one.id),
+        "head_branch": one.branch,
+        "head_sha": one.head_sha,
+        "path": one.path,
+        "display_title": one.title,
+        "run_number": one.number,
+        "run_attempt": 1,
+        "event": one.event,
+        "status": one.status,
+        "conclusion": one.conclusion,
+        "workflow_id": number,
+        "workflow_url": f"{api}/workflows/{number}",
+        "url": mine,
+        "html_url": site.page(repo.full_name, "actions", "runs", one.id),
+        "pull_requests": [],
+        "referenced_workflows": [],
+        "created_at": one.created_at,
+        "updated_at": one.updated_at,
+        "run_started_at": one.started_at or one.created_at,
+        "actor": who,
+        "triggering_actor": who,
+        "jobs_url": mine + "/jobs",
+        "logs_url": mine + "/logs",
+        "check_suite_url": f"{site.repo(repo.full_name)}/check-suites/{one.id}",
+        "artifacts_url": mine + "/artifacts",
+        "cancel_url": mine + "/cancel",
+        "rerun_url": mine + "/rerun",
+        "previous_attempt_url": None,
+        "head_commit": simple_commit(head) if head is not None else None,
+        "repository": encoded,
+        "head_repository": encoded,
+    }
+
+
+def job(site: Site, repo: Repository, one: Run) -> dict[str, Any]:
+    """The one job of a run; its id is the run's."""
+    api = f"{site.repo(repo.full_name)}/actions"
+    started = one.status != "queued"
+    return {
+        "id": one.id,
+        "run_id": one.id,
+        "run_url": f"{api}/runs/{one.id}",
+        "run_attempt": 1,
+        "node_id": node_id("Job", one.id),
+        "head_sha": one.head_sha,
+        "head_branch": one.branch,
+        "url": f"{api}/jobs/{one.id}",
+        "html_url": site.page(repo.full_name, "actions", "runs", one.id),
+        "check_run_url": f"{site.repo(repo.full_name)}/check-runs/{one.id}",
+        "status": one.status,
+        "conclusion": one.conclusion,
+        "created_at": one.created_at,
+        "started_at": one.started_at or one.created_at,
+        "completed_at": one.updated_at if one.status == "completed" else None,
+        "name": JOB_NAME,
+        "steps": [],
+        "labels": ["local"],
+        "runner_id": 1 if started else None,
+        "runner_name": "local" if started else None,
+        "runner_group_id": 1 if started else None,
+        "runner_group_name": "Default" if started else None,
+        "workflow_name": one.path.rpartition("/")[2].rpartition(".")[0],
+    }
+
+
+def artifact(site: Site, repo: Repository, one: Artifact, of: Run) -> dict[str, Any]:
+    """An artifact."""
+    api = f"{site.repo(repo.full_name)}/actions/artifacts/{one.id}"
+    expires = parse(one.created_at) + timedelta(days=ARTIFACT_DAYS)
+    return {
+        "id": one.id,
+        "node_id": node_id("Artifact", one.id),
+        "name": one.name,
+        "size_in_bytes": one.size,
+        "url": api,
+        "archive_download_url": api + "/zip",
+        "expired": False,
+        "digest": one.digest,
+        "created_at": one.created_at,
+        "updated_at": one.created_at,
+        "expires_at": iso(expires),
+        "workflow_run": {
+            "id": of.id,
+            "repository_id": repo.id,
+            "head_repository_id": repo.id,
+            "head_branch": of.branch,
+            "head_sha": of.head_sha,
+        },
+    }

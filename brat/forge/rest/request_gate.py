@@ -1,0 +1,139 @@
+"""The checks before every REST endpoint, and the headers of every answer."""
+
+import hashlib
+import logging
+from dataclasses import replace
+from email.utils import format_datetime
+from typing import TYPE_CHECKING, Final
+from uuid import uuid4
+
+from aiohttp import BasicAuth, hdrs, web
+from msgspec import json
+
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.rest import token_permissions
+from brat.forge.rest.rest_call import Answer, Call, Extension, Route
+from brat.forge.storage.token_store import Caller
+from brat.forge.wire.http_refusals import Refused, not_found
+
+if TYPE_CHECKING:
+    from brat.forge.service.running_forge import Service
+
+_log: Final = logging.getLogger(__name__)
+_NO_BODY: Final = frozenset({204, 302, 304})
+NOTHING: Final = Extension()
+MOST_BODY: Final = 25_000_000
+"""Bytes."""
+
+
+def secret_of(request: web.Request) -> str | None:
+    """Return the token a request shows, in any of the forms GitHub takes."""
+    shown = request.headers.get(hdrs.AUTHORIZATION, "")
+    scheme, _, rest = shown.partition(" ")
+    if scheme.lower() in {"bearer", "token"}:
+        return rest.strip()
+    if scheme.lower() == "basic":
+        try:
+            return str(BasicAuth.decode(shown).password)
+        except ValueError:
+            return None
+    return None
+
+
+def authenticate(service: "Service", request: web.Request) -> Caller:
+    """Return the caller.
+
+    Raises:
+        Refused: 401.
+    """
+    secret = secret_of(request)
+    if secret is None:
+        raise Refused(401, "Requires authentication")
+    caller = service.forge.caller(secret)
+    if caller is None:
+        raise Refused(401, "Bad credentials")
+    return caller
+
+
+def visible(service: "Service", caller: Caller, full_name: str) -> Repository:
+    """Return a repository.
+
+    Raises:
+        Refused: 404: there is none, or the caller may not know of it.
+    """
+    repo = service.forge.repository(full_name)
+    if repo is None or caller.token.repo not in {None, repo.id}:
+        raise not_found()
+    access = caller.token.access
+    if access is not None and repo.id not in access.repos:
+        raise not_found()
+    if not service.forge.may(repo, caller.user, "read"):
+        raise not_found()
+    return repo
+
+
+class Gate:
+    """Turns a route into a handler for the server."""
+
+    def __init__(
+        self, service: "Service", route: Route, extension: Extension = NOTHING
+    ) -> None:
+        """Stand before `route`, with the guards of `extension`."""
+        self._service = service
+        self._route = route
+        self._guards = extension.guards
+
+    async def answer(self, request: web.Request) -> web.Response:
+        """Answer one call, or refuse it with a reason."""
+        headers = {
+            "X-GitHub-Request-Id": uuid4().hex.upper(),
+            hdrs.DATE: format_datetime(self._service.forge.clock(), usegmt=True),
+        }
+        try:
+            answer = await self._answer(request, headers)
+        except Refused as refused:
+            answer = Answer(refused.body(), refused.status, refused.headers)
+        except Exception:  # noqa: BLE001  the caller gets a 500, the log the reason
+            _log.exception("%s %s failed", request.method, request.path)
+            answer = Answer({"message": "Server Error"}, 500)
+        return _response(
+            request, replace(answer, headers=headers | dict(answer.headers))
+        )
+
+    async def _answer(self, request: web.Request, headers: dict[str, str]) -> Answer:
+        caller = (self._route.identify or authenticate)(self._service, request)
+        call = Call(request, self._service, caller.user, caller.token)
+        if "owner" in request.match_info:
+            names = request.match_info
+            full_name = f"{names['owner']}/{names['repo']}"
+            call = replace(call, found=visible(self._service, caller, full_name))
+        for guard in self._guards:
+            headers |= guard(call)
+        if request.method != hdrs.METH_GET:
+            if caller.token.scope == "read":
+                raise Refused(403, "Resource not accessible by personal access token")
+            call = replace(call, body_bytes=await request.read())
+        if caller.token.access is not None:
+            token_permissions.check(caller.token.access, self._route, call.found)
+        if call.found is not None:
+            call.need(self._route.role)
+        return await self._route.endpoint(call)
+
+
+def _response(request: web.Request, answer: Answer) -> web.Response:
+    headers = dict(answer.headers)
+    if answer.status in _NO_BODY:
+        return web.Response(status=answer.status, headers=headers)
+    body = json.encode(answer.body)
+    if request.method == hdrs.METH_GET and answer.status == web.HTTPOk.status_code:
+        tag = f'W/"{hashlib.sha256(body).hexdigest()}"'
+        headers["ETag"] = tag
+        if request.headers.get(hdrs.IF_NONE_MATCH) == tag:
+            return web.Response(status=304, headers=headers)
+    return web.Response(
+        body=body,
+        status=answer.status,
+        headers=headers,
+        content_type="application/json",
+        charset="utf-8",
+    )

@@ -1,0 +1,184 @@
+"""REST: workflows, dispatches and workflow runs.
+
+https://docs.github.com/en/rest/actions/workflows#create-a-workflow-dispatch-event
+"""
+
+from collections.abc import Callable
+from operator import ge, gt, le, lt
+from typing import Any
+
+from msgspec import Struct
+
+from brat.forge.resources import run_resource as views
+from brat.forge.resources.run_resource import Run
+from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.service.workflow_catalog import inputs_of
+from brat.forge.wire.http_refusals import Refused, not_found
+from brat.forge.wire.timestamps import parse
+
+_FOLDER = ".github/workflows"
+_SIGNS = ((">=", ge), ("<=", le), (">", gt), ("<", lt))
+
+
+class Dispatch(Struct):
+    """The body of `POST dispatches`."""
+
+    ref: str
+    inputs: dict[str, Any] = {}
+    return_run_details: bool = False
+
+
+def _paths(call: Call) -> list[str]:
+    """Return the files of all workflows of a repository."""
+    tip = call.bare.tip(call.repo.default_branch)
+    names = call.bare.folder(tip, _FOLDER) if tip else ()
+    files = {f"{_FOLDER}/{name}" for name, _ in names}
+    return sorted(
+        {views.TASK_WORKFLOW, *(f for f in files if f.endswith((".yml", ".yaml")))}
+    )
+
+
+def _workflow(call: Call) -> str:
+    """Return the file of the workflow that the path names by id or file name."""
+    asked = call.word("workflow")
+    for path in _paths(call):
+        if asked in {str(views.workflow_id(path)), path.rpartition("/")[2]}:
+            return path
+    raise not_found()
+
+
+async def list_workflows(call: Call) -> Answer:
+    """`GET actions/workflows`."""
+    return call.page(
+        _paths(call),
+        lambda path: views.workflow(call.site, call.repo, path),
+        wrap="workflows",
+    )
+
+
+async def get_workflow(call: Call) -> Answer:
+    """`GET actions/workflows/{id or file name}`."""
+    return Answer(views.workflow(call.site, call.repo, _workflow(call)))
+
+
+async def dispatch(call: Call) -> Answer:
+    """`POST dispatches`: starts a run of brat-task.yml, or of another runnable file."""
+    path, asked = _workflow(call), call.body(Dispatch)
+    branch = asked.ref.removeprefix("refs/heads/")
+    if call.bare.tip(branch) is None:
+        raise Refused(422, f"No ref found for: {asked.ref}")
+    if not call.service.triggers.can_run(call.repo, path):
+        said = f"Workflow does not have 'workflow_dispatch' trigger: {path}"
+        raise Refused(422, said + " (this forge runs brat-task.yml only)")
+    inputs = inputs_of(path, asked.inputs)
+    run = call.service.starter.begin(
+        call.repo, call.user, path=path, branch=branch, inputs=inputs
+    )
+    if not asked.return_run_details:
+        return Answer(status=204)
+    face = call.service.renderer.run(call.repo, run)
+    return Answer(
+        {
+            "workflow_run_id": run.id,
+            "run_url": face["url"],
+            "html_url": face["html_url"],
+        }
+    )
+
+
+async def list_runs(call: Call) -> Answer:
+    """`GET actions/runs` and `GET actions/workflows/{id}/runs`: newest first."""
+    path = _workflow(call) if "workflow" in call.request.match_info else None
+    fits = _created(call.asked("created"))
+    renderer = call.service.renderer
+    event, status, branch, sha = map(
+        call.asked, ("event", "status", "branch", "head_sha")
+    )
+    actor = call.asked("actor").lower()
+    chosen = [
+        run
+        for run in reversed(call.store.runs.of(call.repo.id))
+        if path in {None, run.path}
+        and event in {"", run.event}
+        and status in {"", run.status, run.conclusion}
+        and branch in {"", run.branch}
+        and sha in {"", run.head_sha}
+        and actor in {"", renderer.who(run.actor).login.lower()}
+        and fits(run)
+    ]
+    return call.page(
+        chosen, lambda run: renderer.run(call.repo, run), wrap="workflow_runs"
+    )
+
+
+def _created(asked: str) -> Callable[[Run], bool]:
+    """Read GitHub's date query: `>=T`, `>T`, `<=T`, `<T`, `A..B`, or a prefix.
+
+    https://docs.github.com/en/search-github/getting-started-with-searching-on-github/understanding-the-search-syntax#query-for-dates
+    """
+    first, dots, last = asked.partition("..")
+    bounds = [(ge, first), (le, last)] if dots else []
+    for sign, compare in _SIGNS:
+        if not bounds and asked.startswith(sign):
+            bounds = [(compare, asked.removeprefix(sign))]
+    try:
+        tests = [(compare, parse(text)) for compare, text in bounds if text != "*"]
+    except ValueError:
+        raise Refused(422, f"{asked!r} is no date query") from None
+    if not bounds:
+        return lambda run: run.created_at.startswith(asked)
+    return lambda run: all(
+        compare(parse(run.created_at), moment) for compare, moment in tests
+    )
+
+
+def _run(call: Call) -> Run:
+    run = found(call.store.runs.get(call.number("run")))
+    if run.repo != call.repo.id:
+        raise not_found()
+    return run
+
+
+async def get_run(call: Call) -> Answer:
+    """`GET actions/runs/{id}`."""
+    return Answer(call.service.renderer.run(call.repo, _run(call)))
+
+
+async def cancel(call: Call) -> Answer:
+    """`POST cancel`: SIGINT, then SIGTERM, then the end of the whole tree."""
+    return _cancelled(call, force=False)
+
+
+async def force_cancel(call: Call) -> Answer:
+    """`POST force-cancel`: the end of the whole tree, now."""
+    return _cancelled(call, force=True)
+
+
+def _cancelled(call: Call, *, force: bool) -> Answer:
+    run = _run(call)
+    if run.status == "completed":
+        raise Refused(409, "Cannot cancel a workflow run that is completed.")
+    call.service.starter.cancel(run, force=force)
+    return Answer({}, 202)
+
+
+async def list_jobs(call: Call) -> Answer:
+    """`GET actions/runs/{id}/jobs`: a run has one job."""
+    jobs = [views.job(call.site, call.repo, _run(call))]
+    return call.page(jobs, lambda job: job, wrap="jobs")
+
+
+_ACTIONS = "/repos/{owner}/{repo}/actions"
+_WORKFLOW = _ACTIONS + "/workflows/{workflow}"
+_RUN = _ACTIONS + r"/runs/{run:\d+}"
+ROUTES = (
+    Route("GET", _ACTIONS + "/workflows", list_workflows),
+    Route("GET", _WORKFLOW, get_workflow),
+    Route("POST", _WORKFLOW + "/dispatches", dispatch, "write"),
+    Route("GET", _WORKFLOW + "/runs", list_runs),
+    Route("GET", _ACTIONS + "/runs", list_runs),
+    Route("GET", _RUN, get_run),
+    Route("GET", _RUN + "/jobs", list_jobs),
+    Route("POST", _RUN + "/cancel", cancel, "write"),
+    Route("POST", _RUN + "/force-cancel", force_cancel, "write"),
+)

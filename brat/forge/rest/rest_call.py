@@ -1,0 +1,177 @@
+"""One REST call as the endpoints see it: who asks, for what, and how to answer.
+
+An endpoint is a function of a `Call` that returns an `Answer` or raises `Refused`. What
+all have in common (token, rights, ETag, headers) is in `request_gate`.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from aiohttp import web
+from msgspec import DecodeError, ValidationError, json
+
+from brat.forge.resources.account_resource import Role, Token, User
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.wire.http_refusals import Fault, Refused, invalid, not_found
+from brat.forge.wire.urls import Site
+
+if TYPE_CHECKING:
+    from brat.forge.service.running_forge import Service
+    from brat.forge.storage.git_storage import Bare
+    from brat.forge.storage.record_store import Store
+    from brat.forge.storage.token_store import Caller
+
+T = TypeVar("T")
+PER_PAGE: Final = 30
+MOST_PER_PAGE: Final = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What an endpoint answers; `body` is anything msgspec can encode."""
+
+    body: Any = None
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One authenticated request."""
+
+    request: web.Request
+    service: "Service"
+    user: User
+    token: Token
+    body_bytes: bytes = b""
+    found: Repository | None = None
+
+    @property
+    def repo(self) -> Repository:
+        """The repository that the path names; only where it names one."""
+        assert self.found is not None  # noqa: S101  the route names a repository
+        return self.found
+
+    @property
+    def site(self) -> Site:
+        """Where the forge is reached."""
+        return self.service.site
+
+    @property
+    def store(self) -> "Store":
+        """The records."""
+        return self.service.forge.store
+
+    @property
+    def bare(self) -> "Bare":
+        """The repository on disk."""
+        return self.service.forge.bare(self.repo)
+
+    def word(self, name: str) -> str:
+        """A part of the path."""
+        return self.request.match_info[name]
+
+    def number(self, name: str = "number") -> int:
+        """A part of the path that is a number."""
+        return int(self.request.match_info[name])
+
+    def asked(self, name: str, default: str = "") -> str:
+        """A parameter of the query."""
+        return self.request.query.get(name, default)
+
+    def body(self, kind: type[T]) -> T:
+        """Read the request's body as `kind`.
+
+        Raises:
+            Refused: it is not JSON (400) or not what the endpoint takes (422).
+        """
+        try:
+            return json.decode(self.body_bytes or b"{}", type=kind)
+        except ValidationError as error:
+            what, _, where = str(error).partition(" - at `$.")
+            fault = Fault("Request", where.rstrip("`") or "body", "invalid", what)
+            raise invalid(fault) from None
+        except DecodeError:
+            raise Refused(400, "Problems parsing JSON") from None
+
+    def need(self, role: Role) -> None:
+        """Refuse whoever has less than `role`.
+
+        Raises:
+            Refused: 403.
+        """
+        if not self.service.forge.may(self.repo, self.user, role):
+            raise Refused(403, f"Must have {role} rights to Repository.")
+
+    def page(
+        self,
+        items: Sequence[T],
+        show: Callable[[T], Any],
+        wrap: str | None = None,
+    ) -> Answer:
+        """Answer with one page of a list, and where the others are.
+
+        Args:
+            items: all of them, in order.
+            show: turns one item into JSON.
+            wrap: names the list in an object with `total_count`; None: a bare list.
+        """
+        size = min(max(self._count("per_page", PER_PAGE), 1), MOST_PER_PAGE)
+        page = max(self._count("page", 1), 1)
+        last = max(-(-len(items) // size), 1)
+        shown = [show(item) for item in items[(page - 1) * size : page * size]]
+        body = {"total_count": len(items), wrap: shown} if wrap else shown
+        links = {"prev": page - 1, "next": page + 1, "last": last, "first": 1}
+        if page >= last:
+            del links["next"], links["last"]
+        if page == 1:
+            del links["prev"], links["first"]
+        base, here = self.site.base, self.request.rel_url
+        link = ", ".join(
+            f'<{base}{here.update_query(page=to, per_page=size)}>; rel="{rel}"'
+            for rel, to in links.items()
+        )
+        return Answer(body, headers={"Link": link} if link else {})
+
+    def _count(self, name: str, default: int) -> int:
+        asked = self.asked(name)
+        return int(asked) if asked.isdecimal() else default
+
+
+Endpoint = Callable[[Call], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """A method and path of the API (below /api/v3), and the endpoint that answers."""
+
+    method: str
+    path: str
+    endpoint: Endpoint
+    role: Role = "read"
+    """The role that the caller needs in the repository."""
+    identify: Callable[["Service", web.Request], "Caller"] | None = None
+    """Returns the caller or raises `Refused`; None: the caller is the token's user."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Extension:
+    """Additions to a served forge: brat has none, its tests add the rest of GitHub."""
+
+    routes: Sequence[Route] = ()
+    pages: Sequence[web.RouteDef] = ()
+    """Outside of the REST API."""
+    guards: Sequence[Callable[[Call], Mapping[str, str]]] = ()
+    """Called before each endpoint: each returns headers for the answer, or refuses."""
+
+
+def found(thing: T | None) -> T:
+    """Return `thing`.
+
+    Raises:
+        Refused: 404: it is None.
+    """
+    if thing is None:
+        raise not_found()
+    return thing

@@ -1,0 +1,204 @@
+"""REST: issues, and the events that tell what was done to them.
+
+https://docs.github.com/en/rest/issues/issues
+"""
+
+from typing import Any, Literal
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from brat.forge.resources import issue_resource as views
+from brat.forge.resources.issue_resource import Issue
+from brat.forge.rest.label_changes import Named, label_names, note, relabel
+from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.wire.http_refusals import Refused, fault
+from brat.forge.wire.timestamps import parse
+
+MOST_BODY = 65536
+MOST_TITLE = 256
+
+
+class NewIssue(Struct):
+    """The body of `POST issues`."""
+
+    title: str
+    body: str | None = None
+    labels: tuple[Named, ...] = ()
+
+
+class IssueChange(Struct):
+    """The body of `PATCH issues/{number}`; what is left out stays."""
+
+    title: str | UnsetType = UNSET
+    body: str | UnsetType | None = UNSET
+    state: Literal["open", "closed"] | UnsetType = UNSET
+    state_reason: (
+        Literal["completed", "not_planned", "duplicate", "reopened"] | UnsetType | None
+    ) = UNSET
+    labels: tuple[Named, ...] | UnsetType = UNSET
+
+
+def issue_of(call: Call) -> Issue:
+    """Return the issue that the path names.
+
+    Raises:
+        Refused: 404.
+    """
+    number = call.number()
+    same = [i for i in call.store.issues.of(call.repo.id) if i.number == number]
+    return found(same[0] if same else None)
+
+
+def checked(resource: str, title: str | None, body: str | None) -> None:
+    """Check what a person wrote.
+
+    Raises:
+        Refused: 422: there is no title, or something is too long.
+    """
+    if title is not None and not title.strip():
+        raise fault(resource, "title", "missing_field")
+    if title is not None and len(title) > MOST_TITLE:
+        said = f"title is too long (maximum is {MOST_TITLE} characters)"
+        raise fault(resource, "title", "custom", said)
+    if body is not None and len(body) > MOST_BODY:
+        said = f"body is too long (maximum is {MOST_BODY} characters)"
+        raise fault(resource, "body", "custom", said)
+
+
+async def list_issues(call: Call) -> Answer:
+    """`GET issues`: newest first, pull requests among them."""
+    state = call.asked("state", "open")
+    wanted = {name for name in call.asked("labels").lower().split(",") if name}
+    since = call.asked("since")
+    try:
+        after = parse(since) if since else None
+    except ValueError:
+        raise fault("Issue", "since", "invalid") from None
+    creator = call.asked("creator").lower()
+    renderer = call.service.renderer
+
+    def fits(one: Issue) -> bool:
+        names = {label.name.lower() for label in renderer.labels(one)}
+        return (
+            (state in {"all", one.state})
+            and wanted <= names
+            and (after is None or parse(one.updated_at) >= after)
+            and (not creator or renderer.who(one.author).login.lower() == creator)
+        )
+
+    key = "updated_at" if call.asked("sort") == "updated" else "created_at"
+    chosen = [one for one in call.store.issues.of(call.repo.id) if fits(one)]
+    chosen.sort(
+        key=lambda one: (getattr(one, key), one.number),
+        reverse=call.asked("direction", "desc") == "desc",
+    )
+    return call.page(chosen, lambda one: renderer.issue(call.repo, one))
+
+
+async def create_issue(call: Call) -> Answer:
+    """`POST issues`. Labels are left out when the author may not set them."""
+    asked = call.body(NewIssue)
+    checked("Issue", asked.title, asked.body)
+    now = call.service.forge.now()
+    with call.store.change():
+        repo = call.service.forge.numbered(call.repo)
+        issue = call.store.issues.put(
+            Issue(
+                id=call.store.next_id(),
+                repo=repo.id,
+                number=repo.last_number,
+                title=asked.title,
+                body=asked.body,
+                author=call.user.id,
+                created_at=now,
+                updated_at=now,
+            )
+        )
+        if call.service.forge.may(repo, call.user, "triage"):
+            issue = relabel(call, issue, add=label_names(asked.labels))
+        call.service.events.issue(repo, call.user, "opened", issue)
+    face = call.service.renderer.issue(repo, issue)
+    return Answer(face, 201, {"Location": face["url"]})
+
+
+async def get_issue(call: Call) -> Answer:
+    """`GET issues/{number}`."""
+    return Answer(call.service.renderer.issue(call.repo, issue_of(call)))
+
+
+async def change_issue(call: Call) -> Answer:
+    """`PATCH issues/{number}`."""
+    issue, asked = issue_of(call), call.body(IssueChange)
+    if issue.author != call.user.id:
+        call.need("triage")
+    with call.store.change():
+        issue = _edit(call, issue, asked)
+        if not isinstance(asked.labels, UnsetType):
+            call.need("triage")
+            issue = relabel(call, issue, to=label_names(asked.labels))
+        if isinstance(asked.state, str) and asked.state != issue.state:
+            issue = _turn(call, issue, asked)
+    return Answer(call.service.renderer.issue(call.repo, issue))
+
+
+def _edit(call: Call, issue: Issue, asked: IssueChange) -> Issue:
+    """Change title and body, and tell what they were."""
+    title = issue.title if isinstance(asked.title, UnsetType) else asked.title
+    body = issue.body if isinstance(asked.body, UnsetType) else asked.body
+    checked("Issue", title, body)
+    was: dict[str, Any] = {}
+    if title != issue.title:
+        was["title"] = {"from": issue.title}
+    if body != issue.body:
+        was["body"] = {"from": issue.body or ""}
+    if not was:
+        return issue
+    now = call.service.forge.now()
+    changed = replace(issue, title=title, body=body, updated_at=now)
+    issue = call.store.issues.put(changed)
+    call.service.events.issue(call.repo, call.user, "edited", issue, changes=was)
+    return issue
+
+
+def _turn(call: Call, issue: Issue, asked: IssueChange) -> Issue:
+    """Close or reopen."""
+    if issue.pull:
+        raise Refused(422, "Close and reopen pull requests by `PATCH pulls/{number}`.")
+    now = call.service.forge.now()
+    closing = asked.state == "closed"
+    reason = asked.state_reason if isinstance(asked.state_reason, str) else None
+    issue = call.store.issues.put(
+        replace(
+            issue,
+            state="closed" if closing else "open",
+            state_reason=reason or ("completed" if closing else "reopened"),
+            closed_at=now if closing else None,
+            closed_by=call.user.id if closing else None,
+            updated_at=now,
+        )
+    )
+    action = "closed" if closing else "reopened"
+    note(call, issue, action)
+    call.service.events.issue(call.repo, call.user, action, issue)
+    return issue
+
+
+async def list_events(call: Call) -> Answer:
+    """`GET issues/{number}/events`: oldest first."""
+    renderer = call.service.renderer
+    return call.page(
+        call.store.issue_events.of(issue_of(call).id),
+        lambda one: views.event(call.site, call.repo, one, renderer.who(one.actor)),
+    )
+
+
+_ISSUES = "/repos/{owner}/{repo}/issues"
+_ONE = _ISSUES + r"/{number:\d+}"
+ROUTES = (
+    Route("GET", _ISSUES, list_issues),
+    Route("POST", _ISSUES, create_issue),
+    Route("GET", _ONE, get_issue),
+    Route("PATCH", _ONE, change_issue),
+    Route("GET", _ONE + "/events", list_events),
+)

@@ -1,0 +1,60 @@
+"""REST: `PUT pulls/{number}/merge`.
+
+https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
+"""
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from brat.forge.resources.pull_resource import Pull
+from brat.forge.rest.rest_call import Answer, Call, Route
+from brat.forge.rest.rest_pulls import pull_of
+from brat.forge.service.merge_methods import MergeOptions, Method
+from brat.forge.service.webhook_payloads import Move
+from brat.forge.wire.http_refusals import Refused
+
+
+class MergeAsked(Struct):
+    """The body of `PUT pulls/{number}/merge`."""
+
+    sha: str | None = None
+    merge_method: Method = "merge"
+    commit_title: str | None = None
+    commit_message: str | None = None
+
+
+async def merge(call: Call) -> Answer:
+    """Merge a pull request; with `sha` only if that is still its head."""
+    asked = call.body(MergeAsked)
+    async with call.service.lock(call.repo):
+        pull = pull_of(call)
+        _allowed(call, pull, asked)
+        options = MergeOptions(
+            asked.merge_method, asked.commit_title, asked.commit_message
+        )
+        made = call.service.merges.build(call.repo, pull, options, call.user)
+        move = Move(f"refs/heads/{pull.base}", pull.base_sha, made)
+        call.bare.move(move.ref, made)
+        with call.store.change():
+            pull = call.store.pulls.put(replace(pull, base_sha=made))
+            call.service.pushes.merged(call.repo, call.user, pull, made)
+            call.service.pushes.settle(call.repo, call.user, [move])
+    said = "Pull Request successfully merged"
+    return Answer({"sha": made, "merged": True, "message": said})
+
+
+def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
+    issue = call.service.forge.issue_of(pull)
+    if issue.state == "closed" or pull.draft:
+        raise Refused(405, "Pull Request is not mergeable")
+    if asked.sha is not None and asked.sha != pull.head_sha:
+        raise Refused(409, "Head branch was modified. Review and try the merge again.")
+    missing = call.service.merges.missing(call.repo, pull)
+    if missing:
+        named = ", ".join(f'"{name}"' for name in missing)
+        raise Refused(405, f"Required status check {named} is expected.")
+
+
+ROUTES = (
+    Route("PUT", r"/repos/{owner}/{repo}/pulls/{number:\d+}/merge", merge, "write"),
+)

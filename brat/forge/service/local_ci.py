@@ -1,0 +1,254 @@
+"""The forge's own CI: judges pushed commits by the command its owner chose.
+
+A job is a check run named `ci` on exactly one commit. It runs in a fresh checkout that
+holds no credentials, and with an environment built from nothing.
+"""
+
+import asyncio
+import re
+import shutil
+from asyncio.subprocess import DEVNULL
+from functools import lru_cache
+from pathlib import Path
+from typing import IO, Final
+
+from msgspec.structs import replace
+
+from brat.forge.resources.account_resource import ACTIONS_APP, User
+from brat.forge.resources.check_resource import CheckRun, Conclusion, Job, Output
+from brat.forge.resources.repository_resource import Ci, Repository
+from brat.forge.service import programs
+from brat.forge.service.forge_context import ForgeContext
+from brat.forge.service.webhook_payloads import Events
+from brat.forge.storage.git_storage import Bare
+from convoy.model import ids
+from grite import git
+from grite.errors import GitFailed, Unavailable
+
+NAME: Final = "ci"
+QUEUE: Final = "brat/queue/**"
+"""Branches that are always judged."""
+TAIL_BYTES: Final = 8192
+CHECKOUT_S: Final = 60.0
+
+
+class Judge:
+    """Starts CI jobs and records their results."""
+
+    def __init__(self, context: ForgeContext, events: Events) -> None:
+        """Judge pushes to the forge; nothing starts before `start`."""
+        self._context = context
+        self._events = events
+        self._store = context.forge.store
+        self._slots: dict[tuple[int, int], asyncio.Semaphore] = {}
+
+    def start(self) -> None:
+        """Restart the jobs that an earlier process left unfinished."""
+        shutil.rmtree(self._context.forge.folder / "ci", ignore_errors=True)
+        for check in self._store.check_runs.all():
+            repo = self._store.repositories.get(check.repo)
+            if check.job is None or check.status == "completed" or repo is None:
+                continue
+            if check.job.pid is not None and check.job.born is not None:
+                programs.end_tree(check.job.pid, check.job.born)
+            again = replace(check, status="queued", job=Job(ref=check.job.ref))
+            with self._store.change():
+                self._store.check_runs.put(again)
+            self._spawn(repo, again)
+        for repo in self._store.repositories.all():
+            bare = self._context.forge.bare(repo)
+            owner = self._events.renderer.owner(repo)
+            for ref, target in bare.refs(ids.HEADS).items():
+                if self.judges(repo, ref) and not self._known(repo, target):
+                    with self._store.change():
+                        self.consider(repo, owner, ref, target)
+
+    def judges(self, repo: Repository, ref: str) -> bool:
+        """Say whether pushes to a ref are judged."""
+        patterns = (QUEUE, *repo.settings.ci.branches)
+        return ref.startswith(ids.HEADS) and any(
+            _pattern(one).fullmatch(ref.removeprefix(ids.HEADS)) for one in patterns
+        )
+
+    def consider(self, repo: Repository, actor: User, ref: str, commit: str) -> None:
+        """Start a job for a pushed commit, unless a job has judged or is judging it.
+
+        Only inside `Store.change`.
+        """
+        if repo.settings.ci.command is None or not self.judges(repo, ref):
+            return
+        if any(
+            one.status != "completed" or one.conclusion == "success"
+            for one in self._known(repo, commit)
+        ):
+            return
+        check = self._store.check_runs.put(
+            CheckRun(
+                id=self._store.next_id(),
+                repo=repo.id,
+                head_sha=commit,
+                name=NAME,
+                app=ACTIONS_APP,
+                job=Job(ref=ref.removeprefix(ids.HEADS)),
+            )
+        )
+        self._events.check_run(repo, actor, "created", check)
+        self._spawn(repo, check)
+
+    def _known(self, repo: Repository, commit: str) -> list[CheckRun]:
+        checks = self._store.check_runs.of((repo.id, commit))
+        return [one for one in checks if one.job is not None]
+
+    def _spawn(self, repo: Repository, check: CheckRun) -> None:
+        self._context.spawn(self._job(repo, check), f"ci {check.id}")
+
+    async def _job(self, repo: Repository, check: CheckRun) -> None:
+        settings = repo.settings.ci
+        slots = self._slots.setdefault(
+            (repo.id, settings.slots), asyncio.Semaphore(settings.slots)
+        )
+        async with slots:
+            if self._overtaken(repo, check):
+                said = Output(title=NAME, summary="Its branch is gone.")
+                self._finish(repo, check, "cancelled", said)
+                return
+            folder = self._context.forge.folder / "ci" / str(check.id)
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir(parents=True)
+            try:
+                check = self._put(
+                    replace(
+                        check,
+                        status="in_progress",
+                        started_at=self._context.forge.now(),
+                    )
+                )
+                conclusion, output = await self._run(repo, check, folder)
+            finally:
+                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            self._finish(repo, check, conclusion, output)
+
+    def _overtaken(self, repo: Repository, check: CheckRun) -> bool:
+        """Say whether the candidate was replaced or dropped before its turn came."""
+        ref = check.job.ref if check.job is not None else ""
+        tip = self._context.forge.bare(repo).tip(ref)
+        return bool(_pattern(QUEUE).fullmatch(ref)) and tip != check.head_sha
+
+    async def _run(
+        self, repo: Repository, check: CheckRun, folder: Path
+    ) -> tuple[Conclusion, Output]:
+        settings = repo.settings.ci
+        work = folder / "work"
+        bare = self._context.forge.bare(repo)
+        try:
+            await asyncio.to_thread(checkout, bare, check.head_sha, work)
+        except (GitFailed, Unavailable) as error:
+            return "failure", Output(title=NAME, summary=str(error))
+        with (folder / "log").open("wb+") as log:
+            status = await self._command(check, settings, (work, log))
+            text = _tail(log)
+        return _verdict(status, settings, text)
+
+    async def _command(
+        self, check: CheckRun, settings: Ci, where: tuple[Path, IO[bytes]]
+    ) -> int | None:
+        """Run the command to its end and return its status; None: it took too long."""
+        work, log = where
+        job = check.job
+        assert job is not None  # noqa: S101  only jobs get here
+        process = await asyncio.create_subprocess_exec(
+            "sh",
+            "-c",
+            settings.command or "true",
+            cwd=work,
+            env=_environment(check, work.parent, job.ref),
+            stdin=DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+        since = programs.born(process.pid) or 0.0
+        job = replace(job, pid=process.pid, born=since)
+        self._put(replace(check, job=job))
+        try:
+            async with asyncio.timeout(settings.timeout_s):
+                return await process.wait()
+        except TimeoutError:
+            return None
+        finally:
+            programs.end_tree(process.pid, since)
+            if process.returncode is None:
+                await process.wait()
+
+    def _finish(
+        self, repo: Repository, check: CheckRun, conclusion: Conclusion, output: Output
+    ) -> None:
+        job = replace(check.job, pid=None, born=None) if check.job else None
+        check = replace(
+            check,
+            status="completed",
+            conclusion=conclusion,
+            completed_at=self._context.forge.now(),
+            output=output,
+            job=job,
+        )
+        with self._store.change():
+            self._store.check_runs.put(check)
+            owner = self._events.renderer.owner(repo)
+            self._events.check_run(repo, owner, "completed", check)
+
+    def _put(self, check: CheckRun) -> CheckRun:
+        with self._store.change():
+            return self._store.check_runs.put(check)
+
+
+def checkout(bare: Bare, commit: str, folder: Path) -> None:
+    """Check a commit out into a new repository that borrows the objects of `bare`.
+
+    Raises:
+        GitFailed: git could not.
+        Unavailable: it took too long.
+    """
+    git.run(["init", "--quiet", "--template=", str(folder)], deadline_s=CHECKOUT_S)
+    borrowed = folder / ".git" / "objects" / "info" / "alternates"
+    borrowed.parent.mkdir(parents=True, exist_ok=True)
+    borrowed.write_text(f"{bare.path / 'objects'}\n")
+    git.run(
+        ["checkout", "--quiet", "--detach", commit], cwd=folder, deadline_s=CHECKOUT_S
+    )
+
+
+def _environment(check: CheckRun, folder: Path, ref: str) -> dict[str, str]:
+    home = folder / "home"
+    home.mkdir()
+    return programs.plain_environment() | {
+        "HOME": str(home),
+        "CI": "true",
+        "GITHUB_SHA": check.head_sha,
+        "GITHUB_REF_NAME": ref,
+    }
+
+
+def _tail(log: IO[bytes]) -> str:
+    size = log.seek(0, 2)
+    log.seek(max(size - TAIL_BYTES, 0))
+    return log.read().decode(errors="replace")
+
+
+def _verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, Output]:
+    if status == 0:
+        said = f"`{settings.command}` passed."
+        return "success", Output(title=NAME, summary=said, text=text)
+    if status is None:
+        said = f"`{settings.command}` took longer than {settings.timeout_s:g} s."
+        return "timed_out", Output(title=NAME, summary=said, text=text)
+    said = f"`{settings.command}` ended with {status}."
+    return "failure", Output(title=NAME, summary=said, text=text)
+
+
+@lru_cache(maxsize=256)
+def _pattern(glob: str) -> re.Pattern[str]:
+    """Read a branch pattern: `*` stays within a name, `**` crosses slashes."""
+    parts = re.split(r"(\*\*|\*|\?)", glob)
+    meaning = {"**": ".*", "*": "[^/]*", "?": "[^/]"}
+    return re.compile("".join(meaning.get(part, re.escape(part)) for part in parts))

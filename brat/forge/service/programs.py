@@ -1,0 +1,122 @@
+"""Programs the forge starts: their environment, waiting for their end, ending them.
+
+Runs outlive the forge, so a process is identified by its pid and creation time, which
+stay valid across a restart; a pid alone may be reused by another program.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Final
+
+import psutil
+
+POLL_S: Final = 0.1
+"""The polling interval on systems without pidfd."""
+_TICKS: Final = sys.platform == "linux"
+
+
+def plain_environment() -> dict[str, str]:
+    """Return the environment every child starts from: a path and a language.
+
+    The folder of our own Python comes first, so that `python` and `pytest` come from
+    brat's own installation.
+    """
+    own = str(Path(sys.executable).parent)
+    path = os.pathsep.join([own, *(p for p in os.get_exec_path() if p != own)])
+    return {"PATH": path, "LANG": "C.UTF-8"}
+
+
+def git_environment() -> dict[str, str]:
+    """Return the environment for git: nobody's configuration, no prompt."""
+    return plain_environment() | {
+        "HOME": "/nonexistent",
+        "LC_ALL": "C",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": os.devnull,
+        "GIT_TERMINAL_PROMPT": "0",
+    }
+
+
+def born(pid: int) -> float | None:
+    """Return when a process was created, in the system's own units; None: it is gone.
+
+    On Linux the unit is clock ticks since boot: unlike psutil's times, these do not
+    change when the wall clock is set.
+    """
+    found = _look(pid)
+    return found[0] if found is not None else None
+
+
+def alive(pid: int, since: float) -> bool:
+    """Say whether the process that was created at `since` still runs."""
+    return _look(pid) == (since, False)
+
+
+def _look(pid: int) -> tuple[float, bool] | None:
+    """Return when a process was created, and whether it only waits to be reaped."""
+    try:
+        if not _TICKS:
+            process = psutil.Process(pid)
+            zombie = process.status() == psutil.STATUS_ZOMBIE
+            return process.create_time(), zombie
+        said = Path(f"/proc/{pid}/stat").read_bytes()
+    except (psutil.NoSuchProcess, FileNotFoundError, ProcessLookupError):
+        return None
+    # After the name, which may hold anything: fields 3 (state) and 22 (starttime).
+    # https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    fields = said.rpartition(b")")[2].split()
+    return float(fields[19]), fields[0] == b"Z"
+
+
+async def gone(pid: int, since: float) -> None:
+    """Wait until the process has ended; it need not be a child of ours."""
+    try:
+        watch = os.pidfd_open(pid)
+    except AttributeError:  # not Linux
+        watch = -1
+    except ProcessLookupError:
+        return
+    if watch < 0:
+        while alive(pid, since):  # noqa: ASYNC110  nothing tells us
+            await asyncio.sleep(POLL_S)
+        return
+    loop = asyncio.get_running_loop()
+    ended = asyncio.Event()
+    loop.add_reader(watch, ended.set)
+    try:
+        if alive(pid, since):  # else the pid was reused before we looked
+            await ended.wait()
+    finally:
+        loop.remove_reader(watch)
+        os.close(watch)
+
+
+def tell(pid: int, since: float, number: signal.Signals) -> None:
+    """Send a signal to one process, if it is still the same one."""
+    if alive(pid, since):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+def end_tree(pid: int, since: float) -> None:
+    """Kill a process, all its descendants, and its group."""
+    if not alive(pid, since):
+        return
+    with contextlib.suppress(psutil.NoSuchProcess):
+        for child in psutil.Process(pid).children(recursive=True):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                child.kill()
+    end_group(pid)
+
+
+def end_group(pid: int) -> None:
+    """Kill what is left in the process group that `pid` leads.
+
+    Call it only before that process is reaped: until then its pid cannot be reused.
+    """
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(pid, signal.SIGKILL)

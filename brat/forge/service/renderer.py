@@ -1,0 +1,175 @@
+"""Records as callers see them, with everything that a view needs looked up.
+
+Endpoints and webhooks show the same things, as GitHub does.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import pygit2
+from msgspec import Raw
+
+from brat.forge.resources import (
+    account_resource,
+    check_resource,
+    issue_resource,
+    pull_resource,
+    repository_resource,
+    run_resource,
+)
+from brat.forge.resources.account_resource import User
+from brat.forge.resources.check_resource import CheckRun
+from brat.forge.resources.issue_resource import Comment, Issue, Label, Reaction
+from brat.forge.resources.pull_resource import Pull, Review
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.resources.run_resource import Run
+from brat.forge.service.forge_context import ForgeContext
+from brat.forge.service.merge_methods import Merges
+
+if TYPE_CHECKING:
+    from brat.forge.storage.git_storage import Bare
+
+GHOST = User(id=10137, login="ghost", kind="User", created_at=account_resource.EPOCH)
+"""The account that stands in for deleted accounts."""
+
+
+class Renderer:
+    """Shows records of one forge."""
+
+    def __init__(self, context: ForgeContext, merges: Merges) -> None:
+        """Look records up in `context`, and mergeability in `merges`."""
+        self._context = context
+        self._merges = merges
+        self._forge = context.forge
+        self._store = context.forge.store
+
+    def who(self, number: int | None) -> User:
+        """Return an account by its id."""
+        known = self._store.users.get(number) if number is not None else None
+        return known or GHOST
+
+    def user(self, who: User) -> dict[str, Any]:
+        """An account."""
+        return account_resource.user(self._context.site, who)
+
+    def owner(self, repo: Repository) -> User:
+        """Return the account that owns a repository."""
+        return self._forge.user(repo.owner) or GHOST
+
+    def repository(self, repo: Repository) -> Raw:
+        """A repository, encoded."""
+        return repository_resource.repository(
+            self._context.site, repo, self.owner(repo)
+        )
+
+    def association(self, repo: Repository, who: User) -> str:
+        """An author's association with a repository, in GitHub's words."""
+        if who.login.lower() == repo.owner.lower():
+            return "OWNER"
+        return "COLLABORATOR" if self._forge.may(repo, who, "triage") else "NONE"
+
+    # --- issues -------------------------------------------------------------------
+
+    def labels(self, one: Issue) -> tuple[Label, ...]:
+        """Return the labels of an issue."""
+        known = (self._store.labels.get(number) for number in one.labels)
+        return tuple(label for label in known if label is not None)
+
+    def issue(self, repo: Repository, one: Issue) -> dict[str, Any]:
+        """An issue."""
+        facts = self._facts(repo, one)
+        closer = self.who(one.closed_by) if one.closed_by is not None else None
+        return issue_resource.issue(
+            self._context.site, one, facts, self.labels(one), closer
+        )
+
+    def comment(self, repo: Repository, one: Comment) -> dict[str, Any]:
+        """A comment."""
+        return issue_resource.comment(self._context.site, one, self._facts(repo, one))
+
+    def label(self, repo: Repository, one: Label) -> dict[str, Any]:
+        """A label."""
+        return issue_resource.label(self._context.site, repo, one)
+
+    def reaction(self, one: Reaction) -> dict[str, Any]:
+        """A reaction."""
+        return issue_resource.reaction(self._context.site, one, self.who(one.user))
+
+    def _facts(self, repo: Repository, one: Issue | Comment) -> issue_resource.Facts:
+        author = self.who(one.author)
+        reactions = tuple(self._store.reactions.of(one.id))
+        return issue_resource.Facts(
+            repo, author, self.association(repo, author), reactions
+        )
+
+    # --- pull requests ------------------------------------------------------------
+
+    def pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
+        """A pull request as lists show it."""
+        return pull_resource.pull(self._context.site, one, self._pull_facts(repo, one))
+
+    def full_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
+        """A pull request with its size, and whether it can be merged."""
+        facts = self._pull_facts(repo, one)
+        size = self._size(repo, one, facts.issue)
+        return pull_resource.full_pull(self._context.site, one, facts, size)
+
+    def review(self, repo: Repository, one: Review, number: int) -> dict[str, Any]:
+        """A review."""
+        author = self.who(one.user)
+        facts = (repo, author, self.association(repo, author))
+        return pull_resource.review(self._context.site, one, number, facts)
+
+    def _pull_facts(self, repo: Repository, one: Pull) -> pull_resource.Facts:
+        issue = self._forge.issue_of(one)
+        author = self.who(issue.author)
+        return pull_resource.Facts(
+            repo=repo,
+            owner=self.owner(repo),
+            issue=issue,
+            author=author,
+            association=self.association(repo, author),
+            labels=self.labels(issue),
+        )
+
+    def _size(self, repo: Repository, one: Pull, issue: Issue) -> pull_resource.Size:
+        bare = self._forge.bare(repo)
+        fork = bare.fork_point(one.base_sha, one.head_sha)
+        stats = diff(bare, fork, one.head_sha).stats if fork else None
+        mergeable, state = self._merges.mergeable(repo, one, issue)
+        return pull_resource.Size(
+            mergeable=mergeable,
+            state=state,
+            merger=self.who(one.merged_by) if one.merged_by is not None else None,
+            commits=len(bare.between(one.base_sha, one.head_sha)),
+            additions=stats.insertions if stats else 0,
+            deletions=stats.deletions if stats else 0,
+            files=stats.files_changed if stats else 0,
+        )
+
+    # --- checks and runs ----------------------------------------------------------
+
+    def check_run(self, repo: Repository, one: CheckRun) -> dict[str, Any]:
+        """A check run."""
+        judged = [
+            pull
+            for pull in self._store.pulls.of(repo.id)
+            if pull.head_sha == one.head_sha
+            and self._forge.issue_of(pull).state == "open"
+        ]
+        return check_resource.check_run(self._context.site, repo, one, judged)
+
+    def run(self, repo: Repository, one: Run) -> dict[str, Any]:
+        """A workflow run."""
+        head = self._forge.bare(repo).commit(one.head_sha)
+        found = (repo, self.repository(repo))
+        return run_resource.run(
+            self._context.site, one, found, self.who(one.actor), head
+        )
+
+
+def diff(bare: "Bare", base: str, head: str) -> pygit2.Diff:
+    """Return the diff from one commit to another, with renames detected."""
+    one, other = bare.git[base].peel(pygit2.Commit), bare.git[head].peel(pygit2.Commit)
+    found = bare.git.diff(one, other)
+    found.find_similar()
+    return found

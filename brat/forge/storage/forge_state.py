@@ -1,0 +1,264 @@
+"""`Forge`: a folder on disk, the accounts in it, and the repositories.
+
+It is used offline to set a forge up, and by the server. Only one process may open it
+at a time: an operating-system lock on the folder, freed when the process dies.
+"""
+
+import re
+from pathlib import Path
+from typing import Final, Self
+
+from filelock import FileLock, Timeout
+from msgspec.structs import replace
+
+from brat.forge.resources.account_resource import ROLES, Kind, Role, Scope, User
+from brat.forge.resources.hook_resource import Hook
+from brat.forge.resources.issue_resource import Issue
+from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.repository_resource import Repository, Settings
+from brat.forge.storage.git_storage import Bare, create
+from brat.forge.storage.record_store import Store
+from brat.forge.storage.token_store import Caller, TokenStore
+from brat.forge.wire.timestamps import Clock, iso, wall_clock
+from grite.errors import BratError
+
+_LOGIN: Final = re.compile(r"[A-Za-z0-9](?:-?[A-Za-z0-9]){0,38}(?:\[bot\])?")
+_NAME: Final = re.compile(r"(?!\.{1,2}$)[A-Za-z0-9._-]{1,100}(?<!\.git)")
+
+
+class Forge:
+    """Everything the forge knows; made if the folder is new.
+
+    Its methods work with and without a server on top; none of them awaits.
+    """
+
+    def __init__(self, folder: Path, *, clock: Clock = wall_clock) -> None:
+        """Open the forge in `folder`.
+
+        Raises:
+            BratError: another process has it open.
+        """
+        self.folder = folder.resolve()
+        self.clock = clock
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self._lock = FileLock(self.folder / "lock")
+        try:
+            self._lock.acquire(timeout=0)
+        except Timeout:
+            raise BratError(
+                f"the forge in {self.folder} is in use: stop the process that has it"
+            ) from None
+        self.store = Store(self.folder / "forge.sqlite")
+        self.keys = TokenStore(self.store, clock)
+        self._bares: dict[int, Bare] = {}
+
+    def close(self) -> None:
+        """Release the folder; safe to call twice."""
+        for bare in self._bares.values():
+            bare.close()
+        self._bares.clear()
+        self.store.close()
+        self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def now(self) -> str:
+        """The time, as records hold it."""
+        return iso(self.clock())
+
+    # --- accounts -----------------------------------------------------------------
+
+    def add_user(self, login: str, *, kind: Kind = "User") -> User:
+        """Return the account `login`, which is made if there is none.
+
+        Raises:
+            BratError: it is not a login, or is taken by the other kind.
+        """
+        known = self.user(login)
+        if known is not None:
+            if known.kind != kind:
+                raise BratError(f"{login} is a {known.kind}, not a {kind}")
+            return known
+        if not _LOGIN.fullmatch(login):
+            raise BratError(f"{login!r} is no login: letters, digits and single dashes")
+        with self.store.change():
+            number = self.store.next_id()
+            made = User(id=number, login=login, kind=kind, created_at=self.now())
+            return self.store.users.put(made)
+
+    def user(self, login: str) -> User | None:
+        """Return an account by its login, in any case."""
+        found = self.store.users.of(login.lower())
+        return found[0] if found else None
+
+    def add_token(
+        self, login: str, *, scope: Scope = "write", repo: int | None = None
+    ) -> str:
+        """Make a token for an account and return it; it cannot be read again.
+
+        Args:
+            login: the account's login.
+            scope: a `read` token may only GET and fetch.
+            repo: the id of the one repository that the token opens; None: all.
+
+        Raises:
+            BratError: there is no such account.
+        """
+        who = self.user(login)
+        if who is None:
+            raise BratError(f"there is no account {login}: add it first")
+        return self.keys.add(who, scope=scope, repo=repo)
+
+    def drop_token(self, secret: str) -> None:
+        """Make a token worthless; safe to call twice."""
+        caller = self.caller(secret)
+        if caller is not None:
+            self.keys.drop(caller.token)
+
+    def caller(self, secret: str) -> Caller | None:
+        """Return who shows this token; None when it is not one of ours."""
+        return self.keys.caller(secret)
+
+    # --- repositories -------------------------------------------------------------
+
+    def add_repository(
+        self,
+        full_name: str,
+        *,
+        source: Path | None = None,
+        branch: str = "main",
+        private: bool = False,
+    ) -> Repository:
+        """Make a repository `owner/name`; the owner's account must exist.
+
+        Args:
+            full_name: `owner/name`, not taken yet.
+            source: a repository on disk, whose `branch` is copied; None: empty.
+            branch: the default branch.
+            private: whether only those with rights may see it.
+
+        Raises:
+            BratError: the name is taken or not one, or there is no such owner.
+            GitFailed: `source` is no repository or has no such branch.
+        """
+        login, _, name = full_name.partition("/")
+        owner = self.user(login)
+        if owner is None:
+            raise BratError(f"there is no account {login}: add it first")
+        if not _NAME.fullmatch(name):
+            raise BratError(f"{name!r} is no name for a repository")
+        if self.repository(full_name) is not None:
+            raise BratError(f"{full_name} exists already")
+        create(self.folder / "repos" / owner.login / f"{name}.git", source, branch)
+        now = self.now()
+        with self.store.change():
+            made = Repository(
+                id=self.store.next_id(),
+                owner=owner.login,
+                name=name,
+                default_branch=branch,
+                created_at=now,
+                updated_at=now,
+                pushed_at=now,
+                private=private,
+                rights=((owner.login.lower(), "admin"),),
+            )
+            return self.store.repositories.put(made)
+
+    def repository(self, full_name: str) -> Repository | None:
+        """Return a repository by `owner/name`, in any case."""
+        found = self.store.repositories.of(full_name.lower())
+        return found[0] if found else None
+
+    def grant(self, full_name: str, login: str, role: Role) -> Repository:
+        """Give an account a role on a repository, in place of the one it had.
+
+        Raises:
+            BratError: there is no such account or repository.
+        """
+        repo = self.known(full_name)
+        if self.user(login) is None:
+            raise BratError(f"there is no account {login}: add it first")
+        rights = dict(repo.rights) | {login.lower(): role}
+        return self.update(repo, rights=tuple(rights.items()))
+
+    def set_settings(self, full_name: str, settings: Settings) -> Repository:
+        """Replace a repository's settings.
+
+        Raises:
+            BratError: there is no such repository.
+        """
+        return self.update(self.known(full_name), settings=settings)
+
+    def add_hook(
+        self, full_name: str, url: str, secret: str, events: tuple[str, ...] = ("*",)
+    ) -> Hook:
+        """Add a webhook to a repository.
+
+        Raises:
+            BratError: there is no such repository.
+        """
+        repo, now = self.known(full_name), self.now()
+        with self.store.change():
+            return self.store.hooks.put(
+                Hook(
+                    id=self.store.next_id(),
+                    repo=repo.id,
+                    url=url,
+                    secret=secret,
+                    events=events,
+                    created_at=now,
+                    updated_at=now,
+                )
+            )
+
+    def role(self, repo: Repository, who: User) -> Role:
+        """Return what an account may do in a repository."""
+        given = dict(repo.rights).get(who.login.lower())
+        return given or ("none" if repo.private else "read")
+
+    def may(self, repo: Repository, who: User, role: Role) -> bool:
+        """Say whether an account has at least `role`."""
+        return ROLES.index(self.role(repo, who)) >= ROLES.index(role)
+
+    def bare(self, repo: Repository) -> Bare:
+        """Return the repository on disk."""
+        if repo.id not in self._bares:
+            path = self.folder / "repos" / repo.owner / f"{repo.name}.git"
+            self._bares[repo.id] = Bare(path)
+        return self._bares[repo.id]
+
+    def issue_of(self, pull: Pull) -> Issue:
+        """Return a pull request's issue; both have the same id."""
+        issue = self.store.issues.get(pull.id)
+        assert issue is not None  # noqa: S101  they are made together
+        return issue
+
+    def update(self, repo: Repository, **changes: object) -> Repository:
+        """Change fields of a repository."""
+        newest = self.store.repositories.get(repo.id) or repo
+        with self.store.change():
+            return self.store.repositories.put(replace(newest, **changes))
+
+    def numbered(self, repo: Repository) -> Repository:
+        """Count `last_number` up for a new issue or pull; return the repository.
+
+        The caller's record may be stale: other requests run while a body is read.
+        """
+        newest = self.store.repositories.get(repo.id) or repo
+        return self.update(newest, last_number=newest.last_number + 1)
+
+    def known(self, full_name: str) -> Repository:
+        """Return a repository that must be there.
+
+        Raises:
+            BratError: it is not.
+        """
+        repo = self.repository(full_name)
+        if repo is None:
+            raise BratError(f"there is no repository {full_name}: add it first")
+        return repo

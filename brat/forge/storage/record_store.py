@@ -1,0 +1,189 @@
+"""The forge's memory: records in memory, written through to one SQLite file.
+
+All changes of a `change()` block reach the file together or not at all, so a process
+that dies at any moment leaves a state that makes sense. A block never awaits: other
+tasks would write into it.
+"""
+
+import sqlite3
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+from msgspec import json
+
+from brat.forge.resources.account_resource import Token, User
+from brat.forge.resources.check_resource import CheckRun, CommitStatus
+from brat.forge.resources.hook_resource import Delivery, Hook, Payload
+from brat.forge.resources.issue_resource import (
+    Comment,
+    Issue,
+    IssueEvent,
+    Label,
+    Reaction,
+)
+from brat.forge.resources.pull_resource import Pull, Review
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.resources.resource_record import Record, Sequence
+from brat.forge.resources.run_resource import Artifact, Run
+
+R = TypeVar("R", bound=Record)
+_SEQUENCE: Final = 0
+
+
+class Table(Generic[R]):
+    """The records of one kind, by id and by group."""
+
+    def __init__(
+        self, store: "Store", kind: type[R], group: Callable[[R], Hashable]
+    ) -> None:
+        """Read all records of `kind`; `group` says which of them belong together."""
+        self._store = store
+        self._kind = kind
+        self._group = group
+        self._records: dict[int, R] = {}
+        self._groups: dict[Hashable, dict[int, None]] = {}
+        decode = json.Decoder(kind).decode
+        for (body,) in store.rows(kind.__name__):
+            self._place(decode(body))
+
+    def get(self, number: int) -> R | None:
+        """Return the record with this id."""
+        return self._records.get(number)
+
+    def all(self) -> list[R]:
+        """Return every record, oldest first."""
+        return [self._records[number] for number in sorted(self._records)]
+
+    def of(self, group: Hashable) -> list[R]:
+        """Return the records of a group, oldest first."""
+        return [self._records[number] for number in sorted(self._groups.get(group, ()))]
+
+    def put(self, record: R) -> R:
+        """Write a new record, or a new state of one; only inside `Store.change`."""
+        before = self._records.get(record.id)
+        self._store.on_rollback(lambda: self._restore(record.id, before))
+        self._store.write(self._kind.__name__, record.id, json.encode(record))
+        self._restore(record.id, record)
+        return record
+
+    def remove(self, record: R) -> None:
+        """Forget a record; only inside `Store.change`."""
+        self._store.on_rollback(lambda: self._restore(record.id, record))
+        self._store.erase(self._kind.__name__, record.id)
+        self._restore(record.id, None)
+
+    def _place(self, record: R) -> None:
+        self._records[record.id] = record
+        self._groups.setdefault(self._group(record), {})[record.id] = None
+
+    def _restore(self, number: int, record: R | None) -> None:
+        before = self._records.pop(number, None)
+        if before is not None:
+            group = self._group(before)
+            del self._groups[group][number]
+            if not self._groups[group]:
+                del self._groups[group]
+        if record is not None:
+            self._place(record)
+
+
+class Store:
+    """All tables, over one SQLite file.
+
+    Comments, events and reactions are grouped by their subject, checks by repository
+    and commit, most other records by repository.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file at `path`, or make it."""
+        self._db = sqlite3.connect(path, isolation_level=None)
+        # No fsync per commit: records survive the process's death, but perhaps not the
+        # machine's. https://sqlite.org/pragma.html#pragma_synchronous
+        self._db.execute("PRAGMA journal_mode = WAL")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        self._db.execute(
+            "CREATE TABLE IF NOT EXISTS records (kind TEXT, id INTEGER, body BLOB,"
+            " PRIMARY KEY (kind, id)) WITHOUT ROWID"
+        )
+        self._undo: list[Callable[[], None]] | None = None
+        self.users = Table(self, User, lambda r: r.login.lower())
+        self.tokens = Table(self, Token, lambda r: r.user)
+        self.repositories = Table(self, Repository, lambda r: r.full_name.lower())
+        self.labels = Table(self, Label, lambda r: r.repo)
+        self.issues = Table(self, Issue, lambda r: r.repo)
+        self.issue_events = Table(self, IssueEvent, lambda r: r.issue)
+        self.comments = Table(self, Comment, lambda r: r.issue)
+        self.reactions = Table(self, Reaction, lambda r: r.subject)
+        self.pulls = Table(self, Pull, lambda r: r.repo)
+        self.reviews = Table(self, Review, lambda r: r.pull)
+        self.check_runs = Table(self, CheckRun, lambda r: (r.repo, r.head_sha))
+        self.statuses = Table(self, CommitStatus, lambda r: (r.repo, r.sha))
+        self.runs = Table(self, Run, lambda r: r.repo)
+        self.artifacts = Table(self, Artifact, lambda r: r.run)
+        self.hooks = Table(self, Hook, lambda r: r.repo)
+        self.deliveries = Table(self, Delivery, lambda r: r.hook)
+        self.payloads = Table(self, Payload, lambda r: r.hook)
+        self._sequence = Table(self, Sequence, lambda _: _SEQUENCE)
+
+    def close(self) -> None:
+        """Close the file; safe to call twice."""
+        self._db.close()
+
+    @contextmanager
+    def change(self) -> Iterator[None]:
+        """Make all writes inside one change; a nested block joins the outer one.
+
+        An error that leaves the outermost block undoes everything, in memory too.
+        """
+        if self._undo is not None:
+            yield
+            return
+        self._undo = []
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            for undo in reversed(self._undo):
+                undo()
+            raise
+        else:
+            self._db.execute("COMMIT")
+        finally:
+            self._undo = None
+
+    def next_id(self) -> int:
+        """Give an id that no record ever had; only inside `change`."""
+        given = self._sequence.get(_SEQUENCE) or Sequence(id=_SEQUENCE, last=0)
+        return self._sequence.put(Sequence(id=_SEQUENCE, last=given.last + 1)).last
+
+    # --- for tables ---------------------------------------------------------------
+
+    def rows(self, kind: str) -> Iterator[tuple[bytes]]:
+        """Read the bodies of all records of a kind."""
+        query = "SELECT body FROM records WHERE kind = ? ORDER BY id"
+        yield from self._db.execute(query, (kind,))
+
+    def write(self, kind: str, number: int, body: bytes) -> None:
+        """Write one record."""
+        self._db.execute(
+            "INSERT OR REPLACE INTO records VALUES (?, ?, ?)", (kind, number, body)
+        )
+
+    def erase(self, kind: str, number: int) -> None:
+        """Erase one record."""
+        self._db.execute(
+            "DELETE FROM records WHERE kind = ? AND id = ?", (kind, number)
+        )
+
+    def on_rollback(self, undo: Callable[[], None]) -> None:
+        """Remember how to undo what was just written.
+
+        Raises:
+            RuntimeError: nothing is being changed: the caller forgot `change`.
+        """
+        if self._undo is None:
+            raise RuntimeError("records are written inside `with store.change()` only")
+        self._undo.append(undo)

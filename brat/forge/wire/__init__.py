@@ -1,0 +1,1 @@
+"""Addresses, times and refusals in the form that GitHub gives them."""

@@ -1,0 +1,1 @@
+"""Local mode: one repository, its forge on loopback, and the loop."""

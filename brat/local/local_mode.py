@@ -1,0 +1,182 @@
+"""Local mode: one repository, its forge on loopback, and the loop, for a while.
+
+`serving` starts the forge and the bot, and stops them at the end; in between the loop
+runs the requested roles. Only sessions that have begun go on running: they finish, and
+the next loop finds their results.
+"""
+
+import asyncio
+import shlex
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+
+from bot.door.webhooks import PATH as DOOR
+from bot.feed import handover
+from bot.forge.github import GitHub
+from bot.loop.loop import Loop
+from bot.serving import bot_service
+from bot.settings.bot_settings import ROLES, Settings
+from bot.settings.clock import wall_clock
+from brat.forge.resources.repository_resource import Ci
+from brat.local.checkout_sync import CheckoutSync, pull_line
+from brat.local.forge_process import ServeOptions, served
+from brat.local.model_keys import model_keys
+from brat.repository import registration as registrations
+from brat.repository.checkout import Checkout
+from brat.repository.log_reader import Reader
+from brat.repository.registration import BOT_FOLDER, Registration
+from brat.terminal.console import Tell
+from convoy.config import Config, load
+from convoy.owed.actions import Role
+
+SWEEP_S = 2.0
+
+
+def configuration(checkout: Checkout) -> Config:
+    """Return the configuration in the checkout, committed or not.
+
+    Raises:
+        ConfigError: it has faults; the message has a line for each.
+    """
+    text = checkout.config.read_text() if checkout.config.exists() else ""
+    return load(text, source=str(checkout.config))
+
+
+def ci_command(config: Config) -> str | None:
+    """Return the configured CI command as a person would type it."""
+    match config.ci.command:
+        case ():
+            return None
+        case ("sh", "-c", text):
+            return text
+        case argv:
+            return shlex.join(argv)
+
+
+def ci_of(config: Config, known: Registration) -> Ci:
+    """Return the CI settings: as configured, else as `brat init` proposed."""
+    command = ci_command(config) or known.ci_command
+    return Ci(command=command, timeout_s=config.ci.timeout)
+
+
+def bot_settings(
+    folder: Path, known: Registration, url: str, roles: tuple[Role, ...] = ROLES
+) -> Settings:
+    """Return the settings of this machine's only bot for the repository."""
+    return Settings(
+        repository=known.repository,
+        api_url=f"{url}/api/v3",
+        git_url=url,
+        token=known.bot_token,
+        secret=known.secret,
+        folder=folder / BOT_FOLDER,
+        roles=roles,
+        push_gap_s=0,
+        settle_s=0,
+        sweep_s=SWEEP_S,
+        session_slack_s=15,
+        check_start_s=15,
+        artifact_grace_s=0,
+        sole=True,
+    )
+
+
+async def point_hook(url: str, known: Registration, port: int) -> None:
+    """Point the forge's webhook at the bot's port; safe to call twice."""
+    async with httpx.AsyncClient(trust_env=False, timeout=10) as client:
+        answer = await client.patch(
+            f"{url}/api/v3/repos/{known.repository}/hooks/{known.hook}/config",
+            headers={"Authorization": f"Bearer {known.person_token}"},
+            json={"url": f"http://127.0.0.1:{port}{DOOR}"},
+        )
+        answer.raise_for_status()
+
+
+@asynccontextmanager
+async def person(url: str, known: Registration) -> AsyncIterator[GitHub]:
+    """Yield a client of the forge that uses the person's token."""
+    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+        yield GitHub(
+            client,
+            api_url=f"{url}/api/v3",
+            repository=known.repository,
+            token=known.person_token,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Local:
+    """A running local system."""
+
+    checkout: Checkout
+    known: Registration
+    url: str
+    loop: Loop
+    sync: CheckoutSync
+    forge_alive: Callable[[], bool]
+    tell: Tell
+    begun_at: int
+    """Unix ms."""
+
+    def reader(self) -> Reader:
+        """Return a reader of the forge's log."""
+        return Reader(registrations.bare_path(self.checkout.folder, self.known))
+
+    def pull_line(self) -> str:
+        """Return the command that brings the landed work into the checkout."""
+        return pull_line(self.checkout, self.known)
+
+
+@asynccontextmanager
+async def serving(
+    checkout: Checkout,
+    roles: tuple[Role, ...],
+    tell: Tell,
+    executor: tuple[str, ...] = (),
+) -> AsyncIterator[Local]:
+    """Start the forge and a bot with `roles`, and stop them at the end.
+
+    Args:
+        checkout: the repository.
+        roles: the bot's roles.
+        tell: is told of every fault and wait.
+        executor: the command that runs jobs; empty: ours; see `brat.local.executors`.
+
+    Raises:
+        BratError: the repository was not initialised, or its configuration is faulty,
+            or a process did not start.
+    """
+    folder = checkout.folder
+    known = registrations.read(folder)
+    config = configuration(checkout)
+    ci, keys = ci_of(config, known), model_keys(config)
+    options = ServeOptions(ci, keys, executor)
+    async with served(folder, known, options) as forge:
+        url, known = forge.url, registrations.read(folder)
+        settings = bot_settings(folder, known, url, roles)
+        sync = CheckoutSync(checkout=checkout, known=known, url=url, tell=tell)
+        await asyncio.to_thread(sync.take_up)
+        if sync.config_differs():
+            tell(f"using {checkout.config} as it lies there, not as committed")
+            settings = settings.model_copy(update={"config_file": checkout.config})
+        async with (
+            bot_service.opened(settings, tell) as loop,
+            bot_service.door(loop, handover.free_again(settings.folder)) as port,
+        ):
+            await point_hook(url, known, port)
+            local = Local(
+                checkout=checkout,
+                known=known,
+                url=url,
+                loop=loop,
+                sync=sync,
+                forge_alive=forge.alive,
+                tell=tell,
+                begun_at=wall_clock(),
+            )
+            yield local
+            await loop.release()

@@ -1,0 +1,209 @@
+"""Run the loop with some roles in local mode, and say what to do next."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, nullcontext
+from typing import Final
+
+from msgspec.structs import replace
+
+from bot.loop.loop import Loop
+from bot.serving import bot_service
+from brat.local.local_mode import Local, configuration, serving
+from brat.repository.checkout import Checkout, require_programs
+from brat.terminal.console import Tell
+from convoy.config import Config
+from convoy.kinds.relations import is_done, is_stopped
+from convoy.model.records import PLANNER
+from convoy.model.state import Convoy, State
+from convoy.owed.actions import Role, Show, role_of
+from convoy.owed.owed import owed_actions
+from convoy.readiness.attempt_start import startable
+from convoy.text.nearest import did_you_mean
+from grite.errors import BratError, Unavailable
+from runner import engines
+
+OK: Final = 0
+BLOCKED: Final = 1
+TIMED_OUT: Final = 3
+
+Work = Callable[[Local], Awaitable[None]]
+
+
+async def run(
+    checkout: Checkout, roles: tuple[Role, ...], tell: Tell, *, once: bool
+) -> int:
+    """Run the roles until nothing is owed, or for one tick; return the exit status."""
+    async with serving(checkout, roles, tell) as local:
+        if once:
+            await local.loop.tick()
+        else:
+            await until_done(local)
+        return report(local)
+
+
+async def watch(
+    checkout: Checkout,
+    roles: tuple[Role, ...],
+    tell: Tell,
+    *,
+    beside: Callable[[Local], AbstractAsyncContextManager[None]] = lambda _: (
+        nullcontext()
+    ),
+    executor: tuple[str, ...] = (),
+) -> None:
+    """Run the roles until interrupted; new commits and issues are taken up.
+
+    Args:
+        checkout: the repository.
+        roles: the loop's roles.
+        tell: is told each change.
+        beside: a context that stays open as long as the loop runs.
+        executor: the command that runs jobs; empty: ours; see `brat.local.executors`.
+    """
+    async with serving(checkout, roles, tell, executor) as local, beside(local):
+        tell(f"watching {checkout.top}; stop with Ctrl-C")
+        while True:
+            await until_done(local)
+            await local.loop.wake.wait(local.loop.context.settings.sweep_s)
+            await asyncio.to_thread(local.sync.take_up)
+
+
+async def until_done(local: Local) -> None:
+    """Tick until the roles owe nothing, telling each change of a task.
+
+    Raises:
+        BratError: the forge keeps refusing the same request.
+    """
+    news = News(local.tell)
+    news.skip(local.reader().read())
+
+    def seen() -> None:
+        news.tell(local.loop.context.mirror.state)
+        if not local.forge_alive():
+            log = local.checkout.folder / "forge.log"
+            raise Unavailable(f"the local forge ended: see {log}; nothing is lost")
+
+    await bot_service.until_done(local.loop, seen=seen)
+
+
+class News:
+    """Tells a person what changed, one line a change."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._known: dict[tuple[str, int], tuple[str, int]] = {}
+
+    def skip(self, state: State) -> None:
+        """Take the present state as known, and tell nothing."""
+        for convoy in state.convoys.values():
+            self._changed((convoy.name, 0), (convoy.state, 0))
+            for task in convoy.tasks:
+                self._changed((convoy.name, task.number), (task.state, task.started))
+
+    def tell(self, state: State) -> None:
+        """Tell every change since the last call."""
+        for convoy in state.convoys.values():
+            if self._changed((convoy.name, 0), (convoy.state, 0)):
+                why = f": {convoy.why}" if convoy.why else ""
+                self._tell(f"{convoy.name} is {convoy.state}{why}")
+            for task in convoy.tasks:
+                now = (task.state, task.started)
+                if self._changed((convoy.name, task.number), now):
+                    why = f" ({' '.join(task.why.split())[:120]})" if task.why else ""
+                    self._tell(
+                        f"  task {task.number} {task.state}{why}: {task.spec.title}"
+                    )
+
+    def _changed(self, key: tuple[str, int], now: tuple[str, int]) -> bool:
+        was, self._known[key] = self._known.get(key), now
+        return was != now
+
+
+def report(local: Local) -> int:
+    """Say what to do next; return 1 when something is blocked, failed or refused."""
+    stuck = _stuck(local)
+    if local.sync.has_news():
+        local.tell(f"landed; bring it into your checkout with: {local.pull_line()}")
+    if command := next_command(local.loop, local.loop.context.mirror.state):
+        local.tell(f"next: {command}")
+    return BLOCKED if stuck else OK
+
+
+def _stuck(local: Local) -> bool:
+    """Say what needs a person; return whether anything does."""
+    context, tell = local.loop.context, local.tell
+    blocked = [
+        (convoy, task)
+        for convoy in context.mirror.state.live()
+        for task in convoy.tasks
+        if is_stopped(convoy, task)
+    ]
+    for convoy, task in blocked:
+        tell(f"{convoy.name}: task {task.number} is blocked: {task.why}")
+        tell(f"  once that is put right: brat task retry {task.number}")
+    for why in context.troubles.values():
+        tell(why)
+    failed = any(
+        convoy.state == "failed" and convoy.ended_at >= local.begun_at
+        for convoy in context.mirror.state.convoys.values()
+    )
+    return bool(blocked or context.troubles or failed)
+
+
+def next_command(loop: Loop, state: State) -> str | None:
+    """Return the command of a role that has work to do now; None: no role has."""
+    context = loop.context
+    observed = replace(context.observed, refs=context.mirror.refs)
+    owed = owed_actions(state, observed, context.settings.patience, context.clock())
+    for action in owed:
+        role = role_of(action)
+        if role is not None and not isinstance(action, Show):
+            return f"brat {role} run" if role != "mayor" else "brat up"
+    if any(True for _ in state.running()) or _startable(state):
+        return "brat witness run"
+    if any(task.state == "needs-review" for c in state.live() for task in c.tasks):
+        return "brat refinery run"
+    return None
+
+
+def _startable(state: State) -> bool:
+    return any(startable(c, task) for c in state.live() for task in c.tasks)
+
+
+def finished(convoy: Convoy) -> int:
+    """Return the exit status that a convoy's end stands for."""
+    whole = convoy.state == "complete" and all(
+        is_done(convoy, task) for task in convoy.tasks
+    )
+    return OK if whole else BLOCKED
+
+
+def checked(checkout: Checkout) -> Config:
+    """Return the configuration after checking that all its engines can run here.
+
+    Raises:
+        BratError: an engine cannot run or lacks its program; names it and what can run.
+    """
+    config = configuration(checkout)
+    configured = config.settings().engines
+    known = engines.known()
+    for name, engine in configured.items():
+        if engine.type.startswith(PLANNER):
+            _require_planner(engine.type.removeprefix(PLANNER), engines.planners())
+        elif engine.type not in known:
+            raise BratError(
+                f'[engine.{name}] type = "{engine.type}" cannot be driven here; known: '
+                f"{', '.join(sorted(known))}{did_you_mean(engine.type, known)}"
+            )
+    require_programs(checkout, configured)
+    return config
+
+
+def _require_planner(name: str, known: frozenset[str]) -> None:
+    if name not in known:
+        listed = ", ".join(sorted(known)) or "none"
+        raise BratError(
+            f'[mayor] planner = "{name}" is not installed here; there is: {listed}'
+            f"{did_you_mean(name, known)}"
+        )

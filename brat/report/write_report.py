@@ -1,0 +1,36 @@
+"""`brat report`: read the log here, and write the page."""
+
+from pathlib import Path
+
+from bot.settings.clock import wall_clock
+from brat.report.report_page import page
+from brat.repository import log_export
+from brat.repository.log_location import log_repository
+from brat.repository.log_reader import Reader
+from brat.status.find_task import live_or_named
+from brat.terminal.console import say
+from convoy.views import timeline
+from grite.errors import BratError
+
+
+def report(path: Path, convoy: str | None, out: Path | None) -> None:
+    """Write the report of a convoy, and say which file holds it; needs no bot.
+
+    Args:
+        path: a folder of the repository.
+        convoy: its name; None: the convoy that has not ended, or the last.
+        out: the file; None: a file named after the convoy, in the current folder.
+
+    Raises:
+        BratError: there is no log or no such convoy, or the file cannot be written.
+    """
+    log = log_repository(path)
+    state = Reader(log).read()
+    found = live_or_named(state, convoy)
+    facts = timeline.facts(log_export.entries(log), state.bots)
+    file = out or Path(f"brat-{found.name}.html")
+    try:
+        file.write_text(page(found, facts, wall_clock()), encoding="utf-8")
+    except OSError as error:
+        raise BratError(f"{file}: {error.strerror}") from error
+    say(f"wrote {file}")

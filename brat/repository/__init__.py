@@ -1,0 +1,1 @@
+"""The repository that brat works on: its checkout, its log, its workflow files."""

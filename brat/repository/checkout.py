@@ -1,0 +1,137 @@
+"""The person's own repository: read, never changed.
+
+brat reads commits by git and never writes to the work tree, the index or the branches.
+brat's own state lies in a folder inside the git directory.
+"""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import git as gitpython
+
+from brat.repository.state_files import CONFIG, STATE_FOLDER
+from convoy.model.records import EngineSpec
+from convoy.planner.detect import Proposal, propose_ci
+from grite import git
+from grite.errors import BratError
+
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkout:
+    """A work tree with at least one commit, on a branch."""
+
+    top: Path
+    branch: str
+    folder: Path
+    """The folder of brat's own state for this repository."""
+
+    @property
+    def name(self) -> str:
+        """The repository's name on the local forge."""
+        kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in self.top.name)
+        return kept.strip(".-") or "repository"
+
+    @property
+    def config(self) -> Path:
+        """The configuration as it lies in the work tree, committed or not."""
+        return self.top / CONFIG
+
+    def changed_files(self) -> tuple[str, ...]:
+        """Return the tracked files that differ from the last commit."""
+        with gitpython.Repo(self.top) as repo:
+            return tuple(sorted(str(d.b_path) for d in repo.head.commit.diff(None)))
+
+    def person(self) -> str:
+        """Return a login for whoever works here, from git's user.name."""
+        with gitpython.Repo(self.top) as repo, repo.config_reader() as reader:
+            name = str(reader.get_value("user", "name", "you"))
+        kept = "".join(c if c.isascii() and c.isalnum() else "-" for c in name.lower())
+        return "-".join(filter(None, kept.split("-")))[:39] or "you"
+
+    def propose_ci(self) -> Proposal | None:
+        """Return the CI command that the repository's files suggest."""
+        listed = git.run(["ls-files", "-z"], cwd=self.top).stdout
+        files = tuple(filter(None, listed.decode(errors="replace").split("\0")))
+
+        def read(name: str) -> str | None:
+            file = self.top / name
+            return file.read_text(errors="replace") if file.is_file() else None
+
+        return propose_ci(files, read)
+
+
+def find(path: Path) -> Checkout:
+    """Return the checkout that `path` lies in.
+
+    Raises:
+        BratError: git is too old, there is no repository, or it has no commit or no
+            branch; the message says what to do.
+    """
+    git.require_version()
+    try:
+        repo = gitpython.Repo(path, search_parent_directories=True)
+    except (gitpython.InvalidGitRepositoryError, gitpython.NoSuchPathError) as error:
+        raise BratError(
+            f"{path} is not in a git repository: run `git init` there, or give --repo"
+        ) from error
+    with repo:
+        if repo.working_tree_dir is None:
+            raise BratError(f"{path} is a bare repository: give one with a work tree")
+        top = Path(repo.working_tree_dir)
+        if not repo.head.is_valid():
+            raise BratError(
+                f"{top} has no commit yet: make a first one, then try again"
+            )
+        if repo.head.is_detached:
+            raise BratError(
+                f"{top} is on no branch: `git switch` to one, then try again"
+            )
+        branch = repo.active_branch.name
+        folder = Path(repo.common_dir).resolve() / STATE_FOLDER
+    return Checkout(top=top, branch=branch, folder=folder)
+
+
+def require_clean(checkout: Checkout) -> None:
+    """Check that every change of a tracked file is committed.
+
+    Agents start from commits, so they would not see uncommitted changes. The
+    configuration is read from the work tree and may be uncommitted.
+
+    Raises:
+        BratError: some are not; the message names the first few files.
+    """
+    changed = [name for name in checkout.changed_files() if name != CONFIG]
+    if changed:
+        more = f" and {len(changed) - _SHOWN} more" if len(changed) > _SHOWN else ""
+        raise BratError(
+            f"{checkout.top} has changes that are not committed "
+            f"({', '.join(changed[:_SHOWN])}{more}): agents start from commits, so "
+            "commit or stash them first"
+        )
+
+
+def require_programs(checkout: Checkout, engines: Mapping[str, EngineSpec]) -> None:
+    """Check that the command of every shell engine can be found.
+
+    Raises:
+        BratError: a command cannot be found; the message names it.
+    """
+    for name, engine in engines.items():
+        if engine.type != "shell" or not engine.args:
+            continue
+        program = engine.args[0]
+        found = (
+            (checkout.top / program).exists()
+            if "/" in program
+            else shutil.which(program)
+        )
+        if not found:
+            raise BratError(
+                f"[engine.{name}] args: there is no program {program!r}: install it, "
+                "or name another one"
+            )

@@ -1,0 +1,42 @@
+"""The place of a repository's log: in the repository itself, or on its local forge."""
+
+from pathlib import Path
+from typing import Final
+
+import pygit2
+
+from grite.errors import BratError
+from grite.wal import WAL_REF
+
+FETCH: Final = "git fetch origin 'refs/grite/*:refs/grite/*'"
+
+
+def log_repository(path: Path) -> Path:
+    """Return the repository that holds the log of the repository `path` lies in.
+
+    A clone that has fetched refs/grite/* holds the log itself; the log of a repository
+    that `brat init` registered is on its local forge.
+
+    Raises:
+        BratError: there is no log; the message says how to get it.
+    """
+    found = pygit2.discover_repository(str(path))
+    if found is None:
+        raise BratError(f"{path} is not in a git repository: give --repo")
+    repository = pygit2.Repository(found)
+    if WAL_REF in repository.references:
+        return Path(repository.path)
+    if repository.is_bare:
+        raise BratError(f"{path} holds no log; bring it with: {FETCH}")
+    # Slow to load, and clones do not need these modules.
+    from brat.repository import checkout as checkouts, registration as registrations
+
+    folder = checkouts.find(path).folder
+    try:
+        known = registrations.read(folder)
+    except BratError as error:
+        raise BratError(
+            f"{path} holds no log: `brat init` begins one here, and in a clone of a "
+            f"repository that has one, bring it with: {FETCH}"
+        ) from error
+    return registrations.bare_path(folder, known)

@@ -1,0 +1,166 @@
+"""Reading the log: the state of a repository, without a bot or a forge.
+
+The folded state is cached beside the repository, so that the next reading reads only
+new events. The cache, like the log's checkpoints, can be deleted at any time.
+"""
+
+import contextlib
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+import pygit2
+
+from convoy.log import state_codec as states
+from convoy.log.following import NOTHING, Reading, follow
+from convoy.model.state import State
+from grite import checkpoint
+from grite.errors import Corrupt, Rewritten
+from grite.wal import WAL_REF, Log
+
+__all__ = ["WAL_REF", "Reader", "verify", "wrong_checkpoints"]
+
+CACHE: Final = "brat-cache"
+WORTH: Final = 200
+"""From this many new events on, writing the cache saves time."""
+_FILE: Final = "state.json"
+
+
+@dataclass
+class Reader:
+    """Follows the log in one repository; each read costs only the new tail."""
+
+    path: Path
+    """A repository, bare or not."""
+    cache: Path | None = None
+    """The cache's folder; None: `brat-cache` in the repository's git folder."""
+    reading: Reading = NOTHING
+    notices: tuple[str, ...] = ()
+    """A sentence for each cache or checkpoint that is of no use, with the reason."""
+
+    @property
+    def state(self) -> State:
+        """The state as last read."""
+        return self.reading.state
+
+    @property
+    def faults(self) -> tuple[str, ...]:
+        """The parts of the log that could not be read, by commit."""
+        return self.reading.faults
+
+    def read(self) -> State:
+        """Return the log's present state; safe to call at any time.
+
+        Raises:
+            Rewritten: the log does not descend from what this reader read before.
+            Missing: the log is not all here, and no checkpoint helps.
+        """
+        log = Log(self.path)
+        head = log.head()
+        if head == self.reading.head:
+            return self.state
+        if head is None:
+            raise Rewritten(str(self.reading.head), None)
+        if self.reading.head is None:
+            self.reading = self._begun(log, head)
+        else:
+            self.reading = follow(log, head, self.reading)
+        if self.reading.events >= WORTH:
+            self._keep()
+        return self.state
+
+    def _begun(self, log: Log, head: str) -> Reading:
+        """Read for the first time, starting from the nearest usable cache."""
+        for name, reading in self._kept():
+            try:
+                return follow(log, head, reading)
+            except Corrupt as error:
+                self._note(name, error)
+        return follow(log, head)
+
+    def _kept(self) -> Iterator[tuple[str, Reading]]:
+        """Yield this reader's cache and a bot's checkpoints, probably nearest first."""
+        file = self._folder / _FILE
+        try:
+            yield str(file), states.decode(file.read_bytes())
+        except OSError:
+            pass  # there is no cache, or it may not be read
+        except Corrupt as error:
+            self._note(str(file), error)
+        repo = pygit2.Repository(str(self.path))
+        for ref in checkpoint.newest_first(repo.listall_references()):
+            try:
+                reading = states.load(repo, str(repo.references[ref].target))
+            except Corrupt as error:
+                self._note(ref, error)
+            else:
+                yield ref, replace(reading, events=WORTH)  # worth keeping here, too
+
+    def _keep(self) -> None:
+        """Write the cache; if that fails, the next reading only takes longer."""
+        self.reading = replace(self.reading, events=0)
+        beside = self._folder / f".{_FILE}.{os.getpid()}"
+        with contextlib.suppress(OSError):
+            self._folder.mkdir(exist_ok=True)
+            beside.write_bytes(states.encode(self.reading))
+            beside.replace(self._folder / _FILE)
+
+    def _note(self, name: str, error: Corrupt) -> None:
+        self.notices += (f"{name} is of no use: {error}",)
+
+    @property
+    def _folder(self) -> Path:
+        own = Path(pygit2.Repository(str(self.path)).path)
+        return self.cache or own / CACHE
+
+
+def wrong_checkpoints(path: Path) -> dict[str, str]:
+    """Compare each checkpoint of a repository with the log itself.
+
+    Returns:
+        The fault of each checkpoint that differs from the folded log, by ref. Such a
+        checkpoint should not be used and may be deleted.
+    """
+    log, repo = Log(path), pygit2.Repository(str(path))
+    found: dict[str, str] = {}
+    folded = NOTHING
+    for ref in reversed(checkpoint.newest_first(repo.listall_references())):
+        try:
+            kept = states.load(repo, str(repo.references[ref].target))
+            folded = _folded(log, str(kept.head), folded)
+        except Corrupt as error:
+            found[ref] = f"it is of no use: {error}"
+        else:
+            if not _same(kept.state, folded.state):
+                said = "the log says something else at the commit it was made at"
+                found[ref] = f"it is wrong: {said}"
+    return found
+
+
+def verify(path: Path) -> tuple[str, ...]:
+    """Return the checkpoints' faults, one sentence each."""
+    wrong = wrong_checkpoints(path)
+    return tuple(f"{ref}: {why}" for ref, why in wrong.items())
+
+
+def _folded(log: Log, commit: str, nearest: Reading) -> Reading:
+    """Return the state that the log itself folds to at one of its commits.
+
+    Raises:
+        Rewritten: the log does not contain the commit.
+        Missing: not all of the log is here.
+    """
+    head = log.head()
+    if head is None:
+        raise Rewritten(commit, None)
+    log.missing(head, since=commit)
+    try:
+        return follow(log, commit, nearest)
+    except Rewritten:  # the checkpoints' names do not follow the log's order
+        return follow(log, commit)
+
+
+def _same(one: State, other: State) -> bool:
+    return one == other and [*one.convoys] == [*other.convoys]

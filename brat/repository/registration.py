@@ -1,0 +1,131 @@
+"""A repository's registration on its local forge: names, tokens, port.
+
+It is a file in brat's own folder that only its owner can read. `brat init` or the demo
+makes it once, together with the forge's records that it names.
+"""
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from grite.errors import BratError
+
+if TYPE_CHECKING:  # a forge is slow to load, and readers need none
+    from brat.forge.resources.repository_resource import Ci
+    from brat.forge.storage.forge_state import Forge
+
+BOT: Final = "brat[bot]"
+_FILE: Final = "registration.json"
+FORGE_FOLDER: Final = "forge"
+BOT_FOLDER: Final = "bot"
+
+
+class Registration(msgspec.Struct, frozen=True, kw_only=True):
+    """The names and secrets that connect a repository, its local forge and its bot."""
+
+    repository: str
+    """`owner/name` on the forge."""
+    branch: str
+    person: str
+    person_token: str
+    bot_token: str
+    secret: str
+    """The webhook's secret."""
+    hook: int
+    port: int = 0
+    """The forge's last port; the forge takes it again if it can."""
+    ci_command: str | None = None
+    """Proposed by init; `[ci] command` in the configuration wins."""
+
+
+class Source(msgspec.Struct, frozen=True, kw_only=True):
+    """The repository that is put on the forge, and its person."""
+
+    path: Path
+    branch: str
+    name: str
+    person: str
+    ci_command: str | None = None
+
+
+def read(folder: Path) -> Registration:
+    """Return the registration in brat's folder.
+
+    Raises:
+        BratError: there is no registration.
+    """
+    try:
+        text = (folder / _FILE).read_bytes()
+    except FileNotFoundError:
+        raise BratError(
+            "brat does not know this repository yet: run `brat init` first"
+        ) from None
+    return msgspec.json.decode(text, type=Registration)
+
+
+def write(folder: Path, registration: Registration) -> None:
+    """Keep the registration; safe to call again."""
+    beside = folder / f".{_FILE}"
+    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(handle, "wb") as file:
+        file.write(msgspec.json.encode(registration))
+    beside.rename(folder / _FILE)
+
+
+def register(folder: Path, source: Source) -> Registration:
+    """Put a repository on the forge in `folder`; a second call changes nothing.
+
+    Raises:
+        BratError: the forge is in use by another process.
+    """
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if (folder / _FILE).exists():
+        known = replace(read(folder), ci_command=source.ci_command)
+        write(folder, known)
+        return known
+    from brat.forge.storage.forge_state import Forge
+
+    with Forge(folder / FORGE_FOLDER) as forge:
+        made = _made(forge, source)
+    write(folder, made)
+    return made
+
+
+def set_ci(folder: Path, registration: Registration, ci: "Ci") -> None:
+    """Tell the forge how candidates are judged; only while no process serves it."""
+    from brat.forge.resources.repository_resource import Settings
+    from brat.forge.storage.forge_state import Forge
+
+    with Forge(folder / FORGE_FOLDER) as forge:
+        forge.set_settings(registration.repository, Settings(ci=ci))
+
+
+def bare_path(folder: Path, registration: Registration) -> Path:
+    """Return the forge's bare repository."""
+    return folder / FORGE_FOLDER / "repos" / f"{registration.repository}.git"
+
+
+def _made(forge: "Forge", source: Source) -> Registration:
+    """Make users, repository and hook, or reuse those that a dead process made."""
+    forge.add_user(source.person)
+    forge.add_user(BOT, kind="Bot")
+    full_name = f"{source.person}/{source.name}"
+    if forge.repository(full_name) is None:
+        forge.add_repository(full_name, source=source.path, branch=source.branch)
+    forge.grant(full_name, BOT, "write")
+    secret = secrets.token_hex(32)
+    hook = forge.add_hook(full_name, "http://127.0.0.1:9/unset", secret)
+    return Registration(
+        repository=full_name,
+        branch=source.branch,
+        person=source.person,
+        person_token=forge.add_token(source.person),
+        bot_token=forge.add_token(BOT),
+        secret=secret,
+        hook=hook.id,
+        ci_command=source.ci_command,
+    )

@@ -1,0 +1,114 @@
+"""The forge that a clone came from, and a person's comments on it.
+
+A token is sent only to its own host: github.com gets the tokens that `gh` knows, any
+other host only a token that is named as an enterprise server's.
+https://cli.github.com/manual/gh_help_environment
+"""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import httpx
+import pygit2
+from msgspec import Struct
+
+from bot.forge.github import GitHub
+from bot.forge.rest import DEADLINE_S
+from grite.errors import BratError
+
+GITHUB: Final = "github.com"
+GH_S: Final = 10.0
+LOOPBACK: Final = frozenset({"127.0.0.1", "localhost"})
+_TOKENS: Final = ("GH_TOKEN", "GITHUB_TOKEN")
+_ENTERPRISE: Final = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
+_URL: Final = re.compile(
+    r"(?:(?P<scheme>https?|ssh|git)://(?:[^@/]+@)?(?P<host>[\w.-]+)(?P<port>:\d+)?/"
+    r"|[\w.-]+@(?P<scp>[\w.-]+):)(?P<name>[\w.-]+/[\w.-]+?)(?:\.git)?/?",
+    re.ASCII,
+)
+
+
+class Origin(Struct, frozen=True):
+    """Where a clone came from."""
+
+    host: str
+    api_url: str
+    repository: str
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The environment variables that may hold a token for this host."""
+        return _TOKENS if self.host == GITHUB else _ENTERPRISE
+
+
+def origin_of(clone: Path) -> Origin:
+    """Return the forge and the repository that the remote `origin` names.
+
+    Raises:
+        BratError: there is no such remote, or it names no repository of a forge.
+    """
+    repository = pygit2.Repository(str(clone))
+    names = {remote.name for remote in repository.remotes}
+    url = str(repository.remotes["origin"].url or "") if "origin" in names else ""
+    found = _URL.fullmatch(url)
+    if found is None:
+        raise BratError(f"{clone} has no remote origin that names a repository")
+    host = str(found["host"] or found["scp"]).lower()
+    if host == GITHUB:
+        return Origin(host, f"https://api.{GITHUB}", found["name"])
+    if host in LOOPBACK and found["scheme"] == "http":
+        there = f"http://{host}{found['port'] or ''}"
+        return Origin(host, f"{there}/api/v3", found["name"])
+    port = (found["port"] or "") if found["scheme"] == "https" else ""
+    return Origin(host, f"https://{host}{port}/api/v3", found["name"])
+
+
+def say(clone: Path, issue: int, text: str) -> str:
+    """Comment on an issue of the clone's forge; return the issue's address.
+
+    Raises:
+        BratError: there is no such forge, no token for it, or it refused.
+    """
+    origin = origin_of(clone)
+    environment = os.environ  # noqa: TID251  a person's own terminal
+    tokens = (environment.get(name, "") for name in origin.variables)
+    token = next(filter(None, tokens), "") or _known_to_gh(origin.host)
+    if not token:
+        wanted = " or ".join(origin.variables)
+        raise BratError(
+            f"no bot of this repository runs here, so a comment would say it: set "
+            f"{wanted} to a token for {origin.host} (or sign in with gh), or say it "
+            f"yourself on issue #{issue} of {origin.repository}: {text}"
+        )
+    asyncio.run(_said(origin, token, issue, text))
+    return f"{origin.repository}#{issue}"
+
+
+def _known_to_gh(host: str) -> str:
+    """Return the token that GitHub's `gh` keeps for a host, or "".
+
+    https://cli.github.com/manual/gh_auth_token
+    """
+    if shutil.which("gh") is None:
+        return ""
+    asked = ["gh", "auth", "token", "--hostname", host]
+    try:
+        said = subprocess.run(
+            asked, capture_output=True, text=True, timeout=GH_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return said.stdout.strip() if said.returncode == 0 else ""
+
+
+async def _said(origin: Origin, token: str, issue: int, text: str) -> None:
+    async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
+        github = GitHub(
+            client, api_url=origin.api_url, repository=origin.repository, token=token
+        )
+        await github.say(issue, text)

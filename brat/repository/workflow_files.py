@@ -1,0 +1,132 @@
+"""The workflow files in an adopter's repository: written once, and compared.
+
+Once written, the files belong to the repository: people's changes stay.
+"""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from brat.repository.checkout import Checkout
+from brat.terminal.console import say
+from grite.errors import BratError
+
+NAMES: Final = ("brat.yml", "brat-task.yml")
+"""The files of the mode without a server."""
+HOSTED: Final = ("brat-task.yml", "brat-task-live.yml")
+"""The files for a self-hosted bot, which dispatches one of them."""
+EVERY: Final = (*NAMES, HOSTED[1])
+FOLDER: Final = ".github/workflows"
+_OURS: Final = (
+    Path(__file__).parents[1] / "workflows",  # installed
+    Path(__file__).parents[2] / "workflows",  # a checkout of brat
+)
+_CI: Final = re.compile(r"(?m)^(    workflows: )\[.*\]")
+_NAME: Final = re.compile(r"(?m)^name: *(['\"]?)(.+?)\1 *(?:#.*)?$")
+_CAN_JUDGE: Final = ("workflow_dispatch", "brat/queue")
+_NO_LIST: Final = re.compile(r"[\[\]{},\"'\n]")
+
+
+class Differs(Struct, frozen=True):
+    """How one file compares with this version's."""
+
+    name: str
+    is_there: bool
+    is_ours: bool
+    """Whether it equals this version's file, except for the names of CI workflows."""
+
+
+def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
+    """Write the files and say what to do next; safe to call again.
+
+    Returns the exit status: 1 when a file exists that is not this version's.
+    """
+    folder = checkout.top / FOLDER
+    folder.mkdir(parents=True, exist_ok=True)
+    found = compare(checkout, names)
+    for each in found:
+        if not each.is_there:
+            text = _with_ci(text_of(each.name), ci_names(checkout))
+            (folder / each.name).write_text(text, encoding="utf-8")
+            say(f"wrote {FOLDER}/{each.name}")
+        elif each.is_ours:
+            say(f"{FOLDER}/{each.name} is there already")
+        else:
+            say(
+                f"{FOLDER}/{each.name} is there and not this version's: it is left "
+                "alone; remove it and try again to take the new one"
+            )
+    say(
+        f'next: git add {FOLDER} && git commit -m "Let brat work here" && git push; '
+        "then label an issue brat"
+    )
+    return 1 if any(each.is_there and not each.is_ours for each in found) else 0
+
+
+def compare(checkout: Checkout, names: tuple[str, ...] = EVERY) -> tuple[Differs, ...]:
+    """Return how the files in a checkout compare with this version's."""
+    found = []
+    for name in names:
+        file = checkout.top / FOLDER / name
+        text = file.read_text(errors="replace") if file.is_file() else ""
+        found.append(Differs(name, file.is_file(), is_ours(name, text)))
+    return tuple(found)
+
+
+def is_ours(name: str, text: str) -> bool:
+    """Whether a file's text is this version's, except for the names of CI workflows.
+
+    Raises:
+        BratError: this installation lacks the file.
+    """
+    return _with_ci(text, ()) == _with_ci(text_of(name), ())
+
+
+def ci_names(checkout: Checkout) -> tuple[str, ...]:
+    """Return the names of the repository's own workflows, which are taken for CI."""
+    names = []
+    for file, text in _own(checkout):
+        named = _NAME.search(text)
+        names.append(named[2] if named else f"{FOLDER}/{file.name}")
+    return tuple(name for name in names if not _NO_LIST.search(name))
+
+
+def ci_may_start(checkout: Checkout) -> bool:
+    """Whether one of the repository's own workflows can be started on a candidate."""
+    return any(trigger in text for _, text in _own(checkout) for trigger in _CAN_JUDGE)
+
+
+def _own(checkout: Checkout) -> list[tuple[Path, str]]:
+    """Return the repository's own workflow files and their texts."""
+    files = sorted((checkout.top / FOLDER).glob("*.y*ml"))
+    return [
+        (file, file.read_text(errors="replace"))
+        for file in files
+        if file.name not in EVERY
+    ]
+
+
+def awaited(checkout: Checkout) -> str | None:
+    """Return the line of brat.yml that names CI workflows, or None."""
+    file = checkout.top / FOLDER / NAMES[0]
+    found = _CI.search(file.read_text(errors="replace")) if file.is_file() else None
+    return found[0].strip() if found else None
+
+
+def text_of(name: str) -> str:
+    """Return this version's text of a file.
+
+    Raises:
+        BratError: this installation lacks the file.
+    """
+    for folder in _OURS:
+        if (folder / name).is_file():
+            return (folder / name).read_text(encoding="utf-8")
+    raise BratError(f"this installation of brat lacks {name}: install it anew")
+
+
+def _with_ci(text: str, names: tuple[str, ...]) -> str:
+    listed = ", ".join(f'"{name}"' for name in names) or "CI"
+    return _CI.sub(lambda found: f"{found[1]}[{listed}]", text)

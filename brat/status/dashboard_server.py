@@ -1,0 +1,124 @@
+"""The dashboard of a repository: beside a running loop, or of any clone's log."""
+
+import asyncio
+import secrets
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from bot.dashboard.application import PORT, serving
+from bot.dashboard.dashboard_source import DashboardSource, Output
+from bot.dashboard.log_tail import LogTail
+from bot.settings.clock import wall_clock
+from brat.local.local_mode import Local
+from brat.repository.log_location import log_repository
+from brat.repository.log_reader import Reader
+from brat.repository.registration import bare_path
+from brat.status import task_output
+from brat.status.local_attention import here
+from brat.status.remote_output import RemoteOutput
+from brat.terminal.console import Tell
+from convoy.log.following import Reading
+from convoy.model.state import Convoy, Task
+from convoy.views.interventions import Intervention
+from grite.errors import BratError
+
+__all__ = ["PORT", "alone", "beside", "over"]
+
+TOKEN_BYTES: Final = 16
+
+
+@asynccontextmanager
+async def beside(local: Local, port: int) -> AsyncIterator[str]:
+    """Serve the dashboard of a running loop, with buttons; yield its address.
+
+    The address holds the token. If the port is taken, another port is used.
+    """
+    token = secrets.token_urlsafe(TOKEN_BYTES)
+    folder = local.checkout.folder
+    source = replace(
+        _source(bare_path(folder, local.known), local.known.repository),
+        carry_out=local.loop.carry_out,
+        token=token,
+        output=_printed(folder),
+        here=lambda: _but_the_bot(here(local.checkout.top)),
+    )
+    async with serving(source, port) as url:
+        yield f"{url}/?token={token}"
+
+
+@asynccontextmanager
+async def over(
+    log: Path, name: str, port: int, *, folder: Path | None = None
+) -> AsyncIterator[str]:
+    """Serve a read-only dashboard over a log; yield its address.
+
+    Args:
+        log: the repository that holds the log.
+        name: what people call the repository.
+        port: the port to serve on.
+        folder: brat's folder, if the forge runs here: sessions' output is shown.
+    """
+    source = _source(log, name)
+    if folder is not None:
+        source = replace(source, output=_printed(folder))
+    async with serving(source, port) as url:
+        yield url
+
+
+def _but_the_bot(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+    """Leave out that an earlier bot has ended: the present bot runs."""
+    return tuple(each for each in found if each.kind != "bot_down")
+
+
+def _printed(folder: Path) -> Output:
+    def last(convoy: Convoy, task: Task) -> str:
+        printed = task_output.of(folder, convoy, task)
+        return printed.last(running=task.attempt is not None)
+
+    return last
+
+
+def _printed_at(far: RemoteOutput) -> Output:
+    def last(convoy: Convoy, task: Task) -> str:
+        try:
+            return far.last(convoy, task)
+        except BratError as error:
+            return str(error)
+
+    return last
+
+
+async def alone(
+    path: Path, port: int, tell: Tell, far: RemoteOutput | None = None
+) -> None:
+    """Serve a read-only dashboard for the repository at `path` until stopped.
+
+    Args:
+        path: a folder of the repository.
+        port: the port to serve on.
+        tell: is told the address.
+        far: the bot elsewhere that shows what sessions print.
+    """
+    source = _source(log_repository(path), path.name)
+    source = replace(source, here=lambda: here(path))
+    if far is not None:
+        source = replace(source, output=_printed_at(far))
+    async with serving(source, port) as url:
+        tell(f"dashboard: {url} (it only shows; stop with Ctrl-C)")
+        await asyncio.Event().wait()
+
+
+def _source(path: Path, repository: str) -> DashboardSource:
+    reader = Reader(path)
+
+    def read() -> Reading:
+        reader.read()
+        return reader.reading
+
+    lines = LogTail(path)
+    return DashboardSource(
+        repository=repository, read=read, log=lines.last, clock=wall_clock
+    )

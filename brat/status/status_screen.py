@@ -1,0 +1,144 @@
+"""The state as tables, for terminals; readable without colour."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Final
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from convoy.model import ids
+from convoy.model.spending import spoken, used
+from convoy.model.state import Convoy, Lease, State
+from convoy.readiness.landing import waiting_to_merge
+from convoy.text.counts_and_times import clock
+from convoy.text.plaintext import clean
+from convoy.views.elapsed import saved_s
+from convoy.views.interventions import Intervention, interventions
+from convoy.views.plan_order import collisions
+from convoy.views.reasons import waits_for
+
+_STYLES: Final = {
+    "queued": "dim",
+    "running": "cyan",
+    "needs-review": "yellow",
+    "merged": "green",
+    "blocked": "red",
+    "dropped": "dim red",
+}
+SHORT: Final = 10
+"""How many digits of a commit id people see."""
+_WORTH_SAYING_S: Final = 1.0
+
+
+def state_screen(
+    convoys: tuple[Convoy, ...],
+    state: State,
+    now: int,
+    faults: tuple[str, ...] = (),
+    here: tuple[Intervention, ...] = (),
+) -> Group:
+    """Return the given convoys, the work in progress, and what waits for a person.
+
+    The waits come last, where the eye is when a command has ended; `here` holds the
+    waits on this machine.
+    """
+    names = {convoy.name for convoy in convoys}
+    found = tuple(
+        each
+        for each in interventions(state, now, faults)
+        if each.convoy in names or not each.convoy
+    )
+    return Group(*_parts(convoys, state, (*here, *found)))
+
+
+def _parts(
+    convoys: tuple[Convoy, ...], state: State, found: tuple[Intervention, ...]
+) -> Iterator[RenderableType]:
+    for convoy in convoys:
+        yield convoy_table(convoy)
+        if convoy.why:
+            yield Text(f"  {one_line(convoy.why)}")
+        for told in collisions(convoy):
+            yield Text(f"  may collide: {one_line(told)}")
+        if sums := _sums(convoy):
+            yield Text(f"  {sums}", style="dim")
+    live = tuple(convoy for convoy in convoys if not convoy.ended)
+    if live:
+        yield from _at_work(state, live)
+    yield from waiting(found)
+
+
+def _sums(convoy: Convoy) -> str:
+    """Return a convoy's usage and savings so far; empty: nothing worth a line."""
+    saved = saved_s(convoy)
+    told = (
+        f"used {spent}" if (spent := spoken(used(convoy))) else "",
+        f"side by side saved {saved:.0f} s" if saved >= _WORTH_SAYING_S else "",
+    )
+    return "; ".join(filter(None, told))
+
+
+def _at_work(state: State, live: tuple[Convoy, ...]) -> Iterator[Text]:
+    """Yield the running sessions, the merge queues and the leases, a line each."""
+    for convoy, task in state.running():
+        if convoy in live:
+            since = clock(task.attempt.at) if task.attempt else ""
+            name = ids.session_name(convoy.name, task.number, task.started)
+            yield Text(f"session: {name} by {task.spec.engine} since {since}")
+    for convoy in live:
+        for place, task in enumerate(waiting_to_merge(convoy), 1):
+            where = f"{convoy.name} {place}. task {task.number}"
+            wait = one_line(waits_for(convoy, task))
+            yield Text(f"merge queue: {where}, waits for {wait}")
+    held: dict[str, list[Lease]] = defaultdict(list)
+    for lease in state.leases.values():
+        held[lease.holder].append(lease)
+    for holder, leases in held.items():
+        what = ", ".join(lease.resource for lease in leases)
+        until = clock(max(lease.expires for lease in leases))
+        yield Text(f"lock: {one_line(what)} by {one_line(holder)} until {until}")
+
+
+def waiting(found: tuple[Intervention, ...]) -> Iterator[Text]:
+    """Yield each wait for a person, and the command to type."""
+    if found:
+        yield Text("waits for you:")
+        for each in found:
+            yield from _intervention(each)
+
+
+def _intervention(found: Intervention) -> Iterator[Text]:
+    where = f"{found.convoy} task {found.task}: " if found.convoy else ""
+    yield Text(f"  {where}{one_line(found.why)} [{found.kind}]", style="red")
+    for command in found.commands:
+        yield Text(f"    {command}")
+
+
+def one_line(text: str) -> str:
+    """Return untrusted text as one line without control codes."""
+    return " ".join(clean(text).split())
+
+
+def convoy_table(convoy: Convoy) -> Table:
+    """Return a convoy's tasks as a table."""
+    title = f"{convoy.name}: {convoy.state}"
+    table = Table(title=title, title_justify="left", box=box.SIMPLE)
+    table.add_column("task", no_wrap=True, overflow="ellipsis", min_width=24)
+    table.add_column("state", no_wrap=True, min_width=len("needs-review"))
+    table.add_column("tries", no_wrap=True, min_width=len("tries"))
+    table.add_column("pull", no_wrap=True, min_width=len("pull"))
+    table.add_column("landed as", no_wrap=True, min_width=SHORT)
+    table.add_column("waits for", no_wrap=True, overflow="ellipsis", max_width=48)
+    for task in convoy.tasks:
+        table.add_row(
+            Text(f"{task.number} {one_line(task.spec.title)}"),
+            Text(task.state, style=_STYLES[task.state]),
+            str(task.started or ""),
+            f"#{task.pull}" if task.pull else "",
+            (task.landed or "")[:SHORT],
+            Text(one_line(waits_for(convoy, task))),
+        )
+    return table

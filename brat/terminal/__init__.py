@@ -1,0 +1,1 @@
+"""The terminal: messages on stderr, results on stdout, screens that stay."""

@@ -1,0 +1,59 @@
+"""The console of the command line: messages on stderr, results on stdout."""
+
+import sys
+from collections.abc import Callable
+from enum import StrEnum
+from typing import Final
+
+from rich.console import Console
+
+Tell = Callable[[str], None]
+"""A function that shows one line to a person."""
+
+
+class LogForm(StrEnum):
+    """How the log of a service looks."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+PIPED_COLUMNS: Final = 140
+"""The width of tables when the terminal's width is unknown."""
+
+
+def _console(*, stderr: bool) -> Console:
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() else PIPED_COLUMNS
+    return Console(
+        stderr=stderr, soft_wrap=True, highlight=False, emoji=False, width=width
+    )
+
+
+out: Final = _console(stderr=False)
+err: Final = _console(stderr=True)
+
+
+def say(line: str) -> None:
+    """Say one line to the person."""
+    err.print(line, markup=False)
+
+
+def agrees(question: str) -> bool:
+    """Ask the person; only `yes` agrees, and without a terminal the answer is no."""
+    if not sys.stdin.isatty():
+        say(f"{question} Nobody can be asked here: give --yes.")
+        return False
+    err.print(f"{question} Type yes: ", markup=False, end="")
+    return sys.stdin.readline().strip().lower() == "yes"
+
+
+def fail(line: str) -> None:
+    """Say what went wrong."""
+    err.print(f"brat: {line}", markup=False)
+
+
+def write(text: str) -> None:
+    """Write a result to standard output, as it is."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()

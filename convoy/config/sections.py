@@ -1,0 +1,295 @@
+"""The other tables of `.brat/config.toml`, with the meaning of each key.
+
+The strings under the fields are what editors and docs/configuration.md show. Defaults
+of what is frozen with a convoy come from `convoy.model.records`.
+"""
+
+from typing import Annotated, Literal
+
+from msgspec.structs import replace
+from pydantic import (
+    ConfigDict,
+    Field,
+)
+
+from convoy.config.engine_section import Table
+from convoy.config.values import (
+    Command,
+    Dollars,
+    Host,
+    Pattern,
+    PlannerName,
+    Seconds,
+    Sessions,
+    Text,
+    Words,
+)
+from convoy.model.records import (
+    INSTRUCTIONS,
+    Approve,
+    Budget,
+    EngineSpec,
+    Followups,
+    Gate,
+    Limits,
+    Occasion,
+    Settings,
+    Strategy,
+)
+
+_ENGINE = EngineSpec(type="claude-code")
+
+
+_DEFAULT = Settings(engines={"default": _ENGINE})
+
+
+_ALWAYS = ", ".join(
+    f"`{pattern}`" for pattern in Gate().protected if pattern not in INSTRUCTIONS
+)
+
+
+_INSTRUCTING = ", ".join(f"`{pattern}`" for pattern in INSTRUCTIONS)
+
+
+class RefineryTable(Table):
+    """How work lands."""
+
+    model_config = ConfigDict(title="refinery")
+
+    strategy: Strategy = _DEFAULT.strategy
+    """How a task's commits get onto the convoy's branch."""
+    require_ci: bool = _DEFAULT.require_ci
+    """Whether a commit must be judged green before it lands."""
+    checks: Words = _DEFAULT.checks
+    """Names of the checks that must be green; none: all of them, at least one."""
+    approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
+    """How many people with write access must approve a task's work before it merges
+    (`/brat approve <commit>`); whoever asked for the convoy does not count."""
+
+
+class WitnessTable(Table):
+    """How agents are run."""
+
+    model_config = ConfigDict(title="witness")
+
+    max_sessions: Sessions = _DEFAULT.max_sessions
+    """How many sessions may run at once, over all engines and convoys."""
+    attempts: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.attempts
+    """How many attempts a task gets before it is blocked and a person must look."""
+    failures: Annotated[int, Field(ge=1, le=1000)] = _DEFAULT.failures
+    """After this many failed attempts in a row, over all convoys, all of them pause
+    until somebody with write access says `/brat resume all`."""
+    timeout: Seconds = _ENGINE.timeout_s
+    """How long one attempt may take."""
+    setup: Seconds = _DEFAULT.limits.setup_s
+    """How long `.brat/setup.sh` may take; it runs before each attempt if the repository
+    has it."""
+    acceptance: Seconds = _DEFAULT.limits.acceptance_s
+    """How long a task's acceptance command (`accept:`) may take; it runs after each
+    attempt if the task has one."""
+    checkpoint: Annotated[int, Field(ge=0, le=21_600)] = _DEFAULT.limits.checkpoint_s
+    """How often, in seconds, an agent's work in progress is saved, so that the next
+    attempt can continue it if the machine dies; 0: never. See docs/live-feed.md."""
+
+
+class RunnerTable(Table):
+    """The box an agent works in."""
+
+    model_config = ConfigDict(title="runner")
+
+    egress: tuple[Host, ...] | None = Field(
+        default=None,
+        strict=False,
+        description="The only hosts that agents may reach, on the ports 80 and 443 or "
+        'the one that is given; `"*"`: all that the machine reaches. When not given, '
+        "none but the model's vendor for an engine that uses the key proxy, and all "
+        "for the others, such as `shell`. How it is held: docs/engines.md.",
+    )
+
+
+class MayorTable(Table):
+    """How issues become tasks."""
+
+    model_config = ConfigDict(title="mayor")
+
+    tasks: Annotated[int, Field(ge=1, le=500)] = _DEFAULT.tasks
+    """The most tasks that one convoy may have."""
+    engine: Annotated[str, Field(max_length=40)] = _DEFAULT.planner
+    """The engine that plans an issue without a task list; empty: such an issue becomes
+    one task."""
+    planner: PlannerName = ""
+    """The plugin that plans such an issue instead of an engine (docs/planning.md);
+    empty: none."""
+    split: bool = True
+    """Whether the planning engine also splits a task that was too much for one agent:
+    the agent reported it blocked, ran out of attempts, time or money, or its patch was
+    too large. Otherwise such a task waits for a person."""
+    pattern: Annotated[str, Field(max_length=40)] = ""
+    """The pattern by which an issue without a task list is planned, such as `spec`
+    (docs/workflows.md); empty: none. It takes precedence over `engine` and
+    `planner`."""
+    approve: Approve = _DEFAULT.approve
+    """`auto`: a plan is carried out at once; `plan`: it waits for `/brat approve`."""
+    followups: Followups = _DEFAULT.followups
+    """What happens to further work that an agent sees while it does its own. `ask`: it
+    is shown, with the command that adds it; `auto`: it is added after the agent's own
+    task, up to `max_tasks`; `off`: agents are not asked for any."""
+
+
+class TriggersTable(Table):
+    """What starts a convoy, besides the label and `/brat start`."""
+
+    model_config = ConfigDict(title="triggers")
+
+    mention: bool = True
+    """Whether mentioning the bot starts a convoy, in a new issue or in a comment on one
+    that had no convoy yet."""
+    assignee: bool = False
+    """Whether assigning the bot to an issue that had no convoy yet starts one."""
+
+
+class ScheduleTable(Table):
+    """A convoy that starts on a schedule; the bot opens an issue for it."""
+
+    model_config = ConfigDict(
+        title="schedule.NAME",
+        json_schema_extra={"x-allowed": "a table, such as [schedule.weekly]"},
+    )
+
+    hours: Annotated[int, Field(ge=1, le=8760)]
+    """The interval in hours (required): 24 is daily, 168 weekly. The exact moment is
+    fixed for each repository."""
+    title: Text
+    """The issue's title (required). No new one is opened until the last one has
+    ended."""
+    text: Text
+    """The issue's text (required), with or without a task list."""
+
+
+class BudgetTable(Table):
+    """What may be spent, in US dollars, before nothing more starts.
+
+    Only known costs count. A person who says `/brat retry` lets one more attempt of the
+    task start.
+    """
+
+    model_config = ConfigDict(title="budget")
+
+    task: Dollars | None = None
+    """For one task: once spent, the task is not retried automatically."""
+    convoy: Dollars | None = None
+    """For a whole convoy: once spent, none of its tasks starts automatically."""
+    day: Dollars | None = None
+    """For all convoys in a day, counted when a session ends: once spent, nothing starts
+    automatically until midnight, UTC."""
+    attempt: Dollars | None = None
+    """For one attempt: once spent, the attempt is ended and its work kept. This needs
+    the engine's `price`, and an engine that can use the key proxy."""
+    calls: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.model_calls
+    """How many calls to its model one attempt may make, where the key proxy counts."""
+    tokens: Annotated[int, Field(ge=1, le=10_000_000_000)] = _DEFAULT.limits.tokens
+    """How many tokens one attempt may use, including those from the vendor's cache."""
+
+    def budget(self) -> Budget:
+        """Return the budget as it is frozen with a convoy."""
+        return Budget(task=self.task, convoy=self.convoy, day=self.day)
+
+    def capped(self, limits: Limits) -> Limits:
+        """Return the limits with what one attempt may use of its model."""
+        return replace(
+            limits, model_calls=self.calls, tokens=self.tokens, usd=self.attempt
+        )
+
+
+class LocksTable(Table):
+    """How to treat what tasks declare (`paths:`, `needs:`) and people lock."""
+
+    model_config = ConfigDict(title="locks")
+
+    policy: Literal["off", "warn", "require"] = _DEFAULT.locks
+    """`require`: a task waits until nobody else holds what it declares; `warn`: it
+    starts and is told who does; `off`: nothing is checked."""
+
+
+class CiTable(Table):
+    """What judges a commit in local mode; on a forge, the forge's checks do."""
+
+    model_config = ConfigDict(title="ci")
+
+    command: Command = ()
+    """The command to run on the exact commit; exit status 0 is green. A string is run
+    by `sh -c`."""
+    timeout: Seconds = 1800
+    """How long it may take; after that the commit is red."""
+
+
+class NotifyTable(Table):
+    """What the webhook is told. Its address is the bot's secret, `BRAT_NOTIFY_URL`."""
+
+    model_config = ConfigDict(title="notify")
+
+    on: tuple[Occasion, ...] = Field(
+        default=(),
+        strict=False,
+        description="`intervention`: something begins to wait for a person; "
+        "`completion`: a convoy has landed. Empty: nothing is told.",
+    )
+
+
+class TrustTable(Table):
+    """Whose text an agent may be given."""
+
+    model_config = ConfigDict(title="trust")
+
+    outsiders: bool = False
+    """Whether, in a public repository, text by people without write access may enter a
+    prompt once somebody with write access asks for it."""
+    bots: tuple[Annotated[int, Field(ge=1)], ...] = Field(
+        default=(),
+        strict=False,
+        description="Accounts of bots, by their number on the forge, whose labels "
+        "count too; they need write access like everybody.",
+    )
+
+
+class GateTable(Table):
+    """What an agent's patch may not do."""
+
+    model_config = ConfigDict(title="gate")
+
+    instructions: bool = Field(
+        default=False,
+        description="Whether patches may touch what tells the next agent what to do or "
+        f"runs by itself: {_INSTRUCTING}.",
+    )
+
+    protected: tuple[Pattern, ...] = Field(
+        default=(),
+        strict=False,
+        description=f"Files no patch may touch, beside {_ALWAYS}: patterns as in "
+        ".gitignore.",
+    )
+    secrets: tuple[Pattern, ...] = Field(
+        default=(),
+        strict=False,
+        description="Files that may hold what looks like a secret (a key, a token), "
+        "such as made-up ones in tests: patterns as in .gitignore. Anywhere else it "
+        "is refused, and such work is pushed nowhere.",
+    )
+    max_files: Annotated[int, Field(ge=1, le=100_000)] = _DEFAULT.limits.patch_files
+    """The most files one patch may touch."""
+    max_bytes: Annotated[int, Field(ge=1, le=100_000_000)] = _DEFAULT.limits.patch_bytes
+    """The most bytes one patch may have."""
+
+    def limits(self) -> Limits:
+        """Return the limits of one attempt, as frozen with a convoy."""
+        return Limits(patch_files=self.max_files, patch_bytes=self.max_bytes)
+
+    def gate(self) -> Gate:
+        """Return the gate to freeze: the defaults first, each pattern once."""
+        spared = INSTRUCTIONS if self.instructions else ()
+        ours = (each for each in Gate().protected if each not in spared)
+        return Gate(
+            protected=tuple(dict.fromkeys((*ours, *self.protected))),
+            secrets=self.secrets,
+        )

@@ -1,0 +1,74 @@
+"""What may land: the current candidate, after what it needs."""
+
+from msgspec.structs import replace
+
+from convoy.events.fact import SHORT, ConvoyEvent, clause, subject
+from convoy.model.attempt import Candidate
+from convoy.model.change import change_task
+from convoy.model.records import Strategy
+from convoy.model.state import Convoy, Moment
+
+
+class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempted"):
+    """A candidate was built and pushed for CI to judge; task 0 is the convoy itself."""
+
+    task: int
+    strategy: Strategy
+    candidate: str
+    base: str
+    """The commit the candidate stands on: the branch's tip or the candidate ahead."""
+    work: str
+    """The commit whose work it carries."""
+
+    def sentence(self) -> str:
+        return (
+            f"Built candidate {self.candidate[:SHORT]} of {subject(self.task)} on "
+            f"{self.base[:SHORT]} ({self.strategy})."
+        )
+
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        candidate = Candidate(
+            commit=self.candidate, base=self.base, work=self.work, at=now.at
+        )
+        if self.task == 0:
+            return replace(convoy, candidate=candidate, offered=self.work)
+        return change_task(
+            convoy, self.task, lambda task: replace(task, candidate=candidate)
+        )
+
+
+class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
+    """It conflicts, or CI found it red."""
+
+    task: int
+    candidate: str | None
+    why: str
+
+    def sentence(self) -> str:
+        what = subject(self.task).capitalize()
+        return f"{what} cannot land: {clause(self.why)}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        if self.task == 0:
+            return replace(convoy, candidate=None)
+        return change_task(
+            convoy, self.task, lambda task: replace(task, candidate=None)
+        )
+
+
+class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
+    """The branch moved to the candidate, unchanged, in the push that carries this."""
+
+    task: int
+    candidate: str
+    branch: str
+    judged: tuple[str, ...]
+    """The checks that judged the candidate; `("none",)` where CI is not required."""
+
+    def sentence(self) -> str:
+        what, judged = subject(self.task).capitalize(), ", ".join(self.judged)
+        commit = self.candidate[:SHORT]
+        return f"{what} landed on {self.branch} as {commit} (judged: {judged})."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return convoy  # task.merged or convoy.completed beside it says the rest

@@ -1,0 +1,35 @@
+"""How a convoy gets its plan."""
+
+from msgspec.structs import replace
+
+from convoy.events.fact import ConvoyEvent
+from convoy.model.records import Estimate, Overlap, TaskSpec
+from convoy.model.state import Convoy, Moment, Task
+from convoy.text.counts_and_times import counted
+
+
+class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"):
+    """The convoy has a plan and is active."""
+
+    planner: str
+    tasks: tuple[TaskSpec, ...]
+    estimate: Estimate | None = None
+    """What its tasks may cost; null: unknown."""
+    overlaps: tuple[Overlap, ...] = ()
+    """Which of its tasks may collide, the likeliest first."""
+    warnings: tuple[str, ...] = ()
+    """Remarks for readers of the plan, each a sentence without its full stop."""
+
+    def sentence(self) -> str:
+        return f"Planned {counted(len(self.tasks), 'task')} ({self.planner})."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(
+            convoy,
+            state="planning" if convoy.waits_for_approval else "active",
+            tasks=tuple(Task(spec=spec) for spec in self.tasks),
+            planner=self.planner,
+            estimate=self.estimate,
+            warnings=self.warnings,
+            overlaps=self.overlaps,
+        )

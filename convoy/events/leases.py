@@ -1,0 +1,153 @@
+"""Who holds a resource: one holder at a time, for it and all that overlaps it.
+
+An expired lease is free for whoever asks next, and the deacon removes it. The bot's own
+lease is not here; it travels with its pushes.
+"""
+
+from msgspec.structs import replace
+
+from convoy.events.command import Command, Decision, Events, Refusal
+from convoy.events.fact import Event
+from convoy.model.state import Lease, State
+from convoy.text.counts_and_times import clock
+from grite.resource import BOT, overlaps
+
+
+class LeaseTaken(Event, frozen=True, kw_only=True, tag="lease.taken"):
+    """A resource belongs to `holder` until `expires` (unix ms)."""
+
+    resource: str
+    holder: str
+    nonce: str
+    expires: int
+
+    def sentence(self) -> str:
+        return f"{self.holder} holds {self.resource}."
+
+    def change(self, state: State) -> State:
+        lease = Lease(
+            resource=self.resource,
+            holder=self.holder,
+            nonce=self.nonce,
+            expires=self.expires,
+        )
+        return replace(state, leases={**state.leases, self.resource: lease})
+
+
+class LeaseFreed(Event, frozen=True, kw_only=True, tag="lease.freed"):
+    """The resource is free again."""
+
+    resource: str
+    nonce: str
+
+    def sentence(self) -> str:
+        return f"{self.resource} is free."
+
+    def change(self, state: State) -> State:
+        leases = dict(state.leases)
+        leases.pop(self.resource, None)
+        return replace(state, leases=leases)
+
+
+class TakeLease(Command, frozen=True, kw_only=True):
+    """A person wants a resource for themselves; the shell has checked its form."""
+
+    resource: str
+    holder: str
+    nonce: str
+    now: int
+    ttl_s: int
+
+    def decide(self, state: State) -> Decision:
+        """Give the resource to somebody, for a time."""
+        if self.resource == BOT:
+            return Refusal(f"{BOT} is the bot's own lease: nobody else can hold it")
+        met = [
+            lease
+            for lease in state.leases.values()
+            if overlaps(lease.resource, self.resource)
+        ]
+        for lease in met:
+            if lease.expires > self.now:
+                return Refusal(
+                    f"{self.resource} overlaps {lease.resource}, which {lease.holder} "
+                    f"holds until {clock(lease.expires)}"
+                )
+        expired: Events = tuple(_freed(lease) for lease in met)
+        taken = LeaseTaken(
+            resource=self.resource,
+            holder=self.holder,
+            nonce=self.nonce,
+            expires=self.now + self.ttl_s * 1000,
+        )
+        return (*expired, taken)
+
+
+class RenewLease(Command, frozen=True, kw_only=True):
+    """The holder wants to keep the resource for `ttl_s` from `now`."""
+
+    resource: str
+    holder: str
+    nonce: str
+    now: int
+    ttl_s: int
+
+    def decide(self, state: State) -> Decision:
+        """Let the holder keep it longer, if it shows its nonce."""
+        lease = _held(state, self)
+        if isinstance(lease, Refusal):
+            return lease
+        expires = self.now + self.ttl_s * 1000
+        return (
+            LeaseTaken(
+                resource=lease.resource,
+                holder=lease.holder,
+                nonce=lease.nonce,
+                expires=max(lease.expires, expires),
+            ),
+        )
+
+
+class FreeLease(Command, frozen=True, kw_only=True):
+    """The holder gives the resource up."""
+
+    resource: str
+    holder: str
+    nonce: str
+
+    def decide(self, state: State) -> Decision:
+        """Take the resource back from the holder who gives it up."""
+        lease = _held(state, self)
+        return lease if isinstance(lease, Refusal) else (_freed(lease),)
+
+
+class ExpireLease(Command, frozen=True, kw_only=True):
+    """The lease has expired."""
+
+    resource: str
+    nonce: str
+    now: int
+
+    def decide(self, state: State) -> Decision:
+        """Free an expired lease, whoever holds it."""
+        lease = state.leases.get(self.resource)
+        if lease is None or lease.nonce != self.nonce:
+            return Refusal(f"{self.resource} is free or somebody else's by now")
+        if lease.expires > self.now:
+            return Refusal(
+                f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"
+            )
+        return (_freed(lease),)
+
+
+def _held(state: State, command: RenewLease | FreeLease) -> Lease | Refusal:
+    lease = state.leases.get(command.resource)
+    if lease is None:
+        return Refusal(f"nobody holds {command.resource}")
+    if (lease.holder, lease.nonce) != (command.holder, command.nonce):
+        return Refusal(f"{command.resource} is held by {lease.holder}, not by you")
+    return lease
+
+
+def _freed(lease: Lease) -> LeaseFreed:
+    return LeaseFreed(resource=lease.resource, nonce=lease.nonce)

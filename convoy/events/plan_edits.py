@@ -1,0 +1,92 @@
+"""Changes that people make to a plan that is being carried out."""
+
+from msgspec.structs import replace
+
+from convoy.events.command import Command, Decision, Refusal, live
+from convoy.events.fact import ConvoyEvent, TaskEvent, clause
+from convoy.model.records import TaskSpec, Wait
+from convoy.model.state import Convoy, Moment, State, Task
+
+
+class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
+    """A person added a task to the plan."""
+
+    spec: TaskSpec
+    """The task, as if it had been planned."""
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} added task {self.spec.number}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, tasks=(*convoy.tasks, Task(spec=self.spec)))
+
+
+class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
+    """The task waits until another one is merged, too."""
+
+    on: int
+    """The other task's number."""
+    by: str
+    """Who asked; empty: the bot, because their work overlaps."""
+    why: str = ""
+    """The reason, when the bot did it by itself."""
+
+    def sentence(self) -> str:
+        why = f": {clause(self.why)}" if self.why else ""
+        by = f"{self.by} lets" if self.by else "The bot lets"
+        return f"{by} task {self.task} wait for task {self.on}{why}."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        why = Wait(self.on, self.why or f"{self.by} said so", overlap=not self.by)
+        linked = replace(
+            task.spec,
+            after=tuple(sorted({*task.spec.after, self.on})),
+            waits=(*task.spec.waits, why),
+        )
+        return replace(task, spec=linked)
+
+
+class TaskAssigned(TaskEvent, frozen=True, kw_only=True, tag="task.assigned"):
+    """Another engine makes the task's next attempts."""
+
+    engine: str
+    """A name in the convoy's engines."""
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} gave task {self.task} to the engine {self.engine}."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        return replace(task, spec=replace(task.spec, engine=self.engine))
+
+
+class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
+    """The convoy goes before or behind others."""
+
+    priority: int
+    """The rank from 0, which is first, to 2; a convoy begins with 1."""
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} gave the convoy priority p{self.priority}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, priority=self.priority)
+
+
+class RankConvoy(Command, frozen=True, kw_only=True):
+    """A person wants the convoy before or behind others."""
+
+    convoy: str
+    priority: int
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Put the convoy before or behind others."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.priority == self.priority:
+            return Refusal(f"{convoy.name} has priority p{self.priority} already")
+        return (ConvoyRanked(convoy=convoy.name, priority=self.priority, by=self.by),)

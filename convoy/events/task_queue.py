@@ -1,0 +1,89 @@
+"""How a task waits: for a session, or for a person."""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from convoy.events.fact import SessionEvent, clause
+from convoy.model.failures import with_failure, without_failures
+from convoy.model.records import Cause
+from convoy.model.state import Moment, State, Task
+
+_FAILED: Final[frozenset[Cause]] = frozenset({"lost", "failed", "refused"})
+_NOT_THE_WORKS: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
+"""Causes that say nothing about the task's work."""
+
+
+class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
+    """The task waits for a session; `why` is told to the next attempt."""
+
+    cause: Cause
+    why: str = ""
+    not_before: int = 0
+    """The earliest start (unix ms): the model's vendor wants a pause."""
+
+    def sentence(self) -> str:
+        if not self.why:
+            return f"Task {self.task} is queued."
+        why = clause(self.why)
+        return f"Task {self.task} is queued again ({self.cause}): {why}."
+
+    def change(self, state: State) -> State:
+        after = super().change(state)
+        if self.cause == "retry":
+            return without_failures(after)
+        return with_failure(after) if self.cause in _FAILED else after
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        is_retry = self.cause == "retry"
+        spent = 0 if is_retry else task.spent
+        is_news = self.why and self.cause not in {*_NOT_THE_WORKS, "spent"}
+        return replace(
+            task,
+            state="queued",
+            cause=self.cause,
+            why=self.why,
+            spent=spent - 1 if self.cause in _NOT_THE_WORKS else spent,
+            splits=False,
+            rounds=0 if is_retry else task.rounds,
+            outages=task.outages + 1 if self.cause == "outage" else 0,
+            not_before=self.not_before,
+            notes=(*task.notes, self.why) if is_news else task.notes,
+            work=None,
+            candidate=None,
+            approved_by=(),
+            earlier=task.work if self.cause == "changes" else task.earlier,
+        )
+
+
+class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):
+    """A person must act."""
+
+    why: str
+    cause: Cause | None = None
+    """The outcome of its last attempt; null: a person or a rule stopped it."""
+    splits: bool = False
+    """Whether it was too much for one agent, so that smaller tasks may do it."""
+
+    def sentence(self) -> str:
+        return f"Task {self.task} is blocked: {clause(self.why)}."
+
+    def change(self, state: State) -> State:
+        after = super().change(state)
+        return with_failure(after) if self._ran(state) else after
+
+    def _ran(self, state: State) -> bool:
+        """Whether the task is blocked instead of getting another attempt."""
+        convoy = state.convoys.get(self.convoy)
+        task = convoy.in_session(self.task) if convoy else None
+        return task is not None and task.state == "running"
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        return replace(
+            task,
+            state="blocked",
+            cause=self.cause or task.cause,
+            why=self.why,
+            candidate=None,
+            splits=self.splits,
+        )

@@ -1,0 +1,103 @@
+"""What a patch adds that looks like a secret: said by its file, never shown. Pure.
+
+What the same patch takes away elsewhere is no news, so a file that is moved or laid out
+anew is let through. Gate patterns name the files in which made-up ones may stand.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Final
+
+from convoy.gate.patch import is_matched, named
+from convoy.model.records import Gate
+from convoy.text.redaction import NO_SECRETS, Redaction, secrets_in
+
+_COMMIT: Final = re.compile(rb"[0-9a-f]{40}\b")
+"""How git begins each of several commits."""
+_OCTAL: Final = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
+_ESCAPES: Final = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
+
+
+def leaks(
+    what: str, patch: bytes, gate: Gate, known: Redaction = NO_SECRETS
+) -> tuple[str, ...]:
+    """Return why a patch may not land that adds a secret, a sentence; or nothing.
+
+    Args:
+        what: how the sentence begins, such as "The patch".
+        patch: as `git diff-tree --patch` writes it, of one commit or of several.
+        gate: names the files that may hold some.
+        known: secrets that have no shape.
+    """
+    found = [
+        path for path in _leaking(patch, known) if not is_matched(path, gate.secrets)
+    ]
+    return (f"{what} adds what looks like a secret: {named(found)}.",) if found else ()
+
+
+def _leaking(patch: bytes, known: Redaction) -> dict[str, None]:
+    """Return the files, each once, in which one of the commits adds a secret."""
+    found: dict[str, None] = {}
+    step = _Step()
+    for line in patch.split(b"\n"):
+        if _COMMIT.match(line):
+            found.update(step.leaking(known))
+            step = _Step()
+        else:
+            step.take(line)
+    found.update(step.leaking(known))
+    return found
+
+
+class _Step:
+    """What one commit adds, by file, and what it takes away."""
+
+    def __init__(self) -> None:
+        self._in_hunk = False
+        self._path = ""
+        self._added: defaultdict[str, list[bytes]] = defaultdict(list)
+        self._removed: list[bytes] = []
+
+    def take(self, line: bytes) -> None:
+        """Take the next line of the patch."""
+        if line.startswith(b"@@"):
+            self._in_hunk = True
+        elif self._in_hunk and line.startswith(b"+"):
+            self._added[self._path].append(line[1:])
+        elif self._in_hunk and line.startswith(b"-"):
+            self._removed.append(line[1:])
+        elif not (self._in_hunk and line.startswith((b" ", b"\\"))):
+            self._in_hunk = False
+            if line.startswith(b"+++ "):
+                self._path = _path(line[4:])
+
+    def leaking(self, known: Redaction) -> dict[str, None]:
+        """Return the files in which it adds a secret."""
+        before = _text(self._removed)
+        was_there = secrets_in(before) | known.known_in(before)
+        texts = ((each, _text(lines)) for each, lines in self._added.items())
+        return {
+            each: None
+            for each, text in texts
+            if (secrets_in(text) | known.known_in(text)) - was_there
+        }
+
+
+def _text(lines: Sequence[bytes]) -> str:
+    return b"\n".join(lines).decode("latin-1")
+
+
+def _path(name: bytes) -> str:
+    """Return the path that git writes after `+++`, quoted where it must be."""
+    name = name.removesuffix(b"\t")
+    if name.startswith(b'"'):
+        name = _OCTAL.sub(_unquoted, name[1:-1])
+    return name.removeprefix(b"b/").decode(errors="surrogateescape")
+
+
+def _unquoted(found: re.Match[bytes]) -> bytes:
+    code = found[1]
+    if len(code) > 1:
+        return bytes((int(code, 8) & 255,))
+    return _ESCAPES.get(code, code)

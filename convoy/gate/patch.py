@@ -1,0 +1,218 @@
+"""The patch gate: what an agent's commits may not do, whatever its prompt said.
+
+Pure. The runner asks early, so that the attempt fails with a reason; the bot asks again
+about the commits it fetched, and only its answer counts. Patterns mean what they mean
+in .gitignore (https://git-scm.com/docs/gitignore#_pattern_format) but for POSIX classes
+such as `[[:alpha:]]`; they are read here, as pathspec would cost every runner 25 ms to
+import, and tested against git itself.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from msgspec import Struct
+
+from convoy.model.records import Gate, Limits
+
+SYMLINK, SUBMODULE, GONE = "120000", "160000", "000000"
+SHOWN_PATHS = 3
+"""How many paths a sentence names before it counts the rest."""
+
+_RECORD = re.compile(rb":(\d{6}) (\d{6}) [0-9a-f]{40,64} [0-9a-f]{40,64} [A-Z]\d*")
+# Control characters, line separators, what turns the reading direction round, and
+# lone surrogates: how bytes that are not UTF-8 arrive here.
+_UNPRINTABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
+)
+# What HFS+ leaves out when it compares names: git's own list (utf8.c, next_hfs_char).
+_IGNORED_BY_HFS = re.compile("[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]")
+_TOKEN = re.compile(
+    r"(?P<dirs>(?:^|(?<=/))\*{2,}/)"
+    r"|(?P<rest>(?:^|(?<=/))\*{2,}$)"
+    r"|(?P<some>\*+)"
+    r"|(?P<one>\?)"
+    r"|\[(?P<not>[!^]?)(?P<set>\]?(?:\\.|[^\]\\])*)\]"
+    r"|\\?(?P<char>.)",
+    re.DOTALL,
+)
+_MEMBER = re.compile(r"\\?(?P<low>.)(?:-\\?(?P<high>.))?", re.DOTALL)
+_REGEX = {"dirs": "(?:.*/)?", "rest": ".+", "some": "[^/]*", "one": "[^/]"}
+
+
+class Change(Struct, frozen=True, order=True):
+    """One path that the patch adds, changes or deletes; modes are six octal digits."""
+
+    path: str
+    mode_before: str
+    mode_after: str
+
+
+class _Pattern(Struct, frozen=True):
+    regex: re.Pattern[str]
+    negated: bool
+    folders_only: bool
+    whole_path: bool
+
+    def matches(self, path: str, *, folder: bool) -> bool:
+        if self.folders_only and not folder:
+            return False
+        subject = path if self.whole_path else path.rpartition("/")[2]
+        return self.regex.fullmatch(subject) is not None
+
+
+def parse_raw(raw: bytes) -> tuple[Change, ...]:
+    """Read the output of `git diff-tree -r --raw -z --no-renames`.
+
+    A path that is not UTF-8 keeps its bytes as lone surrogates (and is refused below).
+
+    Raises:
+        ValueError: it is something else.
+    """
+    fields = raw.split(b"\0")
+    if fields.pop() or len(fields) % 2:
+        raise ValueError("the list of changed files is cut off")
+    changes = []
+    for record, path in zip(fields[::2], fields[1::2], strict=True):
+        found = _RECORD.fullmatch(record)
+        if found is None:
+            raise ValueError(f"not a record of a changed file: {record[:80]!r}")
+        modes = found[1].decode(), found[2].decode()
+        changes.append(Change(path.decode(errors="surrogateescape"), *modes))
+    return tuple(changes)
+
+
+def refusals(
+    changes: Sequence[Change], patch_bytes: int, gate: Gate, limits: Limits
+) -> tuple[str, ...]:
+    """Return why the patch may not land, a sentence for each reason; empty: it may.
+
+    Args:
+        changes: against the commit the attempt started from.
+        patch_bytes: the length of `git diff --binary` between the same two commits.
+        gate: protected patterns match in any case (some file systems do not tell
+            `.GitHub` from `.github`), allowed ones exactly.
+        limits: how large the patch may be.
+    """
+    too_much = _too_much(len(changes), patch_bytes, limits)
+    return (*too_much, *_of_paths("The patch", changes, gate))
+
+
+def passing(changes: Sequence[Change], gate: Gate) -> tuple[str, ...]:
+    """Return why commits may not land whose changes are gone again behind them."""
+    return _of_paths("A commit in between", changes, gate)
+
+
+def _of_paths(what: str, changes: Sequence[Change], gate: Gate) -> tuple[str, ...]:
+    kept = [change for change in changes if change.mode_after != GONE]
+    found = {
+        "adds or changes a symbolic link": _with_mode(kept, SYMLINK),
+        "adds or changes a submodule": _with_mode(kept, SUBMODULE),
+        "has a path that cannot be written safely": [
+            change.path for change in kept if not is_safe(change.path)
+        ],
+        "touches a protected path": [
+            change.path
+            for change in changes
+            if is_matched(change.path, gate.protected, any_case=True)
+        ],
+        "touches a path outside of what is allowed": [
+            change.path
+            for change in changes
+            if gate.allowed and not is_matched(change.path, gate.allowed)
+        ],
+    }
+    return tuple(
+        f"{what} {does}: {named(tuple(dict.fromkeys(paths)))}."
+        for does, paths in found.items()
+        if paths
+    )
+
+
+def is_safe(path: str) -> bool:
+    """Say whether a path is relative, printable and nowhere near a `.git`."""
+    parts = path.replace("\\", "/").split("/")
+    return not (
+        _UNPRINTABLE.search(path)
+        or any(part in {"", ".", ".."} or _is_dot_git(part) for part in parts)
+    )
+
+
+def is_matched(path: str, patterns: Iterable[str], *, any_case: bool = False) -> bool:
+    """Say whether .gitignore lines would ignore the file `path`.
+
+    As there: the last line that matches decides, `!` takes out again, and what lies in
+    a matched folder is matched.
+    """
+    compiled = [found for text in patterns if (found := _compiled(text, any_case))]
+    parts = path.split("/")
+    for count in range(1, len(parts) + 1):
+        upper, folder = "/".join(parts[:count]), count < len(parts)
+        for pattern in reversed(compiled):
+            if pattern.matches(upper, folder=folder):
+                if not pattern.negated:
+                    return True
+                break
+    return False
+
+
+@cache
+def _compiled(text: str, any_case: bool) -> _Pattern | None:  # noqa: FBT001  cached by position
+    text = re.sub(r"(?<!\\) +$", "", text)
+    if not text or text.startswith("#"):
+        return None
+    negated = text.startswith("!")
+    body = text[negated:]
+    folders_only = body.endswith("/")
+    body = body.removesuffix("/")
+    regex = "".join(map(_translated, _TOKEN.finditer(body.removeprefix("/"))))
+    flags = re.DOTALL | (re.IGNORECASE if any_case else re.NOFLAG)
+    return _Pattern(re.compile(regex, flags), negated, folders_only, "/" in body)
+
+
+def _translated(token: re.Match[str]) -> str:
+    if token["set"] is not None:
+        chars = "".join(_members(token["set"]))
+        if token["not"]:
+            return f"[^/{chars}]"
+        return f"(?!/)[{chars}]"
+    if token["char"] is not None:
+        return re.escape(token["char"])
+    return _REGEX[str(token.lastgroup)]
+
+
+def _members(chars: str) -> Iterable[str]:
+    for member in _MEMBER.finditer(chars):
+        low, high = member["low"], member["high"] or member["low"]
+        # Of a range the wrong way round git takes the first character alone.
+        yield f"{re.escape(low)}-{re.escape(max(high, low))}"
+
+
+def _is_dot_git(part: str) -> bool:
+    # NTFS drops dots and blanks at the end and what follows a colon; git~1 is the
+    # short name it gives to .git.
+    name = _IGNORED_BY_HFS.sub("", part).partition(":")[0].rstrip(". ").casefold()
+    return name in {".git", "git~1"}
+
+
+def _with_mode(changes: Iterable[Change], mode: str) -> list[str]:
+    return [change.path for change in changes if change.mode_after == mode]
+
+
+def _too_much(files: int, patch_bytes: int, limits: Limits) -> Iterable[str]:
+    if files > limits.patch_files:
+        yield f"The patch touches {files} files; {limits.patch_files} are allowed."
+    if patch_bytes > limits.patch_bytes:
+        yield f"The patch has {patch_bytes} bytes; {limits.patch_bytes} are allowed."
+
+
+def named(paths: Sequence[str]) -> str:
+    """Return the first of some paths, printable, and how many more there are."""
+    more = len(paths) - SHOWN_PATHS
+    names = [printable(path) for path in paths[:SHOWN_PATHS]]
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "")
+
+
+def printable(path: str) -> str:
+    """Return `path` with all that does not print written as an escape."""
+    return _UNPRINTABLE.sub(lambda found: f"\\u{ord(found[0]):04x}", path)

@@ -1,0 +1,74 @@
+"""An attempt at a task and what it leaves: a session, its work, and candidates."""
+
+from msgspec import Struct
+
+
+class Message(Struct, frozen=True):
+    """What a person said while an attempt ran."""
+
+    by: str
+    text: str
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """A session that has started and whose end is not in the log yet."""
+
+    number: int
+    session: str
+    nonce: str
+    base: str
+    root: str = ""
+    """The commit that its work is measured from, where that is not `base`."""
+    salvaged: int = 0
+    """The earlier attempt whose half-done work is `base`; 0: none."""
+    ground: str = ""
+    """The commit it would have started from without that half-done work."""
+    log: str
+    """The commit that carries `task.started`, which the runner is told to read."""
+    at: int
+    """The time it was started, later the time its dispatch was noted."""
+    run: int | None = None
+    """The workflow run, once the dispatch is known to be done."""
+    messages: tuple[Message, ...] = ()
+    """The messages people sent to the task since it started, oldest first."""
+    heard: int = 0
+    """How many of those messages its engine has been given."""
+
+
+class Work(Struct, frozen=True, kw_only=True):
+    """Work that an attempt handed in and the gate let through."""
+
+    attempt: int
+    commit: str
+    base: str
+    files: tuple[str, ...]
+    log: str = ""
+    """The commit that carries `work.accepted`; empty until it is pushed."""
+    at: int
+
+
+class HalfDone(Struct, frozen=True, kw_only=True):
+    """The unfinished work of an attempt that was stopped in the middle of it."""
+
+    attempt: int
+    commit: str
+    base: str
+    """The commit that the whole work is measured from."""
+    ground: str
+    """The commit that the first in this chain of attempts started from."""
+
+
+class HandedIn(Struct, frozen=True):
+    """The newest work that the gate let through, even if it was sent back since."""
+
+    attempt: int
+    commit: str
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """A commit that CI judges and that then lands unchanged."""
+
+    commit: str
+    base: str
+    work: str
+    at: int

@@ -1,0 +1,157 @@
+"""Every name that two parts of brat must spell alike: issues, sessions, refs, keys.
+
+Pure. A grite issue has no name of its own, so its id is the BLAKE2b-128 hash of a text
+that says what it is for: whoever knows the convoy's name finds its events.
+"""
+
+import hashlib
+import re
+from typing import Final
+
+HEADS: Final = "refs/heads/"
+"""The part of a branch's ref before its name."""
+_SESSION = re.compile(
+    r"([a-z0-9][a-z0-9-]{0,39})/(0|[1-9][0-9]{0,8})/([1-9][0-9]{0,8})"
+)
+_CHECK = "brat:check:"
+_MARKER = re.compile(r"<!-- brat:key=([a-z0-9:/-]+) -->")
+
+
+def _issue(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def repository_issue() -> bytes:
+    """Return the id of the issue that carries the events of the whole repository."""
+    return _issue("brat:repository")
+
+
+def convoy_issue(convoy: str) -> bytes:
+    """Return the id of the issue that carries a convoy's events."""
+    return _issue(f"brat:convoy:{convoy}")
+
+
+def task_issue(convoy: str, task: int) -> bytes:
+    """Return the id of the issue that carries a task's events."""
+    return _issue(f"brat:task:{convoy}/{task}")
+
+
+def issue_of(convoy: str, task: int) -> bytes:
+    """Return the id of a task's issue, or of the convoy's where there is no task."""
+    return task_issue(convoy, task) if task else convoy_issue(convoy)
+
+
+def session_name(convoy: str, task: int, attempt: int) -> str:
+    """Return the name of one attempt, as in run names: `<convoy>/<task>/<attempt>`."""
+    return f"{convoy}/{task}/{attempt}"
+
+
+def parse_session(text: str) -> tuple[str, int, int]:
+    """Return the convoy, the task and the attempt in a session's name.
+
+    Raises:
+        ValueError: it is no session's name; the message is one sentence for people.
+    """
+    found = _SESSION.fullmatch(text)
+    if found is None:
+        raise ValueError(
+            f"{text[:80]!r} is not the name of a session; give <convoy>/<task>/"
+            "<attempt>, such as fix-login-7/2/1."
+        )
+    return found[1], int(found[2]), int(found[3])
+
+
+def base_branch(convoy: str) -> str:
+    """Return the branch that the convoy's tasks share."""
+    return f"convoy/{convoy}/base"
+
+
+def task_branch(convoy: str, task: int) -> str:
+    """Return the branch that carries a task's accepted work."""
+    return f"convoy/{convoy}/task-{task}"
+
+
+def attempt_ref(convoy: str, task: int, attempt: int) -> str:
+    """Return the ref that keeps the work of an attempt that did not land."""
+    return f"refs/grite/attempts/{convoy}/{task}/{attempt}"
+
+
+def attempt_refs(convoy: str, task: int, attempt: int, commit: str) -> tuple[str, str]:
+    """Return the two refs that may keep a commit of an attempt.
+
+    The second is used when the first already keeps another commit.
+    """
+    ref = attempt_ref(convoy, task, attempt)
+    return ref, f"{ref}-{commit[:12]}"
+
+
+def queue_branch(target: str, commit: str) -> str:
+    """Return the branch that shows a candidate for `target` to CI."""
+    return f"brat/queue/{target.replace('/', '--')}/{commit}"
+
+
+def dispatch_key(session: str) -> str:
+    """Return the key under which a session's run is started."""
+    return f"dispatch:{session}"
+
+
+def pull_key(convoy: str, task: int) -> str:
+    """Return the key under which a pull request is opened; task 0 is the convoy's."""
+    return f"pull:{convoy}/{task}"
+
+
+def comment_key(convoy: str) -> str:
+    """Return the key under which the convoy's comment is written."""
+    return f"comment:{convoy}"
+
+
+def finish_key(convoy: str) -> str:
+    """Return the key of the comment that tells the convoy's issue that it is over."""
+    return f"finish:{convoy}"
+
+
+def notice_key(convoy: str, what: str) -> str:
+    """Return the key under which a webhook is told of `what` in the convoy."""
+    return f"notify:{convoy}/{what}"
+
+
+def answer_key(comment: int) -> str:
+    """Return the key under which a comment is answered."""
+    return f"answer:{comment}"
+
+
+def schedule_key(name: str, begun: int) -> str:
+    """Return the key under which a schedule's issue is opened at the time `begun`."""
+    return f"schedule:{name}/{begun}"
+
+
+def check_key(convoy: str, task: int, attempt: int) -> str:
+    """Return the key of the check that shows accepted work; task 0 is the convoy's."""
+    return f"{_CHECK}{convoy}/{task}/{attempt}"
+
+
+def is_check_key(text: str) -> bool:
+    """Whether a check's external id says that a bot made it."""
+    return text.startswith(_CHECK)
+
+
+def sign_key(kind: str, name: str) -> str:
+    """Return the key under which a review (by id) or a tick (by delivery) is answered.
+
+    Raises:
+        ValueError: `name` has other characters than a key may have.
+    """
+    key = f"answer:{kind}/{name.casefold()}"
+    if keys_in(marker(key)) != (key,):
+        raise ValueError(f"{name[:80]!r} cannot be a part of a key")
+    return key
+
+
+def marker(key: str) -> str:
+    """Return the hidden line by which a text on the forge is found again."""
+    return f"<!-- brat:key={key} -->"
+
+
+def keys_in(text: str) -> tuple[str, ...]:
+    """Return the keys of the markers in `text`, in order."""
+    return tuple(_MARKER.findall(text))

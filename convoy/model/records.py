@@ -1,0 +1,293 @@
+"""The records that events are made of, and the words that their fields may hold."""
+
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from convoy.model.engine_types import ENGINE_TYPES
+
+Strategy = Literal["rebase", "squash", "merge"]
+Cause = Literal[
+    "planned",
+    "lost",
+    "failed",
+    "refused",
+    "conflict",
+    "red",
+    "changes",
+    "outage",
+    "setup",
+    "spent",
+    "retry",
+]
+"""Why a task is in the queue: only `planned`, `outage`, `setup`, `spent` and `retry`
+cost no attempt."""
+FREE: Final[frozenset[Cause]] = frozenset(
+    {"planned", "outage", "setup", "spent", "retry"}
+)
+"""Causes of a return to the queue that cost no attempt."""
+
+Kind = Literal["work", "report", "scout", "review", "tests", "rival", "choice", "split"]
+"""What a task is for; docs/workflows.md says what each kind does."""
+ActionKind = Literal["dispatch", "pull", "comment", "finish", "answer", "notify"]
+Reaction = Literal["", "rocket", "confused", "-1"]
+Approve = Literal["auto", "plan"]
+Followups = Literal["ask", "auto", "off"]
+Opinion = Literal["approve", "changes"]
+"""A review's verdict."""
+Verdict = Literal["success", "failure", "noop", "cancelled", "timed_out"]
+"""The witness's report on a session; the agent's own is never taken for it."""
+
+
+class Wait(Struct, frozen=True):
+    """Why a task waits for another one, where its planner did not say so."""
+
+    on: int
+    """The other task's number."""
+    why: str
+    overlap: bool = False
+    """Whether the wait ends when the other is dropped, as where both touch the same
+    files."""
+
+
+class TaskSpec(Struct, frozen=True, kw_only=True):
+    """One task as planned."""
+
+    number: int
+    """From 1; 0 is the plan itself."""
+    title: str
+    instructions: str
+    after: tuple[int, ...] = ()
+    """Numbers of the tasks that must be merged first."""
+    paths: tuple[str, ...] = ()
+    """The paths it expects to touch; a folder ends in a slash. Empty: not declared."""
+    needs: tuple[str, ...] = ()
+    """Resources such as `port:5432` or `service:mail`."""
+    engine: str = "default"
+    """A name in the convoy's engines."""
+    why: str = ""
+    """The planner's reason for this task and its engine."""
+    waits: tuple[Wait, ...] = ()
+    """Why it waits for tasks that are not in its own plan."""
+    follows: int = 0
+    """The task whose agent asked for it; 0: it was planned, or a person added it."""
+    kind: Kind = "work"
+    on: tuple[int, ...] = ()
+    """The task whose work it reviews or continues; both are merged together. For a
+    choice: the rivals; for a split: the task to be split."""
+    rounds: int = 2
+    """How often a review may ask for changes."""
+    part_of: int = 0
+    """The task that was split into this and others; 0: none."""
+    acceptance: str = ""
+    """A shell command that exits with 0 when the task is done; empty: none."""
+
+
+class Finding(Struct, frozen=True, kw_only=True):
+    """One thing that a report says."""
+
+    title: str
+    detail: str = ""
+    paths: tuple[str, ...] = ()
+    """The files or folders that show it."""
+
+
+class Report(Struct, frozen=True, kw_only=True):
+    """What a task that changes nothing found out, in its agent's words, cleaned."""
+
+    summary: str
+    findings: tuple[Finding, ...] = ()
+    recommendation: str = ""
+    open: tuple[str, ...] = ()
+    """The questions it could not answer."""
+
+
+class Overlap(Struct, frozen=True, kw_only=True):
+    """Two tasks that may run at once, and how likely their work is to collide."""
+
+    one: int
+    other: int
+    chance: float
+    """From 0 to 1: a guess from their paths and from earlier history."""
+    files: tuple[str, ...] = ()
+    """The paths where they may collide, the likeliest first."""
+
+
+class Followup(Struct, frozen=True, kw_only=True):
+    """Further work that an agent saw but was not asked to do."""
+
+    title: str
+    added: int = 0
+    """The task it became automatically; 0: none."""
+    why: str = ""
+    """Why it did not become a task, where it should have."""
+
+
+class Price(Struct, frozen=True, kw_only=True):
+    """What a model's tokens cost, in US dollars per million."""
+
+    input: float
+    """For what the model reads."""
+    output: float
+    """For what the model writes."""
+    cached: float | None = None
+    """For what it reads from its vendor's cache; null: the same as `input`."""
+
+
+class Usage(Struct, frozen=True, kw_only=True):
+    """What sessions used, according to their engines; 0: nothing, or not reported."""
+
+    input_tokens: int = 0
+    """Tokens the model read, without those from its vendor's cache."""
+    cached_tokens: int = 0
+    """Tokens read from the vendor's cache."""
+    output_tokens: int = 0
+    """Tokens the model wrote."""
+    unpriced_tokens: int = 0
+    """How many of all these tokens have no known price and are not in `usd`."""
+    usd: float = 0.0
+    """The cost in US dollars: the engine's own figure, else by its `price`."""
+
+
+class Estimate(Struct, frozen=True, kw_only=True):
+    """What tasks may cost if each takes one attempt."""
+
+    usd: float
+    attempts: int = 0
+    """How many earlier tasks of the same engines it rests on; 0: a guess by price."""
+
+
+class EngineSpec(Struct, frozen=True, kw_only=True):
+    """How to start one kind of agent, frozen when the convoy was accepted."""
+
+    type: str
+    model: str | None = None
+    args: tuple[str, ...] = ()
+    """For `shell` the whole command line, else arguments added to the engine's own."""
+    timeout_s: int = 1800
+    silence_s: int = 900
+    """How long it may stay silent, if it is an engine that talks while it works."""
+    max_sessions: int = 8
+    secret: str | None = None
+    """The environment variable of the job that holds the model's key; None: the
+    engine's usual one."""
+    price: Price | None = None
+    """What its tokens cost, where the engine does not say; null: unknown."""
+    tools: tuple[str, ...] = ()
+    """The only tools it may use, by the engine's own names; empty: all it has."""
+    good_at: str = ""
+    """What the planner is told about it; empty: the default for its type."""
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The variables of which one must hold its key; empty: none is known."""
+        known = ENGINE_TYPES.get(self.type)
+        return (self.secret,) if self.secret else known.keys if known else ()
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    """What one attempt may use."""
+
+    output_bytes: int = 10_000_000
+    patch_files: int = 300
+    patch_bytes: int = 2_000_000
+    setup_s: int = 600
+    """How long `.brat/setup.sh` may take; the engine's own time begins after it."""
+    acceptance_s: int = 600
+    """How long the task's acceptance command may take, after the engine's own time."""
+    checkpoint_s: int = 120
+    """How often its work in progress is saved, if it changed; 0: never."""
+    model_calls: int = 1_000
+    """How many calls to its model it may make, where the key proxy counts them."""
+    tokens: int = 50_000_000
+    """How many tokens those calls may use, including the vendor's cache."""
+    usd: float | None = None
+    """What they may cost by the engine's price; null: no limit."""
+
+
+class Budget(Struct, frozen=True, kw_only=True):
+    """What may be spent, in US dollars; only known spending counts."""
+
+    task: float | None = None
+    """For one task; null: no limit."""
+    convoy: float | None = None
+    """For the whole convoy; null: no limit."""
+    day: float | None = None
+    """For all convoys in one day, UTC; null: no limit."""
+
+
+INSTRUCTIONS = (
+    *("AGENTS.md", ".mcp.json", ".envrc", ".cursor/**", ".husky/**", ".githooks/**"),
+    *(".npmrc", "bunfig.toml"),
+    *(pattern for each in ENGINE_TYPES.values() for pattern in each.obeys),
+)
+"""Files that an agent CLI, a shell or a package manager obeys wherever it finds them:
+one task could use them to control the next."""
+
+
+class Gate(Struct, frozen=True, kw_only=True):
+    """The files a patch may not touch (`protected`) or may only touch (`allowed`).
+
+    Patterns as in .gitignore, relative to the repository's top. An empty `allowed`
+    allows all files.
+    """
+
+    protected: tuple[str, ...] = (
+        *(".brat/**", ".github/**", ".git/**", ".gitmodules"),
+        *INSTRUCTIONS,
+    )
+    allowed: tuple[str, ...] = ()
+    secrets: tuple[str, ...] = ()
+    """Patterns of files that may contain text that looks like a secret."""
+
+
+PLANNER = "planner:"
+"""The prefix of a planner plugin's name and type; no engine's name can have it."""
+
+Occasion = Literal["intervention", "completion"]
+"""The events a webhook is told: something waits for a person; a convoy has landed."""
+
+
+class Settings(Struct, frozen=True, kw_only=True):
+    """The configuration a convoy was accepted with; later edits do not affect it."""
+
+    engines: dict[str, EngineSpec]
+    strategy: Strategy = "rebase"
+    require_ci: bool = True
+    checks: tuple[str, ...] = ()
+    """Names of the checks that must be green; empty: all of them, at least one."""
+    attempts: int = 3
+    tasks: int = 20
+    max_sessions: int = 32
+    locks: Literal["off", "warn", "require"] = "require"
+    """Whether a task waits for leases on what it declares (`require`), is only told
+    about them (`warn`), or ignores them (`off`)."""
+    limits: Limits = Limits()
+    gate: Gate = Gate()
+    planner: str = ""
+    """The engine that plans; empty: the issue's own task list is the plan."""
+    approve: Approve = "auto"
+    """Whether a person has to approve the plan before anything starts (`plan`)."""
+    approvals: int = 0
+    """How many people must approve a task's work, not counting who asked for it."""
+    budget: Budget = Budget()
+    egress: tuple[str, ...] | None = None
+    """The only hosts that agents may reach; null: none where the key proxy reaches the
+    model, else all."""
+    failures: int = 20
+    """After this many failed attempts in a row, over all convoys, everything pauses."""
+    staged: bool = False
+    """Whether the plan is only shown: nothing starts while this is set."""
+    followups: Followups = "ask"
+    """What happens to further work that agents see: it is shown (`ask`), becomes a task
+    automatically (`auto`), or agents are not asked for it (`off`)."""
+    notify: tuple[Occasion, ...] = ()
+    """The events that the bot's webhook, if any, is told."""
+    splitter: str = ""
+    """The engine that splits a task that was too much for one agent; empty: such a task
+    waits for a person."""
+
+    @property
+    def workers(self) -> dict[str, EngineSpec]:
+        """The engines that tasks may have; a planner plugin is not one."""
+        return {n: e for n, e in self.engines.items() if not n.startswith(PLANNER)}

@@ -1,0 +1,266 @@
+"""The state that folding the log gives.
+
+Frozen: a change is a new value.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from convoy.model.attempt import Attempt, Candidate, HalfDone, HandedIn, Work
+from convoy.model.records import (
+    ActionKind,
+    Cause,
+    Estimate,
+    Followup,
+    Overlap,
+    Reaction,
+    Report,
+    Settings,
+    TaskSpec,
+    Usage,
+)
+
+TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
+ConvoyState = Literal["planning", "active", "paused", "complete", "failed"]
+
+
+class Moment(Struct, frozen=True):
+    """Where in the log the fold stands."""
+
+    commit: str = ""
+    """The commit being folded; empty until it is written."""
+    at: int = 0
+    """Time of the event being folded, unix ms."""
+
+
+class Task(Struct, frozen=True, kw_only=True):
+    """One task and where it stands."""
+
+    spec: TaskSpec
+    state: TaskState = "queued"
+    cause: Cause = "planned"
+    why: str = ""
+    """Why it waits, is blocked or was dropped."""
+    started: int = 0
+    """Attempts ever started: the number of the newest."""
+    spent: int = 0
+    """Attempts that count against the limit."""
+    outages: int = 0
+    """How many outages of the model's vendor in a row stopped its attempts."""
+    not_before: int = 0
+    """It does not start before this time, unix ms."""
+    notes: tuple[str, ...] = ()
+    """Why earlier attempts did not land, oldest first."""
+    learned: tuple[str, ...] = ()
+    """The latest notes its agents left for the tasks that build on it."""
+    proven: str = ""
+    """The work that CI found as it should be: tests red, a rival's work green."""
+    lines: int = 0
+    """For a rival: how many lines that work adds and removes."""
+    splits: bool = False
+    """Whether it is blocked because it was too much for one agent."""
+    chosen: int = 0
+    """For a choice: the chosen rival; 0: none yet."""
+    approves: str = ""
+    """For a review: the work it approves; empty: none yet."""
+    rounds: int = 0
+    """For a review: how often it asked for changes since a person last acted."""
+    report: Report | None = None
+    """The report of a task that ends in one, else None."""
+    followups: tuple[Followup, ...] = ()
+    """Further work that its agents saw, oldest first."""
+    attempt: Attempt | None = None
+    work: Work | None = None
+    handed_in: HandedIn | None = None
+    candidate: Candidate | None = None
+    approved_by: tuple[str, ...] = ()
+    """Who approves the current work; newer work needs approval again."""
+    earlier: Work | None = None
+    """Work that a person wants changed; the next attempt continues it."""
+    half_done: HalfDone | None = None
+    """The half-done work of its last attempt; the next one continues it."""
+    withdrawn: bool = False
+    """Whether a person took it out of the merge queue."""
+    put_back_by: str = ""
+    """Who put it back into the merge queue, and so answers for its landing."""
+    held: str = ""
+    """The label on its pull request that keeps it from merging."""
+    runs: tuple[int, ...] = ()
+    """The workflow runs of its attempts, oldest first."""
+    pull: int | None = None
+    landed: str | None = None
+    begun_at: int = 0
+    """When its first attempt started."""
+    ended_at: int = 0
+    worked_ms: int = 0
+    """Total time of its sessions, as if they had run one after another."""
+    used: Usage = Usage()
+    """What its ended sessions used, according to their engines."""
+
+    @property
+    def number(self) -> int:
+        """Its number in the convoy."""
+        return self.spec.number
+
+    @property
+    def newest_run(self) -> int | None:
+        """The workflow run of its newest session; None: none, or not known yet."""
+        if self.attempt is not None:
+            return self.attempt.run
+        return self.runs[-1] if self.runs else None
+
+    @property
+    def settled(self) -> bool:
+        """Whether it is over: nothing more will happen to it."""
+        return self.state in ("merged", "dropped")
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether CI found its current work to be as it should be."""
+        return self.work is not None and self.proven == self.work.commit
+
+
+class Convoy(Struct, frozen=True, kw_only=True):
+    """A group of tasks that share `convoy/<name>/base`."""
+
+    name: str
+    issue: int
+    title: str
+    text: str
+    by: str
+    target: str
+    base: str
+    settings: Settings
+    pattern: str = ""
+    """The template that is its plan; empty: none."""
+    inputs: dict[str, str] = {}
+    """The values that fill the template."""
+    state: ConvoyState = "planning"
+    why: str = ""
+    planner: str = ""
+    tasks: tuple[Task, ...] = ()
+    vouched_by: str = ""
+    """Who last approved its plan or resumed it, and so answers for what starts; empty:
+    who asked for it."""
+    mayor: Task | None = None
+    """Task 0, where an engine plans; it has neither a branch nor a pull request."""
+    estimate: Estimate | None = None
+    """The estimated cost of its tasks when they were planned."""
+    warnings: tuple[str, ...] = ()
+    """Remarks for readers of the plan."""
+    overlaps: tuple[Overlap, ...] = ()
+    """Which of its tasks may collide, as estimated when they were planned."""
+    scratchpad: tuple[str, ...] = ()
+    """The notes its agents left for each other, oldest first."""
+    priority: int = 1
+    """The rank: 0 goes before 1, and 1 before 2."""
+    withdrawn: bool = False
+    """Whether a person took its own pull request out of the merge queue."""
+    put_back_by: str = ""
+    """Who put its pull request back into the merge queue, and so answers for
+    landing."""
+    held: str = ""
+    """The label that keeps the whole convoy from starting and merging."""
+    comment: int | None = None
+    called: tuple[str, ...] = ()
+    """What people have been told waits for them, by the keys of
+    `convoy.readiness.needs`."""
+    pull: int | None = None
+    candidate: Candidate | None = None
+    offered: str = ""
+    """The tip of its branch when the branch was last offered to the target."""
+    landed: str | None = None
+    requested_at: int = 0
+    ended_at: int = 0
+
+    def task(self, number: int) -> Task | None:
+        """Return task `number`; None when there is none. Numbers may have gaps."""
+        return next((task for task in self.tasks if task.number == number), None)
+
+    def in_session(self, number: int) -> Task | None:
+        """Return what a session may work on: a task, or for 0 the plan itself."""
+        return self.task(number) if number else self.mayor
+
+    @property
+    def waits_for_approval(self) -> bool:
+        """Whether its plan starts only after a person approves it."""
+        return self.settings.approve == "plan" or self.settings.staged
+
+    @property
+    def staged(self) -> bool:
+        """Whether it is only planned and shown."""
+        return self.settings.staged and self.state == "planning"
+
+    @property
+    def ended(self) -> bool:
+        """Whether it is complete or failed."""
+        return self.state in ("complete", "failed")
+
+    @property
+    def settled(self) -> bool:
+        """Whether every task is merged or dropped, and there is at least one."""
+        return bool(self.tasks) and all(task.settled for task in self.tasks)
+
+
+class Lease(Struct, frozen=True, kw_only=True):
+    """A resource that somebody holds until `expires` (unix ms)."""
+
+    resource: str
+    holder: str
+    nonce: str
+    expires: int
+
+
+class Intent(Struct, frozen=True, kw_only=True):
+    """An announced action that is not yet noted as done."""
+
+    key: str
+    kind: ActionKind
+    convoy: str
+    task: int
+    attempt: int
+    issue: int = 0
+    comment: int = 0
+    reaction: Reaction = ""
+    text: str = ""
+
+
+class State(Struct, frozen=True, kw_only=True):
+    """Everything the log says."""
+
+    moment: Moment = Moment()
+    bots: frozenset[str] = frozenset()
+    """Actors (hex) whose events count."""
+    convoys: dict[str, Convoy] = {}
+    leases: dict[str, Lease] = {}
+    intents: dict[str, Intent] = {}
+    day: int = 0
+    """The last day (UTC, counted from 1970) on which money was spent."""
+    day_usd: float = 0.0
+    """The known spending of all convoys on that day."""
+    answered: frozenset[int] = frozenset()
+    """Comments whose commands were carried out and answered."""
+    heard: frozenset[str] = frozenset()
+    """Reviews and ticks that were carried out and answered, by key."""
+    paused_by: str = ""
+    """Who stopped everything; empty: nobody."""
+    failures: int = 0
+    """Attempts in a row, of all convoys, that brought no work."""
+    unknown: tuple[str, ...] = ()
+    """Types of bot events this version does not know; while any is here, read only."""
+
+    def running(self) -> Iterator[tuple[Convoy, Task]]:
+        """Yield each task that has a session, with its convoy.
+
+        This includes a dropped or blocked task whose session has not ended.
+        """
+        for convoy in self.convoys.values():
+            for task in (*((convoy.mayor,) if convoy.mayor else ()), *convoy.tasks):
+                if task.attempt is not None:
+                    yield convoy, task
+
+    def live(self) -> Iterator[Convoy]:
+        """Yield each convoy that has not ended, oldest first."""
+        return (convoy for convoy in self.convoys.values() if not convoy.ended)

@@ -1,0 +1,1 @@
+"""The actions due now to bring the world in line with the log. Pure."""

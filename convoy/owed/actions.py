@@ -1,0 +1,256 @@
+"""The actions that are due, as data. Staged actions change git; effects the forge."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from convoy.model.state import Intent
+from convoy.readiness.needs import Need
+from convoy.readiness.reorder import Reorder
+
+Role = Literal["mayor", "witness", "refinery", "deacon"]
+
+
+class MakePlan(Struct, frozen=True):
+    """Turn the convoy's frozen text into tasks."""
+
+    convoy: str
+
+
+class BeginPlan(Struct, frozen=True):
+    """Start the next session that plans the convoy."""
+
+    convoy: str
+
+
+class CreateBase(Struct, frozen=True):
+    """Push the convoy's shared branch at `commit`; it must not exist."""
+
+    convoy: str
+    commit: str
+
+
+class Split(Struct, frozen=True):
+    """Let the mayor split what was too much for one agent."""
+
+    convoy: str
+    task: int
+
+
+class Begin(Struct, frozen=True):
+    """Start the task's next attempt from `base`."""
+
+    convoy: str
+    task: int
+    base: str
+
+
+class Collect(Struct, frozen=True):
+    """Take in the result of a run that has ended."""
+
+    convoy: str
+    task: int
+    run: int
+
+
+class Build(Struct, frozen=True):
+    """Build candidates of these tasks, one on the other, the first on `onto`."""
+
+    convoy: str
+    tasks: tuple[int, ...]
+    onto: str
+
+
+class Try(Struct, frozen=True):
+    """Let CI judge work as it is: tests before their code exists, or a rival's work."""
+
+    convoy: str
+    task: int
+
+
+class Prove(Struct, frozen=True):
+    """CI found work as it should be: tests red, a rival's green."""
+
+    convoy: str
+    task: int
+    candidate: str
+
+
+class Choose(Struct, frozen=True):
+    """Let the only remaining rival land."""
+
+    convoy: str
+    task: int
+
+
+class BuildConvoy(Struct, frozen=True):
+    """Build the convoy's own candidate on the target's tip."""
+
+    convoy: str
+    onto: str
+
+
+class Align(Struct, frozen=True):
+    """Move these tasks' branches to their candidates, so that they show as merged."""
+
+    convoy: str
+    tasks: tuple[int, ...]
+
+
+class Land(Struct, frozen=True):
+    """Move the convoy's branch from `tip` over these tasks' candidates."""
+
+    convoy: str
+    tasks: tuple[int, ...]
+    tip: str
+
+
+class LandConvoy(Struct, frozen=True):
+    """Move the target branch from `tip` to the convoy's candidate."""
+
+    convoy: str
+    tip: str
+
+
+class Reject(Struct, frozen=True):
+    """CI found the front candidate red; task 0 is the convoy's own."""
+
+    convoy: str
+    task: int
+    candidate: str
+    text: str
+
+
+class Block(Struct, frozen=True):
+    """The task (0: the convoy) cannot go on without a person."""
+
+    convoy: str
+    task: int
+    why: str
+    splits: bool = False
+    """Whether smaller tasks may do what it cannot."""
+
+
+class Defer(Struct, frozen=True):
+    """The task does not start before `until` (unix ms): the day's money is spent."""
+
+    convoy: str
+    task: int
+    until: int
+    why: str
+
+
+class Pause(Struct, frozen=True):
+    """Nothing new starts in the convoy until a person resumes it."""
+
+    convoy: str
+    why: str
+    tell: bool
+    """Whether its issue is told; if several pause at once, only the first one's is."""
+
+
+class Call(Struct, frozen=True):
+    """Tell people in a new comment, which notifies them, what waits for them."""
+
+    convoy: str
+    needs: tuple[Need, ...]
+
+
+class Sweep(Struct, frozen=True):
+    """Delete refs nobody needs, each only if it is still at the commit seen."""
+
+    refs: tuple[tuple[str, str], ...]
+
+
+class Expire(Struct, frozen=True):
+    """Free a lease that has run out."""
+
+    resource: str
+    nonce: str
+
+
+class Do(Struct, frozen=True):
+    """Carry out an announced action."""
+
+    intent: Intent
+
+
+class CancelRun(Struct, frozen=True):
+    """Cancel a run that is past its deadline or whose work is no longer wanted."""
+
+    run: int
+    force: bool = False
+    """Whether to force it, because it did not end when asked to."""
+
+
+class Show(Struct, frozen=True):
+    """Bring the convoy's comment, labels and checks up to date."""
+
+    convoy: str
+
+
+Staged = (
+    MakePlan
+    | BeginPlan
+    | CreateBase
+    | Reorder
+    | Begin
+    | Split
+    | Collect
+    | Build
+    | Try
+    | Prove
+    | Choose
+    | BuildConvoy
+    | Align
+    | Land
+    | LandConvoy
+    | Reject
+    | Block
+    | Defer
+    | Pause
+    | Call
+    | Sweep
+    | Expire
+)
+Effect = Do | CancelRun | Show
+Action = Staged | Effect
+
+_ROLES: dict[type[Action], Role] = {
+    MakePlan: "mayor",
+    BeginPlan: "mayor",
+    CreateBase: "mayor",
+    Reorder: "mayor",
+    Begin: "witness",
+    Split: "mayor",
+    Collect: "witness",
+    CancelRun: "witness",
+    Build: "refinery",
+    Try: "refinery",
+    Prove: "refinery",
+    Choose: "refinery",
+    BuildConvoy: "refinery",
+    Align: "refinery",
+    Land: "refinery",
+    LandConvoy: "refinery",
+    Reject: "refinery",
+    Block: "refinery",
+    Defer: "witness",
+    Pause: "witness",
+    Sweep: "deacon",
+    Expire: "deacon",
+}
+
+
+def role_of(action: Action) -> Role | None:
+    """Return the role whose work the action is; None: any role's.
+
+    The planning session is the mayor's, from its dispatch to its result.
+    """
+    if isinstance(action, Collect) and action.task == 0:
+        return "mayor"
+    if isinstance(action, Do):
+        witness: Role = "witness" if action.intent.task else "mayor"
+        kinds: dict[str, Role] = {"dispatch": witness, "pull": "refinery"}
+        return kinds.get(action.intent.kind)
+    return _ROLES.get(type(action))

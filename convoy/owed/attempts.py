@@ -1,0 +1,161 @@
+"""The actions due for sessions: some have to end, others to start. Pure."""
+
+from collections import Counter, deque
+from collections.abc import Iterator
+
+from convoy.kinds.relations import half_done, stands_on
+from convoy.kinds.split_kind import can_be_split
+from convoy.model import ids
+from convoy.model.state import Convoy, State, Task
+from convoy.owed.actions import (
+    Action,
+    Begin,
+    BeginPlan,
+    Block,
+    CancelRun,
+    Collect,
+    Defer,
+    Pause,
+    Split,
+)
+from convoy.owed.patience import Patience
+from convoy.readiness.attempt_start import (
+    must_wait,
+    plannable,
+    ready,
+    resting,
+    startable,
+)
+from convoy.readiness.budget_left import closed, overspent, reopens
+from convoy.readiness.observed import Observed
+from convoy.readiness.reorder import overlooked
+
+TOO_MANY = (
+    "too many attempts in a row brought no work ({}, over all convoys): see why they "
+    "failed, then say `/brat resume all`"
+)
+
+
+def ended_sessions(
+    state: State, observed: Observed, patience: Patience, now: int
+) -> Iterator[Action]:
+    """Collect the results of ended sessions, and end sessions past their deadline."""
+    for convoy, task in state.running():
+        attempt = task.attempt
+        if attempt is None or attempt.run is None:
+            continue
+        run = observed.runs.get(attempt.run)
+        settings = convoy.settings
+        timeout_s = settings.engines[task.spec.engine].timeout_s
+        timeout_s += settings.limits.setup_s
+        late_ms = now - attempt.at - (timeout_s + patience.session_slack_s) * 1000
+        late = late_ms > 0
+        if run.completed if run else late:  # the forge may have forgotten it
+            yield Collect(convoy.name, task.number, attempt.run)
+        elif run and (late or task.state != "running"):
+            yield CancelRun(run.id, force=late_ms > patience.force_s * 1000)
+
+
+def deferred(state: State, convoy: Convoy, now: int) -> Iterator[Action]:
+    """Let what could start wait for the next day if today's money is spent."""
+    for task in convoy.tasks:
+        is_ready = startable(convoy, task) and task.not_before <= now
+        if is_ready and (why := closed(state, convoy, task, now)):
+            yield Defer(convoy.name, task.number, reopens(now), why)
+
+
+def overspent_tasks(convoy: Convoy) -> Iterator[Action]:
+    """Ask a person if the money for the next attempt is spent."""
+    for task in convoy.tasks:
+        if ready(convoy, task) and (why := overspent(convoy, task)):
+            is_small = why.startswith(
+                "the task's"
+            )  # of its own money, not the convoy's
+            yield Block(convoy.name, task.number, why, splits=is_small)
+
+
+def splits(convoy: Convoy) -> Iterator[Action]:
+    """Let the mayor split what was too much for one agent."""
+    for task in convoy.tasks:
+        if convoy.state == "active" and can_be_split(convoy, task):
+            yield Split(convoy.name, task.number)
+
+
+def starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
+    """Start what may start; if too many attempts in a row failed, pause instead."""
+    broken = [
+        convoy.name
+        for convoy in state.live()
+        if convoy.state == "active" and state.failures >= convoy.settings.failures
+    ]
+    why = TOO_MANY.format(state.failures)
+    for name in broken:
+        yield Pause(name, why, tell=name == broken[0])
+    if not broken:
+        yield from _slots_given(state, observed, now)
+
+
+def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]:
+    """Give free slots to the convoys in turn, the one with the fewest first.
+
+    Convoys of a higher priority come before all others.
+    """
+    used = Counter(convoy.name for convoy, _ in state.running())
+    engines = Counter(task.spec.engine for _, task in state.running())
+    # A task waiting for its vendor keeps its slot: so an engine's slots go down with
+    # each outage, and come back one by one as the waits, which are spread, run out.
+    engines.update(resting(state, now))
+    queues = {
+        convoy.name: deque(_startable(state, convoy, observed, now))
+        for convoy in state.live()
+    }
+    while waiting := [name for name, queue in queues.items() if queue]:
+        name = min(waiting, key=lambda n: (state.convoys[n].priority, used[n]))
+        convoy = state.convoys[name]
+        if used.total() >= convoy.settings.max_sessions:
+            queues[name].clear()
+            continue
+        task = queues[name].popleft()
+        engine = task.spec.engine
+        if engines[engine] < convoy.settings.engines[engine].max_sessions:
+            used[name] += 1
+            engines[engine] += 1
+            yield _begin(convoy, task, observed)
+
+
+def _startable(
+    state: State, convoy: Convoy, observed: Observed, now: int
+) -> Iterator[Task]:
+    """Yield what a session could work on now if there were free slots."""
+    mayor = None if state.paused_by else convoy.mayor
+    if mayor and plannable(convoy, mayor) and mayor.not_before <= now:
+        yield mayor
+    if ids.HEADS + ids.base_branch(convoy.name) not in observed.refs:
+        return
+    later = {each.task for each in overlooked(convoy)}
+    for task in convoy.tasks:
+        is_ready = startable(convoy, task) and task.not_before <= now
+        if task.number in later or (is_ready and closed(state, convoy, task, now)):
+            continue
+        if is_ready and not must_wait(state, convoy, task, now):
+            yield task
+
+
+def _begin(convoy: Convoy, task: Task, observed: Observed) -> Begin | BeginPlan:
+    if task.number == 0:
+        return BeginPlan(convoy.name)
+    tip = observed.refs[ids.HEADS + ids.base_branch(convoy.name)]
+    if work := stands_on(convoy, task):
+        tip = work.commit
+    base = task.earlier.commit if task.earlier else tip
+    return Begin(convoy.name, task.number, _left(convoy, task, observed) or base)
+
+
+def _left(convoy: Convoy, task: Task, observed: Observed) -> str:
+    """Return the half-done work to continue, as long as the forge keeps it."""
+    left = half_done(convoy, task)
+    if left is None:
+        return ""
+    refs = ids.attempt_refs(convoy.name, task.number, left.attempt, left.commit)
+    is_there = any(observed.refs.get(ref) == left.commit for ref in refs)
+    return left.commit if is_there else ""

@@ -1,0 +1,15 @@
+"""How long the bot waits for a forge."""
+
+from msgspec import Struct
+
+
+class Patience(Struct, frozen=True, kw_only=True):
+    """How long to wait for the forge."""
+
+    session_slack_s: int = 120
+    """Time beyond a session's own timeout before its run is cancelled."""
+    force_s: int = 600
+    """Time after that before the run is forced to end; until then it may hand in what
+    it has."""
+    check_start_s: int = 600
+    """Time until the first check must have reported on a candidate."""

@@ -1,0 +1,74 @@
+"""Whether an attempt may start: what it needs, what is held, and money. Pure."""
+
+from collections.abc import Iterator
+
+from convoy.kinds.relations import awaited
+from convoy.model.state import Convoy, Lease, State, Task
+from convoy.readiness.budget_left import overspent
+from grite.resource import overlaps
+
+
+def resources(task: Task) -> tuple[str, ...]:
+    """Return what the task's session must hold: its paths and needs."""
+    return (*(f"path:{path}" for path in task.spec.paths), *task.spec.needs)
+
+
+def conflicting_leases(state: State, task: Task, now: int) -> tuple[Lease, ...]:
+    """Return the leases, valid at `now`, on what the task's session must hold."""
+    wanted = resources(task)
+    return tuple(
+        lease
+        for lease in state.leases.values()
+        if lease.expires > now
+        and any(overlaps(lease.resource, resource) for resource in wanted)
+    )
+
+
+def must_wait(state: State, convoy: Convoy, task: Task, now: int) -> bool:
+    """Whether somebody's lease keeps the task from starting."""
+    if convoy.settings.locks != "require":
+        return False
+    return bool(conflicting_leases(state, task, now))
+
+
+def resting(state: State, now: int) -> Iterator[str]:
+    """Yield the engine of each task that waits for its model's vendor."""
+    return (
+        task.spec.engine
+        for convoy in state.live()
+        for task in convoy.tasks
+        if task.state == "queued" and task.cause == "outage" and task.not_before > now
+    )
+
+
+def startable(convoy: Convoy, task: Task) -> bool:
+    """Whether a session may work on the task: it is ready, and money is left."""
+    return ready(convoy, task) and not overspent(convoy, task)
+
+
+def ready(convoy: Convoy, task: Task) -> bool:
+    """Whether the task is queued, its convoy active and all it needs merged.
+
+    A session of an earlier attempt has to end first.
+    """
+    return (
+        convoy.state == "active"
+        and not convoy.held
+        and task.state == "queued"
+        and task.attempt is None
+        and not awaited(convoy, task)
+        and all(
+            (needed := convoy.task(number)) is not None and needed.state == "merged"
+            for number in task.spec.after
+        )
+    )
+
+
+def plannable(convoy: Convoy, mayor: Task) -> bool:
+    """Whether a planning session may start: none runs, and there is no plan."""
+    return (
+        convoy.state == "planning"
+        and not convoy.held
+        and mayor.state == "queued"
+        and mayor.attempt is None
+    )

@@ -1,0 +1,119 @@
+"""Whether a change may land, and the queue of changes that may. Pure.
+
+A task's work goes this way: it waits while somebody or something keeps it back
+(`kept_back`), stands in the queue (`waiting_to_merge`), has a candidate in the chain
+(`chain`), and lands when that is the front and judged by all that must (`is_judged`).
+
+The chain: each task's candidate stands on the branch's tip or on the candidate ahead
+of it. A link whose base or work has changed is broken; it and all behind it are built
+again.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from convoy.kinds import relations
+from convoy.model import ids
+from convoy.model.attempt import Candidate
+from convoy.model.records import Settings
+from convoy.model.state import Convoy, State, Task
+from convoy.readiness.observed import Checks
+
+WINDOW = 4
+"""How many candidates of one convoy CI judges at a time."""
+
+
+UNJUDGED: Final = ("none",)
+"""What a landing notes as its checks if CI is not required."""
+
+
+def kept_back(convoy: Convoy, task: Task) -> str:
+    """Return what must happen before the task may merge; empty: nothing."""
+    return kept_by_people(convoy, task) or relations.kept_back(convoy, task)
+
+
+def kept_by_people(convoy: Convoy, task: Task) -> str:
+    """Return what people must do before the task may merge; empty: nothing."""
+    if label := convoy.held or task.held:
+        return f"the label {label} to go"
+    if task.withdrawn:
+        return "a person: it was taken out of the merge queue"
+    if (lacking := convoy.settings.approvals - len(task.approved_by)) > 0:
+        return f"{lacking} more approval{'s' if lacking > 1 else ''} of its work"
+    return ""
+
+
+def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
+    """Return the tasks with accepted work that may merge, first accepted first."""
+    waiting = (
+        task
+        for task in convoy.tasks
+        if task.state == "needs-review" and not kept_back(convoy, task)
+    )
+    return tuple(sorted(waiting, key=lambda t: (t.work.at if t.work else 0, t.number)))
+
+
+def judged_by(settings: Settings, checks: Checks | None) -> tuple[str, ...]:
+    """Return what is noted about the checks that judged a commit."""
+    return checks.names if checks and settings.require_ci else UNJUDGED
+
+
+def is_judged(settings: Settings, judged: tuple[str, ...]) -> bool:
+    """Whether all checks that must judge a commit did."""
+    if not settings.require_ci:
+        return judged == UNJUDGED
+    return judged not in ((), UNJUDGED) and set(settings.checks) <= set(judged)
+
+
+class Link(Struct, frozen=True):
+    """A task whose candidate stands where it should."""
+
+    task: Task
+    candidate: Candidate
+
+
+class Chain(Struct, frozen=True):
+    """The unbroken front of the merge queue, and what must be built behind it."""
+
+    links: tuple[Link, ...]
+    onto: str
+    """The commit the next candidate stands on."""
+    unbuilt: tuple[Task, ...]
+    """Tasks to build on `onto`, in order, within the window."""
+
+
+def chain(convoy: Convoy, tip: str) -> Chain:
+    """Return the merge queue of `convoy` over the commit its branch stands at."""
+    waiting = waiting_to_merge(convoy)[:WINDOW]
+    links: list[Link] = []
+    onto = tip
+    for task in waiting:
+        candidate, work = task.candidate, task.work
+        if candidate is None or work is None:
+            break
+        if candidate.base != onto or candidate.work != work.commit:
+            break
+        links.append(Link(task, candidate))
+        onto = candidate.commit
+    return Chain(tuple(links), onto, waiting[len(links) :])
+
+
+def candidates(convoy: Convoy) -> Iterator[Candidate]:
+    """Yield every open candidate of the convoy, including the convoy's own."""
+    for task in convoy.tasks:
+        if task.candidate is not None and not task.settled:
+            yield task.candidate
+    if convoy.candidate is not None and not convoy.ended:
+        yield convoy.candidate
+
+
+def queue_branches(state: State) -> frozenset[str]:
+    """Return the refs that show the open candidates of all convoys to CI."""
+    return frozenset(
+        f"refs/heads/{ids.queue_branch(lane, candidate.commit)}"
+        for convoy in state.live()
+        for lane in (ids.base_branch(convoy.name), convoy.target)
+        for candidate in candidates(convoy)
+    )

@@ -1,0 +1,66 @@
+"""What a convoy needs people for, and whether they have been called. Pure.
+
+Editing the convoy's comment notifies nobody; a new comment does. So people are called
+once when something begins to wait for them, and not again while any of that still
+waits: the convoy's comment lists the rest.
+"""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+from convoy.kinds.relations import is_stopped
+from convoy.model.state import Convoy, Task
+
+FAILED = "failed"
+"""The key of the need of a failed convoy."""
+
+
+class Need(Struct, frozen=True, kw_only=True):
+    """One thing that a person must do."""
+
+    key: str
+    """A key that stays the same as long as the need does."""
+    kind: Literal["approve the plan", "unblock", "approve the work", "failed"]
+    task: int = 0
+
+
+def blocked_key(task: Task) -> str:
+    """Return the key of the need of a task that is blocked as it is now."""
+    return f"blocked/{task.number}/{task.started}"
+
+
+def uncalled(convoy: Convoy) -> tuple[Need, ...]:
+    """Return what to call people for now: everything that waits, or nothing."""
+    needs = tuple(_needs(convoy))
+    if any(need.key in convoy.called for need in needs):
+        return ()
+    return needs
+
+
+def _needs(convoy: Convoy) -> Iterator[Need]:
+    planned = bool(convoy.tasks)
+    if convoy.state == "failed" and (planned or convoy.mayor):
+        yield Need(key=FAILED, kind="failed")
+    if convoy.ended or convoy.held:
+        return
+    # A plan out of the issue's own list is shown as soon as the comment is written.
+    if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
+        yield Need(key="plan", kind="approve the plan")
+    for task in convoy.tasks:
+        if is_stopped(convoy, task):
+            yield Need(key=blocked_key(task), kind="unblock", task=task.number)
+        elif work := _unapproved(convoy, task):
+            key = f"approve/{task.number}/{work}"
+            yield Need(key=key, kind="approve the work", task=task.number)
+
+
+def _unapproved(convoy: Convoy, task: Task) -> str:
+    """Return the work that waits only for approvals."""
+    if task.state != "needs-review" or task.held or task.withdrawn:
+        return ""
+    if task.work is None or task.pull is None:
+        return ""
+    lacks = convoy.settings.approvals > len(task.approved_by)
+    return task.work.commit[:10] if lacks else ""

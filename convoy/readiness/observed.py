@@ -1,0 +1,94 @@
+"""What the shell observed: git refs, workflow runs, checks."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct
+
+from convoy.model import ids
+
+CiVerdict = Literal["none", "pending", "green", "red"]
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """A workflow run."""
+
+    id: int
+    completed: bool
+    conclusion: str | None = None
+
+
+class Check(Struct, frozen=True, kw_only=True):
+    """One check run on a commit, as the forge reports it."""
+
+    id: int
+    app: str
+    name: str
+    status: str
+    conclusion: str | None
+    text: str = ""
+    external: str = ""
+    """Its external id; if the bot made it, a key."""
+
+
+class Checks(Struct, frozen=True, kw_only=True):
+    """CI's verdict on one commit."""
+
+    verdict: CiVerdict
+    names: tuple[str, ...] = ()
+    """The checks that reported, sorted."""
+    text: str = ""
+    """The output of the red checks, for the next attempt."""
+    more: bool = False
+    """Whether nothing is red but a workflow still running on the commit may add
+    checks."""
+
+
+class Observed(Struct, frozen=True, kw_only=True):
+    """One observation of the world; what was not asked for is absent, never guessed."""
+
+    refs: dict[str, str] = {}
+    """Full ref names to commit ids."""
+    runs: dict[int, Run] = {}
+    checks: dict[str, Checks] = {}
+    """The checks by commit id."""
+
+
+def judge(
+    reported: Iterable[Check],
+    required: tuple[str, ...],
+    own_app: str,
+    *,
+    running: bool = False,
+) -> Checks:
+    """Return the verdict over a commit's checks.
+
+    Of two runs of one check, the one with the larger id counts. Only `success` passes:
+    a skipped or neutral check has tested nothing. The bot's own checks never count. All
+    `required` checks must be present; without such names all present checks must pass,
+    and while a workflow is `running` on the commit some may be missing: a job that
+    needs another shows no check before that has passed.
+
+    Source: https://docs.github.com/rest/checks/runs
+    """
+    newest: dict[tuple[str, str], Check] = {}
+    for check in sorted(reported, key=lambda c: c.id):
+        own = check.app == own_app or ids.is_check_key(check.external)
+        if not own and (not required or check.name in required):
+            newest[check.app, check.name] = check
+    names = tuple(sorted({check.name for check in newest.values()}))
+    red = [c for c in newest.values() if c.status == "completed" and not _passed(c)]
+    if red:
+        text = "\n".join(f"{c.name}: {c.conclusion}\n{c.text}".strip() for c in red)
+        return Checks(verdict="red", names=names, text=text)
+    more = running and not required
+    if not newest:
+        return Checks(verdict="pending" if more else "none", more=more)
+    waits = set(required) - set(names) or any(not _passed(c) for c in newest.values())
+    if waits or more:
+        return Checks(verdict="pending", names=names, more=more)
+    return Checks(verdict="green", names=names)
+
+
+def _passed(check: Check) -> bool:
+    return check.status == "completed" and check.conclusion == "success"

@@ -1,0 +1,224 @@
+"""How a session may end: once, and only the current one.
+
+A task that was dropped or blocked meanwhile keeps its session until the session ends,
+so that its slot and leases are not given away before; its work is refused.
+"""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from convoy.events.command import Command, Decision, Events, Refusal, in_session
+from convoy.events.forge_actions import ActionIntended
+from convoy.events.session_ends import (
+    SessionLost,
+    TaskReported,
+    WorkAccepted,
+    WorkRefused,
+)
+from convoy.events.task_ends import TaskMerged
+from convoy.kinds import kind_of
+from convoy.kinds.relations import trial
+from convoy.model import ids
+from convoy.model.outcome import wait_ms
+from convoy.model.records import Cause, Report, Usage
+from convoy.model.state import State, Task
+from convoy.rules.consequences import again, convoy_next, freed, too_late
+
+_UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
+"""Ends that say nothing about the work the session continued."""
+
+
+class AcceptWork(Command, frozen=True, kw_only=True):
+    """The gate let the attempt's commits through."""
+
+    convoy: str
+    task: int
+    attempt: int
+    commit: str
+    base: str
+    files: tuple[str, ...]
+    summary: str = ""
+    usage: Usage = Usage()
+
+    def decide(self, state: State) -> Decision:
+        """Accept the work, and announce the pull request if there is none."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        if unfit := _is_no_work(task):
+            return unfit
+        if task.state != "running":
+            return too_late(state, self.convoy, task, self.attempt, self.usage)
+        accepted = WorkAccepted(
+            convoy=self.convoy,
+            task=self.task,
+            attempt=self.attempt,
+            commit=self.commit,
+            base=self.base,
+            files=self.files,
+            summary=self.summary,
+            usage=self.usage,
+        )
+        key = ids.pull_key(self.convoy, self.task)
+        pull: Events = ()
+        convoy = state.convoys[self.convoy]
+        is_tried = trial(convoy, task) is not None  # not to land yet
+        if not is_tried and task.pull is None and key not in state.intents:
+            pull = (
+                ActionIntended(
+                    key=key, kind="pull", convoy=self.convoy, task=self.task
+                ),
+            )
+        return (accepted, *freed(state, self.convoy, task), *pull)
+
+
+class AcceptNothing(Command, frozen=True, kw_only=True):
+    """There was nothing to do, and the acceptance command agrees."""
+
+    convoy: str
+    task: int
+    attempt: int
+    usage: Usage = Usage()
+
+    def decide(self, state: State) -> Decision:
+        """Settle a task that needed no change."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        if unfit := _is_no_work(task):
+            return unfit
+        if task.state != "running":
+            return too_late(state, self.convoy, task, self.attempt, self.usage)
+        if task.earlier is not None:
+            return Refusal(f"task {task.number} has work that is to be changed")
+        if why := kind_of(task.spec).must_change(task.spec):
+            return Refusal(f"task {task.number} {why}")
+        merged = TaskMerged(convoy=self.convoy, task=self.task, usage=self.usage)
+        convoy = state.convoys[self.convoy]
+        after = convoy_next(convoy, replace(task, state="merged"))
+        return (*freed(state, convoy.name, task), merged, *after)
+
+
+class AcceptReport(Command, frozen=True, kw_only=True):
+    """The attempt ended in a valid report; the shell has checked and cleaned it."""
+
+    convoy: str
+    task: int
+    attempt: int
+    report: Report
+    usage: Usage = Usage()
+
+    def decide(self, state: State) -> Decision:
+        """Settle a task whose result is a report."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        if kind_of(task.spec).answer != "report":
+            return Refusal(f"task {task.number} is not to end in a report")
+        if task.state != "running":
+            return too_late(state, self.convoy, task, self.attempt, self.usage)
+        reported = TaskReported(
+            convoy=self.convoy,
+            task=task.number,
+            attempt=self.attempt,
+            report=self.report,
+        )
+        merged = TaskMerged(convoy=self.convoy, task=self.task, usage=self.usage)
+        convoy = state.convoys[self.convoy]
+        after = convoy_next(convoy, replace(task, state="merged"))
+        return (reported, *freed(state, convoy.name, task), merged, *after)
+
+
+class RefuseWork(Command, frozen=True, kw_only=True):
+    """The attempt ended without work that may land."""
+
+    convoy: str
+    task: int
+    attempt: int
+    cause: Cause
+    why: str
+    now: int = 0
+    """For an outage: its time."""
+    asked_s: float = 0.0
+    """For an outage: the pause that the model's vendor asked for."""
+    usage: Usage = Usage()
+    left: str = ""
+    """The half-done work that it left, kept for the next attempt; empty: none."""
+    splits: bool = False
+    """Whether it was too much for one agent."""
+
+    def decide(self, state: State) -> Decision:
+        """End the attempt without work; try again while attempts are left."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        refused = WorkRefused(
+            convoy=self.convoy,
+            task=self.task,
+            attempt=self.attempt,
+            why=self.why,
+            usage=self.usage,
+            left=self.left or (_again(task) if self.cause in _UNTRIED else ""),
+        )
+        free = freed(state, self.convoy, task)
+        then = again(
+            state,
+            self.convoy,
+            task,
+            self.cause,
+            self.why,
+            not_before=self._not_before(task),
+            splits=self.splits,
+        )
+        return (refused, *free, *then)
+
+    def _not_before(self, task: Task) -> int:
+        """Return when the model's vendor may be asked again, unix ms; 0: at once."""
+        if self.cause != "outage":
+            return 0
+        session = task.attempt.session if task.attempt else ""
+        return self.now + wait_ms(session, task.outages + 1, self.asked_s)
+
+
+class LoseSession(Command, frozen=True, kw_only=True):
+    """The session ended and left no result."""
+
+    convoy: str
+    task: int
+    attempt: int
+    cause: Cause
+    why: str
+    usage: Usage = Usage()
+    left: str = ""
+    """The half-done work that it left, kept for the next attempt; empty: none."""
+
+    def decide(self, state: State) -> Decision:
+        """End a session that left nothing; try again while attempts are left."""
+        task = in_session(state, self.convoy, self.task, self.attempt)
+        if isinstance(task, Refusal):
+            return task
+        lost = SessionLost(
+            convoy=self.convoy,
+            task=self.task,
+            attempt=self.attempt,
+            why=self.why,
+            usage=self.usage,
+            left=self.left or _again(task),
+        )
+        free = freed(state, self.convoy, task)
+        return (lost, *free, *again(state, self.convoy, task, self.cause, self.why))
+
+
+def _is_no_work(task: Task) -> Refusal | None:
+    """Return why an attempt at the task cannot end in a change."""
+    kind = kind_of(task.spec)
+    if not kind.answer:
+        return None
+    return Refusal(f"task {task.number} ends in {kind.title}, not in work")
+
+
+def _again(task: Task) -> str:
+    """Return the half-done work that the session continued; empty: none."""
+    attempt = task.attempt
+    return attempt.base if attempt is not None and attempt.salvaged else ""

@@ -1,0 +1,188 @@
+"""What may land: the current candidate, after what it needs."""
+
+from msgspec.structs import replace
+
+from convoy.events.candidates import MergeAttempted, MergeFailed, MergeLanded
+from convoy.events.command import Command, Decision, Refusal, live, task_in
+from convoy.events.task_ends import ConvoyFailed, TaskMerged
+from convoy.events.task_queue import TaskBlocked
+from convoy.events.trials import TestsProven, WorkProven
+from convoy.kinds.relations import trial
+from convoy.model import ids
+from convoy.model.records import Cause
+from convoy.model.state import Convoy, State
+from convoy.readiness.landing import is_judged, kept_back
+from convoy.rules.consequences import again, completed, convoy_next, finish
+
+
+class AttemptMerge(Command, frozen=True, kw_only=True):
+    """A candidate was built; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+    candidate: str
+    base: str
+    work: str
+
+    def decide(self, state: State) -> Decision:
+        """Note a candidate of the newest work, once."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        current = convoy.candidate
+        if self.task:
+            task = task_in(state, convoy.name, self.task, "needs-review")
+            if isinstance(task, Refusal):
+                return task
+            if task.work is None or task.work.commit != self.work:
+                return Refusal(f"task {self.task} has other work by now")
+            is_trial = trial(convoy, task) and self.candidate == task.work.commit
+            if not is_trial and (waits := kept_back(convoy, task)):
+                return Refusal(f"task {self.task} waits for {waits}")
+            current = task.candidate
+        elif not convoy.settled:
+            return Refusal(f"{convoy.name} has tasks that are not settled")
+        offered = (self.candidate, self.base, self.work)
+        if current and (current.commit, current.base, current.work) == offered:
+            return Refusal(f"{self.candidate} is the candidate already")
+        return (
+            MergeAttempted(
+                convoy=convoy.name,
+                task=self.task,
+                strategy=convoy.settings.strategy if self.task else "merge",
+                candidate=self.candidate,
+                base=self.base,
+                work=self.work,
+            ),
+        )
+
+
+class FailMerge(Command, frozen=True, kw_only=True):
+    """The work conflicts with what is landed, or CI found the candidate red."""
+
+    convoy: str
+    task: int
+    candidate: str | None
+    cause: Cause
+    why: str
+
+    def decide(self, state: State) -> Decision:
+        """Send the task back; a convoy that cannot merge is given up.
+
+        Without a candidate it conflicts; with one, only the current one is blamed.
+        """
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if self.candidate is not None and not _is_current(convoy, self):
+            return Refusal(f"{self.candidate} is not the candidate any more")
+        failed = MergeFailed(
+            convoy=convoy.name,
+            task=self.task,
+            candidate=self.candidate,
+            why=self.why,
+        )
+        if self.task == 0:
+            if not convoy.settled:
+                return Refusal(f"{convoy.name} is not merging")
+            given_up = ConvoyFailed(convoy=convoy.name, why=self.why)
+            return (failed, given_up, finish(convoy.name))
+        task = task_in(state, convoy.name, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        if trial(convoy, task) == "green":  # it was tried among others, and is out
+            why = self.why
+            out = TaskBlocked(
+                convoy=convoy.name, task=task.number, why=why, cause="red"
+            )
+            return (failed, out)
+        return (failed, *again(state, convoy.name, task, self.cause, self.why))
+
+
+class ProveWork(Command, frozen=True, kw_only=True):
+    """CI found work on trial as it should be: tests red, a rival's work green."""
+
+    convoy: str
+    task: int
+    commit: str
+    judged: tuple[str, ...]
+    lines: int = 0
+    """How many lines it adds and removes."""
+
+    def decide(self, state: State) -> Decision:
+        """Note that CI found work on trial to be as it should be."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        convoy = state.convoys[self.convoy]
+        wanted = trial(convoy, task)
+        if wanted is None:
+            return Refusal(f"task {task.number} is not tried: it lands as it is")
+        if task.work is None or task.work.commit != self.commit or task.is_proven:
+            return Refusal(f"{self.commit} is not on trial")
+        shown = task.candidate is not None and task.candidate.commit == self.commit
+        if convoy.settings.require_ci and not shown:
+            return Refusal(f"{self.commit} is not the candidate any more")
+        if not is_judged(convoy.settings, self.judged):
+            return Refusal(f"{self.commit} was not judged by all that must be")
+        name, commit, judged = convoy.name, self.commit, self.judged
+        if wanted == "red":
+            number = task.number
+            return (
+                TestsProven(convoy=name, task=number, commit=commit, judged=judged),
+            )
+        proven = WorkProven(
+            convoy=name,
+            task=task.number,
+            commit=commit,
+            judged=judged,
+            lines=self.lines,
+        )
+        return (proven,)
+
+
+class LandMerge(Command, frozen=True, kw_only=True):
+    """CI judged the candidate green; the same push moves the branch to it."""
+
+    convoy: str
+    task: int
+    candidate: str
+    judged: tuple[str, ...]
+
+    def decide(self, state: State) -> Decision:
+        """Land the current candidate, after all its task needs."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if not _is_current(convoy, self):
+            return Refusal(f"{self.candidate} is not the candidate any more")
+        if not is_judged(convoy.settings, self.judged):
+            return Refusal(f"{self.candidate} was not judged by all that must be green")
+        task = convoy.task(self.task)
+        if convoy.held or (task and kept_back(convoy, task)):
+            return Refusal(f"{self.candidate} may not land now")
+        landed = MergeLanded(
+            convoy=convoy.name,
+            task=self.task,
+            candidate=self.candidate,
+            branch=ids.base_branch(convoy.name) if task else convoy.target,
+            judged=self.judged,
+        )
+        if task is None:
+            return (landed, *completed(convoy, self.candidate))
+        if unmet := [n for n in task.spec.after if not _merged(convoy, n)]:
+            return Refusal(f"task {task.number} needs task {unmet[0]} merged first")
+        merged = TaskMerged(convoy=convoy.name, task=task.number, commit=self.candidate)
+        done = replace(task, state="merged", landed=self.candidate)
+        return (landed, merged, *convoy_next(convoy, done))
+
+
+def _is_current(convoy: Convoy, command: FailMerge | LandMerge) -> bool:
+    task = convoy.task(command.task)
+    candidate = task.candidate if task else convoy.candidate
+    return candidate is not None and candidate.commit == command.candidate
+
+
+def _merged(convoy: Convoy, number: int) -> bool:
+    task = convoy.task(number)
+    return task is not None and task.state == "merged"

@@ -1,0 +1,139 @@
+"""The state as JSON documents, for programs.
+
+`schema_version` goes up when a field changes its meaning or goes away; a new field does
+not change it. docs/status.md describes every field, and a test compares.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from convoy.model import ids
+from convoy.model.spending import used
+from convoy.model.state import Convoy, State, Task
+from convoy.readiness.landing import waiting_to_merge
+from convoy.views.elapsed import saved_s, worked_s
+from convoy.views.interventions import Intervention, interventions
+from convoy.views.plan_order import because, risky
+from convoy.views.reasons import reasons, waits_for
+
+SCHEMA_VERSION: Final = 1
+
+
+def state_document(
+    state: State,
+    now: int,
+    faults: tuple[str, ...] = (),
+    here: tuple[Intervention, ...] = (),
+) -> dict[str, Any]:
+    """Return what `brat status --json` prints.
+
+    Args:
+        state: what the log says.
+        now: unix ms.
+        faults: what could not be read in the log.
+        here: what waits for a person beside what the log says.
+    """
+    found = (*here, *interventions(state, now, faults))
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "wal_head": state.moment.commit or None,
+        "convoys": convoys(state),
+        "sessions": sessions(state),
+        "queue": queue(state),
+        "locks": [msgspec.to_builtins(lease) for lease in state.leases.values()],
+        "interventions": [msgspec.to_builtins(each) for each in found],
+    }
+
+
+def convoys(state: State) -> list[dict[str, Any]]:
+    """Return all convoys, oldest first."""
+    return [convoy_document(convoy) for convoy in state.convoys.values()]
+
+
+def sessions(state: State) -> list[dict[str, Any]]:
+    """Return the sessions that have not ended."""
+    return [session_document(convoy, task) for convoy, task in state.running()]
+
+
+def convoy_document(convoy: Convoy) -> dict[str, Any]:
+    """Return what `--json` says of a convoy."""
+    return {
+        "name": convoy.name,
+        "title": convoy.title,
+        "issue": convoy.issue,
+        "state": convoy.state,
+        "why": convoy.why,
+        "pull_request": convoy.pull,
+        "landed_commit": convoy.landed,
+        "worked_s": worked_s(convoy),
+        "saved_s": saved_s(convoy),
+        "usage": msgspec.to_builtins(used(convoy)),
+        "pattern": convoy.pattern,
+        "warnings": list(convoy.warnings),
+        "overlaps": [msgspec.to_builtins(each) for each in risky(convoy)],
+        "estimate": msgspec.to_builtins(convoy.estimate),
+        "tasks": [task_document(convoy, task) for task in convoy.tasks],
+    }
+
+
+def task_document(convoy: Convoy, task: Task) -> dict[str, Any]:
+    """Return what `--json` says of a task."""
+    return {
+        "number": task.number,
+        "title": task.spec.title,
+        "kind": task.spec.kind,
+        "report": msgspec.to_builtins(task.report),
+        "state": task.state,
+        "attempts": task.started,
+        "usage": msgspec.to_builtins(task.used),
+        "after": list(task.spec.after),
+        "after_why": [because(task.spec, number) for number in task.spec.after],
+        "engine": task.spec.engine,
+        "branch": ids.task_branch(convoy.name, task.number),
+        "pull_request": task.pull,
+        "landed_commit": task.landed,
+        "waits_for": waits_for(convoy, task),
+        "why": task.why,
+    }
+
+
+def session_document(convoy: Convoy, task: Task) -> dict[str, Any]:
+    """Return what `--json` says of a session that has not ended."""
+    attempt = task.attempt
+    return {
+        "name": ids.session_name(convoy.name, task.number, task.started),
+        "convoy": convoy.name,
+        "task": task.number,
+        "attempt": task.started,
+        "engine": task.spec.engine,
+        "run": attempt.run if attempt else None,
+        "since_ms": attempt.at if attempt else None,
+    }
+
+
+def queue(state: State) -> list[dict[str, Any]]:
+    """Return the merge queues of all live convoys, each in the order of landing."""
+    return [
+        {
+            "convoy": convoy.name,
+            "task": task.number,
+            "place": place,
+            "pull_request": task.pull,
+            "candidate": task.candidate.commit if task.candidate else None,
+            "waits_for": waits_for(convoy, task),
+        }
+        for convoy in state.live()
+        for place, task in enumerate(waiting_to_merge(convoy), 1)
+    ]
+
+
+def why_document(state: State, convoy: Convoy, task: Task, now: int) -> dict[str, Any]:
+    """Return what `brat why --json` prints."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "convoy": convoy.name,
+        "task": task.number,
+        "state": task.state,
+        "reasons": list(reasons(state, convoy, task, now)),
+    }

@@ -1,0 +1,200 @@
+"""What only a person can put right: what it is, why, and what to say or type. Pure.
+
+Each has the command for a terminal and, where there is one, the `/brat` line that does
+the same in a comment on the convoy's issue.
+"""
+
+from collections.abc import Iterator
+from shlex import quote
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from convoy.kinds.relations import is_stopped
+from convoy.model.state import Convoy, State, Task
+from convoy.readiness.attempt_start import conflicting_leases, must_wait, startable
+from convoy.readiness.landing import kept_by_people
+from convoy.text.counts_and_times import clock
+from convoy.views.followups import further
+
+Kind = Literal[
+    "blocked_task",
+    "merge_failed",
+    "plan_approval",
+    "kept_back",
+    "stuck_session",
+    "lock_conflict",
+    "further_work",
+    "config_error",
+    "bot_down",
+    "log_damaged",
+    "unknown_event",
+]
+_UNMERGED: Final = frozenset({"conflict", "red"})
+LATELY_MS: Final = 7 * 86_400_000
+"""How long a convoy that failed to merge is shown as waiting."""
+SLACK_S: Final = 300
+"""Over a session's own timeout, before its run counts as stuck."""
+
+
+class Intervention(Struct, frozen=True, kw_only=True):
+    """One thing that waits for a person."""
+
+    kind: Kind
+    convoy: str = ""
+    task: int = 0
+    """0: it is not about one task."""
+    why: str
+    commands: tuple[str, ...] = ()
+    """For a terminal; the first is the likeliest."""
+    comments: tuple[str, ...] = ()
+    """To be said on the convoy's issue, in the same order."""
+
+
+def interventions(
+    state: State, now: int, faults: tuple[str, ...] = ()
+) -> tuple[Intervention, ...]:
+    """Return all that waits for a person at `now` (unix ms), the gravest first.
+
+    Args:
+        state: what the log says.
+        now: the time.
+        faults: what could not be read in the log.
+    """
+    live = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
+    return (
+        *_damages(state, faults),
+        *(_blocked(*each) for each in live if is_stopped(*each)),
+        *(_unmerged(convoy) for convoy in _given_up(state, now)),
+        *(found for convoy in state.live() for found in _asked(convoy)),
+        *(_stuck(*each) for each in state.running() if _is_stuck(*each, now)),
+        *(found for each in live for found in _locked(state, *each, now)),
+        *(found for convoy in state.live() for found in _further(convoy)),
+    )
+
+
+def unusable(said: str) -> Intervention:
+    """Return that a configuration cannot be used; `said` has a line for each fault."""
+    first, *more = said.splitlines() or [""]
+    others = f" (and {len(more)} more)" if more else ""
+    why = f"the configuration cannot be used: {first}{others}"
+    return Intervention(kind="config_error", why=why, commands=("brat config check",))
+
+
+def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
+    if faults:
+        more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+        why = f"the log has a fault: {faults[0]}{more}"
+        yield Intervention(kind="log_damaged", why=why, commands=("brat doctor",))
+    if state.unknown:
+        names = ", ".join(state.unknown)
+        why = f"the log has events of a newer brat ({names}): bots of this version wait"
+        yield Intervention(kind="unknown_event", why=why)
+
+
+def _given_up(state: State, now: int) -> Iterator[Convoy]:
+    """Give the convoys that lately failed to merge, if nobody asked again since."""
+    newest = {convoy.issue: convoy for convoy in state.convoys.values()}
+    for convoy in newest.values():
+        lately = now - convoy.ended_at < LATELY_MS
+        if convoy.state == "failed" and convoy.settled and convoy.pull and lately:
+            yield convoy
+
+
+def _unmerged(convoy: Convoy) -> Intervention:
+    return Intervention(
+        kind="merge_failed",
+        convoy=convoy.name,
+        why=f"the convoy was not merged: {convoy.why}",
+        comments=("/brat start",),
+    )
+
+
+def _blocked(convoy: Convoy, task: Task) -> Intervention:
+    handed_in = task.work is not None and task.work.attempt == task.started
+    unmerged = handed_in and task.cause in _UNMERGED
+    return Intervention(
+        kind="merge_failed" if unmerged else "blocked_task",
+        convoy=convoy.name,
+        task=task.number,
+        why=task.why,
+        commands=(
+            f"brat task retry {task.number} --convoy {convoy.name}",
+            f"brat task drop {task.number} --convoy {convoy.name}",
+        ),
+        comments=(f"/brat retry task-{task.number}", f"/brat drop task-{task.number}"),
+    )
+
+
+def _asked(convoy: Convoy) -> Iterator[Intervention]:
+    """Give what waits for somebody's word: a plan, a label, work in review."""
+    name = convoy.name
+    if convoy.state == "planning" and convoy.tasks:
+        why, say = "its plan waits for approval", ("/brat approve",)
+        yield Intervention(kind="plan_approval", convoy=name, why=why, comments=say)
+    if convoy.held:
+        why = f"it waits for the label {convoy.held} to go"
+        yield Intervention(kind="kept_back", convoy=name, why=why)
+        return
+    if convoy.state == "paused" and convoy.why:
+        say = ("/brat resume all",)
+        yield Intervention(kind="kept_back", convoy=name, why=convoy.why, comments=say)
+    if convoy.withdrawn:
+        why = f"pull request #{convoy.pull} was taken out of the merge queue"
+        yield Intervention(kind="kept_back", convoy=name, why=why)
+    for task in convoy.tasks:
+        if task.state == "needs-review" and (waits := kept_by_people(convoy, task)):
+            why = f"pull request #{task.pull} waits for {waits}"
+            yield Intervention(kind="kept_back", convoy=name, task=task.number, why=why)
+
+
+def _further(convoy: Convoy) -> Iterator[Intervention]:
+    """Give the work that agents saw and that is no task."""
+    for found in further(convoy):
+        why = f" ({found.why})" if found.why else ""
+        yield Intervention(
+            kind="further_work",
+            convoy=convoy.name,
+            task=found.task,
+            why=f"its agent saw further work{why}: {found.title}",
+            commands=(f"brat task add {quote(found.title)} --convoy {convoy.name}",),
+            comments=(f"/brat add -- {found.title}",),
+        )
+
+
+def _is_stuck(convoy: Convoy, task: Task, now: int) -> bool:
+    engine = convoy.settings.engines.get(task.spec.engine)
+    if task.attempt is None or engine is None:
+        return False
+    return now > task.attempt.at + (engine.timeout_s + SLACK_S) * 1000
+
+
+def _stuck(convoy: Convoy, task: Task) -> Intervention:
+    since = clock(task.attempt.at) if task.attempt else ""
+    return Intervention(
+        kind="stuck_session",
+        convoy=convoy.name,
+        task=task.number,
+        why=f"its session began at {since} and should have ended; is a bot running?",
+        commands=("brat up",),
+        comments=(f"/brat cancel task-{task.number}", "/brat ping"),
+    )
+
+
+def _locked(
+    state: State, convoy: Convoy, task: Task, now: int
+) -> Iterator[Intervention]:
+    """Give the leases of people; those of other sessions end by themselves."""
+    if not (startable(convoy, task) and must_wait(state, convoy, task, now)):
+        return
+    for lease in conflicting_leases(state, task, now):
+        if "/" in lease.holder:
+            continue
+        yield Intervention(
+            kind="lock_conflict",
+            convoy=convoy.name,
+            task=task.number,
+            why=f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}",
+            commands=(f"brat lock release {lease.resource}",),
+            comments=(f"/brat unlock {lease.resource}",),
+        )

@@ -1,0 +1,204 @@
+"""Why a task is where it is, and what it waits for: the same rules, said to people.
+
+Pure: sentences from the state. Their parts may come from strangers; who shows them
+makes them harmless where it shows them.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from convoy.kinds.relations import awaited, relief
+from convoy.kinds.split_kind import can_be_split
+from convoy.model.attempt import Attempt
+from convoy.model.state import Convoy, State, Task
+from convoy.readiness.attempt_start import conflicting_leases, resting
+from convoy.readiness.budget_left import closed, overspent
+from convoy.readiness.landing import kept_back, waiting_to_merge
+from convoy.text.counts_and_times import clock
+from convoy.views.plan_order import edges
+
+_PLAN_WAITS: Final = {
+    False: "a person: the plan is to be approved",
+    True: "staged = true to be taken out of the configuration",
+}
+
+
+def waits_for(convoy: Convoy, task: Task) -> str:
+    """Return what keeps the task from the next state, in a few words."""
+    if task.settled:
+        return ""
+    if task.state == "blocked":
+        return _help(convoy, task)
+    if task.state == "running":
+        return "its session"
+    if task.state == "needs-review":
+        queue = "CI" if task.candidate else "the merge queue"
+        return kept_back(convoy, task) or queue
+    if convoy.held:
+        return f"the label {convoy.held} to go"
+    if convoy.state == "planning":
+        return _PLAN_WAITS[convoy.staged]
+    numbers = ", ".join(str(number) for number in unmet(convoy, task))
+    needed = f"task {numbers}" if numbers else ""
+    return awaited(convoy, task) or needed or task.why or "a free slot"
+
+
+def _help(convoy: Convoy, task: Task) -> str:
+    """Return who may help a task that is blocked, and why it is."""
+    _, found = relief(convoy, task) or (None, None)
+    mayor = "the mayor to split it" if can_be_split(convoy, task) else "a person"
+    return f"{found.who if found else mayor}: {task.why}"
+
+
+def _blocked(convoy: Convoy, task: Task) -> Iterator[str]:
+    _, found = relief(convoy, task) or (None, None)
+    if found is not None:
+        yield found.why
+        return
+    yield "it waits for a person"
+    if task.splits and not convoy.settings.splitter:
+        yield "nobody splits it: no engine is to ([mayor] engine and split)"
+    elif task.splits and task.spec.part_of:
+        yield f"it is a part of task {task.spec.part_of}: a part is not split again"
+
+
+def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
+    """Return the numbers of the tasks that must be merged first and are not."""
+    return tuple(
+        number
+        for number in task.spec.after
+        if (other := convoy.task(number)) is None or other.state != "merged"
+    )
+
+
+def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ...]:
+    """Return why a task is where it is, in order: what is so, then what it waits for.
+
+    Args:
+        state: what the log says.
+        convoy: the task's, of that state.
+        task: one of its tasks.
+        now: unix ms.
+    """
+    return (
+        *_standing(task),
+        *_waiting(state, convoy, task, now),
+        *edges(task.spec),
+        *(f"an earlier attempt did not land: {note}" for note in task.notes),
+    )
+
+
+def _standing(task: Task) -> Iterator[str]:
+    tries = {0: "not tried yet", 1: "tried once"}
+    tried = tries.get(task.started, f"tried {task.started} times")
+    yield f"it is {task.state}, {tried}"
+    if task.landed:
+        yield f"it landed as {task.landed[:10]}"
+    if task.state in ("blocked", "dropped") and task.why:
+        yield task.why
+
+
+def _waiting(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
+    match task.state:
+        case "queued":
+            yield from _queued(state, convoy, task, now)
+        case "running":
+            yield from _running(convoy, task)
+        case "needs-review":
+            yield from _review(convoy, task)
+        case "blocked":
+            yield from _blocked(convoy, task)
+        case "merged" | "dropped":
+            return
+
+
+def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
+    leases = conflicting_leases(state, task, now)
+    held = tuple(
+        f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"
+        for lease in (leases if convoy.settings.locks == "require" else ())
+    )
+    found = (
+        *((f"the convoy is {convoy.state}",) if convoy.state != "active" else ()),
+        *((f"the label {convoy.held} holds the convoy",) if convoy.held else ()),
+        *(_needed(convoy, number) for number in unmet(convoy, task)),
+        *((f"it waits for {waits}",) if (waits := awaited(convoy, task)) else ()),
+        *(("its last session has not ended yet",) if task.attempt else ()),
+        *(_outage(task) if task.not_before > now else ()),
+        *((spent,) if (spent := overspent(convoy, task)) else ()),
+        *_closed(state, convoy, task, now),
+        *held,
+        *(_slots(state, convoy, task, now) if task.not_before <= now else ()),
+    )
+    yield from found or ("it starts with the bot's next look",)
+
+
+def _outage(task: Task) -> Iterator[str]:
+    when = "" if task.cause == "spent" else f": it waits until {clock(task.not_before)}"
+    yield f"{task.why.rstrip('.')}{when}"
+
+
+def _closed(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
+    why = closed(state, convoy, task, now)
+    if why and task.not_before <= now:
+        yield why
+
+
+def _needed(convoy: Convoy, number: int) -> str:
+    other = convoy.task(number)
+    if other is None:
+        return f"task {number} must be merged first, and there is none"
+    return f"task {number} must be merged first; it is {other.state}"
+
+
+def _slots(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
+    running = tuple(each for _, each in state.running())
+    most, name = convoy.settings.max_sessions, task.spec.engine
+    if len(running) >= most:
+        yield f"all {most} slots for sessions are in use"
+    engine = convoy.settings.engines.get(name)
+    used = Counter(each.spec.engine for each in running)[name]
+    rest = Counter(resting(state, now))[name]
+    if engine is not None and used + rest >= engine.max_sessions:
+        held = f" or wait for its vendor ({rest})" if rest else ""
+        yield f"all {engine.max_sessions} slots of the engine {name} are in use{held}"
+
+
+def _running(convoy: Convoy, task: Task) -> Iterator[str]:
+    if task.attempt is None:
+        return
+    engine = convoy.settings.engines.get(task.spec.engine)
+    run = f", run {task.attempt.run}" if task.attempt.run else ", not dispatched yet"
+    yield f"attempt {task.attempt.number} began at {clock(task.attempt.at)}{run}"
+    if engine is not None:
+        end = task.attempt.at + engine.timeout_s * 1000
+        yield f"its session ends at {clock(end)} at the latest"
+    yield from _messages(task.attempt)
+
+
+def _messages(attempt: Attempt) -> Iterator[str]:
+    told, heard = len(attempt.messages), attempt.heard
+    if heard:
+        yield f"its engine was given {heard} of {told} messages for it"
+    if left := told - heard:
+        yield (
+            f"{left} of {told} messages for it have not reached its engine; the next "
+            "attempt is told all of them"
+        )
+
+
+def _review(convoy: Convoy, task: Task) -> Iterator[str]:
+    queue = [each.number for each in waiting_to_merge(convoy)]
+    place = queue.index(task.number) if task.number in queue else 0
+    if ahead := ", ".join(map(str, queue[:place])):
+        yield f"in the merge queue it stands behind task {ahead}"
+    if waits := kept_back(convoy, task):
+        yield f"it waits for {waits}"
+        return
+    if task.pull is None:
+        yield "its pull request is not open yet"
+    if task.candidate is None:
+        yield "the refinery has not built its candidate yet"
+    else:
+        yield f"CI judges its candidate {task.candidate.commit[:10]}"

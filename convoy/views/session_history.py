@@ -1,0 +1,98 @@
+"""What became of every session of a convoy, out of the log. Pure."""
+
+from collections.abc import Iterable
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from convoy.events import Event
+from convoy.events.candidates import MergeLanded
+from convoy.events.review_verdicts import WorkReviewed
+from convoy.events.rival_choice import ChoiceMade
+from convoy.events.session_ends import SessionLost, WorkAccepted, WorkRefused
+from convoy.events.task_ends import TaskMerged
+from convoy.events.task_queue import TaskQueued
+from convoy.events.task_start import TaskStarted
+from convoy.model.records import Usage
+
+How = Literal["running", "handed in", "landed", "sent back", "refused", "lost"]
+"""`handed in`: the gate let its work through, and it has not landed yet."""
+
+
+class Past(Struct, frozen=True, kw_only=True):
+    """One session, from its start to what became of its work."""
+
+    task: int
+    """0: it planned."""
+    attempt: int
+    engine: str
+    """What kind of agent CLI."""
+    begun: int
+    """Unix ms."""
+    ended: int = 0
+    """Unix ms; 0: it runs."""
+    landed: int = 0
+    """Unix ms; 0: its work has not landed."""
+    how: How = "running"
+    why: str = ""
+    """Why its work did not land."""
+    judged: tuple[str, ...] = ()
+    """The checks that judged what landed."""
+    usage: Usage = Usage()
+
+    @property
+    def took_s(self) -> float:
+        """How long it took, in seconds; 0 while it runs."""
+        return max(0, self.ended - self.begun) / 1000 if self.ended else 0.0
+
+
+def past(convoy: str, facts: Iterable[tuple[int, Event]]) -> tuple[Past, ...]:
+    """Return a convoy's sessions in the order in which they began.
+
+    Args:
+        convoy: its name.
+        facts: the bots' events of the whole log with their times (unix ms), in order.
+    """
+    sessions: dict[tuple[int, int], Past] = {}
+    newest: dict[int, tuple[int, int]] = {}
+    for at, fact in facts:
+        if getattr(fact, "convoy", "") != convoy:
+            continue
+        if isinstance(fact, TaskStarted):
+            key = newest[fact.task] = (fact.task, fact.attempt)
+            sessions[key] = Past(
+                task=fact.task,
+                attempt=fact.attempt,
+                engine=fact.engine.type,
+                begun=at,
+            )
+        elif known := newest.get(getattr(fact, "task", -1)):
+            sessions[known] = _after(sessions[known], at, fact)
+    return tuple(sessions.values())
+
+
+def _after(  # noqa: C901  one arm a kind
+    one: Past, at: int, fact: Event
+) -> Past:
+    match fact:
+        case WorkAccepted():
+            return replace(one, ended=at, how="handed in", usage=fact.usage)
+        case WorkRefused():
+            how, why = "refused", fact.why
+            return replace(one, ended=at, how=how, why=why, usage=fact.usage)
+        case SessionLost():
+            how, why = "lost", fact.why
+            return replace(one, ended=at, how=how, why=why, usage=fact.usage)
+        case TaskQueued() if one.how == "handed in":
+            return replace(one, how="sent back", why=fact.why)
+        case MergeLanded() if one.task:  # of task 0 it is the convoy's
+            return replace(one, how="landed", landed=at, judged=fact.judged)
+        case WorkReviewed() | ChoiceMade() if fact.attempt:
+            return replace(one, ended=at, how="handed in", usage=fact.usage)
+        case TaskMerged(commit=None) if one.ended:  # a review, with what it looked at
+            return replace(one, how="landed", landed=at)
+        case TaskMerged(commit=None):
+            return replace(one, ended=at, how="landed", landed=at, usage=fact.usage)
+        case _:
+            return one

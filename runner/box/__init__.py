@@ -1,0 +1,1 @@
+"""Processes and what keeps them apart: the agent's box, supervision, signals."""

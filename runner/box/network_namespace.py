@@ -1,0 +1,188 @@
+"""Start a program in a sandbox: with a network, users and mounts of its own.
+
+`FD,PORT,PORT... KEPT... -- HIDDEN... -- PROGRAM ARGUMENT...`, run by
+`runner.box.module_launch` where `runner.box.namespaces` cannot do it all at once: it
+stands between the witness and an engine, so it loads little. Kept paths are read-only,
+hidden folders are empty. In the new network there is nothing but loopback. The
+sockets that are made at those ports go through FD to the session's proxy, which serves
+them from outside; nothing else leads out. With users of its own no process can enter
+another network, nor read or trace a process outside, even where both are root.
+https://man7.org/linux/man-pages/man7/user_namespaces.7.html
+https://man7.org/linux/man-pages/man7/network_namespaces.7.html
+https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
+"""
+
+import ctypes
+import os
+import sys
+import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
+from collections.abc import Callable, Sequence
+
+from runner.box.socket_handover import listening, raise_loopback, send
+
+CLOSED = b"closed"
+"""The text sent with the sockets; any other text is the reason why there are none."""
+_NEW_USER, _NEW_NET, _NEW_MOUNTS = 0x10000000, 0x40000000, 0x20000
+_READ_ONLY, _NO_SUID, _NO_DEV, _NO_EXEC = 0x1, 0x2, 0x4, 0x8
+_REMOUNT, _BIND, _WITH_ALL, _PRIVATE = 0x20, 0x1000, 0x4000, 0x40000
+_NO_ATIME, _NO_DIR_ATIME, _REL_ATIME = 0x400, 0x800, 0x200000
+_ST_REL_ATIME = 0x1000
+_DROP, _SYS_ADMIN = 24, 21
+_CANNOT_START = 126
+
+
+def enter(kept: Sequence[str], hidden: Sequence[str]) -> None:
+    """Enter a network that has only loopback, and hide and protect the paths.
+
+    Raises:
+        OSError: the machine does not allow this user to do so.
+    """
+    user, group = os.getuid(), os.getgid()
+    mapped = _mapped_from_outside() if user == 0 else None
+    libc = ctypes.CDLL(None, use_errno=True)
+    _checked(libc.unshare(_NEW_USER | _NEW_NET | _NEW_MOUNTS))
+    if mapped:
+        mapped()
+    else:
+        _write("self", "setgroups", "deny")
+        _write("self", "uid_map", f"{user} {user} 1")
+        _write("self", "gid_map", f"{group} {group} 1")
+    _mount(None, "/", None, _WITH_ALL | _PRIVATE)
+    for path in kept:
+        _keep(path)
+    for path in hidden:
+        _hide(path)
+    # With this right root could undo the mounts; in namespaces of its own it cannot.
+    _checked(libc.prctl(_DROP, _SYS_ADMIN, 0, 0, 0))
+
+
+def _keep(path: str) -> None:
+    found = os.statvfs(path).f_flag  # the mount's restrictions have to stay
+    kept = found & (_NO_SUID | _NO_DEV | _NO_EXEC | _NO_ATIME | _NO_DIR_ATIME)
+    kept |= _REL_ATIME if found & _ST_REL_ATIME else 0
+    _mount(path, path, None, _BIND | _WITH_ALL)
+    _mount(None, path, None, _BIND | _REMOUNT | _READ_ONLY | kept)
+
+
+def _hide(path: str) -> None:
+    if os.path.isdir(path):  # noqa: PTH112  it would load pathlib
+        _mount("none", path, "tmpfs", _READ_ONLY | _NO_SUID | _NO_DEV | _NO_EXEC)
+    elif os.path.exists(path):  # noqa: PTH110  likewise
+        _mount(os.devnull, path, None, _BIND)
+
+
+def _mount(what: str | None, where: str, kind: str | None, flags: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    source, found = (None if each is None else each.encode() for each in (what, kind))
+    _checked(libc.mount(source, os.fsencode(where), found, flags, None))
+
+
+def _checked(result: int) -> None:
+    if result != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+def _mapped_from_outside() -> Callable[[], None]:
+    """Return the maps of all users to themselves; only root outside may set them.
+
+    Without these maps, root could not become another user, as package managers do, nor
+    use other users' files.
+    """
+    ours, theirs = os.pipe()
+    parent, child = os.getpid(), os.fork()
+    if child == 0:
+        os.close(theirs)
+        os.read(ours, 1)
+        status = 1
+        try:
+            for name in ("uid_map", "gid_map"):
+                _write(str(parent), name, same_names(name))
+            status = 0
+        finally:
+            os._exit(status)
+
+    def mapped() -> None:
+        os.close(theirs)
+        _, status = os.waitpid(child, 0)
+        os.close(ours)
+        if status:
+            raise PermissionError(1, "users cannot be mapped")
+
+    return mapped
+
+
+def same_names(name: str) -> str:
+    """Return the map of all users of this namespace to themselves.
+
+    In a container the namespace may know only some users.
+    """
+    with open(f"/proc/self/{name}", encoding="ascii") as file:  # noqa: PTH123  likewise
+        lines = [line.split() for line in file]
+    return "\n".join(f"{first} {first} {count}" for first, _, count in lines)
+
+
+def _write(process: str, name: str, text: str) -> None:
+    number = os.open(f"/proc/{process}/{name}", os.O_WRONLY)
+    try:
+        os.write(number, text.encode())
+    finally:
+        os.close(number)
+
+
+def refusal(kept: Sequence[str] = (), hidden: Sequence[str] = ()) -> str:
+    """Return why this machine lets this user close no network, or "" if it does.
+
+    A child process tries it, because it cannot be undone.
+    """
+    if sys.platform != "linux":
+        return "only Linux can close it"
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            enter(kept, hidden)
+        except OSError as error:
+            os.write(write, (error.strerror or repr(error)).encode())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with open(read, "rb") as told:  # noqa: PTH123  a descriptor has no path
+        said = told.read().decode()
+    os.waitpid(child, 0)
+    return said
+
+
+def hand_over(number: int, ports: Sequence[int]) -> None:
+    """Send the proxy its sockets in this network through a descriptor, and close it.
+
+    Raises:
+        OSError: the sockets cannot be made or sent.
+    """
+    raise_loopback()
+    send(number, CLOSED, [listening(port)[0] for port in ports])
+
+
+def main(argv: Sequence[str]) -> int:
+    """Close the network if the machine allows it, report it, and become the program.
+
+    Without arguments, only print why the machine does not allow it; nothing if it does.
+    """
+    if not argv:
+        sys.stdout.write(refusal())
+        return 0
+    (number, *ports), rest = map(int, argv[0].split(",")), list(argv[1:])
+    mark = rest.index("--")
+    kept, rest = rest[:mark], rest[mark + 1 :]
+    mark = rest.index("--")
+    hidden, program = rest[:mark], rest[mark + 1 :]
+    if why := refusal(kept, hidden):
+        send(number, why.encode())
+    else:
+        enter(kept, hidden)
+        hand_over(number, ports)
+    try:
+        os.execvp(program[0], program)  # noqa: S606  it is to become that program
+    except OSError as error:
+        sys.stderr.write(f"brat: cannot start {program[0]}: {error.strerror}.\n")
+        return _CANNOT_START

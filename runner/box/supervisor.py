@@ -1,0 +1,299 @@
+"""Runs one program: passes its output on, bounds its time, ends its whole tree.
+
+An agent's tools start programs in sessions of their own, ignore SIGTERM, and keep pipes
+open after their parent has gone. So a program has ended when none of its descendants is
+left, not when its pipe closes; and nothing here waits without a deadline.
+"""
+
+import math
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Literal, Protocol
+
+from msgspec import Struct
+
+from runner.box import process_tree
+from runner.box.stdin_writer import InputSource, StdinWriter
+from runner.box.stop_signals import Stop
+
+GRACE_S = 2.0
+"""The time between SIGTERM and SIGKILL; a cancelled job has 7.5 s in all."""
+KILL_S = 3.0
+"""How long SIGKILL is repeated; only a process stuck in the kernel outlasts it."""
+DRAIN_S = 1.0
+"""The time to empty the pipes; a process that is not ours may hold them open."""
+SWEEP_S = 0.05
+CHUNK_BYTES = 65_536
+
+Stream = Literal["out", "err"]
+Sink = Callable[[Stream, bytes], None]
+
+
+class Watcher(Protocol):
+    """A source to read while the program runs; it can end the program."""
+
+    over: bool
+    """Whether the program must end."""
+
+    def fileno(self) -> int:
+        """Return the descriptor that becomes readable when there is news."""
+
+    def take(self) -> bool:
+        """Read the news; False: there will be no more."""
+
+
+class SideTask(Protocol):
+    """Work that a child process does from time to time while the program runs."""
+
+    def due_s(self) -> float:
+        """Return the seconds until the next child must be started."""
+
+    def begin(self) -> None:
+        """Start the work as a child of this process; nobody waits for the child."""
+
+    def ended(self, statuses: Mapping[int, int]) -> None:
+        """Take the wait statuses of the children that have ended, by process id."""
+
+
+class Order(Struct, frozen=True):
+    """The program to start, with its environment and limits."""
+
+    argv: tuple[str, ...]
+    folder: Path
+    env: Mapping[str, str]
+    """The whole environment: nothing is inherited."""
+    timeout_s: float
+    stdin: Path | None = None
+    """A file for its standard input; None: the input is empty."""
+    silence_s: float = math.inf
+    """How long the program may stay silent."""
+    watcher: Watcher | None = None
+    source: InputSource | None = None
+    """The writer of its standard input while it runs; then `stdin` is None."""
+    fds: tuple[int, ...] = ()
+    """Descriptors that the program gets besides the standard ones."""
+    side_task: SideTask | None = None
+
+
+class Ending(Struct, frozen=True):
+    """How the program ended."""
+
+    exit_code: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+    silent: bool = False
+    """Ended by us, because it had written nothing for too long."""
+    cancelled: bool = False
+    called_off: bool = False
+    """Ended by us, because the watcher said so."""
+    seconds: float = 0.0
+    fault: str = ""
+    """A sentence on why the program could not be started; empty: it was started."""
+    survivors: int = 0
+    """Processes that SIGKILL did not end."""
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether we ended the program."""
+        return self.timed_out or self.silent or self.cancelled or self.called_off
+
+
+def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
+    """Run a program until it ends, its deadline passes, or `stop` asks for its end.
+
+    When this returns, everything that the program started is gone; processes that ran
+    before are left alone. Every child of this process is reaped here, so nobody else in
+    it may wait for one. Only the main thread may call it.
+    """
+    with process_tree.adopting_orphans():
+        return _supervised(order, sink, stop)
+
+
+def _supervised(order: Order, sink: Sink, stop: Stop) -> Ending:
+    spared = frozenset(process_tree.descendants())
+    started = time.monotonic()
+    try:
+        process = _started(order)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        return Ending(fault=f"Cannot start {order.argv[0]!r}: {reason}.")
+    with selectors.DefaultSelector() as selector:
+        return _Supervision(process, selector, sink, stop, spared, order).run(started)
+
+
+def _started(order: Order) -> subprocess.Popen[bytes]:
+    # A pipe only where something is written to it: some engines wait for it to close.
+    with open(order.stdin or os.devnull, "rb") as stdin:  # noqa: PTH123  nor a Path
+        return subprocess.Popen(
+            order.argv,
+            cwd=order.folder,
+            env=order.env,
+            stdin=subprocess.PIPE if order.source else stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=order.fds,
+            bufsize=0,
+            start_new_session=True,
+        )
+
+
+class _Supervision:
+    def __init__(
+        self,
+        process: subprocess.Popen[bytes],
+        selector: selectors.BaseSelector,
+        sink: Sink,
+        stop: Stop,
+        spared: frozenset[int],
+        order: Order,
+    ) -> None:
+        self._process = process
+        self._order = order
+        self._watcher = order.watcher
+        self._side_task = order.side_task
+        self._spared = spared
+        self._selector = selector
+        self._sink = sink
+        self._stop = stop
+        self._open: dict[int, tuple[Stream, IO[bytes]]] = {}
+        self._last_output = time.monotonic()
+        pipes: tuple[tuple[Stream, IO[bytes] | None], ...]
+        pipes = ("out", process.stdout), ("err", process.stderr)
+        for name, pipe in pipes:
+            if pipe is not None:
+                self._open[pipe.fileno()] = name, pipe
+                selector.register(pipe, selectors.EVENT_READ)
+        selector.register(stop, selectors.EVENT_READ)
+        if self._watcher is not None:
+            selector.register(self._watcher, selectors.EVENT_READ, self._watcher)
+        self._stdin: StdinWriter | None = None
+        self._stdin_is_full = False
+        if order.source is not None and process.stdin is not None:
+            self._stdin = StdinWriter(process.stdin, order.source)
+
+    def run(self, started: float) -> Ending:
+        deadline = started + self._order.timeout_s
+        while self._is_running() and not (self._stop.wanted or self._is_called_off()):
+            self._write_stdin()
+            silent_at = self._last_output + self._order.silence_s
+            left = min(_left(deadline), _left(silent_at))
+            if left == 0:
+                break
+            self._pump(min(left, self._side_task_due_s()))
+        cut_off, cancelled = self._process.returncode is None, self._stop.wanted
+        called_off = self._is_called_off()
+        is_late = _left(deadline) == 0
+        by_time = cut_off and not cancelled and not called_off
+        seconds = time.monotonic() - started
+        self._close_stdin()
+        survivors = self._end_tree()
+        self._drain()
+        code = self._process.returncode
+        return Ending(
+            exit_code=code if code is not None and code >= 0 else None,
+            signal=-code if code is not None and code < 0 else None,
+            timed_out=by_time and is_late,
+            silent=by_time and not is_late,
+            cancelled=cut_off and cancelled,
+            called_off=cut_off and called_off and not cancelled,
+            seconds=round(seconds, 3),
+            survivors=survivors,
+        )
+
+    def _is_called_off(self) -> bool:
+        return self._watcher is not None and self._watcher.over
+
+    def _side_task_due_s(self) -> float:
+        """Start the side task if it is due; return the time until it is due again."""
+        if self._side_task is None:
+            return math.inf
+        if self._side_task.due_s() == 0:
+            self._side_task.begin()
+        return self._side_task.due_s()
+
+    def _write_stdin(self) -> None:
+        """Write what fits; while the pipe is full, wait for it with the others."""
+        if self._stdin is None:
+            return
+        is_full = self._stdin.turn()
+        if is_full and not self._stdin_is_full:
+            self._selector.register(self._stdin, selectors.EVENT_WRITE)
+        elif self._stdin_is_full and not is_full:
+            self._selector.unregister(self._stdin)
+        self._stdin_is_full = is_full
+
+    def _close_stdin(self) -> None:
+        if self._stdin is not None:
+            if self._stdin_is_full:
+                self._selector.unregister(self._stdin)
+            self._stdin.close()
+
+    def _is_running(self) -> bool:
+        self._reap()
+        return self._process.returncode is None
+
+    def _has_children(self) -> bool:
+        return self._reap() and (not self._spared or bool(self._ours()))
+
+    def _reap(self) -> bool:
+        """Reap ended children; return whether any child of this process is left."""
+        ended, left = process_tree.reap()
+        if self._side_task is not None and ended:
+            self._side_task.ended(ended)
+        if (status := ended.get(self._process.pid)) is not None:
+            # Popen would wait for it again, and take a child it cannot find for a 0.
+            self._process.returncode = os.waitstatus_to_exitcode(status)
+        return left
+
+    def _ours(self) -> list[int]:
+        """Return the processes below this one that were not there before."""
+        return [pid for pid in process_tree.descendants() if pid not in self._spared]
+
+    def _end_tree(self) -> int:
+        """End every process that was started; return how many outlive SIGKILL."""
+        for number, patience_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, KILL_S)):
+            limit = time.monotonic() + patience_s
+            asked = False
+            while _left(limit) > 0:
+                if not self._has_children():
+                    return 0
+                if number == signal.SIGKILL or not asked:
+                    process_tree.send(number, self._process.pid, self._spared)
+                    asked = True
+                self._pump(min(_left(limit), SWEEP_S))
+        return len(self._ours()) if self._has_children() else 0
+
+    def _drain(self) -> None:
+        limit = time.monotonic() + DRAIN_S
+        while self._open and _left(limit) > 0:
+            self._pump(_left(limit))
+        for fd in tuple(self._open):
+            self._close(fd)
+
+    def _pump(self, patience_s: float) -> None:
+        for key, _ in self._selector.select(patience_s):
+            if key.fileobj is self._stdin:
+                continue  # it is written to before the next wait
+            if key.data is not None:
+                if not key.data.take():
+                    self._selector.unregister(key.fileobj)
+            elif key.fd not in self._open:
+                self._stop.drain()
+            elif chunk := os.read(key.fd, CHUNK_BYTES):
+                self._last_output = time.monotonic()
+                self._sink(self._open[key.fd][0], chunk)
+            else:
+                self._close(key.fd)
+
+    def _close(self, fd: int) -> None:
+        self._selector.unregister(fd)
+        self._open.pop(fd)[1].close()
+
+
+def _left(deadline: float) -> float:
+    return max(0.0, deadline - time.monotonic())

@@ -1,0 +1,175 @@
+"""Continue (`cn`): one JSON object at the end, on standard error when it failed.
+
+https://docs.continue.dev/cli/overview
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct
+
+from runner.box.supervisor import Stream
+from runner.engines.engine_events import Cost, Result, Said, Session, Usage
+from runner.engines.error_kinds import errors
+from runner.engines.json_lines import agent, decoded, program, tool
+from runner.engines.row import (
+    Abilities,
+    Call,
+    Row,
+    Vendor,
+    plain_model,
+    server,
+    vendor_of,
+)
+from runner.proxy.proxy_protocol import Dialect
+
+_CONFIG, _FOLDER, _SESSION = ".continue/brat.yaml", ".continue", "brat"
+
+
+class _Line(Struct, frozen=True):
+    status: str
+    response: str | None = None
+    message: str | None = None
+
+
+class _Tokens(Struct, frozen=True):
+    totalCost: float = 0.0  # noqa: N815  theirs
+    promptTokens: int = 0  # noqa: N815  theirs
+    completionTokens: int = 0  # noqa: N815  theirs
+
+
+class _Function(Struct, frozen=True):
+    name: str = ""
+    arguments: str = ""
+
+
+class _Asked(Struct, frozen=True):
+    function: _Function = _Function()
+
+
+class _Used(Struct, frozen=True):
+    toolCall: _Asked = _Asked()  # noqa: N815  theirs
+    status: str = ""
+
+
+class _Turn(Struct, frozen=True):
+    toolCallStates: list[_Used] | None = None  # noqa: N815  theirs
+
+
+class _Left(Struct, frozen=True):
+    sessionId: str = ""  # noqa: N815  theirs
+    usage: _Tokens = _Tokens()
+    history: list[_Turn] = []
+
+
+def read(stream: Stream, text: str) -> Iterator[Said]:
+    """Understand one line; JSON without a status is the model's own."""
+    line = decoded(text, _Line)
+    match line:
+        case None if stream == "out" and text.strip():
+            yield from agent(text)
+            yield Result(ok=True, text=text)
+        case None:
+            yield from program(text)
+        case _Line(status="success"):
+            yield from agent(line.response)
+            yield Result(ok=bool(line.response))
+        case _Line(status="error"):
+            yield from errors(line.message or "")
+            yield Result(ok=False)
+        case _:
+            yield from agent(text)
+
+
+def recount(text: str) -> Iterator[Said]:
+    """Understand the session file."""
+    left = decoded(text, _Left)
+    if left is None:
+        return
+    if left.sessionId:
+        yield Session(id=left.sessionId)
+    for state in (each for turn in left.history for each in turn.toolCallStates or ()):
+        asked = state.toolCall.function
+        if state.status == "canceled":  # by its permissions, for nobody else is there
+            yield tool(asked.name, asked.arguments, refused=True)
+    used = left.usage
+    yield Usage(input_tokens=used.promptTokens, output_tokens=used.completionTokens)
+    if used.totalCost:
+        yield Cost(usd=used.totalCost)
+
+
+def _argv(call: Call) -> tuple[str, ...]:
+    if not call.spec.model:
+        raise ValueError(
+            'The engine continue needs a model, such as model = "openai/gpt-5".'
+        )
+    config = str(call.home / _CONFIG)
+    # Whatever follows -p is the prompt.
+    options = (*_allowed(call.spec.tools), "--format", "json")
+    return ("cn", "--config", config, *options, *call.spec.args, "-p")
+
+
+def _allowed(tools: tuple[str, ...]) -> tuple[str, ...]:
+    """Allow these tools in spite of the file that forbids all; --auto allows all."""
+    return tuple(w for each in tools for w in ("--allow", each)) or ("--auto",)
+
+
+def _sets(call: Call) -> Mapping[str, str]:
+    return {
+        "CONTINUE_GLOBAL_DIR": str(call.home / _FOLDER),
+        "CONTINUE_CLI_TEST_SESSION_ID": _SESSION,  # so that we find its file
+    }
+
+
+def _files(call: Call) -> Mapping[str, str]:
+    vendor = vendor_of(ROW, call)
+    if vendor is None:
+        return {}
+    model = {
+        "name": "brat",
+        "provider": _PROVIDERS[vendor.dialect],
+        "model": plain_model(call, vendor),
+        "apiKey": call.key.value if call.key else "",
+        "apiBase": server(vendor, call),
+        "roles": ["chat", "edit", "apply"],
+        "capabilities": ["tool_use"],
+    }
+    config = {"name": "brat", "version": "1.0.0", "schema": "v1", "models": [model]}
+    files = {_CONFIG: json.dumps(config)}  # JSON is YAML
+    if call.spec.tools:
+        files[f"{_FOLDER}/permissions.yaml"] = json.dumps({"exclude": ["*"]})
+    return files
+
+
+_PROVIDERS = {"chat": "openai", "anthropic": "anthropic", "gemini": "gemini"}
+
+
+def _vendor(dialect: Dialect, key: str, path: str, models: str) -> Vendor:
+    return Vendor(dialect, key, writes="--config", path=path, models=(models,))
+
+
+ROW = Row(
+    name="continue",
+    argv=_argv,
+    read=read,
+    vendors=(
+        _vendor("chat", "OPENAI_API_KEY", "/v1", "openai/"),
+        _vendor("anthropic", "ANTHROPIC_API_KEY", "/v1", "anthropic/"),
+        _vendor("gemini", "GEMINI_API_KEY", "/v1beta", "gemini/"),
+    ),
+    sets=_sets,
+    files=_files,
+    leaves=f"{_FOLDER}/sessions/{_SESSION}.json",
+    recount=recount,
+    is_quiet=True,
+    can=Abilities(
+        resume="--fork ID",
+        usage="session file",
+        cost="session file",
+        tools="Bash(git *), Edit, Write",
+        limits="Says nothing before its end, so a hang is only known by the deadline. "
+        "Needs a model. Its key is in a file in its home.",
+    ),
+    install="npm install -g @continuedev/cli",
+    sample_model="openai/gpt-4o",
+)

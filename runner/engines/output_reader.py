@@ -1,0 +1,179 @@
+"""Reads an engine's output, line by line, into events and at last a report."""
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Literal, get_args
+
+from msgspec import Struct
+
+from convoy.model.notes import NOTHING, Left, bounded
+from runner.box.supervisor import Stream
+from runner.engines.engine_events import (
+    Error,
+    RateLimit,
+    Result,
+    Said,
+    Session,
+    Text,
+    ToolUse,
+)
+from runner.engines.row import Row
+
+SUMMARY_CHARS = 500
+LINE_CHARS = 4_000_000
+"""A longer line is not an event, and is cut into pieces of text."""
+TEXT_CHARS = 100_000
+"""How much of the end of a message that comes in pieces is kept."""
+
+Status = Literal["done", "noop", "blocked", "missing_tool", "missing_data"]
+"""An agent's claim about its task."""
+
+_NOTED = re.compile(
+    r"^[^\w\n]{0,20}BRAT: *(note|share|followup)\b[:,*` \t-]*(\S.*)$", re.MULTILINE
+)
+_NOTED_MOST = 100
+"""Lines; of each kind far fewer are kept."""
+_LAST_WORD = re.compile(
+    r"^[^\w\n]{0,20}BRAT: *(done|noop|blocked|missing_tool|missing_data)\b"
+    r"[:.,*` \t-]*(.*)$",
+    re.MULTILINE,
+)
+
+
+class Report(Struct, frozen=True):
+    """The content of an engine's output."""
+
+    status: Status | None
+    """The agent's claim; None: it made none, or failed."""
+    summary: str = ""
+    trouble: Error | None = None
+    """The last error, unless the engine recovered from it."""
+    limit: RateLimit | None = None
+    """How long the vendor wants no calls, if it says so."""
+    session: str = ""
+    """The engine's own name for the session; empty: there is none."""
+    text: str = ""
+    """The whole of the agent's last message."""
+    left: Left = NOTHING
+    """The lines that the agent leaves for others, from all of its messages."""
+
+    def retry_after_s(self, now_ms: int) -> float | None:
+        """Return how long the vendor wants no calls, from `now_ms` on."""
+        match self.limit:
+            case RateLimit(wait_s=float() as wait_s):
+                return wait_s
+            case RateLimit(until=int() as until):
+                return max(0.0, until - now_ms / 1000)
+            case _:
+                return None
+
+
+class OutputReader:
+    """Reads the output of one run of an engine."""
+
+    def __init__(self, row: Row, note: Callable[[Said], None]) -> None:
+        """Call `note` with each event as it comes."""
+        self._row = row
+        self._note = note
+        self._unfinished: dict[Stream, str] = {"out": "", "err": ""}
+        self._text = ""
+        self._is_speaking = False
+        self._words: list[tuple[str, str]] = []
+        self._noted: dict[tuple[str, str], None] = {}
+        self._session = ""
+        self._trouble: Error | None = None
+        self._limit: RateLimit | None = None
+        self._is_done = False
+
+    def feed(self, stream: Stream, text: str) -> None:
+        """Take the next piece of output, redacted, cut anywhere."""
+        *lines, rest = (self._unfinished[stream] + text).split("\n")
+        self._unfinished[stream] = rest
+        if len(rest) > LINE_CHARS:
+            self._unfinished[stream] = ""
+            lines.append(rest)
+        for line in lines:
+            self._take(self._row.read(stream, line.removesuffix("\r")))
+
+    def close(self, left: str) -> None:
+        """Take the unfinished lines and the file that the row says it leaves."""
+        for stream, line in self._unfinished.items():
+            self._take(self._row.read(stream, line))
+        self._unfinished = {"out": "", "err": ""}
+        self._take(self._row.recount(left))
+
+    def report(self, exit_code: int | None) -> Report:
+        """Return the report; `exit_code` is None when a signal or brat ended it.
+
+        In that case the engine's claim of success does not count: one engine claims
+        success whenever it is told to end.
+        """
+        got_over = self._is_done and exit_code is not None
+        says = self._is_done if self._row.ends == "says" else True
+        status, summary = self._last_words()
+        return Report(
+            status=status if says and exit_code == 0 else None,
+            summary=summary.strip()[:SUMMARY_CHARS],
+            trouble=None if got_over else self._trouble,
+            limit=None if got_over else self._limit,
+            session=self._session,
+            text=self._text,
+            left=self._left(),
+        )
+
+    def _left(self) -> Left:
+        def said(kind: str) -> tuple[str, ...]:
+            return tuple(line for what, line in self._noted if what == kind)
+
+        return bounded(
+            Left(notes=said("note"), shared=said("share"), followups=said("followup"))
+        )
+
+    def _last_words(self) -> tuple[Status, str]:
+        self._keep_words()
+        if not self._words:
+            return "done", self._text
+        word, summary = self._words[-1]
+        status = next(each for each in get_args(Status) if each == word)
+        return status, summary
+
+    def _hear(self, said: Text) -> None:
+        """Take what the model said; what is said after its last word is not it."""
+        if said.goes_on and self._is_speaking:
+            self._text = (self._text + said.text)[-TEXT_CHARS:]
+            return
+        self._keep_words()
+        self._text, self._is_speaking = said.text, True
+
+    def _keep_words(self) -> None:
+        self._words = _LAST_WORD.findall(self._text) or self._words
+        for line in _NOTED.findall(self._text):
+            if len(self._noted) < _NOTED_MOST:
+                self._noted[line] = None
+
+    def _take(self, said: Iterable[Said]) -> None:
+        for each in said:
+            self._note(each)
+            self._fold(each)
+
+    def _fold(self, said: Said) -> None:
+        match said:
+            case Text(by="agent"):
+                self._hear(said)
+            case ToolUse(refused=False):  # so the model answers again
+                self._is_speaking, self._trouble, self._limit = False, None, None
+            case Session():
+                self._session = said.id
+            case Error():
+                self._trouble = said
+                self._is_done = False
+            case RateLimit():
+                self._limit = said
+            case Result(ok=True):
+                self._is_done = True
+                self._keep_words()
+                self._text = said.text or self._text
+            case Result():
+                self._is_done = False
+            case _:
+                return

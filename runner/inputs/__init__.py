@@ -1,0 +1,1 @@
+"""The inputs of one job, from its environment and from file descriptors."""

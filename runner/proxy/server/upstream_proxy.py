@@ -1,0 +1,79 @@
+"""This machine's way out: directly, or through a proxy of its own network."""
+
+import asyncio
+import base64
+import ssl
+from typing import Final
+from urllib.parse import unquote, urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from msgspec import Struct
+
+from grite.redacted_repr import without
+
+CONNECT_S: Final = 30.0
+
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
+
+
+class Upstream(Struct, frozen=True):
+    """A proxy that the machine's environment names."""
+
+    host: str
+    port: int
+    is_tls: bool
+    pass_word: str
+    """The value of `Proxy-Authorization`; empty: the proxy wants none."""
+
+    def __repr__(self) -> str:
+        return without(self, "pass_word")
+
+    async def through(self, host: str, port: int, *, is_plain: bool) -> Streams:
+        """Connect to the proxy, and through it to the host unless `is_plain`.
+
+        Raises:
+            OSError: the proxy or the host cannot be reached, or the proxy refuses.
+        """
+        streams = await dialled(self.host, self.port, is_tls=self.is_tls)
+        if is_plain:
+            return streams
+        reader, writer = streams
+        name = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+        word = f"Proxy-Authorization: {self.pass_word}\r\n" if self.pass_word else ""
+        writer.write(f"CONNECT {name} HTTP/1.1\r\nHost: {name}\r\n{word}\r\n".encode())
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                head = await reader.readuntil(b"\r\n\r\n")
+        except (asyncio.IncompleteReadError, asyncio.LimitOverrunError) as error:
+            raise OSError("the machine's own proxy answers no HTTP") from error
+        status = head.split(b" ", 2)[1:2]
+        if status != [b"200"]:
+            writer.close()
+            raise OSError(f"the machine's own proxy says {head[:60]!r}")
+        return streams
+
+
+def upstream(host: str, *, is_plain: bool) -> Upstream | None:
+    """Return the proxy that the machine's environment names for a host, if any."""
+    named = getproxies().get("http" if is_plain else "https", "")
+    if not named or proxy_bypass(host):
+        return None
+    url = urlsplit(named if "://" in named else f"http://{named}")
+    is_tls = url.scheme == "https"
+    word = ""
+    if url.username:
+        pair = f"{unquote(url.username)}:{unquote(url.password or '')}"
+        word = f"Basic {base64.b64encode(pair.encode()).decode()}"
+    port = url.port or (443 if is_tls else 80)
+    return Upstream(url.hostname or "", port, is_tls, word)
+
+
+async def dialled(host: str, port: int, *, is_tls: bool = False) -> Streams:
+    """Connect to a host.
+
+    Raises:
+        OSError: the host cannot be reached in time.
+    """
+    async with asyncio.timeout(CONNECT_S):
+        trusted = ssl.create_default_context() if is_tls else None
+        return await asyncio.open_connection(host, port, ssl=trusted)

@@ -1,0 +1,1 @@
+"""A session's results: its result folder, its transcript, the job's page."""

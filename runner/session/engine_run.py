@@ -1,0 +1,247 @@
+"""Runs an engine in its workspace, with its environment, its prompt and its key.
+
+The environment is built from nothing: the agent gets only variables that this module
+or the engine's row names.
+"""
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from convoy.events.task_start import TaskStarted
+from convoy.model.records import EngineSpec
+from convoy.text.redaction import Redaction
+from grite.git import pair_of
+from runner import engines
+from runner.box.agent_box import NO_BOX, boxed
+from runner.box.engine_home import left_in, plain_environment, prepare
+from runner.box.stop_signals import Stop
+from runner.box.supervisor import Ending, Order, SideTask, Stream, supervise
+from runner.engines.engine_events import (
+    Cost,
+    Error,
+    Refused,
+    Said,
+    Text,
+    Unboxed,
+    Usage,
+)
+from runner.engines.model_key import key_for, missing_key
+from runner.engines.output_reader import OutputReader, Report
+from runner.engines.row import Call, Row, reached_by
+from runner.feed.message_inbox import Inbox, Message
+from runner.inputs.job_inputs import Inputs
+from runner.result.transcript import Transcript
+from runner.session.prompt import message, prompt
+from runner.session.proxy_client import ProxyClient
+from runner.session.steering import Since, Steering
+
+
+class Job(Struct, frozen=True):
+    """The engine run to make, and the receivers of its output and reports."""
+
+    inputs: Inputs
+    started: TaskStarted
+    scratch: Path
+    transcript: Path
+    redaction: Redaction
+    show: Callable[[str], None]
+    """Gets the redacted output as it comes."""
+    running: Callable[[str], None]
+    """Told the program's name just before it starts."""
+    boxed: Callable[[str], None]
+    """Told at the end why the engine had no box; told "" if it had one."""
+    used: Callable[[Usage | Cost], None]
+    """Told the usage that the engine reports; if it reports none, the proxy's
+    count."""
+    absent: tuple[str, ...] = ()
+    """The parts that the checkout leaves out, a sentence or two each."""
+    proxy: ProxyClient | None = None
+    """The proxy that holds the model's key; None: the engine cannot use one."""
+    saver: SideTask | None = None
+    """Saves half-done work from time to time; None: work is kept only at the end."""
+    inbox: Inbox | None = None
+    """Where people's messages arrive; None: there is no feed."""
+
+
+def run(job: Job, folder: Path, stop: Stop) -> tuple[Ending, Report]:
+    """Run the task's engine in `folder` until every process it started is gone."""
+    try:
+        row = engines.found(job.started.engine.type)
+        _obeys(row, job.started.engine)
+        call = _call(job, row)
+        argv = row.argv(call)
+    except ValueError as error:
+        return Ending(fault=str(error)), Report("missing_tool")
+    if fault := missing_key(row, call):
+        return Ending(fault=fault), Report(None, trouble=_no_key(fault))
+    if job.proxy:
+        call = job.proxy.pointed(call)
+        argv = row.argv(call)
+    prepare(call.home, row.files(call))
+    return _Run(job, row, call).go(argv, folder, stop)
+
+
+class _Run:
+    def __init__(self, job: Job, row: Row, call: Call) -> None:
+        self._job, self._row, self._call = job, row, call
+        self._reader = OutputReader(row, self._note)
+        limit = job.started.limits.output_bytes
+        self._transcript = Transcript(job.transcript, job.redaction, limit, self._take)
+        self._says_tokens = False
+        self._since = Since()
+        self._steering = self._steered()
+        if job.proxy:
+            job.proxy.listen(self._note_refused)
+
+    def go(
+        self, argv: tuple[str, ...], folder: Path, stop: Stop
+    ) -> tuple[Ending, Report]:
+        job, row, spec = self._job, self._row, self._job.started.engine
+        job.running(argv[0])
+        for each in job.absent:
+            self._transcript.note(Text(text=each, by="program"))
+        if self._steering and job.inbox:
+            job.inbox.listen(stop.nudge)
+        is_read = row.prompt == "stdin" and not self._steering
+        env = environment_of(job, row, self._call)
+        order = Order(
+            argv,
+            folder,
+            env,
+            spec.timeout_s,
+            stdin=self._call.prompt if is_read else None,
+            silence_s=math.inf if row.is_quiet else spec.silence_s,
+            watcher=job.proxy,
+            source=self._steering,
+            side_task=job.saver,
+        )
+        try:
+            ending = self._supervised(order, stop)
+            self._transcript.flush()
+            left = left_in(self._call.home, row.leaves) if row.leaves else ""
+            self._reader.close(job.redaction(left))
+            self._count()
+        finally:
+            self._transcript.close()
+        if ending.fault:
+            return ending, Report("missing_tool")
+        by_us = ending.timed_out or ending.silent or ending.called_off
+        report = self._reader.report(None if by_us else ending.exit_code)
+        return ending, replace(report, trouble=self._trouble(ending) or report.trouble)
+
+    def _supervised(self, order: Order, stop: Stop) -> Ending:
+        """Run the engine, in a box if possible, and note whether it had a box."""
+        job = self._job
+        way = job.proxy.way() if job.proxy else None
+        with boxed(order.argv, order.folder, job.scratch, job.inputs, way) as box:
+            if box:
+                order = replace(order, argv=box.argv, fds=box.fds)
+            ending = supervise(order, self._transcript.write, stop)
+            why = box.why() if box else NO_BOX
+        if not ending.fault:
+            job.boxed(why)
+        if why and not ending.fault:
+            self._transcript.note(Unboxed(why=why))
+        return ending
+
+    def _steered(self) -> Steering | None:
+        """Return the writer of people's messages to the engine, if it takes any."""
+        job, says = self._job, self._row.says
+        if job.inbox is None or says is None:
+            return None
+
+        def worded(said: Message) -> bytes:
+            return says(message(job.started, said.by, said.text))
+
+        told = self._call.prompt.read_text(encoding="utf-8")
+        return Steering(says(told), job.inbox, worded)
+
+    def _trouble(self, ending: Ending) -> Error | None:
+        proxy = self._job.proxy
+        if proxy and proxy.trouble:
+            return proxy.trouble
+        ended = Error(kind="failed", message="the proxy that holds its key has ended")
+        return ended if ending.called_off else None
+
+    def _count(self) -> None:
+        """Note the proxy's count, which is used if the engine reports no usage."""
+        if proxy := self._job.proxy:
+            proxy.close()
+            if proxy.counts:
+                self._transcript.note(proxy.sum())
+            for used in () if self._says_tokens else proxy.used():
+                self._note(used)
+
+    def _note_refused(self, said: Said) -> None:
+        if isinstance(said, Refused):
+            said = Refused(what=self._job.redaction(said.what))
+        self._transcript.note(said)
+
+    def _take(self, stream: Stream, text: str) -> None:
+        self._job.show(text)
+        self._reader.feed(stream, text)
+
+    def _note(self, said: Said) -> None:
+        if self._steering:
+            self._steering.note(said)
+            said = self._since(said)
+        if not isinstance(said, Text):  # the transcript has it as it was written
+            self._transcript.note(said)
+        self._says_tokens = self._says_tokens or isinstance(said, Usage)
+        if isinstance(said, Usage | Cost):
+            self._job.used(said)
+
+
+def _obeys(row: Row, spec: EngineSpec) -> None:
+    if spec.tools and not row.can.tools:
+        raise ValueError(
+            f"The engine {row.name} cannot be told which tools it may use."
+        )
+
+
+def _no_key(fault: str) -> Error:
+    return Error(kind="credentials", message=fault)
+
+
+def secrets_of(inputs: Inputs, spec: EngineSpec) -> tuple[str, ...]:
+    """Return the values that the agent's output must not show."""
+    names = (*engines.key_names(), *((spec.secret,) if spec.secret else ()))
+    keys = [inputs.offered.get(name, "") for name in names]
+    if inputs.feed is not None:
+        keys.append(inputs.feed.token)
+    if inputs.token is None:
+        return tuple(keys)
+    return (inputs.token, pair_of(inputs.token), *keys)
+
+
+def environment_of(job: Job, row: Row, call: Call) -> dict[str, str]:
+    """Return the agent's whole environment."""
+    started = job.started
+    return {
+        **plain_environment(job.inputs, call.home, job.scratch / "tmp"),
+        "BRAT_PROMPT": str(call.prompt),
+        "BRAT_CONVOY": started.convoy,
+        "BRAT_TASK": str(started.task),
+        "BRAT_ATTEMPT": str(started.attempt),
+        "BRAT_TITLE": started.title,
+        "BRAT_MODEL": started.engine.model or "",
+        **(job.proxy.environment() if job.proxy else {}),
+        **reached_by(row, call),
+        **row.sets(call),
+    }
+
+
+def _call(job: Job, row: Row) -> Call:
+    home = job.scratch / "home"
+    file = job.scratch / "prompt.md"
+    hosts = job.proxy.hosts if job.proxy else None
+    is_told = row.tells or (lambda started: prompt(started, hosts, job.absent))
+    file.write_text(is_told(job.started), encoding="utf-8")
+    steered = job.inbox is not None and row.says is not None
+    endpoint = job.inputs.endpoint
+    call = Call(job.started.engine, file, home, steered=steered, endpoint=endpoint)
+    return replace(call, key=key_for(row, call, job.inputs.offered))

@@ -1,0 +1,280 @@
+"""Starts the session's proxy, reads its messages, and ends it.
+
+The proxy is a child like the agent, so it ends with all that the agent started. It also
+ends when the witness is gone, for then its input is closed.
+"""
+
+import os
+import secrets
+import select
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from convoy.events.task_start import TaskStarted
+from runner import engines
+from runner.box.agent_box import NetworkExit
+from runner.box.module_launch import launched
+from runner.engines.engine_events import (
+    Error,
+    Metered as Sum,
+    Network,
+    Refused as Denied,
+    Said,
+    Usage,
+)
+from runner.engines.model_key import key_for
+from runner.engines.row import Call, Key, Row, can_be_pointed, own_server, vendor_of
+from runner.inputs.job_inputs import Inputs
+from runner.proxy.egress_hosts import LOCAL_NAMES, reachable, services
+from runner.proxy.proxy_protocol import (
+    Caps,
+    Enclosed,
+    Metered,
+    Model,
+    ProxyOrder,
+    Ready,
+    Refused,
+    Spent,
+    Told,
+)
+
+START_S: Final = 20.0
+END_S: Final = 3.0
+CHUNK_BYTES: Final = 65_536
+_WAY_OUT: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
+PASSED: Final = (
+    *_WAY_OUT,
+    *(name.lower() for name in _WAY_OUT),
+    *("SSL_CERT_FILE", "SSL_CERT_DIR"),
+)
+"""Variables of the job that describe this machine's way out."""
+
+
+@contextmanager
+def beside(inputs: Inputs, started: TaskStarted) -> Iterator["ProxyClient | None"]:
+    """Yield a session's proxy and end it afterwards; None: the session needs none.
+
+    The proxy starts while the workspace is made; `ProxyClient.ready` waits for it.
+    """
+    order = _order(inputs, started)
+    if order is None:
+        yield None
+        return
+    gateway = ProxyClient(order, inputs.offered)
+    try:
+        yield gateway
+    finally:
+        gateway.close()
+
+
+def cannot_close() -> str:
+    """Return why this machine cannot close an agent's network, or "" if it can."""
+    done = subprocess.run(
+        launched("box.network_namespace"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=START_S,
+        check=False,
+    )
+    return done.stdout or done.stderr
+
+
+def _order(inputs: Inputs, started: TaskStarted) -> ProxyOrder | None:
+    try:
+        row = engines.found(started.engine.type)
+    except ValueError:
+        return None  # reported when the engine is to start
+    call = Call(started.engine, Path(), Path(), endpoint=inputs.endpoint)
+    model = _model(row, call, key_for(row, call, inputs.offered))
+    egress = reachable(started.egress, by_default=model is None)
+    if model is None and egress is None:
+        return None
+    limits = started.limits
+    caps = Caps(
+        calls=limits.model_calls,
+        tokens=limits.tokens,
+        usd=limits.usd,
+        price=started.engine.price,
+    )
+    return ProxyOrder(model=model, caps=caps, egress=egress)
+
+
+def _model(row: Row, call: Call, key: Key | None) -> Model | None:
+    vendor = vendor_of(row, call)
+    if vendor is None or key is None or not can_be_pointed(vendor):
+        return None
+    return Model(
+        dialect=vendor.dialect,
+        upstream=call.endpoint or own_server(vendor),
+        key=key.value,
+        bearer=key.variable in row.also,
+        token=f"brat-{secrets.token_hex(16)}",
+    )
+
+
+class ProxyClient:
+    """One session's proxy."""
+
+    def __init__(self, order: ProxyOrder, offered: Mapping[str, str]) -> None:
+        """Start the proxy; `offered` is the job's environment."""
+        self._order = order
+        self._url = self._egress = ""
+        self._note: Callable[[Said], None] = lambda _said: None
+        self._unread = b""
+        self._used: dict[str, Usage] = {}
+        self._calls = 0
+        self.over = False
+        """Whether the session must end."""
+        self.trouble: Error | None = None
+        """Why the session must end; None: because the proxy has ended."""
+        self.leak = ""
+        """Why the agent's network is not closed although it should be."""
+        self._line, theirs = socket.socketpair()
+        self._handing, taking = socket.socketpair()
+        fds = () if order.egress is None else (taking.fileno(),)
+        with theirs, taking:
+            self._process = subprocess.Popen(
+                [*launched("proxy.server.proxy_main"), *map(str, fds)],
+                cwd="/",
+                env=_environment(offered),
+                pass_fds=fds,
+                stdin=theirs.fileno(),
+                stdout=subprocess.PIPE,
+                bufsize=0,
+                start_new_session=True,
+            )
+        self._line.sendall(msgspec.json.encode(order) + b"\n")
+
+    def pointed(self, call: Call) -> Call:
+        """Return the call with the proxy as its vendor; waits until the proxy is ready.
+
+        Raises:
+            RuntimeError: the proxy does not start.
+        """
+        self._await_ready()
+        model = self._order.model
+        if model is None or call.key is None:
+            return call
+        key = replace(call.key, value=model.token)
+        return replace(call, key=key, endpoint=self._url)
+
+    @property
+    def counts(self) -> bool:
+        """Whether the engine reaches its model through the proxy."""
+        return self._order.model is not None
+
+    @property
+    def hosts(self) -> tuple[str, ...] | None:
+        """The hosts that the agent may reach besides its model; None: all."""
+        return self._order.egress
+
+    def environment(self) -> dict[str, str]:
+        """Return the variables that lead the agent's programs to the proxy."""
+        if self.hosts is None:
+            return {}
+        self._await_ready()
+        ways = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), self._egress)
+        ways["NO_PROXY"] = ",".join(LOCAL_NAMES)
+        lower = {name.lower(): value for name, value in ways.items()}
+        return {**ways, **lower, "NODE_USE_ENV_PROXY": "1"}
+
+    def way(self) -> NetworkExit | None:
+        """Return the only way out of the agent's network; None: it is not closed."""
+        if self.hosts is None:
+            return None
+        self._await_ready()
+        own = (int(url.rpartition(":")[2]) for url in (self._url, self._egress))
+        return NetworkExit(self._handing.fileno(), (*own, *services(self.hosts)))
+
+    def listen(self, note: Callable[[Said], None]) -> None:
+        """Call `note` with each refusal and each cap that is met."""
+        self._note = note
+
+    def fileno(self) -> int:
+        """Return the descriptor that becomes readable when the proxy has a message."""
+        return self._process.stdout.fileno() if self._process.stdout else -1
+
+    def take(self) -> bool:
+        """Read the proxy's messages; False: there will be no more."""
+        chunk = os.read(self.fileno(), CHUNK_BYTES)
+        *lines, self._unread = (self._unread + chunk).split(b"\n")
+        for line in lines:
+            self._hear(msgspec.json.decode(line, type=Told))
+        self.over = self.over or not chunk
+        return bool(chunk)
+
+    def close(self) -> None:
+        """End the proxy and read its last messages; safe to call twice."""
+        self._line.close()
+        self._handing.close()
+        limit = time.monotonic() + END_S
+        if self._process.stdout is not None and not self._process.stdout.closed:
+            while self._is_readable(limit) and self.take():
+                pass
+            self._process.stdout.close()
+        self._process.kill()
+        self._process.wait()
+
+    def used(self) -> tuple[Usage, ...]:
+        """Return the proxy's token counts, by model."""
+        return tuple(self._used.values())
+
+    def sum(self) -> Sum:
+        """Return the proxy's total."""
+        return Sum(
+            calls=self._calls,
+            input_tokens=sum(each.input_tokens for each in self.used()),
+            cached_tokens=sum(each.cached_tokens for each in self.used()),
+            output_tokens=sum(each.output_tokens for each in self.used()),
+        )
+
+    def _await_ready(self) -> None:
+        limit = time.monotonic() + START_S
+        while not self._url:
+            if not (self._is_readable(limit) and self.take()):
+                raise RuntimeError("the key proxy did not start")
+
+    def _is_readable(self, limit: float) -> bool:
+        left = max(0.0, limit - time.monotonic())
+        return bool(select.select([self], [], [], left)[0])
+
+    def _hear(self, told: Told) -> None:
+        match told:
+            case Ready():
+                self._url, self._egress = told.url, told.egress
+            case Metered():
+                self._add(told)
+            case Refused():
+                self._note(Denied(what=told.what))
+            case Enclosed():
+                self.leak = told.why
+                self._note(Network(closed=not told.why, why=told.why))
+            case Spent():
+                self.over = True
+                self.trouble = Error(kind="budget", message=told.why)
+                self._note(self.trouble)
+
+    def _add(self, said: Metered) -> None:
+        before = self._used.get(said.model, Usage(model=said.model))
+        self._calls += 1
+        self._used[said.model] = Usage(
+            model=said.model,
+            input_tokens=before.input_tokens + said.input_tokens,
+            cached_tokens=before.cached_tokens + said.cached_tokens,
+            output_tokens=before.output_tokens + said.output_tokens,
+        )
+
+
+def _environment(offered: Mapping[str, str]) -> dict[str, str]:
+    passed = {name: offered[name] for name in PASSED if offered.get(name)}
+    # NETRC: where a client looks for passwords of its own accord.
+    return {"PATH": os.defpath, "NETRC": os.devnull, **passed}

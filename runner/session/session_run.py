@@ -1,0 +1,298 @@
+"""One session from fetch to result: check out, set up, run the engine, keep its work.
+
+Every step writes to the result folder as it happens, so a killed session leaves its
+results so far. result.json comes last: with it, the result is complete.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypedDict
+
+from convoy.events.session_claims import (
+    FilesModified,
+    SessionExited,
+    SessionHandoff,
+    SessionReady,
+    SessionRunning,
+    SessionSpawned,
+)
+from convoy.events.task_start import TaskStarted
+from convoy.gate.patch import passing, printable, refusals
+from convoy.kinds import KINDS
+from convoy.model import ids
+from convoy.text.redaction import Redaction
+from runner import engines
+from runner.box import engine_home
+from runner.box.stop_signals import Cancelled, Stop
+from runner.box.supervisor import Ending
+from runner.engines.output_reader import Report
+from runner.inputs.job_inputs import Inputs
+from runner.result import answer_file
+from runner.result.job_annotations import LiveView
+from runner.result.result_folder import TRANSCRIPT, EngineUsed, Folder, Result
+from runner.result.session_verdict import Seen, answered, conclude
+from runner.session import acceptance, engine_run, proxy_client
+from runner.session.feed_connection import live_feed
+from runner.session.project_setup import Prepared, set_up
+from runner.session.proxy_client import ProxyClient
+from runner.session.script_run import Setting
+from runner.workspace.attempt_commits import (
+    AttemptCommits,
+    CommitMessage,
+    Work,
+    without_leaks,
+)
+from runner.workspace.handoff import handed_off
+from runner.workspace.missing_content import absent
+from runner.workspace.session_folders import Folders
+from runner.workspace.work_saver import WorkSaver
+from runner.workspace.workspace import Workspace, prepare
+
+SALVAGE_S = 120.0
+HASTY_SALVAGE_S = 4.0
+"""The same when the job is being cancelled: 7.5 s less the time for ending the
+agent."""
+LISTED_FILES = 1000
+
+
+def attend(inputs: Inputs, folders: Folders, now_ms: Callable[[], int]) -> Result:
+    """Run one session in two empty folders and leave its result folder.
+
+    Raises:
+        BadInput: the log hands off no such session, or its base cannot be fetched.
+        Unavailable: the forge does not answer.
+        Cancelled: the job was cancelled before its task was known.
+    """
+    with Stop() as stop:
+        with stop.leaving_at_once():
+            started = handed_off(inputs, folders.scratch)
+        session = _Session(inputs, started, stop, now_ms)
+        return session.run(folders.scratch, folders.checkout)
+
+
+class _Who(TypedDict):
+    convoy: str
+    task: int
+    attempt: int
+
+
+class _Session:
+    def __init__(
+        self,
+        inputs: Inputs,
+        started: TaskStarted,
+        stop: Stop,
+        now_ms: Callable[[], int],
+    ) -> None:
+        self._inputs = inputs
+        self._started = started
+        self._kind = KINDS[started.kind]
+        self._stop = stop
+        self._now_ms = now_ms
+        self._who: _Who = {
+            "convoy": started.convoy,
+            "task": started.task,
+            "attempt": started.attempt,
+        }
+        self._folder = Folder(inputs.result, started, now_ms)
+        self._redaction = Redaction(engine_run.secrets_of(inputs, started.engine))
+        self._litter: tuple[str, ...] = ()
+        self._absent: tuple[str, ...] = ()
+        self._proxy: ProxyClient | None = None
+        self._unboxed = ""
+        self._unaccepted: str | None = None
+        """Why the work is not accepted; empty: it is accepted; None: no command ran."""
+
+    def run(self, scratch: Path, folder: Path) -> Result:
+        self._folder.claim(SessionSpawned(**self._who))
+        with proxy_client.beside(self._inputs, self._started) as self._proxy:
+            return self._run(scratch, folder)
+
+    def _run(self, scratch: Path, folder: Path) -> Result:
+        try:
+            with self._stop.leaving_at_once():
+                workspace = prepare(self._inputs, self._started, folder, scratch)
+        except Cancelled:
+            return self._close(Ending(cancelled=True), Report(None), Work())
+        self._folder.claim(SessionReady(**self._who))
+        engine_home.create(scratch)
+        self._absent = absent(workspace.folder)
+        ready = self._set_up(workspace, scratch)
+        if ready.cancelled or ready.why:
+            ending = Ending(cancelled=ready.cancelled)
+            return self._close(ending, Report(None), Work(), why=ready.why)
+        self._litter = ready.litter
+        ending, report = self._run_engine(workspace, scratch)
+        if self._kind.answer:
+            text = answer_file.answer(self._started, workspace.folder, report.text)
+            said = self._redaction(text)
+            tries = self._kind.keeps_tries
+            work = self._salvaged(workspace, ending) if tries else Work()
+            return self._close(ending, report, work, said)
+        work = self._salvaged(workspace, ending)
+        self._try_out(workspace, scratch, ending, report)
+        return self._close(ending, report, work)
+
+    def _try_out(
+        self, workspace: Workspace, scratch: Path, ending: Ending, report: Report
+    ) -> None:
+        """Run the acceptance command if the agent says that the work is complete."""
+        command = self._started.acceptance
+        whole = ending.exit_code == 0 and not ending.cut_off and not self._stop.wanted
+        if not (command and whole and report.status in ("done", "noop")):
+            return
+        closed = self._proxy is not None and self._proxy.hosts is not None
+        with self._setting(scratch, self._started.limits.acceptance_s) as setting:
+            self._unaccepted = acceptance.fault_of(
+                command, workspace.folder, setting, self._stop, closed=closed
+            )
+
+    def _run_engine(self, workspace: Workspace, scratch: Path) -> tuple[Ending, Report]:
+        page = sys.stdout if self._inputs.on_actions else None
+        with live_feed(self._inputs) as feed, LiveView(page) as view:
+
+            def show(text: str) -> None:
+                view.show(text)
+                feed.show(text)
+
+            def keep(bundle: bytes) -> None:
+                self._folder.keep_so_far(bundle)
+                feed.keep(bundle)
+
+            is_saved = self._started.limits.checkpoint_s and not self._kind.answer
+            args = self._inputs, self._started, workspace, self._litter, keep
+            saver = WorkSaver(*args) if is_saved else None
+            job = engine_run.Job(
+                inputs=self._inputs,
+                started=self._started,
+                scratch=scratch,
+                transcript=self._folder.path / TRANSCRIPT,
+                redaction=self._redaction,
+                show=show,
+                running=self._note_running,
+                boxed=self._note_box,
+                used=self._folder.note,
+                absent=self._absent,
+                proxy=self._proxy,
+                inbox=feed.inbox,
+                saver=saver,
+            )
+            try:
+                return engine_run.run(job, workspace.folder, self._stop)
+            finally:
+                if saver:
+                    saver.close()
+
+    def _set_up(self, workspace: Workspace, scratch: Path) -> Prepared:
+        if not self._kind.is_set_up:
+            return Prepared()
+        with self._setting(scratch, self._started.limits.setup_s) as setting:
+            return set_up(workspace, setting, self._stop)
+
+    @contextmanager
+    def _setting(self, scratch: Path, limit_s: int) -> Iterator[Setting]:
+        with LiveView(sys.stdout if self._inputs.on_actions else None) as view:
+            yield Setting(
+                inputs=self._inputs,
+                scratch=scratch,
+                limit_s=limit_s,
+                transcript=self._folder.path / TRANSCRIPT,
+                redaction=self._redaction,
+                show=view.show,
+            )
+
+    def _note_running(self, argv0: str) -> None:
+        engine = self._started.engine.type
+        self._folder.claim(SessionRunning(**self._who, engine=engine, argv0=argv0))
+
+    def _note_box(self, why: str) -> None:
+        self._unboxed = why
+
+    def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
+        budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
+        branch = ids.task_branch(self._started.convoy, self._started.task)
+        cut = ending.exit_code != 0 or ending.cut_off
+        message = CommitMessage(
+            self._started.title, f"Brat-Task: {branch}", half_done=cut
+        )
+        litter = (*engines.litter(self._started.engine.type), *self._litter)
+        work = AttemptCommits(workspace, budget_s, litter).keep(message)
+        work = without_leaks(work, workspace, self._started.gate, self._redaction)
+        if work.bundle:
+            self._folder.keep(work.bundle)
+        return work
+
+    def _close(
+        self,
+        ending: Ending,
+        report: Report,
+        work: Work,
+        answer: str = "",
+        why: str = "",
+    ) -> Result:
+        result = self._result(ending, report, work, answer, why)
+        if result.files:
+            self._folder.claim(FilesModified(**self._who, paths=result.files))
+        self._folder.claim(SessionHandoff(**self._who, commit=work.commit))
+        exited = SessionExited(
+            **self._who,
+            exit_code=result.exit_code,
+            signal=result.signal,
+            verdict=result.conclusion,
+            outcome=result.outcome,
+            summary=result.summary,
+            seconds=result.seconds,
+        )
+        self._folder.claim(exited)
+        self._folder.close(result)
+        return result
+
+    def _result(
+        self, ending: Ending, report: Report, work: Work, answer: str, why: str
+    ) -> Result:
+        started = self._started
+        refused = (
+            *refusals(work.changes, work.patch_bytes, started.gate, started.limits),
+            *passing(work.between, started.gate),
+            *work.leaks,
+        )
+        spec = started.engine
+        limits = spec.timeout_s, spec.silence_s
+        goes_on = started.salvaged > 0
+        seen = Seen(
+            *(ending, report, work, refused, *limits, goes_on),
+            unaccepted=self._unaccepted or "",
+            unprepared=why,
+        )
+        asked = self._kind.answer
+        found = answered(seen, answer, asked) if asked else conclude(seen)
+        files = (printable(change.path) for change in work.changes[:LISTED_FILES])
+        return Result(
+            **self._who,
+            session=ids.session_name(**self._who),
+            nonce=started.nonce,
+            status=report.status,
+            conclusion=found.conclusion,
+            outcome=found.outcome,
+            retry_after_s=report.retry_after_s(self._now_ms()),
+            why=self._redaction(found.why),
+            summary=report.summary,
+            left=report.left,
+            report=answer,
+            base=started.base,
+            commit=work.commit or (started.base if goes_on else None),
+            exit_code=ending.exit_code,
+            signal=ending.signal,
+            files=tuple(files),
+            accepted=None if self._unaccepted is None else not self._unaccepted,
+            refusals=refused,
+            seconds=ending.seconds,
+            engine=EngineUsed(
+                type=spec.type, model=spec.model, session=report.session[:100]
+            ),
+            network=self._proxy.leak if self._proxy else "",
+            box=self._unboxed,
+            usage=self._folder.used,
+        )

@@ -1,0 +1,92 @@
+"""Writes bare repositories without git: no template, no hooks, a known configuration.
+
+The runner uses the git program, through `grite.git`, and not GitPython, whose import
+takes 130 ms: as much as all the rest of a runner. After the agent has run, git only
+works in the witness's own repository, and its configuration is written anew first. So
+git obeys nothing that the agent left in a `.git`.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+AUTHOR_NAME, AUTHOR_EMAIL = "brat", "brat@users.noreply.github.com"
+
+_CONFIG = f"""\
+[core]
+\trepositoryFormatVersion = 0
+\tbare = false
+\tlogAllRefUpdates = false
+\tsafecrlf = false
+[user]
+\tname = {AUTHOR_NAME}
+\temail = {AUTHOR_EMAIL}
+[gc]
+\tauto = 0
+[maintenance]
+\tauto = false
+[advice]
+\taddEmbeddedRepo = false
+"""
+_WITNESS_CONFIG = f"""\
+{_CONFIG}\
+[core]
+\thooksPath = /dev/null
+\tfsmonitor = false
+\tattributesFile = /dev/null
+\texcludesFile = /dev/null
+[commit]
+\tgpgSign = false
+[fetch]
+\tunpackLimit = 1
+"""
+# What is fetched stays packed: to write a file for each object, and to copy those files
+# for the agent, was a tenth of all the work.
+
+
+def create(path: Path, branch: str) -> None:
+    """Make an empty repository at `path`, whose HEAD names `branch`.
+
+    Raises:
+        FileExistsError: there is one.
+    """
+    for folder in ("objects", "refs"):
+        (path / folder).mkdir(parents=True)
+    (path / "HEAD").write_text(f"ref: refs/heads/{branch}\n")
+    configure(path)
+
+
+def configure(path: Path) -> None:
+    """Give the witness's repository its configuration, whatever it has now."""
+    config = path / "config"
+    config.unlink(missing_ok=True)  # it may have become a link
+    config.write_text(_WITNESS_CONFIG)
+
+
+def ignore(path: Path, patterns: Iterable[str]) -> None:
+    """Let git ignore new files that these patterns name."""
+    exclude = path / "info/exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.unlink(missing_ok=True)  # it may have become a link
+    text = "".join(f"{each}\n" for each in patterns)
+    exclude.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+def hand_over(path: Path) -> None:
+    """Give the agent's repository a configuration that only says who commits."""
+    (path / "config").write_text(_CONFIG)
+
+
+def point(path: Path, ref: str, commit: str) -> None:
+    """Point a ref at `commit`, in a repository that nobody else uses."""
+    file = path / ref
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"{commit}\n")
+
+
+def value(path: Path, ref: str) -> str:
+    """Return the commit that `ref` points at.
+
+    Raises:
+        FileNotFoundError: there is no such ref, or git has packed it away.
+    """
+    return (path / ref).read_text().strip()

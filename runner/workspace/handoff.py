@@ -1,0 +1,107 @@
+"""The hand-off: this attempt's `task.started`, read from one commit of the log.
+
+Nothing else of the log is fetched, nothing is folded, and the copy is gone before the
+agent starts.
+"""
+
+import contextlib
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from convoy.events.task_start import TaskStarted
+from convoy.log.codec import fact_of
+from convoy.model import ids
+from grite import git
+from grite.commit_reader import read_commit
+from grite.errors import Corrupt, GitFailed, Unavailable
+from grite.event import CommentAdded, Event
+from grite.remote import Remote
+from runner.inputs.job_inputs import BadInput, Inputs
+from runner.workspace import bare_repository
+
+
+def handed_off(inputs: Inputs, scratch: Path) -> TaskStarted:
+    """Fetch the log's commit and return the attempt that it hands to this session.
+
+    Raises:
+        BadInput: the forge does not give that commit, or it hands off something else.
+        Unavailable: the forge does not answer.
+    """
+    log = scratch / "log.git"
+    bare_repository.create(log, "log")
+    fetch(inputs, log, inputs.log)
+    try:
+        events = read_commit(log, inputs.log)
+    except Corrupt as error:
+        raise BadInput(
+            f"BRAT_LOG names a commit that is no hand-off: {error}."
+        ) from error
+    finally:
+        shutil.rmtree(log)
+    name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
+    for event in events:
+        started = _started(event)
+        if started and name == ids.session_name(
+            started.convoy, started.task, started.attempt
+        ):
+            return started
+    raise BadInput(f"Commit {inputs.log} of the log does not start session {name}.")
+
+
+def fetch(inputs: Inputs, into: Path, *commits: str) -> None:
+    """Fetch commits without their history.
+
+    Raises:
+        BadInput: the forge does not give them.
+        Unavailable: the forge does not answer.
+    """
+    try:
+        Remote(inputs.url, into, inputs.token).fetch(commits, depth=1)
+    except GitFailed as error:
+        names = " and ".join(commits)
+        raise BadInput(f"Cannot fetch {names} from {inputs.url}: {error}.") from error
+
+
+def fetch_near(inputs: Inputs, into: Path, *commits: str) -> None:
+    """Fetch commits from this machine's own mirror, else as `fetch` does.
+
+    Objects from a mirror are copied, for the mirror may go at any time. It need not be
+    trusted, since git checks objects against their names.
+    """
+    if inputs.objects is not None:
+        mirror = inputs.objects.joinpath(*inputs.url.split("/")[-2:])
+        # The mirror may be missing, older than a commit, or another user's.
+        with contextlib.suppress(GitFailed, Unavailable, OSError):
+            _fetch_copied(mirror.resolve(), into, commits)
+            return
+    fetch(inputs, into, *commits)
+
+
+def _fetch_copied(mirror: Path, into: Path, commits: Sequence[str]) -> None:
+    """Fetch from a repository on this disk, whoever it belongs to.
+
+    Git serves another user's repository only if git's own configuration allows it.
+    https://git-scm.com/docs/git-config#Documentation/git-config.txt-safedirectory
+    """
+    quoted = str(mirror).replace("\\", "\\\\").replace('"', '\\"')
+    allowed = into.with_suffix(".config")
+    allowed.write_text(f'[safe]\n\tdirectory = "{quoted}"\n', errors="surrogateescape")
+    options = ("--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1")
+    try:
+        git.run(
+            ("fetch", *options, "--", f"file://{mirror}", *commits),
+            cwd=into,
+            env={"GIT_CONFIG_GLOBAL": str(allowed)},
+        )
+    finally:
+        allowed.unlink()
+
+
+def _started(event: Event) -> TaskStarted | None:
+    if not isinstance(event.kind, CommentAdded):
+        return None
+    fact = fact_of(event.kind.body)
+    if not isinstance(fact, TaskStarted):
+        return None
+    return fact if event.issue == ids.issue_of(fact.convoy, fact.task) else None

@@ -1,0 +1,33 @@
+"""Lists the parts that a checkout of the base lacks: submodules and Git LFS files.
+
+These lie on other servers, which want tokens of their own; a session has none. The
+sentences are for the agent and for people, and quote nothing from the repository.
+"""
+
+from pathlib import Path
+from typing import Final
+
+SUBMODULES: Final = (
+    "This repository has submodules, which are not checked out here: their folders are "
+    "empty. They cannot be changed."
+)
+LFS: Final = (
+    "What .gitattributes gives to Git LFS is not here: such files are pointers, three "
+    "lines of text. Leave them alone; what is written to them is kept as it is, not in "
+    "LFS."
+)
+_READ_BYTES: Final = 100_000
+
+
+def absent(folder: Path) -> tuple[str, ...]:
+    """Return the parts that a fresh checkout lacks, a sentence or two each."""
+    has_modules = bool(_start_of(folder / ".gitmodules"))
+    has_lfs = b"filter=lfs" in _start_of(folder / ".gitattributes")
+    return (*((SUBMODULES,) if has_modules else ()), *((LFS,) if has_lfs else ()))
+
+
+def _start_of(file: Path) -> bytes:
+    if file.is_symlink() or not file.is_file():
+        return b""
+    with file.open("rb") as source:
+        return source.read(_READ_BYTES)

@@ -1,0 +1,82 @@
+"""The agent's checkout, and beside it the witness's own repository of the same base.
+
+The agent may do to its `.git` what it likes: its work is still compared with, and
+committed on, a base that it could not change by accident. Neither repository knows a
+remote.
+"""
+
+import shutil
+from pathlib import Path
+
+from msgspec import Struct
+
+from convoy.events.task_start import TaskStarted
+from convoy.model import ids
+from grite import git
+from runner.box.hidden_paths import STORE
+from runner.inputs.job_inputs import Inputs
+from runner.workspace import bare_repository
+from runner.workspace.handoff import fetch_near
+
+
+class Workspace(Struct, frozen=True):
+    """The repositories in which one attempt works."""
+
+    folder: Path
+    """The agent's checkout."""
+    store: Path
+    """The witness's repository; its index knows the files of `folder`."""
+    base: str
+    branch: str
+
+    @property
+    def ref(self) -> str:
+        """The full name of the branch, in both repositories."""
+        return f"refs/heads/{self.branch}"
+
+    def git(
+        self,
+        *args: str,
+        deadline_s: float,
+        stdin: bytes | None = None,
+        check: bool = True,
+        memory_bytes: int | None = None,
+    ) -> git.Completed:
+        """Run git on the checkout with the witness's store; raises as `git.run`."""
+        env = {
+            "GIT_DIR": str(self.store),
+            "GIT_WORK_TREE": str(self.folder),
+            "GIT_ALLOW_PROTOCOL": "file",
+            "GIT_NO_LAZY_FETCH": "1",
+        }
+        return git.run(
+            args,
+            cwd=self.store,
+            deadline_s=deadline_s,
+            env=env,
+            stdin=stdin,
+            check=check,
+            memory_bytes=memory_bytes,
+        )
+
+
+def prepare(
+    inputs: Inputs, started: TaskStarted, folder: Path, scratch: Path
+) -> Workspace:
+    """Check the base out into `folder`, an empty folder.
+
+    Raises:
+        BadInput: the forge does not give the base.
+        Unavailable: the forge does not answer.
+    """
+    branch = ids.task_branch(started.convoy, started.task)
+    workspace = Workspace(folder, scratch / STORE, started.base, branch)
+    bare_repository.create(workspace.store, workspace.branch)
+    # For half-done work, fetch its root too, so that a diff shows the work.
+    beside = (started.root,) if started.salvaged else ()
+    fetch_near(inputs, workspace.store, workspace.base, *beside)
+    bare_repository.point(workspace.store, workspace.ref, workspace.base)
+    workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)
+    shutil.copytree(workspace.store, folder / ".git")
+    bare_repository.hand_over(folder / ".git")
+    return workspace

@@ -1,0 +1,66 @@
+"""What may have been done is not done again before it had time to show."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.context.bot_context import BotContext
+from bot.context.retries import Unsettled, another_try, failed_try, quiet_try
+from tests.bot.lobby import lobby
+
+KEY = "comment:fix-7"
+
+
+class Hands:
+    def __init__(self) -> None:
+        self.now = 1_000_000
+
+    def __call__(self) -> int:
+        return self.now
+
+
+def patient(context: BotContext, *, once: bool = False) -> Hands:
+    """Let a context believe a look ten seconds after a try, by hands that we move."""
+    given = {"settle_s": 10.0, "once": once}
+    context.settings = context.settings.model_copy(update=given)
+    hands = context.clock = Hands()
+    return hands
+
+
+async def test_what_was_announced_just_now_was_not_done_before(tmp_path: Path) -> None:
+    async with lobby(tmp_path) as here:
+        context = here.loop.context
+        patient(context)
+        context.memory.fresh.add(KEY)
+
+        another_try(context, KEY).repeat()
+
+        assert another_try(context, KEY).look
+
+
+async def test_after_a_lost_answer_it_is_looked_for_until_it_would_show(
+    tmp_path: Path,
+) -> None:
+    async with lobby(tmp_path) as here:
+        context = here.loop.context
+        hands = patient(context)
+        for begin in (another_try, quiet_try):
+            failed_try(context, KEY)
+            hands.now += 9_999
+            with pytest.raises(Unsettled, match="may have been done"):
+                begin(context, KEY).repeat()
+            hands.now += 1
+            begin(context, KEY).repeat()
+
+
+async def test_another_processes_try_may_have_been_just_now(tmp_path: Path) -> None:
+    async with lobby(tmp_path) as here:
+        hands = patient(here.loop.context)
+        with pytest.raises(Unsettled):
+            another_try(here.loop.context, KEY).repeat()
+        hands.now += 10_000
+        another_try(here.loop.context, KEY).repeat()
+
+        patient(here.loop.context, once=True)
+        another_try(here.loop.context, "comment:other-8").repeat()
+        quiet_try(here.loop.context, "denied:9").repeat()

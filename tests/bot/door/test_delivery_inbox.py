@@ -1,0 +1,155 @@
+"""What deliveries asked for, in a folder that outlives the bot."""
+
+import os
+import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from bot.door.delivery_inbox import Inbox, Request
+from tests.convoy.anything import hostile
+
+ASKED = Request(issue=7, title="Fix it", text="All of it.", by="ann")
+GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "bot" / "inbox"
+
+
+@pytest.fixture
+def inbox(folder: Path) -> Inbox:
+    return Inbox(folder)
+
+
+def test_a_request_waits_under_its_delivery(inbox: Inbox) -> None:
+    inbox.put(GUID, ASKED)
+
+    assert inbox.requests() == {GUID: ASKED}
+
+
+def test_requests_outlive_the_bot(inbox: Inbox, folder: Path) -> None:
+    inbox.put(GUID, ASKED)
+
+    assert Inbox(folder).requests() == {GUID: ASKED}
+
+
+def test_the_oldest_request_comes_first(inbox: Inbox) -> None:
+    inbox.put("b", ASKED)
+    inbox.put_all({"c": ASKED, "a": ASKED})
+    inbox.put("0", ASKED)
+
+    assert [*inbox.requests()] == ["b", "c", "a", "0"]
+
+
+def test_the_same_delivery_again_is_one_request(inbox: Inbox) -> None:
+    inbox.put(GUID, ASKED)
+    inbox.put(GUID, ASKED)
+
+    assert inbox.requests() == {GUID: ASKED}
+
+
+def test_reading_twice_changes_nothing(inbox: Inbox) -> None:
+    inbox.put(GUID, ASKED)
+
+    assert inbox.requests() == inbox.requests()
+
+
+def test_what_is_done_is_forgotten_and_may_be_done_again(inbox: Inbox) -> None:
+    inbox.put(GUID, ASKED)
+    assert inbox.requests() == {GUID: ASKED}
+
+    inbox.done(GUID)
+    inbox.done(GUID)
+
+    assert inbox.requests() == {}
+
+
+def test_what_came_together_is_done_one_by_one(inbox: Inbox, folder: Path) -> None:
+    inbox.put_all({"a": ASKED, "b": ASKED})
+    assert len([*folder.iterdir()]) == 1
+    assert [*inbox.requests()] == ["a", "b"]
+
+    inbox.done("a")
+
+    assert [*inbox.requests()] == ["b"]
+    assert [*Inbox(folder).requests()] == ["a", "b"]  # as after a crash: twice is once
+    inbox.done("b")
+    assert [*folder.iterdir()] == []
+
+
+def test_what_comes_again_while_it_is_done_is_a_new_request(inbox: Inbox) -> None:
+    inbox.put(GUID, ASKED)
+    assert inbox.requests() == {GUID: ASKED}
+    inbox.put(GUID, ASKED)
+
+    inbox.done(GUID)
+
+    assert inbox.requests() == {GUID: ASKED}
+
+
+def test_what_was_not_finished_when_the_bot_died_is_not_read(
+    inbox: Inbox, folder: Path
+) -> None:
+    cut_off = folder / f".{GUID}.x"
+    cut_off.write_bytes(b'{"issue":7,"ti')
+    assert inbox.requests() == {}
+
+    inbox.put(GUID, ASKED)
+
+    assert inbox.requests() == {GUID: ASKED}
+    os.utime(cut_off, (0, 0))
+    Inbox(folder)
+    assert not cut_off.exists()
+
+
+def test_the_same_delivery_may_come_many_times_at_once(
+    inbox: Inbox, folder: Path
+) -> None:
+    with ThreadPoolExecutor(8) as threads:
+        for done in [threads.submit(inbox.put, GUID, ASKED) for _ in range(40)]:
+            done.result()
+
+    assert inbox.requests() == {GUID: ASKED}
+    inbox.done(GUID)
+    assert [*folder.iterdir()] == []
+
+
+def test_a_request_is_a_plain_file(inbox: Inbox, folder: Path) -> None:
+    inbox.put(GUID, ASKED)
+
+    (file,) = folder.iterdir()
+    assert stat.S_ISREG(file.stat().st_mode)
+    assert file.read_text() == (
+        f'{{"{GUID}":{{"type":"labelled","issue":7,"title":"Fix it",'
+        '"text":"All of it.","by":"ann"}}'
+    )
+
+
+@pytest.mark.parametrize(
+    "delivery",
+    ["", ".", "..", "a/b", "../a", "/a", "a.json", "a\n", "a b", "é", "a\0", "x" * 65],
+)
+def test_what_is_no_delivery_id_is_refused(
+    delivery: str, inbox: Inbox, folder: Path
+) -> None:
+    with pytest.raises(ValueError, match="is not a delivery id"):
+        inbox.put(delivery, ASKED)
+
+    assert not [*folder.iterdir()]
+
+
+@given(title=hostile, text=hostile)
+@settings(deadline=None, max_examples=30)
+def test_the_text_is_kept_as_it_was_signed(
+    title: str, text: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    inbox = Inbox(tmp_path_factory.mktemp("inbox"))
+    asked = Request(issue=7, title=title, text=text, by="ann")
+
+    inbox.put(GUID, asked)
+
+    assert inbox.requests() == {GUID: asked}

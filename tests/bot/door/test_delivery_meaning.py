@@ -1,0 +1,123 @@
+"""What a delivery of a review or of an edited comment asks for, if anything."""
+
+import json
+from typing import Any
+
+import pytest
+
+from bot.door.delivery_inbox import Kept, Review, Ticked
+from bot.door.delivery_meaning import meaning, read
+
+BOT = "brat[bot]"
+BOX = "- [{}] Cancel the convoy <!-- brat:box=cancel -->"
+PERSON = {"login": "bea", "type": "User"}
+
+
+def kept(event: str, delivery: dict[str, Any]) -> Kept | None:
+    body = json.dumps({"sender": PERSON, **delivery}).encode()
+    return meaning(event, read(event, body), "brat", BOT).kept
+
+
+def edited(
+    before: str, after: str, author: str = BOT, **given: object
+) -> dict[str, Any]:
+    return {
+        "action": "edited",
+        "issue": {"number": 7, "title": "Fix it"},
+        "comment": {"id": 5, "body": after, "user": {"login": author, "type": "Bot"}},
+        "changes": {"body": {"from": before}},
+        **given,
+    }
+
+
+def review(**given: object) -> dict[str, Any]:
+    return {
+        "action": "submitted",
+        "pull_request": {"number": 12},
+        "review": {
+            "id": 3,
+            "state": "changes_requested",
+            "body": "Better.",
+            "commit_id": "a" * 40,
+            **given,
+        },
+    }
+
+
+def test_a_new_tick_in_the_bots_comment_is_kept_with_who_ticked() -> None:
+    found = kept("issue_comment", edited(BOX.format(" "), BOX.format("x")))
+
+    assert found == Ticked(issue=7, comment=5, boxes=("cancel",), by="bea")
+
+
+@pytest.mark.parametrize(
+    "delivery",
+    [
+        edited(BOX.format("x"), BOX.format(" ")),
+        edited(BOX.format("x"), BOX.format("X")),
+        edited("old", "/brat cancel"),
+        edited(BOX.format(" "), BOX.format("x"), author="bea"),
+        edited(BOX.format(" "), BOX.format("x"), sender={"login": BOT, "type": "Bot"}),
+        edited(BOX.format(" "), BOX.format("x"), sender={"login": "x", "type": "Bot"}),
+        edited(BOX.format(" "), BOX.format("x"), action="deleted"),
+        edited(BOX.format(" "), BOX.format("x"), comment=None),
+    ],
+    ids=["unticked", "as before", "command", "foreign", "own", "bot", "gone", "none"],
+)
+def test_no_other_edit_asks_for_anything(delivery: dict[str, Any]) -> None:
+    assert kept("issue_comment", delivery) is None
+
+
+def test_a_verdict_is_kept_with_the_commit_it_is_about() -> None:
+    assert kept("pull_request_review", review()) == Review(
+        pull=12,
+        review=3,
+        verdict="changes_requested",
+        commit="a" * 40,
+        text="Better.",
+        by="bea",
+    )
+    found = kept("pull_request_review", review(state="APPROVED", body=None))
+    assert isinstance(found, Review)
+    assert (found.verdict, found.text) == ("approved", "")
+
+
+def test_a_review_without_a_verdict_is_kept_for_its_commands() -> None:
+    found = kept("pull_request_review", review(state="commented", body="/Brat why"))
+
+    assert isinstance(found, Review)
+    assert (found.verdict, found.text) == ("commented", "/Brat why")
+
+
+@pytest.mark.parametrize(
+    "delivery",
+    [
+        review(state="commented"),
+        review(state="dismissed"),
+        {**review(), "action": "edited"},
+        {**review(), "sender": {"login": "x", "type": "Bot"}},
+        {**review(), "sender": {"login": BOT, "type": "User"}},
+        {**review(), "pull_request": None},
+    ],
+    ids=["commented", "dismissed", "edited", "bot", "own", "none"],
+)
+def test_other_reviews_ask_for_nothing(delivery: dict[str, Any]) -> None:
+    assert kept("pull_request_review", delivery) is None
+
+
+@pytest.mark.parametrize(
+    ("event", "by", "part"),
+    [
+        ("pull_request_review", PERSON, "comments"),
+        ("issue_comment", PERSON, "comments"),
+        ("issues", PERSON, "issues"),
+        ("pull_request", PERSON, "issues"),
+        ("issues", {"login": BOT, "type": "Bot"}, "comments"),
+    ],
+)
+def test_only_what_others_do_to_issues_makes_labels_be_looked_at(
+    event: str, by: dict[str, str], part: str
+) -> None:
+    body = json.dumps({"action": "labeled", "sender": by}).encode()
+
+    assert meaning(event, read(event, body), "brat", BOT).part == part

@@ -1,0 +1,101 @@
+"""A webhook door on loopback, and somebody who knocks as GitHub does."""
+
+import hashlib
+import hmac
+import json
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from bot.door.delivery_inbox import Inbox, Request
+from bot.door.wake import Wake
+from bot.door.webhooks import PATH, Door, Place
+from bot.serving.bot_service import listening
+
+SECRET = "made-up-webhook-secret"
+PREVIOUS = "the-secret-before-that-one"
+GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
+ASKED = Request(issue=7, title="Fix it", text="All of it.", by="ann")
+
+
+def labelled(**given: object) -> dict[str, Any]:
+    """Return a delivery that asks for a convoy."""
+    return {
+        "action": "labeled",
+        "issue": {
+            "number": 7,
+            "title": "Fix it",
+            "body": "All of it.",
+            "state": "open",
+        },
+        "label": {"name": "brat"},
+        "sender": {"login": "ann"},
+        "repository": {"full_name": "octo/project"},
+        **given,
+    }
+
+
+def signature(body: bytes, secret: str = SECRET) -> str:
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+@dataclass(frozen=True)
+class DoorClient:
+    """A door, what is behind it, and somebody to knock."""
+
+    client: httpx.AsyncClient
+    inbox: Inbox
+    wake: Wake
+    door: Door
+    roster: list[str]
+    """Grows when the door hears that the App's installations changed."""
+    trouble: list[str]
+    """Why the bot is not ready."""
+
+    async def send(self, body: bytes, **headers: str | bytes | None) -> httpx.Response:
+        """Deliver a body, signed and named unless said otherwise."""
+        named: dict[str, str | bytes | None] = {
+            "X_Hub_Signature_256": signature(body),
+            "X_GitHub_Event": "issues",
+            "X_GitHub_Delivery": GUID,
+            "Content_Type": "application/json",
+            **headers,
+        }
+        sent = {
+            name.replace("_", "-").encode(): word
+            if isinstance(word, bytes)
+            else word.encode()
+            for name, word in named.items()
+            if word is not None
+        }
+        return await self.client.post(PATH, content=body, headers=sent)
+
+    async def deliver(
+        self, delivery: Mapping[str, object], **headers: str
+    ) -> httpx.Response:
+        """Deliver what GitHub would."""
+        return await self.send(json.dumps(delivery).encode(), **headers)
+
+
+@asynccontextmanager
+async def built(folder: Path) -> AsyncIterator[DoorClient]:
+    """Give a sender whose inbox is in `folder`; nobody has knocked yet."""
+    inbox, wake = Inbox(folder / "inbox"), Wake()
+    wake.take()
+    roster, trouble = list[str](), list[str]()
+    place = Place(label="brat", login="brat[bot]", inbox=inbox, wake=wake)
+    door = Door(
+        secrets=(SECRET, PREVIOUS),
+        place_of={"octo/project": place}.get,
+        roster_changed=lambda: roster.append("changed"),
+        unready=lambda: "".join(trouble) or None,
+        version="1.2.3",
+    )
+    async with listening(door.application(), "127.0.0.1", 0) as port:
+        url = f"http://127.0.0.1:{port}"
+        async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
+            yield DoorClient(client, inbox, wake, door, roster, trouble)

@@ -1,0 +1,220 @@
+"""One request: where the token goes, and how much is read."""
+
+import socket
+import traceback
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+import respx
+
+from bot.forge import payloads
+from bot.forge.http_client import JSON_BYTES
+from bot.forge.pace import Pace
+from bot.forge.rest import Refused, Rest
+from grite.errors import Unavailable
+from tests.world.hand import HandTime
+
+API = "https://api.example.org"
+OTHER = "https://elsewhere.example.org"
+ANN = {"login": "ann", "type": "User"}
+
+
+def shows_token(route: respx.Route) -> bool:
+    """Whether the token was in the last request, anywhere."""
+    request = route.calls.last.request
+    return "made-up-token" in str(request.headers.raw) + str(request.url)
+
+
+# --- redirects ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [301, 302, 307, 308])
+async def test_a_repository_that_was_renamed_is_found(
+    status: int, rest: Rest, forge: respx.MockRouter
+) -> None:
+    moved = {"location": f"{API}/repositories/9"}
+    forge.get(f"{API}/repos/octo/old").respond(status, headers=moved)
+    found = forge.get(f"{API}/repositories/9").respond(json=ANN)
+
+    assert await rest.get("/repos/octo/old") == ANN
+    assert shows_token(found)
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        OTHER,
+        "https://api.example.org:8443",
+        "https://api.example.org.evil.example.org",
+        "https://sub.api.example.org",
+    ],
+)
+async def test_another_origin_never_sees_the_token(
+    elsewhere: str, rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{API}/user").respond(302, headers={"location": f"{elsewhere}/x"})
+    there = forge.get(f"{elsewhere}/x").respond(json=ANN)
+
+    assert await rest.get("/user") == ANN
+    assert not shows_token(there)
+
+
+async def test_the_token_does_not_come_back_from_a_detour(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{API}/user").respond(302, headers={"location": f"{OTHER}/x"})
+    forge.get(f"{OTHER}/x").respond(302, headers={"location": f"{API}/secret"})
+    back = forge.get(f"{API}/secret").respond(404, json={"message": "Not Found"})
+
+    with pytest.raises(Refused, match="404"):
+        await rest.get("/user")
+
+    assert not shows_token(back)
+
+
+async def test_a_redirect_does_not_leave_https(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{API}/user").respond(
+        302, headers={"location": "http://api.example.org/user"}
+    )
+
+    with pytest.raises(Unavailable, match="redirected to http: not followed"):
+        await rest.get("/user")
+
+
+async def test_redirects_come_to_an_end(rest: Rest, forge: respx.MockRouter) -> None:
+    route = forge.get(f"{API}/user")
+    route.respond(302, headers={"location": f"{API}/user"})
+
+    with pytest.raises(Unavailable, match="redirected more than 3 times"):
+        await rest.get("/user")
+
+    assert route.call_count == 16  # four tries
+
+
+@pytest.mark.parametrize("status", [307, 308])
+async def test_a_write_follows_within_the_forge(
+    status: int, rest: Rest, forge: respx.MockRouter
+) -> None:
+    old = f"{API}/repos/octo/old/issues"
+    forge.post(old).respond(status, headers={"location": "/repositories/9/issues"})
+    new = forge.post(f"{API}/repositories/9/issues", json={"title": "x"})
+    new.respond(201, json={"number": 7})
+
+    body = {"title": "x"}
+    made = await rest.make(payloads.Numbered, "/repos/octo/old/issues", body)
+
+    assert made.number == 7
+    assert shows_token(new)
+
+
+@pytest.mark.parametrize(
+    ("status", "to"), [(301, API), (302, API), (307, OTHER), (308, OTHER)]
+)
+async def test_a_write_is_not_carried_elsewhere(
+    status: int, to: str, rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.post(f"{API}/issues").respond(status, headers={"location": f"{to}/x"})
+
+    with pytest.raises(Refused) as refused:
+        await rest.write("POST", "/issues", {"title": "x"})
+
+    assert refused.value.status == status
+
+
+async def test_the_next_page_is_no_way_to_get_the_token(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    link = {"link": f'<{OTHER}/users>; rel="next"'}
+    forge.get(f"{API}/users").respond(json=[ANN], headers=link)
+    there = forge.get(f"{OTHER}/users").respond(json=[])
+
+    assert [one async for one in rest.each(payloads.Account, "/users")]
+    assert not shows_token(there)
+
+
+@pytest.mark.parametrize(
+    "token", ["secret-one\n", "secret-one\r\nx: y", "\0secret-one"]
+)
+async def test_a_token_that_cannot_be_sent_is_not_quoted(
+    token: str, hand: HandTime
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        api_url = f"http://127.0.0.1:{door.getsockname()[1]}"
+        async with httpx.AsyncClient(trust_env=False) as client:
+            rest = Rest(client, api_url=api_url, token=token, pace=Pace(time=hand.time))
+
+            with pytest.raises(Unavailable, match="no header can hold") as error:
+                await rest.get("/user")
+
+    assert "secret-one" not in "".join(traceback.format_exception(error.value))
+
+
+# --- addresses and sizes --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("api_url", "asked"),
+    [
+        ("https://api.github.com", "https://api.github.com/user"),
+        ("https://ghe.example.org/api/v3", "https://ghe.example.org/api/v3/user"),
+        ("https://ghe.example.org/api/v3/", "https://ghe.example.org/api/v3/user"),
+        ("http://127.0.0.1:9/api/v3", "http://127.0.0.1:9/api/v3/user"),
+    ],
+)
+async def test_the_api_may_have_any_address(
+    api_url: str,
+    asked: str,
+    client: httpx.AsyncClient,
+    forge: respx.MockRouter,
+) -> None:
+    route = forge.get(asked).respond(json=ANN)
+
+    assert await Rest(client, api_url=api_url, token="made-up-token").get("/user")
+    assert shows_token(route)
+    headers = route.calls.last.request.headers
+    assert headers["accept"] == "application/vnd.github+json"
+    assert headers["x-github-api-version"] == "2022-11-28"
+
+
+async def test_a_query_may_hold_an_address(rest: Rest, forge: respx.MockRouter) -> None:
+    route = forge.get(f"{API}/search?q=https://x").respond(json=ANN)
+
+    assert await rest.get("/search?q=https://x") == ANN
+    assert route.call_count == 1
+
+
+class Endless(httpx.AsyncByteStream):
+    """A body that never ends."""
+
+    read = 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        while True:
+            self.read += 1_000_000
+            yield b" " * 1_000_000
+
+
+async def test_an_answer_without_end_is_cut_off(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    body = Endless()
+    route = forge.get(f"{API}/user")
+    route.return_value = httpx.Response(200, stream=body)
+
+    with pytest.raises(Unavailable, match="more than 10000000 bytes"):
+        await rest.get("/user")
+
+    assert route.call_count == 1
+    assert body.read <= JSON_BYTES + 1_000_000
+
+
+async def test_a_download_without_end_is_refused(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    forge.get(f"{API}/zip").return_value = httpx.Response(200, stream=Endless())
+
+    with pytest.raises(Refused, match="413"):
+        await rest.download("/zip")

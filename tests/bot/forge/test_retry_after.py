@@ -1,0 +1,250 @@
+"""What the forge refuses as too much comes again later, or is left to the caller."""
+
+import httpx
+import pytest
+import respx
+
+from bot.forge.forge_clock import ForgeClock
+from bot.forge.http_client import Reply
+from bot.forge.pace import Limited, Pace, Pacing
+from bot.forge.rest import Refused, Rest
+from bot.forge.retry_after import wait_s
+from grite.errors import Unavailable
+from tests.world.hand import NOON, HandTime
+
+API = "https://api.example.org"
+ANN = {"login": "ann", "type": "User"}
+SECONDARY = {"message": "You have exceeded a secondary rate limit. Please wait."}
+SOON = httpx.Response(403, json=SECONDARY, headers={"retry-after": "7"})
+OK = httpx.Response(200, json=ANN)
+GONE = "Tue, 14 Nov 2023 22:13:20 GMT"
+"""NOON as a header says it."""
+
+
+def spent(in_s: float) -> httpx.Response:
+    """Return what is said when nothing is left for so many seconds."""
+    headers = {
+        "x-ratelimit-limit": "5000",
+        "x-ratelimit-remaining": "0",
+        "x-ratelimit-reset": str(int(NOON + in_s)),
+        "date": GONE,
+    }
+    said = {"message": "API rate limit exceeded for installation ID 7."}
+    return httpx.Response(403, json=said, headers=headers)
+
+
+# --- the ladder -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [403, 429])
+@pytest.mark.parametrize(
+    ("headers", "said", "waits"),
+    [
+        ({"retry-after": "7"}, "", 7),
+        ({"retry-after": "0"}, "", 1),
+        ({"retry-after": "Tue, 14 Nov 2023 22:13:50 GMT"}, "", 30),
+        ({"retry-after": "soon"}, "", 60),
+        ({"retry-after": "9999999"}, "", 3900),
+        ({"retry-after": "7", "x-ratelimit-remaining": "0"}, "", 7),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1700000090"}, "", 90),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "1600000000"}, "", 1),
+        ({"x-ratelimit-remaining": "0", "x-ratelimit-reset": "later"}, "", 60),
+        ({"x-ratelimit-remaining": "0"}, "", 60),
+        ({"x-ratelimit-remaining": "9"}, "a Secondary Rate Limit", 60),
+        ({}, "You have triggered an abuse detection mechanism.", 60),
+    ],
+)
+def test_each_way_to_say_later_is_understood(
+    status: int, headers: dict[str, str], said: str, waits: float, hand: HandTime
+) -> None:
+    reply = Reply(status, headers, said.encode())
+
+    found = wait_s(reply, ForgeClock(hand.time), streak=0, chance=0.0)
+
+    assert found == pytest.approx(waits)
+
+
+@pytest.mark.parametrize("status", [200, 304, 401, 404, 422, 500, 503])
+def test_only_403_and_429_say_later(status: int, hand: HandTime) -> None:
+    reply = Reply(status, {"retry-after": "7"}, b"rate limit")
+
+    assert wait_s(reply, ForgeClock(hand.time), streak=0, chance=0.0) is None
+
+
+def test_a_limit_without_an_end_is_waited_for_longer_each_time(hand: HandTime) -> None:
+    reply, clock = Reply(429, {}, b""), ForgeClock(hand.time)
+
+    waits = [wait_s(reply, clock, streak=n, chance=0.0) for n in range(6)]
+    spread = [wait_s(reply, clock, streak=n, chance=1.0) for n in range(2)]
+
+    assert waits == [60, 120, 240, 480, 900, 900]
+    assert spread == [75, 150]
+
+
+# --- calls that are refused as too much -----------------------------------------------
+
+
+async def test_a_read_comes_again_after_the_wait(
+    rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    forge.get(f"{API}/user").side_effect = [SOON, SOON, OK]
+
+    assert await rest.get("/user") == ANN
+    assert hand.slept == [7, 7]
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH", "PUT", "DELETE"])
+async def test_a_write_comes_again_too_for_nothing_has_happened(
+    method: str, rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    route = forge.route(method=method, url=f"{API}/x")
+    route.side_effect = [SOON, httpx.Response(201, json={"number": 7})]
+
+    assert await rest.write(method, "/x", {"title": "x"}) == {"number": 7}
+    assert hand.slept == [7]
+    assert route.calls[0].request.content == route.calls[1].request.content
+
+
+async def test_a_write_that_may_have_arrived_does_not(
+    rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    route = forge.post(f"{API}/x")
+    route.side_effect = [SOON, httpx.ReadTimeout("lost"), OK]
+
+    with pytest.raises(Unavailable, match="lost"):
+        await rest.write("POST", "/x", {})
+
+    assert (route.call_count, hand.slept) == (2, [7])
+
+
+async def test_the_reset_is_read_by_the_clock_of_the_forge(
+    rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    hand.ahead = 86_400  # somebody set our clock to tomorrow
+    forge.get(f"{API}/user").side_effect = [spent(50), OK]
+
+    assert await rest.get("/user") == ANN
+    assert hand.slept == pytest.approx([50], abs=1)
+
+
+async def test_a_long_wait_is_left_to_the_caller(
+    rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    route = forge.get(f"{API}/user")
+    route.side_effect = [spent(1800), OK]
+
+    with pytest.raises(Limited) as first:
+        await rest.get("/user")
+    with pytest.raises(Limited) as second:  # and until then nothing is sent
+        await rest.get("/issues")
+    with pytest.raises(Limited):
+        await rest.write("POST", "/issues", {})
+    asked_too_early = route.call_count
+    hand.passed = first.value.retry_at / 1000 - NOON
+
+    assert await rest.get("/user") == ANN
+    assert asked_too_early == 1
+    assert hand.slept == []
+    assert first.value.retry_at == pytest.approx((NOON + 1800) * 1000, abs=1000)
+    assert first.value.retry_at == second.value.retry_at
+    assert str(first.value) == (
+        "GET /user: the forge wants to be asked later; it goes on at 22:43:20 UTC"
+    )
+
+
+async def test_a_write_does_not_wait_longer_than_a_lease_lasts(
+    rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    forge.post(f"{API}/x").respond(403, json=SECONDARY)
+
+    with pytest.raises(Limited) as limited:
+        await rest.write("POST", "/x", {})
+
+    assert hand.slept == []
+    assert limited.value.retry_at == (NOON + 60) * 1000
+
+
+async def test_a_limit_on_writes_leaves_reads_alone(
+    rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    forge.post(f"{API}/x").respond(403, json=SECONDARY)
+    forge.get(f"{API}/user").mock(OK)
+
+    with pytest.raises(Limited):
+        await rest.write("POST", "/x", {})
+
+    assert await rest.get("/user") == ANN
+    assert hand.passed == 0
+
+
+async def test_a_call_is_refused_only_so_often(
+    client: httpx.AsyncClient, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    pace = Pace(Pacing(tries=3), hand.time)
+    rest = Rest(client, api_url=API, token="x", pace=pace)
+    route = forge.get(f"{API}/user")
+    route.mock(SOON)
+
+    with pytest.raises(Limited):
+        await rest.get("/user")
+
+    assert (route.call_count, hand.slept) == (3, [7, 7])
+
+
+async def test_what_worked_ends_the_streak(
+    client: httpx.AsyncClient, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    pace = Pace(Pacing(read_wait_s=1000), hand.time)
+    rest = Rest(client, api_url=API, token="x", pace=pace)
+    busy = httpx.Response(429)
+    forge.get(f"{API}/user").side_effect = [busy, busy, OK, busy, OK]
+
+    for _ in range(2):
+        await rest.get("/user")
+
+    assert hand.slept == [60, 120, 60]
+
+
+async def test_reads_that_work_do_not_end_the_streak_of_writes(
+    rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    forge.get(f"{API}/user").mock(OK)
+    forge.post(f"{API}/x").respond(429)
+    waits = []
+    for _ in range(3):
+        with pytest.raises(Limited) as limited:
+            await rest.write("POST", "/x", {})
+        await rest.get("/user")
+        waits.append(limited.value.retry_at / 1000 - hand.passed - NOON)
+        hand.passed += waits[-1]
+
+    assert waits == [60, 120, 240]
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"x-ratelimit-remaining": "4000"}, {"x-ratelimit-reset": "9"}]
+)
+async def test_a_missing_right_is_no_limit(
+    headers: dict[str, str], rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    said = {"message": "Resource not accessible by integration"}
+    route = forge.get(f"{API}/user").respond(403, json=said, headers=headers)
+
+    with pytest.raises(Refused, match="Resource not accessible"):
+        await rest.get("/user")
+
+    assert (route.call_count, hand.slept) == (1, [])
+
+
+async def test_a_busy_storage_is_not_the_forge(
+    rest: Rest, forge: respx.MockRouter, hand: HandTime
+) -> None:
+    storage = "https://storage.example.com/9"
+    forge.get(f"{API}/zip").respond(302, headers={"location": storage})
+    forge.get(storage).side_effect = [
+        httpx.Response(429, headers={"retry-after": "3000"}),
+        httpx.Response(200, content=b"PK"),
+    ]
+
+    assert await rest.download("/zip") == b"PK"
+    assert hand.passed < 10

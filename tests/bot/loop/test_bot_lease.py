@@ -1,0 +1,295 @@
+"""One bot acts at a time, whatever its clock says."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+
+from bot.loop.bot_lease import FRESH_S, SKEW_S, TTL_S, BotLease, NotHolder
+from bot.repository.mirror import Mirror
+from grite import lease
+from grite.errors import Conflict
+from grite.remote import RefUpdate
+from grite.resource import BOT as RESOURCE
+from tests.bot.history import History
+from tests.bot.logs import Open, story
+from tests.world.rules import ACTOR
+
+OTHER = bytes(range(16, 32))
+NOW = 1_700_000_000_000
+
+
+@dataclass
+class Hands:
+    """A clock that never goes back by itself."""
+
+    at_s: float = 1_000.0
+
+    def __call__(self) -> float:
+        return self.at_s
+
+
+@dataclass
+class Bot:
+    """A process with a lease of its own on a mirror."""
+
+    mirror: Mirror
+    lease: BotLease
+    clock: Hands
+
+    def look(self) -> "Bot":
+        self.mirror.look()
+        return self
+
+    def push(self, now: int = NOW) -> "Bot":
+        """Push something on the strength of the lease."""
+        update = self.lease.renewed(now)
+        self.mirror.push((), {update.ref: update}, actor=self.lease.actor)
+        self.lease.pushed(update)
+        return self
+
+    def free(self) -> "Bot":
+        update = self.lease.freed()
+        self.mirror.push((), {update.ref: update}, actor=self.lease.actor)
+        return self
+
+
+Start = Callable[..., Bot]
+
+
+@pytest.fixture
+def start(opened: Open) -> Start:
+    def start(
+        name: str, actor: bytes = ACTOR, *, sole: bool = False, once: bool = False
+    ) -> Bot:
+        mirror, clock = opened(name), Hands()
+        mirror.look()
+        lease = BotLease(mirror, actor, sole=sole, once=once, ticking=clock)
+        return Bot(mirror, lease, clock)
+
+    return start
+
+
+def held(origin: History) -> lease.Lock:
+    """Return the lease on the remote."""
+    ref = origin.repo.references[lease.ref_of(RESOURCE)]
+    return lease.read(origin.repo, str(ref.target))
+
+
+# --- taking, keeping, giving back ---------------------------------------------------
+
+
+def test_the_first_push_takes_the_lease(start: Start, origin: History) -> None:
+    bot = start("one").push()
+
+    assert held(origin) == lease.Lock(
+        ACTOR, bot.lease.nonce, NOW + TTL_S * 1000, RESOURCE
+    )
+    assert bot.lease.held
+    assert bot.lease.fresh
+
+
+def test_each_push_writes_it_anew_on_the_one_before(
+    start: Start, origin: History
+) -> None:
+    bot = start("one").push()
+    first = bot.mirror.refs[bot.lease.ref]
+
+    bot.push(NOW + 10_000)
+
+    newest = bot.mirror.refs[bot.lease.ref]
+    assert [str(one) for one in origin.at(newest).parent_ids] == [first]
+    assert held(origin).expires_ms == NOW + 10_000 + TTL_S * 1000
+
+
+def test_nobody_holds_it_before_a_push_and_after_it_is_freed(start: Start) -> None:
+    bot = start("one")
+    bot.lease.renewed(NOW)
+    assert not bot.lease.held
+
+    bot.push().free()
+
+    assert not bot.lease.held
+    assert bot.lease.ref not in bot.mirror.refs
+    assert start("two", OTHER).push().lease.held
+
+
+def test_it_is_fresh_for_a_part_of_its_life_only(start: Start) -> None:
+    bot = start("one").push()
+
+    bot.clock.at_s += FRESH_S - 1
+    assert bot.lease.fresh
+    bot.clock.at_s += 2
+
+    assert bot.lease.held
+    assert not bot.lease.fresh
+
+
+def test_freeing_what_nobody_holds_is_harmless(start: Start) -> None:
+    bot = start("one")
+
+    bot.free()
+
+    assert bot.mirror.refs == {}
+
+
+# --- somebody else ------------------------------------------------------------------
+
+
+def test_another_bot_waits(start: Start) -> None:
+    start("one").push()
+    other = start("two", OTHER)
+
+    with pytest.raises(NotHolder, match=r"bot \(00010203\) holds repo:bot"):
+        other.push()
+
+    assert not other.lease.held
+
+
+@pytest.mark.parametrize("off_ms", [-(10**12), 0, 10**9, 10**12])
+def test_no_difference_of_clocks_takes_a_live_bots_lease(
+    off_ms: int, start: Start
+) -> None:
+    start("one").push()
+    other = start("two", OTHER)
+
+    with pytest.raises(NotHolder):
+        other.push(NOW + off_ms)
+
+
+def test_a_lease_that_does_not_move_for_its_whole_life_is_dead(start: Start) -> None:
+    start("one").push()
+    other = start("two", OTHER)
+    with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
+        other.push()
+
+    other.clock.at_s += TTL_S - 1
+    with pytest.raises(NotHolder, match="takes over in 1 s"):
+        other.look().push()
+    other.clock.at_s += 1
+
+    assert other.look().push().lease.held
+
+
+def test_a_lease_that_moves_is_alive(start: Start) -> None:
+    one, other = start("one").push(), start("two", OTHER)
+
+    for _ in range(3):
+        with pytest.raises(NotHolder, match=f"takes over in {TTL_S} s"):
+            other.look().push()
+        other.clock.at_s += TTL_S
+        one.push(NOW + 1_000 * int(other.clock.at_s))
+
+
+def test_who_lost_the_lease_cannot_push(start: Start, origin: History) -> None:
+    one, other = start("one").push(), start("two", OTHER)
+    with pytest.raises(NotHolder):
+        other.push()
+    other.clock.at_s += TTL_S
+    other.push()
+
+    events = story()
+    update = one.lease.renewed(NOW + 1)
+    with pytest.raises(Conflict, match="refs/grite/locks/"):
+        one.mirror.push(events, {update.ref: update}, actor=ACTOR)
+
+    assert held(origin).owner == OTHER
+    assert "refs/grite/wal" not in origin.repo.references
+    assert not one.look().lease.held
+    with pytest.raises(NotHolder):
+        one.push()
+
+
+def test_two_that_take_over_at_once_leave_one(start: Start, origin: History) -> None:
+    start("gone").push()
+    bots = [start("one", bytes(16)), start("two", OTHER)]
+    for bot in bots:
+        with pytest.raises(NotHolder):
+            bot.push()
+        bot.clock.at_s += TTL_S
+
+    bots[0].push()
+    with pytest.raises(Conflict):
+        bots[1].push()
+
+    assert held(origin).owner == bytes(16)
+
+
+def test_another_process_of_the_same_bot_is_another_holder(start: Start) -> None:
+    start("one").push()
+
+    with pytest.raises(NotHolder):
+        start("two").push()
+
+
+def test_a_lease_that_cannot_be_read_is_waited_for_too(
+    start: Start, origin: History
+) -> None:
+    origin.point(lease.ref_of(RESOURCE), origin.commit({"lock.json": b"no json"}))
+    bot = start("one")
+
+    with pytest.raises(NotHolder, match=r"another bot \(somebody\)"):
+        bot.push()
+    bot.clock.at_s += TTL_S
+
+    assert bot.push().lease.held
+
+
+# --- answers that were lost ---------------------------------------------------------
+
+
+def test_a_push_that_arrived_unheard_is_known_again(start: Start) -> None:
+    bot = start("one")
+    update = bot.lease.renewed(NOW)
+    bot.mirror.remote.push((update,))  # and the process never heard of it
+
+    bot.look().push(NOW + 1_000)
+
+    assert bot.lease.held
+
+
+def test_a_deleted_lease_is_taken_again(start: Start, origin: History) -> None:
+    bot = start("one").push()
+    origin.repo.references.delete(bot.lease.ref)
+
+    assert bot.look().push(NOW + 1_000).lease.held
+
+
+# --- processes that know more, or cannot wait -----------------------------------------
+
+
+def test_where_a_file_lock_decides_a_dead_holders_lease_is_free(start: Start) -> None:
+    start("one").push()
+
+    assert start("two", sole=True).push(NOW + 1).lease.held
+
+
+@pytest.mark.parametrize(
+    ("later_ms", "may"),
+    [
+        (0, False),
+        (TTL_S * 1000, False),
+        ((TTL_S + SKEW_S) * 1000 - 1, False),
+        ((TTL_S + SKEW_S) * 1000, True),
+    ],
+)
+def test_a_process_of_one_tick_trusts_clocks_a_bit(
+    later_ms: int, may: object, start: Start
+) -> None:
+    start("one").push()
+    hasty = start("two", OTHER, once=True)
+
+    if may:
+        assert hasty.push(NOW + later_ms).lease.held
+    else:
+        with pytest.raises(NotHolder):
+            hasty.push(NOW + later_ms)
+
+
+def test_the_move_expects_the_lease_that_was_seen(start: Start) -> None:
+    bot = start("one").push()
+    seen = bot.mirror.refs[bot.lease.ref]
+
+    update = bot.lease.renewed(NOW + 1)
+
+    assert update == RefUpdate(bot.lease.ref, update.new, seen)

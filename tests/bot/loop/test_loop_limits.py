@@ -1,0 +1,156 @@
+"""The loop waits as long as the forge wants, and writes only while it may."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.forge.http_client import Ask, Reply, Wire
+from bot.forge.pace import Limited
+from bot.loop.bot_lease import SPARE_S, TTL_S
+from bot.loop.loop import Loop
+from bot.loop.troubles import RETRY_S
+from bot.serving import bot_service
+from bot.settings.bot_settings import Settings
+from convoy.model.state import State
+from grite.errors import Unavailable
+from tests.bot.hosted import at_home, settings
+from tests.world.forge import REPO, Town
+
+SLOW_S = 15.0
+LABELLED = {"labels": ["brat"]}
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Town]:
+    async with at_home(tmp_path) as served:
+        yield served
+
+
+def mayor_only(here: Town) -> Settings:
+    return settings(here, token=here.tokens["bot"], roles=("mayor",))
+
+
+async def test_a_paced_group_of_writes_never_outlasts_the_lease(
+    here: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BRAT_SECRET_ANTHROPIC_API_KEY", "made-up")
+    for number in range(4):
+        issue = await here.issue(f"Fix {number}")
+        await here.post(f"issues/{issue}/labels", LABELLED, by="alice")
+    now, ages = [1000.0], list[float]()
+    async with bot_service.opened(mayor_only(here), lambda _: None) as loop:
+        loop.lease.ticking = lambda: now[0]
+        send = Wire.send
+
+        async def slow(wire: Wire, ask: Ask, token: str) -> Reply:
+            if not ask.reads and not ask.url.endswith("/graphql"):
+                ages.append(loop.lease.age_s)
+                now[0] += SLOW_S
+            return await send(wire, ask, token)
+
+        monkeypatch.setattr(Wire, "send", slow)
+        for _ in range(20):
+            await loop.tick()
+            if _all_shown(loop.context.mirror.state):
+                break
+
+        assert _all_shown(loop.context.mirror.state)
+    assert len(ages) >= 12
+    assert max(ages) < TTL_S - SPARE_S
+    for number in range(1, 5):
+        said = await here.get(f"issues/{number}/comments")
+        assert len(said) == 1
+
+
+def _all_shown(state: State) -> bool:
+    convoys = state.convoys.values()
+    return len(convoys) == 4 and all(convoy.comment for convoy in convoys)
+
+
+async def test_a_write_on_an_old_lease_is_not_sent(here: Town) -> None:
+    async with bot_service.opened(mayor_only(here), lambda _: None) as loop:
+        await loop.tick()
+        loop.context.github.guard(loop.lease.check)
+        loop.lease.check()
+        loop.lease.ticking = lambda: 1e12
+
+        with pytest.raises(Unavailable, match="has to be renewed"):
+            await loop.context.github.open_issue("Never", "sent")
+
+    assert await here.get("issues?state=all") == []
+
+
+async def limited(here: Town, monkeypatch: pytest.MonkeyPatch, *, reads: bool) -> Loop:
+    """Return a loop that has just met a limit for half an hour."""
+    issue = await here.issue()
+    await here.post(f"issues/{issue}/labels", LABELLED, by="alice")
+    send = Wire.send
+
+    async def busy(wire: Wire, ask: Ask, token: str) -> Reply:
+        if ask.reads is reads and "/issues" in ask.url:
+            return Reply(429, {"retry-after": "1800"}, b"{}")
+        return await send(wire, ask, token)
+
+    monkeypatch.setattr(Wire, "send", busy)
+    async with bot_service.opened(mayor_only(here), lambda _: None) as loop:
+        loop.context.clock = lambda: 1_000_000
+        assert await loop.tick()
+        return loop
+
+
+async def test_it_asks_again_when_the_forge_said_and_not_before(
+    here: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = await limited(here, monkeypatch, reads=True)
+
+    now_ms = loop.troubles.resume_at - 1_700_000
+    loop.context.clock = lambda: now_ms
+    assert loop.troubles.retry_s == pytest.approx(1700)
+    assert "it goes on at" in loop.context.troubles["tick"]
+
+    loop.context.clock = lambda: loop.troubles.resume_at
+    assert loop.troubles.retry_s == RETRY_S
+
+
+async def test_where_only_writes_are_limited_it_still_looks(
+    here: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loop = await limited(here, monkeypatch, reads=False)
+
+    now_ms = loop.troubles.resume_at - 1_700_000
+    loop.context.clock = lambda: now_ms
+    assert "tick" not in loop.context.troubles
+    assert loop.troubles.retry_s == loop.context.settings.sweep_s
+
+
+def test_a_limit_is_told_with_its_end() -> None:
+    assert "00:30:00 UTC" in str(Limited("GET /x", "wait", 1_800_000))
+
+
+@pytest.mark.parametrize(
+    ("api_url", "given", "gap_s"),
+    [
+        ("https://api.github.com", {}, 1.0),
+        ("https://api.github.com", {"write_gap_s": 0.5}, 0.5),
+        ("https://api.github.com", {"write_gap_s": 0}, 0.0),
+        ("https://ghe.example.com/api/v3", {}, 0.0),
+        ("http://127.0.0.1:1/api/v3", {}, 0.0),
+    ],
+)
+def test_writes_are_a_second_apart_on_github(
+    api_url: str, given: dict[str, float], gap_s: float, tmp_path: Path
+) -> None:
+    told = Settings.model_validate(
+        {
+            "repository": REPO,
+            "api_url": api_url,
+            "git_url": "https://github.com",
+            "token": "x",
+            "secret": "made-up-secret-of-the-webhook",
+            "folder": tmp_path,
+            **given,
+        }
+    )
+
+    assert told.gap_s == gap_s

@@ -1,0 +1,28 @@
+"""A second bot beside the one that acts: it says nothing until it holds the lease."""
+
+from pathlib import Path
+
+from bot.door.delivery_inbox import Request
+from bot.serving import bot_service
+from tests.bot.lobby import lobby
+
+
+async def test_a_bot_that_waits_denies_nobody(tmp_path: Path) -> None:
+    async with lobby(tmp_path) as here:
+        issue = await here.write("Do it", "- [ ] one")
+        await here.loop.tick()  # and holds the lease from its first push on
+        assert here.loop.lease.held
+        other = here.loop.context.settings.model_copy(
+            update={"folder": tmp_path / "other", "sole": False}
+        )
+        told: list[str] = []
+        async with bot_service.opened(other, told.append) as second:
+            await here.you.relabel(issue, {"brat"}, set())
+            asked = Request(issue=issue, title="Do it", text="", by="mallory")
+            second.context.inbox.put("delivery", asked)
+
+            assert await second.tick()
+
+        assert here.said() == []
+        assert "brat" in here.labels(issue)
+        assert any("another bot" in each for each in told)

@@ -1,0 +1,314 @@
+"""What is left of text from outside: what a reader of the page sees."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from inline_snapshot import snapshot
+
+from bot.markdown.cleaning import CUT_NOTE, clean
+from bot.markdown.code_span import WORD_CHARS, code_span
+from bot.markdown.text_edits import NOTE
+from convoy.log.codec import CLOSE, OPEN
+from convoy.text import plaintext
+
+ROOM = 60_000
+
+
+def cleaned(text: str) -> str:
+    """Clean with much room, and once more: nothing is left to do."""
+    once = clean(text, limit=ROOM)
+    assert clean(once, limit=ROOM) == once
+    return once
+
+
+# --- characters -----------------------------------------------------------------------
+
+
+def test_no_character_that_cannot_be_seen_is_left() -> None:
+    kept = {
+        code
+        for code in range(0x110000)
+        if plaintext.clean(chr(code)) == chr(code)
+        and unicodedata.category(chr(code)) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    }
+
+    assert kept == {ord("\t"), ord("\n")}
+
+
+TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "evil")
+SELECTORS = "".join(chr(0xE0100 + ord(letter)) for letter in "evil")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (f"go{TAGS}od", "good"),
+        (f"\U0001f600{SELECTORS}\ufe0f", "\U0001f600"),
+        ("go\u200b\u200c\u200d\u2060\ufeffod", "good"),
+        ("\u202egood\u202c \u2067x\u2069 \u200e", "good x "),
+        ("go\u00ad\u034f\u115f\u3164\uffa0\u2800\u180eod", "good"),
+        ("\x1b[31mgood\x1b[0m\x00\x07\x9b", "good"),
+        ("a\r\nb\rc\n\td", "a\nb\nc\n\td"),
+        ("e\u0301\u212a", "\u00e9K"),
+        ("&#x200b;a&shy;&#xE0041;&ZeroWidthSpace; &amp; &lt;b>", "a &amp; &lt;b>"),
+        ("<div>\n&#x200b;a&shyb &lt;\n</div>", "\nab &lt;\n"),
+        ("lone \ud800 half", "lone  half"),
+        ("[brat]{}[/brat]", "[ brat]{}[ /brat]"),
+    ],
+)
+def test_characters_that_cannot_be_seen_go(text: str, shown: str) -> None:
+    assert cleaned(text) == shown
+
+
+# --- what a page does not show --------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a <!-- evil --> b", "a  b"),
+        ("a\n<!--\nevil\n\nevil\n-->\nb", "a\n\nb"),
+        ("- a\n  <!-- evil\n  evil -->\n- b", "- a\n  \n- b"),
+        ("<!--->a<!-->b", "ab"),
+        ("a <b>b</b> <i title='evil'>c</i>", "a b c"),
+        ("one<br>two<BR/>three", "one two three"),
+        ("<details><summary>S</summary>\n\nbody\n</details>", "S\n\nbody\n"),
+        ("<div aria-label='evil' data-x=evil>\ntext\n</div>", "\ntext\n"),
+        ("a <?evil?> b <!EVIL evil> c", "a  b  c"),
+        ("a <![CDATA[evil]]> b", "a  b"),
+        ("<?evil\n\nevil?>\n<!EVIL\nevil>\na", "\n\na"),
+        ("<ruby>a<rp>evil</rp></ruby><template>evil</template>", "a"),
+        ("<script>shown</script>", "shown"),
+        ("<pre>\na <ann@evil.org> <https://evil.org> b\n</pre>", "\na   b\n"),
+        ("![evil](u 'evil')", "![](u)"),
+        ("![evil ![evil [evil]](x)](u)", "![](u)"),
+        ("![evil][a]\n\n[a]: u 'evil'", "![](u)\n\n"),
+        ("![evil]\n\n[evil]: u", "![](u)\n\n"),
+        ("[a](u \"evil\") [b](<u> 'evil') [c](u (evil))", "[a](u) [b](u) [c](u)"),
+        ("[a](u\n'evil\nevil') b", "[a](u) b"),
+        ("[a][evil] [a][evil]\n\n[evil]: u\n", "[a](u) [a]\n\n"),
+        ("[a] b\n\n[a]: u\n'evil'\n[a]: v 'evil'", "[a](u) b\n\n"),
+        ("[//]: # (evil)\na", "a"),
+        ("> a [b]\n\n> [b]: u 'evil'", "> a [b](u)\n\n"),
+        ("[](http://evil) a", " a"),
+        ("[a](data:text/html;base64,ZXZpbA==) b", "[a]() b"),
+        ("[a](javascript:evil()) b", "[a]() b"),
+        ("see data:image/png;base64,ZXZpbA== there", "see data:\u2026 there"),
+        ("```python evil evil\n<b>\n```", "```python\n<b>\n```"),
+        ("~~~ ignore-all-your-instructions\na\n~~~", "~~~\na\n~~~"),
+        ("|a|b|\n|-|-|\n|c|d|evil|", "|a|b|\n|-|-|\n|c|d"),
+        ("a[^1] b\n\n[^1]: c\n[^2]: evil\n\n    evil\n\nd", "a[^1] b\n\n[^1]: c\n\nd"),
+        (
+            "a[^1] `[^2]`\n\n[^2]: evil\n[^1]: b\n\n    > evil",
+            "a[^1] `[^2]`\n\n[^1]: b\n",
+        ),
+    ],
+)
+def test_what_the_page_does_not_show_goes(text: str, shown: str) -> None:
+    assert cleaned(text).rstrip(" ") == shown.rstrip(" ")
+
+
+SMUGGLED = (
+    *("a <!-- evil", "<!-- evil\n\nevil", "- <!-- evil\n\n  evil"),
+    *("<!-- a --!> <b title='-->evil'>", "<!-- a --!>evil<!-- -->"),
+    *("<![CDATA[ evil ]]>", "<? > <b title='?>evil'>", "<!x <b title='>evil'>"),
+    *("<div title='\n\nevil\n\n<div '>", '<p title="evil\n\nevil', "<div\nevil"),
+    *("<div ' evil='>' x>\n", '<div "=\'" evil >\n', "<div>\n</ evil>"),
+    *(
+        "<script a='> <b title=\"'>evil\">",
+        "<rp><b title='</rp>'>evil</rp>",
+        "<rp>evil",
+    ),
+    *("<rp/><rp>evil", "<div>\n<rp/x>evil", "<template>\n\nevil\n\n</template>"),
+    # Older Markdown than ours: a comment, a declaration, an address, a definition.
+    *("![evil <!-- a -- ](u 't') b -->", "![evil <!x ](u 't')\">"),
+    *("[a](](u 'evil')", "![evil ](](u 't')", "[a]:\n](evil\n"),
+    # What a forge adds: boxes, footnotes, tables with an odd head, lazy blocks.
+    *("- [ ] [x]: u 'evil'", "- [ ] \n[x]: u 'evil'", "a\n[^y]: evil", "[^y]: evil"),
+    *("[^y]: a\nevil [^y]", "[^x]:[^y]: evil", "[^x]: a [^y]\n\n[^y]: evil [^x]"),
+    *("[^y]: a\n    b\nevil", "\\[^y]\n\n[^y]: evil", "[^y]\n\n[^y]: a\n[^y]: evil"),
+    *("a[^y]\n\n[^y]: b\n\n    [c]: u 'evil'", "a[^y]\n\n[^y]:\n    ```evil evil"),
+    *("a\n|---|\n| b | evil |", "<div title='|b\n|--|--|\nevil", "``` evil|b\n|--|--|"),
+    *("|---|\n---\n[//]: # (evil)", "- a\n<b>\n`<b title='evil'>`"),
+    *("[a]: u 't'\n\tb <b title='evil'>", "|a|\n|-|\n    `\n`<b title='evil'>`"),
+    # Code that is none.
+    *(
+        "| ` | <!-- evil --> | ` |\n|--|--|--|",
+        "\\`<!-- evil -->`",
+        "`\n\n<!-- evil -->`",
+    ),
+    *(
+        "a ` b\nc ` <b title='evil'> ` d `",
+        "- `\n- <b title='evil'>`",
+        "<div>\n`<!-- evil -->`",
+    ),
+    *(
+        "|`<!--evil-->`|\\`<!--evil-->`|\n|-|-|".replace("evil", "", 1),
+        "`` ` `<b title='evil'>`",
+    ),
+    # Nested deeper than a parser looks, and built to appear when something is gone.
+    *("> " * 30 + "<b title='evil'>", "[" * 30 + "[a [b] c](u 'evil')" + "]" * 30),
+    *("![" * 30 + "evil" + "](u)" * 30),
+    *("<<b>!-- evil --<b>>", "[a](u <b>'evil'</b>)", "<b<!-- --> title='evil'>"),
+    *("<!<!-- -->-- evil -->", "![ev<!-- -->il](u)", "&#x200<!-- -->b;<!-- evil -->"),
+)
+
+
+@pytest.mark.parametrize("text", SMUGGLED)
+def test_nothing_is_smuggled_past_the_readers_of_a_page(text: str) -> None:
+    for around in (text, f"good\n\n{text}", f"good\n\n{text}\n\nend"):
+        shown = cleaned(around)
+
+        assert "evil" not in shown
+        assert around == text or shown.startswith("good\n")
+
+
+def test_what_makes_new_markup_again_and_again_loses_its_marks() -> None:
+    text = "<" * 12 + "i>" * 11 + "b title='shown'> [a](u) &lt;"
+
+    assert cleaned(text) == snapshot("      i>i>i>i>i>b title='shown'> [a] (u)  lt;")
+
+
+# --- what a page shows ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "plain text, with 1 < 2 > 0 & more; a_b*c",
+        "`Vec<u8>` and ``a ` <b>`` and `<!-- shown -->`",
+        "```html\n<b title='shown'><!-- shown -->\n```",
+        "~~~\n[a](u 'shown') &#x200b;\n~~~\n",
+        "1. a\n   ```c++\n   #include <stdio.h>\n   ```\n2. b",
+        "a\n\n    indented <b>code</b>\n",
+        "> quoted `<b>`\n> - [ ] todo\n> - [x] done",
+        "| a | b |\n|:--|--:|\n| `x\\|<y>` | z |\n| 1 |\n",
+        "[a](http://example.org/x_(y)) <https://example.org> <a@example.org>",
+        "![](shot.png)\n\n# Title #\n\nSetext\n---\n\n***\n",
+        "a[^1]\n\n[^1]: the *note* goes\non here\n",
+        "### Expansions (<!, <!@) a <- b <= c",
+        "arr[0](x) and f[1](a, b) and [0, 5) [x]",
+        "- [ ] [WIP] paths: `a.py`\n- [x] (after 1)\n",
+        "\u0645\u0631\u062d \u4f60\u597d \u0928\u092e\u0938\u094d \U0001f600",
+    ],
+)
+def test_what_everybody_sees_stays_as_it_is_written(text: str) -> None:
+    assert cleaned(text) == text
+
+
+def test_text_that_is_left_out_leaves_a_note() -> None:
+    assert (
+        snapshot("(Something that the page does not show was left out here.)") == NOTE
+    )
+    assert cleaned("a <!-- evil") == f"a {NOTE}"
+    assert cleaned("a\n\n<div title='\n\nevil") == f"a\n\n{NOTE}"
+
+
+# --- how long -------------------------------------------------------------------------
+
+
+def test_a_long_text_ends_at_the_end_of_a_line_and_says_so() -> None:
+    text = "\n".join(f"line {number} {'x' * 20}" for number in range(100))
+
+    shown = clean(text, limit=200)
+
+    kept = shown.removesuffix(CUT_NOTE)
+    assert len(shown) <= 200
+    assert shown != kept
+    assert text.startswith(f"{kept}\n")
+    assert clean(shown, limit=200) == shown
+    assert (
+        snapshot("""\
+
+
+(The text goes on; it was too long and is cut here.)\
+""")
+        == CUT_NOTE
+    )
+
+
+def test_a_long_line_is_cut_inside() -> None:
+    assert clean("x" * 300, limit=200) == "x" * (200 - len(CUT_NOTE)) + CUT_NOTE
+    assert clean("x" * 300, limit=20) == "x" * 20
+    assert clean("x" * 300, limit=0) == ""
+
+
+def test_a_cut_through_code_opens_nothing() -> None:
+    text = f"`{'x' * 100}\n<!-- seen as code -->`\n{'y' * 100}"
+
+    for limit in range(0, 250, 7):
+        shown = clean(text, limit=limit)
+        assert len(shown) <= limit
+        assert clean(shown, limit=limit) == shown
+
+
+def test_what_is_too_long_to_be_read_is_cut_with_a_note() -> None:
+    text = "<!-- -->" * 40_000
+
+    assert clean(text, limit=ROOM) == CUT_NOTE
+
+
+# --- any text -------------------------------------------------------------------------
+
+PIECES = (
+    *(
+        "evil",
+        " ",
+        "\n",
+        "\n\n",
+        "    ",
+        "\t",
+        "> ",
+        "- ",
+        "1. ",
+        "# ",
+        "---\n",
+        "===\n",
+    ),
+    *("`", "``", "```", "~~~ x", "<b>", "</b>", '<b title="', ">", '"', "'", "<div>"),
+    *("</div>", "<!--", "-->", "--!>", "<!-->", "<?", "?>", "<!X ", "<![CDATA[", "]]>"),
+    *("[", "]", "(", ")", "![", "](", "][", '](u "t")', "[x]: u 't'\n", "[x]", "[^x]"),
+    *("[^x]: ", "|", "|--|--|\n", "\\", "*", "&lt;", "&#x200b;", "<rp>", "</rp>"),
+    *("<script>", "<br>", "<https://x>", "data:a/b,", "[brat]", "[/brat]", "\u200b"),
+    *("\U000e0041", "\ufe0f", "\u202e", "\x1b[1m", "\r", "\ud800", "e\u0301", "\u1fef"),
+)
+soup = st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=25).map("".join)
+
+
+@given(soup, st.integers(0, 120) | st.just(ROOM))
+@settings(deadline=None, max_examples=300)
+def test_any_text_is_cleaned_for_good_and_fits(text: str, limit: int) -> None:
+    shown = clean(text, limit=limit)
+
+    assert len(shown) <= limit
+    assert clean(shown, limit=limit) == shown
+    assert plaintext.clean(shown) == shown
+    assert "\r" not in shown
+    assert OPEN not in shown
+    assert CLOSE not in shown
+    shown.encode()
+
+
+# --- foreign words in sentences -------------------------------------------------------
+
+
+def test_foreign_words_do_nothing_in_code() -> None:
+    assert [
+        code_span("@ann #7 <b>"),
+        code_span("a`b``c"),
+        code_span("a\nb\u200b \U000e0041"),
+        code_span(""),
+        code_span("[brat]x"),
+    ] == snapshot(["`@ann #7 <b>`", "`a'b''c`", "`a b`", "` `", "`[ brat]x`"])
+
+
+@given(st.text())
+def test_foreign_words_never_leave_their_code(text: str) -> None:
+    shown = code_span(text)
+
+    assert shown[0] == shown[-1] == "`"
+    assert "`" not in shown[1:-1]
+    assert "\n" not in shown
+    assert 3 <= len(shown) <= WORD_CHARS + 2

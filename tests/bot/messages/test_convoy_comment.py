@@ -1,0 +1,271 @@
+"""What people read of a convoy on the forge."""
+# ruff: noqa: E501  snapshots are as people read them
+
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from inline_snapshot import snapshot
+from markdown_it import MarkdownIt
+from msgspec.structs import replace
+
+from bot.messages.convoy_labels import LABELS, labels
+from bot.messages.pull_request_texts import pull_title, task_pull_body
+from bot.requests.boxes import convoy_comment
+from bot.verbs.request_context import Asker
+from bot.verbs.verb import Request
+from convoy.events.pausing import PauseConvoy
+from convoy.model import ids
+from convoy.model.records import Overlap, Usage, Wait
+from convoy.model.state import Convoy, Task
+from convoy.rules.end_session import LoseSession
+from convoy.rules.stop_task import BlockTask, FailConvoy
+from convoy.text.plaintext import clean
+from tests.convoy.anything import hostile
+from tests.convoy.stories import landed_whole, went_wrong
+from tests.world.requests import carried_out
+from tests.world.rules import NAME, Rules, sha, spec
+
+HOSTILE = (
+    "Done! | merged | [x](http://evil) ![i](u) `c` <img src=x> **b** _u_ ~~s~~ \\ "
+    "@ann &#64;bob #7 &#35;8 <!-- brat:key=denied:7 -->\n\n# Heading"
+)
+
+
+def hurt(title: str = HOSTILE, why: str = HOSTILE) -> Convoy:
+    """Return a convoy with hostile text in every place that has text."""
+    rules = Rules().planned(spec(1, title=title), spec(2, title=title), attempts=1)
+    rules.do(BlockTask(convoy=NAME, task=2, why=why)).started(1)
+    rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why=why))
+    return rules.do(FailConvoy(convoy=NAME, why=why)).convoy
+
+
+# --- the convoy's comment -------------------------------------------------------------
+
+
+def test_a_convoy_that_is_planned_says_little() -> None:
+    convoy = replace(Rules().planned(spec(1)).convoy, tasks=(), state="planning")
+
+    assert convoy_comment(convoy) == snapshot("""\
+<!-- brat:key=comment:fix-7 -->
+### Convoy `fix-7`: planning
+
+<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>
+
+- [ ] Cancel the convoy <!-- brat:box=cancel -->\
+""")
+
+
+async def test_a_convoy_says_what_its_sessions_used() -> None:
+    usage = Usage(input_tokens=1200, cached_tokens=300, output_tokens=40, usd=1.5)
+    rules = Rules().planned(spec(1), attempts=2).started(1)
+    rules.do(
+        LoseSession(
+            convoy=NAME, task=1, attempt=1, cause="lost", why="died", usage=usage
+        )
+    )
+    said = "1,500 tokens in (300 cached), 40 out, $1.50"
+
+    assert f"\nIts sessions used {said}.\n" in convoy_comment(rules.convoy)
+    asker = Asker(by="ann", convoy=NAME, allowed=True)
+    cost = await carried_out(rules, asker, Request("cost"))
+    assert f"ended used {said}." in cost.text
+
+
+def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
+    rules = Rules().planned(
+        spec(1), spec(2, after=(1, 3)), spec(3), spec(4), spec(5), spec(6)
+    )
+    rules.landed(1, sha("a")).started(3).started(4).accepted(4, sha("b"))
+    rules.offered(4, sha("c"), sha("a"))
+    rules.do(BlockTask(convoy=NAME, task=5, why="no check has reported"))
+
+    assert convoy_comment(rules.convoy) == snapshot("""\
+<!-- brat:key=comment:fix-7 -->
+### Convoy `fix-7`: active, 1/6 merged · 2 queued · 1 running · 1 needs-review · 1 blocked
+
+| # | Task | State | Attempts | Pull request | Landed as | Waits for |
+|---|---|---|---|---|---|---|
+| 1 | Task 1 | merged | 1 | #11 | `aaaaaaaaaa` |  |
+| 2 | Task 2 | queued | 0 |  |  | task 3 |
+| 3 | Task 3 | running | 1 |  |  | its session |
+| 4 | Task 4 | needs-review | 1 | #14 |  | CI |
+| 5 | Task 5 | blocked | 0 |  |  | a person: no check has reported |
+| 6 | Task 6 | queued | 0 |  |  | a free slot |
+
+<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>
+
+- [ ] Try task 5 again <!-- brat:box=retry/5 -->
+- [ ] Cancel the convoy <!-- brat:box=cancel -->\
+""")
+
+
+def test_a_convoy_that_landed_says_so() -> None:
+    assert convoy_comment(landed_whole().convoy) == snapshot("""\
+<!-- brat:key=comment:fix-7 -->
+### Convoy `fix-7`: complete, 2/3 merged · 1 dropped
+
+| # | Task | State | Attempts | Pull request | Landed as | Waits for |
+|---|---|---|---|---|---|---|
+| 1 | Task 1 | merged | 1 | #11 | `aaaaaaaaaa` |  |
+| 2 | Task 2 | dropped | 0 |  |  |  |
+| 3 | Task 3 | merged | 1 |  |  |  |
+
+The convoy's own pull request: #20.
+
+<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>\
+""")
+
+
+def test_a_convoy_that_failed_says_why() -> None:
+    rules = went_wrong().do(FailConvoy(convoy=NAME, why="cancelled by ann"))
+
+    assert convoy_comment(rules.convoy) == snapshot("""\
+<!-- brat:key=comment:fix-7 -->
+### Convoy `fix-7`: failed, 0/3 merged · 3 dropped
+
+| # | Task | State | Attempts | Pull request | Landed as | Waits for |
+|---|---|---|---|---|---|---|
+| 1 | Task 1 | dropped | 3 | #11 |  |  |
+| 2 | Task 2 | dropped | 0 |  |  |  |
+| 4 | Task 4 | dropped | 0 |  |  |  |
+
+**Why:** cancelled by ann
+
+<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>\
+""")
+
+
+def test_hostile_text_is_one_harmless_line() -> None:
+    assert convoy_comment(hurt()) == snapshot("""\
+<!-- brat:key=comment:fix-7 -->
+### Convoy `fix-7`: failed, 0/2 merged · 2 dropped
+
+| # | Task | State | Attempts | Pull request | Landed as | Waits for |
+|---|---|---|---|---|---|---|
+| 1 | Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading | dropped | 1 |  |  |  |
+| 2 | Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading | dropped | 0 |  |  |  |
+
+**Why:** Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading
+
+<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>\
+""")
+
+
+def test_the_comment_is_found_by_its_key_and_by_no_other() -> None:
+    assert ids.keys_in(convoy_comment(hurt())) == (ids.comment_key(NAME),)
+
+
+def rendered(markdown: str) -> str:
+    page: Any = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    return str(page.render(markdown))
+
+
+@given(title=hostile | st.text(), why=hostile | st.text())
+@settings(deadline=None, max_examples=60)
+def test_no_text_breaks_the_table_or_adds_to_it(title: str, why: str) -> None:
+    html = rendered(convoy_comment(hurt(title, why)))
+
+    assert html.count("<tr>") == 3
+    assert html.count("<td") == 14
+    tags = {*re.findall(r"<(/?[a-z]+\d?)", html)}
+    own = {"h3", "table", "thead", "tbody", "tr", "th", "td", "p", "strong", "sub"}
+    assert {tag.strip("/") for tag in tags} <= own | {"code"}
+    assert "@" not in html.replace("@\u200b", "")
+
+
+@given(st.text())
+@settings(deadline=None, max_examples=60)
+def test_a_title_is_read_as_it_was_written(title: str) -> None:
+    convoy = hurt(title, "no")
+
+    html = rendered(convoy_comment(convoy))
+
+    cells = re.findall(r"<td>(.*?)</td>", html)
+    shown = cells[1].replace("\u200b", "")
+    for code, mark in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&amp;", "&")):
+        shown = shown.replace(code, mark)
+    assert shown == " ".join(clean(title).split())[:160]
+
+
+@pytest.mark.parametrize("count", [1, 500])
+def test_a_comment_fits_into_what_a_forge_takes(count: int) -> None:
+    tasks = (spec(number, title="&" * 160) for number in range(1, count + 1))
+    rules = Rules().planned(*tasks)
+
+    text = convoy_comment(rules.convoy)
+
+    assert len(text) < 65_536
+    assert ("more" in text) == (count > 1)
+
+
+def test_a_plan_that_waits_shows_its_order_and_its_risks() -> None:
+    shared = (Wait(1, "both touch `src/`"),)
+    rules = Rules().planned(
+        spec(1, title='Say "one"]; <b>'),
+        spec(2, title="Say two", after=(1,), waits=shared),
+        approve="plan",
+    )
+    risks = (Overlap(one=1, other=3, chance=0.25, files=("a_b.py",)),)
+    tasks = (*rules.convoy.tasks, Task(spec=spec(3)))
+    convoy = replace(rules.convoy, overlaps=risks, tasks=tasks)
+
+    assert convoy_comment(convoy).split("\n")[8:24] == snapshot(
+        [
+            "",
+            "**May collide**, at a guess: tasks 1 and 3: 25%, in a\\_b.py.",
+            "",
+            "```mermaid",
+            "graph LR",
+            '  t1["1. Say one b"]',
+            '  t2["2. Say two"]',
+            '  t3["3. Task 3"]',
+            "  t1 --> t2",
+            "```",
+            "",
+            "- task 2: it comes after task 1: both touch \\`src/\\`",
+            "",
+            "**The plan waits for a person:** say `/brat approve`.",
+            "",
+            "<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>",
+        ]
+    )
+
+
+# --- its labels -----------------------------------------------------------------------
+
+
+def test_an_issue_has_the_label_of_its_convoys_state_alone() -> None:
+    rules = Rules().planned(spec(1))
+
+    assert labels(rules.convoy, "brat") == (
+        {"brat:active"},
+        {"brat", *LABELS} - {"brat:active"},
+    )
+    rules.do(PauseConvoy(convoy=NAME, by="ann"))
+    assert labels(rules.convoy, "brat")[0] == {"brat:paused"}
+
+
+# --- pull requests --------------------------------------------------------------------
+
+
+def test_a_tasks_pull_request_says_what_it_is_for() -> None:
+    rules = Rules().planned(spec(1))
+
+    assert pull_title(rules.convoy, rules.task(1)) == "Task 1"
+    assert task_pull_body(rules.convoy, rules.task(1)) == snapshot("""\
+<!-- brat:key=pull:fix-7/1 -->
+Task 1 of convoy `fix-7`, for #7.
+
+brat merges this when CI is green on the exact commit that will land.\
+""")
+
+
+def test_a_title_is_never_longer_than_the_forge_takes() -> None:
+    rules = Rules().planned(spec(1, title="x" * 300))
+    convoy = replace(rules.convoy, title="x" * 256)
+
+    assert len(pull_title(convoy, rules.task(1))) == 256
+    assert len(pull_title(convoy, None)) == 256
+    assert pull_title(convoy, None).endswith("x (convoy fix-7)")

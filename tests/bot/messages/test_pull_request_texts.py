@@ -1,0 +1,113 @@
+"""The convoy's own pull request is what a reviewer needs, the riskiest first."""
+# ruff: noqa: E501  snapshots are as people read them
+
+import pytest
+from inline_snapshot import snapshot
+
+from bot.messages.pull_request_texts import convoy_pull_body, pull_title
+from convoy.events.forge_actions import NoteDone
+from convoy.rules.end_session import AcceptNothing, AcceptWork, LoseSession
+from convoy.rules.merge_work import LandMerge
+from convoy.rules.stop_task import DropTask
+from tests.bot.messages.test_convoy_comment import HOSTILE
+from tests.world.rules import NAME, Rules, sha, spec
+
+WEB = "https://github.com/pat/project"
+
+
+def landed(
+    rules: Rules,
+    number: int,
+    commit: str,
+    *files: str,
+    judged: tuple[str, ...] = ("ci",),
+) -> Rules:
+    """Start a task, take in a change of these files, and land it."""
+    rules.started(number)
+    done = AcceptWork(
+        convoy=NAME,
+        task=number,
+        attempt=rules.task(number).started,
+        commit=commit,
+        base=sha("0"),
+        files=files,
+    )
+    rules.do(done, NoteDone(key=f"pull:{NAME}/{number}", number=10 + number))
+    rules.offered(number, commit, rules.convoy.base)
+    land = LandMerge(convoy=NAME, task=number, candidate=commit, judged=judged)
+    return rules.do(land)
+
+
+def whole() -> Rules:
+    rules = Rules().planned(
+        spec(1), spec(2), spec(3, title=HOSTILE), spec(4), spec(5, title="Dream")
+    )
+    landed(rules, 1, sha("a"), "docs/api.md")
+    lost = LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="died")
+    rules.started(2).do(lost)
+    landed(rules, 2, sha("b"), "auth/tokens.py", "pyproject.toml")
+    landed(rules, 3, sha("c"), "words.py", "tests/test_words.py")
+    rules.started(4).do(AcceptNothing(convoy=NAME, task=4, attempt=1))
+    return rules.do(DropTask(convoy=NAME, task=5, why="too early"))
+
+
+def test_tasks_come_by_risk_with_change_and_evidence() -> None:
+    rules = whole()
+
+    assert pull_title(rules.convoy, None) == "Fix it (convoy fix-7)"
+    assert convoy_pull_body(rules.convoy, WEB) == snapshot("""\
+<!-- brat:key=pull:fix-7/0 -->
+Convoy `fix-7` for #7: 4 of 5 tasks, the riskiest first.
+
+| # | Task | Look at | Change | Accepted because |
+|---|---|---|---|---|
+| 2 | Task 2 | changes code and no test; touches what guards: tokens.py; touches dependencies: pyproject.toml; took 2 attempts | [2 files](https://github.com/pat/project/compare/aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb) | CI was green on `bbbbbbbbbb`, #12, attempt 2 |
+| 1 | Task 1 | nothing stands out | [1 file](https://github.com/pat/project/compare/0000000000000000000000000000000000000000...aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa) | CI was green on `aaaaaaaaaa`, #11 |
+| 3 | Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading | nothing stands out | [2 files](https://github.com/pat/project/compare/bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb...cccccccccccccccccccccccccccccccccccccccc) | CI was green on `cccccccccc`, #13 |
+| 4 | Task 4 | nothing stands out | none was needed | its agent says that nothing is to be done, and the acceptance passed |
+
+**What no test covers**, as far as the changed files tell:
+
+- task 2: auth/tokens.py, pyproject.toml
+
+**What is not in it:**
+
+- Dream: too early
+
+<sub>`brat report fix-7` draws how it went.</sub>\
+""")
+
+
+def test_without_a_page_to_link_to_commits_are_named() -> None:
+    text = convoy_pull_body(whole().convoy)
+
+    assert "https:" not in text
+    assert f"`{'a' * 10}...{'b' * 10}`" in text
+
+
+def test_the_bots_own_page_is_linked() -> None:
+    text = convoy_pull_body(whole().convoy, WEB, "https://brat.example/ann/app")
+
+    link = f"https://brat.example/ann/app/convoys/{NAME}"
+    assert f"<sub>[How it went]({link}). `brat report {NAME}` draws" in text
+
+
+def test_what_no_ci_judged_is_said() -> None:
+    rules = Rules().planned(spec(1), require_ci=False)
+    text = convoy_pull_body(landed(rules, 1, sha("a"), "a.py", judged=("none",)).convoy)
+
+    assert "no CI judged it; changes code and no test" in text
+    assert f"judged by nothing: `{'a' * 10}`" in text
+
+
+@pytest.mark.parametrize("count", [1, 300])
+def test_it_fits_into_what_a_forge_takes(count: int) -> None:
+    tasks = (spec(number, title="&" * 160) for number in range(1, count + 1))
+    rules = Rules().planned(*tasks)
+    for number in range(1, count + 1):
+        landed(rules, number, f"{number:040x}", *(f"{'&' * 150}{n}" for n in range(3)))
+
+    text = convoy_pull_body(rules.convoy, WEB)
+
+    assert len(text) < 65_536
+    assert ("more" in text) == (count > 1)

@@ -1,0 +1,324 @@
+"""Each verb in a comment, on the local forge: from what is said to what is so."""
+
+from pathlib import Path
+
+import pygit2
+
+from bot.loop.staging import stage
+from bot.repository.draft import Draft
+from tests.bot.room import NAME, Room, room
+
+CONFIG = """\
+[engine.default]
+type = "shell"
+args = ["true"]
+[engine.docs]
+type = "shell"
+args = ["true"]
+"""
+APPROVALS = CONFIG + "[refinery]\napprovals = 1\n"
+
+
+# --- the plan -------------------------------------------------------------------------
+
+
+async def test_a_plan_waits_for_approve(tmp_path: Path) -> None:
+    async with room(tmp_path, '[mayor]\napprove = "plan"\n') as here:
+        assert here.convoy_state() == "planning"
+        assert here.labels() == {"brat:planning"}
+
+        said = await here.answer("/brat approve 1234567")
+        assert "say it on the pull request whose work it is" in said
+        said = await here.answer("/brat approve")
+
+        assert "The plan is approved" in said
+        assert here.convoy_state() == "active"
+        assert here.labels() == {"brat:active"}
+        assert here.tip(f"convoy/{NAME}/base") == here.tip("main")
+        assert "is active, not planning" in await here.answer("/brat approve")
+
+
+async def test_a_plan_is_changed_with_words(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        said = await here.answer("/brat add -- Test the parser (after 1)")
+        assert "That is task 3: Test the parser. It waits for task 1." in said
+        assert here.task(3).spec.after == (1,)
+
+        assert "waits until task 3" in await here.answer("/brat depends 2 on 3")
+        assert "in a circle" in await here.answer("/brat depends 1 on 2")
+
+        assert "to the engine `docs`" in await here.answer("/brat engine docs 2")
+        assert here.task(2).spec.engine == "docs"
+        assert "did you mean docs" in await here.answer("/brat engine dosc 2")
+
+        assert "will be told" in await here.answer("/brat tell 1 -- Keep the names.")
+        assert here.task(1).notes == ("you says: Keep the names.",)
+
+        assert "priority `p0`" in await here.answer("/brat priority p0")
+        assert here.convoy.priority == 0
+
+
+async def test_what_cannot_be_added_is_told(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        said = await here.answer("/brat add -- Go on (after 9)")
+
+        assert "task 3: it waits for task 9, and the list has 1 to 2" in said
+        assert len(here.convoy.tasks) == 2
+
+
+async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(
+    tmp_path: Path,
+) -> None:
+    circle = "- [ ] one (after 2)\n- [ ] two (after 1)\n"
+    async with room(tmp_path, CONFIG, text=circle) as here:
+        assert (here.convoy_state(), here.convoy.tasks) == ("failed", ())
+
+        said = await here.answer("/brat add -- Write more")
+        assert f"That cannot be done: {NAME} is failed." in said
+        said = await here.answer("/brat add -- Write more (after 1)")
+        assert "task 1: it waits for itself" in said
+        said = await here.answer("/brat add -- Write more (after 2)")
+        assert "task 1: it waits for task 2, and there is none yet" in said
+
+        assert "is here, version" in await here.answer("/brat ping")
+
+
+async def test_some_verbs_take_more_than_write_access(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
+
+        said, reactions = await here.said("/brat priority p0", by=bea)
+        assert "`priority` takes maintain access" in said
+        assert reactions == ["eyes", "-1"]
+        assert "`p0`" in await here.answer("/brat priority p0", by=cleo)
+
+
+# --- sessions -------------------------------------------------------------------------
+
+
+async def test_cancel_stops_a_task_and_drop_gives_it_up(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        await here.started(1)
+
+        said = await here.answer("/brat cancel 1")
+        assert "What runs for task 1 is stopped" in said
+        assert here.task(1).state == "blocked"
+        assert here.task(1).why == "cancelled by you"
+        assert "queued again" in await here.answer("/brat retry 1")
+        assert here.task(1).state == "queued"
+
+        assert "Task 1 is dropped" in await here.answer("/brat drop 1")
+        assert "is dropped, not blocked" in await here.answer("/brat retry 1")
+
+
+async def starting(here: Room) -> Draft:
+    """Return what the witness would start now."""
+    context = here.loop.context
+    context.settings = context.settings.model_copy(update={"roles": ("witness",)})
+    draft = context.draft()
+    await stage(context, draft)
+    context.settings = context.settings.model_copy(update={"roles": ("mayor",)})
+    return draft
+
+
+async def test_who_answers_for_a_start_is_asked_again(tmp_path: Path) -> None:
+    async with room(tmp_path, '[mayor]\napprove = "plan"\n') as here:
+        bea, cleo = here.let_in("bea"), here.let_in("cleo")
+        await here.answer("/brat approve", by=bea)
+        draft = await starting(here)
+        assert [task.number for _, task in draft.state.running()] == [1, 2]
+        here.let_in("bea", "read")
+
+        draft = await starting(here)
+
+        paused = draft.state.convoys[NAME]
+        assert (paused.state, [*draft.state.running()]) == ("paused", [])
+        assert paused.why == "bea may not write to this repository any more"
+        [intent] = draft.state.intents.values()
+        assert "`/brat resume`" in intent.text
+
+        await here.answer("/brat pause", by=cleo)
+        await here.answer("/brat resume", by=cleo)
+        draft = await starting(here)
+        assert [task.number for _, task in draft.state.running()] == [1, 2]
+
+
+async def test_logs_and_cost_say_what_is_known(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        assert "had no session yet" in await here.answer("/brat logs 1")
+        await here.started(1, run=77)
+
+        said = await here.answer("/brat logs 1")
+        assert "/you/app/actions/runs/77)" in said
+        said = await here.answer("/brat cost")
+        assert "took 1 attempt and" in said
+        assert "No engine has said yet what it used." in said
+        assert "has no task 9" in await here.answer("/brat logs 9")
+
+
+# --- pull requests --------------------------------------------------------------------
+
+
+async def reviewed(here: Room) -> int:
+    """Let the first task's work wait on its pull request; return its number."""
+    await here.worked(1, {"README.md": b"# app\n", "one.py": b"one\n"})
+    return here.pull(1)
+
+
+async def test_work_is_approved_at_one_commit_by_another_person(tmp_path: Path) -> None:
+    async with room(tmp_path, APPROVALS) as here:
+        pull, bea = await reviewed(here), here.let_in("bea")
+        work = here.task(1).work
+        assert work is not None
+        head = work.commit
+        assert here.task(1).candidate is None
+
+        said = await here.answer("/brat approve", by=bea, on=pull)
+        assert f"`/brat approve {head[:10]}`" in said
+        said = await here.answer("/brat approve 1234567", by=bea, on=pull)
+        assert f"is at {head[:10]}, not at 1234567" in said
+        said = await here.answer(f"/brat approve {head}", on=pull)
+        assert "who asked for the work cannot be the one" in said
+
+        said = await here.answer(f"/brat approve {head[:8]}", by=bea, on=pull)
+
+        assert "Approved: it merges when it is green" in said
+        assert here.task(1).candidate is not None
+
+
+async def test_a_push_voids_an_approval(tmp_path: Path) -> None:
+    async with room(tmp_path, APPROVALS) as here:
+        pull, bea = await reviewed(here), here.let_in("bea")
+        await here.answer("/brat unqueue", on=pull)
+        head = here.tip(f"convoy/{NAME}/task-1")
+        await here.answer(f"/brat approve {head}", by=bea, on=pull)
+        assert here.task(1).approved_by == ("bea",)
+        await here.landed_on_base({"README.md": b"# app\n", "two.py": b"two\n"})
+
+        said = await here.answer("/brat rebase", on=pull)
+
+        assert "It has to be approved anew" in said
+        assert here.task(1).approved_by == ()
+        moved = here.tip(f"convoy/{NAME}/task-1")
+        assert moved != head
+        said = await here.answer(f"/brat approve {head}", by=bea, on=pull)
+        assert f"is at {moved[:10]}" in said
+
+
+async def test_an_approval_counts_only_while_its_giver_may_give_it(
+    tmp_path: Path,
+) -> None:
+    free = APPROVALS + "require_ci = false\n"
+    async with room(tmp_path, free) as here:
+        pull, bea, cleo = await reviewed(here), here.let_in("bea"), here.let_in("cleo")
+        head = here.tip(f"convoy/{NAME}/task-1")
+        await here.answer("/brat unqueue", on=pull)
+        await here.answer(f"/brat approve {head}", by=bea, on=pull)
+        here.let_in("bea", "read")
+
+        await here.answer("/brat merge", on=pull)
+        assert here.task(1).state == "needs-review"
+        assert here.task(1).approved_by == ()
+
+        await here.answer(f"/brat approve {head}", by=cleo, on=pull)
+        assert here.task(1).state == "merged"
+        assert here.tip(f"convoy/{NAME}/base") == head
+
+
+async def test_who_put_work_back_into_the_queue_is_asked_when_it_lands(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, APPROVALS + "require_ci = false\n") as here:
+        pull, bea = await reviewed(here), here.let_in("bea")
+        cleo = here.let_in("cleo", "maintain")
+        head = here.tip(f"convoy/{NAME}/task-1")
+        await here.answer("/brat unqueue", on=pull)
+        await here.answer("/brat merge", by=cleo, on=pull)
+        here.let_in("cleo", "write")
+
+        await here.answer(f"/brat approve {head}", by=bea, on=pull)
+        await here.loop.tick()
+        assert here.task(1).state == "needs-review"
+        assert "@cleo may not have this merged any more" in "\n".join(here.spoken())
+
+        await here.answer("/brat merge", on=pull)
+        assert here.task(1).state == "merged"
+
+
+async def test_who_asked_for_a_convoy_is_asked_when_it_lands(tmp_path: Path) -> None:
+    free = CONFIG + "[refinery]\nrequire_ci = false\n"
+    async with room(tmp_path, free) as here:
+        cleo = here.let_in("cleo", "maintain")
+        await reviewed(here)
+        await here.answer("/brat pause", by=cleo)
+        await here.answer("/brat resume", by=cleo)
+        here.let_in("cleo", "read")
+        await here.answer("/brat drop 2")
+        await here.loop.tick()
+
+        main = here.tip("main")
+        assert here.convoy_state() == "active"
+        assert "@cleo may not have this merged any more" in "\n".join(here.spoken())
+        own = here.convoy.pull
+        assert own is not None
+        await here.answer("/brat merge", on=own)
+
+        assert here.convoy_state() == "complete"
+        assert here.tip("main") != main
+
+
+async def test_a_revision_goes_on_from_the_work_on_the_same_branch(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        pull = await reviewed(here)
+        first, root = here.tip(f"convoy/{NAME}/task-1"), here.tip("main")
+
+        said = await here.answer("/brat revise -- Name it better.", on=pull)
+        assert "goes on from its work" in said
+        assert here.task(1).state == "queued"
+        files = {"README.md": b"# app\n", "one.py": b"better\n"}
+        second = await here.worked(1, files)
+
+        assert here.pull(1) == pull
+        assert here.tip(f"convoy/{NAME}/task-1") == second
+        repo = pygit2.Repository(str(here.loop.context.mirror.path))
+        assert repo.descendant_of(second, first)
+        work = here.task(1).work
+        assert work is not None
+        assert work.base == root, "the whole work is measured, not what was added"
+        assert here.task(1).spent == 2
+        assert here.task(1).notes == ("you asks for changes: Name it better.",)
+
+
+async def test_what_is_unqueued_merges_only_when_it_is_told_to(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        pull = await reviewed(here)
+        assert here.task(1).candidate is not None
+
+        assert "out of the merge queue" in await here.answer("/brat unqueue", on=pull)
+        assert here.task(1).candidate is None
+        assert "merge queue again" in await here.answer("/brat merge", on=pull)
+        assert here.task(1).candidate is not None
+        assert "merges by itself" in await here.answer("/brat merge", on=pull)
+
+
+async def test_work_that_does_not_apply_is_not_rebased(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        pull = await reviewed(here)
+        assert "stands on" in await here.answer("/brat rebase", on=pull)
+        await here.answer("/brat unqueue", on=pull)
+        before = here.tip(f"convoy/{NAME}/task-1")
+        await here.landed_on_base({"README.md": b"# app\n", "one.py": b"other\n"})
+
+        said = await here.answer("/brat rebase", on=pull)
+
+        assert "the work conflicts with what has landed, in `one.py`" in said
+        assert here.tip(f"convoy/{NAME}/task-1") == before
+
+
+async def test_a_verb_of_a_pull_request_is_said_on_one(tmp_path: Path) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        said = await here.answer("/brat revise -- Better.")
+
+        assert "Say `revise` on a pull request" in said

@@ -1,0 +1,145 @@
+"""What no delivery told of is found by a look, and answered once."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.door.delivery_inbox import Remark
+from bot.loop.loop import Loop
+from bot.serving import bot_service
+from bot.settings.bot_settings import Settings
+from brat.forge import Forge
+from tests.world.forge import REPO, Town, make_source, settle_in, town
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Town]:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path) as served:
+            yield served
+
+
+def settings(here: Town) -> Settings:
+    return Settings(
+        repository=REPO,
+        api_url=f"{here.url}/api/v3",
+        git_url=here.url,
+        token=here.tokens["bot"],
+        secret="made-up-secret-of-the-webhook",
+        folder=here.folder / "bot",
+        push_gap_s=0,
+        roles=("mayor",),
+    )
+
+
+@pytest.fixture
+async def loop(here: Town) -> AsyncIterator[Loop]:
+    """A bot that has accepted an issue already, and hears nothing from the forge."""
+    issue = await here.issue()
+    await here.post(f"issues/{issue}/labels", {"labels": ["brat"]}, by="alice")
+    async with bot_service.opened(settings(here), lambda _: None) as opened:
+        await opened.tick()
+        yield opened
+
+
+async def comment(here: Town, text: str, *, by: str = "alice") -> int:
+    made = await here.post("issues/1/comments", {"body": text}, by=by)
+    return int(made["id"])
+
+
+async def look(loop: Loop) -> None:
+    loop.wake.all()
+    await loop.tick()
+
+
+async def answers(here: Town, about: str) -> list[str]:
+    said = await here.get("issues/1/comments")
+    return [one["body"] for one in said if about in one["body"]]
+
+
+async def test_a_comment_is_found_and_answered_once(here: Town, loop: Loop) -> None:
+    await comment(here, "/brat ping")
+    for _ in range(3):
+        await look(loop)
+
+    assert len(await answers(here, "brat[bot] is here")) == 1
+    assert loop.context.inbox.remarks() == {}
+
+
+async def test_one_that_was_delivered_too_is_answered_once(
+    here: Town, loop: Loop
+) -> None:
+    number = await comment(here, "/brat ping")
+    told = Remark(issue=1, comment=number, text="/brat ping", by="alice", on_pull=False)
+    loop.context.inbox.put("a-delivery", told)
+    await look(loop)
+    loop.context.inbox.put("a-delivery", told)
+    await look(loop)
+
+    assert len(await answers(here, "brat[bot] is here")) == 1
+
+
+async def test_a_new_process_finds_what_was_said_while_none_ran(
+    here: Town, loop: Loop
+) -> None:
+    await comment(here, "/brat ping")
+    again = loop.context.settings.model_copy(update={"folder": here.folder / "another"})
+    async with bot_service.opened(again, lambda _: None) as other:
+        await loop.release()
+        await other.tick()
+        await look(other)
+
+    assert len(await answers(here, "brat[bot] is here")) == 1
+
+
+async def test_one_that_was_edited_is_asked_for_again(here: Town, loop: Loop) -> None:
+    await look(loop)
+    number = await comment(here, "Please.")
+    later = datetime.now(UTC) + timedelta(seconds=5)
+    here.forge.clock = lambda: later
+    edit = {"body": "/brat cancel"}
+    await here.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
+    await look(loop)
+
+    (said,) = await answers(here, "edited before it was read")
+    assert "@alice" in said
+    (convoy,) = loop.context.mirror.state.convoys.values()
+    assert convoy.state == "active"
+
+
+async def test_an_old_one_that_is_edited_is_left_alone(here: Town, loop: Loop) -> None:
+    number = await comment(here, "Please.")
+    later = datetime.now(UTC) + timedelta(seconds=5)
+    here.forge.clock = lambda: later
+    await comment(here, "Thank you.")
+    await look(loop)
+    edit = {"body": "/brat cancel"}
+    await here.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
+    await look(loop)
+
+    assert await answers(here, "edited") == []
+
+
+async def test_what_bots_say_is_no_command(here: Town, loop: Loop) -> None:
+    await comment(here, "/brat ping", by="bot")
+    await look(loop)
+
+    assert await answers(here, "brat[bot] is here") == []
+
+
+async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(
+    here: Town,
+) -> None:
+    await here.issue()
+    await comment(here, "/brat ping")
+    async with bot_service.opened(settings(here), lambda _: None) as loop:
+        hour_ms = 3_600_000
+        clock = loop.context.clock
+        loop.context.clock = lambda: clock() + hour_ms
+        await loop.tick()
+        await look(loop)
+
+    assert await answers(here, "brat[bot] is here") == []

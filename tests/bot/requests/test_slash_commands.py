@@ -1,0 +1,241 @@
+"""Which lines of a comment are commands, and what they say."""
+# ruff: noqa: E501  snapshots are as people read them
+
+import pytest
+from hypothesis import given, settings, strategies as st
+from inline_snapshot import snapshot
+
+from bot.verbs.slash_commands import (
+    LINE_CHARS,
+    MOST_COMMANDS,
+    MalformedCommand,
+    SlashCommand,
+    slash_commands,
+)
+from convoy.text.plaintext import clean
+
+
+def said(text: str) -> list[tuple[str, ...]]:
+    """Return verb and words of all commands; each must be one."""
+    found = slash_commands(text)
+    assert all(isinstance(each, SlashCommand) for each in found), found
+    return [
+        (each.verb, *each.words) for each in found if isinstance(each, SlashCommand)
+    ]
+
+
+def only(text: str) -> SlashCommand:
+    (found,) = slash_commands(text)
+    assert isinstance(found, SlashCommand)
+    return found
+
+
+def refused(text: str) -> str:
+    (found,) = slash_commands(text)
+    assert isinstance(found, MalformedCommand)
+    return f"{found.line}: {found.why}"
+
+
+# --- which lines ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/brat retry 3",
+        "   /brat retry 3",
+        "/brat  retry\t3  ",
+        "/BRAT Retry 3",
+        "Thanks!\n/brat retry 3\nSee you.",
+        "Thanks!\r\n/brat retry 3\r\n",
+        "Thanks!\n\n\n/brat retry 3",
+        "- a list\n\n/brat retry 3",
+        "> a quote\n\n/brat retry 3",
+        "<!-- a comment -->\n\n/brat retry 3",
+        "~~done~~\n/brat retry 3",
+        "/brat re\u200btry 3\U000e0041",
+        "`code`\n/brat retry 3",
+        "*/brat* is\n/brat retry 3",
+    ],
+)
+def test_a_line_of_plain_text_that_begins_with_brat_is_a_command(text: str) -> None:
+    assert said(text) == [("retry", "3")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "please /brat retry 3",
+        "/brats retry 3",
+        "/brat/retry",
+        "\\/brat retry 3",
+        "    /brat retry 3",
+        "\t/brat retry 3",
+        "a paragraph\n    /brat retry 3",
+        "```\n/brat retry 3\n```",
+        "~~~ sh\n/brat retry 3",
+        "`/brat retry 3`",
+        "`a\n/brat retry 3\nb`",
+        "> /brat retry 3",
+        "> a quote that goes on\n/brat retry 3",
+        "- /brat retry 3",
+        "1. a\n/brat retry 3",
+        "- [ ] /brat retry 3",
+        "# /brat retry 3",
+        "/brat retry 3\n===",
+        "/brat retry 3\n---",
+        "<div>\n/brat retry 3\n</div>",
+        "<details>\n/brat retry 3\n</details>",
+        "<!--\n/brat retry 3\n-->",
+        "<!-- never closed\n/brat retry 3",
+        "a <!--\n/brat retry 3\n-->",
+        '<b title="\n/brat retry 3\n">',
+        "[a link\n/brat retry 3\n](http://example.org)",
+        "![an image\n/brat retry 3\n](http://example.org)",
+        "*stressed\n/brat retry 3\nwords*",
+        "~~struck\n/brat retry 3\nwords~~",
+        "| a | b |\n|---|---|\n/brat retry 3",
+        '[label]:\n/brat\n"retry 3"',
+    ],
+)
+def test_talk_about_a_command_is_none(text: str) -> None:
+    assert slash_commands(text) == ()
+
+
+def test_commands_come_in_their_order() -> None:
+    text = "/brat retry 1\n/brat retry 2\n\nand\n\n/brat why 3"
+
+    assert said(text) == [("retry", "1"), ("retry", "2"), ("why", "3")]
+
+
+def test_more_commands_than_ten_are_not_heard_and_it_is_said() -> None:
+    found = slash_commands("/brat ping\n" * 12 + "/brat why 3")
+
+    assert len(found) == MOST_COMMANDS + 1
+    assert all(isinstance(each, SlashCommand) for each in found[:-1])
+    assert found[-1] == snapshot(
+        MalformedCommand(
+            line="/brat ping",
+            why="only 10 commands of one comment are heard, and this is one more; say the rest in a new comment",
+        )
+    )
+
+
+# --- what they say --------------------------------------------------------------------
+
+
+def test_words_and_options_are_told_apart() -> None:
+    found = only('/brat lock "path:my docs/" TTL=2h note="say \\"hi\\" \\\\" port:80=x')
+
+    assert found.words == ("path:my docs/", "port:80=x")
+    assert found.options == {"ttl": "2h", "note": 'say "hi" \\'}
+
+
+def test_an_option_may_be_empty() -> None:
+    assert only('/brat lock a= b=""').options == {"a": "", "b": ""}
+
+
+@pytest.mark.parametrize("dash", ["--", "\u2014"])
+def test_text_follows_a_dash_up_to_an_empty_line(dash: str) -> None:
+    found = only(f"/brat start a=1 {dash} keep *all* -- b=2\n- one  \n- two\n\nmore")
+
+    assert found.words == ()
+    assert found.options == {"a": "1"}
+    assert found.text == "keep *all* -- b=2\n- one\n- two"
+
+
+def test_text_ends_at_the_next_command() -> None:
+    first, second = slash_commands("/brat start --\nkeep it\n/brat ping")
+
+    assert isinstance(first, SlashCommand)
+    assert isinstance(second, SlashCommand)
+    assert (first.text, second.verb) == ("keep it", "ping")
+
+
+def test_lines_below_a_command_without_a_dash_are_for_people() -> None:
+    assert only("/brat retry 3\nCI was down.").text == ""
+
+
+def test_a_dash_in_quotes_or_in_a_word_is_none() -> None:
+    assert only('/brat x "a -- b" --force a--b').words == ("a -- b", "--force", "a--b")
+
+
+def test_what_cannot_be_taken_apart_is_said_in_one_sentence() -> None:
+    assert [
+        refused("/brat"),
+        refused("/brat -- do it"),
+        refused("/brat a=1"),
+        refused("/brat lock a ttl=1h Ttl=2h"),
+        refused('/brat lock "path:a'),
+        refused('/brat lock "path:a"b @ann `#7` <!-- x --> [brat]'),
+    ] == snapshot(
+        [
+            "/brat: it lacks a verb; `/brat help` shows what can be said",
+            "/brat -- do it: it lacks a verb; `/brat help` shows what can be said",
+            "/brat a=1: it lacks a verb; `/brat help` shows what can be said",
+            "/brat lock a ttl=1h Ttl=2h: the option `ttl` is given twice",
+            '/brat lock "path:a: the quotes in `"path:a` do not pair',
+            '/brat lock "path:a"b @ann `#7` <!-- x --> [brat]: the quotes in `"path:a"b @ann \'#7\' <!-- x --> [ brat]` do not pair',
+        ]
+    )
+
+
+def test_the_line_is_kept_for_the_answer() -> None:
+    assert only("  /brat Why 3 ").line == "/brat Why 3"
+    assert len(only(f"/brat why {'3' * 500}").line) == LINE_CHARS
+
+
+# --- any text -------------------------------------------------------------------------
+
+PIECES = (
+    *("/brat", "/brat retry", "/brat x -- y", " ", "\n", "\n\n", "    ", "\t", "\r\n"),
+    *("> ", "- ", "# ", "`", "```", "<!--", "-->", "<div>", "</div>", '<a title="'),
+    *('"', "'", "=", "--", "\\", "[", "](", ")", "![", "*", "~~", "|", "|---|", "---"),
+    *("ttl=1h", "\u200b", "\U000e0041", "\ud800", "\x00", "\u2028", "&#x200b;"),
+)
+soup = st.lists(st.sampled_from(PIECES) | st.text(max_size=5), max_size=30).map("".join)
+
+
+@given(soup)
+@settings(deadline=None)
+def test_any_text_is_heard_and_always_alike(text: str) -> None:
+    found = slash_commands(text)
+
+    assert found == slash_commands(text)
+    assert len(found) <= MOST_COMMANDS + 1
+    for each in found:
+        each.line.encode()
+        assert len(each.line) <= LINE_CHARS
+        if isinstance(each, MalformedCommand):
+            assert each.why
+            assert "\n" not in each.why
+
+
+_word = st.text(max_size=12).map(lambda text: " ".join(clean(text).split()))
+_key = st.from_regex(r"[a-z][a-z0-9_-]{0,8}", fullmatch=True)
+_line = st.from_regex(r"[a-z][a-z *]{0,8}[a-z]", fullmatch=True)
+
+
+def quoted(word: str) -> str:
+    return '"' + word.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+@given(
+    verb=st.from_regex(r"[a-z]{1,8}", fullmatch=True),
+    words=st.lists(_word, max_size=4),
+    options=st.dictionaries(_key, _word, max_size=3),
+    text=st.lists(_line, max_size=3).map("\n".join),
+)
+@settings(deadline=None)
+def test_a_command_that_is_written_out_is_heard_again(
+    verb: str, words: list[str], options: dict[str, str], text: str
+) -> None:
+    parts = ["/brat", verb, *map(quoted, words)]
+    parts += [f"{key}={quoted(value)}" for key, value in options.items()]
+    parts += ["--", text] if text else []
+
+    found = only(" ".join(parts))
+
+    assert (found.verb, found.words) == (verb, tuple(words))
+    assert (found.options, found.text) == (options, text)

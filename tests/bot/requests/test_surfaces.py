@@ -1,0 +1,126 @@
+"""Each verb of the table can be asked for from each place that its row names."""
+
+import inspect
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pytest
+
+from bot.dashboard.api import DESCRIPTION
+from bot.requests.boxes import request_of as ticked
+from bot.verbs.endpoints import (
+    NoSuchWord,
+    convoy_buttons,
+    endpoint_of,
+    request_of,
+    task_buttons,
+)
+from bot.verbs.parsing import parsed
+from bot.verbs.slash_commands import SlashCommand, slash_commands
+from bot.verbs.verb import ConvoyEndpoint, Request, TaskEndpoint, Verb
+from bot.verbs.verb_table import BY_CONVOY_WORD, BY_NAME, BY_TASK_WORD, VERBS
+from brat.__main__ import app
+from convoy.events.pausing import PauseConvoy
+from convoy.rules.stop_task import BlockTask
+from tests.world.rules import NAME, Rules, spec
+
+ROWS: Final = pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+TEXT: Final = "Write it down"
+
+
+def typed(words: str) -> str | None:
+    """Return the help of what these words of the command line name."""
+    group, word = words.split()
+    [below] = [
+        each.typer_instance for each in app.registered_groups if each.name == group
+    ]
+    assert below is not None
+    [found] = [each for each in below.registered_commands if each.name == word]
+    return found.help
+
+
+def offered(operation: str) -> list[str]:
+    """Return the words that the interface's description offers."""
+    paths: Mapping[str, Any] = json.loads(DESCRIPTION.read_text())["paths"]
+    for path in paths.values():
+        if path.get("post", {}).get("operationId") == operation:
+            for parameter in path["post"]["parameters"]:
+                if parameter.get("name") == "verb":
+                    return list(parameter["schema"]["enum"])
+    raise AssertionError(operation)
+
+
+@ROWS
+def test_a_rule_takes_what_its_row_reads(verb: Verb) -> None:
+    more = (verb.more,) if verb.more else ()
+    read = {each.name for each in (*verb.words, *verb.options, *more)}
+    text = set() if verb.text == "none" else {"text"}
+    needed = {each.name for each in verb.words if each.needed}
+    _, *taken = inspect.signature(verb.rule).parameters.values()
+
+    assert {each.name for each in taken} == read | text
+    without_default = {each.name for each in taken if each.default is each.empty}
+    assert without_default == needed | (text if verb.text == "must" else set())
+
+
+@ROWS
+def test_a_comment_asks_for_it(verb: Verb) -> None:
+    words = {"task": 3, "other": 2, "on": True, "engine": "x", "priority": 0}
+    given = {each.name: words.get(each.name, "path:a") for each in verb.words}
+    needed = {each.name: given[each.name] for each in verb.words if each.needed}
+    request = Request(verb.name, needed, TEXT if verb.text == "must" else "")
+    (said,) = slash_commands(verb.line(request))
+
+    assert isinstance(said, SlashCommand)
+    assert parsed(said, verb.place) == request
+
+
+@pytest.mark.parametrize("verb", [v for v in VERBS if v.box], ids=lambda v: v.name)
+def test_a_box_asks_for_it(verb: Verb) -> None:
+    assert verb.box is not None
+    key = f"{verb.name}/3" if verb.box.of_task else verb.name
+
+    assert ticked(key) == Request(verb.name, {"task": 3} if verb.box.of_task else {})
+
+
+@pytest.mark.parametrize(
+    "end",
+    [end for verb in VERBS for end in (verb.of_task, verb.of_convoy) if end],
+    ids=lambda end: f"{end.word}-{type(end).__name__}",
+)
+def test_the_interface_and_the_command_line_ask_for_it(
+    end: TaskEndpoint | ConvoyEndpoint,
+) -> None:
+    of_task = isinstance(end, TaskEndpoint)
+    request = request_of(end.word, 3 if of_task else 0, TEXT)
+
+    assert endpoint_of(request) is end
+    assert BY_NAME[request.verb].right == "write"  # which the dashboard asks for
+    assert end.word in offered("decideTask" if of_task else "decideConvoy")
+    if end.typed:
+        assert typed(end.typed) == end.help
+
+
+def test_nothing_else_is_offered() -> None:
+    assert offered("decideTask") == [*BY_TASK_WORD]
+    assert offered("decideConvoy") == [*BY_CONVOY_WORD]
+    with pytest.raises(NoSuchWord, match="why can only be said in a comment"):
+        endpoint_of(Request("why", {"task": 1}))
+
+
+def test_buttons_are_shown_where_they_can_be_pressed() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3), approve="plan")
+    planned = convoy_buttons(rules.convoy)
+    rules = Rules().planned(spec(1), spec(2), spec(3)).started(1)
+    rules.do(BlockTask(convoy=NAME, task=2, why="no CI"))
+    tasks = [task_buttons(rules.task(number)) for number in (1, 2, 3)]
+    active = convoy_buttons(rules.convoy)
+    paused = convoy_buttons(rules.do(PauseConvoy(convoy=NAME, by="ann")).convoy)
+
+    assert planned == ("approve", "cancel")
+    assert active == ("pause", "cancel")
+    assert paused == ("resume", "cancel")
+    assert tasks == [("stop", "drop"), ("retry", "drop"), ("drop",)]
+    shown = {word for words in (*tasks, planned, active, paused) for word in words}
+    assert shown == {*BY_TASK_WORD, *BY_CONVOY_WORD} - {"tell", "add"}

@@ -1,0 +1,338 @@
+"""What commands ask for, what is wrong with them, and what the help says."""
+# ruff: noqa: E501  snapshots are as people read them
+
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given, settings, strategies as st
+from inline_snapshot import snapshot
+
+from bot.verbs import arguments
+from bot.verbs.parsing import TEXT_CHARS, parsed
+from bot.verbs.slash_commands import (
+    LINE_CHARS,
+    MalformedCommand,
+    SlashCommand,
+    slash_commands,
+)
+from bot.verbs.verb import Place, Request, Verb
+from bot.verbs.verb_table import (
+    BY_NAME,
+    VERBS,
+    help_text,
+)
+from convoy.text.plaintext import cut
+
+DOCS = Path(__file__).parents[3] / "docs"
+ASKED: dict[str, Request] = {
+    "help": Request("help"),
+    "help Lock": Request("help", {"verb": "lock"}),
+    "help approve": Request("help", {"verb": "approve"}),
+    "status": Request("status"),
+    "start": Request("start"),
+    "start -- mind the docs": Request("start", text="mind the docs"),
+    "start pattern=spec topic=docs": Request(
+        "start", {"pattern": "spec", "inputs": {"topic": "docs"}}
+    ),
+    "approve": Request("approve"),
+    "approve ABCDEF0": Request("approve", {"commit": "abcdef0"}),
+    "revise -- shorter": Request("revise", text="shorter"),
+    "tell task-3 -- keep the names": Request("tell", {"task": 3}, "keep the names"),
+    "add -- Test the parser (after 1)": Request(
+        "add", text="Test the parser (after 1)"
+    ),
+    "depends task-2 on task-1": Request("depends", {"task": 2, "on": True, "other": 1}),
+    "engine docs": Request("engine", {"engine": "docs"}),
+    "engine docs 3": Request("engine", {"engine": "docs", "task": 3}),
+    "priority P0": Request("priority", {"priority": 0}),
+    "merge": Request("merge"),
+    "unqueue": Request("unqueue"),
+    "rebase": Request("rebase"),
+    "logs 3": Request("logs", {"task": 3}),
+    "cost": Request("cost"),
+    "retry": Request("retry"),
+    "retry Task-3": Request("retry", {"task": 3}),
+    "cancel": Request("cancel"),
+    "cancel 12": Request("cancel", {"task": 12}),
+    "pause": Request("pause"),
+    "pause ALL": Request("pause", {"all": True}),
+    "resume": Request("resume"),
+    "resume all": Request("resume", {"all": True}),
+    "drop task-3": Request("drop", {"task": 3}),
+    "lock path:src/": Request("lock", {"resource": "path:src/"}),
+    "lock port:80 ttl=1h30m": Request("lock", {"resource": "port:80", "ttl": 5400}),
+    "lock repo:global ttl=24h": Request(
+        "lock", {"resource": "repo:global", "ttl": 86_400}
+    ),
+    "unlock service:mail": Request("unlock", {"resource": "service:mail"}),
+    "why 3": Request("why", {"task": 3}),
+    "ping": Request("ping"),
+}
+
+
+def asked(words: str, on: Place = "both") -> Request | MalformedCommand:
+    (found,) = slash_commands(f"/brat {words}")
+    assert isinstance(found, SlashCommand)
+    return parsed(found, on)
+
+
+def refused(words: str, on: Place = "both") -> str:
+    found = asked(words, on)
+    assert isinstance(found, MalformedCommand)
+    assert found.line == cut(f"/brat {words}", LINE_CHARS)
+    return found.why
+
+
+# --- what they ask for ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_a_command_in_good_form_asks_for_what_it_says(words: str) -> None:
+    assert asked(words) == ASKED[words]
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_a_request_can_be_kept_and_names_its_verb(words: str) -> None:
+    kept = msgspec.json.encode(ASKED[words])
+
+    assert msgspec.json.decode(kept, type=Request) == ASKED[words]
+    assert ASKED[words].verb == words.partition(" ")[0]
+
+
+@pytest.mark.parametrize("words", ASKED)
+def test_a_request_can_be_said_as_a_command(words: str) -> None:
+    line = BY_NAME[ASKED[words].verb].line(ASKED[words])
+
+    assert asked(line.removeprefix("/brat ")) == ASKED[words]
+
+
+def test_every_verb_is_asked_for() -> None:
+    assert {request.verb for request in ASKED.values()} == {*BY_NAME}
+
+
+def test_the_text_of_a_command_is_clean_and_has_an_end() -> None:
+    found = asked("start -- say <!-- evil --> hi\u200b")
+    assert found == Request("start", text="say  hi")
+
+    long = asked(f"start -- {'a ' * TEXT_CHARS}")
+    assert isinstance(long, Request)
+    assert len(long.text) <= TEXT_CHARS
+
+
+def test_a_text_of_which_nothing_is_seen_is_no_text() -> None:
+    assert asked("pause -- <!-- evil -->") == Request("pause")
+
+
+# --- what is wrong with them ----------------------------------------------------------
+
+
+def test_what_is_wrong_is_said_in_one_sentence() -> None:
+    said = (
+        "rety 3",
+        "@ann",
+        "approve HEAD",
+        "depends 2 of 1",
+        "revise",
+        "priority 1",
+        "drop",
+        "drop #3",
+        "drop task-0",
+        "drop 3 4",
+        "pause everything",
+        "pause ttl=1h",
+        "pause -- lunch",
+        "why",
+        "help statu",
+        "lock src/",
+        "lock repo:bot",
+        f"lock path:{'a' * 400}",
+        "lock path:a tll=1h",
+        "lock path:a ttl=",
+        "lock path:a ttl=25h",
+        "lock path:a ttl=0s",
+        "lock `@ann`",
+    )
+
+    assert {words[:20]: refused(words) for words in said} == snapshot(
+        {
+            "rety 3": "there is no verb `rety`; did you mean retry?",
+            "@ann": "there is no verb `@ann`; `/brat help` shows them all",
+            "approve HEAD": "`HEAD` is no commit: write at least the first 7 digits of its id",
+            "depends 2 of 1": "`of` is not `on`",
+            "revise": "it takes a text after `--`; write `/brat revise -- text`",
+            "priority 1": "`1` is no priority: write `p0`, `p1` or `p2`",
+            "drop": "`<task>` is missing; write `/brat drop <task>`",
+            "drop #3": "`#3` is an issue's number; write a task as `task-3` or `3`",
+            "drop task-0": "`task-0` is no task, such as `task-3` or `3`",
+            "drop 3 4": "`4` is more than it takes; write `/brat drop <task>`",
+            "pause everything": "`everything` is not `all`",
+            "pause ttl=1h": "there is no option `ttl`; write `/brat pause [all]`",
+            "pause -- lunch": "it takes no text after `--`; write `/brat pause [all]`",
+            "why": "`<task>` is missing; write `/brat why <task>`",
+            "help statu": "`statu` is no verb; did you mean status?",
+            "lock src/": "`src/` is no resource, such as `path:src/`, `port:5432`, `service:mail`, `issue:7` or `repo:global`",
+            "lock repo:bot": "`repo:bot` is the bot's own",
+            "lock path:aaaaaaaaaa": "`path:aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa…` is longer than 400 characters",
+            "lock path:a tll=1h": "there is no option `tll`; did you mean ttl?",
+            "lock path:a ttl=": "nothing is no length of time from 1s to 24h, such as `30m` or `1h30m`",
+            "lock path:a ttl=25h": "`25h` is no length of time from 1s to 24h, such as `30m` or `1h30m`",
+            "lock path:a ttl=0s": "`0s` is no length of time from 1s to 24h, such as `30m` or `1h30m`",
+            "lock `@ann`": "`'@ann'` is no resource, such as `path:src/`, `port:5432`, `service:mail`, `issue:7` or `repo:global`",
+        }
+    )
+
+
+def test_a_verb_may_have_its_place() -> None:
+    assert asked("start", "issue") == Request("start")
+    assert refused("start", "pull") == snapshot("say `start` on an issue")
+    assert asked("retry", "pull") == Request("retry")
+
+
+@pytest.mark.parametrize(
+    ("read", "word", "value"),
+    [
+        (arguments.sha, "ABCDEF0", "abcdef0"),
+        (arguments.sha, "a" * 64, "a" * 64),
+        (arguments.engine, "tests_2", "tests_2"),
+        (arguments.priority, "P0", 0),
+        (arguments.priority, "p2", 2),
+        (arguments.fixed("on"), "On", True),
+    ],
+)
+def test_each_kind_of_word_is_read(
+    read: arguments.Reader, word: str, value: object
+) -> None:
+    assert read(word) == value
+
+
+@pytest.mark.parametrize(
+    ("read", "word"),
+    [
+        (arguments.sha, "abcdef"),
+        (arguments.sha, "HEAD~1234"),
+        (arguments.engine, ""),
+        (arguments.engine, "a" * 41),
+        (arguments.engine, "../x"),
+        (arguments.priority, "p3"),
+        (arguments.priority, "1"),
+        (arguments.fixed("on"), "of"),
+        (arguments.task, "task-1000000000"),
+        (arguments.task, "\u0663"),
+    ],
+)
+def test_each_kind_of_word_has_a_form(read: arguments.Reader, word: str) -> None:
+    with pytest.raises(ValueError, match=r"^is "):
+        read(word)
+
+
+@given(
+    st.sampled_from([*BY_NAME, "x"]),
+    st.lists(st.text(max_size=8) | st.sampled_from(["3", "all", "path:a"]), max_size=3),
+    st.dictionaries(st.sampled_from(["ttl", "x"]), st.text(max_size=5), max_size=2),
+    st.text(max_size=20),
+)
+@settings(deadline=None)
+def test_whatever_is_said_is_a_request_or_one_sentence(
+    verb: str, words: list[str], options: dict[str, str], text: str
+) -> None:
+    found = parsed(SlashCommand(verb, tuple(words), options, text))
+
+    if isinstance(found, MalformedCommand):
+        assert found.line == f"/brat {verb}"
+        assert "\n" not in found.why
+        found.why.encode()
+    else:
+        assert found.verb == verb
+
+
+# --- the registry ---------------------------------------------------------------------
+
+
+def test_every_verb_that_was_promised_is_there() -> None:
+    promised = (
+        "help status start approve retry revise tell cancel pause resume drop add "
+        "depends engine priority merge unqueue rebase lock unlock why logs cost ping"
+    )
+    assert len(VERBS) == len(BY_NAME)
+    assert {*BY_NAME} >= {*promised.split()}
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_a_row_is_one_that_can_be_read(verb: Verb) -> None:
+    needed = [word.needed for word in verb.words]
+
+    assert needed == sorted(needed, reverse=True)
+    assert not any(option.needed for option in verb.options)
+    assert verb.help.endswith(".")
+    assert verb.help[0].isupper()
+    assert "|" not in verb.help + verb.usage.replace("<p0|p1|p2>", "")
+
+
+def test_only_looking_is_for_everybody() -> None:
+    looking = [verb.name for verb in VERBS if verb.right == "read"]
+
+    assert looking == ["help", "status", "why", "ping"]
+
+
+@pytest.fixture
+def page() -> str:
+    return (DOCS / "commands.md").read_text("utf-8")
+
+
+# --- the help -------------------------------------------------------------------------
+
+
+def test_the_help_shows_what_the_page_shows(page: str) -> None:
+    head, _, rows = help_text().partition("\n\n")
+
+    assert head == snapshot(
+        "A command is a line of its own, outside of lists, quotes and code; a comment may have 10."
+    )
+    assert rows in page
+    assert all(f"| `/brat {name}" in rows for name in BY_NAME)
+
+
+def test_the_help_of_one_verb() -> None:
+    assert [help_text("lock"), help_text("merge"), help_text("stats")] == snapshot(
+        [
+            """\
+`/brat lock <resource> [ttl=1h]`
+
+Keeps a resource for you, one hour or as long as `ttl` says, at most `24h`: no task that needs it starts.
+
+On: both. Who: who may write.\
+""",
+            """\
+`/brat merge`
+
+Puts the pull request back into the merge queue.
+
+On: pull requests. Who: who may maintain.\
+""",
+            "There is no verb `stats`; did you mean status?",
+        ]
+    )
+
+
+def test_the_commands_on_the_page_are_understood(page: str) -> None:
+    blocks = page.split("```")[1::2]
+    examples = [found for block in blocks for found in slash_commands(dedented(block))]
+    examples += slash_commands('/brat lock "path:my folder/"\n/brat help lock')
+
+    assert len(examples) == 4
+    for example in examples:
+        assert isinstance(example, SlashCommand)
+        assert not isinstance(parsed(example), MalformedCommand)
+
+
+def dedented(block: str) -> str:
+    return "\n".join(line.removeprefix("  ") for line in block.splitlines())
+
+
+STORIES = [file.read_text() for file in Path(__file__).parents[1].rglob("test_*.py")]
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_each_verb_has_a_story_on_the_local_forge(name: str) -> None:
+    assert any(f"/brat {name}" in story for story in STORIES)

@@ -1,0 +1,235 @@
+"""An artifact is taken as it should be, or refused whole with one sentence."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from bot.roles import result_artifact
+from convoy.events.session_claims import SessionExited, SessionHandoff, SessionReady
+from convoy.events.task_start import TaskStarted
+from convoy.model.records import EngineSpec, Gate, Limits, Usage as Used
+from convoy.model.usage import TOKENS_MOST
+from runner.engines.engine_events import Cost, Usage
+from runner.result import result_folder as runner_result
+from tests.bot.result_artifacts import (
+    ACTOR,
+    BUNDLE,
+    COMMIT,
+    NONCE,
+    SESSION,
+    UP,
+    WHO,
+    all_names,
+    artifact,
+    claim,
+    events,
+    good,
+    result,
+    taken,
+    why,
+    zipped,
+)
+
+# --- what is taken --------------------------------------------------------------------
+
+
+def test_a_good_parcel_is_taken() -> None:
+    with result_artifact.opened(
+        good(), session=SESSION, nonce=NONCE, actor=ACTOR.hex()
+    ) as parcel:
+        assert parcel.bundle is not None
+        assert parcel.bundle.read_bytes() == BUNDLE[1]
+
+    assert parcel.claims == (claim(),)
+    assert parcel.result.commit == COMMIT
+    assert (parcel.result.conclusion, parcel.result.summary) == ("success", "All done.")
+
+
+def test_its_files_go_when_it_is_closed() -> None:
+    parcel = taken(good())
+
+    assert parcel.bundle is not None
+    assert not parcel.bundle.parent.exists()
+
+
+def test_a_result_alone_is_enough() -> None:
+    parcel = taken(artifact(conclusion="failure"))
+
+    assert (parcel.bundle, parcel.claims) == (None, ())
+    assert parcel.result.conclusion == "failure"
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+def test_every_file_a_runner_leaves_is_known(method: int) -> None:
+    files = [*all_names(), ("events.bin", events()), ("result.json", result())]
+
+    assert taken(zipped(*files, method=method)).bundle is not None
+
+
+def test_fields_that_a_later_runner_adds_are_passed_over() -> None:
+    assert taken(artifact(colour="red")).result.conclusion == "success"
+
+
+def test_what_the_runner_writes_is_taken(tmp_path: Path) -> None:
+    started = TaskStarted(
+        **WHO,
+        session=ACTOR.hex(),
+        nonce=NONCE,
+        base="b" * 40,
+        branch="convoy/fix-7/task-2",
+        title="Fix it",
+        instructions="Do.",
+        engine=EngineSpec(type="shell"),
+        limits=Limits(),
+        gate=Gate(),
+    )
+    folder = runner_result.Folder(tmp_path, started, lambda: 5)
+    claims = (
+        UP,
+        SessionReady(**WHO),
+        SessionHandoff(**WHO, commit=None),
+        SessionExited(
+            **WHO, exit_code=1, signal=None, verdict="failure", summary="", seconds=0.5
+        ),
+    )
+    for one in claims:
+        folder.claim(one)
+    folder.note(Usage(input_tokens=7, output_tokens=2))
+    folder.note(Cost(usd=0.5))
+    folder.close(
+        runner_result.Result(
+            **WHO,
+            session=SESSION,
+            nonce=NONCE,
+            status=None,
+            conclusion="failure",
+            outcome="crashed",
+            retry_after_s=None,
+            why="It ended.",
+            summary="",
+            base="b" * 40,
+            commit=None,
+            exit_code=1,
+            signal=None,
+            files=(),
+            refusals=(),
+            seconds=0.5,
+            engine=runner_result.EngineUsed(type="shell", model=None, session=""),
+            usage=folder.used,
+        )
+    )
+
+    parcel = taken(zipped(*((f.name, f.read_bytes()) for f in tmp_path.iterdir())))
+
+    assert len(parcel.claims) == len(claims)
+    assert parcel.result.why == "It ended."
+    assert parcel.result.used == Used(input_tokens=7, output_tokens=2, usd=0.5)
+
+
+def test_what_the_agent_leaves_is_taken_and_too_much_of_it_refused() -> None:
+    said = {"notes": ["a"], "shared": [], "followups": ["b"], "colour": "red"}
+
+    left = taken(artifact(left=said)).result.left
+
+    assert (left.notes, left.followups) == (("a",), ("b",))
+    assert why(artifact(left={"notes": ["x"] * 11})).startswith("result.json: left.no")
+    assert why(artifact(left={"shared": ["x" * 401]})).startswith("result.json: left")
+
+
+def test_what_it_says_that_it_used_is_kept_in_bounds() -> None:
+    said = {"input_tokens": -5, "output_tokens": 10**400, "usd": -1e9}
+
+    used = taken(artifact(usage=said)).result.used
+
+    assert used == Used(output_tokens=TOKENS_MOST)
+
+
+def test_a_result_that_says_nothing_of_what_it_used_is_taken() -> None:
+    assert taken(artifact()).result.used == Used()
+
+
+# --- result.json ----------------------------------------------------------------------
+
+
+def test_without_a_result_what_was_used_is_still_known() -> None:
+    line = b'{"type":"cost","usd":0.5}'
+
+    with pytest.raises(result_artifact.Unfinished) as unfinished:
+        taken(zipped(("usage.jsonl", line)))
+
+    assert unfinished.value.used == line
+
+
+def test_without_a_result_nothing_is_taken() -> None:
+    assert why(zipped(BUNDLE)) == "the artifact has no result.json"
+
+
+@pytest.mark.parametrize(
+    ("given", "where"),
+    [
+        ({"v": 2}, "v"),
+        ({"v": ...}, "v"),
+        ({"conclusion": "merged"}, "conclusion"),
+        ({"conclusion": ...}, "conclusion"),
+        ({"session": 7}, "session"),
+        ({"session": ...}, "session"),
+        ({"nonce": None}, "nonce"),
+        ({"base": ...}, "base"),
+        ({"outcome": "won"}, "outcome"),
+        ({"retry_after_s": -1}, "retry_after_s"),
+        ({"usage": "much"}, "usage"),
+        ({"usage": {"input_tokens": 0.5}}, "usage.input_tokens"),
+        ({"usage": {"usd": float("nan")}}, "usage.usd"),
+        ({"retry_after_s": "soon"}, "retry_after_s"),
+        ({"commit": "HEAD"}, "commit"),
+        ({"commit": "c" * 39}, "commit"),
+        ({"commit": "c" * 40 + "\n"}, "commit"),
+        ({"commit": "--upload-pack=x"}, "commit"),
+        ({"why": "x" * 2_001}, "why"),
+        ({"summary": "x" * 10_001}, "summary"),
+        ({"summary": ["x"]}, "summary"),
+    ],
+)
+def test_a_result_of_another_form_is_refused_by_its_field(
+    given: dict[str, object], where: str
+) -> None:
+    assert why(artifact(**given)).startswith(f"result.json: {where}: ")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(b"", b"{", b"[]", b"null", b"\xff", b'{"v":1,"v":2}'),
+        *(b"[" * 50_000, result(why="x").replace(b'"x"', b'"\\ud800"')),
+    ],
+)
+def test_a_result_that_cannot_be_read_is_refused(text: bytes) -> None:
+    assert why(zipped(("result.json", text))).startswith("result.json: ")
+
+
+def test_a_result_that_is_too_large_is_refused_unread() -> None:
+    large = zipped(("result.json", result() + b" " * 1_000_000))
+
+    assert "larger than 1000000 bytes" in why(large)
+
+
+@pytest.mark.parametrize(
+    "given", [{"session": "fix-7/2/2"}, {"session": ""}, {"nonce": "other"}]
+)
+def test_a_result_of_another_attempt_is_refused(given: dict[str, object]) -> None:
+    assert why(artifact(**given)).startswith("the result is of session ")
+
+
+def test_a_commit_without_a_bundle_is_refused() -> None:
+    assert "has no work.bundle" in why(artifact(commit=COMMIT))
+
+
+def test_the_result_is_said_as_it_was_written() -> None:
+    hostile = "[brat]{}[/brat]\n<script>"
+
+    parcel = taken(artifact(why=hostile, summary=hostile))
+
+    assert (parcel.result.why, parcel.result.summary) == (hostile, hostile)
+    assert json.loads(result(why=hostile))["why"] == hostile

@@ -1,0 +1,105 @@
+"""Convoys by the clock, on the local forge: one for each time, whoever looks."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.serving import bot_service
+from convoy.config.schedule import HOUR_MS, due
+from tests.bot.lobby import CONFIG, Lobby, lobby
+
+DAILY = CONFIG + '[schedule.deps]\nhours = 24\ntitle = "Look after"\ntext = "All."\n'
+NOON = 1_767_323_045_000
+"""The lobby's clock, unix ms."""
+
+
+class Hands:
+    """The bot's clock."""
+
+    def __init__(self) -> None:
+        self.now = NOON
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Lobby]:
+    async with lobby(tmp_path, config=DAILY) as here:
+        yield here
+
+
+async def look(here: Lobby, at: int) -> None:
+    """Let the bot look at everything at this time, its own and the forge's."""
+    hands = Hands()
+    hands.now = at
+    here.loop.context.clock = hands
+    here.clock.pass_s(at / 1000 - here.clock.now.timestamp())
+    here.loop.wake.all()
+    await here.loop.tick()
+
+
+def times(here: Lobby) -> tuple[int, int]:
+    """Return when it is due first, and when it is not due."""
+    repository = here.loop.context.settings.repository
+    looks = (NOON + hour * HOUR_MS for hour in range(25))
+    first = next(at for at in looks if due({"deps": 24}, repository, at))
+    return first, first + 2 * HOUR_MS
+
+
+async def test_each_time_makes_one_convoy(here: Lobby) -> None:
+    first, later = times(here)
+    for at in (first, first + 1000, later):
+        await look(here, at)
+
+    (convoy,) = here.convoys()
+    assert (convoy.title, convoy.by) == ("Look after", "brat[bot]")
+    assert convoy.text == "All."
+    (issue,) = here.forge.store.issues.all()
+    assert "Opened by the schedule `deps`" in (issue.body or "")
+
+
+async def test_another_process_finds_what_was_opened(here: Lobby) -> None:
+    first, _ = times(here)
+    await look(here, first)
+    settings = here.loop.context.settings
+    async with bot_service.opened(settings, lambda _: None) as again:
+        here.loop = again
+        await look(here, first + 1000)
+
+    assert len(here.forge.store.issues.all()) == 1
+    assert len(here.convoys()) == 1
+
+
+async def test_the_next_time_waits_until_the_last_one_has_ended(here: Lobby) -> None:
+    first, _ = times(here)
+    day = 24 * HOUR_MS
+    await look(here, first)
+    await look(here, first + day)
+    assert len(here.convoys()) == 1
+
+    (convoy,) = here.convoys()
+    await here.you.say(convoy.issue, "/brat cancel")
+    await here.delivered()
+    await look(here, first + day + 1000)
+    await look(here, first + day + 2000)
+
+    assert [each.state for each in here.convoys()] == ["failed", "active"]
+
+
+async def test_what_was_slept_through_is_left_to_the_next_time(here: Lobby) -> None:
+    _, later = times(here)
+    await look(here, later)
+
+    assert not here.convoys()
+
+
+async def test_the_clock_starts_nothing_where_all_is_staged(tmp_path: Path) -> None:
+    async with lobby(tmp_path, config="staged = true\n" + DAILY) as here:
+        first, later = times(here)
+        for at in (first, first + 1000, later):
+            await look(here, at)
+
+        assert not here.convoys()
+        assert not here.forge.store.issues.all()

@@ -1,0 +1,341 @@
+"""The hosted dashboard: who may see what, and whose word counts, as the forge says."""
+
+import re
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+
+from bot.dashboard.login import LOGIN, SESSION, Sessions
+from bot.serving.hosted_dashboard import key_of
+from bot.settings.service_settings import ServiceSettings
+from tests.world.forge import REPO, Town, until
+from tests.world.site import API_TOKEN, NAME, PRIVATE, site
+
+pytestmark = pytest.mark.timeout(180)
+
+OWN = "https://brat.example"
+PROGRAM = {"Authorization": f"Bearer {API_TOKEN}"}
+PAUSE = f"/{REPO}/convoys/{NAME}/pause"
+
+
+@dataclass
+class Browser:
+    """Somebody's browser behind the proxy that speaks TLS for us."""
+
+    http: httpx.AsyncClient
+    forge: Town
+    cookies: dict[str, str] = field(default_factory=dict)
+    set: list[str] = field(default_factory=list)
+
+    async def ask(self, method: str, path: str, **more: object) -> httpx.Response:
+        headers = {"Host": "brat.example", **more.pop("headers", {})}  # type: ignore[dict-item]
+        if self.cookies:
+            pairs = (f"{name}={value}" for name, value in self.cookies.items())
+            headers["Cookie"] = "; ".join(pairs)
+        answer = await self.http.request(method, path, headers=headers, **more)  # type: ignore[arg-type]
+        for line in answer.headers.get_list("Set-Cookie"):
+            self.set.append(line)
+            for name, morsel in SimpleCookie(line).items():
+                self.cookies[name] = morsel.value
+                if not morsel.value:
+                    del self.cookies[name]
+        return answer
+
+    async def get(self, path: str) -> httpx.Response:
+        return await self.ask("GET", path)
+
+    async def out(self, path: str = "/login") -> httpx.Response:
+        """Go to the forge's side."""
+        return await self.get(path)
+
+    async def agreed(self, out: httpx.Response, who: str) -> str:
+        """Agree there as somebody; return the way back."""
+        shows = {"Authorization": f"Bearer {self.forge.tokens[who]}"}
+        answer = await self.forge.client.get(out.headers["Location"], headers=shows)
+        assert answer.status_code == 302, answer.text
+        back = urlsplit(answer.headers["Location"])
+        assert f"{back.scheme}://{back.netloc}" == OWN
+        return f"{back.path}?{back.query}"
+
+    async def sign_in(self, who: str, path: str = "/login") -> httpx.Response:
+        out = await self.out(path)
+        answer = await self.get(await self.agreed(out, who))
+        assert answer.status_code == 303, answer.text
+        return answer
+
+    async def press(self, path: str, **form: str) -> httpx.Response:
+        return await self.ask("POST", path, data=form, headers={"Origin": OWN})
+
+    async def csrf(self) -> str:
+        found = re.search(r'name="csrf" value="(\w+)"', (await self.get("/")).text)
+        assert found is not None
+        return found[1]
+
+
+@dataclass
+class Visited:
+    port: int
+    here: Town
+    state: Path
+
+    @asynccontextmanager
+    async def browser(self) -> AsyncIterator[Browser]:
+        url = f"http://127.0.0.1:{self.port}"
+        async with httpx.AsyncClient(base_url=url, trust_env=False) as http:
+            yield Browser(http, self.here)
+
+
+@pytest.fixture
+async def served(tmp_path: Path) -> AsyncIterator[Visited]:
+    """A public repository with a convoy, and a private one."""
+    async with site(tmp_path, OWN) as here:
+        yield Visited(here.port, here.town, here.folder)
+
+
+async def test_who_may_see_what(served: Visited) -> None:
+    pages = (f"/{REPO}/", f"/{REPO}/convoys/{NAME}", f"/{PRIVATE}/", "/alice/nope/")
+    told: dict[str, list[int]] = {}
+    for who in ("", "alice", "carol", "mallory"):
+        async with served.browser() as browser:
+            if who:
+                await browser.sign_in(who)
+            told[who] = [(await browser.get(page)).status_code for page in pages]
+            listed = (await browser.get("/")).text
+        assert f"/{REPO}/" in listed
+        assert (PRIVATE in listed) == (who in ("alice", "carol"))
+
+    assert told == {
+        "": [200, 200, 303, 303],  # to sign in, whether it is there or not
+        "alice": [200, 200, 200, 404],
+        "carol": [200, 200, 200, 404],
+        "mallory": [200, 200, 404, 404],
+    }
+
+
+async def test_a_private_repository_is_told_to_no_stranger(served: Visited) -> None:
+    async with served.browser() as browser:
+        there = [
+            await browser.get(f"/{PRIVATE}{path}")
+            for path in (
+                "/api/v1/status",
+                "/events",
+                "/log",
+                "/convoys/x/tasks/1/output",
+            )
+        ]
+        gone = await browser.get("/alice/nope/api/v1/status")
+        await browser.sign_in("mallory")
+        hers = await browser.get(f"/{PRIVATE}/api/v1/status")
+
+    assert [each.status_code for each in there] == [404, 303, 303, 303]
+    assert there[0].text == gone.text == hers.text
+
+
+async def test_signing_in_leads_back_and_leaves_a_cookie_that_scripts_cannot_see(
+    served: Visited,
+) -> None:
+    async with served.browser() as browser:
+        first = await browser.get(f"/{PRIVATE}/log?words=x")
+        out = await browser.get(first.headers["Location"])
+        asked = parse_qs(urlsplit(out.headers["Location"]).query)
+        back = await browser.get(await browser.agreed(out, "alice"))
+        page = await browser.get(back.headers["Location"])
+
+    assert asked["code_challenge_method"] == ["S256"]
+    assert len(asked["code_challenge"][0]) == 43
+    assert asked["redirect_uri"] == [f"{OWN}/login/done"]
+    assert back.headers["Location"] == f"/{PRIVATE}/log?words=x"
+    assert "<span>alice</span>" in page.text
+    assert "Content-Encoding" not in page.headers  # it holds her forms' token
+    assert LOGIN not in browser.cookies
+    for line in browser.set:
+        assert {"Secure", "HttpOnly", "SameSite=Lax", "Path=/"} <= set(line.split("; "))
+        assert "Domain" not in line
+        assert line.startswith("__Host-")
+    assert API_TOKEN not in page.text
+
+
+@pytest.mark.parametrize("to", ["//evil.example", "/\\evil.example", "https://evil"])
+async def test_nobody_is_led_elsewhere(served: Visited, to: str) -> None:
+    async with served.browser() as browser:
+        back = await browser.sign_in("alice", f"/login?to={to}")
+
+    assert back.headers["Location"] == "/"
+
+
+async def test_an_answer_to_another_browser_signs_nobody_in(served: Visited) -> None:
+    async with served.browser() as mallory, served.browser() as alice:
+        hers = await mallory.agreed(await mallory.out(), "mallory")
+        nothing = await alice.get(hers)
+        await alice.out()
+        mixed = await alice.get(hers)
+        own = await alice.agreed(await alice.out(), "alice")
+        first = await alice.get(own)
+        await alice.out()
+        again = await alice.get(own)
+
+    assert (nothing.status_code, mixed.status_code) == (403, 403)
+    assert (first.status_code, again.status_code) == (303, 403)
+
+
+async def test_a_code_without_its_verifier_opens_nothing(served: Visited) -> None:
+    """Who reads the address that leads back, and even our secret, has nothing."""
+    async with served.browser() as browser:
+        back = await browser.agreed(await browser.out(), "alice")
+        code = parse_qs(urlsplit(back).query)["code"][0]
+        told = {
+            "client_id": "Iv1.helper",
+            "client_secret": "made-up-client-secret",
+            "code": code,
+            "redirect_uri": f"{OWN}/login/done",
+            "code_verifier": "x" * 43,
+        }
+        url = f"{served.here.url}/login/oauth/access_token"
+        stolen = await served.here.client.post(url, data=told)
+        late = await browser.get(back)
+
+    assert stolen.json()["error"] == "bad_verification_code"
+    assert late.status_code == 403
+
+
+async def test_writers_press_buttons_under_their_own_name(served: Visited) -> None:
+    async with served.browser() as browser:
+        await browser.sign_in("alice")
+        page = (await browser.get(f"/{REPO}/convoys/{NAME}")).text
+        csrf = await browser.csrf()
+        done = await browser.press(PAUSE, csrf=csrf)
+        log = (await browser.get(f"/{REPO}/log")).text
+
+    assert f'action="{PAUSE}"' in page
+    assert f'name="csrf" value="{csrf}"' in page
+    assert done.status_code == 303, done.text
+    assert done.headers["Location"] == f"/{REPO}/convoys/{NAME}"
+    assert "alice paused the convoy" in log
+
+
+async def test_who_may_not_write_changes_nothing(served: Visited) -> None:
+    async with served.browser() as browser:
+        nobody = await browser.press(PAUSE)
+        await browser.sign_in("mallory")
+        page = (await browser.get(f"/{REPO}/convoys/{NAME}")).text
+        csrf = await browser.csrf()
+        reader = await browser.press(PAUSE, csrf=csrf)
+    async with served.browser() as browser:
+        await browser.sign_in("alice")
+        own = await browser.csrf()
+        without = await browser.press(PAUSE)
+        wrong = await browser.press(PAUSE, csrf=csrf)
+        elsewhere = await browser.ask(
+            "POST", PAUSE, data={"csrf": own}, headers={"Origin": "https://evil"}
+        )
+        log = (await browser.get(f"/{REPO}/log")).text
+
+    assert f'action="{PAUSE}"' not in page
+    refused = (nobody, reader, without, wrong, elsewhere)
+    assert [each.status_code for each in refused] == [403] * 5
+    assert nobody.text == "Sign in first.\n"
+    assert reader.text == "You may not write in this repository.\n"
+    assert "paused" not in log
+
+
+async def test_who_signed_out_is_out_everywhere(served: Visited) -> None:
+    async with served.browser() as browser:
+        await browser.sign_in("alice")
+        kept = dict(browser.cookies)
+        forged = await browser.press("/logout", csrf="x")
+        csrf = await browser.csrf()
+        out = await browser.press("/logout", csrf=csrf)
+        browser.cookies = kept
+        page = await browser.get(f"/{PRIVATE}/")
+
+    assert (forged.status_code, out.status_code) == (403, 303)
+    assert page.status_code == 303  # to sign in
+
+
+async def test_a_cookie_that_we_did_not_make_is_nobodys(served: Visited) -> None:
+    ours = Sessions(key_of(served.state))
+    theirs = Sessions(b"another key of the same length..")
+    values = (
+        theirs.begin("alice"),
+        ours.sealed(LOGIN, 600, {"sub": "alice", "jti": "x"}),
+        ours.sealed(SESSION, -1, {"sub": "alice", "jti": "x"}),
+        "eyJhbGciOiJub25lIn0.eyJzdWIiOiJhbGljZSIsImF1ZCI6Il9fSG9zdC1icmF0In0.",
+        "x",
+    )
+    async with served.browser() as browser:
+        for value in values:
+            browser.cookies = {SESSION: value}
+            assert (await browser.get(f"/{PRIVATE}/")).status_code == 303
+
+    assert (served.state / "dashboard.key").stat().st_mode & 0o077 == 0
+
+
+async def test_a_program_shows_its_token(served: Visited) -> None:
+    async with served.browser() as browser:
+        api = f"/{PRIVATE}/api/v1/status"
+        seen = await browser.ask("GET", api, headers=PROGRAM)
+        wrong = {"Authorization": "Bearer made-up-token-of-nobody"}
+        unseen = await browser.ask("GET", api, headers=wrong)
+        pause = f"/{REPO}/api/v1/convoys/{NAME}/pause"
+        done = await browser.ask("POST", pause, headers=PROGRAM)
+        refused = await browser.ask("POST", pause, headers=wrong)
+
+    assert (seen.status_code, unseen.status_code) == (200, 404)
+    assert (done.json(), refused.status_code) == ({"done": True}, 403)
+
+
+async def test_a_configuration_that_cannot_be_used_waits_for_a_person(
+    served: Visited,
+) -> None:
+    checkout = await served.here.clone("alice")
+    await checkout.commit(".brat/config.toml", "[refinery]\nstrategy = 'magic'\n")
+    await checkout.git("push", "--quiet", "origin", "HEAD:main")
+    async with served.browser() as browser:
+        await browser.get(f"/{REPO}/")
+
+        async def said() -> bool:
+            status = (await browser.get(f"/{REPO}/api/v1/status")).json()
+            kinds = [each["kind"] for each in status["interventions"]]
+            return kinds[:1] == ["config_error"]
+
+        await until(said, deadline_s=60)
+        page = (await browser.get(f"/{REPO}/")).text
+
+    assert ".brat/config.toml: refinery.strategy" in page
+    assert "<code>brat config check</code>" in page
+
+
+async def test_another_name_is_not_ours(served: Visited) -> None:
+    async with served.browser() as browser:
+        answer = await browser.ask("GET", "/", headers={"Host": "evil.example"})
+
+    assert answer.status_code == 421
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ({"dashboard_url": "http://brat.example"}, "dashboard_url"),
+        ({"dashboard_url": OWN, "client_id": ""}, "people sign in there"),
+        ({"dashboard_url": OWN, "client_secret": ""}, "people sign in there"),
+        ({"dashboard_url": OWN, "api_token": "short"}, "api_token"),
+    ],
+)
+def test_half_a_dashboard_is_refused(told: dict[str, object], why: str) -> None:
+    whole = {
+        "token": "t",
+        "secret": "s" * 16,
+        "repositories": (REPO,),
+        "folder": "bot",
+        "dashboard_port": 0,
+        "client_id": "Iv1.x",
+        "client_secret": "c",
+    }
+    with pytest.raises(ValueError, match=why):
+        ServiceSettings.model_validate(whole | told)

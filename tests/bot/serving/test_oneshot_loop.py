@@ -1,0 +1,68 @@
+"""The loop that ends when others have to act: it dispatches, and waits for nobody."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.loop.loop import Loop
+from bot.serving import bot_service
+from bot.serving.oneshot_loop import run_once
+from brat.forge.http_server import serving
+from brat.forge.resources.repository_resource import Ci
+from brat.forge.service.run_launcher import How
+from brat.forge.storage.forge_state import Forge
+from brat.local import local_mode
+from brat.repository import registration as registrations
+from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from tests.forge.running import starter
+from tests.world.forge import make_source
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> Registration:
+    source = make_source(tmp_path / "source")
+    told = Source(path=source, branch="main", name="app", person="you")
+    made = registrations.register(tmp_path, told)
+    registrations.set_ci(tmp_path, made, Ci())
+    return made
+
+
+@pytest.fixture
+async def loop(tmp_path: Path, known: Registration) -> AsyncIterator[Loop]:
+    """Give a loop on a forge whose sessions go on until they are cancelled."""
+    how = How(starter("wait"), interrupt_s=0.2, terminate_s=0.2)
+    with Forge(tmp_path / FORGE_FOLDER) as forge:
+        async with serving(forge, how=how) as url:
+            settings = local_mode.bot_settings(tmp_path, known, url)
+            shared = settings.model_copy(update={"sole": False})
+            async with bot_service.opened(shared, lambda _: None) as opened:
+                yield opened
+                for run in forge.store.runs.all():
+                    await opened.context.github.runs.cancel(run.id)
+            async with asyncio.timeout(20):
+                while any(r.status != "completed" for r in forge.store.runs.all()):  # noqa: ASYNC110  processes
+                    await asyncio.sleep(0.02)
+
+
+async def test_with_nothing_to_do_it_ends_and_leaves_no_lease(loop: Loop) -> None:
+    left = await run_once(loop, after=None, ci_wait_s=600)
+
+    assert (left.convoys, left.running, left.again) == (0, 0, False)
+    assert loop.lease.ref not in loop.context.mirror.refs
+
+
+async def test_it_dispatches_and_waits_for_no_session(
+    loop: Loop, known: Registration
+) -> None:
+    url = loop.context.settings.git_url
+    async with local_mode.person(url, known) as github:
+        issue = await github.open_issue("Fix it", "All of it.")
+        await github.relabel(issue, {"brat"}, set())
+
+    async with asyncio.timeout(30):  # the session goes on for longer than that
+        left = await run_once(loop, after=None, ci_wait_s=600)
+
+    assert (left.convoys, left.running, left.again) == (1, 1, False)
+    assert loop.lease.ref not in loop.context.mirror.refs

@@ -1,0 +1,55 @@
+"""Logs that older versions wrote are read as those read them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from convoy.log.codec import CLOSE, OPEN, UnknownFact, body_of, fact_of
+from grite import git
+
+GOLDEN = Path(__file__).with_name("golden")
+BODIES: list[str] = json.loads((GOLDEN / "bodies.json").read_text())
+
+
+@pytest.mark.parametrize("number", range(len(BODIES)))
+def test_an_event_is_read_and_would_be_written_again(number: int) -> None:
+    body = BODIES[number]
+
+    fact = fact_of(body)
+
+    assert fact is not None
+    assert not isinstance(fact, UnknownFact)
+    again = body_of(fact, body.rpartition("\n\n")[0])
+    assert again == body or holds(fields_of(again), fields_of(body))
+
+
+def fields_of(body: str) -> object:
+    line = body.rpartition("\n")[2]
+    return json.loads(line.removeprefix(OPEN).removesuffix(CLOSE))
+
+
+def holds(now: object, then: object) -> bool:
+    """Whether a value is the old one, but for fields that have come since."""
+    if isinstance(now, dict) and isinstance(then, dict):
+        return all(name in now and holds(now[name], then[name]) for name in then)
+    if isinstance(now, list) and isinstance(then, list):
+        return len(now) == len(then) and all(map(holds, now, then))
+    return now == then
+
+
+def test_a_log_adds_up_to_the_same_state(tmp_path: Path) -> None:
+    git.run(["init", "--quiet", "--bare", "."], cwd=tmp_path)
+    refs = "refs/grite/wal:refs/grite/wal"
+    git.run(["fetch", "--quiet", str(GOLDEN / "demo.bundle"), refs], cwd=tmp_path)
+
+    program = (sys.executable, "-I", "-m", "brat", "status", "--json")
+    told = subprocess.run(
+        program, cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+
+    assert json.loads(told.stdout) == json.loads(
+        (GOLDEN / "demo-status.json").read_text()
+    )

@@ -1,0 +1,41 @@
+"""The rows of the kinds of task: complete, and true of what the log and plans hold."""
+
+from typing import get_args
+
+import pytest
+
+from convoy.answers import ANSWERS
+from convoy.kinds import KINDS, kind_of
+from convoy.kinds.task_kind import TaskKind
+from convoy.model.records import Kind
+from convoy.patterns.template import Step
+from tests.world.rules import spec
+
+ROWS = pytest.mark.parametrize("row", KINDS.values(), ids=lambda row: row.name)
+
+
+def test_every_kind_that_the_log_can_hold_has_a_row() -> None:
+    assert {*KINDS} == {*get_args(Kind), "plan"}
+    assert kind_of(spec(0)) is KINDS["plan"]
+    assert kind_of(spec(1, kind="scout")) is KINDS["scout"]
+
+
+@ROWS
+def test_what_answers_says_how_and_runs_as_what_the_runner_knows(row: TaskKind) -> None:
+    assert bool(row.answer) == (row.name in ANSWERS)
+    assert KINDS[row.runs_as or row.name].answer == row.answer
+    if row.answer:
+        assert ANSWERS[row.name].none
+
+
+@ROWS
+def test_a_step_of_a_template_may_be_what_its_row_says(row: TaskKind) -> None:
+    known = Step.model_json_schema()["properties"]["kind"]["enum"]
+    assert (row.name in known) == row.in_templates
+
+
+@ROWS
+def test_what_it_looks_at_can_be_planned(row: TaskKind) -> None:
+    if row.target is not None:
+        assert row.target.kind in KINDS
+        assert not KINDS[row.target.kind].answer

@@ -1,0 +1,32 @@
+"""The configuration's schema and table of keys, as the documents have them."""
+
+import json
+
+from convoy.config import schema
+from convoy.config.schema_faults import Node, allowed, keys
+from convoy.config.values import SECONDS
+from convoy.text.duration import spoken
+
+
+def schema_text() -> str:
+    """Return the JSON Schema as it lies in docs/config.schema.json."""
+    return json.dumps(schema(), indent=2, ensure_ascii=False) + "\n"
+
+
+def keys_table() -> str:
+    """Return all keys as a Markdown table: default, what is allowed, meaning."""
+    rows = [
+        f"| `{key}` | {_default(node)} | {allowed(node)} "
+        f"| {' '.join(node['description'].split())} |\n"
+        for key, node in keys(schema())
+    ]
+    return "| key | default | allowed | meaning |\n|---|---|---|---|\n" + "".join(rows)
+
+
+def _default(node: Node) -> str:
+    value = node.get("default")
+    if value is None:
+        return "none"
+    if node.get("x-allowed") == SECONDS:
+        value = spoken(value)
+    return f"`{json.dumps(value)}`"

@@ -1,0 +1,66 @@
+"""What documents say of each engine, made from the engines' rows."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from convoy.model.records import EngineSpec
+from runner.engines import ENGINES
+from runner.engines.row import Row, can_be_pointed, program_of
+
+_HEAD: Final = (
+    "type",
+    "program",
+    "key",
+    "speaks",
+    "hears",
+    "resume",
+    "usage",
+    "cost",
+    "tools",
+    "key proxy",
+)
+
+
+def names() -> str:
+    """Return the names of all engines, as a sentence."""
+    first, *others = (_code(name) for name, row in ENGINES.items() if row.install)
+    return f"{first} (the default), {', '.join(others)}, or `shell`: any command.\n"
+
+
+def tables() -> str:
+    """Return what each engine can do, and what one has to know, as Markdown."""
+    lines = [_line(_HEAD), _line(["---"] * len(_HEAD))]
+    lines += (_line(_cells(row)) for row in ENGINES.values())
+    notes = (f"- `{row.name}`: {row.can.limits}\n" for row in ENGINES.values())
+    return "".join([*lines, "\n", *notes])
+
+
+def _cells(row: Row) -> Iterator[str]:
+    keys = dict.fromkeys(row.keys)
+    can = row.can
+    spec = EngineSpec(type=row.name, model="m", args=("",))
+    yield f"`{row.name}`"
+    yield (_code(program_of(row, spec)) or "its `args`")
+    yield ", ".join(map(_code, keys)) or "none"
+    yield ", ".join(vendor.dialect for vendor in row.vendors) or "no"
+    yield "yes" if row.says else "no"
+    yield _code(can.resume) or "no"
+    yield can.usage or "no"
+    yield can.cost or "no"
+    yield ", ".join(_code(each) for each in can.tools.split(", ")) or "no"
+    yield _proxied(row)
+
+
+def _proxied(row: Row) -> str:
+    """Say how the engine is pointed at the proxy, and which vendors it cannot be."""
+    found = {_code(v.url or v.writes) for v in row.vendors if can_be_pointed(v)}
+    without = [f"not {v.dialect}" for v in row.vendors if not can_be_pointed(v)]
+    return ", ".join((*sorted(found), *without)) or "no"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+def _line(cells: Sequence[str] | Iterator[str]) -> str:
+    return f"| {' | '.join(cells)} |\n"

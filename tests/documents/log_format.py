@@ -1,0 +1,186 @@
+"""The tables of docs/log-format.md: each event, its fields and what they mean.
+
+What a field means is the string under it in convoy/events/, else the line of its name
+here: `convoy` means the same in every event.
+"""
+
+import ast
+import inspect
+import sys
+from collections.abc import Iterator
+from functools import cache
+from itertools import pairwise
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+
+from msgspec import Struct
+
+from convoy.events import CLAIMS, EVENTS
+from convoy.model.records import (
+    Budget,
+    EngineSpec,
+    Estimate,
+    Followup,
+    Gate,
+    Limits,
+    Price,
+    Settings,
+    TaskSpec,
+    Usage,
+)
+
+PARTS: Final = (
+    TaskSpec,
+    Followup,
+    Settings,
+    EngineSpec,
+    Price,
+    Estimate,
+    Budget,
+    Limits,
+    Gate,
+    Usage,
+)
+"""What events are made of."""
+
+MEANINGS: Final = {
+    "allowed": "Patterns; when there are any, a patch may touch nothing else.",
+    "argv0": "The program that was started.",
+    "attempt": "The try at the task, counted from 1.",
+    "attempts": "How often a task is tried before it is blocked.",
+    "base": "The commit the work stands on.",
+    "branch": "The branch, without refs/heads/.",
+    "by": "Who asked, by their name on the forge.",
+    "budget": "What may be spent before nothing more starts.",
+    "candidate": "The commit that CI judges.",
+    "cause": "Why it is in the queue; `planned`, `outage`, `setup`, `spent` and "
+    "`retry` cost no attempt.",
+    "comment": "The comment's id on the forge.",
+    "commit": "The commit, by its full id.",
+    "convoy": "The convoy's name.",
+    "engine": "What kind of agent.",
+    "engines": "By name; `default` is always there.",
+    "exit_code": "The exit status; null when a signal ended it.",
+    "expires": "Until when, unix ms.",
+    "files": "The paths that were changed.",
+    "followups": "Further work that it saw and was not asked for.",
+    "gate": "What a patch may touch.",
+    "holder": "The session that has it, `<convoy>/<task>/<attempt>`.",
+    "instructions": "What the agent is told to do.",
+    "issue": "The number of the issue on the forge.",
+    "key": "What the action is looked for by; it names it, too.",
+    "kind": "What kind of action.",
+    "limits": "What one attempt may use.",
+    "max_sessions": "How many sessions may run at once.",
+    "model": "In the engine's own words; null: the engine chooses.",
+    "nonce": "Told apart by it from an earlier lease of the same holder.",
+    "number": "The id of the run, or the number of the pull request or comment.",
+    "output_bytes": "How much it may print.",
+    "patch_bytes": "The most bytes of a patch.",
+    "patch_files": "The most files a patch may touch.",
+    "paths": "The paths that were changed.",
+    "planner": "What made the plan.",
+    "protected": "Patterns that no patch may touch.",
+    "require_ci": "Whether a commit must be judged green before it lands.",
+    "resource": "Such as `path:src/` or `port:5432`.",
+    "seconds": "How long it took.",
+    "settings": "The configuration, frozen.",
+    "signal": "The number of the signal that ended it; null: none.",
+    "strategy": "How work comes onto the branch.",
+    "summary": "What the agent said at its end.",
+    "task": "The task's number; 0 is the convoy itself.",
+    "tasks": "The tasks, in the order of their numbers.",
+    "text": "The issue's text, frozen.",
+    "timeout_s": "How long one attempt may take, in seconds.",
+    "title": "One line.",
+    "type": "Which program it is.",
+    "usd": "Money, in US dollars.",
+    "usage": "What the session that ends here used, as its engine says.",
+    "verdict": "The witness's word on the session, never the agent's own.",
+    "version": "Of the bot.",
+    "why": "The reason, for people and for the next attempt.",
+}
+
+_OWN: Final = {
+    ("MergeFailed", "candidate"): "The commit; null: none could be built.",
+    ("SessionHandoff", "commit"): "The commit, by its full id; null: no work.",
+    ("Settings", "tasks"): "The most tasks the convoy may have.",
+    ("TaskMerged", "commit"): "What landed; null: there was nothing to change.",
+}
+
+_SIMPLE: Final[dict[object, str]] = {
+    str: "text",
+    int: "number",
+    float: "number",
+    bool: "true or false",
+    NoneType: "null",
+}
+
+
+def tables() -> str:
+    """Return all events, claims and what they are made of, as Markdown."""
+    groups = {"Events": EVENTS, "Claims": CLAIMS, "Parts": PARTS}
+    return "\n".join(
+        f"## {title}\n\n" + "\n".join(map(_section, kinds))
+        for title, kinds in groups.items()
+    )
+
+
+def meaning(kind: type[Struct], field: str) -> str:
+    """Return what a field means.
+
+    Raises:
+        KeyError: nobody has said it yet; say it in convoy/events/.
+    """
+    of = (kind.__name__, field)
+    return _documented().get(of) or _OWN.get(of) or MEANINGS[field]
+
+
+def _section(kind: type[Struct]) -> str:
+    rows = "".join(
+        f"| `{field}` | {_spoken(hint)} | {meaning(kind, field)} |\n"
+        for field, hint in get_type_hints(kind).items()
+        if field != "v"
+    )
+    name = kind.__struct_config__.tag or kind.__name__
+    about = " ".join((inspect.getdoc(kind) or "").split())
+    head = "| field | type | meaning |\n|---|---|---|\n"
+    return f"### `{name}`\n\n{about}\n\n{head}{rows}".replace("<", "&lt;")
+
+
+def _spoken(hint: Any) -> str:  # noqa: ANN401  a type, or a special form of one
+    """Return a type as JSON has it, in words."""
+    origin, args = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return ", ".join(f"`{word}`" for word in args)
+    if origin in (Union, UnionType):
+        return " or ".join(map(_spoken, args))
+    if origin is tuple:
+        return f"list of {_spoken(args[0])}"
+    if origin is dict:
+        return f"{_spoken(args[1])} by name"
+    if hint in _SIMPLE:
+        return _SIMPLE[hint]
+    return f"[{hint.__name__}](#{hint.__name__.lower()})"
+
+
+@cache
+def _documented() -> dict[tuple[str, str], str]:
+    """Return the strings that stand under fields, by class and field."""
+    kinds = (*EVENTS, *CLAIMS, *PARTS)
+    modules = {kind.__module__ for kind in kinds}
+    trees = [ast.parse(inspect.getsource(sys.modules[each])) for each in modules]
+    return {
+        (found.name, field): text
+        for tree in trees
+        for found in tree.body
+        if isinstance(found, ast.ClassDef)
+        for field, text in _strings(found)
+    }
+
+
+def _strings(found: ast.ClassDef) -> Iterator[tuple[str, str]]:
+    for field, below in pairwise(found.body):
+        if isinstance(field, ast.AnnAssign) and isinstance(below, ast.Expr):
+            text = ast.literal_eval(below.value)
+            yield ast.unparse(field.target), " ".join(text.split())

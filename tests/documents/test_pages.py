@@ -1,0 +1,42 @@
+"""`make docs` has nothing to write: the documents say what the code says."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.documents.pages import ROOT, between, main, pages
+
+MARK = "made by make docs -->\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text"), [pytest.param(*each, id=each[0].name) for each in pages()]
+)
+def test_a_document_is_up_to_date(path: Path, text: str) -> None:
+    assert path.read_text("utf-8") == text, "run `make docs`"
+
+
+def test_a_page_without_the_marks_is_not_written_over() -> None:
+    with pytest.raises(ValueError, match="the page has no <!-- keys"):
+        between("mine\n<!-- end of keys -->\n", "keys", "new\n")
+
+
+def test_what_stands_around_the_marks_stays() -> None:
+    page = "one\n<!-- a: made by make docs -->\nold\n<!-- end of a -->\ntwo\n"
+
+    made = between(page, "a", "new\n")
+
+    assert made == page.replace("old\n", "\nnew\n\n")
+    assert between(made, "a", "new\n") == made
+
+
+def test_what_is_out_of_date_is_written(tmp_path: Path) -> None:
+    for path, text in pages():
+        stale = tmp_path / path.relative_to(ROOT)
+        stale.parent.mkdir(parents=True, exist_ok=True)
+        stale.write_text(text.replace(MARK, f"{MARK}old\n"), "utf-8")
+
+    assert main(tmp_path) == 0
+
+    for path, text in pages():
+        assert (tmp_path / path.relative_to(ROOT)).read_text("utf-8") == text

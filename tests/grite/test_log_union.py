@@ -1,0 +1,238 @@
+"""Clones that logged apart meet: nothing is lost, nothing is there twice."""
+
+import os
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from grite.event import CommentAdded, Event
+from grite.log_union import missing, union
+from grite.remote import RefUpdate, Remote, ensure_mirror
+from grite.wal import WAL_REF, Log
+from tests.grite.commits import commit, said
+from tests.grite.vectors import ACTOR, ISSUE, T0
+
+
+@dataclass
+class Replica:
+    """A clone that logs by itself, and knows what it was promised to keep."""
+
+    number: int
+    path: Path
+    url: str
+    promised: list[Event] = field(default_factory=list)
+
+    @property
+    def log(self) -> Log:
+        return Log(self.path)  # opened anew, as a new process would
+
+    @property
+    def actor(self) -> bytes:
+        return bytes([self.number]) * 16
+
+    def append(self, many: int = 1) -> None:
+        log = self.log
+        start = len(self.promised)
+        new = [
+            Event(ISSUE, self.actor, T0 + start + k, CommentAdded(f"{start + k}"))
+            for k in range(many)
+        ]
+        log.append(new, after=log.head(), actor=self.actor, at_ms=T0 + start)
+        self.promised += new
+
+    def meet(self) -> str | None:
+        """Put what only this clone has after the remote's chain, and follow that."""
+        log, remote = self.log, Remote(self.url, self.path)
+        ours, theirs = log.head(), remote.refs([WAL_REF]).get(WAL_REF)
+        if theirs is not None:
+            remote.fetch([f"+{WAL_REF}:refs/seen/grite/wal"])
+        head = theirs
+        if ours is not None:
+            head = union(log, ours, theirs, actor=self.actor, at_ms=T0)
+        if head is not None and head != theirs:
+            remote.push([RefUpdate(WAL_REF, head, theirs)])
+        if head is not None and head != ours:
+            log.set_head(head, ours)
+        return head
+
+    def events(self) -> list[Event]:
+        log = self.log
+        head = log.head()
+        read = log.entries(head) if head else []
+        assert not any(entry.faults for entry in read)
+        return [event for entry in read for event in entry.events]
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("template") / "bare.git"
+    ensure_mirror(path)
+    return path
+
+
+def replicas(template: Path, folder: Path, many: int) -> list[Replica]:
+    """Return clones of one empty remote."""
+    origin = folder / "origin.git"
+    shutil.copytree(template, origin)
+    made = []
+    for number in range(many):
+        path = folder / f"{number}.git"
+        shutil.copytree(template, path)
+        made.append(Replica(number, path, origin.as_uri()))
+    return made
+
+
+@pytest.fixture
+def two(template: Path, tmp_path: Path) -> list[Replica]:
+    return replicas(template, tmp_path, 2)
+
+
+def assert_all_hold_all(clones: Sequence[Replica]) -> None:
+    """Hold that everybody has every promised event once, each clone's in its order."""
+    promised = [event.id for clone in clones for event in clone.promised]
+    origin = Log(Path(clones[0].url.removeprefix("file://")))
+    head = origin.head()
+    for clone in clones:
+        assert clone.log.head() == head
+        held = clone.events()
+        assert sorted(event.id for event in held) == sorted(promised)
+        mine = [event for event in held if event.actor == clone.actor]
+        assert mine == clone.promised
+    if head:
+        said(Path(clones[0].path), "fsck", "--strict", "--no-dangling", head)
+
+
+# --- the ordinary ways ----------------------------------------------------------------
+
+
+def test_two_clones_that_logged_apart_hold_the_same_after_they_met(
+    two: list[Replica],
+) -> None:
+    one, other = two
+    one.append(2)
+    one.meet()
+    other.append()
+    other.append()
+    one.append()
+    one.meet()
+
+    other.meet()
+    one.meet()
+
+    assert_all_hold_all(two)
+    # What was apart came over as one chunk.
+    assert [len(e.events) for e in one.log.entries(one.log.head() or "")] == [2, 1, 2]
+
+
+def test_meeting_with_nothing_to_say_changes_nothing(two: list[Replica]) -> None:
+    one, other = two
+    assert one.meet() is None
+    one.append()
+
+    head = one.meet()
+
+    assert [one.meet(), other.meet(), other.meet()] == [head] * 3
+
+
+def test_who_is_ahead_is_followed_without_a_new_commit(two: list[Replica]) -> None:
+    one, other = two
+    one.append()
+    one.meet()
+    other.meet()
+    one.append()
+    head = one.log.head()
+
+    one.meet()
+    other.meet()
+
+    assert other.log.head() == head
+
+
+def test_an_event_that_both_have_is_there_once(two: list[Replica]) -> None:
+    one, other = two
+    one.append()
+    log = other.log
+    shared = [*one.promised, *one.promised]
+    log.append(shared, after=None, actor=other.actor, at_ms=T0)
+    one.meet()
+
+    other.meet()
+
+    assert_all_hold_all(two)
+
+
+def test_events_keep_their_writer_and_their_time(two: list[Replica]) -> None:
+    one, other = two
+    one.append()
+    other.append()
+    one.meet()
+
+    other.meet()
+
+    entry = other.log.entries(other.log.head() or "")[-1]
+    assert entry.actor == other.actor
+    assert entry.events == tuple(other.promised)
+
+
+def test_a_foreign_commit_on_the_remote_is_kept(
+    two: list[Replica], tmp_path: Path
+) -> None:
+    one, _ = two
+    origin = tmp_path / "origin.git"
+    foreign = commit(origin, {"README.md": b"hello"})
+    said(origin, "update-ref", WAL_REF, foreign)
+    one.append()
+
+    head = one.meet()
+
+    first, second = one.log.entries(head or "")
+    assert first.commit == foreign
+    assert second.events == tuple(one.promised)
+
+
+def test_one_event_that_was_read_back_is_not_missing(log: Log) -> None:
+    event = Event(ISSUE, ACTOR, T0, CommentAdded("a"))
+    head = log.append([event], after=None, actor=ACTOR, at_ms=T0)
+
+    assert missing(log, head, head) == ()
+    assert missing(log, head, None) == (event,)
+
+
+# --- any way --------------------------------------------------------------------------
+
+CLONES = 3
+EXAMPLES = 40 if os.environ.get("BRAT_STRICT") == "1" else 12
+which = st.integers(0, CLONES - 1)
+steps = st.lists(
+    st.one_of(
+        st.tuples(st.just("append"), which, st.integers(1, 3)),
+        st.tuples(st.just("meet"), which, st.none()),
+    ),
+    max_size=14,
+)
+
+
+@pytest.mark.timeout(300)
+@settings(deadline=None, max_examples=EXAMPLES)
+@given(steps)
+def test_any_order_of_appends_and_meetings_ends_with_the_same(
+    template: Path, story: list[tuple[str, int, int | None]]
+) -> None:
+    with TemporaryDirectory() as folder:
+        clones = replicas(template, Path(folder), CLONES)
+        for what, number, amount in story:
+            clone = clones[number]
+            if what == "append":
+                clone.append(amount or 1)
+            else:
+                clone.meet()
+
+        for clone in (*clones, *clones):
+            clone.meet()
+
+        assert_all_hold_all(clones)

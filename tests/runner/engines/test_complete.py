@@ -1,0 +1,109 @@
+"""Every place that an engine has to be in; what fails here says what is left to do."""
+
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from convoy.model.engine_types import ENGINE_TYPES, EngineType
+from convoy.model.records import EngineSpec
+from runner.engines import ENGINES
+from runner.engines.row import Row, program_of
+from runner.engines.shell import read
+from tests.engines import install
+from tests.runner.engines.hearing import SAMPLES, row_of
+
+ROOT = Path(__file__).parents[3]
+UNKNOWN = "made-up"
+WORKFLOWS = ("brat.yml", "brat-task.yml", "brat-task-live.yml")
+HEARD = {row_of(each.stem).name for each in SAMPLES.iterdir() if "-ok" in each.stem}
+
+
+def _says(page: str, text: str) -> bool:
+    return text in (ROOT / page).read_text("utf-8")
+
+
+def _program(row: Row) -> str:
+    return program_of(row, EngineSpec(type=row.name, model="m", args=("-v",)))
+
+
+def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[str]:
+    """Return what is left to do for an engine, a sentence a place."""
+    keys = known.keys if known else ("A_KEY_OF_NOBODY",)
+    places: dict[str, object] = {
+        "add a row to ENGINE_TYPES in convoy/model/engine_types.py": known,
+        "write its module in runner/engines with a ROW of its name": (
+            row and row.name == name
+        ),
+        "let its type have the `keys` that its row has, in that order": (
+            row and known and tuple(dict.fromkeys(row.keys)) == keys
+        ),
+        "let `can_be_limited` of its type agree with `can.tools` of its row": (
+            row and known and known.can_be_limited == bool(row.can.tools)
+        ),
+        "run `make docs` for the list in README.md": _says("README.md", f"`{name}`"),
+        "run `make docs` for the table in docs/engines.md": (
+            _says("docs/engines.md", f"| `{name}` |")
+        ),
+        "run `make docs` for docs/config.schema.json": _says(
+            "docs/config.schema.json", f'"{name}"'
+        ),
+    }
+    if name == "shell":  # it brings its own program
+        return [what for what, is_done in places.items() if not is_done]
+    places |= {
+        "say in its type what it is `good_at`, for the planner": (
+            known and known.good_at
+        ),
+        "say in its row how to `install` it, and give a `sample_model`": (
+            row and row.install and row.sample_model
+        ),
+        "pin its program in tests/engines and list it in install.py": (
+            row and _program(row) in install.PROGRAM_NAMES
+        ),
+        "record what it writes when all is well in tests/runner/engines/samples": (
+            name in HEARD
+        ),
+        "give it a target in Dockerfile": (
+            _says("Dockerfile", f"FROM runner AS runner-{name}\n")
+        ),
+        "measure its image for the table in deploy/fleet/README.md": (
+            _says("deploy/fleet/README.md", f"| `runner-{name}` |")
+        ),
+        "measure a session (python -m benchmarks.engine_memory) for docs/hosting.md": (
+            _says("docs/hosting.md", f"| `{name}` |")
+        ),
+        "hand on its keys in workflows/, and copy these to .github/workflows": all(
+            _says(f"workflows/{each}", f"{key}: ${{{{ secrets.{key} }}}}\n")
+            for each in WORKFLOWS
+            for key in keys
+        ),
+    }
+    return [what for what, is_done in places.items() if not is_done]
+
+
+@pytest.mark.parametrize("name", ENGINE_TYPES)
+def test_an_engine_is_in_every_place(name: str) -> None:
+    assert missing_from(name, ENGINE_TYPES[name], ENGINES[name]) == []
+
+
+def test_an_engine_that_is_nowhere_is_missed_in_every_place() -> None:
+    missed = missing_from(UNKNOWN, None, None)
+
+    assert len(missed) == 15
+    known = EngineType(name=UNKNOWN, good_at="nothing", can_be_limited=False)
+    row = replace(ENGINES["shell"], name=UNKNOWN)
+    done = {*missed} - {*missing_from(UNKNOWN, known, row)}
+    assert done == {
+        "add a row to ENGINE_TYPES in convoy/model/engine_types.py",
+        "write its module in runner/engines with a ROW of its name",
+        "let its type have the `keys` that its row has, in that order",
+        "let `can_be_limited` of its type agree with `can.tools` of its row",
+        "say in its type what it is `good_at`, for the planner",
+        "hand on its keys in workflows/, and copy these to .github/workflows",
+    }
+
+
+def test_a_row_takes_no_key_without_a_vendor_to_use_it_with() -> None:
+    with pytest.raises(ValueError, match="MY_TOKEN for no vendor: give its row"):
+        Row(name="mine", argv=lambda _: ("mine",), read=read, also=("MY_TOKEN",))

@@ -1,0 +1,248 @@
+"""Apps: who they are, where they are installed, and what they show.
+
+https://docs.github.com/apps/creating-github-apps/authenticating-with-a-github-app
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+import jwt
+from msgspec.structs import replace
+
+from brat.forge.resources.account_resource import Access, Permissions, Token, User
+from brat.forge.resources.hook_resource import Hook
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.service.webhook_deliveries import WebhookSender
+from brat.forge.service.webhook_payloads import Kind
+from brat.forge.storage.forge_state import Forge
+from brat.forge.storage.record_store import Store, Table
+from brat.forge.storage.token_store import Caller, digest
+from brat.forge.wire.http_refusals import Refused
+from brat.forge.wire.timestamps import iso
+from brat.forge.wire.urls import node_id
+from grite.errors import BratError
+from tests.world.github_forge.app_records import App, Installation
+
+TOKEN_LASTS: Final = timedelta(hours=1)
+JWT_LASTS_S: Final = 600
+_NO_JWT: Final = "A JSON web token could not be decoded"
+_NO_IAT: Final = (
+    "'Issued at' claim ('iat') must be an Integer representing the time that the "
+    "assertion was issued"
+)
+_NO_EXP: Final = (
+    "'Expiration time' claim ('exp') must be a numeric value representing the future "
+    "time at which the assertion expires"
+)
+_FAR_EXP: Final = "'Expiration time' claim ('exp') is too far in the future"
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewApp:
+    """What its owner says of an App."""
+
+    slug: str
+    owner: str
+    public_key: str
+    """PEM; the private half stays with the App."""
+    permissions: Mapping[str, str]
+    events: tuple[str, ...] = ()
+    """What its webhook hears of; `*` stands for all."""
+    hook: tuple[str, str] | None = None
+    """Where that goes, and the secret."""
+    client_secret: str = ""
+    """With which people sign in; empty: nobody can."""
+    callbacks: tuple[str, ...] = ()
+    """Where they may be sent back to."""
+
+
+class _Tables:
+    """What a forge's file holds of Apps; read once, however many look at it."""
+
+    def __init__(self, store: Store) -> None:
+        self.apps = Table(store, App, lambda r: r.slug)
+        self.installations = Table(store, Installation, lambda r: r.app)
+
+
+_TABLES: Final = WeakKeyDictionary[Store, _Tables]()
+
+
+class Apps:
+    """The Apps of one forge."""
+
+    def __init__(self, forge: Forge) -> None:
+        """Look at what `forge` knows."""
+        self._forge = forge
+        self._store = forge.store
+        if forge.store not in _TABLES:
+            _TABLES[forge.store] = _Tables(forge.store)
+        tables = _TABLES[forge.store]
+        self.known, self.installations = tables.apps, tables.installations
+
+    def add(self, new: NewApp) -> App:
+        """Make an App and the account that it acts as.
+
+        Raises:
+            BratError: the slug is taken, or there is no such owner.
+        """
+        owner = self._forge.user(new.owner)
+        if owner is None:
+            raise BratError(f"there is no account {new.owner}: add it first")
+        if self.known.of(new.slug):
+            raise BratError(f"there is an App {new.slug} already")
+        bot = self._forge.add_user(f"{new.slug}[bot]", kind="Bot")
+        now = self._forge.now()
+        with self._store.change():
+            app = App(
+                id=self._store.next_id(),
+                slug=new.slug,
+                owner=owner.id,
+                bot=bot.id,
+                client_id=f"Iv1.{new.slug}",
+                public_key=new.public_key,
+                permissions=_sorted(new.permissions),
+                events=new.events,
+                created_at=now,
+                secret_digest=digest(new.client_secret) if new.client_secret else "",
+                callbacks=new.callbacks,
+            )
+            if new.hook is not None:
+                self._store.hooks.put(
+                    Hook(
+                        id=self._store.next_id(),
+                        repo=app.id,
+                        url=new.hook[0],
+                        secret=new.hook[1],
+                        events=new.events,
+                        created_at=now,
+                        updated_at=now,
+                    )
+                )
+            return self.known.put(app)
+
+    def install(
+        self, slug: str, full_name: str, permissions: Mapping[str, str] | None = None
+    ) -> Installation:
+        """Install an App in one more repository of its owner; safe to call twice.
+
+        Args:
+            slug: the App's.
+            full_name: the repository's, `owner/name`.
+            permissions: None: all that the App asks for.
+
+        Raises:
+            BratError: there is no such App or repository.
+        """
+        repo = self._forge.known(full_name)
+        app = next(iter(self.known.of(slug)), None)
+        owner = self._forge.user(repo.owner)
+        if app is None or owner is None:
+            raise BratError(f"there is no App {slug}: add it first")
+        granted = app.permissions if permissions is None else _sorted(permissions)
+        self._forge.grant(full_name, f"{slug}[bot]", "write")
+        now = self._forge.now()
+        known = [one for one in self.installations.of(app.id) if one.owner == owner.id]
+        with self._store.change():
+            old = known[0] if known else None
+            return self.installations.put(
+                Installation(
+                    id=old.id if old else self._store.next_id(),
+                    app=app.id,
+                    owner=owner.id,
+                    repos=tuple(sorted({*(old.repos if old else ()), repo.id})),
+                    permissions=granted,
+                    created_at=old.created_at if old else now,
+                    updated_at=now,
+                )
+            )
+
+    def suspend(self, installation: Installation) -> Installation:
+        """Let an installation do nothing any more."""
+        with self._store.change():
+            return self.installations.put(
+                replace(installation, suspended_at=self._forge.now())
+            )
+
+    def installed_in(self, app: App, repo: int) -> Installation | None:
+        """Return an App's installation that covers a repository."""
+        known = self.installations.of(app.id)
+        return next((one for one in known if repo in one.repos), None)
+
+    def token(
+        self, one: Installation, repos: tuple[int, ...], permissions: Permissions
+    ) -> tuple[str, Access]:
+        """Make a token of an installation, for an hour."""
+        app = self.known.get(one.app)
+        bot = self._store.users.get(app.bot) if app else None
+        assert bot is not None
+        access = Access(
+            repos=repos,
+            permissions=permissions,
+            expires_at=iso(self._forge.clock() + TOKEN_LASTS),
+        )
+        return self._forge.keys.add(bot, access=access), access
+
+    def caller(self, signed: str) -> Caller:
+        """Return the App that signed a token.
+
+        Raises:
+            Refused: 401 or 404, as GitHub words it.
+        """
+        try:
+            said = jwt.decode(signed, options={"verify_signature": False})
+            app = self._by_issuer(said["iss"])
+            said = jwt.decode(
+                signed,
+                app.public_key,
+                algorithms=["RS256"],
+                options={"verify_exp": False, "verify_iat": False},
+            )
+        except (jwt.PyJWTError, KeyError):
+            raise Refused(401, _NO_JWT) from None
+        self._in_time(said)
+        bot = self._store.users.get(app.bot)
+        assert bot is not None
+        shown = Token(id=0, user=bot.id, scope="write", digest="")
+        return Caller(bot, shown)
+
+    def acting_as(self, who: User) -> App:
+        """Return the App whose account this is."""
+        return next(one for one in self.known.all() if one.bot == who.id)
+
+    def hear(
+        self,
+        webhooks: WebhookSender,
+        repo: Repository,
+        kind: Kind,
+        payload: Mapping[str, Any],
+    ) -> None:
+        """Tell the Apps that are installed in a repository what happened there."""
+        for one in self.installations.all():
+            if repo.id in one.repos and one.suspended_at is None:
+                named = {"id": one.id, "node_id": node_id("Installation", one.id)}
+                told = {**payload, "installation": named}
+                for hook in self._store.hooks.of(one.app):
+                    webhooks.send(hook, repo, kind, told, installation=one.id)
+
+    def _by_issuer(self, issuer: object) -> App:
+        for app in self.known.all():
+            if issuer in {str(app.id), app.client_id}:
+                return app
+        raise Refused(404, "Integration not found")
+
+    def _in_time(self, said: Mapping[str, Any]) -> None:
+        now = self._forge.clock().timestamp()
+        begins, ends = said.get("iat"), said.get("exp")
+        if not isinstance(begins, int) or begins > now:
+            raise Refused(401, _NO_IAT)
+        if not isinstance(ends, int | float) or ends <= now:
+            raise Refused(401, _NO_EXP)
+        if ends > now + JWT_LASTS_S:
+            raise Refused(401, _FAR_EXP)
+
+
+def _sorted(permissions: Mapping[str, str]) -> Permissions:
+    return tuple(sorted(permissions.items()))

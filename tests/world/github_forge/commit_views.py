@@ -1,0 +1,177 @@
+"""Commits, refs, branches, files and diffs as GitHub writes them, read from git."""
+
+from base64 import encodebytes
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import pygit2
+from pygit2.enums import DeltaStatus
+
+from brat.forge.resources.commit_resource import when
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.wire.urls import Site, node_id
+
+_UNSIGNED = {
+    "verified": False,
+    "reason": "unsigned",
+    "signature": None,
+    "payload": None,
+    "verified_at": None,
+}
+_STATUS = {
+    DeltaStatus.ADDED: "added",
+    DeltaStatus.DELETED: "removed",
+    DeltaStatus.RENAMED: "renamed",
+    DeltaStatus.COPIED: "copied",
+    DeltaStatus.TYPECHANGE: "changed",
+}
+
+
+def _who(who: pygit2.Signature) -> dict[str, str]:
+    return {"name": who.name, "email": who.email, "date": when(who)}
+
+
+def _parents(
+    site: Site, repo: Repository, one: pygit2.Commit, kind: str
+) -> list[dict[str, str]]:
+    return [
+        {
+            "sha": str(sha),
+            "url": f"{site.repo(repo.full_name)}/{kind}/{sha}",
+            "html_url": site.page(repo.full_name, "commit", sha),
+        }
+        for sha in one.parent_ids
+    ]
+
+
+def git_commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
+    """A commit of the git database."""
+    api = f"{site.repo(repo.full_name)}/git"
+    return {
+        "sha": str(one.id),
+        "node_id": node_id("Commit", str(one.id)),
+        "url": f"{api}/commits/{one.id}",
+        "html_url": site.page(repo.full_name, "commit", one.id),
+        "author": _who(one.author),
+        "committer": _who(one.committer),
+        "message": one.message,
+        "tree": {"sha": str(one.tree_id), "url": f"{api}/trees/{one.tree_id}"},
+        "parents": _parents(site, repo, one, "git/commits"),
+        "verification": _UNSIGNED,
+    }
+
+
+def commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
+    """A commit of the repository; its people are not matched with accounts."""
+    api = f"{site.repo(repo.full_name)}/commits/{one.id}"
+    inner = git_commit(site, repo, one)
+    return {
+        "sha": str(one.id),
+        "node_id": node_id("Commit", str(one.id)),
+        "url": api,
+        "html_url": inner["html_url"],
+        "comments_url": api + "/comments",
+        "commit": {
+            key: inner[key]
+            for key in ("url", "author", "committer", "message", "tree", "verification")
+        }
+        | {"comment_count": 0},
+        "author": None,
+        "committer": None,
+        "parents": _parents(site, repo, one, "commits"),
+    }
+
+
+def ref(
+    site: Site, repo: Repository, name: str, found: tuple[str, str]
+) -> dict[str, Any]:
+    """A ref; `found` are the kind and the id of what it points at."""
+    kind, sha = found
+    api = f"{site.repo(repo.full_name)}/git"
+    return {
+        "ref": name,
+        "node_id": node_id("Ref", f"{repo.id}:{name}"),
+        "url": f"{api}/{quote(name)}",
+        "object": {"type": kind, "sha": sha, "url": f"{api}/{kind}s/{sha}"},
+    }
+
+
+def branch(
+    site: Site, repo: Repository, name: str, tip: pygit2.Commit
+) -> dict[str, Any]:
+    """A branch; the default branch is protected when checks are required."""
+    api = f"{site.repo(repo.full_name)}/branches/{quote(name)}"
+    required = repo.settings.required_checks if name == repo.default_branch else ()
+    return {
+        "name": name,
+        "commit": commit(site, repo, tip),
+        "_links": {
+            "self": api,
+            "html": site.page(repo.full_name, "tree", quote(name)),
+        },
+        "protected": bool(required),
+        "protection": {
+            "enabled": bool(required),
+            "required_status_checks": {
+                "enforcement_level": "non_admins" if required else "off",
+                "contexts": list(required),
+                "checks": [{"context": each, "app_id": None} for each in required],
+            },
+        },
+        "protection_url": api + "/protection",
+    }
+
+
+def content(
+    site: Site, repo: Repository, where: tuple[str, str], blob: pygit2.Blob
+) -> dict[str, Any]:
+    """A file; `where` are its path and the revision that was asked for."""
+    path, revision = where
+    api = f"{site.repo(repo.full_name)}/contents/{quote(path)}?ref={quote(revision)}"
+    git = f"{site.repo(repo.full_name)}/git/blobs/{blob.id}"
+    page = site.page(repo.full_name, "blob", quote(revision), quote(path))
+    return {
+        "type": "file",
+        "encoding": "base64",
+        "size": blob.size,
+        "name": path.rpartition("/")[2],
+        "path": path,
+        "content": encodebytes(blob.data).decode(),
+        "sha": str(blob.id),
+        "url": api,
+        "git_url": git,
+        "html_url": page,
+        "download_url": None,
+        "_links": {"self": api, "git": git, "html": page},
+    }
+
+
+def files(
+    site: Site, repo: Repository, diff: pygit2.Diff, head: str
+) -> Iterator[dict[str, Any]]:
+    """Yield the files that a diff touches; `head` is the commit it leads to."""
+    for patch in diff:
+        if patch is None:
+            continue
+        delta = patch.delta
+        path = delta.new_file.path or delta.old_file.path
+        _, added, removed = patch.line_stats
+        shape = {
+            "sha": str(delta.new_file.id),
+            "filename": path,
+            "status": _STATUS.get(delta.status, "modified"),
+            "additions": added,
+            "deletions": removed,
+            "changes": added + removed,
+            "blob_url": site.page(repo.full_name, "blob", head, quote(path)),
+            "raw_url": site.page(repo.full_name, "raw", head, quote(path)),
+            "contents_url": f"{site.repo(repo.full_name)}/contents/{quote(path)}"
+            f"?ref={head}",
+        }
+        if not delta.is_binary:
+            text = patch.text or ""
+            shape["patch"] = text[text.find("@@") :] if "@@" in text else ""
+        if delta.status == DeltaStatus.RENAMED:
+            shape["previous_filename"] = delta.old_file.path
+        yield shape

@@ -1,0 +1,42 @@
+"""What GitHub has beyond the local forge: Apps, sign-in, limits, more of REST."""
+
+from typing import Any
+
+from brat.forge.resources.account_resource import User
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
+from brat.forge.service.webhook_payloads import Kind
+from tests.world.github_forge import (
+    rest_apps,
+    rest_commits,
+    rest_hooks,
+    rest_refs,
+    rest_secrets,
+)
+from tests.world.github_forge.apps import Apps
+from tests.world.github_forge.rate_limits import Limits
+from tests.world.github_forge.sign_in import OAuth
+
+
+def github(service: Service) -> Extension:
+    """Make a served forge as much like GitHub as the tests ask for."""
+    apps = Apps(service.forge)
+
+    def hear(
+        repo: Repository, _actor: User, kind: Kind, payload: dict[str, Any]
+    ) -> None:
+        apps.hear(service.webhooks, repo, kind, payload)
+
+    service.events.heard_by.append(hear)
+    return Extension(
+        routes=(
+            *rest_refs.ROUTES,
+            *rest_commits.ROUTES,
+            *rest_hooks.ROUTES,
+            *rest_secrets.ROUTES,
+            *rest_apps.ROUTES,
+        ),
+        pages=OAuth(service).routes(),
+        guards=(Limits(service.forge).count,),
+    )

@@ -1,0 +1,170 @@
+"""REST: webhooks of a repository and their deliveries.
+
+https://docs.github.com/en/rest/repos/webhooks
+"""
+
+from msgspec import Struct, json
+from msgspec.structs import replace
+
+from brat.forge.resources.hook_resource import Delivery, Hook
+from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.rest.rest_hooks import (
+    CONFIG,
+    HookConfig,
+    asked_hook,
+    checked,
+    configured,
+    shown_config,
+)
+from brat.forge.wire.http_refusals import fault, not_found
+from tests.world.github_forge import hook_views as views
+
+
+class NewHook(Struct):
+    """The body of `POST hooks`."""
+
+    config: HookConfig
+    name: str = "web"
+    events: tuple[str, ...] = ("push",)
+    active: bool = True
+
+
+class HookChange(Struct):
+    """The body of `PATCH hooks/{id}`; what is left out stays."""
+
+    config: HookConfig | None = None
+    events: tuple[str, ...] | None = None
+    active: bool | None = None
+
+
+def _shown(call: Call, hook: Hook) -> dict[str, object]:
+    ended = [d for d in call.store.deliveries.of(hook.id) if not d.pending]
+    return views.hook(call.site, call.repo, hook, ended[-1] if ended else None)
+
+
+async def list_hooks(call: Call) -> Answer:
+    """`GET hooks`."""
+    return call.page(call.store.hooks.of(call.repo.id), lambda one: _shown(call, one))
+
+
+async def create_hook(call: Call) -> Answer:
+    """`POST hooks`."""
+    asked = call.body(NewHook)
+    config = checked(asked.config)
+    if not config.url:
+        raise fault("Hook", "url", "missing_field")
+    if any(one.url == config.url for one in call.store.hooks.of(call.repo.id)):
+        raise fault(
+            "Hook", "config", "custom", "Hook already exists on this repository"
+        )
+    with call.store.change():
+        hook = call.service.forge.add_hook(
+            call.repo.full_name, config.url, config.secret or "", asked.events
+        )
+        hook = call.store.hooks.put(replace(hook, active=asked.active))
+    face = _shown(call, hook)
+    return Answer(face, 201, {"Location": str(face["url"])})
+
+
+async def get_hook(call: Call) -> Answer:
+    """`GET hooks/{id}`."""
+    return Answer(_shown(call, asked_hook(call)))
+
+
+async def change_hook(call: Call) -> Answer:
+    """`PATCH hooks/{id}`."""
+    hook, asked = asked_hook(call), call.body(HookChange)
+    if asked.config is not None:
+        hook = configured(call, hook, asked.config)
+    active = hook.active if asked.active is None else asked.active
+    with call.store.change():
+        hook = call.store.hooks.put(
+            replace(hook, events=asked.events or hook.events, active=active)
+        )
+    return Answer(_shown(call, hook))
+
+
+async def delete_hook(call: Call) -> Answer:
+    """`DELETE hooks/{id}`, and all it delivered."""
+    hook = asked_hook(call)
+    with call.store.change():
+        for delivery in call.store.deliveries.of(hook.id):
+            call.store.deliveries.remove(delivery)
+        for payload in call.store.payloads.of(hook.id):
+            call.store.payloads.remove(payload)
+        call.store.hooks.remove(hook)
+    return Answer(status=204)
+
+
+async def get_config(call: Call) -> Answer:
+    """`GET hooks/{id}/config`."""
+    return Answer(shown_config(asked_hook(call)))
+
+
+# --- deliveries -----------------------------------------------------------------------
+
+
+def _delivery(call: Call) -> Delivery:
+    delivery = found(call.store.deliveries.get(call.number("delivery")))
+    if delivery.hook != asked_hook(call).id:
+        raise not_found()
+    return delivery
+
+
+async def list_deliveries(call: Call) -> Answer:
+    """`GET hooks/{id}/deliveries`: those that ended, newest first."""
+    known = call.store.deliveries.of(asked_hook(call).id)
+    ended = [one for one in reversed(known) if not one.pending]
+    return call.page(ended, views.delivery)
+
+
+async def get_delivery(call: Call) -> Answer:
+    """`GET hooks/{id}/deliveries/{id}`: with what was sent."""
+    delivery = _delivery(call)
+    payload = found(call.store.payloads.get(delivery.id))
+    more = {
+        "url": asked_hook(call).url,
+        "request": {"headers": {}, "payload": json.decode(payload.body)},
+        "response": {"headers": {}, "payload": None},
+    }
+    return Answer(views.delivery(delivery) | more)
+
+
+def send_again(call: Call, delivery: Delivery) -> None:
+    """Deliver the same payload once more, under the same GUID."""
+    payload = found(call.store.payloads.get(delivery.id))
+    with call.store.change():
+        again = Delivery(
+            id=call.store.next_id(),
+            hook=delivery.hook,
+            repo=delivery.repo,
+            guid=delivery.guid,
+            event=delivery.event,
+            action=delivery.action,
+            installation=delivery.installation,
+            redelivery=True,
+            created_at=call.service.forge.now(),
+        )
+        call.service.webhooks.keep(again, payload.body)
+
+
+async def redeliver(call: Call) -> Answer:
+    """`POST hooks/{id}/deliveries/{id}/attempts`."""
+    send_again(call, _delivery(call))
+    return Answer({}, 202)
+
+
+_HOOKS = "/repos/{owner}/{repo}/hooks"
+_ONE = _HOOKS + r"/{hook:\d+}"
+_DELIVERY = _ONE + r"/deliveries/{delivery:\d+}"
+ROUTES = (
+    Route("GET", _HOOKS, list_hooks, "admin"),
+    Route("POST", _HOOKS, create_hook, "admin"),
+    Route("GET", _ONE, get_hook, "admin"),
+    Route("PATCH", _ONE, change_hook, "admin"),
+    Route("DELETE", _ONE, delete_hook, "admin"),
+    Route("GET", CONFIG, get_config, "admin"),
+    Route("GET", _ONE + "/deliveries", list_deliveries, "admin"),
+    Route("GET", _DELIVERY, get_delivery, "admin"),
+    Route("POST", _DELIVERY + "/attempts", redeliver, "admin"),
+)

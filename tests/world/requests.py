@@ -1,0 +1,47 @@
+"""Requests put to rules in memory, by the one way that the bot's requests go."""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from bot.context.bot_context import BotContext
+from bot.messages.replies import Reply
+from bot.repository.draft import Draft
+from bot.verbs.carry_out import carry_out
+from bot.verbs.request_context import Asker
+from bot.verbs.verb import Request
+from convoy.events.command import Command, Refusal
+from tests.world.model.bot import Bot
+from tests.world.model.forge import Forge
+from tests.world.rules import ACTOR, Rules
+
+NO_CONFIGURATION: Final = Path(os.devnull)
+
+
+class RulesDraft(Draft):
+    """A draft over rules in memory: what it takes is true at once."""
+
+    def __init__(self, rules: Rules) -> None:
+        self._rules = rules
+        self.state = rules.state
+        self.now = rules.now
+        self.refs = {}
+
+    def submit(self, command: Command) -> Refusal | None:
+        """Put it to the rules."""
+        refused = self._rules.ask(command)
+        self.state = self._rules.state
+        return refused
+
+
+def bot_context(configuration: Path = NO_CONFIGURATION) -> BotContext:
+    """Return the tools of a bot whose repository has this configuration."""
+    context = Bot(Forge(), ACTOR, []).context
+    update = {"config_file": configuration}
+    context.settings = context.settings.model_copy(update=update)
+    return context
+
+
+async def carried_out(rules: Rules, asker: Asker, request: Request) -> Reply:
+    """Carry out one request."""
+    return await carry_out(bot_context(), RulesDraft(rules), asker, request)
