@@ -10,15 +10,16 @@ from convoy.readiness.observed import Checks, Observed, judge
 async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
     """Return runs, checks and refs, asking only for those that may have changed.
 
-    A run that has ended is not asked for again.
+    A run that has ended is not asked for again. A run whose id is new to the log is
+    asked for at once: what the forge said of it before could not be understood.
     """
     seen = context.observed
-    if "runs" in parts:
-        awaited = frozenset(
-            task.attempt.run
-            for _, task in context.mirror.state.running()
-            if task.attempt is not None and task.attempt.run
-        )
+    awaited = frozenset(
+        task.attempt.run
+        for _, task in context.mirror.state.running()
+        if task.attempt is not None and task.attempt.run
+    )
+    if "runs" in parts or awaited - seen.runs.keys():
         ended = {n: r for n, r in seen.runs.items() if r.completed and n in awaited}
         asked = awaited - ended.keys()
         new = await context.github.runs.states(asked) if asked else {}
