@@ -3,6 +3,9 @@
 Prints one line of JSON, {"url": ...}, when it can be reached. It ends when its standard
 input does, so that it never outlives whoever started it, or on SIGTERM or SIGINT.
 Workflow runs live on; the next forge on the same folder finds them.
+
+A package may add to it, as the tests do: an entry point of the group `brat.forge` names
+a function from the `Service` to an `Extension`.
 """
 
 import argparse
@@ -13,11 +16,15 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from contextlib import ExitStack
+from importlib.metadata import entry_points
 from pathlib import Path
 
 from brat.forge.http_server import serving
+from brat.forge.rest.rest_call import Extension
 from brat.forge.service.run_launcher import How
+from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
 from brat.forge.traffic_recording import Observer, writer
 from grite.errors import BratError
@@ -61,6 +68,14 @@ def _executor(text: str) -> tuple[str, ...]:
     return tuple(words)
 
 
+def _extension() -> Callable[[Service], Extension] | None:
+    """Return what an installed package adds; None: there is no such package."""
+    for point in entry_points(group="brat.forge"):
+        extend: Callable[[Service], Extension] = point.load()
+        return extend
+    return None
+
+
 def _watch_parent(loop: asyncio.AbstractEventLoop, ended: asyncio.Event) -> None:
     """Set `ended` when standard input ends. In a thread: it may be any kind of file."""
 
@@ -83,7 +98,9 @@ async def _serve(
         tasks_only=arguments.tasks_only,
         feed=arguments.feed,
     )
-    async with serving(forge, arguments.port, how=how, observe=observe) as url:
+    async with serving(
+        forge, arguments.port, how=how, observe=observe, extend=_extension()
+    ) as url:
         print(json.dumps({"url": url}), flush=True)  # noqa: T201  the promised line
         _watch_parent(loop, ended)
         await ended.wait()

@@ -19,6 +19,7 @@ from grite import git
 from grite.git import Completed
 from tests.contract.openapi import github as contract
 from tests.world.github_forge.extension import github
+from tests.world.github_forge.injected_faults import Faults
 
 Json = Any
 REPO = "alice/app"
@@ -94,6 +95,11 @@ class Town:
     client: httpx.AsyncClient
     folder: Path
     checkouts: list[Checkout] = field(default_factory=list)
+
+    @property
+    def faults(self) -> Faults:
+        """What the forge refuses because the story says so."""
+        return Faults(self.forge.folder)
 
     async def ask(
         self,
@@ -175,8 +181,11 @@ async def town(
 ) -> AsyncIterator[Town]:
     """Serve a forge; at the end nothing may have gone against GitHub's contract."""
     faults: list[str] = []
+    asked_for = Faults(forge.folder)
 
     def judge(exchange: Exchange) -> None:
+        if exchange.status >= 400 and asked_for.answered(exchange):
+            return
         faults.extend(contract().faults(exchange))
         if exchange.status >= 500:
             faults.append(

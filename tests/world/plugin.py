@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +30,29 @@ def installed(folder: Path, page: str, **more: str) -> Path:
         page: such as `docs/engines.md`.
         more: text that is added to a module, by its name.
     """
+    files = blocks(page)
+    project = tomllib.loads(files.pop("pyproject.toml"))["project"]
+    python = python_with(
+        folder,
+        {"name": project["name"], "version": project["version"]},
+        project["entry-points"],
+    )
+    (site,) = python.parents[1].glob("lib/*/site-packages")
+    for name, text in files.items():
+        (site / name).write_text(text + more.get(Path(name).stem, ""))
+    return python
+
+
+def python_with(
+    folder: Path, named: Mapping[str, str], points: Mapping[str, Mapping[str, str]]
+) -> Path:
+    """Return a Python that has this one's packages, these tests, and one package more.
+
+    Args:
+        folder: where it is put.
+        named: the package's `name` and `version`.
+        points: its entry points, by group and name.
+    """
     home = folder / "venv"
     command = [sys.executable, "-m", "venv", "--without-pip", str(home)]
     subprocess.run(command, check=True)
@@ -36,18 +60,13 @@ def installed(folder: Path, page: str, **more: str) -> Path:
     ours = sorted(each for each in sys.path if each.endswith("site-packages"))
     paths = "".join(f"import site; site.addsitedir({each!r})\n" for each in ours)
     (site / "ours.pth").write_text(f"{paths}{ROOT}\n")
-    files = blocks(page)
-    project = tomllib.loads(files.pop("pyproject.toml"))["project"]
-    for name, text in files.items():
-        (site / name).write_text(text + more.get(Path(name).stem, ""))
-    package = project["name"].replace("-", "_")
-    facts = site / f"{package}-{project['version']}.dist-info"
+    facts = site / f"{named['name'].replace('-', '_')}-{named['version']}.dist-info"
     facts.mkdir()
-    name = f"Name: {project['name']}\nVersion: {project['version']}\n"
-    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\n{name}")
-    points = (
+    text = f"Name: {named['name']}\nVersion: {named['version']}\n"
+    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\n{text}")
+    groups = (
         f"[{group}]\n" + "".join(f"{n} = {value}\n" for n, value in each.items())
-        for group, each in project["entry-points"].items()
+        for group, each in points.items()
     )
-    (facts / "entry_points.txt").write_text("".join(points))
+    (facts / "entry_points.txt").write_text("".join(groups))
     return home / "bin/python"

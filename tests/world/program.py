@@ -27,9 +27,11 @@ class Program:
 
 
 @contextmanager
-def serving_program(folder: Path, *more: str) -> Iterator[Program]:
+def serving_program(
+    folder: Path, *more: str, python: Path = Path(sys.executable)
+) -> Iterator[Program]:
     """Run `python -I -m brat.forge` on a folder; it is gone when the block ends."""
-    argv = [sys.executable, "-I", "-m", "brat.forge", "--dir", str(folder), *more]
+    argv = [str(python), "-I", "-m", "brat.forge", "--dir", str(folder), *more]
     with subprocess.Popen(
         argv,
         stdin=subprocess.PIPE,

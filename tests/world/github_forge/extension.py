@@ -15,6 +15,7 @@ from tests.world.github_forge import (
     rest_secrets,
 )
 from tests.world.github_forge.apps import Apps
+from tests.world.github_forge.injected_faults import Faults
 from tests.world.github_forge.rate_limits import Limits
 from tests.world.github_forge.sign_in import OAuth
 
@@ -38,5 +39,5 @@ def github(service: Service) -> Extension:
             *rest_apps.ROUTES,
         ),
         pages=OAuth(service).routes(),
-        guards=(Limits(service.forge).count,),
+        guards=(Limits(service.forge).count, Faults(service.forge.folder).guard),
     )

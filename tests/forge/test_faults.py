@@ -1,0 +1,75 @@
+"""A story's refusals: asked for, counted, lifted; also across processes."""
+
+from pathlib import Path
+
+import httpx
+import pytest
+
+from brat.forge import Forge
+from tests.world.extended import python
+from tests.world.forge import REPO, Town, settle_in
+from tests.world.github_forge.injected_faults import Faults
+from tests.world.program import serving_program
+
+SAID = "This issue was deleted"
+COMMENTS = ".*/issues/1/comments"
+WORDS = {"body": "hello"}
+
+
+async def statuses(here: Town, times: int) -> list[int]:
+    asked = [await here.ask("POST", "issues/1/comments", WORDS) for _ in range(times)]
+    return [answer.status_code for answer in asked]
+
+
+@pytest.mark.parametrize("status", [403, 404, 410, 422, 500])
+async def test_a_write_is_refused_until_that_is_lifted(here: Town, status: int) -> None:
+    await here.issue()
+    here.faults.refuse("POST", COMMENTS, status, SAID)
+
+    refused = await here.ask("POST", "issues/1/comments", WORDS)
+    assert (refused.status_code, refused.json()["message"]) == (status, SAID)
+    assert await here.get("issues/1/comments") == []
+
+    here.faults.lift()
+    assert await statuses(here, 1) == [201]
+    (met,) = here.faults.refused()
+    assert met.path == f"/repos/{REPO}/issues/1/comments"
+
+
+async def test_the_nth_and_no_other_can_be_refused(here: Town) -> None:
+    await here.issue()
+    here.faults.refuse("POST", COMMENTS, 410, SAID, 2, first=2)
+
+    assert await statuses(here, 4) == [201, 410, 410, 201]
+    assert [one.status for one in here.faults.met()] == [0, 410, 410, 0]
+
+
+async def test_one_of_two_can_be_lifted(here: Town) -> None:
+    await here.issue()
+    gone = here.faults.refuse("POST", COMMENTS, 410, SAID)
+    here.faults.refuse("PATCH|PUT", ".*", 403, SAID)
+
+    assert await statuses(here, 1) == [410]
+    here.faults.lift(gone)
+    assert await statuses(here, 1) == [201]
+    assert (await here.ask("PATCH", "issues/1", {"title": "x"})).status_code == 403
+
+
+def test_a_forge_of_its_own_process_refuses_too(
+    forge: Forge, source: Path, tmp_path: Path
+) -> None:
+    token = settle_in(forge, source)["alice"]
+    forge.close()
+    faults = Faults(tmp_path / "forge")
+    faults.refuse("POST", f"/repos/{REPO}/issues", 422, SAID)
+
+    headers = {"Authorization": f"Bearer {token}"}
+    with (
+        serving_program(tmp_path / "forge", python=python(tmp_path)) as program,
+        httpx.Client(trust_env=False, headers=headers) as client,
+    ):
+        url = f"{program.url}/api/v3/repos/{REPO}/issues"
+        assert client.post(url, json={"title": "x"}).status_code == 422
+        faults.lift()
+        assert client.post(url, json={"title": "x"}).status_code == 201
+    assert len(faults.refused()) == 1

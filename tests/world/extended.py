@@ -1,0 +1,27 @@
+"""The CLI with a local forge that has all of the tests' world: faults, Apps, limits."""
+
+from pathlib import Path
+
+from tests.world.github_forge.injected_faults import Faults
+from tests.world.plugin import python_with
+from tests.world.terminal import Terminal
+
+PACKAGE = {"name": "brat-forge-of-the-tests", "version": "1"}
+POINTS = {"brat.forge": {"github": "tests.world.github_forge.extension:github"}}
+
+
+def python(folder: Path) -> Path:
+    """Return a Python whose `brat.forge` is extended, put into `folder`."""
+    return python_with(folder, PACKAGE, POINTS)
+
+
+def extended(terminal: Terminal) -> Terminal:
+    """Let `brat`, typed there, start a forge with the tests' world; return it."""
+    path = python(terminal.home)
+    terminal.install("brat", f'exec {path} -I -m brat "$@"\n')
+    return terminal
+
+
+def faults(terminal: Terminal) -> Faults:
+    """Return what the terminal's forge refuses; `brat init` came before."""
+    return Faults(terminal.cwd / ".git/brat/forge")
