@@ -23,7 +23,7 @@ from brat.forge.resources.repository_resource import Repository
 from brat.forge.rest.request_gate import authenticate, visible
 from brat.forge.rest.token_permissions import grants
 from brat.forge.service.programs import git_environment
-from brat.forge.service.webhook_payloads import Move
+from brat.forge.storage.git_storage import Move
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused
 

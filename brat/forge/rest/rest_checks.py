@@ -202,6 +202,7 @@ async def create_status(call: Call) -> Answer:
                 target_url=asked.target_url,
             )
         )
+        call.service.events.status(call.repo, call.user, status)
     face = check_resource.status(call.site, call.repo, status, call.user)
     return Answer(face, 201, {"Location": face["url"]})
 

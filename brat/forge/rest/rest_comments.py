@@ -129,7 +129,8 @@ async def delete_comment(call: Call) -> Answer:
     issue = found(call.store.issues.get(comment.issue))
     with call.store.change():
         call.store.comments.remove(comment)
-        call.store.issues.put(replace(issue, comments=issue.comments - 1))
+        issue = call.store.issues.put(replace(issue, comments=issue.comments - 1))
+        call.service.events.comment(call.repo, call.user, "deleted", (issue, comment))
     return Answer(status=204)
 
 

@@ -66,6 +66,16 @@ def checked(resource: str, title: str | None, body: str | None) -> None:
         raise fault(resource, "body", "custom", said)
 
 
+def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]:
+    """Return what an edit changes, as webhooks tell it."""
+    was: dict[str, Any] = {}
+    if title != issue.title:
+        was["title"] = {"from": issue.title}
+    if body != issue.body:
+        was["body"] = {"from": issue.body or ""}
+    return was
+
+
 async def list_issues(call: Call) -> Answer:
     """`GET issues`: newest first, pull requests among them."""
     state = call.asked("state", "open")
@@ -147,11 +157,7 @@ def _edit(call: Call, issue: Issue, asked: IssueChange) -> Issue:
     title = issue.title if isinstance(asked.title, UnsetType) else asked.title
     body = issue.body if isinstance(asked.body, UnsetType) else asked.body
     checked("Issue", title, body)
-    was: dict[str, Any] = {}
-    if title != issue.title:
-        was["title"] = {"from": issue.title}
-    if body != issue.body:
-        was["body"] = {"from": issue.body or ""}
+    was = written_before(issue, title, body)
     if not was:
         return issue
     now = call.service.forge.now()

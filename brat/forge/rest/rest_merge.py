@@ -10,7 +10,7 @@ from brat.forge.resources.pull_resource import Pull
 from brat.forge.rest.rest_call import Answer, Call, Route
 from brat.forge.rest.rest_pulls import pull_of
 from brat.forge.service.merge_methods import MergeOptions, Method
-from brat.forge.service.webhook_payloads import Move
+from brat.forge.storage.git_storage import Move
 from brat.forge.wire.http_refusals import Refused
 
 

@@ -12,7 +12,7 @@ from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.pull_resource import Pull, Review
 from brat.forge.rest.label_changes import note
 from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.rest_issues import checked
+from brat.forge.rest.rest_issues import checked, written_before
 from brat.forge.wire.http_refusals import Refused, fault
 
 _STATES = {
@@ -166,13 +166,14 @@ async def change_pull(call: Call) -> Answer:
     title = issue.title if isinstance(asked.title, UnsetType) else asked.title
     body = issue.body if isinstance(asked.body, UnsetType) else asked.body
     checked("PullRequest", title, body)
+    was = written_before(issue, title, body)
     with call.store.change():
-        if (title, body) != (issue.title, issue.body):
+        if was:
             now = call.service.forge.now()
             call.store.issues.put(
                 replace(issue, title=title, body=body, updated_at=now)
             )
-            call.service.events.pull(call.repo, call.user, "edited", pull)
+            call.service.events.pull(call.repo, call.user, "edited", pull, changes=was)
         if asked.state == "closed" and issue.state == "open":
             call.service.pushes.close(call.repo, call.user, pull)
         elif asked.state == "open" and issue.state == "closed":

@@ -89,6 +89,7 @@ class Judge:
                 head_sha=commit,
                 name=NAME,
                 app=ACTIONS_APP,
+                started_at=self._context.forge.now(),
                 job=Job(ref=ref.removeprefix(ids.HEADS)),
             )
         )

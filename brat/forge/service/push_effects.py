@@ -11,8 +11,9 @@ from brat.forge.resources.issue_resource import Issue, IssueEvent
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.service.local_ci import Judge
-from brat.forge.service.webhook_payloads import Events, Move
+from brat.forge.service.webhook_payloads import Events
 from brat.forge.storage.forge_state import Forge
+from brat.forge.storage.git_storage import Move
 
 
 class Pushes:

@@ -110,7 +110,14 @@ class Renderer:
     def full_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
         """A pull request with its size, and whether it can be merged."""
         facts = self._pull_facts(repo, one)
-        size = self._size(repo, one, facts.issue)
+        mergeable = self._merges.mergeable(repo, one, facts.issue)
+        size = self._size(repo, one, mergeable)
+        return pull_resource.full_pull(self._context.site, one, facts, size)
+
+    def announced_pull(self, repo: Repository, one: Pull) -> dict[str, Any]:
+        """A pull request as webhooks show it, before anybody knows if it can merge."""
+        facts = self._pull_facts(repo, one)
+        size = self._size(repo, one, (None, "unknown"))
         return pull_resource.full_pull(self._context.site, one, facts, size)
 
     def review(self, repo: Repository, one: Review, number: int) -> dict[str, Any]:
@@ -131,14 +138,15 @@ class Renderer:
             labels=self.labels(issue),
         )
 
-    def _size(self, repo: Repository, one: Pull, issue: Issue) -> pull_resource.Size:
+    def _size(
+        self, repo: Repository, one: Pull, mergeable: tuple[bool | None, str]
+    ) -> pull_resource.Size:
         bare = self._forge.bare(repo)
         fork = bare.fork_point(one.base_sha, one.head_sha)
         stats = diff(bare, fork, one.head_sha).stats if fork else None
-        mergeable, state = self._merges.mergeable(repo, one, issue)
         return pull_resource.Size(
-            mergeable=mergeable,
-            state=state,
+            mergeable=mergeable[0],
+            state=mergeable[1],
             merger=self.who(one.merged_by) if one.merged_by is not None else None,
             commits=len(bare.between(one.base_sha, one.head_sha)),
             additions=stats.insertions if stats else 0,

@@ -67,9 +67,12 @@ class WebhookSender:
         *,
         installation: int | None = None,
     ) -> None:
-        """Keep a payload for a hook if it wants it; only inside `Store.change`."""
+        """Keep a payload for a hook if it wants it; only inside `Store.change`.
+
+        A ping goes to a hook whatever it asked for.
+        """
         event, action = kind
-        if hook.active and {event, "*"} & {*hook.events}:
+        if hook.active and {event, "*"} & {*hook.events, "ping"}:
             like = Delivery(
                 id=self._store.next_id(),
                 hook=hook.id,

@@ -3,35 +3,28 @@
 https://docs.github.com/en/webhooks/webhook-events-and-payloads
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
+from brat.forge.resources import check_resource, commit_resource, run_resource
 from brat.forge.resources.account_resource import User
-from brat.forge.resources.check_resource import CheckRun
-from brat.forge.resources.commit_resource import simple_commit
+from brat.forge.resources.check_resource import CheckRun, CommitStatus
 from brat.forge.resources.issue_resource import Comment, Issue, Label
 from brat.forge.resources.pull_resource import Pull, Review
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.resources.run_resource import Run
+from brat.forge.service import push_payloads
 from brat.forge.service.forge_context import ForgeContext
 from brat.forge.service.renderer import Renderer
+from brat.forge.storage.git_storage import Move
 from brat.forge.storage.record_store import Store
 
 Kind = tuple[str, str | None]
 """An event and its action."""
 Hear = Callable[[Repository, User, Kind, dict[str, Any]], None]
-NO_COMMIT = "0" * 40
-MOST_COMMITS = 2048
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """The move of one ref; None: the ref did not exist before, or is deleted."""
-
-    ref: str
-    before: str | None
-    after: str | None
+MOST_BRANCHES = 10
+"""How many branches a status is told with."""
 
 
 class Events:
@@ -87,7 +80,7 @@ class Events:
         found: tuple[Issue, Comment],
         **more: Any,  # noqa: ANN401  JSON
     ) -> None:
-        """A comment was created or edited."""
+        """A comment was created, edited or deleted."""
         issue, comment = found
         body = {
             "issue": self.renderer.issue(repo, issue),
@@ -106,8 +99,7 @@ class Events:
         """A pull request was opened, closed, reopened, edited, or its head moved."""
         body = {
             "number": pull.number,
-            "pull_request": self.renderer.pull(repo, pull)
-            | {"merged": pull.merged_at is not None, "mergeable": None},
+            "pull_request": self.renderer.announced_pull(repo, pull),
         }
         self._send(repo, actor, ("pull_request", action), body | more)
 
@@ -122,30 +114,46 @@ class Events:
         self._send(repo, actor, ("pull_request_review", "submitted"), body)
 
     def push(self, repo: Repository, actor: User, move: Move) -> None:
-        """A branch or tag moved. Other refs are not told of, as on GitHub."""
-        if not move.ref.startswith(("refs/heads/", "refs/tags/")):
+        """A branch or tag moved, came or went; other refs are not told of."""
+        if not push_payloads.told(move.ref):
             return
-        bare = self._forge.bare(repo)
-        before, after = move.before, move.after
-        forced = bool(before and after and not bare.reaches(after, before))
-        head = bare.commit(after) if after else None
-        commits = []
-        if head is not None and before and bare.commit(before):
-            commits = bare.between(before, str(head.id))[-MOST_COMMITS:]
-        body: dict[str, Any] = {
-            "ref": move.ref,
-            "before": before or NO_COMMIT,
-            "after": after or NO_COMMIT,
-            "created": before is None,
-            "deleted": after is None,
-            "forced": forced,
-            "base_ref": None,
-            "compare": self._context.site.page(repo.full_name, "compare", str(after)),
-            "commits": [simple_commit(one) for one in commits],
-            "head_commit": simple_commit(head) if head is not None else None,
-            "pusher": {"name": actor.login, "email": f"{actor.login}@localhost"},
-        }
+        found = (repo, self._forge.bare(repo))
+        body = push_payloads.push(self._context.site, found, actor, move)
         self._send(repo, actor, ("push", None), body)
+        also = push_payloads.coming_or_going(repo, move)
+        if also is not None:
+            event, body = also
+            self._send(repo, actor, (event, None), body)
+
+    def status(self, repo: Repository, actor: User, status: CommitStatus) -> None:
+        """A commit was given a status."""
+        bare, site = self._forge.bare(repo), self._context.site
+        commit = bare.commit(status.sha)
+        if commit is None:
+            return
+        face = check_resource.status(site, repo, status, actor)
+        kept = ("id", "state", "context", "description", "target_url", "avatar_url")
+        body = {key: face[key] for key in (*kept, "created_at", "updated_at")} | {
+            "sha": status.sha,
+            "name": repo.full_name,
+            "commit": commit_resource.commit(site, repo, commit),
+            "branches": list(islice(self._holding(repo, status.sha), MOST_BRANCHES)),
+        }
+        self._send(repo, actor, ("status", None), body)
+
+    def _holding(self, repo: Repository, sha: str) -> Iterator[dict[str, Any]]:
+        """Yield the branches that hold a commit."""
+        bare = self._forge.bare(repo)
+        where = f"{self._context.site.repo(repo.full_name)}/commits/"
+        for ref, tip in bare.refs("refs/heads/").items():
+            if bare.reaches(tip, sha):
+                name = ref.removeprefix("refs/heads/")
+                protected = bool(repo.settings.required_checks)
+                yield {
+                    "name": name,
+                    "commit": {"sha": tip, "url": where + tip},
+                    "protected": protected and name == repo.default_branch,
+                }
 
     def check_run(
         self, repo: Repository, actor: User, action: str, check: CheckRun
@@ -156,7 +164,10 @@ class Events:
 
     def run(self, repo: Repository, actor: User, action: str, run: Run) -> None:
         """A workflow run was requested, is in progress, or completed."""
-        body = {"workflow_run": self.renderer.run(repo, run)}
+        body = {
+            "workflow_run": self.renderer.run(repo, run),
+            "workflow": run_resource.workflow(self._context.site, repo, run.path),
+        }
         self._send(repo, actor, ("workflow_run", action), body)
 
     def _send(

@@ -7,6 +7,7 @@ lock, under which pushes run too.
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -25,6 +26,15 @@ _CONFIG: Final = (
     ("core.fsync", "none"),
     ("core.logAllRefUpdates", "false"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """The move of one ref; None: the ref did not exist before, or is deleted."""
+
+    ref: str
+    before: str | None
+    after: str | None
 
 
 class Bare:
@@ -116,6 +126,14 @@ class Bare:
         """Return the commits of `head` that `base` does not have, oldest first."""
         walk = self.git.walk(head, SortMode.TOPOLOGICAL | SortMode.REVERSE)
         walk.hide(base)
+        return list(walk)
+
+    def news(self, branch: str, tip: str) -> list[pygit2.Commit]:
+        """Return the commits of `tip` that no other branch has, oldest first."""
+        walk = self.git.walk(tip, SortMode.TOPOLOGICAL | SortMode.REVERSE)
+        for name, target in self.refs("refs/heads/").items():
+            if name != branch:
+                walk.hide(target)
         return list(walk)
 
     # --- content ------------------------------------------------------------------

@@ -8,17 +8,10 @@ from urllib.parse import quote
 import pygit2
 from pygit2.enums import DeltaStatus
 
-from brat.forge.resources.commit_resource import when
+from brat.forge.resources.commit_resource import commit
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.wire.urls import Site, node_id
 
-_UNSIGNED = {
-    "verified": False,
-    "reason": "unsigned",
-    "signature": None,
-    "payload": None,
-    "verified_at": None,
-}
 _STATUS = {
     DeltaStatus.ADDED: "added",
     DeltaStatus.DELETED: "removed",
@@ -26,61 +19,6 @@ _STATUS = {
     DeltaStatus.COPIED: "copied",
     DeltaStatus.TYPECHANGE: "changed",
 }
-
-
-def _who(who: pygit2.Signature) -> dict[str, str]:
-    return {"name": who.name, "email": who.email, "date": when(who)}
-
-
-def _parents(
-    site: Site, repo: Repository, one: pygit2.Commit, kind: str
-) -> list[dict[str, str]]:
-    return [
-        {
-            "sha": str(sha),
-            "url": f"{site.repo(repo.full_name)}/{kind}/{sha}",
-            "html_url": site.page(repo.full_name, "commit", sha),
-        }
-        for sha in one.parent_ids
-    ]
-
-
-def git_commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
-    """A commit of the git database."""
-    api = f"{site.repo(repo.full_name)}/git"
-    return {
-        "sha": str(one.id),
-        "node_id": node_id("Commit", str(one.id)),
-        "url": f"{api}/commits/{one.id}",
-        "html_url": site.page(repo.full_name, "commit", one.id),
-        "author": _who(one.author),
-        "committer": _who(one.committer),
-        "message": one.message,
-        "tree": {"sha": str(one.tree_id), "url": f"{api}/trees/{one.tree_id}"},
-        "parents": _parents(site, repo, one, "git/commits"),
-        "verification": _UNSIGNED,
-    }
-
-
-def commit(site: Site, repo: Repository, one: pygit2.Commit) -> dict[str, Any]:
-    """A commit of the repository; its people are not matched with accounts."""
-    api = f"{site.repo(repo.full_name)}/commits/{one.id}"
-    inner = git_commit(site, repo, one)
-    return {
-        "sha": str(one.id),
-        "node_id": node_id("Commit", str(one.id)),
-        "url": api,
-        "html_url": inner["html_url"],
-        "comments_url": api + "/comments",
-        "commit": {
-            key: inner[key]
-            for key in ("url", "author", "committer", "message", "tree", "verification")
-        }
-        | {"comment_count": 0},
-        "author": None,
-        "committer": None,
-        "parents": _parents(site, repo, one, "commits"),
-    }
 
 
 def ref(

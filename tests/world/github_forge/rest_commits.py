@@ -1,5 +1,6 @@
 """REST: branches, commits, files, and what lies between two commits."""
 
+from brat.forge.resources import commit_resource
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.rest.rest_pulls import pull_of
 from brat.forge.service.renderer import diff
@@ -28,7 +29,7 @@ async def get_commit(call: Call) -> Answer:
     if sha is None:
         raise Refused(422, f"No commit found for SHA: {call.word('ref')}")
     commit = found(call.bare.commit(sha))
-    face = commit_views.commit(call.site, call.repo, commit)
+    face = commit_resource.commit(call.site, call.repo, commit)
     if commit.parent_ids:
         change = diff(call.bare, str(commit.parent_ids[0]), sha)
     else:
@@ -76,17 +77,19 @@ async def compare(call: Call) -> Answer:
             "permalink_url": page,
             "diff_url": page + ".diff",
             "patch_url": page + ".patch",
-            "base_commit": commit_views.commit(
+            "base_commit": commit_resource.commit(
                 site, repo, found(call.bare.commit(base))
             ),
-            "merge_base_commit": commit_views.commit(
+            "merge_base_commit": commit_resource.commit(
                 site, repo, found(call.bare.commit(fork))
             ),
             "status": words[bool(ahead), bool(behind)],
             "ahead_by": len(ahead),
             "behind_by": len(behind),
             "total_commits": len(ahead),
-            "commits": [commit_views.commit(site, repo, each) for each in ahead[:250]],
+            "commits": [
+                commit_resource.commit(site, repo, each) for each in ahead[:250]
+            ],
             "files": list(
                 commit_views.files(site, repo, diff(call.bare, fork, head), head)
             ),
@@ -107,7 +110,7 @@ async def list_commits(call: Call) -> Answer:
     """`GET pulls/{number}/commits`: oldest first."""
     pull = pull_of(call)
     own = call.bare.between(pull.base_sha, pull.head_sha)
-    return call.page(own, lambda one: commit_views.commit(call.site, call.repo, one))
+    return call.page(own, lambda one: commit_resource.commit(call.site, call.repo, one))
 
 
 _REPO = "/repos/{owner}/{repo}"

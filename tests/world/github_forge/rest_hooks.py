@@ -42,6 +42,18 @@ def _shown(call: Call, hook: Hook) -> dict[str, object]:
     return views.hook(call.site, call.repo, hook, ended[-1] if ended else None)
 
 
+def _ping(call: Call, hook: Hook) -> None:
+    """Tell a hook that it is one; only inside `Store.change`."""
+    payload = {
+        "zen": "Keep it logically awesome.",
+        "hook_id": hook.id,
+        "hook": _shown(call, hook),
+        "repository": call.service.renderer.repository(call.repo),
+        "sender": call.service.renderer.user(call.user),
+    }
+    call.service.webhooks.send(hook, call.repo, ("ping", None), payload)
+
+
 async def list_hooks(call: Call) -> Answer:
     """`GET hooks`."""
     return call.page(call.store.hooks.of(call.repo.id), lambda one: _shown(call, one))
@@ -62,6 +74,7 @@ async def create_hook(call: Call) -> Answer:
             call.repo.full_name, config.url, config.secret or "", asked.events
         )
         hook = call.store.hooks.put(replace(hook, active=asked.active))
+        _ping(call, hook)
     face = _shown(call, hook)
     return Answer(face, 201, {"Location": str(face["url"])})
 
@@ -99,6 +112,14 @@ async def delete_hook(call: Call) -> Answer:
 async def get_config(call: Call) -> Answer:
     """`GET hooks/{id}/config`."""
     return Answer(shown_config(asked_hook(call)))
+
+
+async def ping(call: Call) -> Answer:
+    """`POST hooks/{id}/pings`."""
+    hook = asked_hook(call)
+    with call.store.change():
+        _ping(call, hook)
+    return Answer(status=204)
 
 
 # --- deliveries -----------------------------------------------------------------------
@@ -164,6 +185,7 @@ ROUTES = (
     Route("PATCH", _ONE, change_hook, "admin"),
     Route("DELETE", _ONE, delete_hook, "admin"),
     Route("GET", CONFIG, get_config, "admin"),
+    Route("POST", _ONE + "/pings", ping, "admin"),
     Route("GET", _ONE + "/deliveries", list_deliveries, "admin"),
     Route("GET", _DELIVERY, get_delivery, "admin"),
     Route("POST", _DELIVERY + "/attempts", redeliver, "admin"),

@@ -5,8 +5,9 @@ https://docs.github.com/en/rest/git/refs
 
 from msgspec import Struct
 
+from brat.forge.resources import commit_resource
 from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.service.webhook_payloads import Move
+from brat.forge.storage.git_storage import Move
 from brat.forge.wire.http_refusals import Refused
 from tests.world.github_forge import commit_views
 
@@ -102,7 +103,7 @@ async def delete_ref(call: Call) -> Answer:
 async def get_commit(call: Call) -> Answer:
     """`GET git/commits/{sha}`."""
     commit = found(call.bare.commit(call.word("sha")))
-    return Answer(commit_views.git_commit(call.site, call.repo, commit))
+    return Answer(commit_resource.git_commit(call.site, call.repo, commit))
 
 
 _GIT = "/repos/{owner}/{repo}/git"

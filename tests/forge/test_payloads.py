@@ -1,0 +1,160 @@
+"""Every payload that the forge sends, held against GitHub's own schemas."""
+
+from pathlib import Path
+
+import pytest
+
+from brat.forge import Forge
+from tests.contract.webhook_schemas import webhooks
+from tests.forge.running import dispatch, ended, hasty
+from tests.world.app_key import pair
+from tests.world.forge import REPO, Town, settle_in, town
+from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.receiver import Receiver, receiving
+
+pytestmark = pytest.mark.needs("npm")
+SENT = {
+    "check_run.completed",
+    "check_run.created",
+    "create",
+    "delete",
+    "issue_comment.created",
+    "issue_comment.deleted",
+    "issue_comment.edited",
+    "issues.closed",
+    "issues.edited",
+    "issues.labeled",
+    "issues.opened",
+    "issues.reopened",
+    "issues.unlabeled",
+    "ping",
+    "pull_request.closed",
+    "pull_request.edited",
+    "pull_request.labeled",
+    "pull_request.opened",
+    "pull_request.reopened",
+    "pull_request.synchronize",
+    "pull_request.unlabeled",
+    "pull_request_review.submitted",
+    "push",
+    "status",
+    "workflow_run.completed",
+    "workflow_run.in_progress",
+    "workflow_run.requested",
+}
+
+
+async def talk(here: Town) -> None:
+    """Do to an issue whatever is told of."""
+    path = f"issues/{await here.issue()}"
+    await here.post(f"{path}/labels", ["brat"])
+    await here.ask("DELETE", f"{path}/labels/brat")
+    await here.ask("PATCH", path, {"title": "Other", "body": "More."})
+    comment = await here.post(f"{path}/comments", {"body": "/brat status"})
+    said = f"issues/comments/{comment['id']}"
+    await here.ask("PATCH", said, {"body": "- [x] go"})
+    await here.ask("DELETE", said)
+    for state in ("closed", "open"):
+        await here.ask("PATCH", path, {"state": state})
+
+
+async def work(here: Town, heard: Receiver) -> None:
+    """Do to a branch and its pull request whatever is told of."""
+    checkout = await here.clone()
+    number = (await here.pull(checkout))["number"]
+    path = f"pulls/{number}"
+    await here.post(f"issues/{number}/labels", ["brat"])
+    await here.ask("DELETE", f"issues/{number}/labels/brat")
+    await here.post(f"{path}/reviews", {"event": "APPROVE"}, by="alice")
+    await here.ask("PATCH", path, {"title": "Other", "body": "More."})
+    for state in ("closed", "open"):
+        await here.ask("PATCH", path, {"state": state})
+    await checkout.git("rm", "--quiet", "README.md")
+    commit = await checkout.commit("more.txt", "more")
+    await checkout.git("push", "--quiet", "origin", "work")
+    await here.post(f"statuses/{commit}", {"state": "success"})
+    await heard.got("check_run.completed")
+    await checkout.git("tag", "v1")
+    await checkout.git("push", "--quiet", "origin", "work:main", "v1")
+    await checkout.git("push", "--quiet", "origin", ":work", ":v1")
+
+
+async def test_each_payload_is_as_github_describes_it(
+    forge: Forge, source: Path, tmp_path: Path
+) -> None:
+    tokens = settle_in(forge, source)
+    async with (
+        receiving() as heard,
+        receiving() as app,
+        town(forge, tokens, tmp_path, how=hasty("fail")) as here,
+    ):
+        Apps(forge).add(
+            NewApp(
+                slug="helper",
+                owner="alice",
+                public_key=pair()[1],
+                permissions={"metadata": "read"},
+                events=("*",),
+                hook=(app.url, ""),
+            )
+        )
+        Apps(forge).install("helper", REPO)
+        hook = {"config": {"url": heard.url}, "events": ["*"]}
+        await here.post("hooks", hook, by="alice")
+        here.judge("true", branches=("work",))
+        await talk(here)
+        await work(here, heard)
+        await ended(here, await dispatch(here))
+        await heard.got("workflow_run.completed")
+        await app.got("workflow_run.completed")
+
+    came = [*heard.came, *app.came]
+    faults = {
+        fault
+        for one in came
+        for fault in webhooks().faults(one.headers["X-GitHub-Event"], one.json)
+    }
+    assert sorted(faults) == []
+    assert {*heard.kinds} == SENT
+    assert {*app.kinds} == SENT - {"ping"}
+    assert all("installation" in one.json for one in app.came)
+
+
+async def test_a_push_names_its_commits_and_their_files(
+    here: Town, tmp_path: Path
+) -> None:
+    checkout = await here.clone()
+    first = await checkout.commit("one.txt", "1")
+    await checkout.git("push", "--quiet", "origin", "HEAD:side")
+    async with receiving() as heard:
+        here.forge.add_hook(REPO, heard.url, "")
+        await checkout.git("rm", "--quiet", "one.txt")
+        second = await checkout.commit("README.md", "Read me.")
+        await checkout.git("push", "--quiet", "origin", "HEAD:main")
+        told = (await heard.got("push")).json
+
+    assert [(one["id"], one["distinct"]) for one in told["commits"]] == [
+        (first, False),
+        (second, True),
+    ]
+    files = ("added", "removed", "modified")
+    assert [[one[each] for each in files] for one in told["commits"]] == [
+        [["one.txt"], [], []],
+        [[], ["one.txt"], ["README.md"]],
+    ]
+    assert told["head_commit"] == told["commits"][-1]
+
+
+@pytest.mark.parametrize(
+    ("event", "payload", "found"),
+    [
+        ("teapot", {}, "teapot is no event of GitHub's"),
+        ("issues", {"action": "boiled"}, "issues/boiled is no event of GitHub's"),
+        ("issues", {"action": "opened"}, '"issue" is a required property'),
+        ("ping", {"zen": 7}, '7 is not of type "string"'),
+    ],
+)
+def test_the_judge_finds_what_is_wrong(
+    event: str, payload: dict[str, object], found: str
+) -> None:
+    assert any(found in fault for fault in webhooks().faults(event, payload))
