@@ -12,6 +12,8 @@ BratError
 
 from collections.abc import Sequence
 
+from grite.push_answer import PushAnswer
+
 STDERR_CHARS = 2000
 
 
@@ -83,9 +85,27 @@ class GitFailed(BratError):
         last = self.stderr.strip().rpartition("\n")[2] or "it said nothing"
         super().__init__(f"`{' '.join(self.argv)}` ended with {status}: {last}")
 
-    def __reduce__(self) -> tuple[type["GitFailed"], tuple[tuple[str, ...], int, str]]:
+    def __reduce__(self) -> tuple[type["GitFailed"], tuple[object, ...]]:
         return type(self), (self.argv, self.status, self.stderr)
 
 
 class Rejected(GitFailed):
     """The remote will not take a push, and pushing the same again will not help."""
+
+    answer: PushAnswer
+    """Which refs it refused, and what it said."""
+
+    def __init__(
+        self, argv: Sequence[str], status: int, stderr: str, answer: PushAnswer
+    ) -> None:
+        super().__init__(argv, status, stderr)
+        self.answer = answer
+
+    def __reduce__(self) -> tuple[type["Rejected"], tuple[object, ...]]:
+        return type(self), (self.argv, self.status, self.stderr, self.answer)
+
+    def __str__(self) -> str:
+        if not self.answer.refused:
+            return f"the remote refused the push: {self.answer.said}"
+        told = (f"{one.ref}: {one.said}" for one in self.answer.refused)
+        return f"the remote refused {'; '.join(told)}"

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from grite import git
 from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
+from grite.push_answer import push_answer
 from grite.redacted_repr import without
 
 PATTERNS: Final = ("refs/heads/*", "refs/grite/*")
@@ -34,19 +35,12 @@ _UNREACHABLE: Final = (
     r"|transfer closed|SSL_|gnutls_|unreachable|No route|Temporary failure"
     r"|returned error: (?:408|429|5\d\d)|Could not read from remote"
 )
-_LOST_RACE: Final = (
-    r"stale info|cannot lock ref|failed to update ref|already exists|incorrect old"
-    r"|fetch first"
-)
-_REJECTED: Final = (
-    r"hook declined|returned error: (?:403|404|410|422)|Repository not found"
-    r"|Permission denied|protected|GH0\d\d|cannot create"
-)
-"""Errors of a remote that trying again does not change."""
 _FETCH_RACE: Final = r"cannot lock ref|unable to update local ref"
 _NO_ROOM: Final = (
-    rf"No space left|Disk quota|File too large|died of signal {signal.SIGXFSZ:d}"
+    r"(?m)No space left on device|Disk quota exceeded"
+    rf"|^(?!remote:).*(?:File too large|died of signal {signal.SIGXFSZ:d})"
 )
+"""The other side's "file too large" is a rule of it."""
 WHOLE: Final = 2_147_483_647
 """The depth for everything, even in a clone that was shallow.
 https://git-scm.com/docs/shallow"""
@@ -192,7 +186,8 @@ class Remote(Struct, frozen=True):
             Conflict: a ref is not where it was expected; with `atomic` none moved.
             Unavailable: no answer. None had moved when the refs were read back, or
                 they could not be read; the push may still arrive.
-            Rejected: a hook, a rule or a lacking right forbids it.
+            Rejected: a hook, a rule or a lacking right forbids it; its answer says
+                which refs. Without `atomic` others may have moved.
             GitFailed: any other error.
         """
         if not updates:
@@ -202,7 +197,7 @@ class Remote(Struct, frozen=True):
         mode = ["--atomic"] if atomic else []
         args = ("push", "--porcelain", "--no-verify", *mode, *leases)
         try:
-            self._git(*args, "--", self.url, *specs)
+            self._git(*args, "--", self.url, *specs, pushed=[u.ref for u in updates])
         except (Conflict, Unavailable, GitFailed) as error:
             self._judge(updates, error)
 
@@ -216,14 +211,14 @@ class Remote(Struct, frozen=True):
         if all(refs.get(u.ref) == u.new for u in updates):
             return
         lost = [u for u in updates if refs.get(u.ref) not in {u.old, u.new}]
-        moved = [u for u in updates if u.old != u.new == refs.get(u.ref)]
-        if lost or moved:
-            left = lost or [u for u in updates if refs.get(u.ref) != u.new]
-            found = ", ".join(_found(u, refs.get(u.ref)) for u in left)
+        left = [u for u in updates if refs.get(u.ref) != u.new]
+        some_moved = any(u.old != u.new == refs.get(u.ref) for u in updates)
+        if lost or (some_moved and not isinstance(failure, Rejected)):
+            found = ", ".join(_found(u, refs.get(u.ref)) for u in lost or left)
             raise Conflict(f"the push met other refs: {found}") from failure
         raise failure
 
-    def _git(self, *args: str) -> git.Completed:
+    def _git(self, *args: str, pushed: Sequence[str] = ()) -> git.Completed:
         env = git.authorization(self.token) if self.token else None
         done = git.run(
             [*_QUIET, *args],
@@ -233,31 +228,31 @@ class Remote(Struct, frozen=True):
             check=False,
         )
         if done.status != 0:
-            raise _failure(args, done, self.url)
+            raise _failure(args, done, self.url, pushed)
         return done
 
 
-def _failure(args: Sequence[str], done: git.Completed, url: str) -> BratError:
+def _failure(
+    args: Sequence[str], done: git.Completed, url: str, pushed: Sequence[str]
+) -> BratError:
     """Return the error that git's message means."""
-    rejected = "\n".join(
-        line
-        for line in done.stdout.decode(errors="replace").splitlines()
-        if line.startswith("!")
-    )
-    said = f"{done.stderr}\n{git.redacted(rejected)}".strip()
+    stdout = git.redacted(done.stdout.decode(errors="replace"))
+    rejected = "\n".join(line for line in stdout.splitlines() if line.startswith("!"))
+    said = f"{done.stderr}\n{rejected}".strip()
     where = git.redacted(url)
     if re.search(_NO_ROOM, said):
         return Unavailable(f"there is no room to write: {said[-500:]}")
     if args[0] == "fetch" and re.search(_FETCH_RACE, said):
         return Conflict(f"somebody else fetches into this mirror: {said[-500:]}")
-    # "cannot create": a ref stands where the new one needs a folder; no race.
-    if rejected and re.search(_LOST_RACE, said) and "cannot create" not in said:
+    answer = push_answer(pushed, stdout, done.stderr)
+    if any(one.verdict == "stale" for one in answer.refs):
         return Conflict(f"{where} rejected the push: {rejected}")
     if not rejected and not re.search(_REFUSED, said) and re.search(_UNREACHABLE, said):
         return Unavailable(f"{where} did not answer: {said[-500:]}")
-    is_final = args[0] == "push" and re.search(_REJECTED, said)
-    kind = Rejected if is_final else GitFailed
-    return kind(["git", *map(git.redacted, args)], done.status, said)
+    argv = ["git", *map(git.redacted, args)]
+    if answer.refused or (pushed and answer.unnamed):
+        return Rejected(argv, done.status, said, answer)
+    return GitFailed(argv, done.status, said)
 
 
 def _found(update: RefUpdate, value: str | None) -> str:

@@ -8,16 +8,10 @@ import pytest
 from grite.errors import Conflict, GitFailed, Unavailable
 from grite.remote import RefUpdate, Remote, ensure_mirror
 from tests.grite.commits import commit, said, two
+from tests.grite.hooks import hook
 
 MAIN = "refs/heads/main"
 WAL = "refs/grite/wal"
-
-
-def hook(repo: Path, name: str, text: str) -> None:
-    path = repo / "hooks" / name
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
 
 
 def test_refs_are_created_moved_and_deleted(remote: Remote) -> None:
@@ -178,14 +172,6 @@ def test_a_push_that_the_other_side_forbids_says_why(
         remote.push([RefUpdate(MAIN, one, None)])
 
     assert "main is protected" in caught.value.stderr
-
-
-def test_a_name_that_needs_another_refs_place_is_no_race(remote: Remote) -> None:
-    one, _ = two(remote.mirror)
-    remote.push([RefUpdate("refs/heads/convoy/a", one, None)])
-
-    with pytest.raises(GitFailed):
-        remote.push([RefUpdate("refs/heads/convoy/a/base", one, None)])
 
 
 def test_a_commit_that_the_mirror_lacks_cannot_be_pushed(remote: Remote) -> None:

@@ -110,7 +110,7 @@ async def test_a_push_that_a_hook_refuses_is_tried_once_a_minute(
         await seconds(loop, PASSED_S)
 
         assert len(tries.read_text().splitlines()) == TRIES
-        assert "remote rejected" in loop.context.troubles["tick"]
+        assert "the remote refused refs/heads/" in loop.context.troubles["tick"]
         assert loop.troubles.retry_s > RETRY_S
         assert loop.context.mirror.state.convoys == {}
 

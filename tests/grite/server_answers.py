@@ -1,0 +1,125 @@
+"""What servers wrote to git's standard output and error when they refused a push.
+
+Gitea's are from a build after 1.25.4 that refused real pushes (protected branches, a
+hook of the server, an archived repository, `receive.maxInputSize`). GitHub's lines are
+those that people quote in public issues, each named beside it, with other names in
+them.
+"""
+
+from typing import Final
+
+A: Final = "refs/heads/convoy/g/task-1"
+B: Final = "refs/heads/main"
+WAL: Final = "refs/grite/wal"
+
+
+def lines(*told: tuple[str, str]) -> str:
+    """Git's standard output: for each ref, its refusal."""
+    commit = "10b9686bc448cec2993d22ff9341e57ec5e6610d"
+    refs = (f"!\t{commit}:{ref}\t[remote rejected] ({why})\n" for ref, why in told)
+    return f"To http://127.0.0.1:3300/you/widgets.git\n{''.join(refs)}Done\n"
+
+
+def remote(*said: str) -> str:
+    """Git's standard error: the server's lines, padded as git pads them."""
+    told = "".join(f"remote: {line}        \n" for line in said)
+    return f"{told}error: failed to push some refs to 'http://127.0.0.1/widgets.git'\n"
+
+
+DECLINED: Final = "pre-receive hook declined"
+
+GITEA_PROTECTED: Final = remote(
+    "", "error:", "error: Not allowed to push to protected branch main", "error:"
+)
+GITEA_FORCED: Final = remote("", "error: branch main is protected from force push")
+GITEA_NO_RIGHT: Final = remote("", "error: User permission denied for writing.")
+GITEA_HOOK: Final = remote("policy: no pushes today")
+GITEA_TOO_LARGE: Final = (
+    "remote: fatal: pack exceeds maximum allowed size        \n"
+    "error: remote unpack failed: unpack-objects abnormal exit\n"
+    "error: failed to push some refs to 'http://127.0.0.1:3300/you/widgets.git'\n"
+)
+GITEA_NO_PLACE: Final = remote(
+    "error: cannot lock ref 'refs/heads/convoy/g': 'refs/heads/convoy/g/task-1' "
+    "exists; cannot create 'refs/heads/convoy/g'"
+)
+GITEA_ARCHIVED: Final = (
+    "remote: This repo is archived. You can view files and clone it, but cannot push "
+    "or open issues/pull-requests.\n"
+    "fatal: unable to access 'http://127.0.0.1:3300/you/widgets.git/': "
+    "The requested URL returned error: 403\n"
+)
+GITEA_FORBIDDEN: Final = (
+    "remote: Forbidden\n"
+    "fatal: unable to access 'http://127.0.0.1:3300/you/widgets.git/': "
+    "The requested URL returned error: 403\n"
+)
+GITEA_NOT_FOUND: Final = (
+    "remote: Repository not found\n"
+    "fatal: repository 'http://127.0.0.1:3300/you/nope.git/' not found\n"
+)
+
+# https://github.com/henne49/dbus-opendtu/issues/235
+GITHUB_RULE_REASON: Final = "push declined due to repository rule violations"
+GITHUB_RULE: Final = remote(
+    "error: GH013: Repository rule violations found for refs/heads/main.",
+    "Review all repository rules at "
+    "https://github.com/you/widgets/rules?ref=refs%2Fheads%2Fmain",
+    "",
+    "- Changes must be made through a pull request.",
+    "",
+)
+# https://github.com/supportpal/github-gh-cli/issues/47
+GITHUB_PROTECTED_REASON: Final = "protected branch hook declined"
+GITHUB_PROTECTED: Final = remote(
+    "error: GH006: Protected branch update failed for refs/heads/main.",
+    'error: Changes must be made through a pull request. Required status check "Build" '
+    "is expected.",
+)
+# https://github.com/palxiao/poster-design/issues/140
+GITHUB_SECRET: Final = remote(
+    "error: GH013: Repository rule violations found for refs/heads/convoy/g/task-1.",
+    "",
+    "- GITHUB PUSH PROTECTION",
+    "  —————————————————————————————————————————",
+    "    Resolve the following violations before pushing again",
+    "",
+    "    - Push cannot contain secrets",
+    "",
+    "      —— GitHub Personal Access Token ——————————————————————",
+    "       locations:",
+    "         - commit: 5477a7dd26384ed3c8b3814ee677f755ad27a597",
+    "           path: src/api/github.ts:34",
+)
+# https://github.com/upleveled/notion-backup/issues/359
+GITHUB_TOO_LARGE: Final = remote(
+    "error: Trace: 4d8e35248ebbf5e8e2ea71623e57e0b8",
+    "error: See https://gh.io/lfs for more information.",
+    "error: File exports/def.mov is 117.80 MB; this exceeds GitHub's file size limit "
+    "of 100.00 MB",
+    "error: GH001: Large files detected. You may want to try Git Large File Storage - "
+    "https://git-lfs.github.com.",
+)
+# https://github.com/cpp-linter/cpp-linter-action/issues/318
+GITHUB_WORKFLOW_REASON: Final = (
+    "refusing to allow a GitHub App to create or update workflow "
+    "`.github/workflows/release.yml` without `workflows` permission"
+)
+# https://github.com/celestiaorg/celestia-specs/issues/210
+GITHUB_NO_RIGHT: Final = (
+    "remote: Permission to you/widgets.git denied to brat[bot].\n"
+    "fatal: unable to access 'https://github.com/you/widgets.git/': "
+    "The requested URL returned error: 403\n"
+)
+# https://github.com/github/site-policy/issues/1258
+GITHUB_SUSPENDED: Final = (
+    "remote: Your account is suspended. Please visit https://support.github.com for "
+    "more information.\n"
+    "fatal: unable to access 'https://github.com/you/widgets.git/': "
+    "The requested URL returned error: 403\n"
+)
+# https://github.com/nextcloud/docker-ci/pull/859
+GITHUB_ARCHIVED: Final = (
+    "ERROR: This repository was archived so it is read-only.\n"
+    "fatal: Could not read from remote repository.\n"
+)

@@ -1,0 +1,250 @@
+"""What servers' refusals are read as, from texts that servers wrote."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, strategies as st
+
+from grite.push_answer import PushAnswer, push_answer
+from tests.grite import server_answers as server
+from tests.grite.server_answers import WAL, A, B
+
+
+def verdicts(answer: PushAnswer) -> list[str]:
+    return [one.verdict for one in answer.refs]
+
+
+@pytest.mark.parametrize(
+    ("reason", "stderr"),
+    [
+        (server.DECLINED, server.GITEA_PROTECTED),
+        (server.DECLINED, server.GITEA_FORCED),
+        (server.GITHUB_RULE_REASON, server.GITHUB_RULE),
+        (server.GITHUB_PROTECTED_REASON, server.GITHUB_PROTECTED),
+    ],
+)
+def test_a_branch_that_the_message_names_is_refused_and_the_others_are_not(
+    reason: str, stderr: str
+) -> None:
+    stdout = server.lines((A, reason), (B, reason), (WAL, reason))
+
+    answer = push_answer([A, B, WAL], stdout, stderr)
+
+    assert verdicts(answer) == ["collateral", "refused", "collateral"]
+    assert [one.ref for one in answer.refused] == [B]
+    assert not answer.unnamed
+    assert "main" in answer.refused[0].said
+    assert answer.refused[0].said.endswith(f"({reason})")
+
+
+def test_githubs_rule_is_told_in_one_paragraph_with_what_it_asks_for() -> None:
+    stdout = server.lines((B, server.GITHUB_RULE_REASON))
+
+    (one,) = push_answer([B], stdout, server.GITHUB_RULE).refused
+
+    assert one.said == (
+        "GH013: Repository rule violations found for refs/heads/main. Review all "
+        "repository rules at "
+        "https://github.com/you/widgets/rules?ref=refs%2Fheads%2Fmain "
+        "- Changes must be made through a pull request. "
+        "(push declined due to repository rule violations)"
+    )
+
+
+def test_two_branches_that_github_names_are_both_refused_each_with_its_own_rule() -> (
+    None
+):
+    reason = server.GITHUB_RULE_REASON
+    stdout = server.lines((A, reason), (B, reason))
+
+    answer = push_answer([A, B], stdout, server.GITHUB_SECRET + server.GITHUB_RULE)
+
+    assert verdicts(answer) == ["refused", "refused"]
+    secret, rule = answer.refused
+    assert "Push cannot contain secrets" in secret.said
+    assert "src/api/github.ts:34" in secret.said
+    assert "pull request" not in secret.said
+    assert "pull request" in rule.said
+    assert "secret" not in rule.said
+
+
+@pytest.mark.parametrize(
+    ("reason", "stderr", "said"),
+    [
+        (server.DECLINED, server.GITEA_HOOK, "policy: no pushes today"),
+        (server.DECLINED, server.GITEA_NO_RIGHT, "User permission denied for writing."),
+        (server.DECLINED, server.GITHUB_TOO_LARGE, "exports/def.mov is 117.80 MB"),
+        (
+            "unpacker error",
+            server.GITEA_TOO_LARGE,
+            "maximum allowed size\nremote unpack failed: unpack-objects abnormal exit",
+        ),
+        (server.DECLINED, "", "pre-receive hook declined"),
+    ],
+)
+def test_a_message_that_names_no_ref_refuses_the_push_as_a_whole(
+    reason: str, stderr: str, said: str
+) -> None:
+    stdout = server.lines((A, reason), (B, reason), (WAL, reason))
+
+    answer = push_answer([A, B, WAL], stdout, stderr)
+
+    assert verdicts(answer) == ["refused"] * 3
+    assert answer.unnamed
+    assert answer.refused == ()
+    assert said in answer.said
+    assert all(reason in one.said for one in answer.refs)
+
+
+def test_a_message_that_names_every_ref_tells_none_apart() -> None:
+    stdout = server.lines((A, server.DECLINED), (B, server.DECLINED))
+
+    answer = push_answer(
+        [A, B], stdout, server.remote(f"checking {A}", f"checking {B}")
+    )
+
+    assert answer.unnamed
+
+
+def test_one_ref_alone_is_told_apart() -> None:
+    stdout = server.lines((A, server.DECLINED))
+
+    answer = push_answer([A], stdout, server.GITEA_HOOK)
+
+    assert not answer.unnamed
+    assert answer.refused[0].said == (
+        "policy: no pushes today (pre-receive hook declined)"
+    )
+
+
+def test_a_ref_that_stays_does_not_hide_that_the_rest_is_refused_as_a_whole() -> None:
+    stays = f"=\t{'1' * 40}:{WAL}\t[up to date]\n"
+    stdout = server.lines((A, server.DECLINED), (B, server.DECLINED)) + stays
+
+    answer = push_answer([A, B, WAL], stdout, server.GITEA_HOOK)
+
+    assert verdicts(answer) == ["refused", "refused", "taken"]
+    assert answer.unnamed
+
+
+def test_a_longer_name_is_another_ref() -> None:
+    below = f"{B}/base"
+    stdout = server.lines((B, server.DECLINED), (below, server.DECLINED))
+
+    answer = push_answer([B, below], stdout, server.remote(f"no: {below}."))
+
+    assert verdicts(answer) == ["collateral", "refused"]
+
+
+def test_a_word_that_happens_to_be_a_branch_does_not_name_it() -> None:
+    stdout = server.lines((B, server.DECLINED), (WAL, server.DECLINED))
+
+    answer = push_answer([B, WAL], stdout, server.remote("in the main this is a no"))
+
+    assert answer.unnamed
+
+
+def test_a_lacking_right_is_said_where_git_says_it() -> None:
+    stdout = server.lines((A, server.GITHUB_WORKFLOW_REASON)).replace(
+        "Done", f"*\t{'1' * 40}:{WAL}\t[new reference]\nDone"
+    )
+
+    answer = push_answer([A, WAL], stdout, server.remote())
+
+    assert verdicts(answer) == ["refused", "taken"]
+    assert answer.refused[0].said == server.GITHUB_WORKFLOW_REASON
+    assert answer.said == server.GITHUB_WORKFLOW_REASON
+
+
+def test_a_name_that_stands_in_the_way_refuses_its_ref_alone() -> None:
+    taken, reason = "refs/heads/convoy/g", "atomic transaction failed"
+    stdout = server.lines((taken, reason), (WAL, reason))
+
+    answer = push_answer([taken, WAL], stdout, server.GITEA_NO_PLACE)
+
+    assert verdicts(answer) == ["refused", "collateral"]
+    assert f"'{A}' exists; cannot create" in answer.refused[0].said
+
+
+@pytest.mark.parametrize(
+    "reason", ["atomic transaction failed", "failed to update ref", "failed to lock"]
+)
+def test_a_ref_that_moved_meanwhile_is_stale(reason: str) -> None:
+    told = f"cannot lock ref '{A}': is at {'1' * 40} but expected {'2' * 40}"
+    stdout = server.lines((A, reason))
+
+    answer = push_answer([A], stdout, server.remote(f"error: {told}"))
+
+    assert verdicts(answer) == ["stale"]
+
+
+@pytest.mark.parametrize(
+    "stderr",
+    [
+        server.GITEA_ARCHIVED,
+        server.GITEA_FORBIDDEN,
+        server.GITEA_NOT_FOUND,
+        server.GITHUB_NO_RIGHT,
+        server.GITHUB_SUSPENDED,
+        server.GITHUB_ARCHIVED,
+    ],
+)
+def test_a_request_that_is_refused_names_no_ref(stderr: str) -> None:
+    answer = push_answer([A, B], "", stderr)
+
+    assert verdicts(answer) == ["refused", "refused"]
+    assert answer.unnamed
+    assert stderr.partition(": ")[2].partition("\n")[0] in answer.said
+
+
+@pytest.mark.parametrize(
+    "stderr",
+    [
+        "fatal: unable to access 'http://x/': The requested URL returned error: 503",
+        "fatal: unable to access 'http://x/': The requested URL returned error: 429",
+        "fatal: Authentication failed for 'http://127.0.0.1:3300/you/widgets.git/'",
+        "fatal: the remote end hung up unexpectedly",
+    ],
+)
+def test_no_answer_is_no_refusal(stderr: str) -> None:
+    answer = push_answer([A, B], "", stderr)
+
+    assert verdicts(answer) == ["collateral", "collateral"]
+    assert not answer.unnamed
+
+
+def test_colours_and_control_characters_are_not_passed_on() -> None:
+    stderr = server.remote("\x1b[31mno\x1b[0m \x07here\u202e", "\x1b]8;;x\x07more")
+
+    answer = push_answer([A], server.lines((A, server.DECLINED)), stderr)
+
+    assert answer.said == "no here\nmore\npre-receive hook declined"
+
+
+def test_a_long_message_is_cut() -> None:
+    stderr = server.remote(*["x" * 1000] * 1000)
+
+    answer = push_answer([A], server.lines((A, server.DECLINED)), stderr)
+
+    assert len(answer.said) == 2000
+    assert len(answer.refused[0].said) < 2100
+
+
+refs = st.sampled_from([A, B, WAL, f"{A}/x", "refs/heads/x"])
+words = st.one_of(st.text(max_size=40), refs, st.sampled_from(["error: ", "GH013: "]))
+
+
+@given(
+    st.lists(refs, unique=True),
+    st.lists(st.tuples(refs, st.text(max_size=60))),
+    st.lists(st.lists(words, max_size=4).map(" ".join)),
+)
+def test_any_answer_has_one_verdict_for_each_ref(
+    asked: Sequence[str], told: Sequence[tuple[str, str]], said: Sequence[str]
+) -> None:
+    answer = push_answer(asked, server.lines(*told), server.remote(*said))
+
+    assert [one.ref for one in answer.refs] == list(asked)
+    assert len(answer.said) <= 2000
+    if answer.unnamed:
+        assert "refused" in verdicts(answer)
