@@ -19,6 +19,7 @@ from brat.forge.rest import (
     rest_hooks,
     rest_issues,
     rest_labels,
+    rest_locks,
     rest_merge,
     rest_pulls,
     rest_repos,
@@ -31,7 +32,7 @@ from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
 from brat.forge.traffic_recording import Observer, watching
 from brat.forge.wire.http_refusals import not_found
-from brat.forge.wire.urls import API
+from brat.forge.wire.urls import API, BY_ID, BY_NAME
 
 HOST: Final = "127.0.0.1"
 SHUTDOWN_S: Final = 2.0
@@ -41,6 +42,7 @@ ROUTES: Final = (
     *rest_comments.ROUTES,  # before issues: `issues/comments`
     *rest_issues.ROUTES,
     *rest_labels.ROUTES,
+    *rest_locks.ROUTES,
     *rest_merge.ROUTES,
     *rest_pulls.ROUTES,
     *rest_checks.ROUTES,
@@ -97,15 +99,17 @@ def _app(
 ) -> web.Application:
     watchers = [watching(observe)] if observe is not None else []
     app = web.Application(client_max_size=MOST_BODY, middlewares=watchers)
+    app.router.add_routes(extension.pages)
     for route in (*ROUTES, *extension.routes):
-        app.router.add_route(
-            route.method, API + route.path, Gate(service, route, extension).answer
-        )
+        answer = Gate(service, route, extension).answer
+        app.router.add_route(route.method, API + route.path, answer)
+        by_id = route.path.replace(BY_NAME, BY_ID, 1)
+        if by_id != route.path:
+            app.router.add_route(route.method, API + by_id, answer)
     app.router.add_post("/api/graphql", _no_graphql)
     unknown = Gate(service, Route("*", "", _unknown), extension)
     app.router.add_route("*", API + "/{tail:.*}", unknown.answer)
     app.router.add_routes(rest_artifacts.Storage(service).routes())
-    app.router.add_routes(extension.pages)
     app.router.add_routes(GitHttp(service).routes())
     return app
 

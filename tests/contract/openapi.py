@@ -17,10 +17,12 @@ import jsonschema_rs
 from brat.forge.traffic_recording import Exchange
 
 SPEC = Path(__file__).with_name("github-openapi.json")
-UNDOCUMENTED = {304, 400, 401, 403, 404, 422, 429}
+UNDOCUMENTED = {301, 304, 400, 401, 403, 404, 410, 422, 429}
 """Real on GitHub whether an operation describes them or not; so is every 5xx."""
 DEEP = {"ref", "path", "branch", "basehead"}
 """Parameters of a path that may hold slashes."""
+BY_ID = re.compile(r"^/repositories/\d+")
+"""Where redirects lead: the same operations, with the repository's id."""
 DEFINITIONS = "urn:github"
 LABELS = {"type": "array", "items": {"type": ["string", "object"]}}
 MORE_BODIES = {"issues/add-labels": LABELS, "issues/set-labels": LABELS}
@@ -94,8 +96,9 @@ class Contract:
 
     def faults(self, exchange: Exchange) -> list[str]:
         """Return what is wrong with an exchange."""
+        path = BY_ID.sub("/repos/by/id", exchange.path)
         for operation in self._operations:
-            match = operation.pattern.fullmatch(exchange.path)
+            match = operation.pattern.fullmatch(path)
             if match and operation.method == exchange.method:
                 where = f"{exchange.method} {exchange.path} ({exchange.status}): "
                 found = [*self._answer(operation, exchange)]

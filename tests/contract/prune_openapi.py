@@ -1,7 +1,7 @@
 """Cut GitHub's OpenAPI description down to the operations that the forge serves.
 
     npm install --no-save @octokit/openapi@23.0.2
-    python tests/contract/prune_openapi.py \
+    python -m tests.contract.prune_openapi \
         node_modules/@octokit/openapi/generated/api.github.com.json
 
 It writes github-openapi.json beside this file, and names the routes of the forge that
@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from brat.forge.http_server import ROUTES
+from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
 
 TARGET = Path(__file__).with_name("github-openapi.json")
 PROSE = {"description", "summary", "example", "examples", "externalDocs", "tags"}
@@ -37,7 +38,8 @@ def shape(path: str) -> str:
 
 def served() -> set[tuple[str, str]]:
     """Return method and shape of all routes of the forge."""
-    return {(route.method.lower(), shape(route.path)) for route in ROUTES}
+    routes = (*ROUTES, *MORE_ROUTES)
+    return {(route.method.lower(), shape(route.path)) for route in routes}
 
 
 def plain(node: Json, *, names: bool = False) -> Json:

@@ -1,8 +1,9 @@
 from base64 import b64encode
 
+import httpx
 import pytest
 
-from brat.forge import Forge
+from brat.forge import Forge, serving
 from tests.world.forge import REPO, Town
 from tests.world.github_forge.rate_limits import limit
 
@@ -167,8 +168,9 @@ async def test_a_repository_with_githubs_limits_refuses_haste(here: Town) -> Non
     assert "secondary rate limit" in answer.json()["message"]
 
 
-async def test_there_is_no_graphql(here: Town) -> None:
-    answer = await here.client.post(f"{here.url}/api/graphql", json={"query": "{}"})
+async def test_there_is_no_graphql(forge: Forge) -> None:
+    async with serving(forge) as url, httpx.AsyncClient(trust_env=False) as client:
+        answer = await client.post(f"{url}/api/graphql", json={"query": "{}"})
 
     assert answer.status_code == 501
     assert "use the REST API" in answer.json()["message"]

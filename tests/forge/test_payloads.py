@@ -6,6 +6,7 @@ import pytest
 
 from brat.forge import Forge
 from tests.contract.webhook_schemas import webhooks
+from tests.forge.mutations import mutate
 from tests.forge.running import dispatch, ended, hasty
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, settle_in, town
@@ -22,11 +23,15 @@ SENT = {
     "issue_comment.deleted",
     "issue_comment.edited",
     "issues.closed",
+    "issues.deleted",
     "issues.edited",
     "issues.labeled",
+    "issues.locked",
     "issues.opened",
     "issues.reopened",
+    "issues.transferred",
     "issues.unlabeled",
+    "issues.unlocked",
     "ping",
     "pull_request.closed",
     "pull_request.edited",
@@ -56,6 +61,18 @@ async def talk(here: Town) -> None:
     await here.ask("DELETE", said)
     for state in ("closed", "open"):
         await here.ask("PATCH", path, {"state": state})
+    for method in ("PUT", "DELETE"):
+        await here.ask(method, f"{path}/lock", by="alice")
+
+
+async def remove(here: Town) -> None:
+    """Delete an issue, and move one to another repository."""
+    here.forge.add_repository("alice/other")
+    target = (await here.ask("GET", "", repo="alice/other")).json()["node_id"]
+    issues = [await here.get(f"issues/{await here.issue()}") for _ in range(2)]
+    first, second = (issue["node_id"] for issue in issues)
+    await mutate(here, "deleteIssue", {"issueId": first})
+    await mutate(here, "transferIssue", {"issueId": second, "repositoryId": target})
 
 
 async def work(here: Town, heard: Receiver) -> None:
@@ -103,6 +120,7 @@ async def test_each_payload_is_as_github_describes_it(
         await here.post("hooks", hook, by="alice")
         here.judge("true", branches=("work",))
         await talk(here)
+        await remove(here)
         await work(here, heard)
         await ended(here, await dispatch(here))
         await heard.got("workflow_run.completed")

@@ -38,6 +38,17 @@ class Issue(Record, frozen=True, kw_only=True):
     labels: tuple[int, ...] = ()
     comments: int = 0
     pull: bool = False
+    locked: bool = False
+    lock_reason: str | None = None
+
+
+class FormerIssue(Record, frozen=True, kw_only=True):
+    """An issue that was deleted or transferred; its id is the issue's."""
+
+    repo: int
+    number: int
+    became: int | None = None
+    """The id of the issue that it is now, in another repository; None: deleted."""
 
 
 class IssueEvent(Record, frozen=True, kw_only=True):
@@ -128,8 +139,8 @@ def issue(
         "labels": [label(site, repo, each) for each in labels],
         "state": one.state,
         "state_reason": one.state_reason,
-        "locked": False,
-        "active_lock_reason": None,
+        "locked": one.locked,
+        "active_lock_reason": one.lock_reason,
         "assignee": None,
         "assignees": [],
         "milestone": None,

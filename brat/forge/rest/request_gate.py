@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+from collections.abc import Mapping
 from dataclasses import replace
 from email.utils import format_datetime
 from typing import TYPE_CHECKING, Final
@@ -12,7 +13,7 @@ from msgspec import json
 
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.rest import token_permissions
-from brat.forge.rest.rest_call import Answer, Call, Extension, Route
+from brat.forge.rest.rest_call import Answer, Call, Extension, Route, found
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused, not_found
 
@@ -100,12 +101,24 @@ class Gate:
             request, replace(answer, headers=headers | dict(answer.headers))
         )
 
+    def _named(self, names: Mapping[str, str]) -> str | None:
+        """Return the repository that a path names by name or id; None: it names none.
+
+        Raises:
+            Refused: 404: there is no such id.
+        """
+        if "owner" in names:
+            return f"{names['owner']}/{names['repo']}"
+        if "repository" in names:
+            repositories = self._service.forge.store.repositories
+            return found(repositories.get(int(names["repository"]))).full_name
+        return None
+
     async def _answer(self, request: web.Request, headers: dict[str, str]) -> Answer:
         caller = (self._route.identify or authenticate)(self._service, request)
         call = Call(request, self._service, caller.user, caller.token)
-        if "owner" in request.match_info:
-            names = request.match_info
-            full_name = f"{names['owner']}/{names['repo']}"
+        full_name = self._named(request.match_info)
+        if full_name is not None:
             call = replace(call, found=visible(self._service, caller, full_name))
         for guard in self._guards:
             headers |= guard(call)

@@ -9,8 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from brat.forge.resources.issue_resource import Comment, Issue, Reaction
+from brat.forge.rest.issue_lookup import issue_of, need_conversation
 from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.rest_issues import checked, issue_of
+from brat.forge.rest.text_limits import checked
 from brat.forge.wire.http_refusals import fault, not_found
 from brat.forge.wire.timestamps import parse
 
@@ -72,6 +73,7 @@ async def list_all_comments(call: Call) -> Answer:
 async def create_comment(call: Call) -> Answer:
     """`POST issues/{number}/comments`."""
     issue, asked = issue_of(call), call.body(CommentText)
+    need_conversation(call, issue, "create comment")
     checked("IssueComment", None, asked.body)
     if not asked.body.strip():
         raise fault("IssueComment", "body", "missing_field")
@@ -109,6 +111,7 @@ async def change_comment(call: Call) -> Answer:
         call.need("write")
     was = {"body": {"from": comment.body}}
     issue = found(call.store.issues.get(comment.issue))
+    need_conversation(call, issue, "update comment")
     if asked.body != comment.body:
         now = call.service.forge.now()
         with call.store.change():
@@ -128,9 +131,11 @@ async def delete_comment(call: Call) -> Answer:
         call.need("write")
     issue = found(call.store.issues.get(comment.issue))
     with call.store.change():
-        call.store.comments.remove(comment)
         issue = call.store.issues.put(replace(issue, comments=issue.comments - 1))
         call.service.events.comment(call.repo, call.user, "deleted", (issue, comment))
+        for reaction in call.store.reactions.of(comment.id):
+            call.store.reactions.remove(reaction)
+        call.store.comments.remove(comment)
     return Answer(status=204)
 
 
@@ -141,6 +146,12 @@ def _subject(call: Call) -> Issue | Comment:
     if "comment" in call.request.match_info:
         return _comment(call)
     return issue_of(call)
+
+
+def _issue(call: Call, subject: Issue | Comment) -> Issue:
+    if isinstance(subject, Issue):
+        return subject
+    return found(call.store.issues.get(subject.issue))
 
 
 async def list_reactions(call: Call) -> Answer:
@@ -155,6 +166,7 @@ async def create_reaction(call: Call) -> Answer:
     for known in call.store.reactions.of(subject.id):
         if (known.user, known.content) == (call.user.id, content):
             return Answer(call.service.renderer.reaction(known))
+    need_conversation(call, _issue(call, subject), "create reaction")
     with call.store.change():
         reaction = call.store.reactions.put(
             Reaction(

@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from brat.forge.resources import issue_resource as views
 from brat.forge.resources.issue_resource import Issue
+from brat.forge.rest.issue_lookup import issue_of
 from brat.forge.rest.label_changes import Named, label_names, note, relabel
-from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.rest.rest_call import Answer, Call, Route
+from brat.forge.rest.text_limits import checked
 from brat.forge.wire.http_refusals import Refused, fault
 from brat.forge.wire.timestamps import parse
-
-MOST_BODY = 65536
-MOST_TITLE = 256
 
 
 class NewIssue(Struct):
@@ -37,33 +36,6 @@ class IssueChange(Struct):
         Literal["completed", "not_planned", "duplicate", "reopened"] | UnsetType | None
     ) = UNSET
     labels: tuple[Named, ...] | UnsetType = UNSET
-
-
-def issue_of(call: Call) -> Issue:
-    """Return the issue that the path names.
-
-    Raises:
-        Refused: 404.
-    """
-    number = call.number()
-    same = [i for i in call.store.issues.of(call.repo.id) if i.number == number]
-    return found(same[0] if same else None)
-
-
-def checked(resource: str, title: str | None, body: str | None) -> None:
-    """Check what a person wrote.
-
-    Raises:
-        Refused: 422: there is no title, or something is too long.
-    """
-    if title is not None and not title.strip():
-        raise fault(resource, "title", "missing_field")
-    if title is not None and len(title) > MOST_TITLE:
-        said = f"title is too long (maximum is {MOST_TITLE} characters)"
-        raise fault(resource, "title", "custom", said)
-    if body is not None and len(body) > MOST_BODY:
-        said = f"body is too long (maximum is {MOST_BODY} characters)"
-        raise fault(resource, "body", "custom", said)
 
 
 def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]:

@@ -6,9 +6,9 @@ https://docs.github.com/en/rest/issues/labels
 from msgspec import Struct
 
 from brat.forge.resources.issue_resource import Issue, Label
+from brat.forge.rest.issue_lookup import issue_of
 from brat.forge.rest.label_changes import GREY, Named, find_label, label_names, relabel
 from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.rest_issues import issue_of
 from brat.forge.wire.http_refusals import Refused, fault
 
 

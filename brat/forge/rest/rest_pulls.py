@@ -12,7 +12,8 @@ from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.pull_resource import Pull, Review
 from brat.forge.rest.label_changes import note
 from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.rest_issues import checked, written_before
+from brat.forge.rest.rest_issues import written_before
+from brat.forge.rest.text_limits import checked
 from brat.forge.wire.http_refusals import Refused, fault
 
 _STATES = {

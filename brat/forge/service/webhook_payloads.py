@@ -65,12 +65,22 @@ class Events:
         """A label was put on or taken off."""
         issue, label = found
         face = self.renderer.label(repo, label)
-        if issue.pull:
-            pull = self.store.pulls.get(issue.id)
-            if pull is not None:
-                self.pull(repo, actor, action, pull, label=face)
+        self.either(repo, actor, action, issue, label=face)
+
+    def either(
+        self,
+        repo: Repository,
+        actor: User,
+        action: str,
+        issue: Issue,
+        **more: Any,  # noqa: ANN401  JSON
+    ) -> None:
+        """What issues and pull requests have in common was changed."""
+        pull = self.store.pulls.get(issue.id)
+        if pull is not None:
+            self.pull(repo, actor, action, pull, **more)
         else:
-            self.issue(repo, actor, action, issue, label=face)
+            self.issue(repo, actor, action, issue, **more)
 
     def comment(
         self,

@@ -18,6 +18,7 @@ from brat.forge.resources.check_resource import CheckRun, CommitStatus
 from brat.forge.resources.hook_resource import Delivery, Hook, Payload
 from brat.forge.resources.issue_resource import (
     Comment,
+    FormerIssue,
     Issue,
     IssueEvent,
     Label,
@@ -113,6 +114,7 @@ class Store:
         self.repositories = Table(self, Repository, lambda r: r.full_name.lower())
         self.labels = Table(self, Label, lambda r: r.repo)
         self.issues = Table(self, Issue, lambda r: r.repo)
+        self.former_issues = Table(self, FormerIssue, lambda r: r.repo)
         self.issue_events = Table(self, IssueEvent, lambda r: r.issue)
         self.comments = Table(self, Comment, lambda r: r.issue)
         self.reactions = Table(self, Reaction, lambda r: r.subject)

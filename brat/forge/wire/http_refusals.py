@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-DOCS = "https://docs.github.com/rest"
+from brat.forge.wire.urls import DOCS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +26,7 @@ class Refused(Exception):
         message: str,
         *faults: Fault,
         headers: dict[str, str] | None = None,
+        docs: str = DOCS,
     ) -> None:
         """Keep what the answer says."""
         super().__init__(message)
@@ -33,14 +34,17 @@ class Refused(Exception):
         self.message = message
         self.faults = faults
         self.headers = headers or {}
+        self.docs = docs
 
     def body(self) -> dict[str, Any]:
         """The answer's body."""
         answer: dict[str, Any] = {
             "message": self.message,
-            "documentation_url": DOCS,
+            "documentation_url": self.docs,
             "status": str(self.status),
         }
+        if "Location" in self.headers:
+            answer["url"] = self.headers["Location"]
         if self.faults:
             answer["errors"] = [
                 {"resource": f.resource, "field": f.field, "code": f.code}

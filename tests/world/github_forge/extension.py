@@ -1,6 +1,6 @@
-"""What GitHub has beyond the local forge: Apps, sign-in, limits, more of REST."""
+"""What GitHub has beyond the local forge: Apps, sign-in, GraphQL, more of REST."""
 
-from typing import Any
+from typing import Any, Final
 
 from brat.forge.resources.account_resource import User
 from brat.forge.resources.repository_resource import Repository
@@ -15,9 +15,18 @@ from tests.world.github_forge import (
     rest_secrets,
 )
 from tests.world.github_forge.apps import Apps
+from tests.world.github_forge.graphql import GraphQL
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.github_forge.rate_limits import Limits
 from tests.world.github_forge.sign_in import OAuth
+
+ROUTES: Final = (
+    *rest_refs.ROUTES,
+    *rest_commits.ROUTES,
+    *rest_hooks.ROUTES,
+    *rest_secrets.ROUTES,
+    *rest_apps.ROUTES,
+)
 
 
 def github(service: Service) -> Extension:
@@ -31,13 +40,7 @@ def github(service: Service) -> Extension:
 
     service.events.heard_by.append(hear)
     return Extension(
-        routes=(
-            *rest_refs.ROUTES,
-            *rest_commits.ROUTES,
-            *rest_hooks.ROUTES,
-            *rest_secrets.ROUTES,
-            *rest_apps.ROUTES,
-        ),
-        pages=OAuth(service).routes(),
+        routes=ROUTES,
+        pages=(*OAuth(service).routes(), *GraphQL(service).routes()),
         guards=(Limits(service.forge).count, Faults(service.forge.folder).guard),
     )
