@@ -91,6 +91,8 @@ def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
     part = LOOK_AT.get(event)
     if part == "issues" and own:
         part = "comments"  # it need not look at labels that it set itself
+    if isinstance(delivery, Delivery) and not own and _takes_away(delivery, login):
+        part = "shown"
     return Meaning(part=part, kept=kept)
 
 
@@ -142,6 +144,13 @@ def _commented(delivery: Delivery, login: str) -> Remark | None:
         title=issue.title,
         body=issue.body or "",
     )
+
+
+def _takes_away(delivery: Delivery, login: str) -> bool:
+    """Whether somebody deleted one of the bot's comments."""
+    comment = delivery.comment
+    author = comment.user if comment is not None else None
+    return delivery.action == "deleted" and author is not None and author.login == login
 
 
 def _ticked(delivery: Delivery, login: str) -> Ticked | None:

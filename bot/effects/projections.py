@@ -11,6 +11,7 @@ from bot.effects import convoy_checks
 from bot.markdown.tick_boxes import ticked_in, unticked
 from bot.messages.convoy_labels import NO, labels, labels_key
 from bot.requests.boxes import convoy_comment
+from convoy.model import ids
 from convoy.model.state import Convoy
 from convoy.owed.actions import Effect, Show
 
@@ -55,7 +56,7 @@ async def _show_comment(context: BotContext, convoy: Convoy, number: int) -> Non
     """Edit the comment, but keep a tick whose delivery has not arrived yet."""
     key = comment_key(convoy)
     if context.memory.shown.get(key, "") is None:
-        return  # a person deleted it
+        return  # a person deleted it: the next look notes that
     stands = await context.github.comment(number)
     if stands is not None:
         body = convoy_comment(convoy, _unheard(context, number, stands))
@@ -91,4 +92,4 @@ async def _show_labels(context: BotContext, convoy: Convoy) -> None:
 
 def comment_key(convoy: Convoy) -> str:
     """Return the key in `shown` under which the comment's last seen text is kept."""
-    return f"comment:{convoy.name}"
+    return ids.comment_key(convoy.name, convoy.deleted_comments)

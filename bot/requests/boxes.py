@@ -46,7 +46,7 @@ def convoy_comment(convoy: Convoy, ticked: frozenset[str] = frozenset()) -> str:
         box_line(box.key, box.says, ticked=box.key in ticked) for box in offered(convoy)
     ]
     surface = ("", *lines) if lines else ()
-    marker = ids.marker(ids.comment_key(convoy.name))
+    marker = ids.marker(ids.comment_key(convoy.name, convoy.deleted_comments))
     return "\n".join((marker, convoy_table(convoy), *surface))
 
 

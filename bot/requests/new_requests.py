@@ -6,6 +6,7 @@ from bot.door.wake import ALL
 from bot.repository.draft import Draft
 from bot.requests import (
     comments,
+    deleted_comments,
     missed_comments,
     obeyed_labels,
     submitted_reviews,
@@ -45,12 +46,21 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
             await submitted_reviews.answer(context, draft, sign)
         else:
             await ticked_boxes.answer(context, draft, delivery, sign)
+    await _look_at_shown(context, draft, parts)
+    return [*waiting, *remarks, *asked]
+
+
+async def _look_at_shown(
+    context: BotContext, draft: Draft, parts: frozenset[str]
+) -> None:
+    """Note which labels and comments of the convoys people have changed."""
     begun = draft.state.convoys.keys() != context.mirror.state.convoys.keys()
     if begun or "issues" in parts:
         await obeyed_labels.observe(context, draft)
-    if sweep:
+    if parts >= ALL:
         await obeyed_labels.correct(context, draft.state)
-    return [*waiting, *remarks, *asked]
+    if "shown" in parts:
+        await deleted_comments.observe(context, draft)
 
 
 async def _hear(context: BotContext, draft: Draft, remark: Remark) -> None:

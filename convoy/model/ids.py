@@ -100,9 +100,14 @@ def pull_key(convoy: str, task: int) -> str:
     return f"pull:{convoy}/{task}"
 
 
-def comment_key(convoy: str) -> str:
-    """Return the key under which the convoy's comment is written."""
-    return f"comment:{convoy}"
+def comment_key(convoy: str, deleted: int = 0) -> str:
+    """Return the key under which the convoy's comment is written.
+
+    Args:
+        convoy: the convoy's name.
+        deleted: how many of its comments people deleted before.
+    """
+    return f"comment:{convoy}/{deleted + 1}" if deleted else f"comment:{convoy}"
 
 
 def finish_key(convoy: str) -> str:

@@ -164,6 +164,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     held: str = ""
     """The label that keeps the whole convoy from starting and merging."""
     comment: int | None = None
+    deleted_comments: int = 0
+    """How many comments that showed it people have deleted."""
     called: tuple[str, ...] = ()
     """What people have been told waits for them, by the keys of
     `convoy.readiness.needs`."""

@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from convoy.events.comment_deletion import WRITTEN
 from convoy.kinds.relations import is_stopped
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.attempt_start import conflicting_leases, must_wait, startable
@@ -25,6 +26,7 @@ Kind = Literal[
     "stuck_session",
     "lock_conflict",
     "further_work",
+    "comment_deleted",
     "config_error",
     "bot_down",
     "log_damaged",
@@ -70,6 +72,7 @@ def interventions(
         *(_stuck(*each) for each in state.running() if _is_stuck(*each, now)),
         *(found for each in live for found in _locked(state, *each, now)),
         *(found for convoy in state.live() for found in _further(convoy)),
+        *(_silent(convoy) for convoy in state.live() if _is_silent(convoy)),
     )
 
 
@@ -160,6 +163,21 @@ def _further(convoy: Convoy) -> Iterator[Intervention]:
             commands=(f"brat task add {quote(found.title)} --convoy {convoy.name}",),
             comments=(f"/brat add -- {found.title}",),
         )
+
+
+def _is_silent(convoy: Convoy) -> bool:
+    return convoy.deleted_comments >= WRITTEN and convoy.comment is None
+
+
+def _silent(convoy: Convoy) -> Intervention:
+    return Intervention(
+        kind="comment_deleted",
+        convoy=convoy.name,
+        why="people deleted twice the comment that showed it on issue "
+        f"#{convoy.issue}: it is not written again",
+        commands=("brat status",),
+        comments=("/brat status",),
+    )
 
 
 def _is_stuck(convoy: Convoy, task: Task, now: int) -> bool:

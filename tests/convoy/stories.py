@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
+from convoy.events.comment_deletion import NoteDeletedComment
 from convoy.events.forge_actions import NoteDone
 from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
 from convoy.events.pausing import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
@@ -35,7 +36,11 @@ Story = Callable[[], Rules]
 
 def landed_whole() -> Rules:
     rules = Rules().planned(spec(1, paths=("a.py",)), spec(2), spec(3))
-    rules.do(NoteDone(key=f"comment:{NAME}", number=5)).landed(1, sha("a"))
+    rules.do(
+        NoteDone(key=f"comment:{NAME}", number=5),
+        NoteDeletedComment(convoy=NAME, comment=5),
+        NoteDone(key=f"comment:{NAME}/2", number=6),
+    ).landed(1, sha("a"))
     rules.do(DropTask(convoy=NAME, task=2, why="not wanted")).started(3)
     return rules.do(
         AcceptNothing(convoy=NAME, task=3, attempt=1),

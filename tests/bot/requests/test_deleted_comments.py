@@ -1,0 +1,132 @@
+"""People delete the comment that shows a convoy: once by mistake, twice as a no."""
+
+from pathlib import Path
+
+from brat.forge.traffic_recording import Exchange
+from convoy.model import ids
+from convoy.rules.stop_task import BlockTask
+from convoy.views.document import state_document
+from tests.bot.lobby import lobby
+from tests.bot.room import NAME, Room, room
+
+
+def tables(here: Room) -> list[str]:
+    return [text for text in here.spoken() if "### Convoy `" in text]
+
+
+async def delete_comment(here: Room) -> None:
+    await here.asked("DELETE", f"issues/comments/{here.convoy.comment}", None)
+
+
+async def look_again(here: Room) -> None:
+    here.loop.wake.all()
+    await here.loop.tick()
+
+
+async def test_a_deleted_comment_is_written_again(tmp_path: Path) -> None:
+    async with room(tmp_path) as here:
+        first = here.convoy.comment
+
+        await delete_comment(here)
+        assert tables(here) == []
+        await look_again(here)
+
+        (table,) = tables(here)
+        assert "| 1 | one | queued |" in table
+        assert here.convoy.comment not in (None, first)
+        assert ids.keys_in(table) == (f"comment:{NAME}/2",)
+
+        await here.answer("/brat drop task-2")
+        (table,) = tables(here)
+        assert "| 2 | two | dropped |" in table
+
+
+async def test_a_comment_deleted_twice_stays_away_and_status_says_so(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path) as here:
+        for _ in range(2):
+            await delete_comment(here)
+            await look_again(here)
+        await look_again(here)
+
+        assert tables(here) == []
+        context = here.loop.context
+        document = state_document(context.mirror.state, context.clock())
+        (found,) = document["interventions"]
+        assert found["kind"] == "comment_deleted"
+        assert found["convoy"] == NAME
+        assert found["why"] == (
+            "people deleted twice the comment that showed it on issue "
+            f"#{here.issue}: it is not written again"
+        )
+
+        assert "### Convoy `" in await here.answer("/brat status")
+        await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
+        await look_again(here)
+        assert "no CI" in here.spoken()[-1]  # what waits for people still reaches them
+
+
+async def test_a_deletion_that_a_change_of_the_convoy_finds_is_noted_too(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path) as here:
+        await delete_comment(here)
+        await here.answer("/brat drop task-2")
+        assert here.loop.context.troubles == {}
+
+        await look_again(here)
+
+        (table,) = tables(here)
+        assert "| 2 | two | dropped |" in table
+
+
+async def test_a_look_at_what_is_shown_finds_a_deletion(tmp_path: Path) -> None:
+    async with room(tmp_path) as here:
+        first = here.convoy.comment
+        await delete_comment(here)
+
+        here.loop.wake.up("shown")
+        await here.loop.tick()
+
+        assert here.convoy.comment not in (None, first)
+
+
+async def test_a_bot_that_is_told_of_a_deletion_looks_at_what_it_shows(
+    tmp_path: Path,
+) -> None:
+    async with lobby(tmp_path) as here:
+        context = here.loop.context
+        await here.loop.tick()
+        comment = {"id": 7, "body": "A table.", "user": account(context.login)}
+        issue = {"number": 1, "title": "Do it", "state": "open"}
+        payload = {
+            "action": "deleted",
+            "issue": issue,
+            "comment": comment,
+            "sender": account("you"),
+            "repository": {"full_name": context.settings.repository},
+        }
+
+        await here.knock("issue_comment", payload)
+
+        assert here.loop.wake.take() == {"shown"}
+
+
+def account(login: str) -> dict[str, object]:
+    return {"login": login, "id": 1, "type": "User"}
+
+
+async def test_a_look_that_finds_everything_costs_one_read_for_each_live_convoy(
+    tmp_path: Path,
+) -> None:
+    seen: list[Exchange] = []
+    async with room(tmp_path, observe=seen.append) as here:
+        await look_again(here)
+        seen.clear()
+        await look_again(here)
+
+        path = f"/issues/comments/{here.convoy.comment}"
+        reads = [each for each in seen if each.path.endswith(path)]
+        assert [each.status for each in reads] == [304]
+        assert {each.method for each in seen} == {"GET"}
