@@ -31,7 +31,9 @@ class ProcessMemory:
     """When each unhandled tick, by comment and box, was first seen; unix ms."""
     delays: dict[str, Delay] = field(default_factory=dict)
     """By key, the notifications that failed so far, and when the next try is."""
-    heard_until: datetime | None = None
-    """When the newest comment found so far was written or edited."""
+    heard_from: datetime | None = None
+    """When the first look for comments began; None: there was none yet."""
+    heard: dict[int, datetime] = field(default_factory=dict)
+    """By id, when each comment that a look found lately was written or edited."""
     ended: dict[int, int] = field(default_factory=dict)
     """When each run was first seen to have ended, unix ms."""

@@ -11,6 +11,8 @@ from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import Settings
 from brat.forge import Forge
+from brat.forge.traffic_recording import Exchange
+from tests.bot.room import room
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 
 
@@ -143,3 +145,68 @@ async def test_a_bot_that_is_new_leaves_what_was_said_before_alone(
         await look(loop)
 
     assert await answers(here, "brat[bot] is here") == []
+
+
+async def test_one_that_the_list_shows_late_behind_a_newer_one_is_answered(
+    here: Town, loop: Loop
+) -> None:
+    now = datetime.now(UTC)
+    here.forge.clock = lambda: now + timedelta(minutes=10)
+    await comment(here, "Thank you.")
+    await look(loop)
+    here.forge.clock = lambda: now + timedelta(minutes=6)
+    await comment(here, "/brat ping")
+    await look(loop)
+
+    assert len(await answers(here, "brat[bot] is here")) == 1
+
+
+async def test_what_was_said_before_the_bot_came_is_left_alone_at_each_look(
+    here: Town,
+) -> None:
+    await here.issue()
+    now = datetime.now(UTC)
+    here.forge.clock = lambda: now - timedelta(minutes=12)
+    await comment(here, "/brat ping")
+    async with bot_service.opened(settings(here), lambda _: None) as loop:
+        await loop.tick()
+        here.forge.clock = lambda: now - timedelta(minutes=8)
+        await comment(here, "Thank you.")
+        await look(loop)
+        await look(loop)
+
+    assert await answers(here, "brat[bot] is here") == []
+
+
+async def test_one_that_was_seen_without_a_command_is_not_read_again(
+    here: Town, loop: Loop
+) -> None:
+    now = datetime.now(UTC)
+    here.forge.clock = lambda: now + timedelta(minutes=1)
+    number = await comment(here, "Please.")
+    await look(loop)
+    here.forge.clock = lambda: now + timedelta(minutes=2)
+    edit = {"body": "/brat cancel"}
+    await here.ask("PATCH", f"issues/comments/{number}", edit, by="alice")
+    await look(loop)
+
+    assert await answers(here, "edited") == []
+
+
+async def test_a_look_at_what_is_known_costs_one_request(
+    tmp_path: Path,
+) -> None:
+    seen: list[Exchange] = []
+    async with room(tmp_path, observe=seen.append) as here:
+        await here.said("/brat ping")
+        await look(here.loop)
+        known = dict(here.loop.context.memory.heard)
+        seen.clear()
+        for _ in range(3):
+            await look(here.loop)
+
+        looks = [each for each in seen if each.path.endswith("/issues/comments")]
+        assert [each.status for each in looks] == [200, 304, 304]
+        assert len({each.query["since"] for each in looks}) == 1
+        assert here.loop.context.memory.heard == known
+        assert len(known) == 3
