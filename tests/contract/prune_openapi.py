@@ -9,31 +9,20 @@ GitHub does not describe. Texts and examples are left out.
 """
 
 import json
-import re
 import sys
 from pathlib import Path
 from typing import Any
 
 from brat.forge.http_server import ROUTES
+from brat.forge.rest.endpoint_permissions import shape
 from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
 
 TARGET = Path(__file__).with_name("github-openapi.json")
 PROSE = {"description", "summary", "example", "examples", "externalDocs", "tags"}
-SAME = {"/actions/artifacts/{}/zip": "/actions/artifacts/{}/{}"}
-"""Where a word of the forge's is a parameter of GitHub's."""
-
 EITHER = ["Simple User", "Enterprise"]
 """An account is one of them; one list of GitHub's says that it is both."""
 
 Json = Any
-
-
-def shape(path: str) -> str:
-    """Return a path without the names of its parameters."""
-    bare = re.sub(r"\{[^}]*\}", "{}", path)
-    for ours, theirs in SAME.items():
-        bare = bare.replace(ours, theirs)
-    return bare
 
 
 def served() -> set[tuple[str, str]]:

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from brat.forge.rest.endpoint_permissions import shape
 from brat.forge.traffic_recording import Exchange
 from tests.contract.openapi import github
-from tests.contract.prune_openapi import served, shape
+from tests.contract.prune_openapi import served
 
 REF: dict[str, Any] = {
     "ref": "refs/heads/main",

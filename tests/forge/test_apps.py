@@ -160,7 +160,7 @@ async def test_the_missing_permission_is_named(here: Town, app: App) -> None:
 
     name = "X-Accepted-GitHub-Permissions"
     assert [one.status_code for one in (labels, checks, merge)] == [403] * 3
-    assert labels.headers[name] == "issues=write; pull_requests=write"
+    assert labels.headers[name] == "issues=write"
     assert checks.headers[name] == "checks=write"
     assert merge.headers[name] == "contents=write"
     assert labels.json()["message"] == "Resource not accessible by integration"

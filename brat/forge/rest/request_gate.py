@@ -13,6 +13,7 @@ from msgspec import json
 
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.rest import token_permissions
+from brat.forge.rest.endpoint_permissions import needed
 from brat.forge.rest.rest_call import Answer, Call, Extension, Route, found
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused, not_found
@@ -124,13 +125,25 @@ class Gate:
             headers |= guard(call)
         if request.method != hdrs.METH_GET:
             if caller.token.scope == "read":
-                raise Refused(403, "Resource not accessible by personal access token")
+                raise Refused(403, _read_only(caller), headers=self._accepted())
             call = replace(call, body_bytes=await request.read())
         if caller.token.access is not None:
             token_permissions.check(caller.token.access, self._route, call.found)
-        if call.found is not None:
+        elif call.found is not None:
             call.need(self._route.role)
         return await self._route.endpoint(call)
+
+    def _accepted(self) -> dict[str, str]:
+        """Return the header that names what the route needs."""
+        needs = needed(self._route.method, self._route.path)
+        return token_permissions.accepted(needs) if needs else {}
+
+
+def _read_only(caller: Caller) -> str:
+    """Return the words for a token that may only read: a job's, or a person's."""
+    if caller.token.repo is not None:
+        return token_permissions.NOT_ACCESSIBLE
+    return "Resource not accessible by personal access token"
 
 
 def _response(request: web.Request, answer: Answer) -> web.Response:

@@ -1,42 +1,33 @@
-"""The permissions of a token: each route asks for one of them.
+"""What a restricted token may do: each endpoint needs permissions, public data none.
 
-Public data may be read without any; the account's role in the repository is checked
-apart. https://docs.github.com/rest/authentication/permissions-required-for-github-apps
+A restricted token is an App installation's or a workflow job's. Its permissions count,
+and not the role of the account that it acts as.
+https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 """
 
-import re
 from typing import Final
 
 from brat.forge.resources.account_resource import Access
 from brat.forge.resources.repository_resource import Repository
+from brat.forge.rest.endpoint_permissions import Need, needed, written
 from brat.forge.rest.rest_call import Route
 from brat.forge.wire.http_refusals import Refused
 
 LEVELS: Final = ("none", "read", "write", "admin")
 """In rising order."""
-_REPO: Final = "/repos/{owner}/{repo}"
-_ASKED: Final = tuple(
-    (re.compile(pattern), names)
-    for pattern, names in (
-        (r"/(collaborators/.*|rules/.*)?", ("metadata",)),
-        (r"/commits/[^/]*/check-runs|/check-runs.*", ("checks",)),
-        (r"/commits/[^/]*/status|/statuses/.*", ("statuses",)),
-        (r"/(branches|commits|compare|contents|git)/.*", ("contents",)),
-        (r"/pulls/[^/]*/merge", ("contents",)),
-        (r"/pulls.*", ("pull_requests",)),
-        (r"/(issues|labels).*", ("issues", "pull_requests")),
-        (r"/actions/(organization-)?secrets", ("secrets",)),
-        (r"/actions/.*", ("actions",)),
-        (r"/hooks.*", ("repository_hooks",)),
-    )
-)
-"""The first matching pattern counts; any one of its permissions is enough."""
-_NEVER_PUBLIC: Final = (("repository_hooks",), ("secrets",))
-_REFUSED: Final = "Resource not accessible by integration"
+ALWAYS: Final = ("metadata", "read")
+"""Every installation has it.
+
+https://docs.github.com/apps/creating-github-apps/registering-a-github-app/choosing-permissions-for-a-github-app
+"""
+_NEVER_PUBLIC: Final = frozenset({"administration", "repository_hooks", "secrets"})
+NOT_ACCESSIBLE: Final = "Resource not accessible by integration"
 
 
 def grants(access: Access, name: str, level: str) -> bool:
     """Say whether a token has a permission."""
+    if (name, level) == ALWAYS:
+        return True
     given = dict(access.permissions).get(name, "none")
     return LEVELS.index(given) >= LEVELS.index(level)
 
@@ -45,27 +36,24 @@ def check(access: Access, route: Route, repo: Repository | None) -> None:
     """Check that a token may use a route.
 
     Raises:
-        Refused: 403; it names the permission that is missing.
+        Refused: 403; it names the permissions that would do, if any would.
     """
-    if repo is None:
-        if route.path == "/user":
-            raise Refused(403, _REFUSED)
+    if not route.path:
+        return  # nothing is there: 404 follows
+    needs = needed(route.method, route.path)
+    if needs is None:
+        raise Refused(403, NOT_ACCESSIBLE)
+    is_public = repo is not None and not repo.private and not _is_hidden(needs)
+    if is_public and route.method == "GET":
         return
-    reads = route.method == "GET"
-    names = _names(route)
-    if reads and not repo.private and names not in _NEVER_PUBLIC:
-        return
-    level = "read" if reads else "write"
-    if not any(grants(access, name, level) for name in names):
-        needs = "; ".join(f"{name}={level}" for name in names)
-        headers = {"X-Accepted-GitHub-Permissions": needs}
-        raise Refused(403, _REFUSED, headers=headers)
+    if not any(all(grants(access, *one) for one in each) for each in needs):
+        raise Refused(403, NOT_ACCESSIBLE, headers=accepted(needs))
 
 
-def _names(route: Route) -> tuple[str, ...]:
-    """Return a route's permissions, any one of which is enough."""
-    path = route.path.removeprefix(_REPO) or "/"
-    for pattern, names in _ASKED:
-        if pattern.fullmatch(path):
-            return names
-    return ()
+def accepted(needs: Need) -> dict[str, str]:
+    """Return the header that names what an endpoint needs."""
+    return {"X-Accepted-GitHub-Permissions": written(needs)}
+
+
+def _is_hidden(needs: Need) -> bool:
+    return any(name in _NEVER_PUBLIC for each in needs for name, _ in each)

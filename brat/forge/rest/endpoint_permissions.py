@@ -1,0 +1,224 @@
+"""The permissions that each endpoint of GitHub's REST API needs.
+
+From GitHub's own table, `server-to-server-permissions.json` of github/docs, as far as
+the local forge or the tests' world serves it:
+https://docs.github.com/rest/authentication/permissions-required-for-github-apps
+
+A need is written as in the header `X-Accepted-GitHub-Permissions`: sets of permissions
+with `;` between them, any one of which is enough, and with `,` inside a set.
+https://github.blog/changelog/2023-08-10-x-accepted-github-permissions-header-for-fine-grained-permission-actors
+"""
+
+import re
+from typing import Final
+
+Need = tuple[tuple[tuple[str, str], ...], ...]
+"""Sets of permissions with their levels; any one set is enough."""
+
+_REPO: Final = "/repos/{owner}/{repo}"
+_PARAMETER: Final = re.compile(r"\{[^}]*\}")
+_NEEDS: Final[dict[str, tuple[str, ...]]] = {
+    "metadata=read": (
+        "GET ",
+        "GET /collaborators",
+        "GET /collaborators/{username}",
+        "GET /collaborators/{username}/permission",
+        "GET /rules/branches/{branch}",
+        "GET /rulesets",
+        "GET /rulesets/{ruleset_id}",
+    ),
+    "administration=read": (
+        "GET /actions/permissions",
+        "GET /branches/{branch}/protection",
+    ),
+    "administration=write": (
+        "PATCH ",
+        "DELETE ",
+        "PUT /branches/{branch}/protection",
+        "DELETE /branches/{branch}/protection",
+        "POST /rulesets",
+        "PUT /rulesets/{ruleset_id}",
+        "DELETE /rulesets/{ruleset_id}",
+    ),
+    "actions=read": (
+        "GET /actions/workflows",
+        "GET /actions/workflows/{workflow_id}",
+        "GET /actions/workflows/{workflow_id}/runs",
+        "GET /actions/runs",
+        "GET /actions/runs/{run_id}",
+        "GET /actions/runs/{run_id}/jobs",
+        "GET /actions/runs/{run_id}/artifacts",
+        "GET /actions/artifacts",
+        "GET /actions/artifacts/{artifact_id}",
+        "GET /actions/artifacts/{artifact_id}/{archive_format}",
+    ),
+    "actions=write": (
+        "POST /actions/workflows/{workflow_id}/dispatches",
+        "POST /actions/runs/{run_id}/cancel",
+        "POST /actions/runs/{run_id}/force-cancel",
+    ),
+    "checks=read": (
+        "GET /check-runs/{check_run_id}",
+        "GET /commits/{ref}/check-runs",
+    ),
+    "checks=write": (
+        "POST /check-runs",
+        "PATCH /check-runs/{check_run_id}",
+    ),
+    "statuses=read": (
+        "GET /commits/{ref}/status",
+        "GET /commits/{ref}/statuses",
+    ),
+    "statuses=write": ("POST /statuses/{sha}",),
+    "contents=read": (
+        "GET /branches",
+        "GET /branches/{branch}",
+        "GET /commits",
+        "GET /commits/{ref}",
+        "GET /compare/{basehead}",
+        "GET /contents/{path}",
+        "GET /git/commits/{commit_sha}",
+        "GET /git/matching-refs/{ref}",
+        "GET /git/ref/{ref}",
+    ),
+    "contents=write": (
+        "DELETE /git/refs/{ref}",
+        "PUT /pulls/{pull_number}/merge",
+    ),
+    "contents=write; contents=write,workflows=write": (
+        "POST /git/refs",
+        "PATCH /git/refs/{ref}",
+    ),
+    "issues=read": (
+        "GET /issues",
+        "GET /issues/{issue_number}",
+        "GET /issues/{issue_number}/reactions",
+        "GET /issues/comments/{comment_id}/reactions",
+    ),
+    "issues=write": (
+        "POST /issues",
+        "POST /issues/{issue_number}/reactions",
+        "DELETE /issues/{issue_number}/reactions/{reaction_id}",
+        "POST /issues/comments/{comment_id}/reactions",
+        "DELETE /issues/comments/{comment_id}/reactions/{reaction_id}",
+    ),
+    "issues=read; pull_requests=read": (
+        "GET /assignees",
+        "GET /assignees/{assignee}",
+        "GET /issues/comments",
+        "GET /issues/comments/{comment_id}",
+        "GET /issues/{issue_number}/comments",
+        "GET /issues/{issue_number}/events",
+        "GET /issues/{issue_number}/labels",
+        "GET /issues/{issue_number}/timeline",
+        "GET /labels",
+        "GET /labels/{name}",
+    ),
+    "issues=write; pull_requests=write": (
+        "PATCH /issues/comments/{comment_id}",
+        "DELETE /issues/comments/{comment_id}",
+        "PATCH /issues/{issue_number}",
+        "POST /issues/{issue_number}/assignees",
+        "DELETE /issues/{issue_number}/assignees",
+        "POST /issues/{issue_number}/comments",
+        "POST /issues/{issue_number}/labels",
+        "PUT /issues/{issue_number}/labels",
+        "DELETE /issues/{issue_number}/labels",
+        "DELETE /issues/{issue_number}/labels/{name}",
+        "PUT /issues/{issue_number}/lock",
+        "DELETE /issues/{issue_number}/lock",
+        "POST /labels",
+        "PATCH /labels/{name}",
+        "DELETE /labels/{name}",
+    ),
+    "pull_requests=read; contents=read": ("GET /pulls/{pull_number}",),
+    "pull_requests=read": (
+        "GET /commits/{commit_sha}/pulls",
+        "GET /pulls",
+        "GET /pulls/{pull_number}/commits",
+        "GET /pulls/{pull_number}/files",
+        "GET /pulls/{pull_number}/merge",
+        "GET /pulls/{pull_number}/requested_reviewers",
+        "GET /pulls/{pull_number}/reviews",
+        "GET /pulls/{pull_number}/reviews/{review_id}",
+    ),
+    "pull_requests=write": (
+        "POST /pulls",
+        "PATCH /pulls/{pull_number}",
+        "POST /pulls/{pull_number}/requested_reviewers",
+        "DELETE /pulls/{pull_number}/requested_reviewers",
+        "POST /pulls/{pull_number}/reviews",
+        "PUT /pulls/{pull_number}/reviews/{review_id}",
+        "DELETE /pulls/{pull_number}/reviews/{review_id}",
+        "PUT /pulls/{pull_number}/reviews/{review_id}/dismissals",
+        "POST /pulls/{pull_number}/reviews/{review_id}/events",
+        "PUT /pulls/{pull_number}/update-branch",
+    ),
+    "repository_hooks=read": (
+        "GET /hooks",
+        "GET /hooks/{hook_id}",
+        "GET /hooks/{hook_id}/config",
+        "GET /hooks/{hook_id}/deliveries",
+        "GET /hooks/{hook_id}/deliveries/{delivery_id}",
+        "POST /hooks/{hook_id}/pings",
+        "POST /hooks/{hook_id}/tests",
+    ),
+    "repository_hooks=write": (
+        "POST /hooks",
+        "PATCH /hooks/{hook_id}",
+        "DELETE /hooks/{hook_id}",
+        "PATCH /hooks/{hook_id}/config",
+        "POST /hooks/{hook_id}/deliveries/{delivery_id}/attempts",
+    ),
+    "secrets=read": (
+        "GET /actions/secrets",
+        "GET /actions/organization-secrets",
+    ),
+}
+
+
+def shape(path: str) -> str:
+    """Return a path without the names and patterns of its parameters."""
+    return _PARAMETER.sub("{}", path).replace(
+        "/actions/artifacts/{}/zip", "/actions/artifacts/{}/{}"
+    )
+
+
+ENDPOINTS: Final[dict[str, str]] = {
+    f"{method} {_REPO}{path}": need
+    for need, endpoints in _NEEDS.items()
+    for method, path in (endpoint.split(" ") for endpoint in endpoints)
+}
+"""Each endpoint's need, by method and GitHub's own path."""
+FOR_ANY: Final = frozenset(
+    {"GET /installation/repositories", "DELETE /installation/token"}
+)
+"""What each token of an installation may ask for."""
+_NEED_OF: Final = {shape(endpoint): need for endpoint, need in ENDPOINTS.items()}
+
+
+def needed(method: str, path: str) -> Need | None:
+    """Return the permissions that open an endpoint; None: a token cannot use it.
+
+    Args:
+        method: such as `GET`.
+        path: the route's, below /api/v3.
+    """
+    endpoint = shape(f"{method} {path}")
+    if endpoint in FOR_ANY:
+        return ((),)
+    need = _NEED_OF.get(endpoint)
+    return read(need) if need is not None else None
+
+
+def read(need: str) -> Need:
+    """Read sets of permissions as the header has them."""
+    return tuple(
+        tuple((name, level) for name, _, level in (o.partition("=") for o in each))
+        for each in (one.split(",") for one in need.split("; "))
+    )
+
+
+def written(needs: Need) -> str:
+    """Write sets of permissions as the header has them."""
+    return "; ".join(",".join(f"{n}={level}" for n, level in each) for each in needs)
