@@ -50,6 +50,11 @@ class Metrics:
             "Deliveries that the forge was asked to send again.",
             registry=self.registry,
         )
+        self.redelivery_failures = Counter(
+            "brat_redelivery_failures_total",
+            "Looks for lost deliveries that failed.",
+            registry=self.registry,
+        )
 
     def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
         """Add a gauge whose value `count` returns at each scrape."""

@@ -9,7 +9,7 @@ import hmac
 import json
 import logging
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -88,6 +88,8 @@ class Door:
     """Called when the App may have been installed or removed somewhere."""
     unready: Callable[[], str | None] = lambda: None
     """Returns why the bot cannot work now; None: it can."""
+    troubles: Callable[[], Iterable[str]] = tuple
+    """Returns what goes wrong while the bot works."""
     version: str = ""
     origins: Origins = field(default_factory=Origins)
     """The networks from which deliveries may come."""
@@ -120,7 +122,9 @@ class Door:
     async def _ready(self, _: web.Request) -> web.Response:
         why = self.unready()
         if why is None:
-            return web.json_response({"ok": True})
+            troubles = list(self.troubles())
+            more = {"troubles": troubles} if troubles else {}
+            return web.json_response({"ok": True, **more})
         return _answer(HTTPStatus.SERVICE_UNAVAILABLE, why)
 
     async def _version(self, _: web.Request) -> web.Response:

@@ -77,7 +77,11 @@ async def examined(
                 yield found
             async for found in hook_address.examined(hosting, roster.app, client):
                 yield found
-            served = await roster.repositories(hosting.allows, hosting.serves)
+            found_in = await roster.coverage(hosting.allows, hosting.serves)
+            served = found_in.repositories
+            for number, why in found_in.broken.items():
+                said = f"installation {number} does not show its repositories: {why}"
+                yield Finding("fault", said, "look at it in the App's settings")
         if not served:
             yield Finding("fault", "no repository is served", "install the App in one")
         for name, installation in served.items():

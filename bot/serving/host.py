@@ -10,12 +10,10 @@ import logging
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from typing import Final
 
 from bot.door.delivery_inbox import Inbox
 from bot.door.metrics import Metrics
-from bot.door.redelivery import ask_again
 from bot.door.wake import Wake
 from bot.door.webhooks import Place
 from bot.feed.repository_feed import Feed
@@ -24,6 +22,7 @@ from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.serving.bot_service import Tell
 from bot.serving.installations import Installations
+from bot.serving.lost_deliveries import LostDeliveries
 from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
 from bot.settings.bot_settings import Settings
 from bot.settings.clock import wall_clock
@@ -70,6 +69,10 @@ class Host:
         self._paces: dict[int | None, Pace] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._trouble = ""
+        self.broken: dict[int, str] = {}
+        """The installations that do not show their repositories, and why."""
+        self.lost: LostDeliveries | None = None
+        """None: nothing is delivered."""
 
     # --- what the door asks ---------------------------------------------------------
 
@@ -89,6 +92,13 @@ class Host:
             return self._trouble
         return None if self.known.is_set() else "the repositories are being looked up"
 
+    def troubles(self) -> Iterator[str]:
+        """Give what goes wrong while the service works."""
+        if self.lost is not None and self.lost.trouble:
+            yield self.lost.trouble
+        for number, why in self.broken.items():
+            yield _hides(number, why)
+
     def roster_changed(self) -> None:
         """Make the next look at the App's installations come at once."""
         self._changed.set()
@@ -105,9 +115,7 @@ class Host:
             try:
                 wanted: dict[str, int | None] = dict.fromkeys(hosting.repositories)
                 if roster is not None:
-                    found = await roster.repositories(hosting.allows, hosting.serves)
-                    wanted = dict(found)
-                    await self._ask_again(roster)
+                    wanted = await self._covered(roster)
                 self._trouble = ""
                 self._settle(group, wanted)
                 self.known.set()
@@ -117,14 +125,22 @@ class Host:
                 async with asyncio.timeout(hosting.roster_s):
                     await self._changed.wait()
 
-    async def _ask_again(self, roster: Installations) -> None:
-        if not self.port:
-            return  # a polling service gets no deliveries
-        now = datetime.fromtimestamp(roster.clock.now(), UTC)
-        asked = await ask_again(roster.app, now)
-        self.metrics.redelivered.inc(asked)
-        if asked:
-            self.tell(f"asked the forge to send {asked} deliveries again")
+    async def _covered(self, roster: Installations) -> dict[str, int | None]:
+        """Return the wanted repositories; a broken installation keeps those it had."""
+        found = await roster.coverage(self.hosting.allows, self.hosting.serves)
+        for number, why in found.broken.items():
+            if self.broken.get(number) != why:
+                self.tell(_hides(number, why))
+        self.broken = found.broken
+        kept = [one.settings for one in self.served.values()]
+        return {
+            **{
+                one.repository: one.installation
+                for one in kept
+                if one.installation in found.broken
+            },
+            **found.repositories,
+        }
 
     def _say_trouble(self, why: str) -> None:
         if self._trouble != why:
@@ -225,6 +241,10 @@ class Host:
                 for convoy in other.loop.context.mirror.state.convoys.values():
                     if convoy.requested_at > after:
                         yield convoy.requested_at
+
+
+def _hides(number: int, why: str) -> str:
+    return f"installation {number} does not show its repositories: {why}"
 
 
 def _telling(tell: Tell, name: str) -> Callable[[str], None]:

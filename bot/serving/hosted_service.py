@@ -15,6 +15,7 @@ from bot.serving import bot_service
 from bot.serving.bot_service import Tell
 from bot.serving.host import Host
 from bot.serving.installations import Installations, key_of
+from bot.serving.lost_deliveries import LostDeliveries
 from bot.settings.service_settings import ServiceSettings
 from bot.settings.version import VERSION
 from grite.errors import BratError
@@ -50,14 +51,18 @@ async def hosted(
         roster = await _roster(stack, hosting)
         await _listen(stack, host, poll=poll)
         group = await stack.enter_async_context(asyncio.TaskGroup())
-        keeper = group.create_task(host.keep(group, roster), name="roster")
-        timing = group.create_task(host.figures.keep_timing(), name="timing")
+        own = [
+            group.create_task(host.keep(group, roster), name="roster"),
+            group.create_task(host.figures.keep_timing(), name="timing"),
+        ]
+        if roster is not None and not poll:
+            host.lost = LostDeliveries(roster, host.metrics, tell)
+            asking = host.lost.keep_asking(hosting.roster_s)
+            own.append(group.create_task(asking, name="lost deliveries"))
         try:
             yield host
         finally:
-            keeper.cancel()
-            timing.cancel()
-            for task in host.tasks():
+            for task in [*own, *host.tasks()]:
                 task.cancel()
 
 
@@ -94,12 +99,18 @@ async def _listen(stack: AsyncExitStack, host: Host, *, poll: bool) -> None:
         "Those whose loop cannot run.",
         lambda: sum(bool(one.trouble) for one in host.served.values()),
     )
+    metrics.watch(
+        "brat_installations_broken",
+        "Those that do not show their repositories.",
+        lambda: len(host.broken),
+    )
     if not poll:
         door = Door(
             secrets=hosting.secrets,
             place_of=host.place_of,
             roster_changed=host.roster_changed,
             unready=host.unready,
+            troubles=host.troubles,
             version=VERSION,
             origins=hosting.origins,
             metrics=metrics,

@@ -6,6 +6,7 @@ https://docs.github.com/rest/apps/installations#list-repositories-accessible-to-
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
@@ -33,6 +34,16 @@ class _Token(_Answer):
     token: str = Field(repr=False, min_length=1)
 
 
+@dataclass
+class Coverage:
+    """Where an App is installed."""
+
+    repositories: dict[str, int] = field(default_factory=dict)
+    """The installation of each served repository, by full name."""
+    broken: dict[int, str] = field(default_factory=dict)
+    """The installations that do not show their repositories, and why."""
+
+
 def key_of(app_id: str, file: Path) -> AppKey:
     """Read an App's private key.
 
@@ -58,10 +69,10 @@ class Installations:
         self._client = client
         self._api_url = api_url
 
-    async def repositories(
+    async def coverage(
         self, allows: Callable[[str], bool], serves: Callable[[str], bool]
-    ) -> dict[str, int]:
-        """Return the installation of each served repository, by full name.
+    ) -> Coverage:
+        """Return the served repositories; one broken installation hides no other.
 
         Args:
             allows: whether an account's installations are served.
@@ -71,13 +82,18 @@ class Installations:
             Unavailable: the forge did not answer.
             Refused: the forge does not accept the App's id and key.
         """
-        found: dict[str, int] = {}
+        found = Coverage()
         listed = self.app.each(_Installation, "/app/installations?per_page=100")
         async for one in listed:
             owner = one.account.login if one.account else ""
             if one.suspended_at is None and allows(owner):
-                names = await self._covered(one.id)
-                found |= {name: one.id for name in names if serves(name)}
+                try:
+                    names = await self._covered(one.id)
+                except BratError as error:
+                    found.broken[one.id] = str(error)
+                    continue
+                of_one = {name: one.id for name in names if serves(name)}
+                found.repositories |= of_one
         return found
 
     async def _covered(self, installation: int) -> list[str]:
