@@ -5,6 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -193,11 +194,11 @@ async def test_what_a_stranger_installed_is_not_served(here: Town) -> None:
         assert host.served == {}
 
 
-async def ready(host: Host) -> dict[str, object]:
+async def ready(host: Host) -> dict[str, Any]:
     async with httpx.AsyncClient(trust_env=False) as client:
         answer = await client.get(f"http://127.0.0.1:{host.port}/readyz")
     assert answer.status_code == 200, answer.text
-    found: dict[str, object] = answer.json()
+    found: dict[str, Any] = answer.json()
     return found
 
 
