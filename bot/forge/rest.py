@@ -47,11 +47,30 @@ __all__ = ["DEADLINE_S", "Json", "Limited", "Refused", "Rest", "checked"]
 class Refused(BratError):
     """The forge refuses the request, and repeating it will not help."""
 
-    def __init__(self, what: str, status: int, said: str) -> None:
+    def __init__(
+        self,
+        what: str,
+        status: int,
+        said: str,
+        *,
+        needs: str = "",
+        errors: tuple[str, ...] = (),
+    ) -> None:
+        """Tell what was refused.
+
+        Args:
+            what: the method and the address.
+            status: of the answer.
+            said: its message.
+            needs: the header that names permissions, any set of which is enough.
+            errors: what the answer names beside its message.
+        """
         super().__init__(f"{what}: the forge answered {status}: {said}")
         self.what = what
         self.status = status
         self.said = said
+        self.needs = needs
+        self.errors = errors
 
 
 class Rest:
@@ -196,7 +215,7 @@ def _deciphered(ask: Ask, reply: Reply) -> tuple[Json, str | None]:
     except gidgethub.GitHubBroken as error:
         raise Unavailable(f"{ask}: {error!r}") from error
     except gidgethub.HTTPException as error:
-        raise Refused(str(ask), reply.status, _why(reply, str(error))) from error
+        raise _refused(ask, reply, str(error)) from error
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         # no JSON, or errors not in GitHub's format
         if HTTPStatus.BAD_REQUEST <= reply.status < HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -205,12 +224,27 @@ def _deciphered(ask: Ask, reply: Reply) -> tuple[Json, str | None]:
     return data, more
 
 
-def _why(reply: Reply, said: str) -> str:
-    """Return a refusal's text, with the permission that is missing."""
-    needs = reply.headers.get(NEEDS)
-    if reply.status != HTTPStatus.FORBIDDEN or not needs:
-        return said
-    return f"{said} (the App needs the permission {needs[:SAID_CHARS]})"
+def _refused(ask: Ask, reply: Reply, said: str) -> Refused:
+    """Return a refusal, whose text has the permission that is missing."""
+    needs = reply.headers.get(NEEDS, "")[:SAID_CHARS]
+    if reply.status == HTTPStatus.FORBIDDEN and needs:
+        said = f"{said} (the App needs the permission {needs})"
+    errors = _errors(reply.body)
+    return Refused(str(ask), reply.status, said, needs=needs, errors=errors)
+
+
+def _errors(body: bytes) -> tuple[str, ...]:
+    """Return the sentences of an answer's `errors`, at most ten.
+
+    https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api
+    """
+    try:
+        errors = json.loads(body)["errors"]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ()
+    listed = errors if isinstance(errors, list) else [errors]
+    told = (each.get("message") if isinstance(each, dict) else each for each in listed)
+    return tuple(one[:SAID_CHARS] for one in told if isinstance(one, str))[:10]
 
 
 def _text(reply: Reply) -> str:

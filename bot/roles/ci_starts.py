@@ -7,6 +7,7 @@ https://docs.github.com/actions/concepts/security/github_token
 from collections.abc import Iterator
 
 from bot.context.bot_context import BotContext
+from bot.forge.refusals import of_rest
 from bot.forge.rest import Refused
 from convoy.model import ids
 from convoy.model.attempt import Candidate
@@ -48,7 +49,8 @@ async def started(starts: CiStarts, context: BotContext) -> str | None:
     try:
         await starts.ask(context)
     except Refused as refused:
-        return f"CI cannot be started: {refused}; does it have workflow_dispatch?"
+        refusal = of_rest(refused)
+        return f"CI cannot be started: {refusal.why}. {refusal.helps}"
     return None
 
 

@@ -1,0 +1,122 @@
+"""Refusals as data: which rule said no, whether it passes, and what would help.
+
+What forges and hooks write is text of strangers: it is shown cleaned, cut, and as code,
+so that no name, link or number in it works.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from bot.forge.refusal_table import ROWS, UNKNOWN, RefusalRow
+from bot.forge.rest import Refused
+from bot.markdown.code_span import code_span
+
+SAID_CHARS: Final = 300
+_NOUNS: Final = (
+    (r"POST \S*/issues/(\d+)/comments$", "a comment on issue {}"),
+    (r"(?:PATCH|PUT) \S*/issues/comments/\d+$", "the change of a comment"),
+    (r"POST \S*/(?:reactions)$", "a reaction"),
+    (r"(?:POST|PUT|DELETE) \S*/issues/(\d+)/labels\S*$", "the labels of issue {}"),
+    (r"(?:POST|DELETE) \S*/issues/(\d+)/assignees$", "the assignees of issue {}"),
+    (r"PATCH \S*/issues/(\d+)$", "the change of issue {}"),
+    (r"GET \S*/issues/(\d+)(?:[/?]\S*)?$", "a look at issue {}"),
+    (r"PUT \S*/pulls/(\d+)/merge$", "the merge of pull request {}"),
+    (r"PATCH \S*/pulls/(\d+)$", "the change of pull request {}"),
+    (r"POST \S*/pulls$", "a new pull request"),
+    (r"POST \S*/actions/workflows/([\w.-]+)/dispatches$", "the start of {}"),
+    (r"POST \S*/actions/runs/(\d+)/\S+$", "the end of run {}"),
+    (r"(?:POST|PATCH) \S*/(?:check-runs\S*|statuses/\w+)$", "a check"),
+    (r"POST \S*/access_tokens$", "a token for the App"),
+)
+"""What a request asks for, in people's words."""
+
+
+class Refusal(Struct, frozen=True):
+    """Why a forge said no."""
+
+    rule: str
+    """A stable name, such as `protected-branch`; bot/forge/refusal_table.py has all."""
+    passing: bool
+    """Whether it may go away by itself."""
+    whose: str
+    """The rule or the right that stands against it."""
+    helps: str
+    """What a person can do: one sentence."""
+    why: str
+    """What was refused and what the forge said, for people: bounded Markdown."""
+
+
+def of_rest(error: Refused) -> Refusal:
+    """Return what a refused request came to."""
+    said = " ".join((error.said, *(each for each in error.errors if each)))
+    row = _row(ROWS, said, error.status)
+    told = said.strip() or f"status {error.status}"
+    if row.rule in {"missing-permission", "forbidden"} and error.needs:
+        row = _needing(row, error.needs)
+    return _refusal(row, f"the forge refused {_asked(error.what)}", told)
+
+
+def of_push(said: str, ref: str) -> Refusal:
+    """Return what a refused ref came to.
+
+    Args:
+        said: what the server said of it; see `grite.push_answer`.
+        ref: its full name; empty for a push that was refused as a whole.
+    """
+    branch = ref.removeprefix("refs/heads/")
+    noun = "branch " if branch != ref else ""
+    what = f"the push of {noun}{code_span(branch)}" if ref else "the push"
+    row = _row([row for row in ROWS if row.pushes], said, _status_in(said))
+    told = said.strip() or "nothing"
+    return _refusal(row, f"the forge refused {what}", told)
+
+
+def _row(rows: Sequence[RefusalRow], said: str, status: int) -> RefusalRow:
+    by_text = (row for row in rows if row.fits(said))
+    by_status = (row for row in rows if status in row.statuses)
+    return next(by_text, None) or next(by_status, UNKNOWN)
+
+
+def _refusal(row: RefusalRow, what: str, said: str) -> Refusal:
+    why = f"{what}: {code_span(said, SAID_CHARS)}"
+    return Refusal(row.rule, row.passing, row.whose, row.helps, why)
+
+
+def _needing(row: RefusalRow, needs: str) -> RefusalRow:
+    """Return the row with the permissions that a forge names in a header.
+
+    One of several sets is enough: `issues=write; pull_requests=write,contents=read`.
+    https://docs.github.com/rest/using-the-rest-api/troubleshooting-the-rest-api
+    """
+    sets = [
+        " and ".join(f"{name}: {kind}" for name, kind in pairs)
+        for each in needs[:SAID_CHARS].split(";")
+        if (pairs := re.findall(r"([a-z_]+)=([a-z]+)", each))
+    ]
+    if not sets:
+        return row
+    asked = " or ".join(sets)
+    return RefusalRow(
+        "missing-permission",
+        row.says,
+        f"the App's permission {asked}",
+        f"Give the App the permission {asked}, and accept it where it is installed.",
+    )
+
+
+def _asked(what: str) -> str:
+    """Return what a request asked for, in words where they are known."""
+    path = what.partition("?")[0]
+    for pattern, noun in _NOUNS:
+        if found := re.fullmatch(pattern, path):
+            return noun.format(*found.groups())
+    return code_span(what, 120)
+
+
+def _status_in(said: str) -> int:
+    """Return the HTTP status that git tells of a whole refused request; 0: none."""
+    found = re.search(r"(?:returned error:|HTTP) (4\d\d)", said)
+    return int(found[1]) if found else 0

@@ -1,0 +1,108 @@
+"""Refusals are read as data, from the sentences that forges write."""
+
+import re
+
+import pytest
+from hypothesis import given, strategies as st
+
+from bot.forge.refusal_table import ROWS, UNKNOWN
+from bot.forge.refusals import Refusal, of_push, of_rest
+from bot.forge.rest import Refused
+from tests.bot.forge.refusal_sentences import BRANCH, OF_PUSHES, OF_REQUESTS, Sentence
+
+PASSING = {"not-mergeable", "limited", "server-trouble", "unauthorized", "conflict"}
+
+
+@pytest.mark.parametrize("sentence", [*OF_PUSHES, *OF_REQUESTS], ids=str)
+def test_a_forges_sentence_is_read_as_its_rule(sentence: Sentence) -> None:
+    refusal = sentence.read
+
+    assert refusal.rule == sentence.rule
+    assert refusal.passing == (sentence.rule in PASSING)
+    assert refusal.helps.endswith(".")
+    assert refusal.whose
+
+
+def test_each_rule_has_a_sentence() -> None:
+    told = {sentence.rule for sentence in (*OF_PUSHES, *OF_REQUESTS)}
+    # A request that meets a limit waits before it is ever a refusal: `Limited`.
+    assert told == {row.rule for row in (*ROWS, UNKNOWN)} - {"limited"}
+
+
+def test_the_permission_that_the_forge_names_is_told() -> None:
+    refusal = OF_REQUESTS[0].read
+
+    assert refusal == Refusal(
+        rule="missing-permission",
+        passing=False,
+        whose="the App's permission issues: write or pull_requests: write and "
+        "contents: read",
+        helps="Give the App the permission issues: write or pull_requests: write and "
+        "contents: read, and accept it where it is installed.",
+        why="the forge refused a comment on issue 1: "
+        "`Resource not accessible by integration`",
+    )
+
+
+def test_what_the_answer_names_beside_its_message_is_told() -> None:
+    (long,) = (one for one in OF_REQUESTS if "Validation Failed" in one.said)
+
+    assert long.read.why == (
+        "the forge refused a comment on issue 1: "
+        "`Validation Failed body is too long (maximum is 65536 characters)`"
+    )
+
+
+def test_a_refused_push_says_which_branch_and_what_the_server_said() -> None:
+    refusal = of_push("policy: no pushes today (pre-receive hook declined)", BRANCH)
+
+    assert refusal.why == (
+        "the forge refused the push of branch `convoy/g/task-1`: "
+        "`policy: no pushes today (pre-receive hook declined)`"
+    )
+    assert of_push("", "refs/grite/wal").why == (
+        "the forge refused the push of `refs/grite/wal`: `nothing`"
+    )
+    assert of_push("no", "").why == "the forge refused the push: `no`"
+
+
+def test_a_hooks_words_are_not_taken_for_a_pull_requests_state() -> None:
+    refusal = of_push("no work in progress here, try again later (hook declined)", "x")
+
+    assert (refusal.rule, refusal.passing) == ("hook", False)
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        ("PUT /repos/you/widgets/pulls/7/merge", "the merge of pull request 7"),
+        ("GET /repos/you/widgets/issues/28", "a look at issue 28"),
+        ("GET /repos/you/widgets/issues/28/comments?since=x", "a look at issue 28"),
+        (
+            "POST /repos/you/widgets/actions/workflows/brat.yml/dispatches",
+            "the start of brat.yml",
+        ),
+        ("POST /repos/you/widgets/check-runs", "a check"),
+        ("DELETE /repos/you/widgets/x", "`DELETE /repos/you/widgets/x`"),
+    ],
+)
+def test_a_request_is_told_in_words_where_they_are_known(what: str, told: str) -> None:
+    why = of_rest(Refused(what, 404, "Not Found")).why
+
+    assert why == f"the forge refused {told}: `Not Found`"
+
+
+@given(st.text(), st.text(), st.lists(st.text(), max_size=3))
+def test_nothing_that_a_stranger_writes_works_in_the_sentence(
+    said: str, more: str, errors: list[str]
+) -> None:
+    hostile = f"{said}@alice https://evil.example ![x](y) <b> #12 `{more}`\x1b[31m"
+    error = Refused(f"GET /{more}", 403, hostile, errors=tuple(errors))
+
+    for refusal in (of_rest(error), of_push(hostile, BRANCH)):
+        outside = re.sub(r"`[^`]*`", "", refusal.why)
+        assert "`" not in outside
+        assert "@" not in outside
+        assert "\n" not in refusal.why
+        assert "\x1b" not in refusal.why
+        assert len(refusal.why) < 600
