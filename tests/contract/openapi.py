@@ -19,10 +19,14 @@ from brat.forge.traffic_recording import Exchange
 SPEC = Path(__file__).with_name("github-openapi.json")
 UNDOCUMENTED = {301, 304, 400, 401, 403, 404, 410, 422, 429}
 """Real on GitHub whether an operation describes them or not; so is every 5xx."""
-DEEP = {"ref", "path", "branch", "basehead"}
+DEEP = {"ref", "path", "branch", "basehead", "name"}
 """Parameters of a path that may hold slashes."""
 BY_ID = re.compile(r"^/repositories/\d+")
 """Where redirects lead: the same operations, with the repository's id."""
+OLDER = re.compile(r"(/repos/[^/]+/[^/]+)/statuses/(.+)")
+"""A second address of the same list, which the description names in words only."""
+FORMATS = {"email": lambda text: "@" in text}
+"""Bots have addresses such as 1+name[bot]@host, which the RFCs do not know."""
 DEFINITIONS = "urn:github"
 LABELS = {"type": "array", "items": {"type": ["string", "object"]}}
 MORE_BODIES = {"issues/add-labels": LABELS, "issues/set-labels": LABELS}
@@ -96,7 +100,7 @@ class Contract:
 
     def faults(self, exchange: Exchange) -> list[str]:
         """Return what is wrong with an exchange."""
-        path = BY_ID.sub("/repos/by/id", exchange.path)
+        path = described_path(exchange.method, BY_ID.sub("/repos/by/id", exchange.path))
         for operation in self._operations:
             match = operation.pattern.fullmatch(path)
             if match and operation.method == exchange.method:
@@ -167,10 +171,16 @@ class Contract:
                 | (closed(new) if close else new),
                 registry=self._registry,
                 validate_formats=True,
+                formats=FORMATS,
             )
         for error in validator.iter_errors(value):
             where = "/".join(map(str, error.instance_path))
             yield f"{what} {where}: {error.message[:300]}"
+
+
+def described_path(method: str, path: str) -> str:
+    """Return the path under which an operation is described."""
+    return OLDER.sub(r"\1/commits/\2/statuses", path) if method == "GET" else path
 
 
 def pattern(path: str) -> re.Pattern[str]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from brat.forge.http_server import ROUTES
 from brat.forge.rest.endpoint_permissions import shape
+from tests.contract.openapi import described_path
 from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
 
 TARGET = Path(__file__).with_name("github-openapi.json")
@@ -28,7 +29,10 @@ Json = Any
 def served() -> set[tuple[str, str]]:
     """Return method and shape of all routes of the forge."""
     routes = (*ROUTES, *MORE_ROUTES)
-    return {(route.method.lower(), shape(route.path)) for route in routes}
+    return {
+        (route.method.lower(), shape(described_path(route.method, route.path)))
+        for route in routes
+    }
 
 
 def plain(node: Json, *, names: bool = False) -> Json:

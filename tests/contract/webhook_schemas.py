@@ -11,12 +11,10 @@ from typing import Any
 
 import jsonschema_rs
 
-from tests.contract.openapi import DEFINITIONS, modern
+from tests.contract.openapi import DEFINITIONS, FORMATS, modern
 from tests.world.npm import installed
 
 NPM = Path(__file__).parents[1] / "npm"
-FORMATS = {"email": lambda text: "@" in text}
-"""Bots push with addresses such as 1+name[bot]@host, which the RFCs do not know."""
 SPEC = "@octokit/openapi-webhooks/generated/api.github.com.json"
 
 

@@ -103,9 +103,13 @@ async def test_statuses_are_combined(here: Town) -> None:
         await here.post(f"statuses/{sha}", body)
         states.append((await here.get("commits/main/status"))["state"])
     combined = await here.get(f"commits/{sha}/status")
+    each = await here.get("commits/main/statuses")
+    older = await here.get(f"statuses/{sha}")
 
     assert states == ["pending", "pending", "success", "failure"]
     assert combined["total_count"] == 2
+    assert [one["state"] for one in each] == ["error", "success", "success", "pending"]
+    assert older == each
 
 
 async def test_a_status_needs_a_commit_and_a_short_text(here: Town) -> None:

@@ -118,6 +118,18 @@ async def test_labels_are_added_set_and_taken_off(here: Town) -> None:
     assert all(event["created_at"] for event in events)
 
 
+@pytest.mark.parametrize("written", ["needs%2Freview%20now", "needs/review%20now"])
+async def test_a_label_may_hold_a_slash_and_a_space(here: Town, written: str) -> None:
+    name = "needs/review now"
+    made = await here.post("labels", {"name": name}, by="alice")
+    path = f"issues/{await here.issue()}/labels"
+    await here.post(path, [name])
+
+    assert made["url"].endswith("/labels/needs%2Freview%20now")
+    assert await here.get(f"labels/{written}") == made
+    assert (await here.ask("DELETE", f"{path}/{written}")).json() == []
+
+
 async def test_a_label_of_the_repository_keeps_its_colour(here: Town) -> None:
     asked = {"name": "brat: do", "color": "FF8800", "description": "Run brat."}
     await here.post("labels", asked)

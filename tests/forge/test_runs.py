@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from httpx import URL
 from msgspec.structs import replace
 
 from brat.forge import Forge, How
@@ -230,6 +231,10 @@ async def test_the_address_of_an_artifact_is_signed_and_takes_no_token(
         one = await here.get(f"actions/artifacts/{artifact['id']}")
 
         assert (sent.status_code, unsigned.status_code) == (400, 403)
+        for host in ("127.0.0.1", "localhost"):  # clients drop it at another host
+            asked = URL(artifact["archive_download_url"]).copy_with(host=host)
+            taken = await here.client.get(asked, headers=token, follow_redirects=True)
+            assert taken.status_code == 200
         assert one == artifact
         other = await here.get(f"actions/runs/{run}/artifacts?name=other")
         assert other["artifacts"] == []

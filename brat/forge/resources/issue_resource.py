@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import quote
 
 from brat.forge.resources.account_resource import User, user
 from brat.forge.resources.repository_resource import Repository
@@ -99,7 +100,7 @@ def label(site: Site, repo: Repository, one: Label) -> dict[str, Any]:
     return {
         "id": one.id,
         "node_id": node_id("Label", one.id),
-        "url": f"{site.repo(repo.full_name)}/labels/{one.name.replace(' ', '%20')}",
+        "url": f"{site.repo(repo.full_name)}/labels/{quote(one.name, safe='')}",
         "name": one.name,
         "color": one.color,
         "default": False,

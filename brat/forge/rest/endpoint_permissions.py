@@ -17,6 +17,11 @@ Need = tuple[tuple[tuple[str, str], ...], ...]
 
 _REPO: Final = "/repos/{owner}/{repo}"
 _PARAMETER: Final = re.compile(r"\{[^}]*\}")
+_SAME: Final = {
+    "/actions/artifacts/{}/zip": "/actions/artifacts/{}/{}",
+    "GET /repos/{}/{}/statuses/{}": "GET /repos/{}/{}/commits/{}/statuses",
+}
+"""Addresses of the forge's that GitHub's table has in another form."""
 _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "metadata=read": (
         "GET ",
@@ -179,9 +184,10 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
 
 def shape(path: str) -> str:
     """Return a path without the names and patterns of its parameters."""
-    return _PARAMETER.sub("{}", path).replace(
-        "/actions/artifacts/{}/zip", "/actions/artifacts/{}/{}"
-    )
+    bare = _PARAMETER.sub("{}", path)
+    for ours, theirs in _SAME.items():
+        bare = bare.replace(ours, theirs)
+    return bare
 
 
 ENDPOINTS: Final[dict[str, str]] = {

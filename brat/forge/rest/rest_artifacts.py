@@ -1,7 +1,7 @@
 """REST: artifacts. The bytes are behind an address of their own, without a token.
 
-GitHub answers with a redirect to a storage address that is good for a minute; so does
-the forge, and a client that sends its token along with the redirect is found out.
+GitHub answers with a redirect to another host, to an address that is good for a minute;
+so does the forge, and a client that sends its token along is found out.
 """
 
 import hmac
@@ -11,6 +11,7 @@ import secrets
 from typing import TYPE_CHECKING, Final
 
 from aiohttp import hdrs, web
+from yarl import URL
 
 from brat.forge.resources import run_resource as views
 from brat.forge.resources.run_resource import Artifact, Run
@@ -65,8 +66,18 @@ async def get_artifact(call: Call) -> Answer:
 async def download(call: Call) -> Answer:
     """`GET actions/artifacts/{id}/zip`: redirects to the address of the bytes."""
     artifact, _ = _artifact(call)
-    where = f"{call.site.base}/_artifacts/{artifact.id}.zip?sig={_ticket(artifact)}"
-    return Answer(status=302, headers={hdrs.LOCATION: where})
+    where = f"/_artifacts/{artifact.id}.zip?sig={_ticket(artifact)}"
+    return Answer(status=302, headers={hdrs.LOCATION: _elsewhere(call) + where})
+
+
+def _elsewhere(call: Call) -> str:
+    """Return the forge's address under another host's name than was asked for.
+
+    Clients take their token along when the host stays the same.
+    """
+    base = URL(call.site.base)
+    asked = call.request.url.host
+    return str(base.with_host("localhost" if asked != "localhost" else base.host or ""))
 
 
 class Storage:

@@ -223,6 +223,17 @@ async def combined_status(call: Call) -> Answer:
     return Answer(check_resource.combined(call.site, found_repo, sha, shown))
 
 
+async def list_statuses(call: Call) -> Answer:
+    """`GET commits/{ref}/statuses`, or `statuses/{ref}`: all of them, newest first."""
+    known = call.store.statuses.of((call.repo.id, _commit(call)))
+
+    def shown(one: CommitStatus) -> dict[str, Any]:
+        creator = call.service.renderer.who(one.creator)
+        return check_resource.status(call.site, call.repo, one, creator)
+
+    return call.page(known[::-1], shown)
+
+
 _REPO = "/repos/{owner}/{repo}"
 _CHECK = _REPO + r"/check-runs/{check:\d+}"
 ROUTES = (
@@ -232,4 +243,6 @@ ROUTES = (
     Route("GET", _REPO + "/commits/{ref:.+}/check-runs", list_checks),
     Route("POST", _REPO + "/statuses/{sha}", create_status, "write"),
     Route("GET", _REPO + "/commits/{ref:.+}/status", combined_status),
+    Route("GET", _REPO + "/commits/{ref:.+}/statuses", list_statuses),
+    Route("GET", _REPO + "/statuses/{ref:.+}", list_statuses),
 )

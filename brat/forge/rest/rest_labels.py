@@ -104,9 +104,9 @@ _ISSUE = _REPO + r"/issues/{number:\d+}/labels"
 ROUTES = (
     Route("GET", _REPO + "/labels", list_labels),
     Route("POST", _REPO + "/labels", create_label, "triage"),
-    Route("GET", _REPO + "/labels/{name}", get_label),
+    Route("GET", _REPO + "/labels/{name:.+}", get_label),
     Route("GET", _ISSUE, list_issue_labels),
     Route("POST", _ISSUE, add_issue_labels, "triage"),
     Route("PUT", _ISSUE, set_issue_labels, "triage"),
-    Route("DELETE", _ISSUE + "/{name}", remove_issue_label, "triage"),
+    Route("DELETE", _ISSUE + "/{name:.+}", remove_issue_label, "triage"),
 )
