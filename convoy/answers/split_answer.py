@@ -60,7 +60,7 @@ def parts(text: str, house: House, convoy: Convoy, task: Task) -> tuple[TaskSpec
     found = read(text, house)
     if faults := tuple(_faults(found, task)):
         raise Unusable(faults[:FAULTS])
-    first = max(each.number for each in convoy.tasks)
+    first = convoy.next_number - 1
     moved = tuple(_moved(spec, first, task.spec) for spec in found)
     others = tuple(each.spec for each in convoy.tasks if _may_collide(each, task))
     made: Mapping[int, tuple[str, ...]] = {}

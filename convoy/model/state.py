@@ -186,6 +186,11 @@ class Convoy(Struct, frozen=True, kw_only=True):
         return self.task(number) if number else self.mayor
 
     @property
+    def next_number(self) -> int:
+        """The number of the next task that joins it."""
+        return max((task.number for task in self.tasks), default=0) + 1
+
+    @property
     def waits_for_approval(self) -> bool:
         """Whether its plan starts only after a person approves it."""
         return self.settings.approve == "plan" or self.settings.staged

@@ -83,7 +83,7 @@ def _spec(convoy: Convoy, task: Task, title: str) -> TaskSpec:
         f"({task.spec.title}) saw that this is to be done, too."
     )
     return TaskSpec(
-        number=max(each.number for each in convoy.tasks) + 1,
+        number=convoy.next_number,
         title=title,
         instructions=told,
         after=(task.number,),

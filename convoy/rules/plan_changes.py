@@ -30,7 +30,7 @@ class AddTask(Command, frozen=True, kw_only=True):
         if len(convoy.tasks) >= convoy.settings.tasks:
             most = counted(convoy.settings.tasks, "task")
             return Refusal(f"a convoy may have {most} here")
-        if spec.number != max(task.number for task in convoy.tasks) + 1:
+        if spec.number != convoy.next_number:
             return Refusal(f"task {spec.number} is not the next number")
         dropped = [task.number for task in convoy.tasks if task.state == "dropped"]
         if lost := [number for number in (*spec.after, *spec.on) if number in dropped]:

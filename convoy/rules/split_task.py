@@ -85,7 +85,7 @@ def _spec(convoy: Convoy, task: Task) -> TaskSpec:
         f"An agent tried this as one task, and it stopped: {task.why}"
     )
     return TaskSpec(
-        number=max(each.number for each in convoy.tasks) + 1,
+        number=convoy.next_number,
         title=f"Split task {task.number}",
         instructions=told,
         engine=convoy.settings.splitter,
@@ -96,7 +96,7 @@ def _spec(convoy: Convoy, task: Task) -> TaskSpec:
 
 
 def _fault(convoy: Convoy, task: Task, parts: tuple[TaskSpec, ...]) -> str | None:
-    first = max(each.number for each in convoy.tasks) + 1
+    first = convoy.next_number
     if len(parts) < LEAST:
         return f"task {task.number} is split into at least {LEAST} parts"
     if [part.number for part in parts] != [*range(first, first + len(parts))]:

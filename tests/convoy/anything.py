@@ -1,5 +1,6 @@
 """Any brat event there can be, for hypothesis, in words that want to be events too."""
 
+from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -30,26 +31,39 @@ hostile = st.lists(st.sampled_from([*_PIECES, "\n", "\n\n", "a"]) | _plain).map(
 """Text that wants to be an event, or to hide one."""
 
 
-def facts(kind: type[Struct]) -> st.SearchStrategy[Any]:
-    """Give events of one type, each field with any value it can have."""
-    fields = get_type_hints(kind)
-    given = {name: _values(hint) for name, hint in fields.items() if name != "v"}
+Simple = Mapping[object, st.SearchStrategy[Any]]
+"""The values of each simple type."""
+
+
+def facts(kind: type[Struct], simple: Simple | None = None) -> st.SearchStrategy[Any]:
+    """Give structs of one type, each field with any value it can have.
+
+    Args:
+        kind: an event's type, or a command's.
+        simple: the values of simple types; None: any, and hostile text.
+    """
+    fields, known = get_type_hints(kind), simple or _SIMPLE
+    given = {name: _values(hint, known) for name, hint in fields.items() if name != "v"}
     return st.fixed_dictionaries(given).map(lambda values: kind(**values))
 
 
-def _values(hint: object) -> st.SearchStrategy[Any]:
+def _values(hint: object, simple: Simple) -> st.SearchStrategy[Any]:
+    if hint in simple:
+        return simple[hint]
     origin, args = get_origin(hint), get_args(hint)
     if origin is Literal:
         return st.sampled_from(args)
     if origin in (Union, UnionType):
-        return st.one_of([_values(arg) for arg in args])
+        return st.one_of([_values(arg, simple) for arg in args])
     if origin is tuple:
-        return st.lists(_values(args[0]), max_size=3).map(tuple)
+        return st.lists(_values(args[0], simple), max_size=3).map(tuple)
     if origin is dict:
-        return st.dictionaries(_values(args[0]), _values(args[1]), max_size=2)
+        return st.dictionaries(
+            _values(args[0], simple), _values(args[1], simple), max_size=2
+        )
     if isinstance(hint, type) and issubclass(hint, Struct):
-        return facts(hint)
-    return _SIMPLE[hint]
+        return facts(hint, simple)
+    raise TypeError(f"no values are known for {hint}")
 
 
 _SIMPLE: dict[object, st.SearchStrategy[Any]] = {

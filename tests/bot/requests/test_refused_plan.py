@@ -1,0 +1,78 @@
+"""An issue whose plan cannot be has a convoy without tasks, which people talk to."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.serving import bot_service
+from bot.verbs.verb_table import VERBS
+from tests.bot.room import NAME, Room, room
+
+PLANNED_BY_ENGINE = """\
+[engine.default]
+type = "shell"
+args = ["true"]
+[mayor]
+engine = "default"
+"""
+CIRCLE = "- [ ] one (after 2)\n- [ ] two (after 1)\n"
+LINES = {
+    "add": "/brat add -- Write more",
+    "depends": "/brat depends 2 on 1",
+    "engine": "/brat engine default",
+    "lock": "/brat lock path:src/",
+    "logs": "/brat logs 1",
+    "priority": "/brat priority p0",
+    "tell": "/brat tell 1 -- More.",
+    "unlock": "/brat unlock path:src/",
+    "why": "/brat why 1",
+    "drop": "/brat drop 1",
+}
+
+
+async def other_issue(here: Room, title: str) -> int:
+    issue = await here.person.open_issue(title, "- [ ] only\n")
+    await here.person.relabel(issue, {"brat"}, set())
+    return issue
+
+
+async def test_more_is_asked_for_where_the_plan_was_refused(tmp_path: Path) -> None:
+    async with room(tmp_path, text=CIRCLE, delivered=True) as here:
+        await here.until(lambda: here.convoy_state() == "failed")
+        assert here.convoy.tasks == ()
+
+        await here.person.say(here.issue, "/brat add -- Write more")
+        await here.until(lambda: "That cannot be done" in here.spoken()[-1])
+        assert f"{NAME} is failed" in here.spoken()[-1]
+
+        other = await other_issue(here, "Another")
+        await here.until(lambda: here.labels(other) == {"brat:active"})
+
+        settings = here.loop.context.settings
+        again = settings.model_copy(update={"folder": tmp_path / "another"})
+        async with bot_service.opened(again, lambda _: None) as loop:
+            await here.loop.release()
+            third = await other_issue(here, "A third")
+            await loop.tick()
+            assert loop.context.troubles == {}
+            assert here.labels(third) == {"brat:active"}
+
+
+@pytest.mark.parametrize(
+    ("text", "config"), [(CIRCLE, ""), ("Do it.", PLANNED_BY_ENGINE)]
+)
+async def test_every_verb_is_answered_where_there_is_no_task(
+    tmp_path: Path, text: str, config: str
+) -> None:
+    async with room(tmp_path, config, text=text) as here:
+        assert here.convoy.tasks == ()
+        for verb in VERBS:
+            if verb.name == "start":
+                continue  # it begins another convoy
+            line = LINES.get(verb.name, f"/brat {verb.name}")
+
+            reply = await here.answer(line)
+
+            assert reply.startswith("<!-- brat:key="), line
+            assert here.loop.context.troubles == {}, line
+            assert here.loop.context.inbox.remarks() == {}, line
