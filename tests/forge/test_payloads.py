@@ -47,6 +47,8 @@ SENT = {
     "workflow_run.in_progress",
     "workflow_run.requested",
 }
+HEARD_BY = "actions", "checks", "contents", "issues", "pull_requests", "statuses"
+"""The permissions that an App needs to hear of all these."""
 
 
 async def talk(here: Town) -> None:
@@ -110,7 +112,7 @@ async def test_each_payload_is_as_github_describes_it(
                 slug="helper",
                 owner="alice",
                 public_key=pair()[1],
-                permissions={"metadata": "read"},
+                permissions=dict.fromkeys(HEARD_BY, "read"),
                 events=("*",),
                 hook=(app.url, ""),
             )

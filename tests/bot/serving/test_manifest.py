@@ -3,6 +3,8 @@
 import json
 import stat
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
@@ -11,14 +13,19 @@ import httpx
 import pytest
 import respx
 
+from bot.forge.app_auth import PERMISSIONS
+from bot.forge.secret_names import RIGHT
 from bot.serving.bot_service import listening
 from bot.serving.manifest import EVENTS, Maker, Wish, check_free, dashboard_at
 from bot.settings.bot_settings import read_as
 from bot.settings.service_settings import ServiceSettings
+from brat.forge import Forge
 from grite.errors import BratError
 from tests.world import browser as browsers
 from tests.world.app_key import pair
 from tests.world.browser import PROGRAM
+from tests.world.forge import Town, make_source, settle_in, town
+from tests.world.github_forge.apps import Apps
 
 CODE = "a-code-that-is-good-once"
 CONVERSION = f"https://api.github.com/app-manifests/{CODE}/conversions"
@@ -44,7 +51,22 @@ def wish(tmp_path: Path) -> Wish:
 
 
 @pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Town]:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path) as served:
+            yield served
+
+
+@pytest.fixture
 async def maker(wish: Wish) -> AsyncIterator[Maker]:
+    async with making(wish) as made:
+        yield made
+
+
+@asynccontextmanager
+async def making(wish: Wish) -> AsyncIterator[Maker]:
+    """Serve the pages for a wish."""
     port = 0
     async with httpx.AsyncClient(trust_env=False) as client:
         made = Maker(
@@ -122,6 +144,28 @@ async def test_the_app_is_kept_for_its_owner_alone(
     assert "PRIVATE" not in page.text
     assert "made-up" not in page.text
     assert "made-up" not in repr(told)
+
+
+async def test_a_forge_that_refuses_as_github_does_takes_the_manifest(
+    here: Town, wish: Wish
+) -> None:
+    wish = replace(wish, web_url=here.url, api_url=f"{here.url}/api/v3")
+    async with making(wish) as maker:
+        page = (await here.client.get(maker.url)).text
+        action = unescape(page.split("action='")[1].split("'")[0])
+        form = {"manifest": unescape(page.split("value='")[1].split("'")[0])}
+        alice = {"Cookie": f"user_session={here.tokens['alice']}"}
+        agreed = await here.client.post(action, data=form, headers=alice)
+        await here.client.get(agreed.headers["location"])
+        made = maker.made.result()
+
+    assert (made.slug, made.owner and made.owner.login) == ("brat-of-alice", "alice")
+    told = read_as(ServiceSettings, wish.folder / "bot.json")
+    assert told.app_id == str(made.id)
+    (app,) = Apps(here.forge).known.all()
+    assert (dict(app.permissions), app.events) == ({**PERMISSIONS, **RIGHT}, EVENTS)
+    (hook,) = here.forge.store.hooks.of(app.id)
+    assert (hook.url, hook.secret) == (f"{wish.public_url}webhooks/github", told.secret)
 
 
 async def test_people_can_sign_in_and_jobs_can_send_without_another_setting(

@@ -24,6 +24,7 @@ from brat.forge.wire.http_refusals import Refused
 from brat.forge.wire.timestamps import iso
 from brat.forge.wire.urls import node_id
 from grite.errors import BratError
+from tests.world.github_forge.app_events import manifest_faults, may_hear
 from tests.world.github_forge.app_records import App, Installation
 
 TOKEN_LASTS: Final = timedelta(hours=1)
@@ -86,8 +87,12 @@ class Apps:
         """Make an App and the account that it acts as.
 
         Raises:
-            BratError: the slug is taken, or there is no such owner.
+            BratError: the slug is taken, there is no such owner, or the permissions do
+                not allow the events.
         """
+        faults = manifest_faults(new.permissions, {*new.events} - {"*"})
+        if faults:
+            raise BratError("; ".join(faults))
         owner = self._forge.user(new.owner)
         if owner is None:
             raise BratError(f"there is no account {new.owner}: add it first")
@@ -203,10 +208,7 @@ class Apps:
         except (jwt.PyJWTError, KeyError):
             raise Refused(401, _NO_JWT) from None
         self._in_time(said)
-        bot = self._store.users.get(app.bot)
-        assert bot is not None
-        shown = Token(id=0, user=bot.id, scope="write", digest="")
-        return Caller(bot, shown)
+        return app_itself(self._forge, app)
 
     def acting_as(self, who: User) -> App:
         """Return the App whose account this is."""
@@ -219,9 +221,11 @@ class Apps:
         kind: Kind,
         payload: Mapping[str, Any],
     ) -> None:
-        """Tell the Apps that are installed in a repository what happened there."""
+        """Tell the Apps that are installed in a repository and may know of it."""
         for one in self.installations.all():
-            if repo.id in one.repos and one.suspended_at is None:
+            if repo.id not in one.repos or one.suspended_at is not None:
+                continue
+            if may_hear(kind[0], dict(one.permissions)):
                 named = {"id": one.id, "node_id": node_id("Installation", one.id)}
                 told = {**payload, "installation": named}
                 for hook in self._store.hooks.of(one.app):
@@ -242,6 +246,13 @@ class Apps:
             raise Refused(401, _NO_EXP)
         if ends > now + JWT_LASTS_S:
             raise Refused(401, _FAR_EXP)
+
+
+def app_itself(forge: Forge, app: App) -> Caller:
+    """Return an App as the one who asks, without a token."""
+    bot = forge.store.users.get(app.bot)
+    assert bot is not None
+    return Caller(bot, Token(id=0, user=bot.id, scope="write", digest=""))
 
 
 def _sorted(permissions: Mapping[str, str]) -> Permissions:

@@ -8,6 +8,7 @@ from brat.forge.rest.rest_call import Extension
 from brat.forge.service.running_forge import Service
 from brat.forge.service.webhook_payloads import Kind
 from tests.world.github_forge import (
+    manifests,
     rest_apps,
     rest_commits,
     rest_hooks,
@@ -17,6 +18,7 @@ from tests.world.github_forge import (
 from tests.world.github_forge.apps import Apps
 from tests.world.github_forge.graphql import GraphQL
 from tests.world.github_forge.injected_faults import Faults
+from tests.world.github_forge.manifests import Manifests
 from tests.world.github_forge.rate_limits import Limits
 from tests.world.github_forge.sign_in import OAuth
 
@@ -26,6 +28,7 @@ ROUTES: Final = (
     *rest_hooks.ROUTES,
     *rest_secrets.ROUTES,
     *rest_apps.ROUTES,
+    *manifests.ROUTES,
 )
 
 
@@ -41,6 +44,10 @@ def github(service: Service) -> Extension:
     service.events.heard_by.append(hear)
     return Extension(
         routes=ROUTES,
-        pages=(*OAuth(service).routes(), *GraphQL(service).routes()),
+        pages=(
+            *OAuth(service).routes(),
+            *Manifests(service).routes(),
+            *GraphQL(service).routes(),
+        ),
         guards=(Limits(service.forge).count, Faults(service.forge.folder).guard),
     )

@@ -20,6 +20,7 @@ from aiohttp import web
 
 from brat.forge.resources.account_resource import User
 from brat.forge.service.running_forge import Service
+from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.token_store import digest
 from tests.world.github_forge.app_records import App
 from tests.world.github_forge.apps import Apps
@@ -79,7 +80,7 @@ class OAuth:
             method == "S256" and _CHALLENGE.fullmatch(challenge)
         ):
             raise web.HTTPBadRequest(text="The code challenge is none of S256.\n")
-        user = self._signed_in(request)
+        user = signed_in(self._forge, request)
         if user is None:
             raise web.HTTPUnauthorized(text="Nobody is signed in at this forge.\n")
         code = secrets.token_hex(10)
@@ -114,10 +115,12 @@ class OAuth:
         found = (each for each in apps if each.client_id == client_id)
         return next((each for each in found if each.secret_digest), None)
 
-    def _signed_in(self, request: web.Request) -> User | None:
-        header = request.headers.get("Authorization", "").removeprefix("Bearer ")
-        caller = self._forge.caller(request.cookies.get("user_session") or header)
-        return caller.user if caller else None
+
+def signed_in(forge: Forge, request: web.Request) -> User | None:
+    """Return the account whose token a browser shows; None: it shows none."""
+    header = request.headers.get("Authorization", "").removeprefix("Bearer ")
+    caller = forge.caller(request.cookies.get("user_session") or header)
+    return caller.user if caller else None
 
 
 def _of(verifier: str) -> str:

@@ -1,0 +1,174 @@
+"""Manifests: GitHub makes an App of one, or refuses it as a whole."""
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+import httpx
+import pytest
+from msgspec import json
+
+from bot.forge.app_auth import PERMISSIONS
+from bot.serving.manifest import EVENTS
+from grite.errors import BratError
+from tests.contract.webhook_schemas import NPM, SPEC
+from tests.world import npm
+from tests.world.app_key import pair
+from tests.world.forge import REPO, Json, Town
+from tests.world.github_forge.app_events import EVENT_NEEDS, FOR_ALL, manifest_faults
+from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.receiver import receiving
+
+NEEDED = re.compile(r"must have at least read-level access for the (.*?)\.(?:$|\s)")
+UNDOCUMENTED = {"package", "registry_package", "meta", "security_advisory"}
+"""Events of Apps whose permission GitHub does not tell, or that need an App's own."""
+ORGANISATIONS = {
+    "Administration": "organization_administration",
+    "Custom properties": "organization_custom_properties",
+    "Personal access token requests": "organization_personal_access_token_requests",
+    "Projects": "organization_projects",
+}
+REPOSITORIES = {
+    "Code scanning alerts": "security_events",
+    "Commit statuses": "statuses",
+    "Dependabot alerts": "vulnerability_alerts",
+    "Projects": "repository_projects",
+    "Repository security advisories": "repository_advisories",
+}
+
+
+def documented(said: str) -> frozenset[str]:
+    """Return the permissions that a sentence of GitHub's names by their titles."""
+    found = set()
+    for title in re.findall(r'"([^"]+)"', said):
+        plain = title.lower().replace(" ", "_")
+        if "organization" in said:
+            found.add(ORGANISATIONS.get(title, plain))
+        if "organization permission" not in said or " or organization" in said:
+            found.add(REPOSITORIES.get(title, plain))
+    return frozenset(found)
+
+
+@pytest.mark.needs("npm")
+def test_what_an_event_needs_is_githubs() -> None:
+    told = json.decode((npm.installed(NPM) / SPEC).read_bytes())["webhooks"]
+    theirs = {}
+    for operation in (item["post"] for item in told.values()):
+        words = f"{operation.get('summary', '')}\n{operation.get('description', '')}"
+        needed = NEEDED.search(words)
+        about = operation["x-github"]
+        if needed and "app" in about["supported-webhook-types"]:
+            theirs[about["subcategory"].replace("-", "_")] = documented(needed[1])
+
+    ours = {event: EVENT_NEEDS[event] for event in EVENT_NEEDS.keys() - UNDOCUMENTED}
+    assert ours == {event: theirs[event] for event in theirs.keys() - UNDOCUMENTED}
+    assert EVENT_NEEDS.keys() | FOR_ALL >= UNDOCUMENTED
+
+
+async def posted(here: Town, **changed: Json) -> httpx.Response:
+    """Post a manifest as alice does with the form."""
+    manifest = {
+        "name": "brat of alice",
+        "url": "https://brat.example.com",
+        "redirect_url": "http://127.0.0.1:1/made",
+        "default_permissions": dict(PERMISSIONS),
+        "default_events": list(EVENTS),
+        **changed,
+    }
+    form = {"manifest": json.encode(manifest).decode()}
+    cookies = {"Cookie": f"user_session={here.tokens['alice']}"}
+    url = f"{here.url}/settings/apps/new?state=s"
+    return await here.client.post(url, data=form, headers=cookies)
+
+
+async def test_a_code_becomes_an_app_once(here: Town) -> None:
+    made = await posted(here)
+
+    query = parse_qs(urlsplit(made.headers["location"]).query)
+    assert query["state"] == ["s"]
+    url = f"{here.url}/api/v3/app-manifests/{query['code'][0]}/conversions"
+    app = await here.client.post(url)
+    assert app.status_code == 201
+    assert app.json()["slug"] == "brat-of-alice"
+    assert app.json()["permissions"] == PERMISSIONS
+    assert (await here.client.post(url)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        (
+            {"default_events": ["push", "status"]},
+            "Default events are not supported by permissions: status",
+        ),
+        (
+            {"default_permissions": {"contents": "read"}},
+            "are not supported by permissions: check_run, check_suite, issue_comment,",
+        ),
+        (
+            {"default_events": ["installation", "installation_repositories"]},
+            "unsupported: installation and installation_repositories\n",
+        ),
+        ({"default_events": ["pushes"]}, "Default events unsupported: pushes"),
+        (
+            {"default_permissions": {**PERMISSIONS, "teapots": "read"}},
+            "Default permissions unsupported: teapots",
+        ),
+        (
+            {"default_permissions": {**PERMISSIONS, "workflows": "read"}},
+            "Default permissions have no such level: workflows",
+        ),
+        ({"name": 7}, "Expected `str`, got `int` - at `$.name`"),
+    ],
+)
+async def test_a_manifest_with_a_fault_makes_no_app(
+    here: Town, changed: Json, said: str
+) -> None:
+    refused = await posted(here, **changed)
+
+    assert refused.status_code == 422
+    assert said in refused.text
+    assert Apps(here.forge).known.all() == []
+
+
+async def test_who_is_not_signed_in_makes_no_app(here: Town) -> None:
+    here.tokens["alice"] = "nothing"
+
+    assert (await posted(here)).status_code == 401
+
+
+def test_our_own_events_need_no_more_than_our_permissions() -> None:
+    assert manifest_faults(PERMISSIONS, EVENTS) == []
+
+
+async def test_an_app_hears_only_of_what_its_installation_may_know(here: Town) -> None:
+    async with receiving() as receiver:
+        new = NewApp(
+            slug="ear",
+            owner="alice",
+            public_key=pair()[1],
+            permissions={"issues": "read", "contents": "read"},
+            events=("issues", "push"),
+            hook=(receiver.url, "not so secret"),
+        )
+        Apps(here.forge).add(new)
+        Apps(here.forge).install("ear", REPO, {"contents": "read"})
+        await here.issue()
+        checkout = await here.clone()
+        await checkout.commit("a.txt", "a")
+        await checkout.git("push", "--quiet", "origin", "HEAD:refs/heads/a")
+
+        await receiver.got("push")
+        assert {one.kind for one in receiver.came} == {"push"}
+
+
+def test_an_app_cannot_be_made_with_an_event_that_it_may_not_hear(here: Town) -> None:
+    new = NewApp(
+        slug="ear",
+        owner="alice",
+        public_key=pair()[1],
+        permissions={"contents": "read"},
+        events=("push", "status"),
+    )
+
+    with pytest.raises(BratError, match="not supported by permissions: status"):
+        Apps(here.forge).add(new)
