@@ -19,6 +19,8 @@ DEADLINE_S: Final = 30.0
 JSON_BYTES: Final = 10_000_000
 """A larger answer is not read to its end."""
 REDIRECTS: Final = 3
+WHY_CHARS: Final = 120
+LAST_PORT: Final = 65_535
 PAGES: Final = 500
 PAGES_BYTES: Final = 16_000_000
 """The limit for answers kept to be reused while they do not change."""
@@ -79,15 +81,15 @@ class Wire:
     def __init__(self, client: httpx.AsyncClient, api_url: str) -> None:
         self._client = client
         self._base = api_url.rstrip("/")
-        self._origin = _origin(httpx.URL(api_url))
+        self._origin = _origin(_address("the forge's API", api_url))
         self._pages = Pages()
 
     async def send(self, ask: Ask, token: str) -> Reply:
         """Send one request and return the answer, whatever its status.
 
         Raises:
-            Unavailable: no complete answer came, or a redirect is not allowed. A write
-                may have arrived.
+            Unavailable: no complete answer came, or a redirect is not allowed or leads
+                nowhere. A write may have arrived.
         """
         known = self._pages.get(ask) if ask.keep else None
         try:
@@ -97,7 +99,7 @@ class Wire:
             raise Unavailable(
                 f"{ask}: not sent: the token holds what no header can hold"
             ) from None
-        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+        except (httpx.HTTPError, TimeoutError) as error:
             raise Unavailable(f"{ask}: {error!r}") from error
         if reply.status == HTTPStatus.NOT_MODIFIED:
             if known is None:
@@ -109,7 +111,7 @@ class Wire:
 
     async def _follow(self, ask: Ask, headers: dict[str, str], token: str) -> Reply:
         absolute = ask.url.startswith(("https://", "http://"))
-        url = httpx.URL(ask.url if absolute else self._base + ask.url)
+        url = _address(ask, ask.url if absolute else self._base + ask.url)
         own = True
         for _ in range(REDIRECTS + 1):
             own = own and _origin(url) == self._origin
@@ -126,25 +128,33 @@ class Wire:
         self, ask: Ask, url: httpx.URL, headers: dict[str, str]
     ) -> Reply:
         body = bytearray()
-        async with self._client.stream(
-            ask.method, url, headers=headers, content=ask.body, follow_redirects=False
-        ) as answer:
-            async for chunk in answer.aiter_bytes():
-                body += chunk
-                if len(body) > ask.most:
-                    raise TooLarge(f"{ask}: it answers more than {ask.most} bytes")
-            return Reply(answer.status_code, answer.headers, bytes(body))
+        try:
+            async with self._client.stream(
+                ask.method,
+                url,
+                headers=headers,
+                content=ask.body,
+                follow_redirects=False,
+            ) as answer:
+                async for chunk in answer.aiter_bytes():
+                    body += chunk
+                    if len(body) > ask.most:
+                        raise TooLarge(f"{ask}: it answers more than {ask.most} bytes")
+                return Reply(answer.status_code, answer.headers, bytes(body))
+        # httpx reads a redirect that it does not follow.
+        except (httpx.InvalidURL, ValueError) as error:
+            raise _ill_formed(ask, error) from error
 
     def _onward(self, ask: Ask, url: httpx.URL, reply: Reply) -> httpx.URL | None:
         """Return a redirect's target; None if the reply is final.
 
         Raises:
-            Unavailable: the redirect leads from https to another scheme.
+            Unavailable: the redirect leads from https to another scheme, or nowhere.
         """
         location = reply.headers.get("location")
         if location is None or reply.status not in (_READ if ask.reads else _WRITE):
             return None
-        onward = url.join(location)
+        onward = _address(ask, location, url)
         if not ask.reads:
             return onward if _origin(onward) == self._origin else None
         if onward.scheme not in {"https", url.scheme}:
@@ -205,6 +215,34 @@ def _fresh(reply: Reply) -> dict[str, str]:
         for name, value in reply.headers.items()
         if name == "date" or name.startswith("x-ratelimit-")
     }
+
+
+def _address(asked: object, text: str, seen_from: httpx.URL | None = None) -> httpx.URL:
+    """Return an address to send to.
+
+    Args:
+        asked: what for.
+        text: the address, or one as a page at `seen_from` writes it.
+        seen_from: see `text`.
+
+    Raises:
+        Unavailable: nothing can be sent there.
+    """
+    try:
+        url = httpx.URL(text) if seen_from is None else seen_from.join(text)
+        _, _, port = _origin(url)
+    except (httpx.InvalidURL, ValueError) as error:  # a host's name: idna's ValueError
+        raise _ill_formed(asked, error) from error
+    if port is not None and not 0 <= port <= LAST_PORT:
+        raise Unavailable(
+            f"{asked}: its address is ill-formed: there is no port {port}"
+        )
+    return url
+
+
+def _ill_formed(asked: object, error: Exception) -> Unavailable:
+    why = ascii(str(error))[:WHY_CHARS]
+    return Unavailable(f"{asked}: its address is ill-formed: {why}")
 
 
 def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
