@@ -21,8 +21,10 @@ from brat.forge.rest import (
     rest_labels,
     rest_locks,
     rest_merge,
+    rest_pull_changes,
     rest_pulls,
     rest_repos,
+    rest_reviews,
 )
 from brat.forge.rest.git_http import GitHttp
 from brat.forge.rest.request_gate import MOST_BODY, NOTHING, Gate
@@ -45,6 +47,8 @@ ROUTES: Final = (
     *rest_locks.ROUTES,
     *rest_merge.ROUTES,
     *rest_pulls.ROUTES,
+    *rest_pull_changes.ROUTES,
+    *rest_reviews.ROUTES,
     *rest_checks.ROUTES,
     *rest_actions.ROUTES,
     *rest_artifacts.ROUTES,
@@ -106,7 +110,7 @@ def _app(
         by_id = route.path.replace(BY_NAME, BY_ID, 1)
         if by_id != route.path:
             app.router.add_route(route.method, API + by_id, answer)
-    app.router.add_post("/api/graphql", _no_graphql)
+    app.router.add_post("/api/graphql", no_graphql)
     unknown = Gate(service, Route("*", "", _unknown), extension)
     app.router.add_route("*", API + "/{tail:.*}", unknown.answer)
     app.router.add_routes(rest_artifacts.Storage(service).routes())
@@ -118,6 +122,7 @@ async def _unknown(_: Call) -> Answer:
     raise not_found()
 
 
-async def _no_graphql(_: web.Request) -> web.Response:
+async def no_graphql(_: web.Request) -> web.Response:
+    """Say where to ask instead."""
     said = "This forge has no GraphQL: use the REST API under /api/v3."
     return web.json_response({"message": said}, status=501)

@@ -122,6 +122,25 @@ async def test_rights_of_nobody_are_not_found(here: Town) -> None:
     assert answer.status_code == 404
 
 
+async def test_who_is_a_collaborator_is_told(here: Town) -> None:
+    told = {
+        login: (await here.ask("GET", f"collaborators/{login}")).status_code
+        for login in ("alice", "brat[bot]", "Carol", "mallory", "nobody")
+    }
+    listed = await here.get("collaborators")
+
+    assert told == {
+        "alice": 204,
+        "brat[bot]": 204,
+        "Carol": 204,
+        "mallory": 404,
+        "nobody": 404,
+    }
+    roles = {one["login"]: one["role_name"] for one in listed}
+    assert roles == {"alice": "admin", "brat[bot]": "write", "carol": "triage"}
+    assert (await here.ask("GET", "collaborators/alice", by="carol")).status_code == 403
+
+
 async def test_a_bot_says_that_it_is_one(here: Town) -> None:
     me = await here.get("/user")
 

@@ -1,5 +1,6 @@
 """Apps: what they sign is checked, and a token opens what it was asked for."""
 
+import json
 import time
 from typing import Any
 
@@ -57,6 +58,15 @@ async def test_an_app_says_who_it_is(here: Town, app: App, name: str) -> None:
 
     assert (me["id"], me["slug"], me["owner"]["login"]) == (app.id, "helper", "alice")
     assert (me["permissions"], me["installations_count"]) == (ASKS, 1)
+
+
+async def test_an_app_may_name_itself_by_a_number(here: Town, app: App) -> None:
+    now = int(time.time())
+    said = {"iat": now - 60, "exp": now + 540, "iss": app.id}
+    payload = json.dumps(said).encode()
+    here.tokens["app"] = jwt.PyJWS().encode(payload, pair("brat")[0], "RS256")
+
+    assert (await here.get("/app", by="app"))["id"] == app.id
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import pytest
 
+from brat.forge.resources.account_resource import Access
 from tests.world.forge import REPO, Json, Town
 from tests.world.receiver import receiving
 
@@ -51,6 +52,26 @@ async def test_who_may_write_speaks_in_a_locked_issue(here: Town) -> None:
     issue = await here.get(f"issues/{number}")
 
     assert (issue["locked"], issue["active_lock_reason"]) == (True, "too heated")
+
+
+async def test_an_app_does_not_speak_in_a_locked_issue(here: Town) -> None:
+    number = await locked(here)
+    bot, repo = here.forge.user("brat[bot]"), here.forge.repository(REPO)
+    assert bot is not None
+    assert repo is not None
+    access = Access(
+        repos=(repo.id,),
+        permissions=(("contents", "write"), ("issues", "write")),
+        expires_at="2999-01-01T00:00:00Z",
+    )
+    here.tokens["app"] = here.forge.keys.add(bot, access=access)
+
+    answer = await here.ask(
+        "POST", f"issues/{number}/comments", {"body": "Done."}, by="app"
+    )
+
+    assert answer.status_code == 403
+    assert answer.json()["message"] == LOCKED.format("create comment")
 
 
 async def test_an_unlocked_issue_takes_comments_again(here: Town) -> None:

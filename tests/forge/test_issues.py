@@ -144,6 +144,23 @@ async def test_a_label_of_the_repository_keeps_its_colour(here: Town) -> None:
     assert await here.get(f"issues/{number}/labels") == [on_issue]
 
 
+@pytest.mark.parametrize("name", ["a/b c", "100% done?", "größer & #1", "a.b:c"])
+async def test_a_label_of_any_name_is_reached_by_its_address(
+    here: Town, name: str
+) -> None:
+    number = await here.issue()
+    made = await here.post("labels", {"name": name})
+    await here.post(f"issues/{number}/labels", [name])
+    token = {"Authorization": f"Bearer {here.tokens['bot']}"}
+
+    found = await here.client.get(made["url"], headers=token)
+    label = made["url"].rpartition("/labels/")[2]
+    gone = await here.ask("DELETE", f"issues/{number}/labels/{label}")
+
+    assert found.json() == made
+    assert (gone.status_code, gone.json()) == (200, [])
+
+
 async def test_comments_are_written_edited_listed_and_deleted(here: Town) -> None:
     number = await here.issue()
     one = await here.post(f"issues/{number}/comments", {"body": "one"})

@@ -30,14 +30,15 @@ class Pull(Record, frozen=True, kw_only=True):
 
 
 class Review(Record, frozen=True, kw_only=True):
-    """A review; `state` as GitHub writes it: APPROVED, CHANGES_REQUESTED, ..."""
+    """A review; `state` as GitHub writes it: PENDING, APPROVED, ..."""
 
     pull: int
     user: int
     body: str
     state: str
     commit: str
-    submitted_at: str
+    submitted_at: str | None = None
+    """None while it is a draft."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ def review(
     page = site.page(repo.full_name, "pull", number)
     page = f"{page}#pullrequestreview-{one.id}"
     api = f"{site.repo(repo.full_name)}/pulls/{number}"
-    return {
+    shape: dict[str, Any] = {
         "id": one.id,
         "node_id": node_id("PullRequestReview", one.id),
         "user": user(site, author),
@@ -190,6 +191,8 @@ def review(
         "html_url": page,
         "pull_request_url": api,
         "_links": {"html": {"href": page}, "pull_request": {"href": api}},
-        "submitted_at": one.submitted_at,
         "commit_id": one.commit,
     }
+    if one.submitted_at is not None:
+        shape["submitted_at"] = one.submitted_at
+    return shape

@@ -25,7 +25,7 @@ def issue_of(call: Call) -> Issue:
 
 
 def need_conversation(call: Call, issue: Issue, deed: str) -> None:
-    """Refuse whoever may not speak in a locked conversation.
+    """Refuse whoever may not speak in a locked conversation; Apps never may.
 
     https://docs.github.com/communities/moderating-comments-and-conversations/locking-conversations
 
@@ -35,9 +35,10 @@ def need_conversation(call: Call, issue: Issue, deed: str) -> None:
         deed: what they want to do, such as `create comment`.
 
     Raises:
-        Refused: 403: it is locked, and they may not write to the repository.
+        Refused: 403: it is locked, and they are an App or may not write here.
     """
-    if issue.locked and not call.service.forge.may(call.repo, call.user, "write"):
+    may_write = call.service.forge.may(call.repo, call.user, "write")
+    if issue.locked and (call.token.access is not None or not may_write):
         said = f"Unable to {deed} because issue is locked."
         raise Refused(403, said, docs=LOCKING)
 

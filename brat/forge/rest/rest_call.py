@@ -80,6 +80,27 @@ class Call:
         """A parameter of the query."""
         return self.request.query.get(name, default)
 
+    def choice(self, name: str, words: Sequence[str]) -> str:
+        """A parameter of the query that is one of some words; the first is the default.
+
+        Raises:
+            Refused: 422: it is none of them.
+        """
+        asked = self.asked(name, words[0])
+        if asked not in words:
+            said = f"{name} must be one of: {', '.join(words)}"
+            raise invalid(Fault("Request", name, "invalid", said))
+        return asked
+
+    def falling(self, default: str) -> bool:
+        """Say whether `direction` asks for the greatest first.
+
+        Raises:
+            Refused: 422: it is no direction.
+        """
+        other = "asc" if default == "desc" else "desc"
+        return self.choice("direction", (default, other)) == "desc"
+
     def body(self, kind: type[T]) -> T:
         """Read the request's body as `kind`.
 

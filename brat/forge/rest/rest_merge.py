@@ -1,4 +1,4 @@
-"""REST: `PUT pulls/{number}/merge`.
+"""REST: merging a pull request, and whether it is merged.
 
 https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
 """
@@ -7,11 +7,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from brat.forge.resources.pull_resource import Pull
+from brat.forge.rest.pull_lookup import pull_of
 from brat.forge.rest.rest_call import Answer, Call, Route
-from brat.forge.rest.rest_pulls import pull_of
 from brat.forge.service.merge_methods import MergeOptions, Method
 from brat.forge.storage.git_storage import Move
-from brat.forge.wire.http_refusals import Refused
+from brat.forge.wire.http_refusals import Refused, not_found
 
 
 class MergeAsked(Struct):
@@ -55,6 +55,15 @@ def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
         raise Refused(405, f"Required status check {named} is expected.")
 
 
+async def is_merged(call: Call) -> Answer:
+    """`GET pulls/{number}/merge`: 204 if it is, else 404."""
+    if pull_of(call).merged_at is None:
+        raise not_found()
+    return Answer(status=204)
+
+
+_MERGE = r"/repos/{owner}/{repo}/pulls/{number:\d+}/merge"
 ROUTES = (
-    Route("PUT", r"/repos/{owner}/{repo}/pulls/{number:\d+}/merge", merge, "write"),
+    Route("GET", _MERGE, is_merged),
+    Route("PUT", _MERGE, merge, "write"),
 )

@@ -113,15 +113,22 @@ class Events:
         }
         self._send(repo, actor, ("pull_request", action), body | more)
 
-    def review(self, repo: Repository, actor: User, found: tuple[Pull, Review]) -> None:
-        """A review was submitted; its state is written small here."""
+    def review(
+        self,
+        repo: Repository,
+        actor: User,
+        action: str,
+        found: tuple[Pull, Review],
+        **more: Any,  # noqa: ANN401  JSON
+    ) -> None:
+        """A review was submitted, edited or dismissed; its state is written small."""
         pull, review = found
         face = self.renderer.review(repo, review, pull.number)
         body = {
             "pull_request": self.renderer.pull(repo, pull),
             "review": face | {"state": review.state.lower()},
         }
-        self._send(repo, actor, ("pull_request_review", "submitted"), body)
+        self._send(repo, actor, ("pull_request_review", action), body | more)
 
     def push(self, repo: Repository, actor: User, move: Move) -> None:
         """A branch or tag moved, came or went; other refs are not told of."""

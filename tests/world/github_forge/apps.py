@@ -233,7 +233,7 @@ class Apps:
 
     def _by_issuer(self, issuer: object) -> App:
         for app in self.known.all():
-            if issuer in {str(app.id), app.client_id}:
+            if str(issuer) in {str(app.id), app.client_id}:
                 return app
         raise Refused(404, "Integration not found")
 

@@ -10,6 +10,8 @@ from brat.forge.service.webhook_payloads import Kind
 from tests.world.github_forge import (
     manifests,
     rest_apps,
+    rest_collaborators,
+    rest_commit_pulls,
     rest_commits,
     rest_hooks,
     rest_refs,
@@ -22,13 +24,16 @@ from tests.world.github_forge.manifests import Manifests
 from tests.world.github_forge.rate_limits import Limits
 from tests.world.github_forge.sign_in import OAuth
 
+UNSERVED: Final = rest_commit_pulls.UNSERVED
 ROUTES: Final = (
     *rest_refs.ROUTES,
+    *rest_commit_pulls.ROUTES,
     *rest_commits.ROUTES,
     *rest_hooks.ROUTES,
     *rest_secrets.ROUTES,
     *rest_apps.ROUTES,
     *manifests.ROUTES,
+    *rest_collaborators.ROUTES,
 )
 
 
@@ -43,7 +48,7 @@ def github(service: Service) -> Extension:
 
     service.events.heard_by.append(hear)
     return Extension(
-        routes=ROUTES,
+        routes=(*UNSERVED, *ROUTES),
         pages=(
             *OAuth(service).routes(),
             *Manifests(service).routes(),

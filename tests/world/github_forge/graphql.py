@@ -12,6 +12,7 @@ from typing import Any, Final
 from aiohttp import web
 from msgspec import DecodeError, Struct, json
 
+from brat.forge.http_server import no_graphql
 from brat.forge.resources.account_resource import Role
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.repository_resource import Repository
@@ -50,7 +51,10 @@ class GraphQL:
         try:
             caller = authenticate(self._service, request)
             asked = json.decode(await request.read(), type=_Query)
-            name, given = _mutation(asked)
+            found = _MUTATION.search(asked.query)
+            if found is None or not asked.query.lstrip().startswith("mutation"):
+                return await no_graphql(request)
+            name, given = found[1], _given(found[2], asked.variables)
             shown = self._do(caller, name, given)
         except Refused as refused:
             return web.json_response(refused.body(), status=refused.status)
@@ -100,17 +104,13 @@ class GraphQL:
             raise _Failed("FORBIDDEN", said)
 
 
-def _mutation(asked: _Query) -> tuple[str, dict[str, str]]:
-    """Return a mutation's name and input."""
-    found = _MUTATION.search(asked.query)
-    if found is None or not asked.query.lstrip().startswith("mutation"):
-        raise _Failed("undefinedField", "This forge takes mutations with an input.")
-    name, given = found.groups()
-    if given.startswith("$"):
-        return name, dict(asked.variables[given[1:]])
-    return name, {
-        field: text or str(asked.variables.get(variable, ""))
-        for field, text, variable in _FIELD.findall(given)
+def _given(written: str, variables: dict[str, Any]) -> dict[str, str]:
+    """Return a mutation's input."""
+    if written.startswith("$"):
+        return dict(variables[written[1:]])
+    return {
+        field: text or str(variables.get(variable, ""))
+        for field, text, variable in _FIELD.findall(written)
     }
 
 

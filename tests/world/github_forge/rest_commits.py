@@ -1,8 +1,8 @@
 """REST: branches, commits, files, and what lies between two commits."""
 
 from brat.forge.resources import commit_resource
+from brat.forge.rest.pull_lookup import pull_of
 from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.rest_pulls import pull_of
 from brat.forge.service.renderer import diff
 from brat.forge.wire.http_refusals import Refused
 from tests.world.github_forge import commit_views
