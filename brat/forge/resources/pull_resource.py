@@ -22,7 +22,7 @@ class Pull(Record, frozen=True, kw_only=True):
     head_sha: str
     """Follows the branch while the pull request is open."""
     base_sha: str
-    """The base branch's tip when it was last looked at."""
+    """The base branch's tip when it was last looked at before the merge."""
     draft: bool = False
     merged_at: str | None = None
     merged_by: int | None = None

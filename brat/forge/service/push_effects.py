@@ -62,7 +62,8 @@ class Pushes:
             self._touch(pull)
             self._events.pull(repo, actor, "synchronize", pull, **moved)
         if has and not had:
-            self.merged(repo, actor, pull, pull.base_sha)
+            merged = replace(pull, base_sha=before.base_sha)
+            self.merged(repo, actor, merged, pull.base_sha)
         elif has or head is None or base is None:
             self.close(repo, actor, pull)
 
