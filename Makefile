@@ -94,7 +94,7 @@ lock: $(VENV)/bin/uv ## pin what pyproject.toml asks for
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --extra dev pyproject.toml -o requirements-dev.lock
 	@for each in aider node; do $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 tests/engines/$$each/requirements.in -o tests/engines/$$each/requirements.lock; done
-	@cd tests/engines/npm && npm install --silent --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts
+	@for each in tests/npm tests/clients tests/engines/npm; do (cd $$each && npm install --silent --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts); done
 
 clean: ## remove what was made here
-	rm -rf $(VENV) .engines .artifacts tests/engines/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist
+	rm -rf $(VENV) .engines .artifacts tests/npm/node_modules tests/clients/node_modules tests/engines/npm/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis dist

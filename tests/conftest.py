@@ -32,7 +32,7 @@ ENGINES = Path(__file__).parents[1] / ".engines/bin"
 """Where `make engines` puts them."""
 
 
-SLOW_FOLDERS = {"tests/whole", "tests/engines"}
+SLOW_FOLDERS = {"tests/whole", "tests/engines", "tests/clients"}
 SLOW_TOOLS = {"chromium", "npm"}
 
 

@@ -52,9 +52,7 @@ class Issue(_Payload):
     state: str
     labels: tuple[Label, ...] = ()
     user: Account | None = None
-    assignees: tuple[Account, ...] = ()
     pull_request: object | None = None
-    created_at: Moment | None = None
     updated_at: Moment | None = None
 
     @property
@@ -64,15 +62,10 @@ class Issue(_Payload):
 
 
 class IssueEvent(_Payload):
-    """One entry of an issue's events; only `labeled` ones have a label.
-
-    Of an `assigned` one, the actor may be who was assigned, and the assigner who did.
-    """
+    """One entry of an issue's events; only `labeled` ones have a label."""
 
     event: str
     actor: Account | None = None
-    assignee: Account | None = None
-    assigner: Account | None = None
     label: Label | None = None
     created_at: Moment | None = None
 

@@ -14,7 +14,6 @@ from aiohttp import web
 from brat.forge.rest import (
     rest_actions,
     rest_artifacts,
-    rest_branches,
     rest_checks,
     rest_comments,
     rest_hooks,
@@ -22,12 +21,10 @@ from brat.forge.rest import (
     rest_labels,
     rest_locks,
     rest_merge,
-    rest_protection,
     rest_pull_changes,
     rest_pulls,
     rest_repos,
     rest_reviews,
-    rest_rulesets,
 )
 from brat.forge.rest.git_http import GitHttp
 from brat.forge.rest.request_gate import MOST_BODY, NOTHING, Gate
@@ -56,9 +53,6 @@ ROUTES: Final = (
     *rest_actions.ROUTES,
     *rest_artifacts.ROUTES,
     *rest_hooks.ROUTES,
-    *rest_protection.ROUTES,  # before branches: their names may have slashes
-    *rest_branches.ROUTES,
-    *rest_rulesets.ROUTES,
     *rest_repos.ROUTES,
 )
 

@@ -105,6 +105,8 @@ def label(site: Site, repo: Repository, one: Label) -> dict[str, Any]:
         "color": one.color,
         "default": False,
         "description": one.description,
+        "archived_at": None,
+        "archived_by": None,
     }
 
 

@@ -1,0 +1,78 @@
+"""The story that each client tells, and what it has to see.
+
+A client's script is a process of its own: `SCRIPT API TOKEN OWNERS-TOKEN HOOK`. It
+talks about an issue, merges a pull request, runs a workflow and makes a webhook in
+alice/app, and prints as JSON what it saw.
+"""
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Final
+
+from brat.forge import Forge
+from tests.forge.running import hasty
+from tests.world.forge import Json, Town, make_source, settle_in, town
+from tests.world.receiver import receiving
+
+DEADLINE_S: Final = 60
+SEEN: Final = {
+    "repository": ["alice/app", "main", False],
+    "label": ["needs/review now", "0e8a16", True],
+    "labels": ["bug", "needs/review now"],
+    "labelled": [True],
+    "unlabelled": ["bug"],
+    "comments": ["Better."],
+    "reactions": ["eyes"],
+    "issue": ["closed", "not_planned"],
+    "base": "side",
+    "files": [["topic.txt", "added"]],
+    "commits": [True],
+    "checks": [["lint", "completed", "success"]],
+    "status": ["success", "deploy"],
+    "refused": 409,
+    "merged": [True, True, True],
+    "tip": True,
+    "untouched": True,
+    "started": True,
+    "run": ["workflow_dispatch", "success"],
+    "artifact": ["brat-result", True],
+    "sent": [["ping", 202], ["ping", 202]],
+    "hook": [True, ["issues"], 0],
+}
+
+
+async def told(folder: Path, *script: str) -> Json:
+    """Let a client tell the story to a forge in `folder`; return what it saw."""
+    source = make_source(folder / "source")
+    with Forge(folder / "forge") as forge:
+        tokens = settle_in(forge, source)
+        async with (
+            receiving() as receiver,
+            town(forge, tokens, folder, how=hasty("upload")) as here,
+        ):
+            await _branches(here)
+            words = (f"{here.url}/api/v3", tokens["bot"], tokens["alice"], receiver.url)
+            return json.loads(await _said(*script, *words))
+
+
+async def _branches(here: Town) -> None:
+    """Push `side`, which is where main is, and `topic`, a commit ahead."""
+    checkout = await here.clone()
+    await checkout.git("push", "--quiet", "origin", "HEAD:side")
+    await checkout.git("switch", "--quiet", "-c", "topic")
+    await checkout.commit("topic.txt", "topic")
+    await checkout.git("push", "--quiet", "origin", "topic")
+
+
+async def _said(*command: str) -> bytes:
+    process = await asyncio.create_subprocess_exec(
+        *command,
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(DEADLINE_S):
+        out, err = await process.communicate()
+    assert process.returncode == 0, err.decode()
+    return out
