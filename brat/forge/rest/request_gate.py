@@ -121,12 +121,13 @@ class Gate:
         full_name = self._named(request.match_info)
         if full_name is not None:
             call = replace(call, found=visible(self._service, caller, full_name))
+        writes = request.method != hdrs.METH_GET
+        if writes:
+            call = replace(call, body_bytes=await request.read())
         for guard in self._guards:
             headers |= guard(call)
-        if request.method != hdrs.METH_GET:
-            if caller.token.scope == "read":
-                raise Refused(403, _read_only(caller), headers=self._accepted())
-            call = replace(call, body_bytes=await request.read())
+        if writes and caller.token.scope == "read":
+            raise Refused(403, _read_only(caller), headers=self._accepted())
         if caller.token.access is not None:
             token_permissions.check(caller.token.access, self._route, call.found)
         elif call.found is not None:

@@ -20,7 +20,7 @@ _FOLDER = ".github/workflows"
 _SIGNS = ((">=", ge), ("<=", le), (">", gt), ("<", lt))
 
 
-class Dispatch(Struct):
+class Dispatch(Struct, forbid_unknown_fields=True):
     """The body of `POST dispatches`."""
 
     ref: str

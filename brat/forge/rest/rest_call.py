@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aiohttp import web
-from msgspec import DecodeError, ValidationError, json
 
 from brat.forge.resources.account_resource import Role, Token, User
 from brat.forge.resources.repository_resource import Repository
+from brat.forge.rest import request_bodies
 from brat.forge.wire.http_refusals import Fault, Refused, invalid, not_found
 from brat.forge.wire.urls import Site
 
@@ -107,14 +107,7 @@ class Call:
         Raises:
             Refused: it is not JSON (400) or not what the endpoint takes (422).
         """
-        try:
-            return json.decode(self.body_bytes or b"{}", type=kind)
-        except ValidationError as error:
-            what, _, where = str(error).partition(" - at `$.")
-            fault = Fault("Request", where.rstrip("`") or "body", "invalid", what)
-            raise invalid(fault) from None
-        except DecodeError:
-            raise Refused(400, "Problems parsing JSON") from None
+        return request_bodies.read(self.body_bytes, kind)
 
     def need(self, role: Role) -> None:
         """Refuse whoever has less than `role`.

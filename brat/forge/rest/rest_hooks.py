@@ -13,7 +13,7 @@ from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.wire.http_refusals import fault, not_found
 
 
-class HookConfig(Struct):
+class HookConfig(Struct, forbid_unknown_fields=True):
     """Where deliveries go; what is left out stays."""
 
     url: str | None = None

@@ -21,6 +21,7 @@ from tests.world.github_forge.apps import Apps
 from tests.world.github_forge.graphql import GraphQL
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.github_forge.manifests import Manifests
+from tests.world.github_forge.profiles import chosen
 from tests.world.github_forge.rate_limits import Limits
 from tests.world.github_forge.sign_in import OAuth
 
@@ -38,8 +39,11 @@ ROUTES: Final = (
 
 
 def github(service: Service) -> Extension:
-    """Make a served forge as much like GitHub as the tests ask for."""
-    apps = Apps(service.forge)
+    """Make a served forge as much like GitHub as the tests ask for.
+
+    Which GitHub is what `profiles.choose` said before.
+    """
+    apps, profile = Apps(service.forge), chosen(service.forge.folder)
 
     def hear(
         repo: Repository, _actor: User, kind: Kind, payload: dict[str, Any]
@@ -54,5 +58,9 @@ def github(service: Service) -> Extension:
             *Manifests(service).routes(),
             *GraphQL(service).routes(),
         ),
-        guards=(Limits(service.forge).count, Faults(service.forge.folder).guard),
+        guards=(
+            profile.guard,
+            *(() if profile.is_server else (Limits(service.forge).count,)),
+            Faults(service.forge.folder).guard,
+        ),
     )

@@ -20,7 +20,7 @@ from brat.forge.wire.http_refusals import fault, not_found
 from tests.world.github_forge import hook_views as views
 
 
-class NewHook(Struct):
+class NewHook(Struct, forbid_unknown_fields=True):
     """The body of `POST hooks`."""
 
     config: HookConfig

@@ -12,14 +12,14 @@ from brat.forge.wire.http_refusals import Refused
 from tests.world.github_forge import commit_views
 
 
-class NewRef(Struct):
+class NewRef(Struct, forbid_unknown_fields=True):
     """The body of `POST git/refs`."""
 
     ref: str
     sha: str
 
 
-class RefChange(Struct):
+class RefChange(Struct, forbid_unknown_fields=True):
     """The body of `PATCH git/refs/{ref}`."""
 
     sha: str
