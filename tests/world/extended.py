@@ -24,4 +24,9 @@ def extended(terminal: Terminal) -> Terminal:
 
 def faults(terminal: Terminal) -> Faults:
     """Return what the terminal's forge refuses; `brat init` came before."""
-    return Faults(terminal.cwd / ".git/brat/forge")
+    return Faults(forge_folder(terminal))
+
+
+def forge_folder(terminal: Terminal) -> Path:
+    """Return where the terminal's forge lies."""
+    return terminal.cwd / ".git/brat/forge"

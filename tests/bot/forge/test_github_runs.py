@@ -68,6 +68,36 @@ async def test_a_dispatch_gives_the_runs_id_where_the_forge_does(
     }
 
 
+async def test_an_enterprise_server_is_asked_once_for_the_runs_id(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    said = 'Invalid request.\n\n"return_run_details" is not a permitted key.'
+    route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
+    route.side_effect = [
+        httpx.Response(422, json={"message": said}),
+        httpx.Response(204),
+        httpx.Response(204),
+    ]
+
+    assert await github.runs.start("main", {"nonce": "n0nce"}) is None
+    assert await github.runs.start("main", {"nonce": "another"}) is None
+
+    assert route.call_count == 3
+    assert sent(route) == {"ref": "main", "inputs": {"nonce": "another"}}
+
+
+async def test_another_refusal_of_a_dispatch_is_told(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
+    route.respond(422, json={"message": "No ref found for: main"})
+
+    with pytest.raises(Refused, match="No ref found"):
+        await github.runs.start("main", {})
+
+    assert route.call_count == 1
+
+
 async def test_a_dispatch_is_never_repeated(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
