@@ -1,7 +1,8 @@
 """A bot process's memory beside the log. It may be lost."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
+
+from bot.context.overlapping_looks import Looks
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,9 @@ class ProcessMemory:
     """When each unhandled tick, by comment and box, was first seen; unix ms."""
     delays: dict[str, Delay] = field(default_factory=dict)
     """By key, the notifications that failed so far, and when the next try is."""
-    heard_from: datetime | None = None
-    """When the first look for comments began; None: there was none yet."""
-    heard: dict[int, datetime] = field(default_factory=dict)
-    """By id, when each comment that a look found lately was written or edited."""
+    comments: Looks | None = None
+    """The looks for comments; None: there was none yet."""
+    issues: Looks | None = None
+    """The looks for issues; None: there was none yet."""
     ended: dict[int, int] = field(default_factory=dict)
     """When each run was first seen to have ended, unix ms."""

@@ -118,8 +118,7 @@ class GitHub:
 
     async def issue_marked(self, key: str, author: str, since: datetime) -> int | None:
         """Return the issue by `author` with the key's marker, updated after `since`."""
-        moment = since.strftime("%Y-%m-%dT%H:%M:%SZ")
-        url = f"{self._repo}/issues?state=all&per_page=100&since={moment}"
+        url = f"{self._repo}/issues?state=all&per_page=100&since={_utc(since)}"
         async for issue in self._rest.each(payloads.Issue, url):
             own = issue.user is not None and issue.user.login == author
             if own and key in ids.keys_in(issue.body or ""):
@@ -150,6 +149,26 @@ class GitHub:
         async for event in self._rest.each(payloads.IssueEvent, url):
             named = event.label is not None and event.label.name == label
             if event.event == "labeled" and named and event.actor:
+                last = event
+        return last
+
+    async def issues_since(self, moment: datetime) -> list[payloads.Issue]:
+        """Return the open issues (no pull requests) that changed since `moment`.
+
+        Source: https://docs.github.com/rest/issues/issues
+        """
+        asked = f"state=open&since={_utc(moment)}&sort=updated&direction=asc"
+        url = f"{self._repo}/issues?{asked}&per_page=100"
+        found = self._rest.each(payloads.Issue, url)
+        return [issue async for issue in found if issue.pull_request is None]
+
+    async def assignment(self, number: int, login: str) -> payloads.IssueEvent | None:
+        """Return the last event that assigned `login` to the issue; None: none is."""
+        last = None
+        url = f"{self._repo}/issues/{number}/events?per_page=100"
+        async for event in self._rest.each(payloads.IssueEvent, url):
+            to = event.assignee.login if event.assignee else None
+            if event.event == "assigned" and to == login:
                 last = event
         return last
 
@@ -207,8 +226,7 @@ class GitHub:
 
         Source: https://docs.github.com/rest/issues/comments
         """
-        since = moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        asked = f"since={since}&sort=updated&direction=asc&per_page=100"
+        asked = f"since={_utc(moment)}&sort=updated&direction=asc&per_page=100"
         url = f"{self._repo}/issues/comments?{asked}"
         return [one async for one in self._rest.each(payloads.Remarked, url)]
 
@@ -272,3 +290,8 @@ class GitHub:
             if refused.status == HTTPStatus.NOT_FOUND:
                 return []
             raise
+
+
+def _utc(moment: datetime) -> str:
+    """Return a moment as queries want it."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

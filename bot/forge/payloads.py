@@ -52,7 +52,9 @@ class Issue(_Payload):
     state: str
     labels: tuple[Label, ...] = ()
     user: Account | None = None
+    assignees: tuple[Account, ...] = ()
     pull_request: object | None = None
+    created_at: Moment | None = None
     updated_at: Moment | None = None
 
     @property
@@ -62,10 +64,15 @@ class Issue(_Payload):
 
 
 class IssueEvent(_Payload):
-    """One entry of an issue's events; only `labeled` ones have a label."""
+    """One entry of an issue's events; only `labeled` ones have a label.
+
+    Of an `assigned` one, the actor may be who was assigned, and the assigner who did.
+    """
 
     event: str
     actor: Account | None = None
+    assignee: Account | None = None
+    assigner: Account | None = None
     label: Label | None = None
     created_at: Moment | None = None
 

@@ -1,14 +1,14 @@
 """Finds comments whose delivery was lost, so that they are answered like others.
 
 GitHub repeats no delivery by itself. Answers are announced by their comment's id, so a
-comment that a delivery also brings is still answered once. A list may show a comment
-late, behind newer ones, so each look begins before the end of the last one.
+comment that a delivery also brings is still answered once.
 """
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from bot.context.bot_context import BotContext
+from bot.context.overlapping_looks import Looks
 from bot.door.delivery_inbox import Remark
 from bot.door.delivery_meaning import may_ask
 from bot.forge.payloads import Remarked
@@ -20,9 +20,6 @@ from convoy.model.state import State
 
 LOOK_BACK: Final = timedelta(days=3)
 """GitHub can repeat a delivery for as long."""
-OVERLAP: Final = timedelta(minutes=5)
-"""How late a list may show a comment. Two looks between which nobody wrote are the same
-request, which the forge answers with 304."""
 SKEW: Final = timedelta(minutes=10)
 """How far the forge's clock may differ from the log's."""
 
@@ -40,23 +37,20 @@ async def comments(context: BotContext, state: State) -> None:
         Unavailable: the forge did not answer.
         Refused: the forge does not show its comments.
     """
-    memory = context.memory
-    begun = memory.heard_from or _first(context, state)
-    since = max(begun, max(memory.heard.values(), default=begun) - OVERLAP)
+    looks = context.memory.comments or Looks(first_look(context, state))
+    context.memory.comments = looks
+    since = looks.since
     known = {remark.comment for remark in context.inbox.remarks().values()}
     known |= state.answered | {intent.comment for intent in state.intents.values()}
     found = await context.github.remarks_since(since)
     for one in found:
-        is_new = one.id not in known and one.id not in memory.heard
+        is_new = one.id not in known and one.id not in looks.seen
         if is_new and _asks(one, since, context.login):
             context.inbox.put(f"sweep-comment-{one.id}", _remark(one))
-    heard = memory.heard | {one.id: one.updated_at for one in found}
-    end = max(heard.values(), default=begun) - OVERLAP
-    memory.heard_from = begun
-    memory.heard = {number: at for number, at in heard.items() if at >= end}
+    looks.note({one.id: one.updated_at for one in found})
 
 
-def _first(context: BotContext, state: State) -> datetime:
+def first_look(context: BotContext, state: State) -> datetime:
     """Return when a new process's first look begins: not before the bot's arrival."""
     now = context.clock()
     if not state.bots:

@@ -8,6 +8,7 @@ from bot.requests import (
     comments,
     deleted_comments,
     missed_comments,
+    missed_issues,
     obeyed_labels,
     submitted_reviews,
     ticked_boxes,
@@ -30,6 +31,8 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
         Unavailable: the forge did not answer.
     """
     sweep = parts >= ALL
+    if sweep:
+        await missed_issues.issues(context, draft.state)
     waiting = await mayor.requests(context, sweep=sweep)
     for request in waiting.values():
         await mayor.accept(context, draft, request)

@@ -14,6 +14,7 @@ from aiohttp import web
 from brat.forge.rest import (
     rest_actions,
     rest_artifacts,
+    rest_branches,
     rest_checks,
     rest_comments,
     rest_hooks,
@@ -21,10 +22,12 @@ from brat.forge.rest import (
     rest_labels,
     rest_locks,
     rest_merge,
+    rest_protection,
     rest_pull_changes,
     rest_pulls,
     rest_repos,
     rest_reviews,
+    rest_rulesets,
 )
 from brat.forge.rest.git_http import GitHttp
 from brat.forge.rest.request_gate import MOST_BODY, NOTHING, Gate
@@ -53,6 +56,9 @@ ROUTES: Final = (
     *rest_actions.ROUTES,
     *rest_artifacts.ROUTES,
     *rest_hooks.ROUTES,
+    *rest_protection.ROUTES,  # before branches: their names may have slashes
+    *rest_branches.ROUTES,
+    *rest_rulesets.ROUTES,
     *rest_repos.ROUTES,
 )
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from brat.forge import Settings
-from tests.world.forge import REPO, Checkout, Town
+from tests.world.forge import Checkout, Town
+from tests.world.forge_rules import protect
 
 
 async def landed(here: Town, pull: dict[str, Any]) -> tuple[str, bool, str | None]:
@@ -213,8 +213,7 @@ async def test_what_is_merged_closed_or_a_draft_cannot_be_merged(here: Town) -> 
 
 
 async def test_required_checks_hold_a_merge_back(here: Town) -> None:
-    settings = Settings(required_checks=("ci", "review"))
-    here.forge.set_settings(REPO, settings)
+    await protect(here, "ci", "review")
     pull = await here.pull(await here.clone())
     sha = pull["head"]["sha"]
     blocked = await here.ask("PUT", "pulls/1/merge")
@@ -225,8 +224,8 @@ async def test_required_checks_hold_a_merge_back(here: Town) -> None:
 
     assert pull["mergeable_state"] == "blocked"
     assert blocked.status_code == half.status_code == 405
-    assert blocked.json()["message"].endswith('"ci", "review" is expected.')
-    assert half.json()["message"].endswith('"review" is expected.')
+    assert blocked.json()["message"] == "2 of 2 required status checks are expected."
+    assert half.json()["message"] == 'Required status check "review" is expected.'
     assert (await here.ask("PUT", "pulls/1/merge")).status_code == 200
 
 

@@ -22,12 +22,23 @@ class Ci(Struct, frozen=True, kw_only=True):
     """How many run at once."""
 
 
+class PushLimits(Struct, frozen=True, kw_only=True):
+    """How much one push may bring; the figures are GitHub's.
+
+    https://docs.github.com/repositories/creating-and-managing-repositories/repository-limits
+    """
+
+    file_bytes: int = 100 << 20
+    pack_bytes: int = 2 << 30
+
+
 class Settings(Struct, frozen=True, kw_only=True):
     """What the owner of a repository may choose."""
 
     ci: Ci = Ci()
-    required_checks: tuple[str, ...] = ()
-    """Check runs or statuses that `PUT merge` into the default branch waits for."""
+    limits: PushLimits = PushLimits()
+    secret_push_protection: bool = False
+    """Whether pushes that hold a secret are refused."""
 
 
 class Repository(Record, frozen=True, kw_only=True):

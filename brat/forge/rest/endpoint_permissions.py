@@ -35,12 +35,15 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "administration=read": (
         "GET /actions/permissions",
         "GET /branches/{branch}/protection",
+        "GET /branches/{branch}/protection/required_signatures",
     ),
     "administration=write": (
         "PATCH ",
         "DELETE ",
         "PUT /branches/{branch}/protection",
         "DELETE /branches/{branch}/protection",
+        "POST /branches/{branch}/protection/required_signatures",
+        "DELETE /branches/{branch}/protection/required_signatures",
         "POST /rulesets",
         "PUT /rulesets/{ruleset_id}",
         "DELETE /rulesets/{ruleset_id}",

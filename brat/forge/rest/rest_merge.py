@@ -6,10 +6,12 @@ https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
 from msgspec import Struct
 
 from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.rule_types import MergeMethod
 from brat.forge.rest.pull_lookup import pull_of
 from brat.forge.rest.rest_call import Answer, Call, Route
-from brat.forge.service.merge_methods import MergeOptions, Method
+from brat.forge.service.merge_methods import MergeOptions
 from brat.forge.storage.git_storage import Move
+from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused, not_found
 
 
@@ -17,7 +19,7 @@ class MergeAsked(Struct):
     """The body of `PUT pulls/{number}/merge`."""
 
     sha: str | None = None
-    merge_method: Method = "merge"
+    merge_method: MergeMethod = "merge"
     commit_title: str | None = None
     commit_message: str | None = None
 
@@ -47,10 +49,8 @@ def _allowed(call: Call, pull: Pull, asked: MergeAsked) -> None:
         raise Refused(405, "Pull Request is not mergeable")
     if asked.sha is not None and asked.sha != pull.head_sha:
         raise Refused(409, "Head branch was modified. Review and try the merge again.")
-    missing = call.service.merges.missing(call.repo, pull)
-    if missing:
-        named = ", ".join(f'"{name}"' for name in missing)
-        raise Refused(405, f"Required status check {named} is expected.")
+    caller = Caller(call.user, call.token)
+    call.service.rules.check_merge(call.repo, caller, pull, asked.merge_method)
 
 
 async def is_merged(call: Call) -> Answer:

@@ -4,7 +4,7 @@ https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import get_args
 
 import pygit2
 
@@ -12,20 +12,20 @@ from brat.forge.resources.account_resource import User
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.repository_resource import Repository
+from brat.forge.resources.rule_types import MergeMethod
+from brat.forge.service.rule_enforcement import RuleEnforcement
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Bare
 from brat.forge.wire.http_refusals import Refused
 
-Method = Literal["merge", "squash", "rebase"]
 MOST_KNOWN = 10_000
-_PASSES = frozenset({"success", "neutral", "skipped"})
 
 
 @dataclass(frozen=True, slots=True)
 class MergeOptions:
     """How somebody wants a pull request to be merged."""
 
-    method: Method = "merge"
+    method: MergeMethod = "merge"
     title: str | None = None
     message: str | None = None
 
@@ -33,9 +33,10 @@ class MergeOptions:
 class Merges:
     """Says whether pull requests can be merged, and builds what merges them."""
 
-    def __init__(self, forge: Forge) -> None:
-        """Merge in the repositories of `forge`."""
+    def __init__(self, forge: Forge, rules: RuleEnforcement) -> None:
+        """Merge in the repositories of `forge`, as far as `rules` allow."""
         self._forge = forge
+        self._rules = rules
         self._known: dict[tuple[str, str], bool] = {}
 
     def mergeable(
@@ -53,20 +54,14 @@ class Merges:
             return False, "dirty"
         if pull.draft:
             return True, "draft"
-        return True, "blocked" if self.missing(repo, pull) else "clean"
+        return True, "blocked" if self._is_held(repo, pull) else "clean"
 
-    def missing(self, repo: Repository, pull: Pull) -> list[str]:
-        """Return the required checks that are not green on a pull request's head."""
-        if pull.base != repo.default_branch:
-            return []
-        store, on = self._forge.store, (repo.id, pull.head_sha)
-        green: dict[str, bool] = {}
-        for status in store.statuses.of(on):
-            green[status.context] = status.state == "success"
-        for check in store.check_runs.of(on):
-            green[check.name] = check.conclusion in _PASSES
-        required = repo.settings.required_checks
-        return [name for name in required if not green.get(name, False)]
+    def _is_held(self, repo: Repository, pull: Pull) -> bool:
+        """Say whether the rules are against every way to merge; bypasses aside."""
+        return all(
+            self._rules.holds_back(repo, pull, method)
+            for method in get_args(MergeMethod)
+        )
 
     def build(
         self, repo: Repository, pull: Pull, options: MergeOptions, actor: User

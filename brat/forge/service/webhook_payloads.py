@@ -17,6 +17,7 @@ from brat.forge.resources.run_resource import Run
 from brat.forge.service import push_payloads
 from brat.forge.service.forge_context import ForgeContext
 from brat.forge.service.renderer import Renderer
+from brat.forge.service.rule_bindings import is_protected
 from brat.forge.storage.git_storage import Move
 from brat.forge.storage.record_store import Store
 
@@ -165,11 +166,10 @@ class Events:
         for ref, tip in bare.refs("refs/heads/").items():
             if bare.reaches(tip, sha):
                 name = ref.removeprefix("refs/heads/")
-                protected = bool(repo.settings.required_checks)
                 yield {
                     "name": name,
                     "commit": {"sha": tip, "url": where + tip},
-                    "protected": protected and name == repo.default_branch,
+                    "protected": is_protected(self._forge, repo, name),
                 }
 
     def check_run(

@@ -50,6 +50,8 @@ class Forge:
             ) from None
         self.store = Store(self.folder / "forge.sqlite")
         self.keys = TokenStore(self.store, clock)
+        self.app_ids: dict[int, int] = {}
+        """Ids of Apps by the account they act as; without one, the account's own."""
         self._bares: dict[int, Bare] = {}
 
     def close(self) -> None:
@@ -94,6 +96,10 @@ class Forge:
         """Return an account by its login, in any case."""
         found = self.store.users.of(login.lower())
         return found[0] if found else None
+
+    def app_id(self, bot: User) -> int:
+        """Return the id of the App that acts as an account."""
+        return self.app_ids.get(bot.id, bot.id)
 
     def add_token(
         self, login: str, *, scope: Scope = "write", repo: int | None = None

@@ -346,3 +346,36 @@ async def test_a_label_is_looked_for_on_issues_and_pull_requests_alike(
 
     assert await github.labelled("brat:hold") == [7, 8]
     assert route.calls.last.request.url.params["state"] == "all"
+
+
+# --- assignments ----------------------------------------------------------------------
+
+
+async def test_the_last_assignment_to_the_bot_counts(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    def assigned(to: str, by: str, event: str = "assigned") -> dict[str, object]:
+        to_one, by_one = {"login": to}, {"login": by}
+        return {
+            "event": event,
+            "actor": to_one,
+            "assignee": to_one,
+            "assigner": by_one,
+            "created_at": "2026-01-02T03:04:05Z",
+        }
+
+    events = [
+        assigned("brat[bot]", "ann"),
+        assigned("brat[bot]", "ann", "unassigned"),
+        assigned("brat[bot]", "bea"),
+        assigned("eve", "eve"),
+        {"event": "closed", "actor": {"login": "eve"}},
+    ]
+    forge.get(f"{REPO}/issues/7/events?per_page=100").respond(json=events)
+
+    found = await github.assignment(7, "brat[bot]")
+
+    assert found is not None
+    assert found.assigner is not None
+    assert found.assigner.login == "bea"
+    assert await github.assignment(7, "nobody") is None

@@ -200,13 +200,15 @@ async def test_a_look_at_what_is_known_costs_one_request(
     async with room(tmp_path, observe=seen.append) as here:
         await here.said("/brat ping")
         await look(here.loop)
-        known = dict(here.loop.context.memory.heard)
+        looks = here.loop.context.memory.comments
+        assert looks is not None
+        known = dict(looks.seen)
         seen.clear()
         for _ in range(3):
             await look(here.loop)
 
-        looks = [each for each in seen if each.path.endswith("/issues/comments")]
-        assert [each.status for each in looks] == [200, 304, 304]
-        assert len({each.query["since"] for each in looks}) == 1
-        assert here.loop.context.memory.heard == known
+        lists = [each for each in seen if each.path.endswith("/issues/comments")]
+        assert [each.status for each in lists] == [200, 304, 304]
+        assert len({each.query["since"] for each in lists}) == 1
+        assert looks.seen == known
         assert len(known) == 3

@@ -82,6 +82,7 @@ class Apps:
             _TABLES[forge.store] = _Tables(forge.store)
         tables = _TABLES[forge.store]
         self.known, self.installations = tables.apps, tables.installations
+        forge.app_ids.update({app.bot: app.id for app in self.known.all()})
 
     def add(self, new: NewApp) -> App:
         """Make an App and the account that it acts as.
@@ -126,6 +127,7 @@ class Apps:
                         updated_at=now,
                     )
                 )
+            self._forge.app_ids[bot.id] = app.id
             return self.known.put(app)
 
     def install(

@@ -8,7 +8,6 @@ from urllib.parse import quote
 import pygit2
 from pygit2.enums import DeltaStatus
 
-from brat.forge.resources.commit_resource import commit
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.wire.urls import Site, node_id
 
@@ -32,32 +31,6 @@ def ref(
         "node_id": node_id("Ref", f"{repo.id}:{name}"),
         "url": f"{api}/{quote(name)}",
         "object": {"type": kind, "sha": sha, "url": f"{api}/{kind}s/{sha}"},
-    }
-
-
-def branch(
-    site: Site, repo: Repository, name: str, tip: pygit2.Commit
-) -> dict[str, Any]:
-    """A branch; the default branch is protected when checks are required."""
-    api = f"{site.repo(repo.full_name)}/branches/{quote(name)}"
-    required = repo.settings.required_checks if name == repo.default_branch else ()
-    return {
-        "name": name,
-        "commit": commit(site, repo, tip),
-        "_links": {
-            "self": api,
-            "html": site.page(repo.full_name, "tree", quote(name)),
-        },
-        "protected": bool(required),
-        "protection": {
-            "enabled": bool(required),
-            "required_status_checks": {
-                "enforcement_level": "non_admins" if required else "off",
-                "contexts": list(required),
-                "checks": [{"context": each, "app_id": None} for each in required],
-            },
-        },
-        "protection_url": api + "/protection",
     }
 
 

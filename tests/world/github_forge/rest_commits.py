@@ -1,4 +1,4 @@
-"""REST: branches, commits, files, and what lies between two commits."""
+"""REST: commits, files, and what lies between two commits."""
 
 from brat.forge.resources import commit_resource
 from brat.forge.rest.pull_lookup import pull_of
@@ -6,21 +6,6 @@ from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.service.renderer import diff
 from brat.forge.wire.http_refusals import Refused
 from tests.world.github_forge import commit_views
-
-
-async def get_branch(call: Call) -> Answer:
-    """`GET branches/{branch}`."""
-    name = call.word("branch")
-    tip = call.bare.tip(name)
-    commit = call.bare.commit(tip) if tip else None
-    if commit is None:
-        raise Refused(404, "Branch not found")
-    return Answer(commit_views.branch(call.site, call.repo, name, commit))
-
-
-async def list_rules(call: Call) -> Answer:
-    """`GET rules/branches/{branch}`: this forge has no rulesets."""
-    return call.page((), dict)
 
 
 async def get_commit(call: Call) -> Answer:
@@ -116,8 +101,6 @@ async def list_commits(call: Call) -> Answer:
 _REPO = "/repos/{owner}/{repo}"
 _PULL = _REPO + r"/pulls/{number:\d+}"
 ROUTES = (
-    Route("GET", _REPO + "/branches/{branch:.+}", get_branch),
-    Route("GET", _REPO + "/rules/branches/{branch:.+}", list_rules),
     Route("GET", _REPO + "/contents/{path:.+}", get_content),
     Route("GET", _REPO + "/compare/{basehead:.+}", compare),
     Route("GET", _REPO + "/commits/{ref:.+}", get_commit),

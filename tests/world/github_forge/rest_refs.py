@@ -8,6 +8,7 @@ from msgspec import Struct
 from brat.forge.resources import commit_resource
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.storage.git_storage import Move
+from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused
 from tests.world.github_forge import commit_views
 
@@ -32,8 +33,9 @@ def _shown(call: Call, name: str, sha: str) -> dict[str, object]:
 
 
 def _moved(call: Call, name: str, before: str | None, after: str | None) -> None:
-    call.bare.move(name, after)
     move = Move(name, before, after)
+    call.service.rules.check_move(call.repo, Caller(call.user, call.token), move)
+    call.bare.move(name, after)
     call.service.pushes.settle(call.repo, call.user, [move])
 
 

@@ -1,0 +1,205 @@
+"""The protection of one branch, the rules it amounts to, and how GitHub writes it.
+
+https://docs.github.com/rest/branches/branch-protection
+"""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+from urllib.parse import quote
+
+from msgspec import Meta, Struct
+
+from brat.forge.resources import rule_types as rules
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.resources.resource_record import Record
+from brat.forge.wire.urls import Site
+
+ANY_APP = -1
+"""The `app_id` that says: whoever reports it."""
+
+
+class ProtectedCheck(Struct, frozen=True, forbid_unknown_fields=True):
+    """A check that has to be green, and the App that must say so."""
+
+    context: str
+    app_id: int | None = None
+
+
+class ProtectedChecks(Struct, frozen=True, forbid_unknown_fields=True):
+    """The checks a branch requires."""
+
+    strict: bool
+    contexts: tuple[str, ...]
+    checks: tuple[ProtectedCheck, ...] = ()
+
+
+class ProtectedReviews(Struct, frozen=True, forbid_unknown_fields=True):
+    """The reviews a branch requires of a pull request."""
+
+    dismiss_stale_reviews: bool = False
+    require_code_owner_reviews: bool = False
+    required_approving_review_count: Annotated[int, Meta(ge=0, le=6)] = 1
+    require_last_push_approval: bool = False
+
+
+class Wanted(Struct, frozen=True, forbid_unknown_fields=True):
+    """The body of `PUT branches/{branch}/protection`: the four first must be there."""
+
+    required_status_checks: ProtectedChecks | None
+    enforce_admins: bool | None
+    required_pull_request_reviews: ProtectedReviews | None
+    restrictions: dict[str, Any] | None
+    required_linear_history: bool = False
+    allow_force_pushes: bool | None = False
+    allow_deletions: bool = False
+    block_creations: bool = False
+    required_conversation_resolution: bool = False
+    lock_branch: bool = False
+    allow_fork_syncing: bool = False
+
+
+class Protection(Record, frozen=True, kw_only=True):
+    """The protection of a branch."""
+
+    repo: int
+    branch: str
+    wanted: Wanted
+    signatures: bool = False
+    """Whether signatures are required, which has an endpoint of its own."""
+
+    def required_checks(self) -> tuple[ProtectedCheck, ...]:
+        """Return the required checks, those without an App included."""
+        asked = self.wanted.required_status_checks
+        if asked is None:
+            return ()
+        named = {one.context for one in asked.checks}
+        plain = (ProtectedCheck(each) for each in asked.contexts if each not in named)
+        return (*plain, *asked.checks)
+
+    def rules(self) -> Iterator[rules.Rule]:
+        """Yield the rules it amounts to."""
+        wanted = self.wanted
+        if wanted.lock_branch:
+            yield rules.LockedBranch()
+        if not wanted.allow_deletions:
+            yield rules.Deletion()
+        if not wanted.allow_force_pushes:
+            yield rules.NonFastForward()
+        if wanted.required_linear_history:
+            yield rules.RequiredLinearHistory()
+        if self.signatures:
+            yield rules.RequiredSignatures()
+        if wanted.required_pull_request_reviews is not None:
+            yield _pull_request(wanted.required_pull_request_reviews, wanted)
+        if wanted.required_status_checks is not None:
+            yield _checks(self.required_checks(), wanted.required_status_checks)
+
+
+def _pull_request(asked: ProtectedReviews, wanted: Wanted) -> rules.PullRequest:
+    return rules.PullRequest(
+        rules.PullRequestParameters(
+            dismiss_stale_reviews_on_push=asked.dismiss_stale_reviews,
+            require_code_owner_review=asked.require_code_owner_reviews,
+            require_last_push_approval=asked.require_last_push_approval,
+            required_approving_review_count=asked.required_approving_review_count,
+            required_review_thread_resolution=wanted.required_conversation_resolution,
+        )
+    )
+
+
+def _checks(
+    wanted: tuple[ProtectedCheck, ...], asked: ProtectedChecks
+) -> rules.RequiredStatusChecks:
+    return rules.RequiredStatusChecks(
+        rules.StatusCheckParameters(
+            required_status_checks=tuple(
+                rules.StatusCheck(
+                    one.context, None if one.app_id == ANY_APP else one.app_id
+                )
+                for one in wanted
+            ),
+            strict_required_status_checks_policy=asked.strict,
+        )
+    )
+
+
+def protection(site: Site, repo: Repository, one: Protection) -> dict[str, Any]:
+    """The answer of `GET branches/{branch}/protection`."""
+    url = protection_url(site, repo, one.branch)
+    wanted = one.wanted
+    face: dict[str, Any] = {
+        "url": url,
+        "required_signatures": {
+            "url": f"{url}/required_signatures",
+            "enabled": one.signatures,
+        },
+        "enforce_admins": {
+            "url": f"{url}/enforce_admins",
+            "enabled": bool(wanted.enforce_admins),
+        },
+    }
+    for name in _SWITCHES:
+        face[name] = {"enabled": bool(getattr(wanted, name))}
+    if wanted.required_status_checks is not None:
+        face["required_status_checks"] = _status_checks(url, one)
+    if wanted.required_pull_request_reviews is not None:
+        asked = wanted.required_pull_request_reviews
+        face["required_pull_request_reviews"] = {
+            "url": f"{url}/required_pull_request_reviews",
+            "dismiss_stale_reviews": asked.dismiss_stale_reviews,
+            "require_code_owner_reviews": asked.require_code_owner_reviews,
+            "required_approving_review_count": asked.required_approving_review_count,
+            "require_last_push_approval": asked.require_last_push_approval,
+        }
+    return face
+
+
+_SWITCHES = (
+    "required_linear_history",
+    "allow_force_pushes",
+    "allow_deletions",
+    "block_creations",
+    "required_conversation_resolution",
+    "lock_branch",
+    "allow_fork_syncing",
+)
+
+
+def _status_checks(url: str, one: Protection) -> dict[str, Any]:
+    asked = one.wanted.required_status_checks
+    return {
+        "url": f"{url}/required_status_checks",
+        "contexts_url": f"{url}/required_status_checks/contexts",
+        "strict": asked is not None and asked.strict,
+    } | _named(one)
+
+
+def _named(one: Protection) -> dict[str, Any]:
+    checks = one.required_checks()
+    return {
+        "contexts": [each.context for each in checks],
+        "checks": [
+            {
+                "context": each.context,
+                "app_id": None if each.app_id == ANY_APP else each.app_id,
+            }
+            for each in checks
+        ],
+    }
+
+
+def protection_url(site: Site, repo: Repository, branch: str) -> str:
+    """Where a branch's protection is in the API."""
+    return f"{site.repo(repo.full_name)}/branches/{quote(branch)}/protection"
+
+
+def branch_protection(one: Protection | None) -> dict[str, Any]:
+    """What `GET branches/{branch}` says of the protection."""
+    named = _named(one) if one is not None else {"contexts": [], "checks": []}
+    level = "off"
+    if named["contexts"] and one is not None:
+        level = "everyone" if one.wanted.enforce_admins else "non_admins"
+    return {
+        "enabled": one is not None,
+        "required_status_checks": {"enforcement_level": level} | named,
+    }

@@ -1,0 +1,156 @@
+"""The rules a branch, a tag or a push can be under, in the form GitHub's API has them.
+
+https://docs.github.com/rest/repos/rules#create-a-repository-ruleset
+"""
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+MergeMethod = Literal["merge", "squash", "rebase"]
+Minutes = Annotated[int, Meta(ge=0, le=360)]
+Entries = Annotated[int, Meta(ge=0, le=100)]
+
+
+class _Rule(Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+    """What every rule has: its `type`."""
+
+
+class _Parameters(Struct, frozen=True, forbid_unknown_fields=True):
+    """What a rule is told."""
+
+
+class Creation(_Rule, frozen=True, tag="creation"):
+    """Only who may bypass the rule makes such refs."""
+
+
+class FetchAndMerge(_Parameters, frozen=True):
+    """The parameters of `update`; the forge has no forks to fetch from."""
+
+    update_allows_fetch_and_merge: bool = False
+
+
+class Update(_Rule, frozen=True, tag="update"):
+    """Only who may bypass the rule moves such refs."""
+
+    parameters: FetchAndMerge | UnsetType = UNSET
+
+
+class Deletion(_Rule, frozen=True, tag="deletion"):
+    """Only who may bypass the rule deletes such refs."""
+
+
+class NonFastForward(_Rule, frozen=True, tag="non_fast_forward"):
+    """Such refs only move forward."""
+
+
+class RequiredLinearHistory(_Rule, frozen=True, tag="required_linear_history"):
+    """No merge commit comes in."""
+
+
+class RequiredSignatures(_Rule, frozen=True, tag="required_signatures"):
+    """Every commit that comes in has a signature the forge can verify."""
+
+
+class PullRequestParameters(_Parameters, frozen=True):
+    """The parameters of `pull_request`."""
+
+    dismiss_stale_reviews_on_push: bool
+    require_code_owner_review: bool
+    require_last_push_approval: bool
+    required_approving_review_count: Annotated[int, Meta(ge=0, le=10)]
+    required_review_thread_resolution: bool
+    allowed_merge_methods: tuple[MergeMethod, ...] = ("merge", "squash", "rebase")
+
+
+class PullRequest(_Rule, frozen=True, tag="pull_request"):
+    """Commits come in by merged pull requests only."""
+
+    parameters: PullRequestParameters
+
+
+class StatusCheck(_Parameters, frozen=True, omit_defaults=True):
+    """A check that has to be green; `integration_id` is the App that must say so."""
+
+    context: str
+    integration_id: int | None = None
+
+
+class StatusCheckParameters(_Parameters, frozen=True):
+    """The parameters of `required_status_checks`."""
+
+    required_status_checks: tuple[StatusCheck, ...]
+    strict_required_status_checks_policy: bool
+    do_not_enforce_on_create: bool = False
+
+
+class RequiredStatusChecks(_Rule, frozen=True, tag="required_status_checks"):
+    """The commit that comes in has these checks green."""
+
+    parameters: StatusCheckParameters
+
+
+class MergeQueueParameters(_Parameters, frozen=True):
+    """The parameters of `merge_queue`."""
+
+    check_response_timeout_minutes: Annotated[int, Meta(ge=1, le=360)]
+    grouping_strategy: Literal["ALLGREEN", "HEADGREEN"]
+    max_entries_to_build: Entries
+    max_entries_to_merge: Entries
+    merge_method: Literal["MERGE", "SQUASH", "REBASE"]
+    min_entries_to_merge: Entries
+    min_entries_to_merge_wait_minutes: Minutes
+
+
+class MergeQueue(_Rule, frozen=True, tag="merge_queue"):
+    """Commits come in by the forge's own queue only; this forge has none."""
+
+    parameters: MergeQueueParameters
+
+
+class RestrictedPaths(_Parameters, frozen=True):
+    """The parameters of `file_path_restriction`: patterns as of fnmatch."""
+
+    restricted_file_paths: tuple[str, ...]
+
+
+class FilePathRestriction(_Rule, frozen=True, tag="file_path_restriction"):
+    """No commit changes such files."""
+
+    parameters: RestrictedPaths
+
+
+class LargestFile(_Parameters, frozen=True):
+    """The parameters of `max_file_size`, in megabytes of 2^20 bytes."""
+
+    max_file_size: Annotated[int, Meta(ge=1, le=100)]
+
+
+class MaxFileSize(_Rule, frozen=True, tag="max_file_size"):
+    """No commit brings in a larger file."""
+
+    parameters: LargestFile
+
+
+class LockedBranch(_Rule, frozen=True, tag="lock_branch"):
+    """Nobody moves the branch; only the protection of a branch has this rule."""
+
+
+RulesetRule = (
+    Creation
+    | Update
+    | Deletion
+    | NonFastForward
+    | RequiredLinearHistory
+    | RequiredSignatures
+    | PullRequest
+    | RequiredStatusChecks
+    | MergeQueue
+    | FilePathRestriction
+    | MaxFileSize
+)
+"""What a ruleset can hold here; GitHub's other types are refused when they are set."""
+
+Rule = RulesetRule | LockedBranch
+PUSH_RULES: tuple[type[Any], ...] = (FilePathRestriction, MaxFileSize)
+"""The rules of a ruleset whose target is `push`, and of no other."""

@@ -1,0 +1,162 @@
+"""REST: rulesets of a repository, and the rules that bind a branch.
+
+https://docs.github.com/rest/repos/rules
+"""
+
+from msgspec import UNSET, Struct, UnsetType
+from msgspec.structs import replace
+
+from brat.forge.resources import ruleset_resource
+from brat.forge.resources.rule_types import PUSH_RULES, RulesetRule
+from brat.forge.resources.ruleset_resource import (
+    BypassActor,
+    Conditions,
+    Enforcement,
+    Ruleset,
+    Target,
+)
+from brat.forge.rest.rest_call import Answer, Call, Route
+from brat.forge.service.push_rules import not_held
+from brat.forge.service.rule_bindings import can_bypass, mover, rulesets_on
+from brat.forge.wire.http_refusals import Refused, fault, not_found
+
+_WITH_NUMBER = frozenset({"Integration", "RepositoryRole", "User"})
+
+
+class NewRuleset(Struct, forbid_unknown_fields=True):
+    """The body of `POST rulesets`."""
+
+    name: str
+    enforcement: Enforcement
+    target: Target = "branch"
+    conditions: Conditions = Conditions()
+    rules: tuple[RulesetRule, ...] = ()
+    bypass_actors: tuple[BypassActor, ...] = ()
+
+
+class RulesetChange(Struct, forbid_unknown_fields=True):
+    """The body of `PUT rulesets/{id}`; what is left out stays."""
+
+    name: str | UnsetType = UNSET
+    enforcement: Enforcement | UnsetType = UNSET
+    target: Target | UnsetType = UNSET
+    conditions: Conditions | UnsetType = UNSET
+    rules: tuple[RulesetRule, ...] | UnsetType = UNSET
+    bypass_actors: tuple[BypassActor, ...] | UnsetType = UNSET
+
+
+def _of(call: Call) -> Ruleset:
+    one = call.store.rulesets.get(call.number("id"))
+    if one is None or one.repo != call.repo.id:
+        raise not_found()
+    return one
+
+
+def _shown(call: Call, one: Ruleset, status: int = 200) -> Answer:
+    who = mover(call.service.forge, call.repo, call.user)
+    bypass = can_bypass(one, who)
+    face = ruleset_resource.ruleset(call.site, call.repo, one, bypass)
+    if who.role != "admin":
+        del face["bypass_actors"]  # GitHub shows them to whoever may change them
+    return Answer(face, status)
+
+
+def _checked(call: Call, one: Ruleset) -> Ruleset:
+    """Check what types cannot say.
+
+    Raises:
+        Refused: 422.
+    """
+    for rule in one.rules:
+        if isinstance(rule, PUSH_RULES) != (one.target == "push"):
+            said = f"{type(rule).__name__} is no rule for the target {one.target}."
+            raise fault("RepositoryRuleset", "rules", "invalid", said)
+    unheld = not_held(one.rules)
+    if unheld:
+        raise fault("RepositoryRuleset", "rules", "invalid", unheld)
+    for actor in one.bypass_actors:
+        if actor.actor_type in _WITH_NUMBER and actor.actor_id is None:
+            said = f"A bypass actor of the type {actor.actor_type} needs an actor_id."
+            raise fault("RepositoryRuleset", "bypass_actors", "invalid", said)
+    for other in call.store.rulesets.of(one.repo):
+        if other.id != one.id and other.name == one.name:
+            raise Refused(422, "Validation Failed: Name must be unique")
+    return one
+
+
+async def list_rulesets(call: Call) -> Answer:
+    """`GET rulesets`: without their rules."""
+    found = call.store.rulesets.of(call.repo.id)
+    return call.page(
+        found, lambda one: ruleset_resource.summary(call.site, call.repo, one)
+    )
+
+
+async def create_ruleset(call: Call) -> Answer:
+    """`POST rulesets`."""
+    asked, now = call.body(NewRuleset), call.service.forge.now()
+    with call.store.change():
+        one = Ruleset(
+            id=call.store.next_id(),
+            repo=call.repo.id,
+            name=asked.name,
+            target=asked.target,
+            enforcement=asked.enforcement,
+            conditions=asked.conditions,
+            rules=asked.rules,
+            bypass_actors=asked.bypass_actors,
+            created_at=now,
+            updated_at=now,
+        )
+        call.store.rulesets.put(_checked(call, one))
+    return _shown(call, one, 201)
+
+
+async def get_ruleset(call: Call) -> Answer:
+    """`GET rulesets/{id}`."""
+    return _shown(call, _of(call))
+
+
+async def change_ruleset(call: Call) -> Answer:
+    """`PUT rulesets/{id}`."""
+    one, asked = _of(call), call.body(RulesetChange)
+    given = {
+        name: value
+        for name in asked.__struct_fields__
+        if (value := getattr(asked, name)) is not UNSET
+    }
+    one = replace(one, **given, updated_at=call.service.forge.now())
+    with call.store.change():
+        call.store.rulesets.put(_checked(call, one))
+    return _shown(call, one)
+
+
+async def delete_ruleset(call: Call) -> Answer:
+    """`DELETE rulesets/{id}`."""
+    with call.store.change():
+        call.store.rulesets.remove(_of(call))
+    return Answer(status=204)
+
+
+async def list_branch_rules(call: Call) -> Answer:
+    """`GET rules/branches/{branch}`: whether the branch is there or not."""
+    ref = f"refs/heads/{call.word('branch')}"
+    found = [
+        ruleset_resource.binding_rule(call.repo, one, rule)
+        for one in rulesets_on(call.service.forge, call.repo, ref)
+        if one.target == "branch"
+        for rule in one.rules
+    ]
+    return call.page(found, lambda one: one)
+
+
+_REPO = "/repos/{owner}/{repo}"
+_ONE = _REPO + r"/rulesets/{id:\d+}"
+ROUTES = (
+    Route("GET", _REPO + "/rulesets", list_rulesets),
+    Route("POST", _REPO + "/rulesets", create_ruleset, "admin"),
+    Route("GET", _ONE, get_ruleset),
+    Route("PUT", _ONE, change_ruleset, "admin"),
+    Route("DELETE", _ONE, delete_ruleset, "admin"),
+    Route("GET", _REPO + "/rules/branches/{branch:.+}", list_branch_rules),
+)

@@ -1,0 +1,161 @@
+"""Judges a push before anything of it is taken: each ref apart, and with a reason.
+
+Everything here is a function of plain data and of objects read from git, so that it
+can run in a thread beside the event loop.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import pygit2
+
+from brat.forge.resources import rule_types as rules
+from brat.forge.resources.repository_resource import PushLimits
+from brat.forge.service import refusal_words as words
+from brat.forge.service.push_protection import SecretScan
+from brat.forge.service.push_rules import Violation, violations
+from brat.forge.service.pushed_commits import PushedObjects
+from brat.forge.service.ref_change import Checks, PushedCommit, RefChange
+from brat.forge.service.rule_bindings import Binding
+from brat.forge.storage.git_storage import Move
+
+_OF_COMMITS: Final = (rules.RequiredLinearHistory, rules.RequiredSignatures)
+_OF_FILES: Final = rules.PUSH_RULES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What the forge knows of a push before it looks into it."""
+
+    page: str
+    """The address of the repository's page."""
+    default_branch: str
+    may_change_workflows: bool
+    limits: PushLimits
+    scans_secrets: bool
+    bindings: Mapping[str, tuple[Binding, ...]]
+    """By ref."""
+    checks: Mapping[str, Checks]
+    """By commit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Which refs of a push are refused, why, and what its sender is told."""
+
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """The reason that git shows in brackets, by ref."""
+    said: str = ""
+    """Lines for `remote:`."""
+
+
+def judge(moves: list[Move], standing: Standing, objects: PushedObjects) -> Verdict:
+    """Judge every ref of a push, and the push as a whole."""
+    said = _too_large(moves, standing, objects)
+    if said:
+        return Verdict({move.ref: words.PRE_RECEIVE for move in moves}, said)
+    scan = SecretScan(objects) if standing.scans_secrets else None
+    refused, told = dict[str, str](), list[str]()
+    for move in moves:
+        reason, said = _judge_ref(move, standing, objects, scan)
+        told.append(said)
+        if reason:
+            refused[move.ref] = reason
+    return Verdict(refused, "".join(told))
+
+
+def _judge_ref(
+    move: Move, standing: Standing, objects: PushedObjects, scan: SecretScan | None
+) -> tuple[str, str]:
+    """Return the reason to refuse a ref, or nothing, and what is said of it."""
+    if move.after is None and move.ref == f"refs/heads/{standing.default_branch}":
+        return f"refusing to delete the current branch: {move.ref}", ""
+    found = list(scan.found_in(_fresh(move, objects))) if scan is not None else []
+    if found:
+        return words.RULES, words.secrets(move.ref, standing.page, found)
+    binding = standing.bindings.get(move.ref, ())
+    change = change_of(move, binding, objects, standing.checks)
+    opinion = opinion_of(binding, change)
+    of_rulesets = [*opinion.of_rulesets]
+    path = None
+    if not standing.may_change_workflows and move.after is not None:
+        path = objects.changed_workflow(objects.new_to(move.before, move.after))
+    if path is not None:
+        of_rulesets.append(Violation(words.workflow(path)))
+    if of_rulesets:
+        every = [*opinion.of_protection, *of_rulesets]
+        return words.RULES, words.against_rules(move.ref, standing.page, every)
+    if opinion.of_protection:
+        return words.PROTECTED, words.protected(move.ref, opinion.of_protection)
+    said = words.bypassed(move.ref, opinion.bypassed) if opinion.bypassed else ""
+    return "", said
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What all that binds a ref has against a change of it."""
+
+    of_protection: tuple[Violation, ...]
+    of_rulesets: tuple[Violation, ...]
+    bypassed: tuple[Violation, ...]
+    """What the mover is allowed all the same."""
+
+
+def opinion_of(binding: tuple[Binding, ...], change: RefChange) -> Opinion:
+    """Ask every rule that binds a ref, and mind who may bypass it."""
+    passes = {"always"} | ({"pull_requests_only"} if change.pull is not None else set())
+    against: dict[str, dict[Violation, None]] = {"protection": {}, "ruleset": {}}
+    allowed: dict[Violation, None] = {}
+    for one in binding:
+        if one.bypass == "exempt":
+            continue
+        found = dict.fromkeys(violations(one.rules, change))
+        (allowed if one.bypass in passes else against[one.source]).update(found)
+    return Opinion(
+        tuple(against["protection"]), tuple(against["ruleset"]), tuple(allowed)
+    )
+
+
+def change_of(
+    move: Move,
+    binding: tuple[Binding, ...],
+    objects: PushedObjects,
+    checks: Mapping[str, Checks],
+) -> RefChange:
+    """Read what a move means; commits and files only if a rule asks for them."""
+    asked = [rule for one in binding for rule in one.rules]
+    with_files = any(isinstance(rule, _OF_FILES) for rule in asked)
+    with_commits = with_files or any(isinstance(rule, _OF_COMMITS) for rule in asked)
+    commits: tuple[PushedCommit, ...] = ()
+    if with_commits and move.after is not None:
+        fresh = objects.new_to(move.before, move.after)
+        commits = objects.pushed(fresh, with_files=with_files)
+    return RefChange(
+        ref=move.ref,
+        before=move.before,
+        after=move.after,
+        forced=bool(asked) and objects.is_forced(move.before, move.after),
+        commits=commits,
+        checks=checks.get(move.after or "", {}),
+    )
+
+
+def _fresh(move: Move, objects: PushedObjects) -> Iterator[pygit2.Commit]:
+    return objects.new_to(None, move.after) if move.after is not None else iter(())
+
+
+def _too_large(moves: list[Move], standing: Standing, objects: PushedObjects) -> str:
+    """Return what is said of files that no push may bring; nothing if there is none."""
+    most = standing.limits.file_bytes
+    large = objects.large(most)
+    if not large:
+        return ""
+    found = {
+        path: objects.git.odb.read_header(blob)[1]
+        for move in moves
+        for commit in _fresh(move, objects)
+        for path, blob in objects.changes(commit)
+        if blob in large
+    }
+    return words.large_files(found.items(), most) if found else ""

@@ -1,0 +1,222 @@
+"""The table of rules: what each type forbids, and GitHub's sentence for it.
+
+The sentences are those of real transcripts (tests/forge/transcripts says whose).
+A push is never taken for the merge of a pull request: until early 2026 GitHub took one
+of exactly the head of an approved pull request, and has stopped doing so.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from brat.forge.resources import rule_types as rules
+from brat.forge.service.ref_change import Checks, PushedFile, RefChange
+
+MEGABYTE: Final = 1 << 20
+_WORDS: Final = {
+    "expected": "expected",
+    "pending": "in progress",
+    "failing": "failing",
+}
+"""What is said of one check that is not green; of several, the key itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """What a rule has against a change."""
+
+    text: str
+    commits: tuple[str, ...] = ()
+    """Those that are at fault, where it is commits."""
+    files: tuple[tuple[str, str], ...] = ()
+    """Commit and path of each file that is at fault, where it is files."""
+
+
+def violations(
+    binding: Iterable[rules.Rule], change: RefChange
+) -> tuple[Violation, ...]:
+    """Return what `binding` has against `change`, each sentence once."""
+    found = (_CHECKS[type(rule)](rule, change) for rule in binding)
+    return tuple(dict.fromkeys(one for one in found if one is not None))
+
+
+def not_held(wanted: Iterable[rules.Rule]) -> str:
+    """Return why a rule cannot be set, as this forge could not hold it; or nothing."""
+    for rule in wanted:
+        if not isinstance(rule, rules.PullRequest):
+            continue
+        asked = rule.parameters
+        missing = {
+            "the review of code owners": asked.require_code_owner_review,
+            "the approval of the last push": asked.require_last_push_approval,
+            "resolved conversations": asked.required_review_thread_resolution,
+        }
+        for what, is_asked in missing.items():
+            if is_asked:
+                return f"This forge cannot ask for {what}: please set that to false."
+    return ""
+
+
+def _creation(_: rules.Creation, change: RefChange) -> Violation | None:
+    if change.is_new:
+        return Violation("Cannot create ref due to creations being restricted.")
+    return None
+
+
+def _update(_: rules.Update, change: RefChange) -> Violation | None:
+    if not change.is_new and change.after is not None:
+        return Violation("Cannot update this protected ref.")
+    return None
+
+
+def _deletion(_: rules.Deletion, change: RefChange) -> Violation | None:
+    if change.after is None:
+        return Violation(f"Cannot delete this {change.kind}")
+    return None
+
+
+def _non_fast_forward(_: rules.NonFastForward, change: RefChange) -> Violation | None:
+    if change.forced:
+        return Violation(f"Cannot force-push to this {change.kind}")
+    return None
+
+
+def _locked(_: rules.LockedBranch, change: RefChange) -> Violation | None:
+    if not change.is_new:
+        return Violation("Cannot change this locked branch.")
+    return None
+
+
+def _linear(_: rules.RequiredLinearHistory, change: RefChange) -> Violation | None:
+    said = "This branch must not contain merge commits."
+    if change.pull is not None:
+        return Violation(said) if change.pull.method == "merge" else None
+    merges = tuple(one.sha for one in change.commits if one.parents > 1)
+    return Violation(said, merges) if merges else None
+
+
+def _signatures(_: rules.RequiredSignatures, change: RefChange) -> Violation | None:
+    said = "Commits must have verified signatures."
+    unsigned = tuple(one.sha for one in change.commits if not one.verified)
+    if change.pull is not None:
+        # The forge signs what it writes itself: one commit for squash, none for rebase.
+        own = change.pull.method == "squash"
+        return Violation(said) if unsigned and not own else None
+    return Violation(said, unsigned) if unsigned else None
+
+
+def _pull_request(rule: rules.PullRequest, change: RefChange) -> Violation | None:
+    asked, pull = rule.parameters, change.pull
+    if pull is None:
+        if change.after is None or change.is_new:
+            return None
+        return Violation("Changes must be made through a pull request.")
+    if pull.method not in asked.allowed_merge_methods:
+        allowed = " or ".join(asked.allowed_merge_methods)
+        return Violation(f"Merging with {pull.method} is not allowed here: {allowed}.")
+    stale = asked.dismiss_stale_reviews_on_push
+    approvals = pull.approvals if stale else pull.approvals_ever
+    missing = asked.required_approving_review_count - approvals
+    if missing <= 0:
+        return None
+    count = asked.required_approving_review_count
+    what = "review is" if count == 1 else "reviews are"
+    return Violation(
+        f"At least {count} approving {what} required by reviewers with write access."
+    )
+
+
+def _status_checks(
+    rule: rules.RequiredStatusChecks, change: RefChange
+) -> Violation | None:
+    asked = rule.parameters
+    exempt = change.is_new and asked.do_not_enforce_on_create
+    if change.after is None or exempt or not asked.required_status_checks:
+        return None
+    missing = {
+        one.context: state
+        for one in asked.required_status_checks
+        if (state := _state(one, change.checks)) != "green"
+    }
+    if missing:
+        return Violation(_lacking(missing, len(asked.required_status_checks)))
+    strict = asked.strict_required_status_checks_policy
+    if strict and change.pull is not None and not change.pull.up_to_date:
+        return Violation("This branch must be up to date with its base branch.")
+    return None
+
+
+def _state(asked: rules.StatusCheck, checks: Checks) -> str:
+    """Return `green`, or why a required check is not: it is red, or not yet there."""
+    found = checks.get(asked.context, {})
+    if asked.integration_id is not None:
+        return found.get(asked.integration_id, "expected")
+    states = set(found.values())
+    for state in ("failing", "pending", "green"):
+        if state in states:
+            return state
+    return "expected"
+
+
+def _lacking(missing: Mapping[str, str], asked: int) -> str:
+    if len(missing) == 1:
+        ((name, state),) = missing.items()
+        return f'Required status check "{name}" is {_WORDS[state]}.'
+    counted = Counter(missing.values())
+    some = f"{len(missing)} of {asked} required status checks"
+    if len(counted) == 1:
+        return f"{some} are {next(iter(counted))}."
+    parts = [f"{counted[each]} {each}" for each in _WORDS if counted[each]]
+    comma = "," if len(parts) > 2 else ""  # noqa: PLR2004  two need no comma
+    listed = ", ".join(parts[:-1]) + f"{comma} and {parts[-1]}"
+    return f"{some} have not succeeded: {listed}."
+
+
+def _queue(_: rules.MergeQueue, change: RefChange) -> Violation | None:
+    if change.after is None or change.is_new:
+        return None
+    return Violation("Changes must be made through the merge queue")
+
+
+def _paths(rule: rules.FilePathRestriction, change: RefChange) -> Violation | None:
+    patterns = rule.parameters.restricted_file_paths
+    bad = _at_fault(
+        change, lambda file: any(fnmatchcase(file.path, each) for each in patterns)
+    )
+    return Violation("File path is restricted", files=bad) if bad else None
+
+
+def _size(rule: rules.MaxFileSize, change: RefChange) -> Violation | None:
+    most = rule.parameters.max_file_size * MEGABYTE
+    bad = _at_fault(change, lambda file: file.size > most)
+    said = f"File size exceeds {rule.parameters.max_file_size} MB"
+    return Violation(said, files=bad) if bad else None
+
+
+def _at_fault(
+    change: RefChange, is_bad: Callable[[PushedFile], bool]
+) -> tuple[tuple[str, str], ...]:
+    return tuple(
+        (commit.sha, file.path)
+        for commit in change.commits
+        for file in commit.files
+        if is_bad(file)
+    )
+
+
+_CHECKS: Final[Mapping[type, Callable[[Any, RefChange], Violation | None]]] = {
+    rules.Creation: _creation,
+    rules.Update: _update,
+    rules.LockedBranch: _locked,
+    rules.Deletion: _deletion,
+    rules.NonFastForward: _non_fast_forward,
+    rules.RequiredLinearHistory: _linear,
+    rules.RequiredSignatures: _signatures,
+    rules.PullRequest: _pull_request,
+    rules.RequiredStatusChecks: _status_checks,
+    rules.MergeQueue: _queue,
+    rules.FilePathRestriction: _paths,
+    rules.MaxFileSize: _size,
+}

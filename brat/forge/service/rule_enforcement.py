@@ -1,0 +1,231 @@
+"""Holds a repository's rules wherever a ref moves: pushes, refs by REST, merges.
+
+A repository has no rules until it is given some. The `workflows` right and the limits
+of a push hold everywhere. Which status REST answers with is as published where it is
+(405 for merges: https://docs.github.com/rest/pulls/pulls#merge-a-pull-request), else as
+clients report it: 422 for refs, 403 for a missing right.
+"""
+
+import asyncio
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from brat.forge.resources.account_resource import (
+    ACTIONS_APP,
+    ACTIONS_APP_ID,
+    Token,
+    User,
+)
+from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.resources.rule_types import MergeMethod
+from brat.forge.service import refusal_words as words
+from brat.forge.service.forge_context import ForgeContext
+from brat.forge.service.push_judge import (
+    Opinion,
+    Standing,
+    Verdict,
+    change_of,
+    judge,
+    opinion_of,
+)
+from brat.forge.service.pushed_commits import PushedObjects
+from brat.forge.service.ref_change import CheckState, MergedPull, RefChange
+from brat.forge.service.rule_bindings import Binding, Mover, binding, mover
+from brat.forge.storage.git_storage import Move
+from brat.forge.storage.token_store import Caller
+from brat.forge.wire.http_refusals import Refused
+
+_PASSES: Final = frozenset({"success", "neutral", "skipped"})
+_STATES: Final[dict[str, CheckState]] = {"success": "green", "pending": "pending"}
+
+
+class RuleEnforcement:
+    """The rules of all repositories of a forge."""
+
+    def __init__(self, context: ForgeContext) -> None:
+        """Read what the forge of `context` knows."""
+        self._context = context
+        self._forge = context.forge
+
+    async def judge_push(
+        self, repo: Repository, caller: Caller, moves: list[Move], new: Path | None
+    ) -> Verdict:
+        """Judge a push; `new` is the folder of objects that it brings.
+
+        The caller holds the repository's lock, and moves nothing meanwhile.
+        """
+        standing = self._standing(repo, caller, moves)
+        bare = self._forge.bare(repo).path
+        return await asyncio.to_thread(_judged, bare, new, moves, standing)
+
+    def check_move(self, repo: Repository, caller: Caller, move: Move) -> None:
+        """Check that a ref may be moved by REST.
+
+        Raises:
+            Refused: 422 for the rules, 403 for the `workflows` right.
+        """
+        objects = PushedObjects(self._forge.bare(repo).path, None)
+        if not may_change_workflows(caller.token) and move.after is not None:
+            self._check_workflows(objects, move.before, move.after)
+        held = binding(
+            self._forge, repo, move.ref, mover(self._forge, repo, caller.user)
+        )
+        checks = {move.after: self.checks(repo, move.after)} if move.after else {}
+        self._refuse(422, opinion_of(held, change_of(move, held, objects, checks)))
+
+    def check_merge(
+        self, repo: Repository, caller: Caller, pull: Pull, method: MergeMethod
+    ) -> None:
+        """Check that a pull request may be merged.
+
+        Raises:
+            Refused: 405 for the rules, 403 for the `workflows` right.
+        """
+        if not may_change_workflows(caller.token):
+            objects = PushedObjects(self._forge.bare(repo).path, None)
+            self._check_workflows(objects, pull.base_sha, pull.head_sha)
+        who = mover(self._forge, repo, caller.user)
+        self._refuse(405, self._of_merge(repo, who, pull, method))
+
+    def holds_back(self, repo: Repository, pull: Pull, method: MergeMethod) -> bool:
+        """Say whether a merge is held back from somebody who may bypass nothing."""
+        nobody = User(id=0, login="", kind="User", created_at="")
+        opinion = self._of_merge(repo, Mover(nobody, "write", None), pull, method)
+        return bool(opinion.of_rulesets or opinion.of_protection)
+
+    def _of_merge(
+        self, repo: Repository, who: Mover, pull: Pull, method: MergeMethod
+    ) -> Opinion:
+        """Return what the rules have against a merge."""
+        held = binding(self._forge, repo, f"refs/heads/{pull.base}", who)
+        # What comes in was judged when it was pushed.
+        held = tuple(one for one in held if not one.of_push)
+        if not held:
+            return Opinion((), (), ())
+        return opinion_of(held, self._merge(repo, pull, method, held))
+
+    def checks(self, repo: Repository, sha: str) -> dict[str, dict[int, CheckState]]:
+        """Return what checks and statuses say of a commit; the newest of each."""
+        found: dict[str, dict[int, CheckState]] = {}
+        on = (repo.id, sha)
+        for status in self._forge.store.statuses.of(on):
+            state = _STATES.get(status.state, "failing")
+            creator = self._forge.store.users.get(status.creator)
+            app = self._app_of(creator) if creator is not None else 0
+            found.setdefault(status.context, {})[app] = state
+        for check in self._forge.store.check_runs.of(on):
+            if check.status == "completed":
+                passes = check.conclusion in _PASSES
+                state = "green" if passes else "failing"
+            else:
+                state = "pending"
+            app = self.app_id(check.app)
+            found.setdefault(check.name, {})[app] = state
+        return found
+
+    def app_id(self, slug: str) -> int:
+        """Return the id of an App by its slug; 0: there is none."""
+        if slug == ACTIONS_APP:
+            return ACTIONS_APP_ID
+        bot = self._forge.user(f"{slug}[bot]")
+        return self._forge.app_id(bot) if bot is not None else 0
+
+    def _app_of(self, who: User) -> int:
+        if who.kind != "Bot":
+            return 0
+        return self.app_id(who.login.removesuffix("[bot]"))
+
+    def _standing(
+        self, repo: Repository, caller: Caller, moves: list[Move]
+    ) -> Standing:
+        who = mover(self._forge, repo, caller.user)
+        new = {move.after for move in moves if move.after is not None}
+        return Standing(
+            page=self._context.site.page(repo.full_name),
+            default_branch=repo.default_branch,
+            may_change_workflows=may_change_workflows(caller.token),
+            limits=repo.settings.limits,
+            scans_secrets=repo.settings.secret_push_protection,
+            bindings={
+                move.ref: binding(self._forge, repo, move.ref, who) for move in moves
+            },
+            checks={sha: self.checks(repo, sha) for sha in new},
+        )
+
+    def _merge(
+        self,
+        repo: Repository,
+        pull: Pull,
+        method: MergeMethod,
+        held: tuple[Binding, ...],
+    ) -> RefChange:
+        objects = PushedObjects(self._forge.bare(repo).path, None)
+        move = Move(f"refs/heads/{pull.base}", pull.base_sha, pull.head_sha)
+        read = change_of(move, held, objects, {})
+        fresh, ever = self._approvals(repo, pull)
+        return RefChange(
+            ref=move.ref,
+            before=move.before,
+            after=move.after,
+            commits=read.commits,
+            checks=self.checks(repo, pull.head_sha),
+            pull=MergedPull(
+                method=method,
+                approvals=fresh,
+                approvals_ever=ever,
+                up_to_date=self._forge.bare(repo).reaches(pull.head_sha, pull.base_sha),
+            ),
+        )
+
+    def _approvals(self, repo: Repository, pull: Pull) -> tuple[int, int]:
+        """Count who approves: of the pull request's head, and of any commit of it."""
+        newest = {
+            review.user: review
+            for review in self._forge.store.reviews.of(pull.id)
+            if review.state not in {"COMMENTED", "PENDING"}
+        }
+        author = self._forge.issue_of(pull).author
+        approving = [
+            review
+            for user, review in newest.items()
+            if review.state == "APPROVED"
+            and user != author
+            and self._writes(repo, user)
+        ]
+        of_head = [one for one in approving if one.commit == pull.head_sha]
+        return len(of_head), len(approving)
+
+    def _writes(self, repo: Repository, user: int) -> bool:
+        who = self._forge.store.users.get(user)
+        return who is not None and self._forge.may(repo, who, "write")
+
+    def _check_workflows(
+        self, objects: PushedObjects, before: str | None, after: str
+    ) -> None:
+        path = objects.changed_workflow(objects.new_to(before, after))
+        if path is not None:
+            raise Refused(403, words.workflow(path))
+
+    def _refuse(self, status: int, opinion: Opinion) -> None:
+        if opinion.of_rulesets:
+            every = [*opinion.of_protection, *opinion.of_rulesets]
+            said = "".join(f"{each.text}\n\n" for each in every)
+            raise Refused(status, f"Repository rule violations found\n\n{said}")
+        if opinion.of_protection:
+            said = " ".join(each.text for each in opinion.of_protection)
+            raise Refused(status, said)
+
+
+def may_change_workflows(token: Token) -> bool:
+    """Say whether a token has the `workflows` right; a person's always has."""
+    if token.access is None:
+        return True
+    return dict(token.access.permissions).get("workflows") == "write"
+
+
+def _judged(
+    bare: Path, new: Path | None, moves: Iterable[Move], standing: Standing
+) -> Verdict:
+    return judge(list(moves), standing, PushedObjects(bare, new))

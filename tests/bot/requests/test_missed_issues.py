@@ -1,0 +1,158 @@
+"""A bot that polls finds issues that name it, and answers each once."""
+
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.loop.loop import Loop
+from bot.serving import bot_service
+from bot.settings.bot_settings import Settings
+from brat.forge import Forge
+from brat.forge.traffic_recording import Exchange
+from tests.bot.room import room
+from tests.world.forge import REPO, Town, make_source, settle_in, town
+
+NAMED = "@brat, please:\n\n- [ ] one\n"
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Town]:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path) as served:
+            yield served
+
+
+@pytest.fixture
+async def loop(here: Town) -> AsyncIterator[Loop]:
+    """A bot that hears nothing from the forge."""
+    settings = Settings(
+        repository=REPO,
+        api_url=f"{here.url}/api/v3",
+        git_url=here.url,
+        token=here.tokens["bot"],
+        secret="made-up-secret-of-the-webhook",
+        folder=here.folder / "bot",
+        push_gap_s=0,
+        roles=("mayor",),
+    )
+    async with bot_service.opened(settings, lambda _: None) as opened:
+        await opened.tick()
+        yield opened
+
+
+async def written(here: Town, body: str, *, by: str = "alice") -> int:
+    made = await here.post("issues", {"title": "Spell words", "body": body}, by=by)
+    return int(made["number"])
+
+
+async def look(loop: Loop) -> None:
+    loop.wake.all()
+    await loop.tick()
+
+
+async def said(here: Town, issue: int) -> list[str]:
+    return [one["body"] for one in await here.get(f"issues/{issue}/comments")]
+
+
+async def test_an_issue_that_names_it_becomes_a_convoy_once(
+    here: Town, loop: Loop
+) -> None:
+    issue = await written(here, NAMED)
+    for _ in range(3):
+        await look(loop)
+
+    (convoy,) = loop.context.mirror.state.convoys.values()
+    assert (convoy.issue, convoy.by, len(convoy.tasks)) == (issue, "alice", 1)
+    shown = [text for text in await said(here, issue) if "### Convoy" in text]
+    assert len(shown) == 1
+
+
+async def test_a_comment_that_names_it_starts_the_issues_first_convoy(
+    here: Town, loop: Loop
+) -> None:
+    issue = await written(here, "- [ ] one\n")
+    await here.post(f"issues/{issue}/comments", {"body": "@brat do it"}, by="alice")
+    await look(loop)
+
+    (convoy,) = loop.context.mirror.state.convoys.values()
+    assert convoy.issue == issue
+
+
+async def test_one_that_does_not_name_it_is_left_alone(here: Town, loop: Loop) -> None:
+    issue = await written(here, "`@brat` is a bot.")
+    await look(loop)
+
+    assert loop.context.mirror.state.convoys == {}
+    assert await said(here, issue) == []
+
+
+async def test_a_stranger_is_told_once(here: Town, loop: Loop) -> None:
+    issue = await written(here, NAMED, by="mallory")
+    for _ in range(3):
+        await look(loop)
+
+    assert loop.context.mirror.state.convoys == {}
+    (denied,) = await said(here, issue)
+    assert "@mallory may not start a convoy" in denied
+
+
+async def test_one_that_was_written_before_the_bot_came_is_left_alone(
+    here: Town, loop: Loop
+) -> None:
+    now = datetime.now(UTC)
+    here.forge.clock = lambda: now - timedelta(hours=1)
+    issue = await written(here, NAMED)
+    here.forge.clock = lambda: now
+    await here.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
+    for _ in range(2):
+        await look(loop)
+
+    assert loop.context.mirror.state.convoys == {}
+
+
+async def test_one_that_was_edited_before_it_was_read_is_asked_for_again(
+    here: Town, loop: Loop
+) -> None:
+    issue = await written(here, NAMED)
+    later = datetime.now(UTC) + timedelta(seconds=5)
+    here.forge.clock = lambda: later
+    await here.ask("PATCH", f"issues/{issue}", {"body": NAMED + "More."}, by="alice")
+    await look(loop)
+
+    assert loop.context.mirror.state.convoys == {}
+    (told,) = await said(here, issue)
+    assert "edited" in told
+
+
+async def test_one_that_is_renamed_to_name_it_later_is_left_alone(
+    here: Town, loop: Loop
+) -> None:
+    issue = await written(here, "- [ ] one\n")
+    await look(loop)
+    await here.ask("PATCH", f"issues/{issue}", {"body": NAMED}, by="alice")
+    await look(loop)
+
+    assert loop.context.mirror.state.convoys == {}
+    assert await said(here, issue) == []
+
+
+async def test_a_look_costs_one_request_that_is_answered_by_unchanged(
+    tmp_path: Path,
+) -> None:
+    seen: list[Exchange] = []
+    async with room(tmp_path, observe=seen.append) as here:
+        for _ in range(2):
+            await look(here.loop)
+        seen.clear()
+        for _ in range(3):
+            await look(here.loop)
+
+        lists = [
+            each
+            for each in seen
+            if each.path.endswith("/issues") and "since" in each.query
+        ]
+        assert [each.status for each in lists] == [304, 304, 304]

@@ -1,0 +1,77 @@
+"""Rules for a served forge: bodies for its endpoints, and hooks of git's."""
+
+from pathlib import Path
+from typing import Any
+
+from brat.forge import Forge
+from tests.world.forge import REPO, Json, Town
+
+MAIN = "~DEFAULT_BRANCH"
+FORBID_ALL = ({"type": "creation"}, {"type": "update"}, {"type": "deletion"})
+
+
+def checks(*contexts: str, app: int | None = None, strict: bool = False) -> Json:
+    """Return the rule that asks for green checks, of one App if it is named."""
+    by = {} if app is None else {"integration_id": app}
+    return {
+        "type": "required_status_checks",
+        "parameters": {
+            "required_status_checks": [{"context": each} | by for each in contexts],
+            "strict_required_status_checks_policy": strict,
+        },
+    }
+
+
+def pull_request(approvals: int = 0, **more: Any) -> Json:  # noqa: ANN401  JSON
+    """Return the rule that asks for a pull request."""
+    asked = {
+        "dismiss_stale_reviews_on_push": False,
+        "require_code_owner_review": False,
+        "require_last_push_approval": False,
+        "required_approving_review_count": approvals,
+        "required_review_thread_resolution": False,
+    }
+    return {"type": "pull_request", "parameters": asked | more}
+
+
+def ruleset(*rules: Json, on: tuple[str, ...] = (MAIN,), **more: Json) -> Json:
+    """Return an active ruleset with these rules on these refs."""
+    body = {"name": f"rules of {', '.join(on)}", "enforcement": "active"}
+    names = {"ref_name": {"include": list(on), "exclude": []}}
+    return body | {"rules": list(rules), "conditions": names} | more
+
+
+def protection(*contexts: str, **more: Json) -> Json:
+    """Return the protection of a branch that asks for these checks."""
+    required = {"strict": False, "contexts": list(contexts)} if contexts else None
+    return {
+        "required_status_checks": required,
+        "enforce_admins": True,
+        "required_pull_request_reviews": None,
+        "restrictions": None,
+    } | more
+
+
+async def rule(here: Town, *rules: Json, **more: Json) -> int:
+    """Let alice put a ruleset on her repository; return its number."""
+    made = await here.post("rulesets", ruleset(*rules, **more), by="alice")
+    return int(made["id"])
+
+
+async def protect(
+    here: Town, *contexts: str, branch: str = "main", **more: Json
+) -> None:
+    """Let alice protect a branch."""
+    body = protection(*contexts, **more)
+    path = f"branches/{branch}/protection"
+    answer = await here.ask("PUT", path, body, by="alice")
+    assert answer.status_code == 200, answer.text
+
+
+def put_hook(forge: Forge, name: str, script: str, repo: str = REPO) -> Path:
+    """Put a hook of git's into a repository, a shell script without its first line."""
+    path = forge.bare(forge.known(repo)).path / "hooks" / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return path
