@@ -33,4 +33,6 @@ async def get_branch(call: Call) -> Answer:
     return Answer(face)
 
 
-ROUTES = (Route("GET", "/repos/{owner}/{repo}/branches/{branch:.+}", get_branch),)
+_BRANCH = "{branch:(?!.+/protection(?:/|$)).+}"
+"""A branch; what lies below its protection is something else."""
+ROUTES = (Route("GET", f"/repos/{{owner}}/{{repo}}/branches/{_BRANCH}", get_branch),)

@@ -48,8 +48,5 @@ _REPO = "/repos/{owner}/{repo}"
 _COMMIT = _REPO + "/commits/{ref:.+}"
 ROUTES = (Route("GET", _COMMIT + "/pulls", list_commit_pulls),)
 _PARTS = "branches-where-head|check-suites|comments"
-UNSERVED = (
-    Route("GET", _COMMIT + f"/{{part:{_PARTS}}}", unserved),
-    Route("GET", _REPO + "/branches/{branch:.+?}/{part:protection(/.*)?}", unserved),
-)
+UNSERVED = (Route("GET", _COMMIT + f"/{{part:{_PARTS}}}", unserved),)
 """Of GitHub's, and hidden by a ref that may hold slashes if they did not stand here."""
