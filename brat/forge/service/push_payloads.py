@@ -17,6 +17,8 @@ from brat.forge.wire.urls import Site
 
 NO_COMMIT = "0" * 40
 MOST_COMMITS = 2048
+MOST_WITH_FILES = 100
+"""Of how many commits, the newest, the files are told: each takes a millisecond."""
 _KINDS = {"refs/heads/": "branch", "refs/tags/": "tag"}
 _LISTS = {DeltaStatus.ADDED: "added", DeltaStatus.DELETED: "removed"}
 
@@ -38,11 +40,12 @@ def push(
     if head is not None and before and bare.commit(before):
         pushed = bare.between(before, str(head.id))
     distinct = {one.id for one in news}
+    with_files = {one.id for one in pushed[-MOST_WITH_FILES:]}
 
     def shown(one: pygit2.Commit) -> dict[str, Any]:
         where = site.page(repo.full_name, "commit", one.id)
-        new = one.id in distinct
-        return simple_commit(one) | {"url": where, "distinct": new} | _files(one)
+        face = simple_commit(one) | {"url": where, "distinct": one.id in distinct}
+        return face | (_files(one) if one.id in with_files else {})
 
     span = f"{before[:12]}...{after[:12]}" if before and after else str(after)
     return {
@@ -55,7 +58,7 @@ def push(
         "base_ref": None,
         "compare": site.page(repo.full_name, "compare", span),
         "commits": [shown(one) for one in pushed[-MOST_COMMITS:]],
-        "head_commit": shown(head) if head is not None else None,
+        "head_commit": shown(head) | _files(head) if head is not None else None,
         "pusher": {"name": actor.login, "email": signature(actor).email},
     }
 
