@@ -17,7 +17,7 @@ import jsonschema_rs
 from brat.forge.traffic_recording import Exchange
 
 SPEC = Path(__file__).with_name("github-openapi.json")
-UNDOCUMENTED = {301, 304, 400, 401, 403, 404, 410, 422, 429}
+UNDOCUMENTED = {301, 304, 400, 401, 403, 404, 410, 415, 422, 429}
 """Real on GitHub whether an operation describes them or not; so is every 5xx."""
 DEEP = {"ref", "path", "branch", "basehead", "name"}
 """Parameters of a path that may hold slashes."""

@@ -13,6 +13,7 @@ from msgspec import json
 
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.rest import token_permissions
+from brat.forge.rest.content_negotiation import SERVED_HEADERS, negotiate
 from brat.forge.rest.endpoint_permissions import needed
 from brat.forge.rest.rest_call import Answer, Call, Extension, Route, found
 from brat.forge.storage.token_store import Caller
@@ -90,6 +91,7 @@ class Gate:
         headers = {
             "X-GitHub-Request-Id": uuid4().hex.upper(),
             hdrs.DATE: format_datetime(self._service.forge.clock(), usegmt=True),
+            **SERVED_HEADERS,
         }
         try:
             answer = await self._answer(request, headers)
@@ -116,6 +118,7 @@ class Gate:
         return None
 
     async def _answer(self, request: web.Request, headers: dict[str, str]) -> Answer:
+        negotiate(request.headers)
         caller = (self._route.identify or authenticate)(self._service, request)
         call = Call(request, self._service, caller.user, caller.token)
         full_name = self._named(request.match_info)
