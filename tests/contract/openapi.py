@@ -98,17 +98,29 @@ class Contract:
         """Return method and path of every operation."""
         return [(one.method, one.path) for one in self._operations]
 
+    def endpoint(self, method: str, path: str) -> str | None:
+        """Return GitHub's path of a call's operation; None: it has no such."""
+        found = self._found(method, path)
+        return found[0].path if found else None
+
+    def _found(self, method: str, path: str) -> tuple[Operation, re.Match[str]] | None:
+        asked = described_path(method, BY_ID.sub("/repos/by/id", path))
+        for operation in self._operations:
+            match = operation.pattern.fullmatch(asked)
+            if match and operation.method == method:
+                return operation, match
+        return None
+
     def faults(self, exchange: Exchange) -> list[str]:
         """Return what is wrong with an exchange."""
-        path = described_path(exchange.method, BY_ID.sub("/repos/by/id", exchange.path))
-        for operation in self._operations:
-            match = operation.pattern.fullmatch(path)
-            if match and operation.method == exchange.method:
-                where = f"{exchange.method} {exchange.path} ({exchange.status}): "
-                found = [*self._answer(operation, exchange)]
-                if exchange.status < 400:
-                    found += self._request(operation, exchange, match)
-                return [where + fault for fault in found]
+        described = self._found(exchange.method, exchange.path)
+        if described is not None:
+            operation, match = described
+            where = f"{exchange.method} {exchange.path} ({exchange.status}): "
+            found = [*self._answer(operation, exchange)]
+            if exchange.status < 400:
+                found += self._request(operation, exchange, match)
+            return [where + fault for fault in found]
         if exchange.status == 404:
             return []
         return [f"{exchange.method} {exchange.path} is not described by GitHub"]

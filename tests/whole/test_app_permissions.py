@@ -1,0 +1,94 @@
+"""A convoy in a private repository, by an App with what the manifest asks for."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.forge.app_auth import PERMISSIONS
+from bot.serving.manifest import EVENTS, Wish
+from brat.forge.http_server import serving
+from brat.forge.resources.account_resource import Access
+from brat.forge.rest.endpoint_permissions import needed
+from brat.forge.rest.token_permissions import grants
+from brat.forge.storage.forge_state import Forge
+from brat.forge.traffic_recording import Exchange
+from brat.local import local_mode
+from brat.repository.registration import FORGE_FOLDER
+from tests.contract.openapi import github as contract
+from tests.whole.crash import LIST, bot, losing_machines, seen, set_up
+from tests.whole.demo import Story
+from tests.world.app_key import pair
+from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.github_forge.extension import github
+
+pytestmark = pytest.mark.timeout(300)
+SLUG = "helper"
+
+
+def installed(forge: Forge, repository: str, permissions: dict[str, str]) -> int:
+    """Install an App with these permissions in a repository made private."""
+    repo = forge.known(repository)
+    forge.update(repo, private=True)
+    new = NewApp(
+        slug=SLUG,
+        owner=repository.partition("/")[0],
+        public_key=pair()[1],
+        permissions=permissions,
+        events=EVENTS,
+    )
+    app = Apps(forge).add(new)
+    Apps(forge).install(SLUG, repository)
+    return app.id
+
+
+async def test_the_manifests_permissions_are_enough_for_a_convoy(
+    tmp_path: Path,
+) -> None:
+    known = set_up(tmp_path)
+    wish = Wish(folder=tmp_path, name=SLUG, public_url="https://brat.example.com")
+    told = wish.manifest("http://127.0.0.1:1/made")["default_permissions"]
+    assert isinstance(told, dict)
+    key = tmp_path / "app.pem"
+    key.write_text(pair()[0])
+    refused: list[str] = []
+
+    def watch(one: Exchange) -> None:
+        if one.status in {401, 403, 404, 422}:
+            refused.append(f"{one.method} {one.path}: {one.status} {one.response}")
+
+    with Forge(tmp_path / FORGE_FOLDER) as forge:
+        app = installed(forge, known.repository, told)
+        async with (
+            serving(forge, extend=github, observe=watch) as url,
+            losing_machines(tmp_path),
+        ):
+            settings = local_mode.bot_settings(tmp_path, known, url).model_copy(
+                update={"token": "", "app_id": str(app), "private_key_file": key}
+            )
+            async with local_mode.person(url, known) as person:
+                issue = await person.open_issue("Do it", LIST)
+                await person.relabel(issue, {"brat"}, set())
+            await bot(settings, known, url)
+        world = seen(tmp_path, forge, known)
+
+    assert refused == []
+    assert world.convoy == "complete"
+    assert world.issue_closed
+    assert world.merged_pulls == world.pulls
+
+
+PERSONS = {"PATCH /repos/{owner}/{repo}/hooks/{hook_id}/config", "GET /user"}
+"""What the demo asks for as the person, and as a bot that is no App."""
+
+
+def test_no_call_of_a_demo_needs_more(demo: Story, chaos: Story) -> None:
+    ours = Access(repos=(), permissions=(*PERMISSIONS.items(),), expires_at="")
+
+    for method, path in {*demo.calls, *chaos.calls}:
+        endpoint = contract().endpoint(method, path)
+        if endpoint is None or f"{method} {endpoint}" in PERSONS:
+            continue
+        needs = needed(method, endpoint)
+        assert needs is not None, f"{method} {path}"
+        allowed = [all(grants(ours, *one) for one in each) for each in needs]
+        assert any(allowed), f"{method} {path}"
