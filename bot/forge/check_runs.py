@@ -10,9 +10,9 @@ from msgspec import Struct
 
 from bot.forge import payloads
 from bot.forge.rest import Refused, Rest
+from convoy.text.forge_limits import STATUS_CHARS
 
 Conclusion = Literal["success", "failure", "cancelled", "action_required"]
-DESCRIPTION_CHARS: Final = 140
 _STATES: Final[dict[Conclusion | None, str]] = {
     None: "pending",
     "success": "success",
@@ -82,7 +82,7 @@ class CheckRuns:
 
     async def _show_status(self, view: View) -> None:
         """Show the check as a status; the newest status of a name counts."""
-        state, said = _STATES[view.conclusion], view.title[:DESCRIPTION_CHARS]
+        state, said = _STATES[view.conclusion], view.title[:STATUS_CHARS]
         url = f"{self._repo}/commits/{view.commit}/status?per_page=100"
         async for status in self._rest.each(payloads.Status, url, "statuses"):
             known = (status.state, status.description)

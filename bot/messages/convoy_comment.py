@@ -13,7 +13,10 @@ from convoy.views.followups import further
 from convoy.views.plan_order import collisions, edges
 from convoy.views.reasons import waits_for
 
+_ROWS_CHARS: Final = 36_000
+_FURTHER_CHARS: Final = 8_000
 _ORDER_CHARS: Final = 2_000
+_WARNED_CHARS: Final = 2_000
 
 
 def convoy_table(convoy: Convoy) -> str:
@@ -26,7 +29,11 @@ def convoy_table(convoy: Convoy) -> str:
         lines += [
             "| # | Task | State | Attempts | Pull request | Landed as | Waits for |",
             "|---|---|---|---|---|---|---|",
-            *fitting([_row(convoy, task) for task in convoy.tasks], "| | {} |"),
+            *fitting(
+                [_row(convoy, task) for task in convoy.tasks],
+                f"| | {{}}: `brat convoy show {convoy.name}` lists them all |",
+                _ROWS_CHARS,
+            ),
             "",
         ]
     if not convoy.ended:
@@ -54,8 +61,11 @@ def convoy_table(convoy: Convoy) -> str:
 
 
 def _look_out(convoy: Convoy) -> list[str]:
-    warned = "; ".join(map(inline, convoy.warnings))
-    risks = "; ".join(map(inline, collisions(convoy)))
+    more = f"{{}}: `brat convoy show {convoy.name}`"
+    warned, risks = (
+        "; ".join(fitting([inline(each) for each in said], more, _WARNED_CHARS))
+        for said in (convoy.warnings, collisions(convoy))
+    )
     told = [f"**Look out:** {warned}.", ""] if warned else []
     return told + ([f"**May collide**, at a guess: {risks}.", ""] if risks else [])
 
@@ -68,7 +78,7 @@ def _order(convoy: Convoy) -> Iterator[str]:
         for edge in edges(task.spec)
     ]
     if told and len(convoy.tasks) <= plan_diagram.MOST:
-        lines = fitting(told, "{}", _ORDER_CHARS)
+        lines = fitting(told, f"{{}}: `brat convoy show {convoy.name}`", _ORDER_CHARS)
         yield from (*plan_diagram.picture(convoy), "", *(f"- {line}" for line in lines))
 
 
@@ -90,7 +100,8 @@ def _further(convoy: Convoy) -> list[str]:
     if not lines:
         return []
     heading = "**Agents saw further work.** Say what is to be added:"
-    return [heading, "", *fitting(lines, "- {}"), ""]
+    shown = fitting(lines, "- {}: `brat status` lists them all", _FURTHER_CHARS)
+    return [heading, "", *shown, ""]
 
 
 def _headline(convoy: Convoy) -> str:

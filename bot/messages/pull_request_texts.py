@@ -10,10 +10,10 @@ from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.text.counts_and_times import counted
 from convoy.text.escaped_markdown import fitting, inline
+from convoy.text.forge_limits import TITLE_CHARS
+from convoy.text.plaintext import cut
 from convoy.views.risk import Risk, files_of, landings, risks, untested
 
-_TITLE_CHARS: Final = 256
-"""The longest title GitHub takes."""
 _SHORT: Final = 10
 _ROWS_CHARS: Final = 40_000
 _LIST_CHARS: Final = 10_000
@@ -24,9 +24,9 @@ _FILES: Final = 10
 def pull_title(convoy: Convoy, task: Task | None) -> str:
     """Return the title of a task's pull request; without a task, the convoy's own."""
     if task:
-        return task.spec.title[:_TITLE_CHARS]
+        return cut(task.spec.title, TITLE_CHARS)
     end = f" (convoy {convoy.name})"
-    return convoy.title[: _TITLE_CHARS - len(end)] + end
+    return cut(convoy.title, TITLE_CHARS - len(end)) + end
 
 
 def task_pull_body(convoy: Convoy, task: Task) -> str:
@@ -63,7 +63,8 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
         for risk in risks(convoy)
         if (task := convoy.task(risk.task))
     ]
-    lines += fitting(rows, "| | {} | | | |", _ROWS_CHARS)
+    more = f"{{}}: `brat report {convoy.name}`"
+    lines += fitting(rows, f"| | {more} | | | |", _ROWS_CHARS)
     lines += [*_gaps(convoy), *_left(convoy), ""]
     page = f"{dashboard}/convoys/{convoy.name}"
     live = f"[How it went]({page}). " if dashboard else ""
@@ -122,7 +123,8 @@ def _gaps(convoy: Convoy) -> Iterator[str]:
         + (f" and {more} more" if (more := len(files) - _FILES) > 0 else "")
         for number, files in found.items()
     ]
-    yield from fitting(rows, "- {}", _LIST_CHARS)
+    rest = f"- {{}}: `brat report {convoy.name}`"
+    yield from fitting(rows, rest, _LIST_CHARS)
 
 
 def _left(convoy: Convoy) -> Iterator[str]:
@@ -131,4 +133,5 @@ def _left(convoy: Convoy) -> Iterator[str]:
         return
     yield from ("", "**What is not in it:**", "")
     rows = [f"- {inline(task.spec.title)}: {inline(task.why)}" for task in dropped]
-    yield from fitting(rows, "- {}", _LIST_CHARS)
+    more = f"- {{}}: `brat convoy show {convoy.name}`"
+    yield from fitting(rows, more, _LIST_CHARS)

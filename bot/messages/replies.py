@@ -6,8 +6,12 @@ from typing import Final
 from msgspec import Struct
 
 from convoy.model.records import Reaction
+from convoy.text.forge_limits import posted
 
-TEXT_CHARS: Final = 60_000
+REST: Final = (
+    "The rest of this answer is left out, for a comment has an end: ask for one thing "
+    "at a time, or look with `brat status`."
+)
 
 
 class Reply(Struct, frozen=True):
@@ -50,4 +54,4 @@ def reaction(given: Sequence[Reply]) -> Reaction:
 def text(by: str, given: Sequence[Reply]) -> str:
     """Return the one reply to a comment."""
     said = "\n\n".join(reply.text for reply in given if reply.text)
-    return f"@{by} {said}"[:TEXT_CHARS] if said else ""
+    return posted(f"@{by} {said}", REST) if said else ""

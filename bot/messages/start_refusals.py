@@ -27,4 +27,5 @@ NO_RIGHT: Final = (
     "@{by} may not start a convoy: it takes write access to this repository."
 )
 STOPPED: Final = "Whoever runs this bot has stopped it: set the label again later."
+REST: Final = "`brat config check` says the rest of it."
 BAD_CONFIGURATION: Final = "The configuration has a fault: {error}"

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from bot.markdown.code_span import code_span
+from convoy.text.forge_limits import posted
 
 
 def unvouched(by: str) -> str:
@@ -32,9 +33,10 @@ def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
         f"- {code_span(name)} looks in {' or '.join(map(code_span, keys))}"
         for name, keys in lacking.items()
     )
-    return (
-        "No Actions secret of this repository holds the key of these engines:\n\n"
-        f"{wants}\n\n"
-        "Their sessions end before an agent starts, unless the runner's machine has "
-        "the key. Set the secret under Settings, Secrets and variables, Actions."
+    said = (
+        "No Actions secret of this repository holds the key of these engines. Their "
+        "sessions end before an agent starts, unless the runner's machine has the key. "
+        "Set the secret under Settings, Secrets and variables, Actions.\n\n"
+        f"{wants}"
     )
+    return posted(said, "There are more: `brat doctor --engines` lists them all.")

@@ -14,10 +14,10 @@ from bot.forge.rest import Refused
 from bot.markdown.cleaning import clean
 from bot.messages.start_refusals import OUTSIDER
 from convoy.text import plaintext
+from convoy.text.forge_limits import TITLE_CHARS
 from convoy.text.redaction import redacted
 from grite.errors import Unavailable
 
-TITLE_CHARS: Final = 256
 TEXT_CHARS: Final = 60_000
 
 

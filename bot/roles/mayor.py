@@ -32,6 +32,7 @@ from convoy.readiness.reorder import Reorder
 from convoy.rules.plan_changes import LinkTask
 from convoy.rules.stop_task import FailConvoy
 from convoy.rules.take_plan import PlanConvoy
+from convoy.text.forge_limits import posted
 from convoy.text.names import convoy_name
 from convoy.text.plaintext import clean, shortened
 from grite.errors import Unavailable
@@ -216,7 +217,7 @@ async def _deny(context: BotContext, request: Request, why: str) -> None:
     key = f"denied:{request.issue}"
     now = quiet_try(context, key)
     said = await context.github.said(request.issue, key, context.login)
-    body = f"{ids.marker(key)}\n{why}"
+    body = posted(f"{ids.marker(key)}\n{why}", start_refusals.REST)
     if said is None:
         await _say(context, request.issue, now, body)
     elif said.body != body:

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from bot.settings.quota import Quota
 from convoy.owed.actions import Role
 from convoy.owed.patience import Patience
+from convoy.text.forge_limits import LABEL_CHARS
 from grite.errors import BratError
 
 GITHUB: Final = "api.github.com"
@@ -61,7 +62,7 @@ class Common(BaseModel):
     """The bot's folder: mirror, inbox, identity. A cache except for the inbox."""
     workflow: str = Field(default="brat-task.yml", pattern=r"^[\w.-]+\.ya?ml$")
     """The workflow file whose dispatch runs a task."""
-    label: str = "brat"
+    label: str = Field(default="brat", min_length=1, max_length=LABEL_CHARS)
     app: str = "brat"
     """The slug of the App whose checks never count."""
     write_gap_s: float | None = Field(default=None, ge=0)

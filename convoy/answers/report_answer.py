@@ -20,6 +20,7 @@ from convoy.model.state import Convoy, Task
 from convoy.planner.ground import Ground
 from convoy.rules.end_session import AcceptReport
 from convoy.text.escaped_markdown import fitting, harmless, inline
+from convoy.text.forge_limits import POST_CHARS
 from convoy.text.json_block import Unfit
 from convoy.text.plaintext import clean, cut
 
@@ -116,7 +117,8 @@ def shown(task: Task, report: Report) -> str:
     if report.open:
         lines += ["", "**Not found out:**", ""]
         lines += (f"- {' '.join(harmless(each))}" for each in report.open)
-    return "\n".join(fitting(lines, "{}"))
+    more = f"{{}} lines: `brat task show {task.number} --json`"
+    return "\n".join(fitting(lines, more, POST_CHARS - len(more)))
 
 
 def brief(what: str) -> str:

@@ -21,6 +21,7 @@ from convoy.planner.strengths import strengths
 from convoy.rules.split_task import SplitTask
 from convoy.text.escaped_markdown import fitting, inline
 from convoy.text.fence import fence_of
+from convoy.text.forge_limits import POST_CHARS
 from convoy.text.json_block import Unfit
 from convoy.text.plaintext import cut
 
@@ -122,7 +123,8 @@ def shown(task: Task, parts: tuple[TaskSpec, ...]) -> str:
         after = ", ".join(map(str, part.after))
         where = f" (after {after})" if after else ""
         lines.append(f"- task {part.number}: {inline(part.title)}{where}")
-    return "\n".join(fitting(lines, "{}"))
+    more = "{}: `brat status` lists them all"
+    return "\n".join(fitting(lines, more, POST_CHARS - len(more)))
 
 
 def _told(question: Question) -> str:

@@ -5,8 +5,6 @@ from typing import Final
 from convoy.text.plaintext import clean
 
 LINE_CHARS: Final = 160
-LIST_CHARS: Final = 60_000
-"""GitHub takes a text of 65536 characters."""
 _HARMLESS: Final = str.maketrans(
     {mark: f"\\{mark}" for mark in "\\|`[*_~"}
     # GitHub looks for names and numbers when the escapes are gone already, and `brat`
@@ -26,8 +24,14 @@ def inline(text: str) -> str:
     return " ".join(clean(text).split())[:LINE_CHARS].translate(_HARMLESS)
 
 
-def fitting(lines: list[str], more: str, chars: int = LIST_CHARS) -> list[str]:
-    """Return as many lines as fit into a text, and how many are left out."""
+def fitting(lines: list[str], more: str, chars: int) -> list[str]:
+    """Return as many lines as fit, and in `more` how many are left out.
+
+    Args:
+        lines: the lines, whole.
+        more: has a place for "and 3 more", and says where those are.
+        chars: the most characters.
+    """
     left = chars
     for number, line in enumerate(lines):
         left -= len(line) + 1

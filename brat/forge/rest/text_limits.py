@@ -1,11 +1,7 @@
 """How long what people write may be, as GitHub refuses it."""
 
-from typing import Final
-
 from brat.forge.wire.http_refusals import fault
-
-MOST_BODY: Final = 65536
-MOST_TITLE: Final = 256
+from convoy.text.forge_limits import BODY_CHARS, TITLE_CHARS
 
 
 def checked(resource: str, title: str | None, body: str | None) -> None:
@@ -16,8 +12,8 @@ def checked(resource: str, title: str | None, body: str | None) -> None:
     """
     if title is not None and not title.strip():
         raise fault(resource, "title", "missing_field")
-    within(resource, "title", title, MOST_TITLE)
-    within(resource, "body", body, MOST_BODY)
+    within(resource, "title", title, TITLE_CHARS)
+    within(resource, "body", body, BODY_CHARS)
 
 
 def within(resource: str, field: str, text: str | None, most: int) -> None:

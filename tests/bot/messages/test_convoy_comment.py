@@ -103,7 +103,7 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 
 def test_a_convoy_that_landed_says_so() -> None:
     assert convoy_comment(landed_whole().convoy) == snapshot("""\
-<!-- brat:key=comment:fix-7 -->
+<!-- brat:key=comment:fix-7/2 -->
 ### Convoy `fix-7`: complete, 2/3 merged · 1 dropped
 
 | # | Task | State | Attempts | Pull request | Landed as | Waits for |
@@ -268,4 +268,4 @@ def test_a_title_is_never_longer_than_the_forge_takes() -> None:
 
     assert len(pull_title(convoy, rules.task(1))) == 256
     assert len(pull_title(convoy, None)) == 256
-    assert pull_title(convoy, None).endswith("x (convoy fix-7)")
+    assert pull_title(convoy, None).endswith("x… (convoy fix-7)")

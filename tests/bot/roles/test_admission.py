@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from bot.messages.start_refusals import EDITED, OUTSIDER
-from bot.roles.admission import TEXT_CHARS, TITLE_CHARS, fit
+from bot.roles.admission import TEXT_CHARS, fit
+from convoy.text.forge_limits import TITLE_CHARS
 from tests.bot.lobby import CONFIG, Lobby, lobby
 
 OPEN = CONFIG + "[trust]\noutsiders = true\n"

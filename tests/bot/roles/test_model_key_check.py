@@ -45,7 +45,7 @@ async def test_what_is_missing_is_named_once(tmp_path: Path) -> None:
 
         assert (
             "- `default` looks in `ANTHROPIC_API_KEY` or `CLAUDE_CODE_OAUTH_TOKEN`\n"
-            "- `tests` looks in `TEAM_KEY`\n"
+            "- `tests` looks in `TEAM_KEY`"
         ) in said
         assert "`free`" not in said
 

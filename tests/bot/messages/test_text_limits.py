@@ -1,0 +1,147 @@
+"""Whatever a convoy is like, no text of the bot is longer than a forge takes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from hypothesis import given, settings as profile, strategies as st
+from msgspec.structs import replace
+
+from bot.messages import replies
+from bot.messages.check_texts import views
+from bot.messages.pull_request_texts import convoy_pull_body, pull_title, task_pull_body
+from bot.messages.replies import REST, Reply
+from bot.messages.warning_texts import keyless
+from bot.requests.boxes import convoy_comment
+from convoy.model.attempt import HandedIn
+from convoy.model.records import Followup, Overlap
+from convoy.model.state import Convoy, Task, TaskState
+from convoy.text.forge_limits import (
+    POST_CHARS,
+    SUMMARY_CHARS,
+    TITLE_CHARS,
+    posted,
+)
+from tests.bot.room import room
+from tests.world.rules import Rules, sha, spec
+
+TITLES = st.sampled_from(["&" * 300, "<b>" * 100, "A title. " * 40, "Fix", "|" * 256])
+STATES: tuple[TaskState, ...] = (
+    *("queued", "running", "needs-review"),
+    *("merged", "blocked", "dropped"),
+)
+MANY = 100
+
+
+@dataclass(frozen=True)
+class Worst:
+    """How long everything in a convoy is."""
+
+    title: str
+    state: TaskState
+    followups: int
+
+
+def convoy(worst: Worst) -> Convoy:
+    """Return a convoy of as many tasks as there may be."""
+    plan = Rules().planned(*(spec(n + 1) for n in range(MANY)), tasks=MANY).convoy
+    return replace(
+        plan,
+        title=worst.title,
+        why=worst.title,
+        warnings=(worst.title,) * MANY,
+        overlaps=tuple(
+            Overlap(one=n, other=n + 1, files=(worst.title,), chance=0.9)
+            for n in range(1, MANY)
+        ),
+        tasks=tuple(_task(task, worst) for task in plan.tasks),
+    )
+
+
+def _task(task: Task, worst: Worst) -> Task:
+    after = tuple(range(1, task.number))[-5:]
+    return replace(
+        task,
+        spec=replace(task.spec, title=worst.title, after=after),
+        state=worst.state,
+        why=worst.title,
+        pull=task.number,
+        landed=sha("a") if worst.state == "merged" else None,
+        handed_in=HandedIn(1, sha("a")),
+        approved_by=("ann",) * 10,
+        followups=tuple(
+            Followup(title=f"{n} {worst.title}", why=worst.title)
+            for n in range(worst.followups)
+        ),
+    )
+
+
+@profile(max_examples=30, deadline=None)
+@given(
+    worst=st.builds(
+        Worst, TITLES, st.sampled_from(STATES), st.sampled_from((0, 1, 5, 50))
+    ),
+    state=st.sampled_from(("planning", "active", "paused", "complete", "failed")),
+)
+def test_no_text_about_a_convoy_is_too_long(worst: Worst, state: str) -> None:
+    found = replace(convoy(worst), state=state, offered=sha("b"))
+
+    assert len(convoy_comment(found)) < POST_CHARS
+    assert len(convoy_pull_body(found, "https://example.org/octo/project")) < POST_CHARS
+    assert len(pull_title(found, None)) <= TITLE_CHARS
+    for task in found.tasks[:3]:
+        assert len(task_pull_body(found, task)) < POST_CHARS
+        assert len(pull_title(found, task)) <= TITLE_CHARS
+    for view in views(found, "https://example.org/octo/project"):
+        assert len(view.summary) < SUMMARY_CHARS
+        assert len(view.title) <= TITLE_CHARS
+
+
+def test_what_is_left_out_of_a_comment_is_said_with_where_to_read_it() -> None:
+    found = convoy(Worst("&" * 300, "queued", 50))
+    comment = convoy_comment(found)
+
+    assert "more: `brat convoy show fix-7` lists them all |" in comment
+    assert "more: `brat status` lists them all" in comment
+    assert "- [ ] Cancel the convoy" in comment
+    landed = convoy(Worst("&" * 300, "merged", 0))
+    assert "more: `brat report fix-7`" in convoy_pull_body(landed)
+
+
+def test_a_long_answer_is_cut_between_lines_and_its_code_is_closed() -> None:
+    line = "A line of output."
+    said = "\n".join(["```", *[line] * 6_000, "```"])
+
+    text = replies.text("ann", [Reply("rocket", f"Here:\n{said}")])
+
+    assert len(text) <= POST_CHARS
+    assert text.endswith(f"{line}\n```\n\n{REST}")
+    assert replies.text("ann", [Reply("rocket", "So.")]) == "@ann So."
+
+
+@given(st.text(), st.integers(100, 300))
+def test_a_text_that_is_cut_fits_and_says_so(text: str, room_chars: int) -> None:
+    cut = posted(text, "More.", room_chars)
+
+    assert len(cut) <= room_chars
+    assert cut == text or cut.endswith("More.")
+
+
+def test_a_warning_of_many_engines_fits() -> None:
+    lacking = {f"engine-{n}": ["A_KEY" * 20] for n in range(1_000)}
+
+    assert len(keyless(lacking)) <= POST_CHARS
+
+
+async def test_a_convoy_of_a_hundred_tasks_is_shown_on_its_issue(
+    tmp_path: Path,
+) -> None:
+    titles = "".join(f"- [ ] {n} {'&' * 110} (after {n - 1})\n" for n in range(2, 101))
+    text = f"- [ ] first\n{titles}"
+    async with room(tmp_path, "[mayor]\ntasks = 100\n", text=text) as here:
+        assert len(here.convoy.tasks) == 100
+        (comment,) = here.spoken()
+        assert "lists them all" in comment
+        assert here.loop.context.troubles == {}
+
+        await here.answer("/brat drop task-100")
+        assert "1 dropped" in here.spoken()[0]
