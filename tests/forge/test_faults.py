@@ -44,6 +44,15 @@ async def test_the_nth_and_no_other_can_be_refused(here: Town) -> None:
     assert [one.status for one in here.faults.met()] == [0, 410, 410, 0]
 
 
+async def test_calls_can_be_met_and_let_through(here: Town) -> None:
+    await here.issue()
+    here.faults.refuse("POST", ".*", 403, SAID, 0)
+
+    assert await statuses(here, 2) == [201, 201]
+    assert len(here.faults.met()) == 2
+    assert here.faults.refused() == []
+
+
 async def test_one_of_two_can_be_lifted(here: Town) -> None:
     await here.issue()
     gone = here.faults.refuse("POST", COMMENTS, 410, SAID)

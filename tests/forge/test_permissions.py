@@ -6,16 +6,20 @@ from collections.abc import Mapping, Sequence
 import httpx
 import pytest
 from msgspec import json
+from ruamel.yaml import YAML
 
 from brat.forge.http_server import ROUTES
 from brat.forge.resources.account_resource import Access
+from brat.forge.resources.run_resource import Run
 from brat.forge.rest.endpoint_permissions import ENDPOINTS, FOR_ANY, needed, read, shape
+from brat.forge.service.workflow_catalog import LOOP_WORKFLOW, permissions_of
 from tests.world import npm
 from tests.world.forge import REPO, Town
 from tests.world.github_forge.extension import ROUTES as MORE_ROUTES
 from tests.world.readme import README
 
 NPM = README.parent / "tests/npm"
+WORKFLOW = README.parent / "workflows/brat.yml"
 NAME = "X-Accepted-GitHub-Permissions"
 REFUSED = "Resource not accessible by integration"
 PERSONS_ONLY = {"GET /user"}
@@ -176,3 +180,47 @@ async def test_a_persons_token_that_may_only_read_is_told_what_it_needs(
     assert answer.status_code == 403
     assert answer.json()["message"].endswith("by personal access token")
     assert answer.headers[NAME] == "issues=write"
+
+
+# --- the tokens of jobs ---------------------------------------------------------------
+
+
+def asked_for(*jobs: str) -> dict[str, str]:
+    """Return the permissions that jobs of brat.yml have together."""
+    told = YAML(typ="safe").load(WORKFLOW.read_text())["jobs"]
+    return {
+        name.replace("-", "_"): level
+        for job in jobs
+        for name, level in told[job]["permissions"].items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("inputs", "jobs"), [({}, ("loop",)), ({"session": "x"}, ("task", "wake"))]
+)
+def test_a_jobs_token_has_what_its_workflow_asks_for(
+    inputs: dict[str, str], jobs: tuple[str, ...]
+) -> None:
+    run = Run(
+        id=1,
+        repo=1,
+        number=1,
+        path=LOOP_WORKFLOW,
+        title="brat",
+        branch="main",
+        head_sha="a" * 40,
+        actor=1,
+        inputs=inputs,
+        created_at="",
+        updated_at="",
+    )
+
+    assert dict(permissions_of(run) or ()) == asked_for(*jobs)
+
+
+async def test_a_job_that_may_only_read_is_told_so(here: Town) -> None:
+    repo = here.forge.known(REPO)
+    here.tokens["job"] = here.forge.add_token("brat[bot]", scope="read", repo=repo.id)
+
+    refused = await here.ask("POST", "issues", {"title": "x"}, by="job")
+    assert (refused.status_code, refused.json()["message"]) == (403, REFUSED)

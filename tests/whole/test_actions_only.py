@@ -9,6 +9,7 @@ import httpx
 import pytest
 from msgspec import json
 
+from brat.forge import Forge
 from brat.local import child_processes, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
@@ -38,7 +39,10 @@ TASKS = "- [ ] Say one paths: words/said_1.py\n- [ ] Say two paths: words/said_2
 
 
 def adopted(folder: Path) -> Registration:
-    """Do with a project what the README says, and put it on a forge."""
+    """Do with a project what the README says, and put it on a forge, in private.
+
+    There a job's token reads no more than its workflow asks for.
+    """
     terminal = project(folder, engine(AGENT, "[witness]\nattempts = 1\n"))
     terminal.commit("Have it judged", {".github/workflows/ci.yml": CI})
     terminal.done(f"git clone --quiet --bare . {folder / 'origin.git'}")
@@ -47,7 +51,10 @@ def adopted(folder: Path) -> Registration:
     for line in commands(WITHOUT_SERVER):
         terminal.done(f"sh -c {shlex.quote(line)}")
     source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
-    return registrations.register(folder / "brat", source)
+    known = registrations.register(folder / "brat", source)
+    with Forge(folder / "brat" / FORGE_FOLDER) as forge:
+        forge.update(forge.known(known.repository), private=True)
+    return known
 
 
 async def worked_off(folder: Path, known: Registration) -> tuple[Convoy, list[str]]:

@@ -4,7 +4,8 @@ GitHub ignores a key that it does not know at most endpoints, and refuses it whe
 schema is closed: those are the types here with `forbid_unknown_fields`. A key that is
 missing or of another type is refused everywhere. Two such answers:
 https://github.com/benc-uk/workflow-dispatch/issues/86 (`"return_run_details" is not a
-permitted key.`), https://github.com/github-tools/github/issues/128
+permitted key.`), https://github.com/CenterForOpenScience/osf.io/issues/4974 (`For
+'properties/events', nil is not an array.`)
 """
 
 import re

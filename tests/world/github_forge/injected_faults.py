@@ -74,7 +74,8 @@ class Faults:
                 as `.*/issues/1/comments`.
             status: any of 400 and above.
             said: the answer's `message`.
-            times: how many calls are refused; None: all, until lifted.
+            times: how many calls are refused; None: all, until lifted; 0: none, they
+                are only met.
             first: which fitting call is the first to be refused, from 1.
         """
         known = self.rules()
