@@ -14,10 +14,12 @@ from aiohttp import web
 from brat.forge.rest import (
     rest_actions,
     rest_artifacts,
+    rest_assignees,
     rest_branches,
     rest_checks,
     rest_comments,
     rest_hooks,
+    rest_issue_lists,
     rest_issues,
     rest_labels,
     rest_locks,
@@ -46,6 +48,8 @@ SHUTDOWN_S: Final = 2.0
 ROUTES: Final = (
     *rest_comments.ROUTES,  # before issues: `issues/comments`
     *rest_issues.ROUTES,
+    *rest_issue_lists.ROUTES,
+    *rest_assignees.ROUTES,
     *rest_labels.ROUTES,
     *rest_locks.ROUTES,
     *rest_merge.ROUTES,

@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from brat.forge import Forge, serving
-from tests.world.forge import REPO, Town
+from tests.world.forge import REPO, Json, Town
 from tests.world.github_forge.rate_limits import limit
 
 
@@ -211,6 +211,50 @@ async def test_a_field_of_the_wrong_kind_is_named(here: Town) -> None:
 
     assert answer.status_code == 422
     assert "'properties/title', 7 is not a string" in answer.json()["message"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "key"),
+    [
+        ("POST", "issues", {"title": "x", "titel": "y"}, "titel"),
+        ("POST", "issues/{}/comments", {"body": "x", "in_reply_to": 1}, "in_reply_to"),
+        ("PATCH", "issues/{}", {"duplicate_issue_id": 1}, "duplicate_issue_id"),
+        (
+            "POST",
+            "pulls",
+            {"title": "x", "head": "a", "base": "b", "issue": 1},
+            "issue",
+        ),
+        ("POST", "check-runs", {"name": "x", "actions": []}, "actions"),
+        ("POST", "git/refs", {"ref": "x", "sha": "y", "force": True}, "force"),
+    ],
+)
+async def test_a_key_that_the_forge_would_drop_is_refused(
+    here: Town, method: str, path: str, body: Json, key: str
+) -> None:
+    answer = await here.ask(method, path.format(await here.issue()), body)
+
+    assert answer.status_code == 422
+    said = f'Invalid request.\n\n"{key}" is not a permitted key.'
+    assert answer.json()["message"] == said
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("issues?state=merged", "state"),
+        ("issues?sort=size", "sort"),
+        ("pulls?direction=up", "direction"),
+        ("pulls?sort=long-running", "sort"),
+    ],
+)
+async def test_a_filter_that_the_forge_would_drop_is_refused(
+    here: Town, path: str, field: str
+) -> None:
+    answer = await here.ask("GET", path)
+
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["field"] == field
 
 
 async def test_what_does_not_exist_is_not_found(here: Town) -> None:

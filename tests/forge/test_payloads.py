@@ -22,6 +22,7 @@ SENT = {
     "issue_comment.created",
     "issue_comment.deleted",
     "issue_comment.edited",
+    "issues.assigned",
     "issues.closed",
     "issues.deleted",
     "issues.edited",
@@ -30,16 +31,21 @@ SENT = {
     "issues.opened",
     "issues.reopened",
     "issues.transferred",
+    "issues.unassigned",
     "issues.unlabeled",
     "issues.unlocked",
     "ping",
+    "pull_request.assigned",
     "pull_request.closed",
     "pull_request.edited",
     "pull_request.labeled",
+    "pull_request.locked",
     "pull_request.opened",
     "pull_request.reopened",
     "pull_request.synchronize",
     "pull_request.unlabeled",
+    "pull_request_review.dismissed",
+    "pull_request_review.edited",
     "pull_request_review.submitted",
     "push",
     "status",
@@ -65,6 +71,8 @@ async def talk(here: Town) -> None:
         await here.ask("PATCH", path, {"state": state})
     for method in ("PUT", "DELETE"):
         await here.ask(method, f"{path}/lock", by="alice")
+    for method in ("POST", "DELETE"):
+        await here.ask(method, f"{path}/assignees", {"assignees": ["alice"]})
 
 
 async def remove(here: Town) -> None:
@@ -84,7 +92,12 @@ async def work(here: Town, heard: Receiver) -> None:
     path = f"pulls/{number}"
     await here.post(f"issues/{number}/labels", ["brat"])
     await here.ask("DELETE", f"issues/{number}/labels/brat")
-    await here.post(f"{path}/reviews", {"event": "APPROVE"}, by="alice")
+    review = await here.post(f"{path}/reviews", {"event": "APPROVE"}, by="alice")
+    mine = f"{path}/reviews/{review['id']}"
+    await here.ask("PUT", mine, {"body": "Fine."}, by="alice")
+    await here.ask("PUT", f"{mine}/dismissals", {"message": "Old."}, by="alice")
+    await here.post(f"issues/{number}/assignees", {"assignees": ["alice"]})
+    await here.ask("PUT", f"issues/{number}/lock", {}, by="alice")
     await here.ask("PATCH", path, {"title": "Other", "body": "More."})
     for state in ("closed", "open"):
         await here.ask("PATCH", path, {"state": state})

@@ -1,6 +1,6 @@
 """Issues, labels, comments and reactions, and how GitHub writes them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 from urllib.parse import quote
@@ -39,6 +39,7 @@ class Issue(Record, frozen=True, kw_only=True):
     labels: tuple[int, ...] = ()
     comments: int = 0
     pull: bool = False
+    assignees: tuple[int, ...] = ()
     locked: bool = False
     lock_reason: str | None = None
 
@@ -61,6 +62,7 @@ class IssueEvent(Record, frozen=True, kw_only=True):
     created_at: str
     label: tuple[str, str] | None = None
     """Name and colour as they were then."""
+    assignee: int | None = None
     commit: str | None = None
 
 
@@ -93,6 +95,7 @@ class Facts:
     author: User
     association: str
     reactions: tuple[Reaction, ...] = ()
+    assignees: tuple[User, ...] = ()
 
 
 def label(site: Site, repo: Repository, one: Label) -> dict[str, Any]:
@@ -115,6 +118,12 @@ def rollup(url: str, reactions: Iterable[Reaction]) -> dict[str, Any]:
     given = [reaction.content for reaction in reactions]
     counts = {content: given.count(content) for content in CONTENTS}
     return {"url": url + "/reactions", "total_count": len(given), **counts}
+
+
+def assigned(site: Site, people: Sequence[User]) -> dict[str, Any]:
+    """Who is assigned: all of them, and the first for older clients."""
+    faces = [user(site, who) for who in people]
+    return {"assignee": faces[0] if faces else None, "assignees": faces}
 
 
 def issue(
@@ -144,8 +153,7 @@ def issue(
         "state_reason": one.state_reason,
         "locked": one.locked,
         "active_lock_reason": one.lock_reason,
-        "assignee": None,
-        "assignees": [],
+        **assigned(site, facts.assignees),
         "milestone": None,
         "comments": one.comments,
         "created_at": one.created_at,
@@ -186,8 +194,14 @@ def comment(site: Site, one: Comment, facts: Facts) -> dict[str, Any]:
     }
 
 
-def event(site: Site, repo: Repository, one: IssueEvent, actor: User) -> dict[str, Any]:
-    """Something that was done to an issue."""
+def event(
+    site: Site,
+    repo: Repository,
+    one: IssueEvent,
+    people: tuple[User, User | None],
+) -> dict[str, Any]:
+    """Something that was done to an issue, by the first, maybe to the second."""
+    actor, assignee = people
     shape = {
         "id": one.id,
         "node_id": node_id("IssueEvent", one.id),
@@ -202,6 +216,8 @@ def event(site: Site, repo: Repository, one: IssueEvent, actor: User) -> dict[st
     }
     if one.label is not None:
         shape["label"] = {"name": one.label[0], "color": one.label[1]}
+    if assignee is not None:
+        shape["assignee"], shape["assigner"] = user(site, assignee), user(site, actor)
     return shape
 
 

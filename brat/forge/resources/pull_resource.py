@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from brat.forge.resources.account_resource import User, user
-from brat.forge.resources.issue_resource import Issue, Label, label
+from brat.forge.resources.issue_resource import Issue, Label, assigned, label
 from brat.forge.resources.repository_resource import Repository, repository
 from brat.forge.resources.resource_record import Record
 from brat.forge.wire.urls import Site, node_id
@@ -51,6 +51,7 @@ class Facts:
     author: User
     association: str
     labels: tuple[Label, ...]
+    assignees: tuple[User, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +125,7 @@ def pull(site: Site, one: Pull, facts: Facts) -> dict[str, Any]:
             for each in facts.labels
         ],
         "milestone": None,
-        "assignee": None,
-        "assignees": [],
+        **assigned(site, facts.assignees),
         "requested_reviewers": [],
         "requested_teams": [],
         "created_at": issue.created_at,

@@ -113,6 +113,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "issues=read; pull_requests=read": (
         "GET /assignees",
         "GET /assignees/{assignee}",
+        "GET /issues/{issue_number}/assignees/{assignee}",
         "GET /issues/comments",
         "GET /issues/comments/{comment_id}",
         "GET /issues/{issue_number}/comments",

@@ -63,7 +63,13 @@ def relabel(
     return issue
 
 
-def note(call: Call, issue: Issue, event: str, label: Label | None = None) -> None:
+def note(
+    call: Call,
+    issue: Issue,
+    event: str,
+    label: Label | None = None,
+    assignee: int | None = None,
+) -> None:
     """Keep an issue event; only inside `Store.change`."""
     call.store.issue_events.put(
         IssueEvent(
@@ -73,6 +79,7 @@ def note(call: Call, issue: Issue, event: str, label: Label | None = None) -> No
             event=event,
             created_at=call.service.forge.now(),
             label=(label.name, label.color) if label is not None else None,
+            assignee=assignee,
         )
     )
 

@@ -1,8 +1,8 @@
 """Bodies of writes: read as what an endpoint takes, or refused in GitHub's words.
 
-GitHub ignores a key that it does not know at most endpoints, and refuses it where its
-schema is closed: those are the types here with `forbid_unknown_fields`. A key that is
-missing or of another type is refused everywhere. Two such answers:
+GitHub refuses a key that it does not know where its schema is closed. The forge does so
+everywhere: it knows fewer keys, and what it would drop has to be seen. A key that is
+missing or of another type is refused everywhere, too. Two such answers:
 https://github.com/benc-uk/workflow-dispatch/issues/86 (`"return_run_details" is not a
 permitted key.`), https://github.com/CenterForOpenScience/osf.io/issues/4974 (`For
 'properties/events', nil is not an array.`)
@@ -27,6 +27,10 @@ _AN: Final = {
 _WRONG_TYPE: Final = re.compile(
     r"Expected `(?P<type>[^`]+)`, got `(?P<got>[^`]+)`(?: - at `\$\.?(?P<at>.*)`)?"
 )
+
+
+class Body(Struct, forbid_unknown_fields=True):
+    """The body of a request."""
 
 
 def read(body: bytes, kind: type[T]) -> T:

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from operator import ge, gt, le, lt
 from typing import Any
 
-from msgspec import Struct
+from msgspec import field
 
 from brat.forge.resources import run_resource as views
 from brat.forge.resources.run_resource import Run
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.service.workflow_catalog import inputs_of
 from brat.forge.wire.http_refusals import Refused, not_found
@@ -20,11 +21,11 @@ _FOLDER = ".github/workflows"
 _SIGNS = ((">=", ge), ("<=", le), (">", gt), ("<", lt))
 
 
-class Dispatch(Struct, forbid_unknown_fields=True):
+class Dispatch(Body):
     """The body of `POST dispatches`."""
 
     ref: str
-    inputs: dict[str, Any] = {}
+    inputs: dict[str, Any] = field(default_factory=dict)
     return_run_details: bool = False
 
 

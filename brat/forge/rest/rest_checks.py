@@ -5,7 +5,6 @@ https://docs.github.com/en/rest/checks/runs
 
 from typing import Any, Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from brat.forge.resources import check_resource
@@ -17,6 +16,7 @@ from brat.forge.resources.check_resource import (
     Output,
     Progress,
 )
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.wire.http_refusals import Refused, fault, not_found
 from brat.forge.wire.timestamps import iso, parse
@@ -25,7 +25,7 @@ MOST_TEXT = 65535
 MOST_DESCRIPTION = 140
 
 
-class CheckOutput(Struct):
+class CheckOutput(Body):
     """What a check run says."""
 
     title: str | None = None
@@ -34,7 +34,7 @@ class CheckOutput(Struct):
     annotations: tuple[dict[str, Any], ...] = ()
 
 
-class CheckChange(Struct):
+class CheckChange(Body):
     """The body of `PATCH check-runs/{id}`; what is left out stays."""
 
     name: str | None = None
@@ -53,7 +53,7 @@ class NewCheck(CheckChange):
     head_sha: str = ""
 
 
-class NewStatus(Struct):
+class NewStatus(Body):
     """The body of `POST statuses/{sha}`."""
 
     state: Literal["error", "failure", "pending", "success"]

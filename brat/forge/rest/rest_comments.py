@@ -5,24 +5,24 @@ https://docs.github.com/en/rest/issues/comments
 
 from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from brat.forge.resources.issue_resource import Comment, Issue, Reaction
 from brat.forge.rest.issue_lookup import issue_of, need_conversation
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.rest.text_limits import checked
 from brat.forge.wire.http_refusals import fault, not_found
 from brat.forge.wire.timestamps import parse
 
 
-class CommentText(Struct):
+class CommentText(Body):
     """The body of `POST` and `PATCH` of a comment."""
 
     body: str
 
 
-class NewReaction(Struct):
+class NewReaction(Body):
     """The body of `POST reactions`."""
 
     content: Literal[
@@ -156,7 +156,9 @@ def _issue(call: Call, subject: Issue | Comment) -> Issue:
 
 async def list_reactions(call: Call) -> Answer:
     """`GET .../reactions`."""
-    given = call.store.reactions.of(_subject(call).id)
+    content = call.asked("content")
+    known = call.store.reactions.of(_subject(call).id)
+    given = [one for one in known if content in {"", one.content}]
     return call.page(given, call.service.renderer.reaction)
 
 

@@ -5,15 +5,15 @@ https://docs.github.com/en/rest/repos/webhooks
 
 from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from brat.forge.resources.hook_resource import Hook
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.wire.http_refusals import fault, not_found
 
 
-class HookConfig(Struct, forbid_unknown_fields=True):
+class HookConfig(Body):
     """Where deliveries go; what is left out stays."""
 
     url: str | None = None

@@ -5,28 +5,32 @@ https://docs.github.com/en/rest/issues/issues
 
 from typing import Any, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from brat.forge.resources import issue_resource as views
 from brat.forge.resources.issue_resource import Issue
+from brat.forge.rest.assignments import assignees, reassign
 from brat.forge.rest.issue_lookup import issue_of
 from brat.forge.rest.label_changes import Named, label_names, note, relabel
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route
 from brat.forge.rest.text_limits import checked
-from brat.forge.wire.http_refusals import Refused, fault
-from brat.forge.wire.timestamps import parse
+from brat.forge.wire.http_refusals import Refused
 
 
-class NewIssue(Struct):
+class NewIssue(Body):
     """The body of `POST issues`."""
 
     title: str
     body: str | None = None
     labels: tuple[Named, ...] = ()
+    assignee: str | None = None
+    assignees: tuple[str, ...] = ()
+    milestone: None = None
+    type: None = None
 
 
-class IssueChange(Struct):
+class IssueChange(Body):
     """The body of `PATCH issues/{number}`; what is left out stays."""
 
     title: str | UnsetType = UNSET
@@ -36,6 +40,10 @@ class IssueChange(Struct):
         Literal["completed", "not_planned", "duplicate", "reopened"] | UnsetType | None
     ) = UNSET
     labels: tuple[Named, ...] | UnsetType = UNSET
+    assignee: str | UnsetType | None = UNSET
+    assignees: tuple[str, ...] | UnsetType = UNSET
+    milestone: None = None
+    type: None = None
 
 
 def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]:
@@ -48,38 +56,8 @@ def written_before(issue: Issue, title: str, body: str | None) -> dict[str, Any]
     return was
 
 
-async def list_issues(call: Call) -> Answer:
-    """`GET issues`: newest first, pull requests among them."""
-    state = call.asked("state", "open")
-    wanted = {name for name in call.asked("labels").lower().split(",") if name}
-    since = call.asked("since")
-    try:
-        after = parse(since) if since else None
-    except ValueError:
-        raise fault("Issue", "since", "invalid") from None
-    creator = call.asked("creator").lower()
-    renderer = call.service.renderer
-
-    def fits(one: Issue) -> bool:
-        names = {label.name.lower() for label in renderer.labels(one)}
-        return (
-            (state in {"all", one.state})
-            and wanted <= names
-            and (after is None or parse(one.updated_at) >= after)
-            and (not creator or renderer.who(one.author).login.lower() == creator)
-        )
-
-    key = "updated_at" if call.asked("sort") == "updated" else "created_at"
-    chosen = [one for one in call.store.issues.of(call.repo.id) if fits(one)]
-    chosen.sort(
-        key=lambda one: (getattr(one, key), one.number),
-        reverse=call.asked("direction", "desc") == "desc",
-    )
-    return call.page(chosen, lambda one: renderer.issue(call.repo, one))
-
-
 async def create_issue(call: Call) -> Answer:
-    """`POST issues`. Labels are left out when the author may not set them."""
+    """`POST issues`: labels and assignees only of those who may set them, as there."""
     asked = call.body(NewIssue)
     checked("Issue", asked.title, asked.body)
     now = call.service.forge.now()
@@ -99,6 +77,8 @@ async def create_issue(call: Call) -> Answer:
         )
         if call.service.forge.may(repo, call.user, "triage"):
             issue = relabel(call, issue, add=label_names(asked.labels))
+            logins = _logins(asked.assignee, asked.assignees) or ()
+            issue = reassign(call, issue, assignees(call, logins, issue))
         call.service.events.issue(repo, call.user, "opened", issue)
     face = call.service.renderer.issue(repo, issue)
     return Answer(face, 201, {"Location": face["url"]})
@@ -119,9 +99,22 @@ async def change_issue(call: Call) -> Answer:
         if not isinstance(asked.labels, UnsetType):
             call.need("triage")
             issue = relabel(call, issue, to=label_names(asked.labels))
+        logins = _logins(asked.assignee, asked.assignees)
+        if logins is not None:
+            call.need("triage")
+            issue = reassign(call, issue, assignees(call, logins, issue))
         if isinstance(asked.state, str) and asked.state != issue.state:
             issue = _turn(call, issue, asked)
     return Answer(call.service.renderer.issue(call.repo, issue))
+
+
+def _logins(
+    one: str | UnsetType | None, many: tuple[str, ...] | UnsetType
+) -> tuple[str, ...] | None:
+    """Return who is to be assigned by the older field and the newer; None: neither."""
+    if isinstance(many, UnsetType):
+        return None if isinstance(one, UnsetType) else (one,) if one else ()
+    return (*many, one) if isinstance(one, str) and one else many
 
 
 def _edit(call: Call, issue: Issue, asked: IssueChange) -> Issue:
@@ -167,14 +160,13 @@ async def list_events(call: Call) -> Answer:
     renderer = call.service.renderer
     return call.page(
         call.store.issue_events.of(issue_of(call).id),
-        lambda one: views.event(call.site, call.repo, one, renderer.who(one.actor)),
+        lambda one: renderer.issue_event(call.repo, one),
     )
 
 
 _ISSUES = "/repos/{owner}/{repo}/issues"
 _ONE = _ISSUES + r"/{number:\d+}"
 ROUTES = (
-    Route("GET", _ISSUES, list_issues),
     Route("POST", _ISSUES, create_issue),
     Route("GET", _ONE, get_issue),
     Route("PATCH", _ONE, change_issue),

@@ -3,16 +3,15 @@
 https://docs.github.com/en/rest/issues/labels
 """
 
-from msgspec import Struct
-
 from brat.forge.resources.issue_resource import Issue, Label
 from brat.forge.rest.issue_lookup import issue_of
 from brat.forge.rest.label_changes import GREY, Named, find_label, label_names, relabel
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.wire.http_refusals import Refused, fault
 
 
-class NewLabel(Struct):
+class NewLabel(Body):
     """The body of `POST labels`."""
 
     name: str
@@ -20,7 +19,7 @@ class NewLabel(Struct):
     description: str | None = None
 
 
-class Labels(Struct):
+class Labels(Body):
     """The body of `POST` and `PUT issues/{number}/labels`."""
 
     labels: tuple[Named, ...] = ()

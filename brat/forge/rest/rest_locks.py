@@ -5,16 +5,16 @@ https://docs.github.com/rest/issues/issues#lock-an-issue
 
 from typing import Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.rest.issue_lookup import issue_of
 from brat.forge.rest.label_changes import note
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route
 
 
-class Lock(Struct):
+class Lock(Body):
     """The body of `PUT lock`."""
 
     lock_reason: Literal["off-topic", "too heated", "resolved", "spam"] | None = None

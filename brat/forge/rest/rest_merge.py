@@ -3,11 +3,10 @@
 https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
 """
 
-from msgspec import Struct
-
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.rule_types import MergeMethod
 from brat.forge.rest.pull_lookup import pull_of
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route
 from brat.forge.service.merge_methods import MergeOptions
 from brat.forge.storage.git_storage import Move
@@ -15,7 +14,7 @@ from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused, not_found
 
 
-class MergeAsked(Struct):
+class MergeAsked(Body):
     """The body of `PUT pulls/{number}/merge`."""
 
     sha: str | None = None

@@ -5,25 +5,28 @@ https://docs.github.com/rest/pulls/pulls#update-a-pull-request
 
 from typing import Any, Literal
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.rest.label_changes import note
 from brat.forge.rest.pull_lookup import pull_of
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route
 from brat.forge.rest.rest_issues import written_before
 from brat.forge.rest.text_limits import checked
 from brat.forge.wire.http_refusals import Refused, fault
 
 
-class PullChange(Struct):
+class PullChange(Body):
     """The body of `PATCH pulls/{number}`; what is left out stays."""
 
     title: str | UnsetType = UNSET
     body: str | UnsetType | None = UNSET
     state: Literal["open", "closed"] | UnsetType = UNSET
     base: str | UnsetType = UNSET
+    maintainer_can_modify: bool = False
+    """Only forks ask for it, and there are none."""
 
 
 async def change_pull(call: Call) -> Answer:

@@ -5,11 +5,10 @@ https://docs.github.com/en/rest/pulls/pulls
 
 from typing import Final
 
-from msgspec import Struct
-
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.rest.pull_lookup import pull_of
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route
 from brat.forge.rest.text_limits import checked
 from brat.forge.wire.http_refusals import Refused, fault
@@ -21,7 +20,7 @@ _SORTS: Final = {
 }
 
 
-class NewPull(Struct):
+class NewPull(Body):
     """The body of `POST pulls`."""
 
     title: str
@@ -30,6 +29,8 @@ class NewPull(Struct):
     body: str | None = None
     draft: bool = False
     head_repo: str | None = None
+    maintainer_can_modify: bool = False
+    """Only forks ask for it, and there are none."""
 
 
 def _branch(call: Call, asked: NewPull) -> str:

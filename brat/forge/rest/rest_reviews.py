@@ -6,13 +6,13 @@ https://docs.github.com/rest/pulls/reviews
 
 from typing import Any, Final, Literal
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from brat.forge.resources.pull_resource import Pull, Review
 from brat.forge.rest.issue_lookup import need_conversation
 from brat.forge.rest.label_changes import note
 from brat.forge.rest.pull_lookup import pull_of
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.rest.text_limits import checked
 from brat.forge.wire.http_refusals import Refused, not_found
@@ -30,7 +30,7 @@ _SAID: Final = {
 }
 
 
-class NewReview(Struct):
+class NewReview(Body):
     """The body of `POST reviews`; without an event it is a draft."""
 
     event: Verdict | None = None
@@ -39,20 +39,20 @@ class NewReview(Struct):
     comments: tuple[dict[str, Any], ...] = ()
 
 
-class ReviewText(Struct):
+class ReviewText(Body):
     """The body of `PUT reviews/{id}`."""
 
     body: str
 
 
-class Submission(Struct):
+class Submission(Body):
     """The body of `POST reviews/{id}/events`."""
 
     event: Verdict
     body: str | None = None
 
 
-class Dismissal(Struct):
+class Dismissal(Body):
     """The body of `PUT reviews/{id}/dismissals`."""
 
     message: str

@@ -18,7 +18,13 @@ from brat.forge.resources import (
 )
 from brat.forge.resources.account_resource import User
 from brat.forge.resources.check_resource import CheckRun
-from brat.forge.resources.issue_resource import Comment, Issue, Label, Reaction
+from brat.forge.resources.issue_resource import (
+    Comment,
+    Issue,
+    IssueEvent,
+    Label,
+    Reaction,
+)
 from brat.forge.resources.pull_resource import Pull, Review
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.resources.run_resource import Run
@@ -90,6 +96,12 @@ class Renderer:
         """A label."""
         return issue_resource.label(self._context.site, repo, one)
 
+    def issue_event(self, repo: Repository, one: IssueEvent) -> dict[str, Any]:
+        """Something that was done to an issue."""
+        assignee = self.who(one.assignee) if one.assignee is not None else None
+        people = (self.who(one.actor), assignee)
+        return issue_resource.event(self._context.site, repo, one, people)
+
     def reaction(self, one: Reaction) -> dict[str, Any]:
         """A reaction."""
         return issue_resource.reaction(self._context.site, one, self.who(one.user))
@@ -97,9 +109,12 @@ class Renderer:
     def _facts(self, repo: Repository, one: Issue | Comment) -> issue_resource.Facts:
         author = self.who(one.author)
         reactions = tuple(self._store.reactions.of(one.id))
-        return issue_resource.Facts(
-            repo, author, self.association(repo, author), reactions
-        )
+        association = self.association(repo, author)
+        people = self._assignees(one) if isinstance(one, Issue) else ()
+        return issue_resource.Facts(repo, author, association, reactions, people)
+
+    def _assignees(self, one: Issue) -> tuple[User, ...]:
+        return tuple(self.who(number) for number in one.assignees)
 
     # --- pull requests ------------------------------------------------------------
 
@@ -136,6 +151,7 @@ class Renderer:
             author=author,
             association=self.association(repo, author),
             labels=self.labels(issue),
+            assignees=self._assignees(issue),
         )
 
     def _size(

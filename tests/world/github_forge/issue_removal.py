@@ -28,7 +28,8 @@ def transfer_issue(
 ) -> Issue:
     """Move an issue to another repository: from now on its old address answers 301.
 
-    It gets a new number; labels come along where the new repository has them, too.
+    It gets a new number and loses its assignees; labels come along where the new
+    repository has them, too.
     """
     old, store = _home(service, issue), service.forge.store
     shown = service.renderer
@@ -41,6 +42,7 @@ def transfer_issue(
                 id=store.next_id(),
                 repo=new.id,
                 number=new.last_number,
+                assignees=(),
                 labels=tuple(
                     label.id
                     for label in store.labels.of(new.id)

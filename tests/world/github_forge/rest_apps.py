@@ -8,9 +8,10 @@ from collections.abc import Mapping
 from typing import Final
 
 from aiohttp import web
-from msgspec import Struct, field, json
+from msgspec import field, json
 
 from brat.forge.resources.hook_resource import Delivery
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.request_gate import secret_of
 from brat.forge.rest.rest_call import (
     MOST_PER_PAGE,
@@ -38,7 +39,7 @@ _NOT_COVERED: Final = (
 )
 
 
-class NewToken(Struct):
+class NewToken(Body):
     """The body of `POST access_tokens`; what is left out is not reduced."""
 
     repositories: tuple[str, ...] | None = None

@@ -3,10 +3,11 @@
 https://docs.github.com/en/rest/repos/webhooks
 """
 
-from msgspec import Struct, json
+from msgspec import json
 from msgspec.structs import replace
 
 from brat.forge.resources.hook_resource import Delivery, Hook
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.rest.rest_hooks import (
     CONFIG,
@@ -20,7 +21,7 @@ from brat.forge.wire.http_refusals import fault, not_found
 from tests.world.github_forge import hook_views as views
 
 
-class NewHook(Struct, forbid_unknown_fields=True):
+class NewHook(Body):
     """The body of `POST hooks`."""
 
     config: HookConfig
@@ -29,11 +30,13 @@ class NewHook(Struct, forbid_unknown_fields=True):
     active: bool = True
 
 
-class HookChange(Struct):
+class HookChange(Body):
     """The body of `PATCH hooks/{id}`; what is left out stays."""
 
     config: HookConfig | None = None
     events: tuple[str, ...] | None = None
+    add_events: tuple[str, ...] = ()
+    remove_events: tuple[str, ...] = ()
     active: bool | None = None
 
 
@@ -92,9 +95,15 @@ async def change_hook(call: Call) -> Answer:
     active = hook.active if asked.active is None else asked.active
     with call.store.change():
         hook = call.store.hooks.put(
-            replace(hook, events=asked.events or hook.events, active=active)
+            replace(hook, events=_heard(hook, asked), active=active)
         )
     return Answer(_shown(call, hook))
+
+
+def _heard(hook: Hook, asked: HookChange) -> tuple[str, ...]:
+    """Return the events that a hook hears of after a change."""
+    events = (*(asked.events or hook.events), *asked.add_events)
+    return tuple(one for one in dict.fromkeys(events) if one not in asked.remove_events)
 
 
 async def delete_hook(call: Call) -> Answer:

@@ -3,9 +3,8 @@
 https://docs.github.com/en/rest/git/refs
 """
 
-from msgspec import Struct
-
 from brat.forge.resources import commit_resource
+from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.storage.git_storage import Move
 from brat.forge.storage.token_store import Caller
@@ -13,14 +12,14 @@ from brat.forge.wire.http_refusals import Refused
 from tests.world.github_forge import commit_views
 
 
-class NewRef(Struct, forbid_unknown_fields=True):
+class NewRef(Body):
     """The body of `POST git/refs`."""
 
     ref: str
     sha: str
 
 
-class RefChange(Struct, forbid_unknown_fields=True):
+class RefChange(Body):
     """The body of `PATCH git/refs/{ref}`."""
 
     sha: str
