@@ -9,4 +9,4 @@ SCRIPT = Path(__file__).with_name("pygithub_story.py")
 
 
 async def test_it_sees_what_it_did(tmp_path: Path) -> None:
-    assert await told(tmp_path, sys.executable, str(SCRIPT)) == SEEN
+    assert await told(tmp_path, sys.executable, "-I", str(SCRIPT)) == SEEN
