@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from brat.forge import Forge
+from tests.contract.sent_events import SENT
 from tests.contract.webhook_schemas import webhooks
 from tests.forge.mutations import mutate
 from tests.forge.running import dispatch, ended, hasty
@@ -14,45 +15,6 @@ from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.receiver import Receiver, receiving
 
 pytestmark = pytest.mark.needs("npm")
-SENT = {
-    "check_run.completed",
-    "check_run.created",
-    "create",
-    "delete",
-    "issue_comment.created",
-    "issue_comment.deleted",
-    "issue_comment.edited",
-    "issues.assigned",
-    "issues.closed",
-    "issues.deleted",
-    "issues.edited",
-    "issues.labeled",
-    "issues.locked",
-    "issues.opened",
-    "issues.reopened",
-    "issues.transferred",
-    "issues.unassigned",
-    "issues.unlabeled",
-    "issues.unlocked",
-    "ping",
-    "pull_request.assigned",
-    "pull_request.closed",
-    "pull_request.edited",
-    "pull_request.labeled",
-    "pull_request.locked",
-    "pull_request.opened",
-    "pull_request.reopened",
-    "pull_request.synchronize",
-    "pull_request.unlabeled",
-    "pull_request_review.dismissed",
-    "pull_request_review.edited",
-    "pull_request_review.submitted",
-    "push",
-    "status",
-    "workflow_run.completed",
-    "workflow_run.in_progress",
-    "workflow_run.requested",
-}
 HEARD_BY = "actions", "checks", "contents", "issues", "pull_requests", "statuses"
 """The permissions that an App needs to hear of all these."""
 
@@ -97,8 +59,13 @@ async def work(here: Town, heard: Receiver) -> None:
     await here.ask("PUT", mine, {"body": "Fine."}, by="alice")
     await here.ask("PUT", f"{mine}/dismissals", {"message": "Old."}, by="alice")
     await here.post(f"issues/{number}/assignees", {"assignees": ["alice"]})
-    await here.ask("PUT", f"issues/{number}/lock", {}, by="alice")
+    await here.ask("DELETE", f"issues/{number}/assignees", {"assignees": ["alice"]})
+    for method in ("PUT", "DELETE"):
+        await here.ask(method, f"issues/{number}/lock", by="alice")
     await here.ask("PATCH", path, {"title": "Other", "body": "More."})
+    await checkout.git("push", "--quiet", "origin", "origin/main:refs/heads/side")
+    for base in ("side", "main"):
+        await here.ask("PATCH", path, {"base": base})
     for state in ("closed", "open"):
         await here.ask("PATCH", path, {"state": state})
     await checkout.git("rm", "--quiet", "README.md")

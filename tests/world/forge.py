@@ -13,11 +13,14 @@ from typing import Any
 import httpx
 
 from brat.forge import Ci, Forge, How, Settings, serving
+from brat.forge.rest.rest_call import Extension
 from brat.forge.service.run_launcher import LIKE_GITHUB
+from brat.forge.service.running_forge import Service
 from brat.forge.traffic_recording import Exchange
 from grite import git
 from grite.git import Completed
 from tests.contract.openapi import github as contract
+from tests.contract.sent_events import SENT
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.injected_faults import Faults
 
@@ -181,6 +184,7 @@ async def town(
 ) -> AsyncIterator[Town]:
     """Serve a forge; at the end nothing may have gone against GitHub's contract."""
     faults: list[str] = []
+    sent: set[str] = set()
     asked_for = Faults(forge.folder)
 
     def judge(exchange: Exchange) -> None:
@@ -192,9 +196,19 @@ async def town(
                 f"{exchange.method} {exchange.path} ended with a server error"
             )
 
+    def extended(service: Service) -> Extension:
+        service.events.heard_by.append(
+            lambda _, __, kind, ___: sent.add(".".join(filter(None, kind)))
+        )
+        return github(service)
+
     async with (
         httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client,
-        serving(forge, how=how, observe=judge, extend=github) as url,
+        serving(forge, how=how, observe=judge, extend=extended) as url,
     ):
         yield Town(forge, url, tokens, client, folder)
+    faults += (
+        f"{kind} is sent, but not in the story of test_payloads.py"
+        for kind in sorted(sent - SENT)
+    )
     assert not faults, "\n".join(faults)

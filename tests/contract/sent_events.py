@@ -1,0 +1,47 @@
+"""The events that the forge sends. tests/forge/test_payloads.py makes it send each."""
+
+from typing import Final
+
+SENT: Final = frozenset(
+    {
+        "check_run.completed",
+        "check_run.created",
+        "create",
+        "delete",
+        "issue_comment.created",
+        "issue_comment.deleted",
+        "issue_comment.edited",
+        "issues.assigned",
+        "issues.closed",
+        "issues.deleted",
+        "issues.edited",
+        "issues.labeled",
+        "issues.locked",
+        "issues.opened",
+        "issues.reopened",
+        "issues.transferred",
+        "issues.unassigned",
+        "issues.unlabeled",
+        "issues.unlocked",
+        "ping",
+        "pull_request.assigned",
+        "pull_request.closed",
+        "pull_request.edited",
+        "pull_request.labeled",
+        "pull_request.locked",
+        "pull_request.opened",
+        "pull_request.reopened",
+        "pull_request.synchronize",
+        "pull_request.unassigned",
+        "pull_request.unlabeled",
+        "pull_request.unlocked",
+        "pull_request_review.dismissed",
+        "pull_request_review.edited",
+        "pull_request_review.submitted",
+        "push",
+        "status",
+        "workflow_run.completed",
+        "workflow_run.in_progress",
+        "workflow_run.requested",
+    }
+)
