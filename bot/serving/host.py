@@ -28,11 +28,13 @@ from bot.settings.bot_settings import Settings
 from bot.settings.clock import wall_clock
 from bot.settings.quota import HOUR_MS
 from bot.settings.service_settings import ServiceSettings
+from convoy.text.plaintext import cut
 from grite.errors import BratError
 
 AGAIN_S: Final = 1.0
 AGAIN_MOST_S: Final = 300.0
 RELEASE_S: Final = 5.0
+WHY_CHARS: Final = 1_000
 
 _log: Final = logging.getLogger(__name__)
 
@@ -48,6 +50,8 @@ class Served:
     """None: the loop is not open."""
     trouble: str = ""
     """Why the loop could not run."""
+    fault: str = ""
+    """The last trouble that was a fault of ours, whose place was logged."""
 
 
 class Host:
@@ -185,9 +189,10 @@ class Host:
             try:
                 await self._run(one)
             except Exception as error:  # noqa: BLE001  other repositories go on
-                one.loop, one.trouble = None, str(error) or repr(error)
+                one.loop, one.trouble = None, cut(str(error) or repr(error), WHY_CHARS)
                 self.tell(f"{name}: {one.trouble}; tried again in {again_s:.0f} s")
-                if not isinstance(error, BratError):
+                if not isinstance(error, BratError) and one.trouble != one.fault:
+                    one.fault = one.trouble
                     _log.exception("%s: a fault of ours", name)
             if wall_clock() - begun > AGAIN_MOST_S * 1000:
                 again_s = AGAIN_S

@@ -11,6 +11,8 @@ from bot.serving.bot_service import Tell
 from bot.serving.installations import Installations
 from grite.errors import BratError
 
+FAULT: Final = "lost deliveries cannot be asked for again: a fault of ours"
+
 _log: Final = logging.getLogger(__name__)
 
 
@@ -39,16 +41,19 @@ class LostDeliveries:
             self._failed(f"lost deliveries cannot be asked for again: {error}")
             return
         except Exception:  # noqa: BLE001  serving goes on
-            self._failed("lost deliveries cannot be asked for again: a fault of ours")
-            _log.exception("lost deliveries: a fault of ours")
+            if self._failed(FAULT):
+                _log.exception("lost deliveries: a fault of ours")
             return
         self.trouble = ""
         self._metrics.redelivered.inc(asked)
         if asked:
             self._tell(f"asked the forge to send {asked} deliveries again")
 
-    def _failed(self, why: str) -> None:
+    def _failed(self, why: str) -> bool:
+        """Count a failure, and tell it if it is new; return whether it is."""
         self._metrics.redelivery_failures.inc()
-        if self.trouble != why:
+        is_new = self.trouble != why
+        if is_new:
             self.trouble = why
             self._tell(why)
+        return is_new

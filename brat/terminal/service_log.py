@@ -10,27 +10,34 @@ from typing import Final
 import structlog
 from structlog.processors import ExceptionRenderer, JSONRenderer
 from structlog.stdlib import BoundLogger, LoggerFactory, ProcessorFormatter
-from structlog.tracebacks import ExceptionDictTransformer
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor, WrappedLogger
 
 from brat.terminal.console import LogForm, Tell
+from brat.terminal.short_traceback import short_traceback
+from grite import git
 
+LINE_CHARS: Final = 2_000
 _STAMPED: Final[tuple[Processor, ...]] = (
     structlog.stdlib.add_log_level,
     structlog.stdlib.add_logger_name,
     structlog.processors.TimeStamper(fmt="iso", utc=True),
 )
-# Without local variables: one of them may hold a token.
 _PEOPLE: Final = structlog.dev.ConsoleRenderer(
     colors=False,
     pad_event_to=0,
-    exception_formatter=structlog.dev.plain_traceback,
+    exception_formatter=structlog.dev.plain_traceback,  # there is none left by then
 )
-_MACHINES: Final = ExceptionRenderer(ExceptionDictTransformer(show_locals=False))
 _SHOWN: Final[Mapping[LogForm, tuple[Processor, ...]]] = {
     LogForm.TEXT: (_PEOPLE,),
-    LogForm.JSON: (_MACHINES, JSONRenderer()),
+    LogForm.JSON: (JSONRenderer(),),
 }
+
+
+def _cut(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
+    """Keep a line short, and without secrets, whoever wrote it."""
+    text = str(line["event"])[: 2 * LINE_CHARS]
+    line["event"] = git.redacted(text)[:LINE_CHARS]
+    return line
 
 
 def journal(form: LogForm) -> Tell:
@@ -42,7 +49,12 @@ def journal(form: LogForm) -> Tell:
     handler.setFormatter(
         ProcessorFormatter(
             foreign_pre_chain=_STAMPED,
-            processors=(ProcessorFormatter.remove_processors_meta, *_SHOWN[form]),
+            processors=(
+                ProcessorFormatter.remove_processors_meta,
+                ExceptionRenderer(short_traceback),
+                _cut,
+                *_SHOWN[form],
+            ),
         )
     )
     logging.basicConfig(handlers=[handler], level=logging.INFO, force=True)

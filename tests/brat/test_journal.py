@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -73,3 +74,99 @@ def test_nor_when_a_task_of_the_event_loop_fails_and_nobody_asks_for_its_result(
     assert TOKEN not in said
     assert "never retrieved" in said
     assert "asking failed" in said
+
+
+def _deep(frames: int, text: str) -> None:
+    if frames:
+        _deep(frames - 1, text)
+    raise ValueError(text)
+
+
+def _logged(error: BaseException) -> None:
+    logging.getLogger("bot.serving.host").error("o/r: a fault of ours", exc_info=error)
+
+
+@pytest.mark.parametrize("form", list(LogForm))
+def test_a_fault_with_a_message_of_megabytes_and_many_frames_is_logged_at_once(
+    form: LogForm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    journal(form)
+    with pytest.raises(ValueError, match="xxx") as caught:
+        _deep(200, "xxx " * 1_250_000)
+
+    took = []
+    for _ in range(5):  # the machine may be busy with something else
+        begun = time.perf_counter()
+        _logged(caught.value)
+        took.append(time.perf_counter() - begun)
+
+    assert min(took) < 0.01
+    said = capsys.readouterr().err
+    assert len(said.splitlines()) < 5 * 40
+    assert len(said) < 5 * 4000
+    assert "tests/brat/test_journal.py" in said
+    assert "... 191 more" in said
+
+
+async def test_the_event_loop_goes_on_while_a_large_fault_is_logged(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    journal(LogForm.TEXT)
+    with pytest.raises(ValueError, match="x") as caught:
+        _deep(200, "x" * 5_000_000)
+    loop = asyncio.get_running_loop()
+    stood_s = []
+    for _ in range(5):
+        due = loop.time()
+        loop.call_soon(_logged, caught.value)
+        await asyncio.sleep(0)
+        stood_s.append(loop.time() - due)
+
+    assert min(stood_s) < 0.01
+
+
+def test_causes_and_groups_are_told_in_few_lines(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    journal(LogForm.TEXT)
+    error: Exception = ValueError("the first")
+    for number in range(40):
+        group = ExceptionGroup(f"group {number}", [error, *[KeyError("k")] * 50])
+        group.__cause__ = OSError("a cause")
+        error = group
+
+    _logged(error)
+
+    said = capsys.readouterr().err
+    assert "ExceptionGroup: group 39" in said
+    assert "one of the group ExceptionGroup: group 38" in said
+    assert "after OSError: a cause" in said
+    assert len(said.splitlines()) < 40
+
+
+def test_an_exception_that_cannot_be_told_is_logged_all_the_same(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    class Mute(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError("no text")
+
+    journal(LogForm.TEXT)
+
+    _logged(Mute())
+
+    assert "(its text cannot be made: RuntimeError)" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("form", list(LogForm))
+def test_a_token_in_a_message_is_never_logged(
+    form: LogForm, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tell = journal(form)
+
+    tell(f"cannot reach https://x-access-token:{TOKEN}@example.org/ {'x' * 5000}")
+    _logged(OSError(f"{'y' * 280} {TOKEN}"))
+
+    said = capsys.readouterr().err
+    assert TOKEN[:12] not in said
+    assert len(said) < 6000

@@ -147,6 +147,24 @@ async def test_one_that_is_broken_does_not_hold_up_the_others(here: Town) -> Non
         await until(said, deadline_s=60)
 
 
+async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
+    here: Town, caplog: pytest.LogCaptureFixture
+) -> None:
+    told = hosting(here, repositories=(REPO,), sweep_s=0.2)
+    (told.of(REPO, None).folder / "feed.key").mkdir(parents=True)
+    lines: list[str] = []
+    async with hosted(told, lines.append) as host:
+
+        async def tried_again() -> bool:
+            return len([line for line in lines if "tried again in" in line]) > 1
+
+        await until(tried_again, deadline_s=60)
+
+        assert host.served[REPO].trouble in lines[-1]
+    places = [one for one in caplog.records if "a fault of ours" in one.message]
+    assert len(places) == 1
+
+
 async def test_one_that_is_slow_does_not_hold_up_the_others(
     here: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
