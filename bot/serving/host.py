@@ -75,6 +75,8 @@ class Host:
         self._trouble = ""
         self.broken: dict[int, str] = {}
         """The installations that do not show their repositories, and why."""
+        self.unserved: dict[str, str] = {}
+        """The repositories that have no place on the disk, and why."""
         self.lost: LostDeliveries | None = None
         """None: nothing is delivered."""
 
@@ -102,6 +104,7 @@ class Host:
             yield self.lost.trouble
         for number, why in self.broken.items():
             yield _hides(number, why)
+        yield from self.unserved.values()
 
     def roster_changed(self) -> None:
         """Make the next look at the App's installations come at once."""
@@ -158,11 +161,21 @@ class Host:
             self.tell(f"{gone}: served no more")
             self._tasks.pop(gone).cancel()
             del self.served[gone]
+        unserved: dict[str, str] = {}
         for key, name in names.items():
-            if key not in self.served:
+            if key in self.served:
+                continue
+            try:
                 one = self._new(name, wanted[name])
-                self.served[key] = one
-                self._tasks[key] = group.create_task(self._serve(one), name=name)
+            except OSError as error:  # tried again with the next look at the roster
+                unserved[name] = f"{name} cannot be served: {error}"
+                continue
+            self.served[key] = one
+            self._tasks[key] = group.create_task(self._serve(one), name=name)
+        for name, why in unserved.items():
+            if self.unserved.get(name) != why:
+                self.tell(why)
+        self.unserved = unserved
 
     def _new(self, name: str, installation: int | None) -> Served:
         settings = self.hosting.of(name, installation)
