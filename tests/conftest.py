@@ -14,7 +14,7 @@ import httpx
 import pytest
 from hypothesis import Phase, settings
 
-pytest_plugins = ["pytester"]
+pytest_plugins = ["pytester", "tests.world.secret_sweep"]
 
 settings.register_profile("ci", derandomize=True, deadline=None)
 settings.register_profile("deep", max_examples=2000, deadline=None)

@@ -13,10 +13,11 @@ from bot.forge.rest import Rest
 from bot.repository.mirror import Mirror
 from tests.bot.history import History
 from tests.bot.logs import Open
+from tests.world.given_secrets import given
 from tests.world.hand import HandTime
 
 API = "https://api.example.org"
-TOKEN = "made-up-token"
+TOKEN = given("made-up-token")
 
 
 @pytest.fixture

@@ -15,9 +15,10 @@ from bot.door.delivery_inbox import Inbox, Request
 from bot.door.wake import Wake
 from bot.door.webhooks import PATH, Door, Place
 from bot.serving.bot_service import listening
+from tests.world.given_secrets import given
 
-SECRET = "made-up-webhook-secret"
-PREVIOUS = "the-secret-before-that-one"
+SECRET = given("made-up-webhook-secret")
+PREVIOUS = given("the-secret-before-that-one")
 GUID = "72d3162e-cc78-11e3-81ab-4c9367dc0958"
 ASKED = Request(issue=7, title="Fix it", text="All of it.", by="ann")
 

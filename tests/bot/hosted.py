@@ -7,6 +7,9 @@ from pathlib import Path
 from bot.settings.bot_settings import Settings
 from brat.forge import Forge
 from tests.world.forge import REPO, Town, make_source, settle_in, town
+from tests.world.given_secrets import given
+
+SECRET = given("made-up-secret-of-the-webhook")
 
 
 @asynccontextmanager
@@ -24,7 +27,7 @@ def settings(here: Town, **given: object) -> Settings:
         "repository": REPO,
         "api_url": f"{here.url}/api/v3",
         "git_url": here.url,
-        "secret": "made-up-secret-of-the-webhook",
+        "secret": SECRET,
         "folder": here.folder / "bot",
         "push_gap_s": 0,
         **given,

@@ -14,10 +14,11 @@ from bot.feed.oidc import Issuer
 from bot.feed.repository_feed import Feed
 from bot.serving.bot_service import listening, with_feed
 from runner.inputs.feed_address import FeedAddress
+from tests.world.given_secrets import given
 from tests.world.rules import NAME, Rules, spec
 
 REPO = "pat/project"
-READER = "made-up-token-of-readers"
+READER = given("made-up-token-of-readers")
 SESSION = f"{NAME}/1/1"
 AUDIENCE = "https://brat.example.com"
 WORKFLOW = f"{REPO}/.github/workflows/brat-task-live.yml@refs/heads/main"
@@ -54,7 +55,11 @@ class Hall:
         url = f"http://127.0.0.1:{self.port}{handover.PATH}/{REPO}/{session}"
         return FeedAddress(
             url,
-            session_tokens.token_of(session_tokens.key_of(self.folder), REPO, session),
+            given(
+                session_tokens.token_of(
+                    session_tokens.key_of(self.folder), REPO, session
+                )
+            ),
         )
 
     async def send(

@@ -19,8 +19,9 @@ from convoy.model.records import EngineSpec, Gate, Limits
 from grite import chunk
 from grite.event import CommentAdded, Event
 from grite.wal import Log
+from tests.world.given_secrets import given, given_in, written
 
-TOKEN = "made-up-secret-0123456789"
+TOKEN = given("made-up-secret-0123456789")
 SESSION = "0123456789abcdef" * 2
 CONVOY, TASK, ATTEMPT = "fix-login-7", 2, 1
 WAIT_S = 45
@@ -178,7 +179,9 @@ class Forge:
             "GITHUB_WORKSPACE": str(self.root / "work"),
             **changes,
         }
-        return {name: value for name, value in env.items() if value is not None}
+        told = {name: value for name, value in env.items() if value is not None}
+        given_in(told)
+        return told
 
     def start(
         self, env: Mapping[str, str], cwd: Path | None = None, fds: Sequence[int] = ()
@@ -202,7 +205,7 @@ class Forge:
                 out, err = job.communicate(timeout=WAIT_S)
             finally:
                 job.kill()
-        return Left(job.returncode, out, err, self.root / "result")
+        return Left(job.returncode, out, written(err), self.root / "result")
 
     def run(self, started: TaskStarted, **changes: str | None) -> Left:
         """Run a task to its end."""

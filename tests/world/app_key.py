@@ -10,10 +10,13 @@ from cryptography.hazmat.primitives.serialization import (
     PublicFormat,
 )
 
+from tests.world.given_secrets import given
+
 
 def pair(name: str = "brat") -> tuple[str, str]:
     """Return a private and a public key in PEM; another `name`, another pair."""
-    return _made(name)
+    private, public = _made(name)
+    return given(private), public
 
 
 @cache

@@ -23,6 +23,7 @@ from tests.contract.openapi import github as contract
 from tests.contract.sent_events import SENT
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.injected_faults import Faults
+from tests.world.given_secrets import given
 
 Json = Any
 REPO = "alice/app"
@@ -56,7 +57,7 @@ def settle_in(forge: Forge, source: Path) -> dict[str, str]:
     tokens = {short: forge.add_token(login) for short, login in names.items()}
     tokens["mallory"] = forge.add_token("mallory")
     tokens["reader"] = forge.add_token("brat[bot]", scope="read")
-    return tokens
+    return {short: given(token) for short, token in tokens.items()}
 
 
 class Checkout:

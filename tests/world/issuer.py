@@ -16,8 +16,9 @@ from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from bot.serving.bot_service import listening
+from tests.world.given_secrets import given
 
-ASKS = "made-up-secret-of-one-job"
+ASKS = given("made-up-secret-of-one-job")
 LASTS_S = 300
 NONE: Mapping[str, object] = {}
 

@@ -18,11 +18,12 @@ from brat.forge import Forge
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.given_secrets import given
 from tests.world.tls import tls_before
 
 PRIVATE = "alice/lib"
-API_TOKEN = "made-up-token-of-a-program"
-CLIENT_SECRET = "made-up-client-secret"
+API_TOKEN = given("made-up-token-of-a-program")
+CLIENT_SECRET = given("made-up-client-secret")
 NAME = "fix-it-1"
 
 

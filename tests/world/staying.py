@@ -4,6 +4,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from tests.world.given_secrets import given_in
 from tests.world.terminal import BRAT, Terminal
 
 
@@ -12,6 +13,7 @@ def typed(
     terminal: Terminal, *words: str, **variables: str
 ) -> Iterator[subprocess.Popen[str]]:
     """Type a command that stays, in a shell with these variables, too."""
+    given_in(variables)
     process = subprocess.Popen(
         [BRAT, *words],
         cwd=terminal.cwd,

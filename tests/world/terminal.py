@@ -11,6 +11,8 @@ from pathlib import Path
 import psutil
 from msgspec import Struct
 
+from tests.world.given_secrets import given_in, written
+
 BRAT = Path(sys.executable).with_name("brat")
 DEADLINE_S = 300.0
 
@@ -46,8 +48,10 @@ class Terminal:
 
     def type(self, line: str, deadline_s: float = DEADLINE_S) -> Said:
         """Run one line as it would be typed: a program and its arguments."""
+        words = shlex.split(line)
+        given_in(dict(word.split("=", 1) for word in words if "=" in word))
         done = subprocess.run(
-            shlex.split(line),
+            words,
             cwd=self.cwd,
             env=self.environment(),
             stdin=subprocess.DEVNULL,
@@ -56,7 +60,7 @@ class Terminal:
             timeout=deadline_s,
             check=False,
         )
-        return Said(done.returncode, done.stdout, done.stderr)
+        return Said(done.returncode, done.stdout, written(done.stderr))
 
     def done(self, line: str) -> str:
         """Type a line that must succeed; return its output without the last newline."""

@@ -13,9 +13,10 @@ from runner.engines.engine_events import Said
 from runner.engines.row import Call, Key
 from runner.proxy.proxy_protocol import Caps, Dialect, Model, ProxyOrder
 from runner.session.proxy_client import ProxyClient
+from tests.world.given_secrets import given
 
-KEY = "made-up-key-0123456789"
-TOKEN = "made-up-token-0123456789"
+KEY = given("made-up-key-0123456789")
+TOKEN = given("made-up-token-0123456789")
 
 
 @dataclass

@@ -26,6 +26,7 @@ from brat.forge.wire.urls import node_id
 from grite.errors import BratError
 from tests.world.github_forge.app_events import manifest_faults, may_hear
 from tests.world.github_forge.app_records import App, Installation
+from tests.world.given_secrets import given
 
 TOKEN_LASTS: Final = timedelta(hours=1)
 JWT_LASTS_S: Final = 600
@@ -190,7 +191,7 @@ class Apps:
             permissions=permissions,
             expires_at=iso(self._forge.clock() + TOKEN_LASTS),
         )
-        return self._forge.keys.add(bot, access=access), access
+        return given(self._forge.keys.add(bot, access=access)), access
 
     def caller(self, signed: str) -> Caller:
         """Return the App that signed a token.

@@ -25,6 +25,7 @@ from tests.world.github_forge.app_events import manifest_faults
 from tests.world.github_forge.app_records import App
 from tests.world.github_forge.apps import Apps, NewApp, app_itself
 from tests.world.github_forge.sign_in import signed_in
+from tests.world.given_secrets import given
 
 _REFUSED: Final = (
     "Invalid GitHub App configuration\n"
@@ -102,7 +103,7 @@ class Manifests:
     def _made(self, told: Manifest, owner: str) -> _Made:
         slug = re.sub(r"[^a-z0-9]+", "-", told.name.lower()).strip("-")
         private, public = pair(slug)
-        secret, hook_secret = secrets.token_hex(20), secrets.token_hex(20)
+        secret, hook_secret = (given(secrets.token_hex(20)) for _ in range(2))
         hook = told.hook_attributes
         new = NewApp(
             slug=slug,

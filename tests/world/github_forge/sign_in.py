@@ -24,6 +24,7 @@ from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.token_store import digest
 from tests.world.github_forge.app_records import App
 from tests.world.github_forge.apps import Apps
+from tests.world.given_secrets import given
 
 CODE_LASTS: Final = timedelta(minutes=10)
 TOKEN_LASTS_S: Final = 28_800
@@ -103,7 +104,9 @@ class OAuth:
         if grant.challenge and _of(form.get("code_verifier", "")) != grant.challenge:
             return _refused(*_BAD_CODE)
         told = {
-            "access_token": self._forge.add_token(grant.user.login, scope="read"),
+            "access_token": given(
+                self._forge.add_token(grant.user.login, scope="read")
+            ),
             "expires_in": TOKEN_LASTS_S,
             "scope": "",
             "token_type": "bearer",
