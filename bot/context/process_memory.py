@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from bot.context.item_failures import Failures
 from bot.context.overlapping_looks import Looks
 
 
@@ -36,5 +37,6 @@ class ProcessMemory:
     """The looks for comments; None: there was none yet."""
     issues: Looks | None = None
     """The looks for issues; None: there was none yet."""
+    failures: Failures = field(default_factory=Failures)
     ended: dict[int, int] = field(default_factory=dict)
     """When each run was first seen to have ended, unix ms."""

@@ -7,11 +7,7 @@ twice. So a write is repeated only after it has had time to show and was not fou
 from dataclasses import dataclass
 
 from bot.context.bot_context import BotContext
-from grite.errors import Unavailable
-
-
-class Unsettled(Unavailable):
-    """The action may have been done a moment ago; look for its result again first."""
+from bot.context.item_failures import Unsettled
 
 
 @dataclass(frozen=True)

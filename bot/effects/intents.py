@@ -6,8 +6,10 @@ by its key: the answer to an earlier try may have been lost.
 
 from typing import assert_never
 
+from bot.context.alone import alone
 from bot.context.bot_context import BotContext
-from bot.context.retries import Try, Unsettled, another_try, failed_try
+from bot.context.item_failures import Unsettled
+from bot.context.retries import Try, another_try, failed_try
 from bot.effects import notifications
 from bot.effects.projections import comment_key, show
 from bot.messages.pull_request_texts import (
@@ -18,8 +20,9 @@ from bot.messages.pull_request_texts import (
 from bot.requests.boxes import convoy_comment
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
+from convoy.model.set_aside import show_item
 from convoy.model.state import Convoy, Intent
-from convoy.owed.actions import CancelRun, Do, Effect, Show
+from convoy.owed.actions import SHOWN, CancelRun, Do, Effect, Show
 from grite.errors import Unavailable
 
 
@@ -37,8 +40,8 @@ async def perform(context: BotContext, effect: Effect) -> NoteDone | None:
         case CancelRun(run=run, force=force):
             await context.github.runs.cancel(run, force=force)
             return None
-        case Show(convoy=name):
-            await show(context, context.mirror.state.convoys[name])
+        case Show(convoy=name, part=part):
+            await show(context, context.mirror.state.convoys[name], part)
             return None
         case _:
             assert_never(effect)
@@ -155,7 +158,9 @@ async def _said(context: BotContext, issue: int, now: Try) -> int | None:
 
 
 async def _finish(context: BotContext, convoy: Convoy) -> int:
-    await show(context, convoy)
+    for part in SHOWN:
+        with alone(context, show_item(convoy.name, part)):
+            await show(context, convoy, part)
     if convoy.state == "complete":
         await context.github.close_issue(convoy.issue, "completed")
     return convoy.issue

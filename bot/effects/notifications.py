@@ -14,10 +14,10 @@ from typing import Final
 import httpx
 
 from bot.context.bot_context import BotContext
+from bot.context.item_failures import NotYet
 from bot.context.process_memory import Delay
 from bot.messages.notification_text import notification_text
 from convoy.model.state import Convoy, Intent
-from grite.errors import Unavailable
 
 TOLD, GIVEN_UP = 1, 0
 TRIES: Final = 5
@@ -33,14 +33,14 @@ async def send(context: BotContext, convoy: Convoy, intent: Intent) -> int:
     """Notify the webhook; return 1, or 0 without a webhook or when giving up.
 
     Raises:
-        Unavailable: the notification did not arrive; it is tried again later.
+        NotYet: the notification did not arrive; it is tried again later.
     """
     url = context.settings.notify_url
     if not url:
         return GIVEN_UP
     before = context.memory.delays.get(intent.key, Delay(0, 0))
     if context.clock() < before.next_at:
-        raise Unavailable(before.why)
+        raise NotYet(before.why)
     fault, lasting = await _post(
         url, notification_text(context.settings, convoy, intent)
     )
@@ -56,7 +56,7 @@ async def send(context: BotContext, convoy: Convoy, intent: Intent) -> int:
     why = f"{intent.key}: the webhook {fault}; tried again later"
     next_at = context.clock() + round(wait_s * 1000)
     context.memory.delays[intent.key] = Delay(tries, next_at, why)
-    raise Unavailable(why)
+    raise NotYet(why)
 
 
 async def _post(url: str, text: str) -> tuple[str, bool]:

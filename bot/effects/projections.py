@@ -13,7 +13,7 @@ from bot.messages.convoy_labels import NO, labels, labels_key
 from bot.requests.boxes import convoy_comment
 from convoy.model import ids
 from convoy.model.state import Convoy
-from convoy.owed.actions import Effect, Show
+from convoy.owed.actions import Effect, Show, Shown
 
 TICK_MS: Final = 600_000
 """How long a tick without a delivery is kept; after that the box is emptied."""
@@ -26,11 +26,17 @@ def is_shown(context: BotContext, effect: Effect) -> bool:
     convoy = context.mirror.state.convoys[effect.convoy]
     if convoy.held == NO:
         return True
-    have, _ = labels(convoy, context.settings.label)
-    if context.memory.shown.get(labels_key(convoy)) != have or convoy_checks.owed(
-        context, convoy
-    ):
-        return False
+    match effect.part:
+        case "labels":
+            have, _ = labels(convoy, context.settings.label)
+            return context.memory.shown.get(labels_key(convoy)) == have
+        case "checks":
+            return not convoy_checks.owed(context, convoy)
+        case "comment":
+            return _is_said(context, convoy)
+
+
+def _is_said(context: BotContext, convoy: Convoy) -> bool:
     if convoy.comment is None:
         return True
     seen = context.memory.shown.get(comment_key(convoy), "")
@@ -39,17 +45,21 @@ def is_shown(context: BotContext, effect: Effect) -> bool:
     return unticked(seen) == convoy_comment(convoy)
 
 
-async def show(context: BotContext, convoy: Convoy) -> None:
-    """Bring the convoy's comment, checks and labels up to date; idempotent.
+async def show(context: BotContext, convoy: Convoy, part: Shown) -> None:
+    """Bring a part of what people see of the convoy up to date; idempotent.
 
     Writes only what differs from what the forge was last seen to show.
     """
     if convoy.held == NO:
         return
-    await _show_labels(context, convoy)
-    await convoy_checks.show(context, convoy)
-    if convoy.comment is not None:
-        await _show_comment(context, convoy, convoy.comment)
+    match part:
+        case "labels":
+            await _show_labels(context, convoy)
+        case "checks":
+            await convoy_checks.show(context, convoy)
+        case "comment":
+            if convoy.comment is not None:
+                await _show_comment(context, convoy, convoy.comment)
 
 
 async def _show_comment(context: BotContext, convoy: Convoy, number: int) -> None:

@@ -62,6 +62,11 @@ class GitHub:
         """Have `check` called just before each write is sent; it may raise."""
         self._rest.guard = check
 
+    @property
+    def answers(self) -> int:
+        """How often the forge has answered, even with a no."""
+        return self._rest.answers
+
     async def token(self) -> str:
         """Return a token that is valid for minutes; git may use it too."""
         return await self._rest.tokens.token()

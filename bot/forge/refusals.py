@@ -1,7 +1,7 @@
 """Refusals as data: which rule said no, whether it passes, and what would help.
 
-What forges and hooks write is text of strangers: it is shown cleaned, cut, and as code,
-so that no name, link or number in it works.
+What forges and hooks write is text of strangers: it is cleaned and cut here, and
+escaped where it is shown.
 """
 
 import re
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from bot.forge.refusal_table import ROWS, UNKNOWN, RefusalRow
 from bot.forge.rest import Refused
-from bot.markdown.code_span import code_span
+from convoy.text.plaintext import clean, shortened
 
 SAID_CHARS: Final = 300
 _NOUNS: Final = (
@@ -46,7 +46,7 @@ class Refusal(Struct, frozen=True):
     helps: str
     """What a person can do: one sentence."""
     why: str
-    """What was refused and what the forge said, for people: bounded Markdown."""
+    """What was refused and what the forge said, for people: plain text, bounded."""
 
 
 def of_rest(error: Refused) -> Refusal:
@@ -68,7 +68,7 @@ def of_push(said: str, ref: str) -> Refusal:
     """
     branch = ref.removeprefix("refs/heads/")
     noun = "branch " if branch != ref else ""
-    what = f"the push of {noun}{code_span(branch)}" if ref else "the push"
+    what = f"the push of {noun}{branch}" if ref else "the push"
     row = _row([row for row in ROWS if row.pushes], said, _status_in(said))
     told = said.strip() or "nothing"
     return _refusal(row, f"the forge refused {what}", told)
@@ -81,7 +81,7 @@ def _row(rows: Sequence[RefusalRow], said: str, status: int) -> RefusalRow:
 
 
 def _refusal(row: RefusalRow, what: str, said: str) -> Refusal:
-    why = f"{what}: {code_span(said, SAID_CHARS)}"
+    why = f"{what}: {_plain(said, SAID_CHARS)}"
     return Refusal(row.rule, row.passing, row.whose, row.helps, why)
 
 
@@ -113,10 +113,15 @@ def _asked(what: str) -> str:
     for pattern, noun in _NOUNS:
         if found := re.fullmatch(pattern, path):
             return noun.format(*found.groups())
-    return code_span(what, 120)
+    return _plain(what, 120)
 
 
 def _status_in(said: str) -> int:
     """Return the HTTP status that git tells of a whole refused request; 0: none."""
     found = re.search(r"(?:returned error:|HTTP) (4\d\d)", said)
     return int(found[1]) if found else 0
+
+
+def _plain(text: str, most: int) -> str:
+    """Return a stranger's text as one line."""
+    return shortened(" ".join(clean(text).split()), most)

@@ -100,6 +100,8 @@ class Rest:
         self.tokens = StaticToken(token) if isinstance(token, str) else token
         self.guard: Callable[[], None] = lambda: None
         """Called just before each write is sent; it may raise."""
+        self.answers = 0
+        """How often the forge has answered, even with a no."""
         self._wire = Wire(client, api_url)
         self._pace = pace or Pace()
         self._retrying = AsyncRetrying(
@@ -200,6 +202,7 @@ class Rest:
                 if not ask.reads:
                     self.guard()
                 reply = await self._wire.send(ask, token)
+            self.answers += reply.status < HTTPStatus.INTERNAL_SERVER_ERROR
             if self._pace.again(visit, reply):
                 continue
             unknown = reply.own and reply.status == HTTPStatus.UNAUTHORIZED

@@ -57,27 +57,23 @@ class TaskRuns:
                 return run.id
         return None
 
-    async def states(self, wanted: frozenset[int]) -> dict[int, Run]:
-        """Return the states of the wanted task runs.
-
-        A run that the forge no longer knows was deleted, and has ended.
-        """
+    async def listed(self, wanted: frozenset[int]) -> dict[int, Run]:
+        """Return the states of those wanted task runs that the workflow's list has."""
         found: dict[int, Run] = {}
         async for run in self._runs():
             if run.id in wanted:
                 found[run.id] = _run(run)
             if len(found) == len(wanted):
                 break
-        for number in wanted - found.keys():
-            found[number] = await self._run(number)
         return found
 
-    async def _run(self, number: int) -> Run:
+    async def state(self, number: int) -> Run:
+        """Return the state of a run; one that was deleted has ended."""
         url = f"{self._repo}/actions/runs/{number}"
         try:
             return _run(await self._rest.read(payloads.Run, url))
         except Refused as refused:
-            if refused.status != HTTPStatus.NOT_FOUND:
+            if refused.status not in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
                 raise
             return Run(id=number, completed=True)
 

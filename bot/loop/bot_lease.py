@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Final
 
+from bot.context.lease_errors import LeaseTooOld, NotHolder
 from bot.repository.mirror import Mirror
 from grite import lease
-from grite.errors import BratError, Corrupt, Unavailable
+from grite.errors import Corrupt
 from grite.remote import RefUpdate
 from grite.resource import BOT as RESOURCE
 
@@ -28,10 +29,6 @@ FRESH_S: Final = TTL_S / 3
 
 SPARE_S: Final = 10.0
 """How long one write may take: nothing is sent under a lease that ends sooner."""
-
-
-class NotHolder(BratError):
-    """Another bot holds the lease; this one waits."""
 
 
 @dataclass
@@ -77,10 +74,10 @@ class BotLease:
         """Check that the lease lasts long enough for one write.
 
         Raises:
-            Unavailable: the lease may end before the write arrives; nothing was sent.
+            LeaseTooOld: it may end before the write arrives; nothing was sent.
         """
         if not self.sole and not (self.held and self.age_s < TTL_S - SPARE_S):
-            raise Unavailable(
+            raise LeaseTooOld(
                 f"{RESOURCE} has to be renewed before anything is written"
             )
 

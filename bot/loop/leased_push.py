@@ -14,8 +14,6 @@ from grite.remote import RefUpdate
 
 CHECKPOINT_EVENTS: Final = 2_000
 """A checkpoint is due after this many events: a fresh clone folds about as many."""
-REFUSED_MS: Final = 60_000
-"""How long an action that was refused for good is not tried again."""
 
 
 @dataclass(kw_only=True)
@@ -24,8 +22,8 @@ class LeasedPush:
 
     context: BotContext
     lease: BotLease
-    _rejected: tuple[frozenset[str], int, Rejected] | None = None
-    """The last rejected push: its ref moves, when to try it again, and the error."""
+    _checkpoints: bool = True
+    """Whether the remote has not refused a checkpoint yet."""
     _renewing: asyncio.Lock = field(default_factory=asyncio.Lock)
     _sending: Lock = field(default_factory=Lock)
 
@@ -39,22 +37,23 @@ class LeasedPush:
         Raises:
             Conflict: somebody else wrote first.
             NotHolder: somebody else may hold the lease.
-            Rejected: also when the same moves were rejected less than a minute ago.
+            Rejected: the remote refuses a ref, or the whole push.
         """
-        mirror, moves = self.context.mirror, draft.moves()
-        if draft and self._rejected is not None:
-            last, until, why = self._rejected
-            if moves == last and draft.now < until:
-                raise why
+        mirror = self.context.mirror
         update = await asyncio.to_thread(self.lease.renewed, draft.now)
-        if not kept and mirror.since_checkpoint >= CHECKPOINT_EVENTS:
+        if (
+            self._checkpoints
+            and not kept
+            and mirror.since_checkpoint >= CHECKPOINT_EVENTS
+        ):
             kept = await asyncio.to_thread(mirror.checkpoint, draft.now)
         try:
             await asyncio.to_thread(self._send, draft, update, kept)
         except Rejected as error:
-            self._rejected = moves, draft.now + REFUSED_MS, error
-            raise
-        self._rejected = None
+            if not {each.ref for each in error.answer.refused} & {k.ref for k in kept}:
+                raise
+            self._checkpoints = False  # they only make readers faster
+            await asyncio.to_thread(self._send, draft, update, ())
 
     def _send(
         self, draft: Draft, update: RefUpdate, kept: tuple[RefUpdate, ...]

@@ -12,14 +12,18 @@ from typing import Final
 
 from filelock import FileLock
 
+from bot.context.alone import alone
 from bot.context.bot_context import BotContext
+from bot.context.item_failures import NotYet
+from bot.context.lease_errors import LeaseTooOld, NotHolder
 from bot.door.wake import Wake
 from bot.effects import intents
 from bot.effects.projections import is_shown
-from bot.forge.rest import Refused
-from bot.loop.bot_lease import BotLease, NotHolder
+from bot.forge.rest import Limited, Refused
+from bot.loop.bot_lease import BotLease
 from bot.loop.leased_push import LeasedPush
 from bot.loop.observe import observe
+from bot.loop.refused_parts import RefusedParts
 from bot.loop.staging import owed, stage
 from bot.loop.troubles import Troubles
 from bot.messages.replies import Reply
@@ -32,12 +36,18 @@ from bot.verbs.verb import Request
 from convoy.events.bots import StartBot
 from convoy.events.command import Command, Refusal
 from convoy.events.forge_actions import NoteDone
-from convoy.owed.actions import Effect
-from grite.errors import BratError, Conflict, GitFailed, Unavailable
+from convoy.events.set_asides import SetItemAside
+from convoy.owed.actions import Effect, item_of_effect
+from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
 
 ROUNDS: Final = 200
 """The most pushes in one tick; a tick that owes more is a fault of the rules."""
 EFFECTS_AT_ONCE: Final = 8
+PUSHES: Final = "pushes"
+"""The name of the trouble that the remote refused too many pushes."""
+TOO_MANY_REFUSED: Final = (
+    "the remote refused 6 pushes in a minute: only the log is pushed until it is over"
+)
 TRIES: Final = 5
 """How often a request is put to the rules while others write to the log."""
 
@@ -63,6 +73,7 @@ class Loop:
     def __post_init__(self) -> None:
         """Give the context the lease."""
         self.troubles = Troubles(context=self.context, tell=self.tell)
+        self._refused = RefusedParts()
         self._leased = LeasedPush(context=self.context, lease=self.lease)
         self.context.hold = self._leased.hold
 
@@ -81,7 +92,7 @@ class Loop:
                 self.wake.suspect()
                 return True
             self.troubles.over("tick")
-            return bool(self.context.troubles)
+            return bool(self.context.troubles) or self.context.memory.failures.again
 
     async def wait(self, *, again: bool) -> None:
         """Wait until something may have changed, or a failed action may be retried."""
@@ -175,31 +186,74 @@ class Loop:
     async def _rounds(self, parts: frozenset[str]) -> None:
         context = self.context
         if "refs" in parts or self.context.settings.sole:
-            await asyncio.to_thread(context.mirror.look)
-            for notice in context.mirror.notices:
-                self.tell(notice)
-            context.mirror.notices.clear()
+            await self._look()
         self._refuse_unknown()
         for _ in range(ROUNDS):
             await self._pace()
             parts |= self.wake.take()
             context.observed = await observe(context, parts)
             draft = context.draft()
-            accepted = await self._requests(draft, parts)
-            for command in self._noted:
-                draft.submit(command)
-            self._noted.clear()
-            await stage(context, draft)
-            if draft:
-                await self._leased.push(draft)
-                context.memory.fresh |= draft.intended
+            accepted = await self._drafted(draft, parts)
+            wanted = draft or self._refused.only is not None
+            if wanted and not await self._push(draft):
+                continue  # what was refused is left out of the next one
             for delivery in accepted:
                 context.inbox.done(delivery)
             acted = await self._effects()
-            if not draft and not acted:
+            if not draft and not acted and self._refused.only is None:
                 return
             parts = self.wake.take() | (frozenset({"checks"}) if draft else frozenset())
         raise Runaway(f"{ROUNDS} rounds in one tick: {owed(context)[:3]}")
+
+    async def _look(self) -> None:
+        await asyncio.to_thread(self.context.mirror.look)
+        for notice in self.context.mirror.notices:
+            self.tell(notice)
+        self.context.mirror.notices.clear()
+
+    async def _drafted(self, draft: Draft, parts: frozenset[str]) -> list[str]:
+        """Make the draft; return the deliveries that it answers."""
+        accepted = await self._requests(draft, parts)
+        for command in self._noted:
+            draft.submit(command)
+        failures = self.context.memory.failures
+        for item in [*failures.owed]:
+            draft.tell(failures.owed, item)
+        await stage(self.context, draft, self._only(draft.now))
+        return accepted
+
+    def _only(self, now: int) -> frozenset[str] | None:
+        """Return whose refs may move; the remote is not asked too often in a row."""
+        free_at = self._refused.free_at(now)
+        if free_at <= now:
+            self.troubles.over(PUSHES)
+            return self._refused.only
+        self.troubles.wait(PUSHES, TOO_MANY_REFUSED, free_at)
+        return frozenset()
+
+    async def _push(self, draft: Draft) -> bool:
+        """Push a draft; return whether it arrived.
+
+        Raises:
+            LogRefused: the remote refuses the log itself.
+        """
+        failures = self.context.memory.failures
+        self._refused.check(draft.now)
+        try:
+            await self._leased.push(draft)
+        except Rejected as error:
+            for aside in self._refused.blame(draft, error):
+                failures.owed[aside.item] = aside
+            return False
+        self._refused.taken(draft)
+        for item in draft.told:
+            told = failures.owed.get(item)
+            if isinstance(told, SetItemAside):
+                self.tell(f"{item} is set aside: {told.why}")
+        failures.forget(draft.told)
+        self._noted.clear()
+        self.context.memory.fresh |= draft.intended
+        return True
 
     async def _pace(self) -> None:
         """Before anything is planned, wait until the bot may push again."""
@@ -231,32 +285,32 @@ class Loop:
             for action in owed(context)
             if isinstance(action, Effect) and not is_shown(context, action)
         ]
-        self.troubles.keep_only({repr(effect) for effect in wanted})
-        due = [effect for effect in wanted if self.troubles.is_due(repr(effect))]
+        self.troubles.keep_only({item_of_effect(effect) for effect in wanted})
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
         context.github.guard(self.lease.check)
         try:
             async with asyncio.TaskGroup() as group:
-                for effect in due:
+                for effect in wanted:
                     group.create_task(self._effect(effect, slots))
         except* (Conflict, Unavailable, NotHolder, GitFailed) as lost:
             raise lost.exceptions[0] from lost  # all concern the same lease
         finally:
             context.github.guard(lambda: None)
-        return bool(self._noted)
+        return bool(self._noted or context.memory.failures.owed)
 
     async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
+        item = item_of_effect(effect)
         async with slots:
             await self._leased.hold()
-            name = repr(effect)
             try:
-                noted = await intents.perform(self.context, effect)
-            except (Refused, Unavailable) as error:
-                self.troubles.note(name, error, of_effect=True)
-                return
-            self.troubles.over(name)
-            if noted is not None:
-                self._noted.append(noted)
+                with alone(self.context, item):
+                    noted = await intents.perform(self.context, effect)
+                    if noted is not None:
+                        self._noted.append(noted)
+            except (Limited, NotYet, LeaseTooOld) as error:
+                self.troubles.note(item, error, of_effect=True)
+            else:
+                self.troubles.over(item)
 
 
 def _introduce(draft: Draft) -> None:

@@ -1,10 +1,17 @@
 """Looks once at the runs and checks that the state waits for."""
 
+from functools import partial
+from typing import Final
+
 from msgspec.structs import replace
 
+from bot.context.alone import tried
 from bot.context.bot_context import BotContext
+from convoy.model.set_aside import check_item, look_item, run_item
 from convoy.readiness.landing import candidates
-from convoy.readiness.observed import Checks, Observed, judge
+from convoy.readiness.observed import Checks, Observed, Run, judge
+
+LIST: Final = look_item("runs")
 
 
 async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
@@ -22,25 +29,39 @@ async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
     if "runs" in parts or awaited - seen.runs.keys():
         ended = {n: r for n, r in seen.runs.items() if r.completed and n in awaited}
         asked = awaited - ended.keys()
-        new = await context.github.runs.states(asked) if asked else {}
-        seen = replace(seen, runs={**ended, **new})
+        seen = replace(seen, runs={**ended, **await _runs(context, asked)})
     awaits_runs = any(known.more for known in seen.checks.values())
     if "checks" in parts or ("runs" in parts and awaits_runs):
         seen = replace(seen, checks=await _checks(context))
     return replace(seen, refs=context.mirror.refs)
 
 
+async def _runs(context: BotContext, asked: frozenset[int]) -> dict[int, Run]:
+    """Return the states of runs; one that the forge does not tell is left out."""
+    if not asked:
+        return {}
+    runs = context.github.runs
+    found = await tried(context, LIST, partial(runs.listed, asked)) or {}
+    for number in asked - found.keys():
+        run = await tried(context, run_item(number), partial(runs.state, number))
+        if run is not None:
+            found[number] = run
+    return found
+
+
 async def _checks(context: BotContext) -> dict[str, Checks]:
-    """Return the verdict on each open candidate."""
+    """Return the verdict on each open candidate, as far as the forge tells it."""
     found: dict[str, Checks] = {}
     for convoy in context.mirror.state.live():
         for candidate in candidates(convoy):
-            known = context.observed.checks.get(candidate.commit)
-            if known is not None and known.verdict in ("green", "red"):
-                found[candidate.commit] = known
-                continue
-            required = convoy.settings.checks
-            found[candidate.commit] = await _judged(context, candidate.commit, required)
+            commit = candidate.commit
+            known = context.observed.checks.get(commit)
+            if known is not None:
+                found[commit] = known
+            if known is None or known.verdict not in ("green", "red"):
+                look = partial(_judged, context, commit, convoy.settings.checks)
+                if new := await tried(context, check_item(commit), look):
+                    found[commit] = new
     return found
 
 

@@ -9,10 +9,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from bot.context.alone import alone
 from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
 from bot.roles import calling, deacon, dispatch, handin, mayor, refinery
 from bot.roles.authorization import convoy_may_land, may_land, may_start
+from convoy.events.set_asides import SetItemAside, TakeItemUp
+from convoy.model.set_aside import convoy_item
 from convoy.owed.actions import (
     Action,
     Align,
@@ -27,6 +30,7 @@ from convoy.owed.actions import (
     CreateBase,
     Defer,
     Expire,
+    Faulty,
     Land,
     LandConvoy,
     MakePlan,
@@ -37,7 +41,9 @@ from convoy.owed.actions import (
     Split,
     Staged,
     Sweep,
+    TakeUp,
     Try,
+    item_of,
     role_of,
 )
 from convoy.owed.owed import owed_actions
@@ -67,14 +73,19 @@ def owed(context: BotContext, draft: Draft | None = None) -> tuple[Action, ...]:
 
 def owes(context: BotContext) -> bool:
     """Whether these roles have anything to do or to wait for."""
-    roles, live = context.settings.roles, list(context.mirror.state.live())
+    roles = context.settings.roles
+    live = [c for c in context.mirror.state.live() if not c.waits_aside]
     tasks = [(convoy, task) for convoy in live for task in convoy.tasks]
     return (
         any(
             ("witness" if task.number else "mayor") in roles
             for _, task in context.mirror.state.running()
+            if not task.waits_aside
         )
-        or ("refinery" in roles and any(task.candidate for _, task in tasks))
+        or (
+            "refinery" in roles
+            and any(task.candidate and not task.waits_aside for _, task in tasks)
+        )
         or ("refinery" in roles and any(convoy.candidate for convoy in live))
         or (
             "witness" in roles
@@ -88,12 +99,19 @@ def owes(context: BotContext) -> bool:
     )
 
 
-async def stage(context: BotContext, draft: Draft) -> None:
+async def stage(
+    context: BotContext, draft: Draft, only: frozenset[str] | None = None
+) -> None:
     """Put every owed staged action into the draft; nothing leaves this machine.
 
-    Raises:
-        Unavailable: a result could not be fetched from the forge.
+    Each action is a part of the draft: one that fails leaves nothing behind.
+
+    Args:
+        context: the bot's.
+        draft: takes the events and ref moves.
+        only: the items whose refs may move in this push; None: all.
     """
+    draft.only = only
     dispatch.note(context, draft)
     done: set[Action] = set()
     known: set[str] = set()
@@ -107,12 +125,20 @@ async def stage(context: BotContext, draft: Draft) -> None:
             return
         for action in new:
             done.add(action)
-            if isinstance(action, Collect):
-                await _collect(context, draft, action)
-            elif await _may_still(context, draft, action, known):
-                await asyncio.to_thread(perform, context, draft, action)
+            item = item_of(action)
+            with alone(context, item, draft), draft.part(item):
+                await _staged(context, draft, action, known)
         if any(isinstance(action, Align) for action in new):
             return  # the branches must be there before the base moves
+
+
+async def _staged(
+    context: BotContext, draft: Draft, action: Staged, known: set[str]
+) -> None:
+    if isinstance(action, Collect):
+        await _collect(context, draft, action)
+    elif await _may_still(context, draft, action, known):
+        await asyncio.to_thread(perform, context, draft, action)
 
 
 async def _may_still(
@@ -185,6 +211,10 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             calling.call(draft, action)
         case Sweep():
             deacon.sweep(draft, action)
+        case TakeUp(item=item):
+            draft.submit(TakeItemUp(item=item))
+        case Faulty(convoy=name, why=why):
+            draft.submit(SetItemAside(item=convoy_item(name), why=why))
         case Expire():
             deacon.expire(draft, action)
         case Collect():

@@ -6,10 +6,11 @@ from typing import Final
 
 from bot.context.bot_context import BotContext
 from bot.forge.rest import Limited, Refused
-from bot.loop.leased_push import REFUSED_MS
 from grite.errors import BratError, Rejected
 
 RETRY_S: Final = 1.0
+REFUSED_MS: Final = 60_000
+"""How long what is refused for good is not tried again."""
 CUT: Final = frozenset({"token", "tick"})
 """The names of troubles that cut a whole tick short."""
 
@@ -42,13 +43,16 @@ class Troubles:
             self.context.troubles[name] = why
             self.tell(why)
 
+    def wait(self, name: str, why: str, until: int) -> None:
+        """Keep why something waits until a moment (unix ms)."""
+        self._refused[name] = until
+        if self.context.troubles.get(name) != why:
+            self.context.troubles[name] = why
+            self.tell(why)
+
     def over(self, name: str) -> None:
         """Forget the error under a name. Safe to call twice."""
         self.context.troubles.pop(name, None)
-
-    def is_due(self, name: str) -> bool:
-        """Whether the action may be tried now: no refusal in the last minute."""
-        return self._refused.get(name, 0) <= self.context.clock()
 
     def keep_only(self, owed: set[str]) -> None:
         """Forget the errors of effects that are no longer owed."""

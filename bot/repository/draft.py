@@ -1,21 +1,28 @@
 """Collects the events and ref moves of one push, each visible in the draft at once.
 
-Nothing in a draft is true before its push; a conflict discards all of it.
+Nothing in a draft is true before its push; a conflict discards all of it. A draft is
+made of parts, one for each item: a part that fails leaves nothing behind, and a ref
+that is refused names its part.
 """
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 
 from bot.repository.mirror import Mirror
 from convoy.events.command import Command, Refusal
 from convoy.events.forge_actions import ActionIntended
+from convoy.events.set_asides import SetItemAside, TakeItemUp
 from convoy.log.record import record
 from convoy.model import ids
+from convoy.model.set_aside import LOG
 from grite import lease as locks
+from grite.errors import BratError
 from grite.event import Event as GriteEvent
 from grite.remote import RefUpdate
 
-LOG_REFS: Final = "refs/grite/"
+
+class NotAdmitted(BratError):
+    """A part's refs are left for another push; the part is undone."""
 
 
 class Draft:
@@ -30,10 +37,46 @@ class Draft:
         """The remote's refs as they will be after the push."""
         self.intended: set[str] = set()
         """Keys of the actions that the draft announces."""
+        self.told: set[str] = set()
+        """The items that the draft sets aside or takes up for the bot."""
         self.actor = actor
         self._mirror = mirror
         self._events: list[GriteEvent] = []
         self._updates: dict[str, RefUpdate] = {}
+        self.only: frozenset[str] | None = None
+        """The items whose refs may move; None: all."""
+        self._item = LOG
+        self._items: dict[str, str] = {}
+        """The item of each ref that moves."""
+
+    @contextmanager
+    def part(self, item: str) -> Iterator[None]:
+        """Make what the block does the item's part; an exception undoes all of it."""
+        outer, self._item = self._item, item
+        before = self.state, dict(self.refs), set(self.intended), len(self._events)
+        moved = dict(self._updates), dict(self._items)
+        try:
+            yield
+        except BaseException:
+            self.state, self.refs, self.intended, events = before
+            del self._events[events:]
+            self._updates, self._items = moved
+            raise
+        finally:
+            self._item = outer
+
+    def admits(self, item: str) -> bool:
+        """Whether refs of the item may move in this push."""
+        return item == LOG or self.only is None or item in self.only
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The items whose refs move; the log's own are no item's."""
+        return frozenset(self._items.values()) - {LOG}
+
+    def item_of(self, ref: str) -> str:
+        """Return the item whose part moves a ref; `LOG`: the log's own."""
+        return self._items.get(ref, LOG)
 
     def __bool__(self) -> bool:
         """Whether there is anything to push."""
@@ -49,6 +92,13 @@ class Draft:
         self.intended |= {e.key for e in decision if isinstance(e, ActionIntended)}
         return None
 
+    def tell(self, owed: Mapping[str, SetItemAside | TakeItemUp], item: str) -> None:
+        """Set an item aside, or take it up, once in this draft, if that is owed."""
+        if item in owed and item not in self.told:
+            self.told.add(item)
+            with self.part(LOG):
+                self.submit(owed[item])
+
     def claim(self, events: Iterable[GriteEvent]) -> None:
         """Import a session's own events, unchanged; they change no state."""
         self._events += events
@@ -57,7 +107,10 @@ class Draft:
         """Move `ref` (None: delete it) from where the mirror last saw it."""
         if self.refs.get(ref) == new:
             return
+        if not self.admits(self._item):
+            raise NotAdmitted(f"{self._item} waits for another push")
         self._updates[ref] = RefUpdate(ref, new, self._mirror.refs.get(ref))
+        self._items[ref] = self._item
         if new is None:
             self.refs.pop(ref, None)
         else:
@@ -72,14 +125,6 @@ class Draft:
         kept = self.refs.get(ref)
         another = kept is not None and kept != commit
         self.move(beside if another else ref, commit)
-
-    def moves(self) -> frozenset[str]:
-        """Return which ref moves to which commit; the log's own refs are left out."""
-        return frozenset(
-            f"{ref} {update.new}"
-            for ref, update in self._updates.items()
-            if not ref.startswith(LOG_REFS)
-        )
 
     def push(self, *also: RefUpdate) -> None:
         """Push the draft with other ref updates, such as the lease: `Mirror.push`."""

@@ -1,8 +1,15 @@
 """Puts to the rules the requests by people and schedules since the last look."""
 
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from http import HTTPStatus
+from typing import Final, TypeVar
+
+from bot.context.alone import alone, tried
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import Remark, Review
+from bot.door.delivery_inbox import Remark, Request, Review, Ticked
 from bot.door.wake import ALL
+from bot.forge.rest import Refused
 from bot.repository.draft import Draft
 from bot.requests import (
     comments,
@@ -14,43 +21,49 @@ from bot.requests import (
     ticked_boxes,
 )
 from bot.roles import mayor, scheduled_convoys
+from convoy.model.asides import may_try, set_aside
+from convoy.model.set_aside import delivery_item, look_item
+from convoy.model.state import State
+
+GIVEN_UP: Final = 6
+"""A delivery that fails this often is not tried again; what it was stays in the log."""
+
+Asked = TypeVar("Asked", Request, Remark, Review | Ticked)
 
 
 async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> list[str]:
     """Put all new requests to the rules; return the ids of the handled deliveries.
 
-    Safe to cut off anywhere and to call again: decisions are in the draft, and in the
-    log once the draft is pushed.
+    Each is handled alone. Safe to cut off anywhere and to call again: decisions are in
+    the draft, and in the log once the draft is pushed.
 
     Args:
         context: the bot's.
         draft: takes the resulting events.
         parts: what may have changed; all parts: also look for lost deliveries.
-
-    Raises:
-        Unavailable: the forge did not answer.
     """
     sweep = parts >= ALL
+    waiting = await _asked(context, draft.state, sweep=sweep)
+    handled = await _handled(context, draft, waiting, _begin)
     if sweep:
-        await missed_issues.issues(context, draft.state)
-    waiting = await mayor.requests(context, sweep=sweep)
-    for request in waiting.values():
-        await mayor.accept(context, draft, request)
-    if sweep:
-        await scheduled_convoys.listen(context, draft)
-        await missed_comments.comments(context, draft.state)
-        await submitted_reviews.keep_missed(context, draft.state)
-    remarks = context.inbox.remarks()
-    for remark in remarks.values():
-        await _hear(context, draft, remark)
-    asked = context.inbox.signs()
-    for delivery, sign in asked.items():
-        if isinstance(sign, Review):
-            await submitted_reviews.answer(context, draft, sign)
-        else:
-            await ticked_boxes.answer(context, draft, delivery, sign)
+        await _look(context, draft)
+    handled += await _handled(context, draft, context.inbox.remarks(), _hear)
+    handled += await _handled(context, draft, context.inbox.signs(), _see)
     await _look_at_shown(context, draft, parts)
-    return [*waiting, *remarks, *asked]
+    return handled
+
+
+async def _asked(
+    context: BotContext, state: State, *, sweep: bool
+) -> dict[str, Request]:
+    """Return the requests for convoys; with `sweep`, those that no delivery brought."""
+    if not sweep:
+        return context.inbox.requests()
+    look = partial(missed_issues.issues, context, state)
+    await tried(context, look_item("mentions"), look)
+    missed = partial(mayor.missed, context)
+    found = await tried(context, look_item("issues"), missed) or {}
+    return context.inbox.requests() | found
 
 
 async def _look_at_shown(
@@ -59,15 +72,72 @@ async def _look_at_shown(
     """Note which labels and comments of the convoys people have changed."""
     begun = draft.state.convoys.keys() != context.mirror.state.convoys.keys()
     if begun or "issues" in parts:
-        await obeyed_labels.observe(context, draft)
-    if parts >= ALL:
-        await obeyed_labels.correct(context, draft.state)
-    if "shown" in parts:
-        await deleted_comments.observe(context, draft)
+        look = partial(obeyed_labels.observe, context, draft)
+        await tried(context, look_item("labels"), look)
+    for convoy in draft.state.live():
+        if parts >= ALL:
+            look = partial(obeyed_labels.correct, context, convoy)
+            await tried(context, look_item(convoy.name, "labels"), look)
+        if "shown" in parts:
+            look = partial(deleted_comments.observe, context, draft, convoy)
+            await tried(context, look_item(convoy.name, "comment"), look)
 
 
-async def _hear(context: BotContext, draft: Draft, remark: Remark) -> None:
+async def _look(context: BotContext, draft: Draft) -> None:
+    """Look for what no delivery brought."""
+    state = draft.state
+    looks = {
+        "schedules": partial(scheduled_convoys.listen, context, draft),
+        "comments": partial(missed_comments.comments, context, state),
+        "reviews": partial(submitted_reviews.keep_missed, context, state),
+    }
+    for name, look in looks.items():
+        await tried(context, look_item(name), look)
+
+
+async def _handled(
+    context: BotContext,
+    draft: Draft,
+    waiting: Mapping[str, Asked],
+    handle: Callable[[BotContext, Draft, str, Asked], Awaitable[None]],
+) -> list[str]:
+    """Handle each delivery alone; return the ids of those that are done with.
+
+    One is also done with where its issue was deleted, and after too many tries.
+    """
+    handled = []
+    for delivery, asked in waiting.items():
+        item = delivery_item(delivery)
+        if not may_try(draft.state, item, draft.now):
+            continue
+        with alone(context, item, draft), draft.part(item):
+            try:
+                await handle(context, draft, delivery, asked)
+            except Refused as refused:
+                if refused.status != HTTPStatus.GONE:
+                    raise
+            handled.append(delivery)
+        aside = set_aside(draft.state, item)
+        if aside is not None and aside.tries >= GIVEN_UP:
+            handled.append(delivery)
+    return handled
+
+
+async def _begin(context: BotContext, draft: Draft, _: str, request: Request) -> None:
+    await mayor.accept(context, draft, request)
+
+
+async def _hear(context: BotContext, draft: Draft, _: str, remark: Remark) -> None:
     if remark.edited:
         missed_comments.ask_again(draft, remark)
     else:
         await comments.answer(context, draft, remark)
+
+
+async def _see(
+    context: BotContext, draft: Draft, delivery: str, sign: Review | Ticked
+) -> None:
+    if isinstance(sign, Review):
+        await submitted_reviews.answer(context, draft, sign)
+    else:
+        await ticked_boxes.answer(context, draft, delivery, sign)

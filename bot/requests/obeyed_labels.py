@@ -43,17 +43,17 @@ async def observe(context: BotContext, draft: Draft) -> None:
             draft.submit(ReleaseWork(convoy=part.convoy, task=part.task))
 
 
-async def correct(context: BotContext, state: State) -> None:
-    """Have the bot's labels set again where somebody changed them.
+async def correct(context: BotContext, convoy: Convoy) -> None:
+    """Have a convoy's labels set again if somebody changed them.
 
     Raises:
         Unavailable: the forge did not answer.
+        Refused: the forge does not show the issue.
     """
-    for convoy in state.live():
-        have, have_not = labels(convoy, context.settings.label)
-        present = (await context.github.issue(convoy.issue)).label_names
-        if have - present or have_not & present:
-            context.memory.shown.pop(labels_key(convoy), None)
+    have, have_not = labels(convoy, context.settings.label)
+    present = (await context.github.issue(convoy.issue)).label_names
+    if have - present or have_not & present:
+        context.memory.shown.pop(labels_key(convoy), None)
 
 
 async def is_off_limits(context: BotContext, number: int) -> bool:

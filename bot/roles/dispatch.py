@@ -24,7 +24,6 @@ from convoy.owed.actions import Begin, BeginPlan, Collect, Defer, Pause, Split
 from convoy.rules.split_task import BeginSplit
 from convoy.rules.start_attempt import StartPlanning, StartTask
 from convoy.rules.stop_task import DeferTask
-from grite.errors import Unavailable
 
 _FOR_GOOD: Final = frozenset({HTTPStatus.GONE, HTTPStatus.REQUEST_ENTITY_TOO_LARGE})
 
@@ -119,8 +118,7 @@ async def fetch(context: BotContext, action: Collect) -> bytes | str | None:
     except Refused as refused:
         if refused.status in _FOR_GOOD:
             return str(refused)
-        # Not the attempt's fault: its work waits until the forge hands it over.
-        raise Unavailable(str(refused)) from refused
+        raise  # not the attempt's fault: its work waits until the forge hands it over
     if data is not None:
         return data
     now = context.clock()

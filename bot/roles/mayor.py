@@ -1,10 +1,12 @@
 """The mayor: accepts requests, plans convoys, creates their branches."""
 
 import asyncio
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
+from bot.context.alone import tried
 from bot.context.bot_context import BotContext
 from bot.context.configuration import configuration
 from bot.context.retries import Try, failed_try, quiet_try
@@ -22,6 +24,7 @@ from convoy.config import ConfigError
 from convoy.events.convoy_request import RequestConvoy
 from convoy.model import ids
 from convoy.model.records import Settings
+from convoy.model.set_aside import issue_item
 from convoy.model.state import Convoy, State
 from convoy.owed.actions import CreateBase, MakePlan
 from convoy.patterns import PatternError
@@ -40,22 +43,19 @@ from grite.errors import Unavailable
 LIST: Final = "task list"
 
 
-async def requests(context: BotContext, *, sweep: bool) -> dict[str, Request]:
-    """Return the waiting requests, by delivery id.
-
-    With `sweep`, also the labelled issues of which no delivery reached the bot.
-    """
-    waiting = context.inbox.requests()
-    if not sweep:
-        return waiting
-    known = {request.issue for request in waiting.values()}
+async def missed(context: BotContext) -> dict[str, Request]:
+    """Return the labelled issues of which no delivery reached the bot, by an id."""
+    known = {request.issue for request in context.inbox.requests().values()}
+    found = {}
     for issue in await context.github.issues_labelled(context.settings.label):
         if issue.number in known or _busy(context.mirror.state, issue.number):
             continue
-        found = await _found(context, issue)
-        if found is not None:
-            waiting[f"sweep-{issue.number}"] = found
-    return waiting
+        request = await tried(
+            context, issue_item(issue.number), partial(_found, context, issue)
+        )
+        if request is not None:
+            found[f"sweep-{issue.number}"] = request
+    return found
 
 
 async def _found(context: BotContext, issue: Issue) -> Request | None:

@@ -1,11 +1,13 @@
 """The refinery: builds candidates, moves branches, lands what CI judged green."""
 
+from bot.context.alone import alone
 from bot.context.bot_context import BotContext
 from bot.messages import merge_texts
 from bot.repository.compose import Conflicted, Piece
 from bot.repository.draft import Draft
 from convoy.model import ids
 from convoy.model.attempt import Candidate, Work
+from convoy.model.set_aside import task_item
 from convoy.model.state import Convoy, Task
 from convoy.owed.actions import (
     Align,
@@ -40,16 +42,20 @@ def build(context: BotContext, draft: Draft, action: Build) -> None:
         task = convoy.task(number)
         if task is None or task.work is None:
             return
-        context.mirror.ensure([task.work.commit, task.work.base])
-        piece = _piece(convoy, task, task.work, onto)
-        made = context.composer.build(convoy.settings.strategy, piece)
-        if isinstance(made, Conflicted):
-            if onto == draft.refs.get(ids.HEADS + branch):
-                _conflict(draft, convoy, task.number, made)
-                continue
+        item = task_item(convoy.name, number)
+        if not draft.admits(item):
             return
-        _attempt(draft, convoy, number, branch, piece, made)
-        onto = made
+        with alone(context, item, draft), draft.part(item):
+            context.mirror.ensure([task.work.commit, task.work.base])
+            piece = _piece(convoy, task, task.work, onto)
+            made = context.composer.build(convoy.settings.strategy, piece)
+            if not isinstance(made, Conflicted):
+                _attempt(draft, convoy, number, branch, piece, made)
+                onto = made
+            elif onto == draft.refs.get(ids.HEADS + branch):
+                _conflict(draft, convoy, task.number, made)
+            else:
+                return
 
 
 def try_out(draft: Draft, action: Try) -> None:
@@ -173,9 +179,12 @@ def align(draft: Draft, action: Align) -> None:
         task = convoy.task(number)
         if task is None or task.work is None or task.candidate is None:
             continue
-        draft.keep(convoy.name, number, task.work.attempt, task.work.commit)
-        branch = ids.HEADS + ids.task_branch(convoy.name, number)
-        draft.move(branch, task.candidate.commit)
+        item = task_item(convoy.name, number)
+        if draft.admits(item):
+            with draft.part(item):
+                draft.keep(convoy.name, number, task.work.attempt, task.work.commit)
+                branch = ids.HEADS + ids.task_branch(convoy.name, number)
+                draft.move(branch, task.candidate.commit)
 
 
 def land(context: BotContext, draft: Draft, action: Land) -> None:

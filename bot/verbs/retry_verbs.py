@@ -5,28 +5,51 @@ from typing import Final
 from bot.verbs.arguments import ANY_TASK
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import Box, NotPossible, TaskEndpoint, Verb
+from convoy.events.set_asides import TakeItemUp
 from convoy.kinds.relations import is_stopped
+from convoy.model.asides import asides, convoy_of_item
+from convoy.model.set_aside import task_item
 from convoy.model.state import Convoy
 from convoy.rules.stop_task import RetryTask
 
+SET_ASIDE: Final = "What was set aside"
 MOST_BOXES: Final = 20
 """The most boxes shown; a command retries further blocked tasks."""
 
 
 def _retry(context: RequestContext, *, task: int | None = None) -> str:
-    """Retry the given task, else the pull request's own, else all blocked tasks."""
+    """Retry the given task, else the pull request's own, else all that waits."""
     convoy = context.convoy
+    aside = _take_up(context, task)
     own = [context.own_task.number] if context.own_task else []
     blocked = [each.number for each in convoy.tasks if each.state == "blocked"]
     numbers = [task] if task is not None else own or blocked
-    if not numbers:
-        raise NotPossible("nothing is blocked")
+    if aside and (task is None or not _is_blocked(convoy, task)):
+        numbers = blocked if task is None else []
+    if not numbers and not aside:
+        raise NotPossible("nothing is blocked or set aside")
     for number in numbers:
         if task is None and not _is_blocked(context.convoy, number):
             continue  # retrying another task unblocked it
         context.submit(RetryTask(convoy=convoy.name, task=number, by=context.by))
     listed = ", ".join(map(str, numbers))
-    return f"Task {listed} is queued again, with all its attempts."
+    queued = f"Task {listed} is queued again, with all its attempts." if numbers else ""
+    again = f"{SET_ASIDE} is tried again at once." if aside else ""
+    return " ".join(filter(None, (queued, again)))
+
+
+def _take_up(context: RequestContext, task: int | None) -> bool:
+    """Take up what the forge refused, of the convoy or of a task; return if any was."""
+    state, name = context.draft.state, context.convoy.name
+    items = [
+        item
+        for item, _ in asides(state)
+        if convoy_of_item(state, item) == name
+        and (task is None or item == task_item(name, task))
+    ]
+    for item in items:
+        context.submit(TakeItemUp(item=item, by=context.by))
+    return bool(items)
 
 
 def _is_blocked(convoy: Convoy, number: int) -> bool:
@@ -45,15 +68,15 @@ VERBS: Final = (
     Verb(
         name="retry",
         words=(ANY_TASK,),
-        help="Tries a blocked task again with all its attempts; without a task, "
-        "everything that is blocked here.",
+        help="Tries a blocked task again with all its attempts, and at once what was "
+        "set aside; without a task, everything that waits so here.",
         rule=_retry,
         box=Box(says="Try task {task} again", offered=_stopped),
         of_task=TaskEndpoint(
             word="retry",
             typed="task retry",
             help="Queue a blocked task again, with all its attempts.",
-            button=lambda task: task.state == "blocked",
+            button=lambda task: task.state == "blocked" or task.waits_aside,
         ),
     ),
 )

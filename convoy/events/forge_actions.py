@@ -7,6 +7,7 @@ from convoy.events.fact import ConvoyEvent, Event
 from convoy.model import ids
 from convoy.model.change import change_convoy, change_session, change_task
 from convoy.model.records import ActionKind, Reaction
+from convoy.model.set_aside import action_item
 from convoy.model.state import Convoy, Intent, Moment, State, Task
 
 
@@ -58,7 +59,8 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
     def change(self, state: State) -> State:
         intents = dict(state.intents)
         intent = intents.pop(self.key, None)
-        state = replace(state, intents=intents)
+        aside = {k: v for k, v in state.set_aside.items() if k != action_item(self.key)}
+        state = replace(state, intents=intents, set_aside=aside)
         if intent is None:
             return state
         if intent.kind == "answer" and not intent.comment:

@@ -21,6 +21,7 @@ from convoy.model.records import (
     TaskSpec,
     Usage,
 )
+from convoy.model.set_aside import SetAside, another_try
 
 TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
 ConvoyState = Literal["planning", "active", "paused", "complete", "failed"]
@@ -87,6 +88,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """Who put it back into the merge queue, and so answers for its landing."""
     held: str = ""
     """The label on its pull request that keeps it from merging."""
+    set_aside: SetAside | None = None
+    """Why a step of it was refused or failed, and when it is tried again."""
     runs: tuple[int, ...] = ()
     """The workflow runs of its attempts, oldest first."""
     pull: int | None = None
@@ -115,6 +118,11 @@ class Task(Struct, frozen=True, kw_only=True):
     def settled(self) -> bool:
         """Whether it is over: nothing more will happen to it."""
         return self.state in ("merged", "dropped")
+
+    @property
+    def waits_aside(self) -> bool:
+        """Whether it is set aside, and not being tried again."""
+        return self.set_aside is not None and not self.set_aside.again
 
     @property
     def is_proven(self) -> bool:
@@ -163,6 +171,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     landing."""
     held: str = ""
     """The label that keeps the whole convoy from starting and merging."""
+    set_aside: SetAside | None = None
+    """Why a step of the whole convoy was refused or failed."""
     comment: int | None = None
     deleted_comments: int = 0
     """How many comments that showed it people have deleted."""
@@ -189,6 +199,20 @@ class Convoy(Struct, frozen=True, kw_only=True):
     def next_number(self) -> int:
         """The number of the next task that joins it."""
         return max((task.number for task in self.tasks), default=0) + 1
+
+    @property
+    def waits_aside(self) -> bool:
+        """Whether it is set aside, and not being tried again."""
+        return self.set_aside is not None and not self.set_aside.again
+
+    @property
+    def kept_by(self) -> str:
+        """What must happen before anything of it starts or merges; empty: nothing."""
+        if self.held:
+            return f"the label {self.held} to go"
+        if self.set_aside is not None and self.waits_aside:
+            return another_try(self.set_aside)
+        return ""
 
     @property
     def waits_for_approval(self) -> bool:
@@ -243,6 +267,8 @@ class State(Struct, frozen=True, kw_only=True):
     convoys: dict[str, Convoy] = {}
     leases: dict[str, Lease] = {}
     intents: dict[str, Intent] = {}
+    set_aside: dict[str, SetAside] = {}
+    """What is not tried for now, by item; convoys and tasks carry their own."""
     day: int = 0
     """The last day (UTC, counted from 1970) on which money was spent."""
     day_usd: float = 0.0

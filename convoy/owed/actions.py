@@ -1,9 +1,18 @@
 """The actions that are due, as data. Staged actions change git; effects the forge."""
 
-from typing import Literal
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
+from convoy.model.asides import intent_item
+from convoy.model.set_aside import (
+    LOG,
+    SWEEP,
+    convoy_item,
+    run_item,
+    show_item,
+    task_item,
+)
 from convoy.model.state import Intent
 from convoy.readiness.needs import Need
 from convoy.readiness.reorder import Reorder
@@ -169,6 +178,19 @@ class Expire(Struct, frozen=True):
     nonce: str
 
 
+class TakeUp(Struct, frozen=True):
+    """Try again what was set aside: its time has come."""
+
+    item: str
+
+
+class Faulty(Struct, frozen=True):
+    """The rules themselves fail for this convoy: set it aside, and tell."""
+
+    convoy: str
+    why: str
+
+
 class Do(Struct, frozen=True):
     """Carry out an announced action."""
 
@@ -183,10 +205,15 @@ class CancelRun(Struct, frozen=True):
     """Whether to force it, because it did not end when asked to."""
 
 
+Shown = Literal["labels", "checks", "comment"]
+SHOWN: Final[tuple[Shown, ...]] = get_args(Shown)
+
+
 class Show(Struct, frozen=True):
-    """Bring the convoy's comment, labels and checks up to date."""
+    """Bring a part of what people are shown of a convoy up to date."""
 
     convoy: str
+    part: Shown
 
 
 Staged = (
@@ -212,6 +239,8 @@ Staged = (
     | Call
     | Sweep
     | Expire
+    | TakeUp
+    | Faulty
 )
 Effect = Do | CancelRun | Show
 Action = Staged | Effect
@@ -254,3 +283,38 @@ def role_of(action: Action) -> Role | None:
         kinds: dict[str, Role] = {"dispatch": witness, "pull": "refinery"}
         return kinds.get(action.intent.kind)
     return _ROLES.get(type(action))
+
+
+def item_of(action: Staged) -> str:
+    """Return the item whose step a staged action is."""
+    match action:
+        case Sweep():
+            return SWEEP
+        case Expire() | TakeUp():
+            return LOG
+        case (
+            Begin()
+            | Split()
+            | Collect()
+            | Try()
+            | Prove()
+            | Choose()
+            | Reject()
+            | Block()
+            | Defer()
+            | Reorder()
+        ):
+            return task_item(action.convoy, action.task)
+        case _:
+            return convoy_item(action.convoy)
+
+
+def item_of_effect(effect: Effect) -> str:
+    """Return the item that an effect belongs to."""
+    match effect:
+        case Do(intent=intent):
+            return intent_item(intent)
+        case CancelRun(run=run):
+            return run_item(run)
+        case Show(convoy=convoy, part=part):
+            return show_item(convoy, part)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from convoy.kinds.relations import half_done, stands_on
 from convoy.kinds.split_kind import can_be_split
 from convoy.model import ids
+from convoy.model.asides import may_try
+from convoy.model.set_aside import run_item
 from convoy.model.state import Convoy, State, Task
 from convoy.owed.actions import (
     Action,
@@ -42,7 +44,7 @@ def ended_sessions(
     """Collect the results of ended sessions, and end sessions past their deadline."""
     for convoy, task in state.running():
         attempt = task.attempt
-        if attempt is None or attempt.run is None:
+        if attempt is None or attempt.run is None or task.waits_aside:
             continue
         run = observed.runs.get(attempt.run)
         settings = convoy.settings
@@ -53,6 +55,8 @@ def ended_sessions(
         if run.completed if run else late:  # the forge may have forgotten it
             yield Collect(convoy.name, task.number, attempt.run)
         elif run and (late or task.state != "running"):
+            if not may_try(state, run_item(run.id), now):
+                continue
             yield CancelRun(run.id, force=late_ms > patience.force_s * 1000)
 
 
@@ -100,8 +104,10 @@ def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]
 
     Convoys of a higher priority come before all others.
     """
-    used = Counter(convoy.name for convoy, _ in state.running())
-    engines = Counter(task.spec.engine for _, task in state.running())
+    # What is set aside has ended; only its result is not taken in yet.
+    running = [(c, task) for c, task in state.running() if not task.waits_aside]
+    used = Counter(convoy.name for convoy, _ in running)
+    engines = Counter(task.spec.engine for _, task in running)
     # A task waiting for its vendor keeps its slot: so an engine's slots go down with
     # each outage, and come back one by one as the waits, which are spread, run out.
     engines.update(resting(state, now))

@@ -44,7 +44,7 @@ def merges(
 ) -> Iterator[Action]:
     """Yield the actions due for a convoy's merge queue, or for its own landing."""
     tip = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
-    if tip is None or convoy.held or convoy.state not in ("active", "paused"):
+    if tip is None or convoy.kept_by or convoy.state not in ("active", "paused"):
         return
     if convoy.settled:
         if not convoy.withdrawn:
@@ -71,6 +71,8 @@ def _trials(
     """Let CI see tests red before their code exists, and each rival's work green."""
     for task in convoy.tasks:
         if task.state != "needs-review" or task.is_proven or task.work is None:
+            continue
+        if task.waits_aside:
             continue
         if wanted := trial(convoy, task):
             yield from _trial(convoy, task, wanted, observed, patience, now)

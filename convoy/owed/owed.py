@@ -4,19 +4,28 @@ Level-triggered: computed from nothing each time, so a lost delivery changes not
 Results come before triggers, so that a freed slot is used in the same tick.
 """
 
+from collections import deque
 from collections.abc import Iterator
+from typing import Final
+
+from msgspec.structs import replace
 
 from convoy.model import ids
+from convoy.model.asides import intent_item, may_try
+from convoy.model.set_aside import SWEEP, convoy_item, show_item, task_item
 from convoy.model.state import Convoy, State
 from convoy.owed.actions import (
+    SHOWN,
     Action,
     Call,
     CreateBase,
     Do,
     Expire,
+    Faulty,
     MakePlan,
     Show,
     Sweep,
+    TakeUp,
 )
 from convoy.owed.attempts import (
     deferred,
@@ -32,31 +41,94 @@ from convoy.readiness.needs import uncalled
 from convoy.readiness.observed import Observed
 from convoy.readiness.reorder import overlooked
 
+SAID: Final = 300
+"""How many characters of a fault are told."""
+
 
 def owed_actions(
     state: State, observed: Observed, patience: Patience, now: int
 ) -> tuple[Action, ...]:
-    """Return every action due at `now` (unix ms), the most urgent first."""
-    convoys = tuple(state.live())
-    return (
-        *ended_sessions(state, observed, patience, now),
-        *(a for convoy in convoys for a in merges(convoy, observed, patience, now)),
-        *(a for convoy in convoys for a in _foundations(convoy, observed)),
-        *(a for convoy in convoys for a in overlooked(convoy)),
-        *(a for convoy in convoys for a in overspent_tasks(convoy)),
-        *(a for convoy in convoys for a in splits(convoy)),
-        *(a for convoy in convoys for a in deferred(state, convoy, now)),
-        *starts(state, observed, now),
-        *_calls(state),
-        *(Do(intent) for intent in state.intents.values()),
-        *(Show(convoy.name) for convoy in convoys),
-        *_sweeps(state, observed),
-        *(
-            Expire(lease.resource, lease.nonce)
-            for lease in state.leases.values()
-            if lease.expires <= now
-        ),
-    )
+    """Return every action due at `now` (unix ms), the most urgent first.
+
+    What is set aside is not due before its time. A convoy for which the rules fail, by
+    a fault of theirs, is due to be set aside; all others are served.
+    """
+    try:
+        return tuple(_owed(state, observed, patience, now))
+    except Exception:
+        faults = tuple(_faults(state, observed, patience, now))
+        if not faults:
+            raise
+    faulty = {fault.convoy for fault in faults}
+    kept = {name: c for name, c in state.convoys.items() if name not in faulty}
+    rest = replace(state, convoys=kept)
+    return (*faults, *_owed(rest, observed, patience, now))
+
+
+def _owed(
+    state: State, observed: Observed, patience: Patience, now: int
+) -> Iterator[Action]:
+    yield from _due_again(state, now)
+    yield from ended_sessions(state, observed, patience, now)
+    convoys = tuple(convoy for convoy in state.live() if not convoy.waits_aside)
+    for rule in (
+        lambda convoy: merges(convoy, observed, patience, now),
+        lambda convoy: _foundations(convoy, observed),
+        overlooked,
+        overspent_tasks,
+        splits,
+        lambda convoy: deferred(state, convoy, now),
+    ):
+        for convoy in convoys:
+            yield from rule(convoy)
+    yield from starts(state, observed, now)
+    yield from _calls(state)
+    yield from _effects(state, now)
+    if may_try(state, SWEEP, now):
+        yield from _sweeps(state, observed)
+    yield from _expired(state, now)
+
+
+def _expired(state: State, now: int) -> Iterator[Expire]:
+    for lease in state.leases.values():
+        if lease.expires <= now:
+            yield Expire(lease.resource, lease.nonce)
+
+
+def _faults(
+    state: State, observed: Observed, patience: Patience, now: int
+) -> Iterator[Faulty]:
+    """Yield the convoys for which a rule fails; each is tried without the others."""
+    for convoy in state.live():
+        alone = replace(state, convoys={convoy.name: convoy}, intents={})
+        try:
+            deque(_owed(alone, observed, patience, now), maxlen=0)
+        except Exception as fault:  # noqa: BLE001  the other convoys go on
+            yield Faulty(convoy.name, f"a fault of brat's own: {fault!r}"[:SAID])
+
+
+def _due_again(state: State, now: int) -> Iterator[TakeUp]:
+    """Yield the convoys and tasks whose next try has come."""
+    for convoy in state.live():
+        if not may_try(state, convoy_item(convoy.name), now):
+            continue
+        if convoy.waits_aside:
+            yield TakeUp(convoy_item(convoy.name))
+        for task in convoy.tasks:
+            item = task_item(convoy.name, task.number)
+            if task.waits_aside and may_try(state, item, now):
+                yield TakeUp(item)
+
+
+def _effects(state: State, now: int) -> Iterator[Action]:
+    """Yield what the forge has to be told, but for what is set aside."""
+    for intent in state.intents.values():
+        if may_try(state, intent_item(intent), now):
+            yield Do(intent)
+    for convoy in state.live():
+        for part in SHOWN:
+            if may_try(state, show_item(convoy.name, part), now):
+                yield Show(convoy.name, part)
 
 
 def _calls(state: State) -> Iterator[Action]:

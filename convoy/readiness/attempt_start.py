@@ -53,7 +53,8 @@ def ready(convoy: Convoy, task: Task) -> bool:
     """
     return (
         convoy.state == "active"
-        and not convoy.held
+        and not convoy.kept_by
+        and not task.waits_aside
         and task.state == "queued"
         and task.attempt is None
         and not awaited(convoy, task)
@@ -68,7 +69,7 @@ def plannable(convoy: Convoy, mayor: Task) -> bool:
     """Whether a planning session may start: none runs, and there is no plan."""
     return (
         convoy.state == "planning"
-        and not convoy.held
+        and not convoy.kept_by
         and mayor.state == "queued"
         and mayor.attempt is None
     )

@@ -18,6 +18,7 @@ from convoy.kinds import relations
 from convoy.model import ids
 from convoy.model.attempt import Candidate
 from convoy.model.records import Settings
+from convoy.model.set_aside import another_try
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.observed import Checks
 
@@ -36,8 +37,12 @@ def kept_back(convoy: Convoy, task: Task) -> str:
 
 def kept_by_people(convoy: Convoy, task: Task) -> str:
     """Return what people must do before the task may merge; empty: nothing."""
-    if label := convoy.held or task.held:
-        return f"the label {label} to go"
+    if waits := convoy.kept_by:
+        return waits
+    if task.held:
+        return f"the label {task.held} to go"
+    if task.set_aside is not None and task.waits_aside:
+        return another_try(task.set_aside)
     if task.withdrawn:
         return "a person: it was taken out of the merge queue"
     if (lacking := convoy.settings.approvals - len(task.approved_by)) > 0:

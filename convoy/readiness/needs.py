@@ -11,6 +11,7 @@ from typing import Literal
 from msgspec import Struct
 
 from convoy.kinds.relations import is_stopped
+from convoy.model.set_aside import SetAside
 from convoy.model.state import Convoy, Task
 
 FAILED = "failed"
@@ -22,7 +23,9 @@ class Need(Struct, frozen=True, kw_only=True):
 
     key: str
     """A key that stays the same as long as the need does."""
-    kind: Literal["approve the plan", "unblock", "approve the work", "failed"]
+    kind: Literal[
+        "approve the plan", "unblock", "approve the work", "failed", "refused"
+    ]
     task: int = 0
 
 
@@ -45,6 +48,8 @@ def _needs(convoy: Convoy) -> Iterator[Need]:
         yield Need(key=FAILED, kind="failed")
     if convoy.ended or convoy.held:
         return
+    for number, aside in _refused(convoy):
+        yield Need(key=f"refused/{number}/{aside.rule}", kind="refused", task=number)
     # A plan out of the issue's own list is shown as soon as the comment is written.
     if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
         yield Need(key="plan", kind="approve the plan")
@@ -54,6 +59,14 @@ def _needs(convoy: Convoy) -> Iterator[Need]:
         elif work := _unapproved(convoy, task):
             key = f"approve/{task.number}/{work}"
             yield Need(key=key, kind="approve the work", task=task.number)
+
+
+def _refused(convoy: Convoy) -> Iterator[tuple[int, SetAside]]:
+    """Yield what is set aside and will hardly go on by itself; 0: the convoy."""
+    own = ((task.number, task.set_aside) for task in convoy.tasks)
+    for number, aside in ((0, convoy.set_aside), *own):
+        if aside is not None and not aside.again and not aside.passing:
+            yield number, aside
 
 
 def _unapproved(convoy: Convoy, task: Task) -> str:

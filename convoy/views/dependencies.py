@@ -53,8 +53,8 @@ def _pull(convoy: Convoy) -> Iterator[str]:
     if convoy.landed:
         yield f"it landed as {convoy.landed}"
         return
-    if convoy.held:
-        yield f"it waits for the label {convoy.held} to go"
+    if convoy.kept_by:
+        yield f"it waits for {convoy.kept_by}"
     if convoy.withdrawn:
         yield "it was taken out of the merge queue"
     else:

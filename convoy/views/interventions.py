@@ -12,6 +12,8 @@ from msgspec import Struct
 
 from convoy.events.comment_deletion import WRITTEN
 from convoy.kinds.relations import is_stopped
+from convoy.model.asides import asides, convoy_of_item
+from convoy.model.set_aside import SetAside, part_of
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.attempt_start import conflicting_leases, must_wait, startable
 from convoy.readiness.landing import kept_by_people
@@ -19,6 +21,7 @@ from convoy.text.counts_and_times import clock
 from convoy.views.followups import further
 
 Kind = Literal[
+    "set_aside",
     "blocked_task",
     "merge_failed",
     "plan_approval",
@@ -66,6 +69,7 @@ def interventions(
     live = [(convoy, task) for convoy in state.live() for task in convoy.tasks]
     return (
         *_damages(state, faults),
+        *(_aside(state, *each) for each in asides(state)),
         *(_blocked(*each) for each in live if is_stopped(*each)),
         *(_unmerged(convoy) for convoy in _given_up(state, now)),
         *(found for convoy in state.live() for found in _asked(convoy)),
@@ -93,6 +97,23 @@ def _damages(state: State, faults: tuple[str, ...]) -> Iterator[Intervention]:
         names = ", ".join(state.unknown)
         why = f"the log has events of a newer brat ({names}): bots of this version wait"
         yield Intervention(kind="unknown_event", why=why)
+
+
+def _aside(state: State, item: str, aside: SetAside) -> Intervention:
+    name, task = part_of(item) or (convoy_of_item(state, item), 0)
+    what = "" if part_of(item) else f"{item}: "
+    tried = "once" if aside.tries == 1 else f"{aside.tries} times"
+    why = f"{what}{aside.why} (tried {tried}; again at {clock(aside.due)})"
+    why = f"{why}. {aside.helps}" if aside.helps else why
+    again = f"brat task retry {task} --convoy {name}" if task else "brat retry"
+    return Intervention(
+        kind="set_aside",
+        convoy=name,
+        task=task,
+        why=why,
+        commands=(again,),
+        comments=(f"/brat retry task-{task}" if task else "/brat retry",),
+    )
 
 
 def _given_up(state: State, now: int) -> Iterator[Convoy]:

@@ -11,6 +11,7 @@ from typing import Final
 from convoy.kinds.relations import awaited, relief
 from convoy.kinds.split_kind import can_be_split
 from convoy.model.attempt import Attempt
+from convoy.model.set_aside import another_try
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.attempt_start import conflicting_leases, resting
 from convoy.readiness.budget_left import closed, overspent
@@ -30,13 +31,15 @@ def waits_for(convoy: Convoy, task: Task) -> str:
         return ""
     if task.state == "blocked":
         return _help(convoy, task)
+    if task.set_aside is not None and task.waits_aside:
+        return another_try(task.set_aside)
     if task.state == "running":
         return "its session"
     if task.state == "needs-review":
         queue = "CI" if task.candidate else "the merge queue"
         return kept_back(convoy, task) or queue
-    if convoy.held:
-        return f"the label {convoy.held} to go"
+    if convoy.kept_by:
+        return convoy.kept_by
     if convoy.state == "planning":
         return _PLAN_WAITS[convoy.staged]
     numbers = ", ".join(str(number) for number in unmet(convoy, task))
@@ -121,7 +124,7 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
     )
     found = (
         *((f"the convoy is {convoy.state}",) if convoy.state != "active" else ()),
-        *((f"the label {convoy.held} holds the convoy",) if convoy.held else ()),
+        *((f"the convoy waits for {convoy.kept_by}",) if convoy.kept_by else ()),
         *(_needed(convoy, number) for number in unmet(convoy, task)),
         *((f"it waits for {waits}",) if (waits := awaited(convoy, task)) else ()),
         *(("its last session has not ended yet",) if task.attempt else ()),

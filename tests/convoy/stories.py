@@ -10,9 +10,11 @@ from convoy.events.forge_actions import NoteDone
 from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
 from convoy.events.pausing import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
 from convoy.events.plan_edits import RankConvoy
+from convoy.events.set_asides import SetItemAside, TakeItemUp
 from convoy.events.task_messages import NoteHeard, TellTask
 from convoy.model.notes import Left
 from convoy.model.records import EngineSpec, Finding, Report
+from convoy.model.set_aside import convoy_item, look_item, task_item
 from convoy.rules.call_people import CallPeople
 from convoy.rules.end_session import (
     AcceptNothing,
@@ -186,8 +188,19 @@ def split_up() -> Rules:
     return rules.do(SplitTask(convoy=NAME, task=3, attempt=1, parts=parts))
 
 
+def waited_aside() -> Rules:
+    """Tell of a task and an action that were refused, and of another try at both."""
+    rules = Rules().planned(spec(1))
+    items = (task_item(NAME, 1), convoy_item(NAME), look_item("comments"))
+    for item in items:
+        rules.do(SetItemAside(item=item, why="the forge says no", helps="Ask it."))
+        rules.do(TakeItemUp(item=item), SetItemAside(item=item, why="still no"))
+        rules.do(TakeItemUp(item=item, by="ann"))
+    return rules
+
+
 STORIES = (
     *(landed_whole, went_wrong, given_up, steered),
-    *(found_out, reviewed, tested_first, raced, split_up),
+    *(found_out, reviewed, tested_first, raced, split_up, waited_aside),
 )
 story = pytest.mark.parametrize("tell", STORIES)

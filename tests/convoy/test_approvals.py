@@ -40,7 +40,7 @@ def test_a_plan_waits_for_a_person_and_then_is_carried_out() -> None:
     assert waiting.state == "planning"
     assert not startable(waiting, rules.task(1))
     owed = owed_actions(rules.state, Observed(refs=BASE), Patience(), rules.now)
-    assert [type(action).__name__ for action in owed] == ["Do", "Show"]
+    assert [type(action).__name__ for action in owed] == ["Do", "Show", "Show", "Show"]
 
     rules.do(ApprovePlan(convoy=NAME, by="bea"))
 

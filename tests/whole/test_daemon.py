@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import select
 import shlex
 import signal
 import sys
@@ -21,6 +22,7 @@ from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(600)
 
+ENDS_S = 60.0
 RUNS_ON = "cat; sleep 300"
 REAPS_NOTHING = """
 import ctypes, subprocess
@@ -99,8 +101,11 @@ def test_it_is_stopped_where_nobody_reaps_it(terminal: Terminal) -> None:
 def test_one_that_was_killed_is_told_of_and_begun_again(
     terminal: Terminal, daemon: psutil.Process
 ) -> None:
-    os.kill(daemon.pid, signal.SIGKILL)
-    psutil.wait_procs([daemon])
+    # Readable at its end, even where nobody collects it.
+    handle = os.pidfd_open(daemon.pid)
+    signal.pidfd_send_signal(handle, signal.SIGKILL)
+    assert select.select([handle], [], [], ENDS_S)[0]
+    os.close(handle)
     dead = terminal.type("brat daemon status")
     waits = json.loads(terminal.done("brat status --json"))["interventions"]
     again = terminal.type("brat daemon start --port 0")

@@ -146,7 +146,7 @@ async def test_wanted_runs_are_found_in_one_look(
     done = run(2, status="completed", conclusion="failure")
     route = listed(forge, run(1), done, run(3))
 
-    assert await github.runs.states(frozenset({1, 2})) == {
+    assert await github.runs.listed(frozenset({1, 2})) == {
         1: Run(id=1, completed=False),
         2: Run(id=2, completed=True, conclusion="failure"),
     }
@@ -160,18 +160,16 @@ async def test_runs_that_are_no_longer_listed_are_asked_for(
     done = run(1, status="completed", conclusion="success")
     forge.get(f"{REPO}/actions/runs/1").respond(json=done)
 
-    assert await github.runs.states(frozenset({1})) == {
-        1: Run(id=1, completed=True, conclusion="success")
-    }
+    assert await github.runs.listed(frozenset({1})) == {}
+    assert await github.runs.state(1) == Run(id=1, completed=True, conclusion="success")
 
 
 async def test_a_run_that_a_person_deleted_has_ended(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
-    listed(forge)
     forge.get(f"{REPO}/actions/runs/1").respond(404, json={"message": "Not Found"})
 
-    assert await github.runs.states(frozenset({1})) == {1: Run(id=1, completed=True)}
+    assert await github.runs.state(1) == Run(id=1, completed=True)
 
 
 @pytest.mark.parametrize("status", [202, 409])

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from bot.loop.bot_lease import FRESH_S, SKEW_S, TTL_S, BotLease, NotHolder
+from bot.context.lease_errors import NotHolder
+from bot.loop.bot_lease import FRESH_S, SKEW_S, TTL_S, BotLease
 from bot.repository.mirror import Mirror
 from grite import lease
 from grite.errors import Conflict

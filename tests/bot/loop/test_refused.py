@@ -1,4 +1,4 @@
-"""What a forge refuses for good is tried once a minute, and done when it may be."""
+"""What a forge refuses keeps nothing else waiting, and is done when it may be."""
 
 import random
 from collections import Counter
@@ -10,10 +10,10 @@ from stat import S_IRWXU
 
 import pytest
 
-from bot.loop.leased_push import REFUSED_MS
 from bot.loop.loop import Loop
 from bot.loop.troubles import RETRY_S
 from bot.serving import bot_service
+from convoy.model.asides import asides
 from tests.bot.hosted import at_home, settings
 from tests.world.faults import BadDay, bad_day
 from tests.world.forge import Town
@@ -22,8 +22,10 @@ pytestmark = pytest.mark.usefixtures("_keyed")
 LABELLED = {"labels": ["brat"]}
 PASSED_S = 150
 STEP_S = 5
-TRIES = 3
-"""In the first seconds of each minute."""
+TRIES = 2
+"""At once, and a minute later; the next one comes two minutes after that."""
+LIFTED_S = 240
+"""After this long everything was tried again."""
 
 
 class Refusing(BadDay):
@@ -65,8 +67,14 @@ async def seconds(loop: Loop, number: int, *, step: int = STEP_S) -> None:
         await loop.tick()
 
 
+def waiting(loop: Loop) -> dict[str, str]:
+    """Return what is set aside, with the reasons."""
+    found = asides(loop.context.mirror.state)
+    return {item: aside.why for item, aside in found}
+
+
 @pytest.mark.parametrize("status", [403, 404, 410, 422])
-async def test_a_write_that_is_refused_is_tried_once_a_minute(
+async def test_a_write_that_is_refused_waits_longer_each_time(
     status: int, tmp_path: Path
 ) -> None:
     day = Refusing(status, "/issues/1/comments")
@@ -74,13 +82,14 @@ async def test_a_write_that_is_refused_is_tried_once_a_minute(
         await seconds(loop, PASSED_S)
 
         assert set(day.tries.values()) == {TRIES}
-        assert f"the forge answered {status}" in str(loop.context.troubles)
-        assert 1 < loop.troubles.retry_s <= loop.context.settings.sweep_s
+        (why,) = waiting(loop).values()
+        assert why.startswith("the forge refused a comment on issue 1: ")
+        assert not await loop.tick(), "nothing is to be tried again soon"
 
         day.status = 0
-        await seconds(loop, REFUSED_MS // 1000)
+        await seconds(loop, LIFTED_S)
         assert len(await here.get("issues/1/comments")) == 1
-        assert loop.context.troubles == {}
+        assert waiting(loop) == {}
 
 
 async def test_what_is_not_refused_goes_on_beside_it(tmp_path: Path) -> None:
@@ -96,26 +105,77 @@ async def test_what_is_not_refused_goes_on_beside_it(tmp_path: Path) -> None:
         assert await here.get("issues/1/comments") == []
 
 
-async def test_a_push_that_a_hook_refuses_is_tried_once_a_minute(
+def hooked(folder: Path, name: str, script: str) -> Path:
+    """Write a hook of the server's into its only repository."""
+    (bare,) = (folder / "forge").glob("repos/*/*.git")
+    hook = bare / "hooks" / name
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(f"#!/bin/sh\n{script}\n")
+    hook.chmod(S_IRWXU)
+    return hook
+
+
+async def test_a_ref_that_a_hook_refuses_keeps_only_its_convoy_back(
     tmp_path: Path,
 ) -> None:
     tries = tmp_path / "tries"
-    async with served(tmp_path, Refusing(0, "/nothing")) as (_, loop):
-        (bare,) = (tmp_path / "forge").glob("repos/*/*.git")
-        hook = bare / "hooks" / "update"
-        hook.parent.mkdir(exist_ok=True)
-        hook.write_text(f"#!/bin/sh\ncase $1 in */base) echo >>{tries}; exit 1; esac\n")
-        hook.chmod(S_IRWXU)
+    async with served(tmp_path, Refusing(0, "/nothing")) as (here, loop):
+        refuses = f"case $1 in */fix-it-1/base) echo >>{tries}; exit 1; esac"
+        hook = hooked(tmp_path, "update", refuses)
+        await here.issue("Fix that, too")
+        await here.post("issues/2/labels", LABELLED, by="alice")
 
         await seconds(loop, PASSED_S)
 
         assert len(tries.read_text().splitlines()) == TRIES
-        assert "the remote refused refs/heads/" in loop.context.troubles["tick"]
+        assert set(waiting(loop)) == {"convoy/fix-it-1"}
+        state = loop.context.mirror.state
+        assert {c.name: c.state for c in state.convoys.values()} == {
+            "fix-it-1": "planning",
+            "fix-that-too-2": "active",
+        }
+        assert "refs/heads/convoy/fix-that-too-2/base" in loop.context.mirror.refs
+
+        hook.unlink()
+        await seconds(loop, LIFTED_S)
+        assert waiting(loop) == {}
+        assert "refs/heads/convoy/fix-it-1/base" in loop.context.mirror.refs
+
+
+async def test_where_no_ref_is_named_halves_are_tried(tmp_path: Path) -> None:
+    pushes = tmp_path / "pushes"
+    async with served(tmp_path, Refusing(0, "/nothing")) as (here, loop):
+        refuses = f"echo >>{pushes}; ! grep -q fix-it-1/base"
+        hook = hooked(tmp_path, "pre-receive", refuses)
+        for number in (2, 3, 4):
+            await here.issue("Fix that, too")
+            await here.post(f"issues/{number}/labels", LABELLED, by="alice")
+
+        await seconds(loop, 10)
+        assert set(waiting(loop)) == {"convoy/fix-it-1"}
+        bases = [ref for ref in loop.context.mirror.refs if ref.endswith("/base")]
+        assert len(bases) == 3
+        hook.unlink()
+        await seconds(loop, LIFTED_S)
+        assert waiting(loop) == {}
+
+
+async def test_a_log_that_is_refused_is_tried_once_a_minute(tmp_path: Path) -> None:
+    pushes = tmp_path / "pushes"
+    async with served(tmp_path, Refusing(0, "/nothing")) as (_, loop):
+        hook = hooked(
+            tmp_path, "pre-receive", f"echo no pushes; echo >>{pushes}; false"
+        )
+
+        await seconds(loop, PASSED_S)
+
+        assert len(pushes.read_text().splitlines()) <= 2 * 3
+        assert "no pushes" in loop.context.troubles["tick"]
         assert loop.troubles.retry_s > RETRY_S
         assert loop.context.mirror.state.convoys == {}
 
         hook.unlink()
-        await seconds(loop, REFUSED_MS // 1000)
+        await seconds(loop, LIFTED_S)
         assert loop.context.troubles == {}
         (convoy,) = loop.context.mirror.state.convoys.values()
         assert convoy.state == "active"

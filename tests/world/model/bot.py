@@ -6,17 +6,18 @@ Results come without artifacts.
 """
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
+from bot.context.alone import alone
 from bot.context.bot_context import BotContext
 from bot.door.delivery_inbox import Inbox
 from bot.door.wake import ALL
 from bot.effects import intents
 from bot.effects.projections import is_shown
-from bot.forge.rest import Refused
 from bot.loop.observe import observe
 from bot.loop.staging import PASSES, owed, perform
 from bot.repository.draft import Draft
@@ -33,7 +34,15 @@ from convoy.log.record import fold
 from convoy.model import ids
 from convoy.model.records import Overlap, TaskSpec
 from convoy.model.state import Convoy, State, Task
-from convoy.owed.actions import Action, Align, Collect, Effect, Role, Staged
+from convoy.owed.actions import (
+    Action,
+    Align,
+    Collect,
+    Effect,
+    Role,
+    Staged,
+    item_of_effect,
+)
 from convoy.patterns.catalog import built_in
 from convoy.patterns.template import Template
 from convoy.planner.survey import Survey
@@ -254,9 +263,13 @@ class Bot:
             for command in self._noted:
                 draft.submit(command)
             self._noted.clear()
+            failures = self.context.memory.failures
+            for item in [*failures.owed]:
+                draft.tell(failures.owed, item)
             self._stage(draft)
             if draft:
                 self._push(draft)
+                failures.forget(draft.told)
                 self.context.memory.fresh |= draft.intended
             if not self._effects() and not draft:
                 return number > 0
@@ -329,13 +342,11 @@ class Bot:
         if wanted and not self._lease_is_fresh:
             self._push(self._draft())
         for effect in wanted:
-            try:
+            with suppress(Unavailable), alone(self.context, item_of_effect(effect)):
                 noted = at_once(intents.perform(self.context, effect))
-            except (Refused, Unavailable):
-                continue
-            if noted is not None:
-                self._noted.append(noted)
-        return bool(self._noted)
+                if noted is not None:
+                    self._noted.append(noted)
+        return bool(self._noted or self.context.memory.failures.owed)
 
 
 def parts_of(convoy: Convoy, split: Task) -> tuple[TaskSpec, ...]:

@@ -55,7 +55,7 @@ How = Literal[
 ]
 
 
-class Died(Exception):
+class Died(BaseException):
     """The process that was acting is gone; its argument names the moment."""
 
 

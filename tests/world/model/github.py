@@ -77,12 +77,15 @@ class ModelRuns(TaskRuns):
                 return number
         return None
 
-    async def states(self, wanted: frozenset[int]) -> dict[int, observed.Run]:
+    async def listed(self, wanted: frozenset[int]) -> dict[int, observed.Run]:
         return {
             number: observed.Run(id=number, completed=self.forge.runs[number].completed)
             for number in wanted
             if not self.forge.runs[number].deleted
         }
+
+    async def state(self, number: int) -> observed.Run:
+        return observed.Run(id=number, completed=True)  # asked for one that was deleted
 
     async def cancel(self, run: int, *, force: bool = False) -> None:
         del force  # here a run ends when it is asked to
@@ -113,6 +116,10 @@ class ModelGitHub(GitHub):
         self.check_runs = NoCheckRuns()
         self.runs = ModelRuns(forge)
         self.ci = ModelCi(forge)
+
+    @property
+    def answers(self) -> int:
+        return self.forge.now  # another one at each look
 
     @property
     def _repo(self) -> str:  # type: ignore[override]  # the real one keeps it

@@ -1,0 +1,107 @@
+"""Keeps each item's failures to itself, so that everything else goes on.
+
+A refusal sets its item aside at once, and any other failure the third time. What is set
+aside goes to the log with the next push.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from bot.context.lease_errors import LeaseTooOld, NotHolder
+from bot.forge.pace import Limited
+from bot.forge.refusals import of_push, of_rest
+from bot.forge.rest import Refused
+from convoy.events.set_asides import SetItemAside, TakeItemUp
+from convoy.model.asides import set_aside
+from convoy.model.state import State
+from grite.errors import Conflict, Rejected, Unavailable
+
+TRIES: Final = 3
+SAID: Final = 300
+"""How many characters of an error are told."""
+
+
+class NotYet(Unavailable):
+    """It is tried again later, as its own rule says: no failure is counted."""
+
+
+class Unsettled(NotYet):
+    """The action may have been done a moment ago; look for its result again first."""
+
+
+_OF_ALL: Final = (Conflict, NotHolder, LeaseTooOld, Limited, NotYet)
+
+
+def of_all(error: Exception) -> bool:
+    """Whether a failure is no single item's."""
+    return isinstance(error, _OF_ALL)
+
+
+@dataclass(kw_only=True)
+class Failures:
+    """One process's failures of items that the log does not hold yet."""
+
+    owed: dict[str, SetItemAside | TakeItemUp] = field(default_factory=dict)
+    """What the log is to be told, by item."""
+    _counts: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """How often each item failed, and how many answers the forge had given by then."""
+
+    @property
+    def again(self) -> bool:
+        """Whether something failed and is to be tried again soon."""
+        return bool(self._counts or self.owed)
+
+    def note(self, item: str, error: Exception, answers: int) -> None:
+        """Count a failure; the third, or a refusal, sets the item aside.
+
+        Args:
+            item: what failed.
+            error: how.
+            answers: how often the forge has answered; an item is not blamed while the
+                forge answers nobody.
+        """
+        if isinstance(error, Refused | Rejected):
+            self._set_aside(item, refused(item, error))
+            return
+        tries, then = self._counts.get(item, (0, -1))
+        if isinstance(error, Unavailable) and answers == then:
+            return
+        self._counts[item] = (tries + 1, answers)
+        if tries + 1 >= TRIES:
+            self._set_aside(item, _failed(item, error))
+
+    def _set_aside(self, item: str, command: SetItemAside) -> None:
+        self._counts.pop(item, None)
+        self.owed[item] = command
+
+    def worked(self, item: str, state: State) -> None:
+        """Note that an item works; what was set aside is taken up."""
+        self._counts.pop(item, None)
+        if set_aside(state, item) is not None:
+            self.owed[item] = TakeItemUp(item=item, works=True)
+
+    def forget(self, told: Iterable[str]) -> None:
+        """Forget what the log holds now."""
+        for item in told:
+            self.owed.pop(item, None)
+
+
+def refused(item: str, error: Refused | Rejected) -> SetItemAside:
+    """Return the command that sets an item aside for a refusal of the forge's."""
+    if isinstance(error, Refused):
+        found = of_rest(error)
+    else:
+        found = of_push(error.answer.said, "")
+    return SetItemAside(
+        item=item,
+        why=found.why,
+        rule=found.rule,
+        helps=found.helps,
+        passing=found.passing,
+    )
+
+
+def _failed(item: str, error: Exception) -> SetItemAside:
+    what = str(error) or repr(error)
+    return SetItemAside(item=item, why=what[:SAID], passing=True)

@@ -1,0 +1,116 @@
+"""Finds the part of a draft that the remote refuses, and lets all others go on.
+
+Most remotes name the ref they refuse. Where none is named, halves are tried: first the
+log alone, then groups that get smaller until one item is left in a group.
+"""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from bot.forge.refusals import of_push
+from bot.repository.draft import Draft
+from convoy.events.set_asides import SetItemAside
+from convoy.model.set_aside import LOG
+from grite.errors import Rejected
+from grite.push_answer import PushAnswer
+
+Group = frozenset[str]
+BUDGET: Final = 6
+"""How many pushes the remote may refuse in a minute."""
+MINUTE_MS: Final = 60_000
+
+
+class LogRefused(Rejected):
+    """The remote refuses the log itself: nothing can land."""
+
+
+@dataclass(kw_only=True)
+class RefusedParts:
+    """What one process knows of the pushes that were refused; for one event loop."""
+
+    _groups: list[Group] = field(default_factory=list)
+    """The groups still to be tried, each in a push of its own."""
+    _log: tuple[int, LogRefused] | None = None
+    """Until when the log is not pushed, unix ms, and why."""
+    _refused_at: list[int] = field(default_factory=list)
+    """When pushes were refused in the last minute, unix ms."""
+
+    @property
+    def only(self) -> Group | None:
+        """The items whose refs may move in the next push; None: all."""
+        return self._groups[0] if self._groups else None
+
+    def free_at(self, now: int) -> int:
+        """Return when the next push may be sent after the refused ones, unix ms."""
+        self._refused_at = [at for at in self._refused_at if at > now - MINUTE_MS]
+        over = len(self._refused_at) - BUDGET
+        return self._refused_at[over] + MINUTE_MS if over >= 0 else now
+
+    def check(self, now: int) -> None:
+        """Check that the log may be pushed: less than a minute ago it was refused.
+
+        Raises:
+            LogRefused: as then.
+        """
+        if self._log is not None and now < self._log[0]:
+            raise self._log[1]
+
+    def taken(self, draft: Draft) -> None:
+        """Note that a push arrived; its group holds nothing that is refused."""
+        if draft.only == self.only:
+            del self._groups[:1]
+
+    def blame(self, draft: Draft, error: Rejected) -> tuple[SetItemAside, ...]:
+        """Return the items to set aside after a refused push.
+
+        None at all: the next, smaller group is tried.
+
+        Raises:
+            LogRefused: the log's own refs are refused.
+        """
+        self._refused_at.append(draft.now)
+        answer = error.answer
+        named = {draft.item_of(each.ref): each for each in answer.refused}
+        if LOG in named or not draft.parts:
+            self._groups.clear()
+            refused = LogRefused(error.argv, error.status, error.stderr, answer)
+            self._log = draft.now + MINUTE_MS, refused
+            raise refused
+        if named:
+            self._forget(frozenset(named))
+            return tuple(
+                _aside(item, each.said or answer.said, each.ref)
+                for item, each in named.items()
+            )
+        return self._halved(draft, answer)
+
+    def _forget(self, items: Group) -> None:
+        self._groups = [group - items for group in self._groups]
+
+    def _halved(self, draft: Draft, answer: PushAnswer) -> tuple[SetItemAside, ...]:
+        parts, first = draft.parts, not self._groups
+        del self._groups[:1]
+        if first:
+            self._groups = [frozenset(), *_halves(parts)]
+            return ()
+        if len(parts) == 1:
+            return tuple(_aside(item, answer.said, "") for item in parts)
+        self._groups = [*_halves(parts), *self._groups]
+        return ()
+
+
+def _halves(parts: Group) -> tuple[Group, ...]:
+    listed = sorted(parts)
+    middle = len(listed) // 2
+    return tuple(frozenset(half) for half in (listed[:middle], listed[middle:]) if half)
+
+
+def _aside(item: str, said: str, ref: str) -> SetItemAside:
+    found = of_push(said, ref)
+    return SetItemAside(
+        item=item,
+        why=found.why,
+        rule=found.rule,
+        helps=found.helps,
+        passing=found.passing,
+    )

@@ -1,0 +1,66 @@
+"""What is set aside, and whether an item may be tried now. Pure."""
+
+from collections.abc import Iterator
+
+from convoy.model.set_aside import (
+    SetAside,
+    action_item,
+    convoy_item,
+    part_of,
+    show_item,
+    task_item,
+)
+from convoy.model.state import Intent, State
+
+
+def set_aside(state: State, item: str) -> SetAside | None:
+    """Return why an item is set aside; None: it never was, or works again."""
+    part = part_of(item)
+    if part is None:
+        return state.set_aside.get(item)
+    convoy = state.convoys.get(part[0])
+    where = convoy.task(part[1]) if convoy and part[1] else convoy
+    return where.set_aside if where else None
+
+
+def may_try(state: State, item: str, now: int) -> bool:
+    """Whether nothing keeps an item back at `now` (unix ms)."""
+    aside = set_aside(state, item)
+    return aside is None or aside.again or aside.due <= now
+
+
+def intent_item(intent: Intent) -> str:
+    """Return the item that an announced action belongs to.
+
+    A task whose session or pull request is refused waits as a whole.
+    """
+    if intent.kind in ("dispatch", "pull"):
+        return task_item(intent.convoy, intent.task)
+    return action_item(intent.key)
+
+
+def asides(state: State) -> Iterator[tuple[str, SetAside]]:
+    """Yield every item that waits aside, with the reason: convoys first."""
+    for convoy in state.live():
+        if convoy.set_aside is not None and not convoy.set_aside.again:
+            yield convoy_item(convoy.name), convoy.set_aside
+        for task in convoy.tasks:
+            if task.set_aside is not None and task.waits_aside:
+                yield task_item(convoy.name, task.number), task.set_aside
+    for item, aside in state.set_aside.items():
+        if not aside.again:
+            yield item, aside
+
+
+def convoy_of_item(state: State, item: str) -> str:
+    """Return the name of the convoy that an item belongs to; empty: none."""
+    part = part_of(item)
+    if part is not None:
+        return part[0]
+    for convoy in state.convoys.values():
+        if item.startswith(show_item(convoy.name, "")):
+            return convoy.name
+    for intent in state.intents.values():
+        if item == action_item(intent.key):
+            return intent.convoy
+    return ""
