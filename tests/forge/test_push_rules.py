@@ -1,99 +1,26 @@
-"""Rules refuse refs one by one, at a push and over REST."""
+"""What each rule forbids at a push, and to whom."""
 
-import asyncio
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from brat.forge.resources.account_resource import ACTIONS_APP_ID
-from tests.world.forge import Checkout, Town
+from brat.forge.resources.rule_types import Rule
+from brat.forge.service.push_rules import CHECKS
+from tests.forge.pushing import PROTECTED, RULES, green, push
+from tests.world.forge import Town
 from tests.world.forge_rules import (
     FORBID_ALL,
     checks,
     protect,
     pull_request,
-    put_hook,
     rule,
 )
 from tests.world.github_forge.apps import Apps, NewApp
 
-RULES = "(push declined due to repository rule violations)"
-PROTECTED = "(protected branch hook declined)"
 
-
-async def push(checkout: Checkout, *words: str) -> dict[str, str]:
-    """Push and return git's word for each ref: its flag, and the text in brackets."""
-    done = await checkout.run("push", "--porcelain", "origin", *words, check=False)
-    found = {}
-    for line in done.stdout.decode().splitlines():
-        if line.count("\t") == 2:
-            flag, names, said = line.split("\t")
-            bracket = said.find("(")
-            found[names.rpartition(":")[2]] = (
-                flag + said[bracket:] if flag == "!" and bracket >= 0 else flag
-            )
-    return found
-
-
-async def tips(here: Town) -> dict[str, str]:
-    """Return all refs of the repository."""
-    return here.forge.bare(here.forge.known("alice/app")).refs()
-
-
-async def green(here: Town, sha: str, *names: str, by: str = "bot") -> None:
-    """Let checks be green on a commit."""
-    for name in names:
-        body = {"name": name, "head_sha": sha, "conclusion": "success"}
-        await here.post("check-runs", body, by=by)
-
-
-async def test_a_refused_ref_does_not_hold_the_others_back(here: Town) -> None:
-    checkout = await here.clone()
-    await rule(here, pull_request())
-    commit = await checkout.commit("a.txt", "a")
-
-    said = await push(checkout, "HEAD:main", "HEAD:work", "HEAD:refs/grite/wal")
-
-    assert said == {
-        "refs/heads/main": f"!{RULES}",
-        "refs/heads/work": "*",
-        "refs/grite/wal": "*",
-    }
-    refs = await tips(here)
-    assert refs["refs/heads/work"] == refs["refs/grite/wal"] == commit
-    assert refs["refs/heads/main"] != commit
-
-
-async def test_of_an_atomic_push_no_ref_moves_when_one_is_refused(here: Town) -> None:
-    checkout = await here.clone()
-    await protect(here, required_pull_request_reviews={})
-    await checkout.commit("a.txt", "a")
-    before = await tips(here)
-
-    said = await push(checkout, "--atomic", "HEAD:main", "HEAD:work")
-
-    assert said == {
-        "refs/heads/main": f"!{PROTECTED}",
-        "refs/heads/work": "!(atomic push failure)",
-    }
-    assert await tips(here) == before
-
-
-async def test_two_sources_of_rules_have_one_answer_for_each_ref(here: Town) -> None:
-    checkout = await here.clone()
-    await checkout.git("push", "--quiet", "origin", "HEAD:kept")
-    await protect(here, branch="kept")
-    await rule(here, {"type": "creation"}, on=("refs/heads/brat/**/*",))
-    await checkout.commit("a.txt", "a")
-    await checkout.git("commit", "--quiet", "--amend", "-m", "Other")
-
-    said = await push(checkout, ":kept", "HEAD:brat/queue/x", "HEAD:fine")
-
-    assert said == {
-        "refs/heads/kept": f"!{PROTECTED}",
-        "refs/heads/brat/queue/x": f"!{RULES}",
-        "refs/heads/fine": "*",
-    }
+def test_every_type_of_rule_has_its_check() -> None:
+    assert set(get_args(Rule)) == CHECKS.keys()
 
 
 @pytest.mark.parametrize(
@@ -296,84 +223,6 @@ async def test_an_app_may_bypass_as_its_mode_says(here: Town, mode: str) -> None
         assert merged.status_code == 200
 
 
-async def test_what_the_rules_refuse_rest_refuses_too(here: Town) -> None:
-    checkout = await here.clone()
-    await rule(here, pull_request(), {"type": "deletion"}, on=("~ALL",))
-    sha = await checkout.commit("a.txt", "a")
-    await checkout.git("push", "--quiet", "origin", "HEAD:work")
-
-    moved = await here.ask("PATCH", "git/refs/heads/main", {"sha": sha})
-    gone = await here.ask("DELETE", "git/refs/heads/work")
-
-    head = "Repository rule violations found\n\n"
-    assert moved.status_code == gone.status_code == 422
-    assert moved.json()["message"] == (
-        head + "Changes must be made through a pull request.\n\n"
-    )
-    assert gone.json()["message"] == head + "Cannot delete this branch\n\n"
-
-
-async def test_a_merge_waits_for_what_the_rules_ask(here: Town) -> None:
-    await rule(here, pull_request(1, allowed_merge_methods=["squash"]), checks("ci"))
-    pull = await here.pull(await here.clone())
-    sha = pull["head"]["sha"]
-    asked = {"merge_method": "squash"}
-
-    both = await here.ask("PUT", "pulls/1/merge", asked)
-    await green(here, sha, "ci")
-    unseen = await here.ask("PUT", "pulls/1/merge", asked)
-    await here.post("pulls/1/reviews", {"event": "APPROVE"}, by="alice")
-    wrong = await here.ask("PUT", "pulls/1/merge", {"merge_method": "merge"})
-    clean = (await here.get("pulls/1"))["mergeable_state"]
-    done = await here.ask("PUT", "pulls/1/merge", asked)
-
-    review = "At least 1 approving review is required by reviewers with write access."
-    head = "Repository rule violations found\n\n"
-    expected = 'Required status check "ci" is expected.'
-    assert pull["mergeable_state"] == "blocked"
-    assert both.json()["message"] == f"{head}{review}\n\n{expected}\n\n"
-    assert unseen.json()["message"] == f"{head}{review}\n\n"
-    assert both.status_code == unseen.status_code == wrong.status_code == 405
-    assert (clean, done.status_code) == ("clean", 200)
-
-
-async def test_an_approval_goes_stale_where_the_rules_say_so(here: Town) -> None:
-    await rule(here, pull_request(1, dismiss_stale_reviews_on_push=True))
-    checkout = await here.clone()
-    await here.pull(checkout)
-    await here.post("pulls/1/reviews", {"event": "APPROVE"}, by="alice")
-    await checkout.commit("more.txt", "more")
-    await checkout.git("push", "--quiet", "origin", "work")
-
-    stale = await here.ask("PUT", "pulls/1/merge")
-    await here.post("pulls/1/reviews", {"event": "APPROVE"}, by="alice")
-
-    assert stale.status_code == 405
-    assert (await here.ask("PUT", "pulls/1/merge")).status_code == 200
-
-
-async def test_the_queue_is_the_only_way_where_there_is_one(here: Town) -> None:
-    queue = {
-        "check_response_timeout_minutes": 60,
-        "grouping_strategy": "ALLGREEN",
-        "max_entries_to_build": 5,
-        "max_entries_to_merge": 5,
-        "merge_method": "MERGE",
-        "min_entries_to_merge": 1,
-        "min_entries_to_merge_wait_minutes": 5,
-    }
-    checkout = await here.clone()
-    await here.pull(checkout)
-    await rule(here, {"type": "merge_queue", "parameters": queue})
-
-    merged = await here.ask("PUT", "pulls/1/merge")
-    refused = await checkout.run("push", "origin", "HEAD:main", check=False)
-
-    assert merged.status_code == 405
-    assert "Changes must be made through the merge queue" in merged.json()["message"]
-    assert "Changes must be made through the merge queue" in refused.stderr
-
-
 async def test_an_admin_passes_protection_unless_it_is_enforced(here: Town) -> None:
     alice = await here.clone("alice")
     await protect(here, required_pull_request_reviews={}, enforce_admins=False)
@@ -386,63 +235,3 @@ async def test_an_admin_passes_protection_unless_it_is_enforced(here: Town) -> N
     assert "Bypassed rule violations for refs/heads/main" in passed.stderr
     assert forced == {"refs/heads/main": f"!{PROTECTED}"}
     assert await push(alice, "main") == {"refs/heads/main": f"!{PROTECTED}"}
-
-
-async def test_a_repositorys_update_hook_refuses_one_ref(here: Town) -> None:
-    put_hook(here.forge, "update", 'case "$1" in */no/*) echo never; exit 1;; esac')
-    checkout = await here.clone()
-
-    said = await push(checkout, "HEAD:no/way", "HEAD:work")
-    atomic = await push(checkout, "--atomic", "HEAD:no/way", "HEAD:more")
-
-    assert said == {"refs/heads/no/way": "!(hook declined)", "refs/heads/work": "*"}
-    assert atomic == {
-        "refs/heads/no/way": "!(hook declined)",
-        "refs/heads/more": "!(atomic push failure)",
-    }
-
-
-async def test_a_pre_receive_hook_refuses_all_and_names_none(here: Town) -> None:
-    hook = put_hook(here.forge, "pre-receive", "echo 'closed for today' >&2; exit 1")
-    checkout = await here.clone()
-    await rule(here, {"type": "creation"}, on=("refs/heads/kept/*",))
-
-    said = await push(checkout, "HEAD:one", "HEAD:two", "HEAD:kept/x")
-    hook.unlink()
-
-    assert said == {
-        "refs/heads/one": "!(pre-receive hook declined)",
-        "refs/heads/two": "!(pre-receive hook declined)",
-        "refs/heads/kept/x": f"!{RULES}",
-    }
-    assert await push(checkout, "HEAD:one") == {"refs/heads/one": "*"}
-
-
-async def test_what_is_refused_leaves_nothing_behind(here: Town) -> None:
-    checkout = await here.clone()
-    await protect(here, required_pull_request_reviews={})
-    sha = await checkout.commit("a.txt", "a")
-    bare = here.forge.bare(here.forge.known("alice/app"))
-
-    await push(checkout, "HEAD:main")
-
-    bare.close()
-    assert bare.kind(sha) is None
-    assert not list(bare.path.glob("incoming-*"))
-
-
-async def test_a_slow_push_does_not_hold_the_others_up(here: Town) -> None:
-    host, port = here.url.removeprefix("http://").split(":")
-    head = (
-        f"POST /alice/app.git/git-receive-pack HTTP/1.1\r\nHost: {host}\r\n"
-        f"Authorization: Bearer {here.tokens['bot']}\r\nContent-Length: 1000\r\n\r\n"
-    )
-    _, writer = await asyncio.open_connection(host, int(port))
-    line = f"{'0' * 40} {'1' * 40} refs/heads/slow\0 report-status"
-    writer.write(f"{head}{len(line) + 4:04x}{line}0000PACK".encode())
-    await writer.drain()
-
-    assert await push(await here.clone(), "HEAD:fast") == {"refs/heads/fast": "*"}
-
-    writer.close()
-    await writer.wait_closed()

@@ -1,9 +1,14 @@
-"""Rules for a served forge: bodies for its endpoints, and hooks of git's."""
+"""Rules for a forge, set over REST or without a server, and hooks of git's."""
 
 from pathlib import Path
 from typing import Any
 
+from msgspec import convert
+
 from brat.forge import Forge
+from brat.forge.resources.protection_resource import Protection, Wanted
+from brat.forge.resources.ruleset_resource import Ruleset
+from brat.forge.rest.rest_rulesets import NewRuleset
 from tests.world.forge import REPO, Json, Town
 
 MAIN = "~DEFAULT_BRANCH"
@@ -66,6 +71,30 @@ async def protect(
     path = f"branches/{branch}/protection"
     answer = await here.ask("PUT", path, body, by="alice")
     assert answer.status_code == 200, answer.text
+
+
+def put_ruleset(forge: Forge, *rules: Json, repo: str = REPO, **more: Json) -> Ruleset:
+    """Put a ruleset on a repository of a forge that may not be served."""
+    asked = convert(ruleset(*rules, **more), NewRuleset)
+    with forge.store.change():
+        number, of = forge.store.next_id(), forge.known(repo).id
+        return forge.store.rulesets.put(asked.made(number, of, forge.now()))
+
+
+def put_protection(
+    forge: Forge, *contexts: str, branch: str = "main", repo: str = REPO, **more: Json
+) -> Protection:
+    """Protect a branch of a forge that may not be served."""
+    wanted = convert(protection(*contexts, **more), Wanted)
+    with forge.store.change():
+        return forge.store.protections.put(
+            Protection(
+                id=forge.store.next_id(),
+                repo=forge.known(repo).id,
+                branch=branch,
+                wanted=wanted,
+            )
+        )
 
 
 def put_hook(forge: Forge, name: str, script: str, repo: str = REPO) -> Path:

@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import Final
 
 from aiohttp import StreamReader
 
 from brat.forge.service.programs import git_environment
+from brat.forge.storage.git_storage import Bare
 
 CHUNK: Final = 1 << 16
 _HEADER: Final = 12
@@ -43,13 +43,13 @@ class IncomingPack:
 
 @asynccontextmanager
 async def incoming_pack(
-    bare: Path, stream: StreamReader, most: int
+    bare: Bare, stream: StreamReader, most: int
 ) -> AsyncIterator[IncomingPack]:
     """Read a push to its end; what came is gone when the block ends.
 
     Of a pack of more than `most` bytes the rest is read and dropped.
     """
-    folder = Path(mkdtemp(prefix="incoming-", dir=bare))
+    folder = bare.incoming()
     try:
         file, size = folder / "pack", 0
         with file.open("wb") as spool:
@@ -61,7 +61,7 @@ async def incoming_pack(
         if size <= most and await asyncio.to_thread(_has_objects, file):
             objects = folder / "objects"
             objects.mkdir()
-            if not await _is_indexed(bare, file, objects):
+            if not await _is_indexed(bare.path, file, objects):
                 objects = None  # receive-pack will say in its own words why
         yield IncomingPack(file, size, objects)
     finally:

@@ -41,7 +41,7 @@ async def receive_pack(
     head = await read_head(request.content)
     bare = service.forge.bare(repo)
     most = repo.settings.limits.pack_bytes
-    async with incoming_pack(bare.path, request.content, most) as pack:
+    async with incoming_pack(bare, request.content, most) as pack:
         if pack.size > most:
             failed = {each.ref: "failed" for each in head.commands}
             return head.report(failed, words.large_pack(most), _UNREAD)
@@ -61,7 +61,7 @@ async def _taken(
     asked = [Move(each.ref, before[each.ref], each.after) for each in head.commands]
     verdict = await service.rules.judge_push(repo, caller, asked, pack.objects)
     refused = _rejected(head, verdict)
-    if refused and len(refused) == len(asked):
+    if refused.keys() >= before.keys() and asked:
         return head.report(refused, verdict.said)
     args = ("-c", _HIDDEN, "receive-pack", "--stateless-rpc")
     async with git_process(*args, bare=bare.path) as process:

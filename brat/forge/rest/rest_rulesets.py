@@ -33,6 +33,21 @@ class NewRuleset(Struct, forbid_unknown_fields=True):
     rules: tuple[RulesetRule, ...] = ()
     bypass_actors: tuple[BypassActor, ...] = ()
 
+    def made(self, number: int, repo: int, now: str) -> Ruleset:
+        """Return the ruleset, with its number, for a repository."""
+        return Ruleset(
+            id=number,
+            repo=repo,
+            name=self.name,
+            target=self.target,
+            enforcement=self.enforcement,
+            conditions=self.conditions,
+            rules=self.rules,
+            bypass_actors=self.bypass_actors,
+            created_at=now,
+            updated_at=now,
+        )
+
 
 class RulesetChange(Struct, forbid_unknown_fields=True):
     """The body of `PUT rulesets/{id}`; what is left out stays."""
@@ -96,18 +111,7 @@ async def create_ruleset(call: Call) -> Answer:
     """`POST rulesets`."""
     asked, now = call.body(NewRuleset), call.service.forge.now()
     with call.store.change():
-        one = Ruleset(
-            id=call.store.next_id(),
-            repo=call.repo.id,
-            name=asked.name,
-            target=asked.target,
-            enforcement=asked.enforcement,
-            conditions=asked.conditions,
-            rules=asked.rules,
-            bypass_actors=asked.bypass_actors,
-            created_at=now,
-            updated_at=now,
-        )
+        one = asked.made(call.store.next_id(), call.repo.id, now)
         call.store.rulesets.put(_checked(call, one))
     return _shown(call, one, 201)
 

@@ -51,7 +51,17 @@ class Verdict:
 
 
 def judge(moves: list[Move], standing: Standing, objects: PushedObjects) -> Verdict:
-    """Judge every ref of a push, and the push as a whole."""
+    """Judge every ref of a push, and the push as a whole.
+
+    A push that lacks objects which it stands on cannot be judged, so none is taken.
+    """
+    try:
+        return _judged(moves, standing, objects)
+    except (KeyError, pygit2.GitError):
+        return Verdict({move.ref: words.INCOMPLETE for move in moves})
+
+
+def _judged(moves: list[Move], standing: Standing, objects: PushedObjects) -> Verdict:
     said = _too_large(moves, standing, objects)
     if said:
         return Verdict({move.ref: words.PRE_RECEIVE for move in moves}, said)

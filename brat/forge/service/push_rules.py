@@ -38,7 +38,7 @@ def violations(
     binding: Iterable[rules.Rule], change: RefChange
 ) -> tuple[Violation, ...]:
     """Return what `binding` has against `change`, each sentence once."""
-    found = (_CHECKS[type(rule)](rule, change) for rule in binding)
+    found = (CHECKS[type(rule)](rule, change) for rule in binding)
     return tuple(dict.fromkeys(one for one in found if one is not None))
 
 
@@ -206,7 +206,7 @@ def _at_fault(
     )
 
 
-_CHECKS: Final[Mapping[type, Callable[[Any, RefChange], Violation | None]]] = {
+CHECKS: Final[Mapping[type, Callable[[Any, RefChange], Violation | None]]] = {
     rules.Creation: _creation,
     rules.Update: _update,
     rules.LockedBranch: _locked,

@@ -15,6 +15,8 @@ RULES: Final = "push declined due to repository rule violations"
 PROTECTED: Final = "protected branch hook declined"
 PRE_RECEIVE: Final = "pre-receive hook declined"
 ATOMIC: Final = "atomic push failure"
+INCOMPLETE: Final = "missing necessary objects"
+"""The last three are git's own words."""
 _WIDTH: Final = 54
 _HELP: Final = (
     "https://docs.github.com/code-security/secret-scanning/"

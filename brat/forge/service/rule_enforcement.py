@@ -9,18 +9,13 @@ clients report it: 422 for refs, 403 for a missing right.
 import asyncio
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final
 
-from brat.forge.resources.account_resource import (
-    ACTIONS_APP,
-    ACTIONS_APP_ID,
-    Token,
-    User,
-)
+from brat.forge.resources.account_resource import Token, User
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.resources.rule_types import MergeMethod
 from brat.forge.service import refusal_words as words
+from brat.forge.service.commit_checks import checks_of
 from brat.forge.service.forge_context import ForgeContext
 from brat.forge.service.push_judge import (
     Opinion,
@@ -31,14 +26,11 @@ from brat.forge.service.push_judge import (
     opinion_of,
 )
 from brat.forge.service.pushed_commits import PushedObjects
-from brat.forge.service.ref_change import CheckState, MergedPull, RefChange
+from brat.forge.service.ref_change import MergedPull, RefChange
 from brat.forge.service.rule_bindings import Binding, Mover, binding, mover
 from brat.forge.storage.git_storage import Move
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused
-
-_PASSES: Final = frozenset({"success", "neutral", "skipped"})
-_STATES: Final[dict[str, CheckState]] = {"success": "green", "pending": "pending"}
 
 
 class RuleEnforcement:
@@ -72,7 +64,9 @@ class RuleEnforcement:
         held = binding(
             self._forge, repo, move.ref, mover(self._forge, repo, caller.user)
         )
-        checks = {move.after: self.checks(repo, move.after)} if move.after else {}
+        checks = (
+            {move.after: checks_of(self._forge, repo, move.after)} if move.after else {}
+        )
         self._refuse(422, opinion_of(held, change_of(move, held, objects, checks)))
 
     def check_merge(
@@ -106,37 +100,6 @@ class RuleEnforcement:
             return Opinion((), (), ())
         return opinion_of(held, self._merge(repo, pull, method, held))
 
-    def checks(self, repo: Repository, sha: str) -> dict[str, dict[int, CheckState]]:
-        """Return what checks and statuses say of a commit; the newest of each."""
-        found: dict[str, dict[int, CheckState]] = {}
-        on = (repo.id, sha)
-        for status in self._forge.store.statuses.of(on):
-            state = _STATES.get(status.state, "failing")
-            creator = self._forge.store.users.get(status.creator)
-            app = self._app_of(creator) if creator is not None else 0
-            found.setdefault(status.context, {})[app] = state
-        for check in self._forge.store.check_runs.of(on):
-            if check.status == "completed":
-                passes = check.conclusion in _PASSES
-                state = "green" if passes else "failing"
-            else:
-                state = "pending"
-            app = self.app_id(check.app)
-            found.setdefault(check.name, {})[app] = state
-        return found
-
-    def app_id(self, slug: str) -> int:
-        """Return the id of an App by its slug; 0: there is none."""
-        if slug == ACTIONS_APP:
-            return ACTIONS_APP_ID
-        bot = self._forge.user(f"{slug}[bot]")
-        return self._forge.app_id(bot) if bot is not None else 0
-
-    def _app_of(self, who: User) -> int:
-        if who.kind != "Bot":
-            return 0
-        return self.app_id(who.login.removesuffix("[bot]"))
-
     def _standing(
         self, repo: Repository, caller: Caller, moves: list[Move]
     ) -> Standing:
@@ -151,7 +114,7 @@ class RuleEnforcement:
             bindings={
                 move.ref: binding(self._forge, repo, move.ref, who) for move in moves
             },
-            checks={sha: self.checks(repo, sha) for sha in new},
+            checks={sha: checks_of(self._forge, repo, sha) for sha in new},
         )
 
     def _merge(
@@ -170,7 +133,7 @@ class RuleEnforcement:
             before=move.before,
             after=move.after,
             commits=read.commits,
-            checks=self.checks(repo, pull.head_sha),
+            checks=checks_of(self._forge, repo, pull.head_sha),
             pull=MergedPull(
                 method=method,
                 approvals=fresh,

@@ -56,6 +56,7 @@ class Service:
         self._context.site = Site(base)
         self.webhooks.start()
         for repo in self.forge.store.repositories.all():
+            self.forge.bare(repo).sweep()
             self.pushes.settle(repo, self.renderer.owner(repo), [])
         self.judge.start()
         self.starter.start()

@@ -1,0 +1,120 @@
+"""Rules hold for refs moved by REST and for merges, too."""
+
+from brat.forge.resources.account_resource import Access
+from tests.forge.pushing import green
+from tests.world.forge import Town
+from tests.world.forge_rules import (
+    checks,
+    pull_request,
+    rule,
+)
+
+
+async def test_what_the_rules_refuse_rest_refuses_too(here: Town) -> None:
+    checkout = await here.clone()
+    await rule(here, pull_request(), {"type": "deletion"}, on=("~ALL",))
+    sha = await checkout.commit("a.txt", "a")
+    await checkout.git("push", "--quiet", "origin", "HEAD:work")
+
+    moved = await here.ask("PATCH", "git/refs/heads/main", {"sha": sha})
+    gone = await here.ask("DELETE", "git/refs/heads/work")
+
+    head = "Repository rule violations found\n\n"
+    assert moved.status_code == gone.status_code == 422
+    assert moved.json()["message"] == (
+        head + "Changes must be made through a pull request.\n\n"
+    )
+    assert gone.json()["message"] == head + "Cannot delete this branch\n\n"
+
+
+async def test_a_merge_waits_for_what_the_rules_ask(here: Town) -> None:
+    await rule(here, pull_request(1, allowed_merge_methods=["squash"]), checks("ci"))
+    pull = await here.pull(await here.clone())
+    sha = pull["head"]["sha"]
+    asked = {"merge_method": "squash"}
+
+    both = await here.ask("PUT", "pulls/1/merge", asked)
+    await green(here, sha, "ci")
+    unseen = await here.ask("PUT", "pulls/1/merge", asked)
+    await here.post("pulls/1/reviews", {"event": "APPROVE"}, by="alice")
+    wrong = await here.ask("PUT", "pulls/1/merge", {"merge_method": "merge"})
+    clean = (await here.get("pulls/1"))["mergeable_state"]
+    done = await here.ask("PUT", "pulls/1/merge", asked)
+
+    review = "At least 1 approving review is required by reviewers with write access."
+    head = "Repository rule violations found\n\n"
+    expected = 'Required status check "ci" is expected.'
+    assert pull["mergeable_state"] == "blocked"
+    assert both.json()["message"] == f"{head}{review}\n\n{expected}\n\n"
+    assert unseen.json()["message"] == f"{head}{review}\n\n"
+    assert both.status_code == unseen.status_code == wrong.status_code == 405
+    assert (clean, done.status_code) == ("clean", 200)
+
+
+async def test_an_approval_goes_stale_where_the_rules_say_so(here: Town) -> None:
+    await rule(here, pull_request(1, dismiss_stale_reviews_on_push=True))
+    checkout = await here.clone()
+    await here.pull(checkout)
+    await here.post("pulls/1/reviews", {"event": "APPROVE"}, by="alice")
+    await checkout.commit("more.txt", "more")
+    await checkout.git("push", "--quiet", "origin", "work")
+
+    stale = await here.ask("PUT", "pulls/1/merge")
+    await here.post("pulls/1/reviews", {"event": "APPROVE"}, by="alice")
+
+    assert stale.status_code == 405
+    assert (await here.ask("PUT", "pulls/1/merge")).status_code == 200
+
+
+async def test_the_queue_is_the_only_way_where_there_is_one(here: Town) -> None:
+    queue = {
+        "check_response_timeout_minutes": 60,
+        "grouping_strategy": "ALLGREEN",
+        "max_entries_to_build": 5,
+        "max_entries_to_merge": 5,
+        "merge_method": "MERGE",
+        "min_entries_to_merge": 1,
+        "min_entries_to_merge_wait_minutes": 5,
+    }
+    checkout = await here.clone()
+    await here.pull(checkout)
+    await rule(here, {"type": "merge_queue", "parameters": queue})
+
+    merged = await here.ask("PUT", "pulls/1/merge")
+    refused = await checkout.run("push", "origin", "HEAD:main", check=False)
+
+    assert merged.status_code == 405
+    assert "Changes must be made through the merge queue" in merged.json()["message"]
+    assert "Changes must be made through the merge queue" in refused.stderr
+
+
+async def test_a_job_may_not_merge_or_move_what_changes_a_workflow(here: Town) -> None:
+    checkout = await here.clone("alice")
+    await checkout.git("switch", "--quiet", "-c", "work")
+    sha = await checkout.commit(".github/workflows/ci.yml", "on: push\n")
+    await checkout.git("push", "--quiet", "origin", "work")
+    body = {"title": "CI", "head": "work", "base": "main"}
+    await here.post("pulls", body, by="alice")
+    bot = here.forge.user("brat[bot]")
+    assert bot is not None
+    rights = (("contents", "write"), ("pull_requests", "write"))
+    access = Access(
+        repos=(here.forge.known("alice/app").id,),
+        permissions=rights,
+        expires_at="2999-01-01T00:00:00Z",
+    )
+    here.tokens["job"] = here.forge.keys.add(bot, access=access)
+
+    merged = await here.ask("PUT", "pulls/1/merge", by="job")
+    moved = await here.ask("PATCH", "git/refs/heads/main", {"sha": sha}, by="job")
+
+    assert merged.status_code == moved.status_code == 403
+    assert (
+        merged.json()["message"]
+        == moved.json()["message"]
+        == (
+            "refusing to allow a GitHub App to create or update workflow "
+            "`.github/workflows/ci.yml` without `workflows` permission"
+        )
+    )
+    assert (await here.ask("PUT", "pulls/1/merge", by="alice")).status_code == 200
