@@ -88,6 +88,7 @@ async def test_a_dismissed_review_counts_no_more(here: Town) -> None:
     ("asked", "said"),
     [
         ({"comments": [{"path": "a", "body": "x"}]}, "no comments on lines"),
+        ({"body": "x" * 65537}, "Body is too long (maximum is 65536 characters)"),
         ({"commit_id": "a" * 40, "event": "APPROVE"}, "not part of the pull request"),
     ],
 )

@@ -52,6 +52,8 @@ class Repository(Record, frozen=True, kw_only=True):
     pushed_at: str
     description: str | None = None
     private: bool = False
+    archived: bool = False
+    """Everybody may only read it."""
     rights: tuple[tuple[str, Role], ...] = ()
     """Roles by lower-case login; any other account may read a public repository."""
     last_number: int = 0
@@ -124,7 +126,6 @@ _NOTHING: dict[str, Any] = {
     "has_pages": False,
     "has_downloads": False,
     "has_discussions": False,
-    "archived": False,
     "disabled": False,
     "is_template": False,
     "allow_forking": False,
@@ -144,6 +145,7 @@ def _repository(site: Site, repo: Repository, owner: User) -> dict[str, Any]:
             "full_name": repo.full_name,
             "owner": user(site, owner),
             "private": repo.private,
+            "archived": repo.archived,
             "visibility": "private" if repo.private else "public",
             "description": repo.description,
             "html_url": page,

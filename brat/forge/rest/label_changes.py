@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from brat.forge.resources.issue_resource import Issue, IssueEvent, Label
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.rest.rest_call import Call
+from brat.forge.rest.text_limits import checked_label
 from brat.forge.storage.record_store import Store
 
 GREY: Final = "ededed"
@@ -93,6 +94,7 @@ def _ensure(call: Call, name: str) -> Label:
     known = find_label(call.store, call.repo, name)
     if known is not None:
         return known
+    checked_label(name, GREY, None)
     return call.store.labels.put(
         Label(id=call.store.next_id(), repo=call.repo.id, name=name, color=GREY)
     )

@@ -18,6 +18,7 @@ from brat.forge.rest.endpoint_permissions import needed
 from brat.forge.rest.rest_call import Answer, Call, Extension, Route, found
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused, not_found
+from brat.forge.wire.urls import BY_NAME
 
 if TYPE_CHECKING:
     from brat.forge.service.running_forge import Service
@@ -135,7 +136,17 @@ class Gate:
             token_permissions.check(caller.token.access, self._route, call.found)
         elif call.found is not None:
             call.need(self._route.role)
+        if writes and call.found is not None and call.found.archived:
+            self._not_in_archive()
         return await self._route.endpoint(call)
+
+    def _not_in_archive(self) -> None:
+        """Refuse to write to an archived repository, but for taking it out again.
+
+        https://docs.github.com/repositories/archiving-a-github-repository/archiving-repositories
+        """
+        if (self._route.method, self._route.path) != (hdrs.METH_PATCH, BY_NAME):
+            raise Refused(403, "Repository was archived so is read-only.")
 
     def _accepted(self) -> dict[str, str]:
         """Return the header that names what the route needs."""

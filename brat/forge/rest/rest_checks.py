@@ -18,11 +18,10 @@ from brat.forge.resources.check_resource import (
 )
 from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.rest.text_limits import checked_output, within
 from brat.forge.wire.http_refusals import Refused, fault, not_found
 from brat.forge.wire.timestamps import iso, parse
-
-MOST_TEXT = 65535
-MOST_DESCRIPTION = 140
+from convoy.text.forge_limits import STATUS_CHARS
 
 
 class CheckOutput(Body):
@@ -85,11 +84,8 @@ def _changed(call: Call, check: CheckRun, asked: CheckChange) -> CheckRun:
         raise fault("CheckRun", "conclusion", "missing_field")
     output, annotations = check.output, check.annotations
     if asked.output is not None:
-        for text in (asked.output.summary, asked.output.text):
-            if text is not None and len(text) > MOST_TEXT:
-                said = f"is too long (maximum is {MOST_TEXT} characters)"
-                raise fault("CheckRun", "output", "custom", said)
         new = asked.output
+        checked_output({"summary": new.summary, "text": new.text}, new.annotations)
         output = Output(title=new.title, summary=new.summary, text=new.text)
         annotations += len(new.annotations)
     started = _time("started_at", asked.started_at) or check.started_at
@@ -185,9 +181,7 @@ async def create_status(call: Call) -> Answer:
     asked, sha = call.body(NewStatus), call.word("sha")
     if call.bare.kind(sha) != "commit":
         raise Refused(422, f"No commit found for SHA: {sha}")
-    if asked.description is not None and len(asked.description) > MOST_DESCRIPTION:
-        said = f"description is too long (maximum is {MOST_DESCRIPTION} characters)"
-        raise fault("Status", "description", "custom", said)
+    within("Status", "description", asked.description, STATUS_CHARS)
     with call.store.change():
         status = call.store.statuses.put(
             CommitStatus(

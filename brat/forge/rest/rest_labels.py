@@ -8,6 +8,7 @@ from brat.forge.rest.issue_lookup import issue_of
 from brat.forge.rest.label_changes import GREY, Named, find_label, label_names, relabel
 from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.rest.text_limits import checked_label
 from brat.forge.wire.http_refusals import Refused, fault
 
 
@@ -42,6 +43,7 @@ async def list_labels(call: Call) -> Answer:
 async def create_label(call: Call) -> Answer:
     """`POST labels`."""
     asked = call.body(NewLabel)
+    checked_label(asked.name, asked.color, asked.description)
     if find_label(call.store, call.repo, asked.name) is not None:
         raise fault("Label", "name", "already_exists")
     with call.store.change():

@@ -14,8 +14,8 @@ from brat.forge.rest.label_changes import note
 from brat.forge.rest.pull_lookup import pull_of
 from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.text_limits import checked
 from brat.forge.wire.http_refusals import Refused, not_found
+from convoy.text.forge_limits import BODY_CHARS
 
 Verdict = Literal["APPROVE", "REQUEST_CHANGES", "COMMENT"]
 DRAFT: Final = "PENDING"
@@ -92,7 +92,7 @@ async def create_review(call: Call) -> Answer:
     """`POST reviews`: of the head, unless a commit is named."""
     pull, asked = pull_of(call), call.body(NewReview)
     need_conversation(call, call.service.forge.issue_of(pull), "create review")
-    checked("PullRequestReview", None, asked.body)
+    _short(asked.body)
     if asked.comments:
         raise Refused(422, "This forge has no comments on lines of a pull request.")
     commit = asked.commit_id or pull.head_sha
@@ -116,6 +116,17 @@ async def create_review(call: Call) -> Answer:
         if asked.event is not None:
             review = _submitted(call, pull, review, asked.event)
     return _shown(call, pull, review)
+
+
+def _short(body: str) -> None:
+    """Check how long a review is; here GitHub describes errors as sentences.
+
+    Raises:
+        Refused: 422: it is too long.
+    """
+    if len(body) > BODY_CHARS:
+        said = f"Body is too long (maximum is {BODY_CHARS} characters)"
+        raise Refused(422, said)
 
 
 def _allowed(call: Call, pull: Pull, event: Verdict, body: str) -> None:
@@ -158,7 +169,7 @@ async def submit_review(call: Call) -> Answer:
     pull, asked = pull_of(call), call.body(Submission)
     review = _draft(call, pull, "submit")
     body = review.body if asked.body is None else asked.body
-    checked("PullRequestReview", None, body)
+    _short(body)
     _allowed(call, pull, asked.event, body)
     with call.store.change():
         review = _submitted(call, pull, replace(review, body=body), asked.event)
@@ -180,7 +191,7 @@ async def change_review(call: Call) -> Answer:
     review = _review(call, pull)
     if review.user != call.user.id:
         raise not_found()
-    checked("PullRequestReview", None, asked.body)
+    _short(asked.body)
     was = {"body": {"from": review.body}}
     with call.store.change():
         review = call.store.reviews.put(replace(review, body=asked.body))

@@ -1,7 +1,21 @@
 """How long what people write may be, as GitHub refuses it."""
 
-from brat.forge.wire.http_refusals import fault
-from convoy.text.forge_limits import BODY_CHARS, TITLE_CHARS
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from brat.forge.wire.http_refusals import Refused, fault
+from convoy.text.forge_limits import (
+    BODY_CHARS,
+    LABEL_CHARS,
+    SUMMARY_CHARS,
+    TITLE_CHARS,
+)
+
+MOST_ANNOTATIONS: Final = 50
+"""In one request. https://docs.github.com/rest/checks/runs#create-a-check-run"""
+_LABEL_TEXT: Final = 100
+_COLOR: Final = re.compile(r"[0-9A-Fa-f]{6}")
 
 
 def checked(resource: str, title: str | None, body: str | None) -> None:
@@ -25,3 +39,43 @@ def within(resource: str, field: str, text: str | None, most: int) -> None:
     if text is not None and len(text) > most:
         said = f"{field} is too long (maximum is {most} characters)"
         raise fault(resource, field, "custom", said)
+
+
+def checked_label(name: str, color: str, description: str | None) -> None:
+    """Check what a label is to be.
+
+    Raises:
+        Refused: 422: it has no name, no such colour can be, or something is too long.
+    """
+    if not name.strip():
+        raise fault("Label", "name", "missing_field")
+    within("Label", "name", name, LABEL_CHARS)
+    within("Label", "description", description, _LABEL_TEXT)
+    if not _COLOR.fullmatch(color):
+        raise fault("Label", "color", "invalid")
+
+
+def checked_output(texts: dict[str, str | None], annotations: Sequence[object]) -> None:
+    """Check what a check run says: characters are counted first, and then bytes.
+
+    https://github.com/github/docs/issues/35252 has the second sentence,
+    https://github.com/reviewdog/action-actionlint/issues/72 the first.
+
+    Raises:
+        Refused: 422: it is too much.
+    """
+    for field, text in texts.items():
+        size = len(text or "")
+        if size > SUMMARY_CHARS:
+            raise _too_many(f"Only {SUMMARY_CHARS} characters are", size)
+        if len((text or "").encode()) > SUMMARY_CHARS:
+            said = f"{field} exceeds a maximum bytesize of {SUMMARY_CHARS}"
+            raise fault("CheckRun", field, "custom", said)
+    if len(annotations) > MOST_ANNOTATIONS:
+        most = f"No more than {MOST_ANNOTATIONS} items are"
+        raise _too_many(most, len(annotations))
+
+
+def _too_many(most: str, given: int) -> Refused:
+    said = f"Invalid request.\n\n{most} allowed; {given} were supplied."
+    return Refused(422, said)

@@ -10,6 +10,7 @@ from brat.forge.service.webhook_payloads import Kind
 from tests.world.github_forge import (
     manifests,
     rest_apps,
+    rest_archiving,
     rest_collaborators,
     rest_commit_pulls,
     rest_commits,
@@ -35,6 +36,7 @@ ROUTES: Final = (
     *rest_apps.ROUTES,
     *manifests.ROUTES,
     *rest_collaborators.ROUTES,
+    *rest_archiving.ROUTES,
 )
 
 
