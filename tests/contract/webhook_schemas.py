@@ -15,7 +15,7 @@ from tests.contract.openapi import DEFINITIONS, FORMATS, modern
 from tests.world.npm import installed
 
 NPM = Path(__file__).parents[1] / "npm"
-SPEC = "@octokit/openapi-webhooks/generated/api.github.com.json"
+SPECS = "@octokit/openapi-webhooks/generated"
 
 
 class Schemas:
@@ -31,28 +31,49 @@ class Schemas:
         }
         shared = {"$defs": modern(spec["components"]["schemas"])}
         self._registry = jsonschema_rs.Registry([(DEFINITIONS, shared)])
+        self._judges: dict[str, Any] = {}
 
     def faults(self, event: str, payload: dict[str, Any]) -> list[str]:
         """Return what is wrong with a payload, each with its place."""
         action = payload.get("action")
         name = f"{event}/{action}" if action else event
-        schema = self._schemas.get(name.replace("_", "-"))
-        if schema is None:
+        if name.replace("_", "-") not in self._schemas:
             return [f"{name} is no event of GitHub's"]
-        judge = jsonschema_rs.validator_for(
-            {"$schema": "https://json-schema.org/draft/2020-12/schema"}
-            | modern(schema),
-            registry=self._registry,
-            validate_formats=True,
-            formats=FORMATS,
-        )
+        judge = self._judge(name.replace("_", "-"))
         return [
             f"{name} {'/'.join(map(str, error.instance_path))}: {error.message[-300:]}"
             for error in judge.iter_errors(payload)
         ]
 
+    def _judge(self, name: str) -> Any:  # noqa: ANN401  one class for each draft
+        if name not in self._judges:
+            self._judges[name] = jsonschema_rs.validator_for(
+                {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+                | modern(self._schemas[name]),
+                registry=self._registry,
+                validate_formats=True,
+                formats=FORMATS,
+            )
+        return self._judges[name]
+
+
+def description(host: str = "api.github.com") -> dict[str, Any]:
+    """Return what GitHub says of its webhooks; installs it where it is missing.
+
+    Args:
+        host: of github.com, or of a release such as `ghes-3.19`.
+    """
+    found = (installed(NPM) / SPECS / f"{host}.json").read_bytes()
+    read: dict[str, Any] = json.loads(found)
+    return read
+
 
 @cache
-def webhooks() -> Schemas:
-    """Return GitHub's schemas; installs them where they are missing."""
-    return Schemas(json.loads((installed(NPM) / SPEC).read_bytes()))
+def webhooks(host: str = "api.github.com") -> Schemas:
+    """Return the schemas of a kind of GitHub."""
+    return Schemas(description(host))
+
+
+def hosts() -> list[str]:
+    """Return every kind of GitHub there are schemas of; installs them, too."""
+    return sorted(path.stem for path in (installed(NPM) / SPECS).glob("*.json"))

@@ -10,8 +10,7 @@ from msgspec import json
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.manifest import EVENTS
 from grite.errors import BratError
-from tests.contract.webhook_schemas import NPM, SPEC
-from tests.world import npm
+from tests.contract.webhook_schemas import description
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Json, Town
 from tests.world.github_forge.app_events import EVENT_NEEDS, FOR_ALL, manifest_faults
@@ -50,7 +49,7 @@ def documented(said: str) -> frozenset[str]:
 
 @pytest.mark.needs("npm")
 def test_what_an_event_needs_is_githubs() -> None:
-    told = json.decode((npm.installed(NPM) / SPEC).read_bytes())["webhooks"]
+    told = description()["webhooks"]
     theirs = {}
     for operation in (item["post"] for item in told.values()):
         words = f"{operation.get('summary', '')}\n{operation.get('description', '')}"
