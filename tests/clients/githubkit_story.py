@@ -38,7 +38,9 @@ def talk(client: Rest) -> Seen:
     given = reactions.list_for_issue_comment(*HERE, comment.id).parsed_data
     gone = issues.create_comment(*here, body="Never mind.").parsed_data
     issues.delete_comment(*HERE, gone.id)
-    comments = issues.list_comments(*here).parsed_data
+    issues.create_comment(*here, body="Done.")
+    pages = (issues.list_comments(*here, per_page=1, page=n) for n in (1, 2))
+    comments = [one for page in pages for one in page.parsed_data]
     closed = issues.update(*here, state="closed", state_reason="not_planned")
     return {
         "label": [made.name, same.color, same.url == made.url],

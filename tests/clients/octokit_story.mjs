@@ -6,6 +6,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Octokit } from "@octokit/rest";
 
 const [api, token, owners, url] = process.argv.slice(2);
+const client = new Octokit({ auth: token, baseUrl: api });
+const owner = new Octokit({ auth: owners, baseUrl: api });
 const repo = { owner: "alice", repo: "app" };
 const label = "needs/review now";
 const names = (labels) => labels.map((each) => each.name);
@@ -33,7 +35,8 @@ async function talk({ issues, reactions }) {
   const given = await reactions.listForIssueComment(it);
   const gone = await issues.createComment({ ...at, body: "Never mind." });
   await issues.deleteComment({ ...repo, comment_id: gone.data.id });
-  const comments = await issues.listComments(at);
+  await issues.createComment({ ...at, body: "Done." });
+  const comments = await client.paginate(issues.listComments, { ...at, per_page: 1 });
   const closed = await issues.update({
     ...at,
     state: "closed",
@@ -44,7 +47,7 @@ async function talk({ issues, reactions }) {
     labels: names(both.data),
     labelled: listed.data.map((each) => each.number === issue.number),
     unlabelled: names(left.data),
-    comments: comments.data.map((each) => each.body),
+    comments: comments.map((each) => each.body),
     reactions: given.data.map((each) => each.content),
     issue: [closed.data.state, closed.data.state_reason],
   };
@@ -136,9 +139,8 @@ async function hook({ repos }) {
   };
 }
 
-const { rest } = new Octokit({ auth: token, baseUrl: api });
+const { rest } = client;
 const { data: found } = await rest.repos.get(repo);
-const owner = new Octokit({ auth: owners, baseUrl: api });
 const seen = {
   repository: [found.full_name, found.default_branch, found.private],
   ...(await talk(rest)),

@@ -19,10 +19,11 @@ Seen = dict[str, Any]
 
 
 def repository(api: str, token: str) -> Repository:
-    """Return alice/app; PyGithub's own pauses between requests are left out."""
+    """Return alice/app, in pages of one and without PyGithub's own pauses."""
     client = Github(
         auth=Auth.Token(token),
         base_url=api,
+        per_page=1,
         seconds_between_requests=0,
         seconds_between_writes=0,
     )
@@ -44,6 +45,7 @@ def talk(repo: Repository) -> Seen:
     comment.create_reaction("eyes")
     gone = issue.create_comment("Never mind.")
     gone.delete()
+    issue.create_comment("Done.")
     comments = [one.body for one in issue.get_comments()]
     issue.edit(state="closed", state_reason="not_planned")
     return {

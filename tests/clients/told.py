@@ -22,7 +22,7 @@ SEEN: Final = {
     "labels": ["bug", "needs/review now"],
     "labelled": [True],
     "unlabelled": ["bug"],
-    "comments": ["Better."],
+    "comments": ["Better.", "Done."],
     "reactions": ["eyes"],
     "issue": ["closed", "not_planned"],
     "base": "side",

@@ -14,8 +14,6 @@ from brat.forge.resources.hook_resource import Delivery
 from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.request_gate import secret_of
 from brat.forge.rest.rest_call import (
-    MOST_PER_PAGE,
-    PER_PAGE,
     Answer,
     Call,
     Route,
@@ -29,7 +27,7 @@ from brat.forge.wire.http_refusals import Refused, not_found
 from tests.world.github_forge import app_views as views, hook_views
 from tests.world.github_forge.app_records import App, Installation
 from tests.world.github_forge.apps import Apps
-from tests.world.github_forge.rest_hooks import send_again
+from tests.world.github_forge.rest_hooks import listed, send_again
 
 _SUSPENDED: Final = "This installation has been suspended"
 _NOT_GRANTED: Final = "The permissions requested are not granted to this installation."
@@ -186,25 +184,8 @@ async def get_hook_config(call: Call) -> Answer:
 
 
 async def list_deliveries(call: Call) -> Answer:
-    """`GET /app/hook/deliveries`: a cursor leads on, which is the last one's id."""
-    cursor, size = call.asked("cursor"), call.asked("per_page")
-    most = int(size) if size.isdecimal() else PER_PAGE
-    most = min(max(most, 1), MOST_PER_PAGE)
-    known = _deliveries(call)
-    if cursor.isdecimal():
-        known = [one for one in known if one.id < int(cursor)]
-    wanted = call.asked("status")
-    if wanted:
-        known = [one for one in known if _worked(one) == (wanted == "success")]
-    shown, headers = known[:most], dict[str, str]()
-    if len(known) > most:
-        onward = call.request.rel_url.update_query(cursor=shown[-1].id)
-        headers["Link"] = f'<{call.site.base}{onward}>; rel="next"'
-    return Answer([hook_views.delivery(one) for one in shown], headers=headers)
-
-
-def _worked(one: Delivery) -> bool:
-    return 200 <= one.status_code < 400
+    """`GET /app/hook/deliveries`."""
+    return listed(call, _deliveries(call))
 
 
 async def get_delivery(call: Call) -> Answer:

@@ -8,7 +8,14 @@ from msgspec.structs import replace
 
 from brat.forge.resources.hook_resource import Delivery, Hook
 from brat.forge.rest.request_bodies import Body
-from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.rest.rest_call import (
+    MOST_PER_PAGE,
+    PER_PAGE,
+    Answer,
+    Call,
+    Route,
+    found,
+)
 from brat.forge.rest.rest_hooks import (
     CONFIG,
     HookConfig,
@@ -145,7 +152,28 @@ async def list_deliveries(call: Call) -> Answer:
     """`GET hooks/{id}/deliveries`: those that ended, newest first."""
     known = call.store.deliveries.of(asked_hook(call).id)
     ended = [one for one in reversed(known) if not one.pending]
-    return call.page(ended, views.delivery)
+    return listed(call, ended)
+
+
+def listed(call: Call, known: list[Delivery]) -> Answer:
+    """Return a page of deliveries: a cursor leads on, which is the last one's id."""
+    cursor, size = call.asked("cursor"), call.asked("per_page")
+    most = int(size) if size.isdecimal() else PER_PAGE
+    most = min(max(most, 1), MOST_PER_PAGE)
+    if cursor.isdecimal():
+        known = [one for one in known if one.id < int(cursor)]
+    wanted = call.asked("status")
+    if wanted:
+        known = [one for one in known if _worked(one) == (wanted == "success")]
+    shown, headers = known[:most], dict[str, str]()
+    if len(known) > most:
+        onward = call.request.rel_url.update_query(cursor=shown[-1].id)
+        headers["Link"] = f'<{call.site.base}{onward}>; rel="next"'
+    return Answer([views.delivery(one) for one in shown], headers=headers)
+
+
+def _worked(one: Delivery) -> bool:
+    return 200 <= one.status_code < 400
 
 
 async def get_delivery(call: Call) -> Answer:
