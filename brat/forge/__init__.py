@@ -1,7 +1,8 @@
 """A small forge on loopback: GitHub's REST API, signed webhooks, git's smart HTTP.
 
 It is what brat talks to when there is no GitHub: the same bot, client and runner work
-against both, and GitHub's own OpenAPI description judges its answers (tests/contract).
+against both. GitHub's own descriptions judge its answers and what its webhooks carry
+(tests/contract), and outside clients use it (tests/clients).
 
 It has accounts with rights, repositories (real bare ones on disk), issues, comments,
 labels, reactions, pull requests, reviews, merges, refs, check runs and statuses,

@@ -12,7 +12,7 @@ SCRIPT = Path(__file__).with_name("octokit_story.mjs")
 pytestmark = pytest.mark.needs("node", "npm")
 
 
-async def test_it_sees_what_it_did(tmp_path: Path) -> None:
+async def test_it_sees_what_it_did(node: str, tmp_path: Path) -> None:
     installed(SCRIPT.parent)
 
-    assert await told(tmp_path, "node", str(SCRIPT)) == SEEN
+    assert await told(tmp_path, node, str(SCRIPT)) == SEEN

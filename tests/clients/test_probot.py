@@ -31,7 +31,7 @@ pytestmark = pytest.mark.needs("node", "npm")
 
 
 @asynccontextmanager
-async def helper(here: Town) -> AsyncIterator[str]:
+async def helper(here: Town, node: str) -> AsyncIterator[str]:
     """Run the app, installed in alice/app, and yield where its deliveries go."""
     app = Apps(here.forge).add(
         NewApp(
@@ -48,7 +48,7 @@ async def helper(here: Town) -> AsyncIterator[str]:
     key.write_text(pair()[0])
     words = (f"{here.url}/api/v3", str(app.id), str(key), SECRET)
     process = await asyncio.create_subprocess_exec(
-        "node",
+        node,
         str(SCRIPT),
         *words,
         stdin=asyncio.subprocess.PIPE,
@@ -68,12 +68,12 @@ async def helper(here: Town) -> AsyncIterator[str]:
         await process.wait()
 
 
-async def test_it_answers_what_it_is_told(tmp_path: Path) -> None:
+async def test_it_answers_what_it_is_told(node: str, tmp_path: Path) -> None:
     installed(SCRIPT.parent)
     source = make_source(tmp_path / "source")
     with Forge(tmp_path / "forge") as forge:
         tokens = settle_in(forge, source)
-        async with town(forge, tokens, tmp_path) as here, helper(here) as url:
+        async with town(forge, tokens, tmp_path) as here, helper(here, node) as url:
             number = await here.issue()
 
             async def said() -> Json:
