@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from bot.context.answer_budget import AnswerBudget
 from bot.context.item_failures import Failures
 from bot.context.overlapping_looks import Looks
 
@@ -38,5 +39,7 @@ class ProcessMemory:
     issues: Looks | None = None
     """The looks for issues; None: there was none yet."""
     failures: Failures = field(default_factory=Failures)
+    answers: AnswerBudget = field(default_factory=AnswerBudget)
+    """The answers that people had within the last hour."""
     ended: dict[int, int] = field(default_factory=dict)
     """When each run was first seen to have ended, unix ms."""

@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from convoy.model.records import Reaction
+from convoy.text.counts_and_times import clock
 from convoy.text.forge_limits import posted
 
 REST: Final = (
@@ -42,6 +43,19 @@ def denied(verb: str, right: str) -> Reply:
 def malformed(why: str) -> Reply:
     """Return the reply that the line is no command."""
     return Reply("confused", f"{why[:1].upper()}{why[1:].rstrip('.')}.")
+
+
+def enough(by: str, again_at: int) -> str:
+    """Return the answer to a person who asks for more than is answered.
+
+    Args:
+        by: the person.
+        again_at: when the next answer may be given, unix ms.
+    """
+    return (
+        f"@{by} That is more than is answered within an hour. This was not carried "
+        f"out, and nothing is that you say before {clock(again_at)}: say it again then."
+    )
 
 
 def reaction(given: Sequence[Reply]) -> Reaction:

@@ -15,6 +15,7 @@ from bot.messages import replies
 from bot.messages.replies import Reply
 from bot.repository.draft import Draft
 from bot.requests import obeyed_labels
+from bot.requests.heard_enough import has_heard_enough
 from bot.roles import mayor
 from bot.verbs.carry_out import carry_out
 from bot.verbs.parsing import parsed
@@ -42,6 +43,10 @@ async def answer(context: BotContext, draft: Draft, remark: Remark) -> None:
     if not said:
         said = await _mention(context, draft, remark)
     if not said or await obeyed_labels.is_off_limits(context, remark.issue):
+        return
+    if await has_heard_enough(
+        context, draft, by=remark.by, issue=remark.issue, comment=remark.comment
+    ):
         return
     await context.github.react(remark.comment, EYES)
     nonce = str(remark.comment)

@@ -14,6 +14,7 @@ from bot.door.delivery_meaning import may_ask
 from bot.forge.payloads import Remarked
 from bot.messages.start_refusals import EDITED_COMMENT
 from bot.repository.draft import Draft
+from bot.requests.heard_enough import has_heard_enough
 from convoy.events.forge_actions import Answer
 from convoy.model import ids
 from convoy.model.state import State
@@ -83,10 +84,14 @@ def _remark(found: Remarked) -> Remark:
     )
 
 
-def ask_again(draft: Draft, remark: Remark) -> None:
+async def ask_again(context: BotContext, draft: Draft, remark: Remark) -> None:
     """Announce that a comment was not read in time. Safe to call twice."""
     key = ids.answer_key(remark.comment)
     if key in draft.state.intents or remark.comment in draft.state.answered:
+        return
+    if await has_heard_enough(
+        context, draft, by=remark.by, issue=remark.issue, comment=remark.comment
+    ):
         return
     draft.submit(
         Answer(

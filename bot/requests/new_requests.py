@@ -129,7 +129,7 @@ async def _begin(context: BotContext, draft: Draft, _: str, request: Request) ->
 
 async def _hear(context: BotContext, draft: Draft, _: str, remark: Remark) -> None:
     if remark.edited:
-        missed_comments.ask_again(draft, remark)
+        await missed_comments.ask_again(context, draft, remark)
     else:
         await comments.answer(context, draft, remark)
 

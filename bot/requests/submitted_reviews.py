@@ -17,6 +17,7 @@ from bot.messages import replies
 from bot.messages.replies import Reply
 from bot.repository.draft import Draft
 from bot.requests import comments, obeyed_labels
+from bot.requests.heard_enough import has_heard_enough
 from bot.verbs.carry_out import carry_out
 from bot.verbs.parsing import cleaned
 from bot.verbs.request_context import Asker, convoy_of
@@ -44,6 +45,11 @@ async def answer(context: BotContext, draft: Draft, review: Review) -> None:
     said = await asyncio.to_thread(slash_commands, review.text)
     off_limits = obeyed_labels.is_off_limits
     if (convoy is None and not said) or await off_limits(context, number):
+        return
+    asks = said or review.verdict in _VERB_OF
+    if asks and await has_heard_enough(
+        context, draft, by=review.by, issue=number, sign=key
+    ):
         return
     given = await _carry_out_commands(context, draft, review, said, key)
     if convoy is not None and (review.late or not _repeats(review, said)):

@@ -8,6 +8,7 @@ from bot.door.delivery_inbox import Ticked
 from bot.messages import replies
 from bot.repository.draft import Draft
 from bot.requests import boxes, obeyed_labels
+from bot.requests.heard_enough import has_heard_enough
 from bot.verbs.carry_out import carry_out
 from bot.verbs.request_context import Asker, convoy_of
 from convoy.events.forge_actions import Answer
@@ -25,6 +26,10 @@ async def answer(
     if convoy is None or convoy.comment != ticked.comment:
         return
     if await obeyed_labels.is_off_limits(context, ticked.issue):
+        return
+    if await has_heard_enough(
+        context, draft, by=ticked.by, issue=ticked.issue, sign=key
+    ):
         return
     context.memory.unticked.setdefault(ticked.comment, set()).update(ticked.boxes)
     asker = Asker(by=ticked.by, number=ticked.issue, nonce=key)

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from bot.context.alone import tried
+from bot.context.answer_allowance import allowance
 from bot.context.bot_context import BotContext
 from bot.context.configuration import configuration
 from bot.context.retries import Try, failed_try, quiet_try
@@ -213,8 +214,19 @@ def _too_much(context: BotContext, state: State, by: str) -> str | None:
 
 
 async def _deny(context: BotContext, request: Request, why: str) -> None:
-    """Say why nothing will happen, once, and take the label off."""
+    """Say why nothing will happen, once, and take the label off.
+
+    Who opens more issues than are answered gets no word for the rest of the hour.
+    """
     key = f"denied:{request.issue}"
+    if await allowance(context, request.by, key) == "answered":
+        await _say_why(context, request, key, why)
+    if request.trigger == "label":
+        label = context.settings.label
+        await context.github.relabel(request.issue, set(), {label})
+
+
+async def _say_why(context: BotContext, request: Request, key: str, why: str) -> None:
     now = quiet_try(context, key)
     said = await context.github.said(request.issue, key, context.login)
     body = posted(f"{ids.marker(key)}\n{why}", start_refusals.REST)
@@ -222,7 +234,6 @@ async def _deny(context: BotContext, request: Request, why: str) -> None:
         await _say(context, request.issue, now, body)
     elif said.body != body:
         await context.github.edit_comment(said.id, body)
-    await context.github.relabel(request.issue, set(), {context.settings.label})
 
 
 async def _say(context: BotContext, issue: int, now: Try, body: str) -> None:

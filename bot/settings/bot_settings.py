@@ -78,6 +78,11 @@ class Common(BaseModel):
     is a secret: anybody who knows it can write there."""
     notify_hosts: tuple[str, ...] = ()
     """The only hosts allowed in `notify_url`; empty: every host."""
+    answers_hour: int = Field(default=12, ge=1, le=10_000)
+    """How many requests of one person are answered within an hour; then one answer says
+    so, and the rest is ignored."""
+    writer_answers_hour: int = Field(default=240, ge=1, le=10_000)
+    """The same for people with write access."""
     sweep_s: float = Field(default=60.0, gt=0)
     """How often the bot looks at everything, whatever the webhooks say."""
     session_slack_s: int = 120

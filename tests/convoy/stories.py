@@ -7,6 +7,7 @@ import pytest
 from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
 from convoy.events.comment_deletion import NoteDeletedComment
 from convoy.events.forge_actions import NoteDone
+from convoy.events.ignored_requests import IgnoreRequest
 from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
 from convoy.events.pausing import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
 from convoy.events.plan_edits import RankConvoy
@@ -93,6 +94,8 @@ def steered() -> Rules:
         ReleaseWork(convoy=NAME, task=0),
         PauseAll(by="bea"),
         ResumeAll(by="ann"),
+        IgnoreRequest(by="eve", comment=9),
+        IgnoreRequest(by="eve", sign="answer:review/10"),
     )
     left = Left(notes=("Names are kept.",), shared=("LANG=C",), followups=("More",))
     rules.started(1).do(NoteTask(convoy=NAME, task=1, attempt=1, left=left))

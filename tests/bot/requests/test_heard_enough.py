@@ -1,0 +1,185 @@
+"""Who says too much is told so once an hour, and the others are heard all the same."""
+
+from pathlib import Path
+
+from hypothesis import given, strategies as st
+
+from bot.context.answer_budget import HOUR_MS, PEOPLE, AnswerBudget
+from bot.door.delivery_inbox import Review, Ticked
+from bot.serving import bot_service
+from brat.forge.traffic_recording import Exchange
+from tests.bot.lobby import Lobby, lobby
+from tests.bot.room import Room, room
+
+TOO_MUCH = "That is more than is answered within an hour."
+COMMENTS = 30
+
+
+async def says(here: Lobby, issue: int, text: str, times: int, by: str) -> None:
+    """Let somebody comment, and the bot hear of all of it."""
+    for _ in range(times):
+        await here.people[by].say(issue, text)
+    await here.delivered(times)
+    await here.loop.tick()
+
+
+def later(here: Room | Lobby, ms: int) -> None:
+    clock = here.loop.context.clock
+    here.loop.context.clock = lambda: clock() + ms
+
+
+def bots_words(here: Lobby) -> list[str]:
+    return [text for text in here.said() if "brat:key" in text]
+
+
+async def test_a_strangers_comments_are_answered_up_to_a_budget(tmp_path: Path) -> None:
+    async with lobby(tmp_path) as here:
+        issue = await here.write("Spell words", "- [ ] one\n")
+        await says(here, issue, "/brat ping", COMMENTS, "mallory")
+
+        said = bots_words(here)
+        assert len([text for text in said if "is here, version" in text]) == 12
+        (told,) = (text for text in said if TOO_MUCH in text)
+        assert "@mallory" in told
+        assert len(said) == 13
+        assert len(here.forge.store.reactions.all()) == 2 * 12 + 1
+        assert here.loop.context.inbox.remarks() == {}
+
+        await says(here, issue, "/brat ping", 1, "you")
+        assert "@you" in bots_words(here)[-1]
+
+
+async def test_what_was_ignored_stays_so_and_an_hour_later_all_is_new(
+    tmp_path: Path,
+) -> None:
+    async with lobby(tmp_path) as here:
+        issue = await here.write("Spell words", "- [ ] one\n")
+        await says(here, issue, "/brat ping", COMMENTS, "mallory")
+        known = len(here.said())
+
+        again = here.loop.context.settings.model_copy(
+            update={"folder": tmp_path / "another"}
+        )
+        await here.loop.release()
+        async with bot_service.opened(again, lambda _: None) as other:
+            await other.tick()
+            other.wake.all()
+            await other.tick()
+            await other.release()
+        assert len(here.said()) == known
+
+        later(here, HOUR_MS)
+        await says(here, issue, "/brat ping", 1, "mallory")
+        assert "is here, version" in bots_words(here)[-1]
+
+
+async def test_a_command_of_a_person_with_write_access_is_heard_longer(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path) as here:
+        settings = here.loop.context.settings
+        few = {"answers_hour": 2, "writer_answers_hour": 4}
+        here.loop.context.settings = settings.model_copy(update=few)
+
+        answers = [await here.answer("/brat ping") for _ in range(6)]
+        assert ["is here" in text for text in answers] == [True] * 4 + [False] * 2
+        assert TOO_MUCH in answers[4]
+        assert answers[5] == ""
+
+        assert await here.answer("/brat cancel") == ""
+        assert here.convoy_state() == "active"
+        assert "is here" in await here.answer("/brat ping", by="mallory")
+
+
+async def test_reviews_and_ticks_are_counted_too(tmp_path: Path) -> None:
+    async with room(tmp_path) as here:
+        context = here.loop.context
+        few = {"answers_hour": 1, "writer_answers_hour": 1}
+        context.settings = context.settings.model_copy(update=few)
+        await here.worked(1, {"a.py": b"a\n"})
+        await here.answer("/brat ping")
+        known = len(here.spoken())
+
+        review = Review(
+            pull=here.pull(1),
+            review=4711,
+            verdict="changes_requested",
+            commit="",
+            text="Not so.",
+            by="you",
+        )
+        assert here.convoy.comment is not None
+        tick = Ticked(
+            issue=here.issue, comment=here.convoy.comment, boxes=("cancel",), by="you"
+        )
+        for delivery, asked in (("a-review", review), ("a-tick", tick)):
+            context.inbox.put(delivery, asked)
+            await here.loop.tick()
+
+        assert [TOO_MUCH in text for text in here.spoken()[known:]] == [True]
+        assert here.convoy_state() == "active"
+        assert here.task(1).state == "needs-review"
+        assert context.inbox.signs() == {}
+
+
+async def test_a_stranger_who_opens_issues_is_told_up_to_the_budget(
+    tmp_path: Path,
+) -> None:
+    async with lobby(tmp_path) as here:
+        for number in range(20):
+            await here.write(f"Idea {number}", "@brat do it", by="mallory")
+        await here.delivered(20)
+        await here.loop.tick()
+
+        denied = [text for text in here.said() if "may not start a convoy" in text]
+        assert len(denied) == 12
+        assert here.loop.context.inbox.requests() == {}
+
+
+async def test_many_comments_of_a_stranger_cost_a_bounded_number_of_writes(
+    tmp_path: Path,
+) -> None:
+    seen: list[Exchange] = []
+    async with room(tmp_path, observe=seen.append) as here:
+        for _ in range(COMMENTS):
+            await here.said("/brat cancel", by="mallory")
+
+        writes = [each for each in seen if each.method != "GET"]
+        by_people = [
+            each
+            for each in writes
+            if each.path.endswith("/comments")
+            and each.request == {"body": "/brat cancel"}
+        ]
+        others = [each for each in writes if "/comments" in each.path]
+        assert len(by_people) == COMMENTS
+        assert len(others) - len(by_people) == 1 + 3 * 12 + 2
+
+
+@given(
+    st.lists(
+        st.tuples(st.text(max_size=3), st.text(max_size=3), st.integers(0, 90)),
+        max_size=60,
+    )
+)
+def test_the_count_is_of_the_last_hour_and_of_each_key_once(
+    said: list[tuple[str, str, int]],
+) -> None:
+    budget, now, known = AnswerBudget(), 1_000, list[tuple[str, str, int]]()
+    for by, key, minutes in said:
+        now += minutes * 60_000
+        lately = {k for b, k, at in known if b == by.casefold() and at > now - HOUR_MS}
+        assert budget.spent(by, key, now) == len(lately - {key})
+        if key not in lately:
+            known.append((by.casefold(), key, now))
+        budget.spend(by, key, now)
+
+
+def test_many_names_take_no_more_room() -> None:
+    budget = AnswerBudget()
+    for number in range(3 * PEOPLE):
+        budget.spend(f"mallory-{number}", "answer:1", 1_000)
+
+    assert len(budget._people) == PEOPLE  # noqa: SLF001  the promise is about it
+    assert budget.spent("mallory-0", "answer:2", 1_000) == 0
+    assert budget.spent(f"mallory-{3 * PEOPLE - 1}", "answer:2", 1_000) == 1
