@@ -29,7 +29,8 @@ class TaskRuns:
     async def start(self, ref: str, inputs: Mapping[str, str]) -> int | None:
         """Start a run on `ref`; return its id, None where the forge gives none.
 
-        Enterprise Server up to 3.19 refuses to be asked for the id, and is asked once.
+        Enterprise Server up to 3.19 refuses to be asked for the id, and is not asked
+        again.
         Source: https://docs.github.com/rest/actions/workflows (return_run_details)
         """
         url = f"{self._repo}/actions/workflows/{self._workflow}/dispatches"
@@ -37,7 +38,7 @@ class TaskRuns:
         try:
             answer = await self._rest.write("POST", url, content | self._details)
         except Refused as refused:
-            if not self._details or _DETAILS not in refused.said:
+            if _DETAILS not in refused.said:
                 raise
             self._details = {}
             answer = await self._rest.write("POST", url, content)

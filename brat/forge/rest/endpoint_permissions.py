@@ -1,7 +1,7 @@
 """The permissions that each endpoint of GitHub's REST API needs.
 
-From GitHub's own table, `server-to-server-permissions.json` of github/docs, as far as
-the local forge or the tests' world serves it:
+From GitHub's own table, `server-to-server-permissions.json` of github/docs, for what
+the local forge serves and what bots like ours ask for beside that:
 https://docs.github.com/rest/authentication/permissions-required-for-github-apps
 
 A need is written as in the header `X-Accepted-GitHub-Permissions`: sets of permissions

@@ -1,5 +1,6 @@
 """Runs, their artifacts and checks, as GitHub tells of them."""
 
+import asyncio
 import json
 from collections.abc import Mapping
 
@@ -84,6 +85,26 @@ async def test_an_enterprise_server_is_asked_once_for_the_runs_id(
 
     assert route.call_count == 3
     assert sent(route) == {"ref": "main", "inputs": {"nonce": "another"}}
+
+
+async def test_dispatches_at_once_all_start_on_an_enterprise_server(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    async def answer(request: httpx.Request) -> httpx.Response:
+        await asyncio.sleep(0)  # the other one is sent meanwhile
+        if b"return_run_details" not in request.content:
+            return httpx.Response(204)
+        return httpx.Response(422, json={"message": '"return_run_details" is not ...'})
+
+    route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
+    route.side_effect = answer
+
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        starts = [
+            tasks.create_task(github.runs.start("main", {"nonce": nonce}))
+            for nonce in ("n0nce", "another")
+        ]
+    assert [start.result() for start in starts] == [None, None]
 
 
 async def test_another_refusal_of_a_dispatch_is_told(
