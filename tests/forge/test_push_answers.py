@@ -17,6 +17,11 @@ from tests.world.forge_rules import (
 )
 
 
+def bare_path(here: Town) -> Path:
+    """Return where the repository is."""
+    return here.forge.bare(here.forge.known("alice/app")).path
+
+
 async def test_a_refused_ref_does_not_hold_the_others_back(here: Town) -> None:
     checkout = await here.clone()
     await rule(here, pull_request())
@@ -67,7 +72,9 @@ async def test_two_sources_of_rules_have_one_answer_for_each_ref(here: Town) -> 
 
 
 async def test_a_repositorys_update_hook_refuses_one_ref(here: Town) -> None:
-    put_hook(here.forge, "update", 'case "$1" in */no/*) echo never; exit 1;; esac')
+    put_hook(
+        bare_path(here), "update", 'case "$1" in */no/*) echo never; exit 1;; esac'
+    )
     checkout = await here.clone()
 
     said = await push(checkout, "HEAD:no/way", "HEAD:work")
@@ -81,7 +88,9 @@ async def test_a_repositorys_update_hook_refuses_one_ref(here: Town) -> None:
 
 
 async def test_a_pre_receive_hook_refuses_all_and_names_none(here: Town) -> None:
-    hook = put_hook(here.forge, "pre-receive", "echo 'closed for today' >&2; exit 1")
+    hook = put_hook(
+        bare_path(here), "pre-receive", "echo 'closed for today' >&2; exit 1"
+    )
     checkout = await here.clone()
     await rule(here, {"type": "creation"}, on=("refs/heads/kept/*",))
 

@@ -97,9 +97,9 @@ def put_protection(
         )
 
 
-def put_hook(forge: Forge, name: str, script: str, repo: str = REPO) -> Path:
+def put_hook(bare: Path, name: str, script: str) -> Path:
     """Put a hook of git's into a repository, a shell script without its first line."""
-    path = forge.bare(forge.known(repo)).path / "hooks" / name
+    path = bare / "hooks" / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)

@@ -49,7 +49,7 @@ class RequiredLinearHistory(_Rule, frozen=True, tag="required_linear_history"):
 
 
 class RequiredSignatures(_Rule, frozen=True, tag="required_signatures"):
-    """Every commit that comes in has a signature the forge can verify."""
+    """Every commit that comes in has a signature that the forge can verify."""
 
 
 class PullRequestParameters(_Parameters, frozen=True):

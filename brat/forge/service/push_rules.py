@@ -98,13 +98,18 @@ def _linear(_: rules.RequiredLinearHistory, change: RefChange) -> Violation | No
 
 
 def _signatures(_: rules.RequiredSignatures, change: RefChange) -> Violation | None:
+    """Refuse every commit that is not the forge's own: it keeps nobody's keys.
+
+    What the forge writes itself counts as signed: the one commit of a squash. So GitHub
+    has it, too, for an App that pushes, as an App can have no key.
+    https://docs.github.com/authentication/managing-commit-signature-verification/about-commit-signature-verification
+    """
     said = "Commits must have verified signatures."
-    unsigned = tuple(one.sha for one in change.commits if not one.verified)
     if change.pull is not None:
-        # The forge signs what it writes itself: one commit for squash, none for rebase.
         own = change.pull.method == "squash"
-        return Violation(said) if unsigned and not own else None
-    return Violation(said, unsigned) if unsigned else None
+        return Violation(said) if change.commits and not own else None
+    unverified = tuple(one.sha for one in change.commits)
+    return Violation(said, unverified) if unverified else None
 
 
 def _pull_request(rule: rules.PullRequest, change: RefChange) -> Violation | None:

@@ -70,7 +70,6 @@ class PushedObjects:
             PushedCommit(
                 sha=str(one.id),
                 parents=len(one.parent_ids),
-                verified=False,
                 files=tuple(self._files(one)) if with_files else (),
             )
             for one in commits

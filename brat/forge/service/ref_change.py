@@ -26,7 +26,6 @@ class PushedCommit:
 
     sha: str
     parents: int
-    verified: bool
     files: tuple[PushedFile, ...]
     """Those it adds or changes; of a merge, those that no side had so."""
 

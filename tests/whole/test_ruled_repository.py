@@ -1,0 +1,66 @@
+"""A repository with rules, from the first command to what landed."""
+
+from pathlib import Path
+
+from brat.repository.registration import BOT
+from tests.world.forge_rules import pull_request, put_hook, put_ruleset, ruleset
+from tests.world.local_rules import ask, at_rest, bare_of, registered
+from tests.world.staying import typed
+from tests.world.terminal import Terminal
+from tests.world.words import engine, project
+
+START = "brat mayor start --task 'Spell words' --headless"
+
+
+def ruled(folder: Path) -> Terminal:
+    """Return a project whose main takes pull requests only, but for the bot."""
+    terminal = project(folder, engine("my-agent < $BRAT_PROMPT"))
+    terminal.done("brat init")
+    known = registered(terminal)
+    with at_rest(terminal) as forge:
+        bot = forge.user(BOT)
+        assert bot is not None
+        actor = {"actor_type": "Integration", "actor_id": forge.app_id(bot)}
+        asked = pull_request()
+        put_ruleset(forge, asked, repo=known.repository, bypass_actors=[actor])
+    return terminal
+
+
+def test_a_bot_that_may_bypass_the_rules_lands(tmp_path: Path) -> None:
+    terminal = ruled(tmp_path)
+
+    done = terminal.type(START)
+
+    assert done.status == 0, done.err
+    tip = terminal.done(f"git -C {bare_of(terminal)} log -1 --format=%an%n%s main")
+    assert "Count words" not in tip
+
+
+def test_rules_are_set_while_the_forge_is_served(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal.done("brat init")
+    with typed(terminal, "up") as up:
+        assert up.stdout is not None
+        next(line for line in up.stdout if "dashboard: " in line)
+        known = registered(terminal)
+        ask(terminal, "POST", "rulesets", ruleset(pull_request()))
+        rules = ask(terminal, "GET", f"rules/branches/{known.branch}")
+        where = f"127.0.0.1:{known.port}/{known.repository}.git"
+        url = f"http://x-access-token:{known.person_token}@{where}"
+        terminal.done("git commit --quiet --allow-empty -m Mine")
+        pushed = terminal.type(f"git push {url} HEAD:{known.branch}")
+
+    assert [one["type"] for one in rules] == ["pull_request"]
+    assert pushed.status == 1
+    assert "GH013: Repository rule violations found for refs/heads/" in pushed.err
+
+
+def test_the_repositorys_own_hooks_see_what_the_bot_pushes(tmp_path: Path) -> None:
+    terminal = ruled(tmp_path)
+    seen = tmp_path / "seen"
+    put_hook(bare_of(terminal), "update", f'echo "$1" >> {seen}')
+
+    done = terminal.type(START)
+
+    assert done.status == 0, done.err
+    assert {"refs/heads/main", "refs/grite/wal"} <= set(seen.read_text().split())
