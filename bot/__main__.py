@@ -9,6 +9,7 @@ from pathlib import Path
 from bot.serving import bot_service
 from bot.settings.bot_settings import read
 from grite.errors import BratError
+from grite.short_traceback import log_warnings, short_traceback
 
 
 async def _serve(file: Path, port: int) -> None:
@@ -50,6 +51,7 @@ async def _until_stopped(file: Path, port: int) -> None:
 
 def main() -> int:
     """Serve until SIGTERM; return 0 after it, 1 on a fault."""
+    log_warnings()
     file = Path(sys.argv[1])
     port = int(sys.argv[2]) if len(sys.argv) > 2 else 0  # noqa: PLR2004  optional
     try:
@@ -58,6 +60,9 @@ def main() -> int:
         return 0
     except BratError as error:
         _tell(str(error))
+        return 1
+    except Exception as error:  # noqa: BLE001  a fault of ours ends the process
+        _tell(short_traceback(error))
         return 1
     return 0
 

@@ -11,7 +11,6 @@ a function from the `Service` to an `Extension`.
 import argparse
 import asyncio
 import json
-import logging
 import os
 import signal
 import sys
@@ -28,6 +27,7 @@ from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
 from brat.forge.traffic_recording import Observer, writer
 from grite.errors import BratError
+from grite.short_traceback import log_warnings
 
 
 def _arguments() -> argparse.Namespace:
@@ -109,7 +109,7 @@ async def _serve(
 def main() -> int:
     """Serve; 0 when asked to end, 1 when it could not start."""
     arguments = _arguments()
-    logging.basicConfig(level=logging.WARNING)
+    log_warnings()
     try:
         with ExitStack() as stack:
             forge = stack.enter_context(Forge(arguments.dir))

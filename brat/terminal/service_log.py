@@ -10,13 +10,11 @@ from typing import Final
 import structlog
 from structlog.processors import ExceptionRenderer, JSONRenderer
 from structlog.stdlib import BoundLogger, LoggerFactory, ProcessorFormatter
-from structlog.typing import EventDict, Processor, WrappedLogger
+from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
 
 from brat.terminal.console import LogForm, Tell
-from brat.terminal.short_traceback import short_traceback
-from grite import git
+from grite.short_traceback import short_line, short_traceback
 
-LINE_CHARS: Final = 2_000
 _STAMPED: Final[tuple[Processor, ...]] = (
     structlog.stdlib.add_log_level,
     structlog.stdlib.add_logger_name,
@@ -35,9 +33,12 @@ _SHOWN: Final[Mapping[LogForm, tuple[Processor, ...]]] = {
 
 def _cut(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
     """Keep a line short, and without secrets, whoever wrote it."""
-    text = str(line["event"])[: 2 * LINE_CHARS]
-    line["event"] = git.redacted(text)[:LINE_CHARS]
+    line["event"] = short_line(str(line["event"]))
     return line
+
+
+def _exception(exc_info: ExcInfo) -> str:
+    return short_traceback(exc_info[1])
 
 
 def journal(form: LogForm) -> Tell:
@@ -51,7 +52,7 @@ def journal(form: LogForm) -> Tell:
             foreign_pre_chain=_STAMPED,
             processors=(
                 ProcessorFormatter.remove_processors_meta,
-                ExceptionRenderer(short_traceback),
+                ExceptionRenderer(_exception),
                 _cut,
                 *_SHOWN[form],
             ),

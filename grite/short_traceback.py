@@ -4,14 +4,19 @@ Neither local variables nor lines of source are shown, whatever the exception ho
 of them may be a token, and a service has no time to write megabytes.
 """
 
+import logging
 import sys
 import traceback
 from collections.abc import Iterator
+from types import TracebackType
 from typing import Final
 
-from structlog.typing import ExcInfo
-
 from grite import git
+
+ExcInfo = (
+    tuple[type[BaseException], BaseException, TracebackType | None]
+    | tuple[None, None, None]
+)
 
 SAID_CHARS: Final = 300
 FIRST_FRAMES: Final = 3
@@ -21,9 +26,38 @@ DEPTH: Final = 3
 """How many causes of an exception, and how many of a group, are told."""
 
 
-def short_traceback(exc_info: ExcInfo) -> str:
+LINE_CHARS: Final = 2_000
+"""The most characters of what is logged beside an exception."""
+
+
+class _ShortFormatter(logging.Formatter):
+    """Writes log lines that are short and without secrets, whoever logs them."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802  its name
+        """Return the line without an exception."""
+        record.message = short_line(record.message)
+        return super().formatMessage(record)
+
+    def formatException(self, ei: ExcInfo) -> str:  # noqa: N802  its name
+        """Return an exception's lines."""
+        return "" if ei[1] is None else short_traceback(ei[1])
+
+
+def log_warnings() -> None:
+    """Send this process's warnings and errors to stderr, each short."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(_ShortFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
+
+
+def short_line(text: str) -> str:
+    """Return the beginning of a text, without secrets."""
+    return git.redacted(text[: 2 * LINE_CHARS])[:LINE_CHARS]
+
+
+def short_traceback(error: BaseException) -> str:
     """Return at most `LINES` lines that tell an exception and its causes."""
-    lines = list(_lines(exc_info[1], DEPTH))
+    lines = list(_lines(error, DEPTH))
     if len(lines) > LINES:
         lines[LINES - 1 :] = ["..."]
     return "\n".join(lines)

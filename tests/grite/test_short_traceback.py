@@ -1,0 +1,39 @@
+"""What a process without a log of its own writes of a fault."""
+
+import subprocess
+import sys
+
+FAULTY = """
+import logging
+from grite.short_traceback import log_warnings
+
+def deep(frames):
+    if frames:
+        deep(frames - 1)
+    token = "ghp_" + "a1B2" * 9
+    raise ValueError(f"{token} {'x' * 5_000_000}")
+
+log_warnings()
+log = logging.getLogger("anything")
+try:
+    deep(200)
+except ValueError as error:
+    log.exception("it failed: %s", error)
+log.warning("a token: %s", "ghp_" + "a1B2" * 9)
+log.info("not told")
+"""
+
+
+def test_a_fault_is_told_in_a_few_lines_and_without_tokens() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", FAULTY], capture_output=True, text=True, check=True
+    )
+
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("it failed: *** xxx")
+    assert lines[1].startswith("ValueError: *** xxx")
+    assert "    ... 191 more" in lines
+    assert lines[-1] == "a token: ***"
+    assert len(lines) < 40
+    assert len(done.stderr) < 4000
+    assert "a1B2" not in done.stderr
