@@ -53,6 +53,14 @@ async def test_calls_can_be_met_and_let_through(here: Town) -> None:
     assert here.faults.refused() == []
 
 
+async def test_only_one_account_can_be_meant(here: Town) -> None:
+    await here.issue()
+    Faults(here.forge.folder, "brat[bot]").refuse("POST", COMMENTS, 403, SAID)
+
+    assert await statuses(here, 1) == [403]
+    await here.post("issues/1/comments", WORDS, by="alice")
+
+
 async def test_one_of_two_can_be_lifted(here: Town) -> None:
     await here.issue()
     gone = here.faults.refuse("POST", COMMENTS, 410, SAID)

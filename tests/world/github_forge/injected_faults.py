@@ -34,6 +34,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     """How many are refused; None: all, until lifted."""
     first: int
     """The first that is refused, from 1."""
+    by: str
+    """The account that is refused; empty: all."""
 
 
 class Met(Struct, frozen=True, kw_only=True):
@@ -51,8 +53,14 @@ class Met(Struct, frozen=True, kw_only=True):
 class Faults:
     """The refusals of the forge in one folder, seen by the story and by the forge."""
 
-    def __init__(self, folder: Path) -> None:
-        """Look at the forge in `folder`, which is there already."""
+    def __init__(self, folder: Path, by: str = "") -> None:
+        """Look at the forge in `folder`, which is there already.
+
+        Args:
+            folder: the forge's.
+            by: the only account to refuse anything; empty: all.
+        """
+        self._by = by
         self._rules = folder / _RULES
         self._met = folder / _MET
 
@@ -87,6 +95,7 @@ class Faults:
             said=said,
             times=times,
             first=first,
+            by=self._by,
         )
         self._write([*known, rule])
         return rule
@@ -127,7 +136,8 @@ class Faults:
         method = call.request.method
         path = call.request.path.removeprefix(API)
         for rule in self.rules():
-            fits = re.fullmatch(rule.method, method)
+            is_meant = rule.by in {"", call.user.login}
+            fits = is_meant and re.fullmatch(rule.method, method)
             if fits and re.fullmatch(rule.path, path):
                 earlier = sum(one.rule == rule.number for one in self.met())
                 number = earlier + 1 - rule.first
