@@ -131,8 +131,17 @@ class GitHub:
         return None
 
     async def issue(self, number: int) -> payloads.Issue:
-        """Return an issue."""
-        return await self._rest.read(payloads.Issue, f"{self._repo}/issues/{number}")
+        """Return an issue.
+
+        Raises:
+            Refused: also with status 410 for one that was transferred: the forge shows
+                the issue that it has become in another repository.
+        """
+        url = f"{self._repo}/issues/{number}"
+        found = await self._rest.read(payloads.Issue, url)
+        if found.number != number:
+            raise Refused(f"GET {url}", HTTPStatus.GONE, "it was transferred")
+        return found
 
     async def issues_labelled(self, label: str) -> list[payloads.Issue]:
         """Return the open issues (no pull requests) that carry `label`."""

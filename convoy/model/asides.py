@@ -7,7 +7,6 @@ from convoy.model.set_aside import (
     action_item,
     convoy_item,
     part_of,
-    show_item,
     task_item,
 )
 from convoy.model.state import Intent, State
@@ -57,10 +56,16 @@ def convoy_of_item(state: State, item: str) -> str:
     part = part_of(item)
     if part is not None:
         return part[0]
-    for convoy in state.convoys.values():
-        if item.startswith(show_item(convoy.name, "")):
-            return convoy.name
+    words = item.split("/")
+    if words[0] in ("show", "look") and words[1] in state.convoys:
+        return words[1]
     for intent in state.intents.values():
         if item == action_item(intent.key):
-            return intent.convoy
+            return intent.convoy or _of_issue(state, intent.issue)
     return ""
+
+
+def _of_issue(state: State, issue: int) -> str:
+    """Return the newest convoy of an issue; empty: it has none."""
+    names = [c.name for c in state.convoys.values() if c.issue == issue]
+    return names[-1] if names else ""

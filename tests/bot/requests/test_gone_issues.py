@@ -1,0 +1,130 @@
+"""Issues and comments that are gone keep nothing else waiting."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from bot.door.delivery_inbox import Remark
+from bot.loop.loop import Loop
+from bot.serving import bot_service
+from brat.forge import Forge
+from convoy.model.asides import asides
+from convoy.views.document import state_document
+from tests.bot.requests.test_missed_comments import answers, comment, settings
+from tests.forge.mutations import mutate
+from tests.world.forge import Town, make_source, settle_in, town
+
+Goes = Callable[[Town, int], Awaitable[None]]
+OTHER = "alice/other"
+FEW = 30
+"""Far fewer requests than a look a second would make in a minute."""
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Town]:
+    with Forge(tmp_path / "forge") as forge:
+        tokens = settle_in(forge, make_source(tmp_path / "source"))
+        async with town(forge, tokens, tmp_path) as served:
+            yield served
+
+
+async def convoys(here: Town) -> None:
+    """Ask for two convoys."""
+    for number in (await here.issue(), await here.issue("Fix that, too")):
+        await here.post(f"issues/{number}/labels", {"labels": ["brat"]}, by="alice")
+
+
+async def delete(here: Town, number: int) -> None:
+    node = (await here.get(f"issues/{number}"))["node_id"]
+    await mutate(here, "deleteIssue", {"issueId": node})
+
+
+async def transfer(here: Town, number: int) -> None:
+    node = (await here.get(f"issues/{number}"))["node_id"]
+    here.forge.add_repository(OTHER)
+    target = (await here.ask("GET", "", repo=OTHER, by="alice")).json()["node_id"]
+    await mutate(here, "transferIssue", {"issueId": node, "repositoryId": target})
+
+
+def ping(issue: int, number: int) -> Remark:
+    text = "/brat ping"
+    return Remark(issue=issue, comment=number, text=text, by="alice", on_pull=False)
+
+
+async def minute(loop: Loop) -> int:
+    """Let a minute pass, with a look each second; return how often was asked."""
+    before = loop.context.github.answers
+    for _ in range(60):
+        loop.context.clock = partial(int, loop.context.clock() + 1000)
+        await loop.tick()
+    return loop.context.github.answers - before
+
+
+@pytest.mark.parametrize("goes", [delete, transfer])
+async def test_a_command_on_an_issue_that_is_gone_keeps_no_other_waiting(
+    here: Town, goes: Goes
+) -> None:
+    await convoys(here)
+    third = await here.issue("Gone soon")
+    gone = await here.post(f"issues/{third}/comments", {"body": "/brat ping"})
+    await goes(here, third)
+    number = await comment(here, "/brat ping")
+    async with bot_service.opened(settings(here), lambda _: None) as loop:
+        await loop.tick()
+        loop.context.inbox.put("gone", ping(third, int(gone["id"])))
+        loop.context.inbox.put("here", ping(1, number))
+        asked = await minute(loop)
+
+        assert len(await answers(here, "brat[bot] is here")) == 1
+        assert asked < FEW
+        await loop.release()
+    async with bot_service.opened(settings(here), lambda _: None) as again:
+        await again.tick()
+        later = await comment(here, "/brat ping")
+        again.context.inbox.put("later", ping(1, later))
+        await again.tick()
+        await again.tick()
+
+        assert len(await answers(here, "brat[bot] is here")) == 2
+        assert again.context.inbox.remarks() == {}
+
+
+async def test_a_command_on_a_pull_request_whose_comment_is_gone_is_let_go(
+    here: Town,
+) -> None:
+    await convoys(here)
+    async with bot_service.opened(settings(here), lambda _: None) as loop:
+        await loop.tick()
+        loop.context.inbox.put("gone", ping(1, 987_654))
+
+        assert await minute(loop) < FEW
+        assert loop.context.inbox.remarks() == {}
+
+
+async def test_a_live_convoy_whose_issue_is_deleted_keeps_no_other_waiting(
+    here: Town,
+) -> None:
+    await convoys(here)
+    async with bot_service.opened(settings(here), lambda _: None) as loop:
+        await loop.tick()
+        await delete(here, 1)
+        number = await here.post(
+            "issues/2/comments", {"body": "/brat pause"}, by="alice"
+        )
+        loop.context.inbox.put("pause", ping(2, int(number["id"])))
+        loop.wake.all()
+        asked = await minute(loop)
+
+        assert asked < 2 * FEW
+        state = loop.context.mirror.state
+        said = [one["body"] for one in await here.get("issues/2/comments")]
+        assert any("brat[bot] is here" in body for body in said)
+        found = [item for item, _ in asides(state)]
+        assert found
+        assert all("fix-it-1" in item for item in found)
+        waits = state_document(state, loop.context.clock())["interventions"]
+        aside = [each for each in waits if each["kind"] == "set_aside"]
+        assert {each["convoy"] for each in aside} == {"fix-it-1"}, aside
+        assert all("This issue was deleted" in each["why"] for each in aside)
