@@ -1,6 +1,7 @@
 """A bot process's memory beside the log. It may be lost."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from bot.context.answer_budget import AnswerBudget
 from bot.context.item_failures import Failures
@@ -38,6 +39,8 @@ class ProcessMemory:
     """The looks for comments; None: there was none yet."""
     issues: Looks | None = None
     """The looks for issues; None: there was none yet."""
+    assigned: dict[int, datetime] = field(default_factory=dict)
+    """By issue found lately, when it was last assigned to the bot, as it was seen."""
     failures: Failures = field(default_factory=Failures)
     answers: AnswerBudget = field(default_factory=AnswerBudget)
     """The answers that people had within the last hour."""

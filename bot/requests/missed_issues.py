@@ -51,6 +51,8 @@ async def issues(context: BotContext, state: State) -> None:
         if request is not None:
             await _keep(context, issue, *request)
     looks.note({issue.number: issue.updated_at for issue in found if issue.updated_at})
+    assigned = context.memory.assigned
+    context.memory.assigned = {n: at for n, at in assigned.items() if n in looks.seen}
 
 
 Asked = tuple[Trigger, Account, datetime]
@@ -69,18 +71,20 @@ def _mention(context: BotContext, issue: Issue, looks: Looks) -> Asked | None:
 
 
 async def _assignment(context: BotContext, issue: Issue, looks: Looks) -> Asked | None:
-    """Return the assignment of an issue that changed since it was last seen."""
-    login = context.login
+    """Return the assignment of an issue that nobody has seen yet."""
+    login, known = context.login, context.memory.assigned
     if login not in {each.login for each in issue.assignees}:
         return None
-    if looks.seen.get(issue.number) == issue.updated_at:
+    number, since = issue.number, looks.seen.get(issue.number, looks.since)
+    if number in known and since == issue.updated_at:
         return None
-    event = await context.github.assignment(issue.number, login)
+    event = await context.github.assignment(number, login)
     by = event and (event.assigner or event.actor)
     if event is None or not by or by.login == login or event.created_at is None:
         return None
-    since = looks.seen.get(issue.number, looks.since)
-    return ("assignee", by, event.created_at) if event.created_at >= since else None
+    before, known[number] = known.get(number), event.created_at
+    is_new = event.created_at != before and event.created_at >= since
+    return ("assignee", by, event.created_at) if is_new else None
 
 
 async def _keep(

@@ -139,6 +139,61 @@ async def test_one_that_is_renamed_to_name_it_later_is_left_alone(
     assert await said(here, issue) == []
 
 
+# --- assignments ----------------------------------------------------------------------
+
+
+async def assigned(here: Town, issue: int, *, by: str = "alice") -> None:
+    body = {"assignees": ["brat[bot]"]}
+    await here.post(f"issues/{issue}/assignees", body, by=by)
+
+
+def configured(here: Town, loop: Loop, text: str) -> None:
+    file = here.folder / "config.toml"
+    file.write_text(text)
+    loop.context.settings = loop.context.settings.model_copy(
+        update={"config_file": file}
+    )
+
+
+async def test_an_assignment_asks_for_nothing_where_that_is_not_configured(
+    here: Town, loop: Loop
+) -> None:
+    await assigned(here, await written(here, "- [ ] one\n"))
+    await look(loop)
+
+    assert loop.context.mirror.state.convoys == {}
+
+
+async def test_one_that_is_assigned_to_it_becomes_a_convoy_where_configured(
+    here: Town, loop: Loop
+) -> None:
+    configured(here, loop, "[triggers]\nassignee = true\n[trust]\noutsiders = true\n")
+    other = await written(here, "- [ ] one\n", by="mallory")
+    await look(loop)
+    await assigned(here, other)
+    for _ in range(3):
+        await look(loop)
+
+    (convoy,) = loop.context.mirror.state.convoys.values()
+    assert (convoy.issue, convoy.by) == (other, "alice")
+
+
+async def test_what_else_happens_to_an_assigned_one_asks_for_nothing(
+    here: Town, loop: Loop
+) -> None:
+    configured(here, loop, "[triggers]\nassignee = true\n")
+    issue = await written(here, "- [ ] one\n")
+    now = datetime.now(UTC)
+    here.forge.clock = lambda: now - timedelta(hours=1)
+    await assigned(here, issue)
+    here.forge.clock = lambda: now + timedelta(seconds=5)
+    await here.post(f"issues/{issue}/comments", {"body": "Well."}, by="alice")
+    for _ in range(2):
+        await look(loop)
+
+    assert loop.context.mirror.state.convoys == {}
+
+
 async def test_a_look_costs_one_request_that_is_answered_by_unchanged(
     tmp_path: Path,
 ) -> None:
