@@ -37,7 +37,8 @@ from convoy.events.bots import StartBot
 from convoy.events.command import Command, Refusal
 from convoy.events.forge_actions import NoteDone
 from convoy.events.set_asides import SetItemAside
-from convoy.owed.actions import Effect, item_of_effect
+from convoy.owed.action_items import item_of_effect
+from convoy.owed.actions import Effect
 from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
 
 ROUNDS: Final = 200

@@ -16,6 +16,7 @@ from bot.roles import calling, deacon, dispatch, handin, mayor, refinery
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from convoy.events.set_asides import SetItemAside, TakeItemUp
 from convoy.model.set_aside import convoy_item
+from convoy.owed.action_items import item_of
 from convoy.owed.actions import (
     Action,
     Align,
@@ -43,7 +44,6 @@ from convoy.owed.actions import (
     Sweep,
     TakeUp,
     Try,
-    item_of,
     role_of,
 )
 from convoy.owed.owed import owed_actions

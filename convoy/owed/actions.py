@@ -4,15 +4,6 @@ from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
-from convoy.model.asides import intent_item
-from convoy.model.set_aside import (
-    LOG,
-    SWEEP,
-    convoy_item,
-    run_item,
-    show_item,
-    task_item,
-)
 from convoy.model.state import Intent
 from convoy.readiness.needs import Need
 from convoy.readiness.reorder import Reorder
@@ -283,38 +274,3 @@ def role_of(action: Action) -> Role | None:
         kinds: dict[str, Role] = {"dispatch": witness, "pull": "refinery"}
         return kinds.get(action.intent.kind)
     return _ROLES.get(type(action))
-
-
-def item_of(action: Staged) -> str:
-    """Return the item whose step a staged action is."""
-    match action:
-        case Sweep():
-            return SWEEP
-        case Expire() | TakeUp():
-            return LOG
-        case (
-            Begin()
-            | Split()
-            | Collect()
-            | Try()
-            | Prove()
-            | Choose()
-            | Reject()
-            | Block()
-            | Defer()
-            | Reorder()
-        ):
-            return task_item(action.convoy, action.task)
-        case _:
-            return convoy_item(action.convoy)
-
-
-def item_of_effect(effect: Effect) -> str:
-    """Return the item that an effect belongs to."""
-    match effect:
-        case Do(intent=intent):
-            return intent_item(intent)
-        case CancelRun(run=run):
-            return run_item(run)
-        case Show(convoy=convoy, part=part):
-            return show_item(convoy, part)

@@ -34,6 +34,7 @@ from convoy.log.record import fold
 from convoy.model import ids
 from convoy.model.records import Overlap, TaskSpec
 from convoy.model.state import Convoy, State, Task
+from convoy.owed.action_items import item_of_effect
 from convoy.owed.actions import (
     Action,
     Align,
@@ -41,7 +42,6 @@ from convoy.owed.actions import (
     Effect,
     Role,
     Staged,
-    item_of_effect,
 )
 from convoy.patterns.catalog import built_in
 from convoy.patterns.template import Template
