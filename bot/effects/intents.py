@@ -109,7 +109,7 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
         base = ids.base_branch(convoy.name)
     else:
         head, base = ids.base_branch(convoy.name), convoy.target
-    if now.look and (found := await context.github.pull_of(head, base)):
+    if now.look and (found := await context.github.pulls.of(head, base)):
         return found.number
     now.repeat()
     title = pull_title(convoy, task)
@@ -119,7 +119,7 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
         if task
         else convoy_pull_body(convoy, _web(context), pages)
     )
-    return await context.github.open_pull(title, body, head=head, base=base)
+    return await context.github.pulls.open(title, body, head=head, base=base)
 
 
 def _web(context: BotContext) -> str:

@@ -15,6 +15,7 @@ import httpx
 from bot.forge import payloads
 from bot.forge.check_runs import CheckRuns
 from bot.forge.pace import Pace
+from bot.forge.pull_requests import PullRequests
 from bot.forge.repository_ci import Ci
 from bot.forge.rest import Refused, Rest
 from bot.forge.task_runs import TaskRuns
@@ -55,6 +56,7 @@ class GitHub:
         self._repo = f"/repos/{repository}"
         self.check_runs = CheckRuns(self._rest, self._repo)
         self.ci = Ci(self._rest, self._repo, workflow)
+        self.pulls = PullRequests(self._rest, repository)
         self.runs = TaskRuns(self._rest, self._repo, workflow)
         self._graphql = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
 
@@ -270,40 +272,6 @@ class GitHub:
         except Refused as refused:
             if refused.status != HTTPStatus.NOT_FOUND:
                 raise
-
-    # --- pull requests --------------------------------------------------------------
-
-    async def open_pull(self, title: str, body: str, *, head: str, base: str) -> int:
-        """Open a pull request and return its number."""
-        content = {"title": title, "body": body, "head": head, "base": base}
-        url = f"{self._repo}/pulls"
-        return (await self._rest.make(payloads.Numbered, url, content)).number
-
-    async def pull_of(self, head: str, base: str) -> payloads.Pull | None:
-        """Return the newest pull request from `head` into `base`, open or not."""
-        owner = self.repository.split("/", maxsplit=1)[0]
-        url = f"{self._repo}/pulls?state=all&head={owner}:{head}&base={base}"
-        async for pull in self._rest.each(payloads.Pull, url):
-            return pull
-        return None
-
-    async def reviews(self, number: int) -> list[payloads.Reviewed]:
-        """Return a pull request's reviews, oldest first."""
-        url = f"{self._repo}/pulls/{number}/reviews?per_page=100"
-        return [review async for review in self._rest.each(payloads.Reviewed, url)]
-
-    async def review_lines(self, number: int, review: int) -> list[payloads.Line]:
-        """Return a review's comments on lines of the change, in order.
-
-        Source: https://docs.github.com/rest/pulls/reviews
-        """
-        url = f"{self._repo}/pulls/{number}/reviews/{review}/comments?per_page=100"
-        try:
-            return [line async for line in self._rest.each(payloads.Line, url)]
-        except Refused as refused:
-            if refused.status == HTTPStatus.NOT_FOUND:
-                return []
-            raise
 
 
 def _utc(moment: datetime) -> str:

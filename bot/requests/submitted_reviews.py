@@ -71,7 +71,7 @@ async def keep_missed(context: BotContext, state: State) -> None:
     for convoy in state.live():
         for task in convoy.tasks:
             if task.state == "needs-review" and task.pull is not None:
-                for review in await context.github.reviews(task.pull):
+                for review in await context.github.pulls.reviews(task.pull):
                     if ids.sign_key("review", str(review.id)) not in state.heard:
                         _keep(context, task, review)
 
@@ -136,7 +136,7 @@ async def _carry_out_verdict(
 
 async def _review_text(context: BotContext, review: Review) -> str:
     """Return a review's text with its comments on lines, cleaned."""
-    lines = await context.github.review_lines(review.pull, review.review)
+    lines = await context.github.pulls.review_lines(review.pull, review.review)
     said = (review.text, *(f"{line.path}: {line.body or ''}" for line in lines))
     text = await asyncio.to_thread(cleaned, "\n\n".join(filter(None, said)))
     return text.strip() or SEE_REVIEW

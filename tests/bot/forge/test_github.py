@@ -279,7 +279,7 @@ async def test_a_pull_request_is_opened(
 ) -> None:
     route = forge.post(f"{REPO}/pulls").respond(201, json={"number": 12})
 
-    assert await github.open_pull("Fix", "Body", head="h", base="b") == 12
+    assert await github.pulls.open("Fix", "Body", head="h", base="b") == 12
     assert sent(route) == {"title": "Fix", "body": "Body", "head": "h", "base": "b"}
 
 
@@ -289,7 +289,7 @@ async def test_a_pull_request_is_found_by_its_branches_open_or_not(
     pulls = [{"number": 12, "state": "closed"}, {"number": 3, "state": "open"}]
     route = forge.get(f"{REPO}/pulls").respond(json=pulls)
 
-    found = await github.pull_of("convoy/fix-7/task-1", "convoy/fix-7/base")
+    found = await github.pulls.of("convoy/fix-7/task-1", "convoy/fix-7/base")
 
     assert found is not None
     assert found.number == 12
@@ -303,7 +303,7 @@ async def test_where_there_is_no_pull_request_there_is_none(
 ) -> None:
     forge.get(f"{REPO}/pulls").respond(json=[])
 
-    assert await github.pull_of("h", "b") is None
+    assert await github.pulls.of("h", "b") is None
 
 
 async def test_a_review_has_words_on_lines(
@@ -313,10 +313,10 @@ async def test_a_review_has_words_on_lines(
     forge.get(f"{REPO}/pulls/12/reviews/3/comments").respond(json=told)
     forge.get(f"{REPO}/pulls/12/reviews/4/comments").respond(404, json={})
 
-    [line] = await github.review_lines(12, 3)
+    [line] = await github.pulls.review_lines(12, 3)
 
     assert (line.path, line.body) == ("a.py", "Shorter.")
-    assert await github.review_lines(12, 4) == []
+    assert await github.pulls.review_lines(12, 4) == []
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from bot.forge import payloads
 from bot.forge.check_runs import CheckRuns, View
 from bot.forge.github import GitHub
 from bot.forge.payloads import CheckRun
+from bot.forge.pull_requests import PullRequests
 from bot.forge.repository_ci import Ci
 from bot.forge.rest import Refused
 from bot.forge.task_runs import TaskRuns
@@ -108,6 +109,41 @@ class ModelCi(Ci):
         return list(self.forge.checks.get(commit, ()))
 
 
+class ModelPulls(PullRequests):
+    """What the forge in memory knows of pull requests."""
+
+    def __init__(self, forge: Forge) -> None:
+        self.forge = forge
+
+    async def open(self, title: str, body: str, *, head: str, base: str) -> int:
+        forge = self.forge
+        forge.write("pull")
+        tip, onto = (forge.refs.get(HEADS + name) for name in (head, base))
+        if tip is None or onto is None:
+            raise Refused("POST pulls", 422, "head or base is not there")
+        if forge.commits.contains(onto, tip):
+            raise Refused("POST pulls", 422, f"No commits between {base} and {head}")
+        assert self._is_wanted(head), f"{head} was given up, and is offered"
+        pull = Pull(forge.number(), head, base)
+        forge.pulls.append(pull)
+        forge.moment("after pull")
+        return pull.number
+
+    def _is_wanted(self, head: str) -> bool:
+        """Whether the task whose work a branch carries was not dropped."""
+        _, name, what = head.split("/")
+        if what == "base":
+            return True
+        task = self.forge.state.convoys[name].task(int(what.removeprefix("task-")))
+        return task is not None and task.state != "dropped"
+
+    async def of(self, head: str, base: str) -> payloads.Pull | None:
+        for pull in reversed(self.forge.pulls):
+            if (pull.head, pull.base) == (head, base):
+                return payloads.Pull(number=pull.number, state=pull.state)
+        return None
+
+
 class ModelGitHub(GitHub):
     """What the loop asks of GitHub, as far as the rules need it."""
 
@@ -116,6 +152,7 @@ class ModelGitHub(GitHub):
         self.check_runs = NoCheckRuns()
         self.runs = ModelRuns(forge)
         self.ci = ModelCi(forge)
+        self.pulls = ModelPulls(forge)
 
     @property
     def answers(self) -> int:
@@ -167,33 +204,3 @@ class ModelGitHub(GitHub):
         self.forge.write("edit")
         self.forge.comments[comment] = (self.forge.comments[comment][0], body)
         self.forge.moment("after edit")
-
-    # --- pull requests --------------------------------------------------------------
-
-    async def open_pull(self, title: str, body: str, *, head: str, base: str) -> int:
-        forge = self.forge
-        forge.write("pull")
-        tip, onto = (forge.refs.get(HEADS + name) for name in (head, base))
-        if tip is None or onto is None:
-            raise Refused("POST pulls", 422, "head or base is not there")
-        if forge.commits.contains(onto, tip):
-            raise Refused("POST pulls", 422, f"No commits between {base} and {head}")
-        assert self._is_wanted(head), f"{head} was given up, and is offered"
-        pull = Pull(forge.number(), head, base)
-        forge.pulls.append(pull)
-        forge.moment("after pull")
-        return pull.number
-
-    def _is_wanted(self, head: str) -> bool:
-        """Whether the task whose work a branch carries was not dropped."""
-        _, name, what = head.split("/")
-        if what == "base":
-            return True
-        task = self.forge.state.convoys[name].task(int(what.removeprefix("task-")))
-        return task is not None and task.state != "dropped"
-
-    async def pull_of(self, head: str, base: str) -> payloads.Pull | None:
-        for pull in reversed(self.forge.pulls):
-            if (pull.head, pull.base) == (head, base):
-                return payloads.Pull(number=pull.number, state=pull.state)
-        return None
