@@ -51,6 +51,45 @@ async def test_a_merge_waits_for_what_the_rules_ask(here: Town) -> None:
     assert (clean, done.status_code) == ("clean", 200)
 
 
+async def test_what_is_behind_has_to_catch_up_where_the_rules_say_so(
+    here: Town,
+) -> None:
+    await rule(here, checks("ci", strict=True))
+    checkout = await here.clone()
+    pull = await here.pull(checkout)
+    await green(here, pull["head"]["sha"], "ci")
+    fresh = await here.get("pulls/1")
+    alice = await here.clone("alice")
+    late = await alice.commit("other.txt", "other")
+    await alice.git("push", "--quiet", "origin", "HEAD:other")
+    await green(here, late, "ci")
+    await alice.git("push", "--quiet", "origin", "HEAD:main")
+
+    behind = await here.get("pulls/1")
+    refused = await here.ask("PUT", "pulls/1/merge")
+    await checkout.git("pull", "--quiet", "--no-edit", "--no-rebase", "origin", "main")
+    await checkout.git("push", "--quiet", "origin", "work")
+    await green(here, await checkout.git("rev-parse", "HEAD"), "ci")
+
+    assert fresh["mergeable_state"] == "clean"
+    assert behind["mergeable_state"] == "behind"
+    assert 'Required status check "ci" is expected.' in refused.json()["message"]
+    assert (await here.ask("PUT", "pulls/1/merge")).status_code == 200
+
+
+async def test_unsigned_work_is_squashed_by_its_author_only(here: Town) -> None:
+    await rule(here, {"type": "required_signatures"})
+    await here.pull(await here.clone())
+    squash = {"merge_method": "squash"}
+
+    plain = await here.ask("PUT", "pulls/1/merge")
+    other = await here.ask("PUT", "pulls/1/merge", squash, by="alice")
+
+    assert plain.status_code == other.status_code == 405
+    assert "Commits must have verified signatures." in other.json()["message"]
+    assert (await here.ask("PUT", "pulls/1/merge", squash)).status_code == 200
+
+
 async def test_an_approval_goes_stale_where_the_rules_say_so(here: Town) -> None:
     await rule(here, pull_request(1, dismiss_stale_reviews_on_push=True))
     checkout = await here.clone()

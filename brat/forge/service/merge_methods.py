@@ -4,7 +4,6 @@ https://docs.github.com/en/rest/pulls/pulls#merge-a-pull-request
 """
 
 from dataclasses import dataclass
-from typing import get_args
 
 import pygit2
 
@@ -54,14 +53,7 @@ class Merges:
             return False, "dirty"
         if pull.draft:
             return True, "draft"
-        return True, "blocked" if self._is_held(repo, pull) else "clean"
-
-    def _is_held(self, repo: Repository, pull: Pull) -> bool:
-        """Say whether the rules are against every way to merge; bypasses aside."""
-        return all(
-            self._rules.holds_back(repo, pull, method)
-            for method in get_args(MergeMethod)
-        )
+        return True, self._rules.merge_state(repo, pull)
 
     def build(
         self, repo: Repository, pull: Pull, options: MergeOptions, actor: User

@@ -111,6 +111,11 @@ class Opinion:
     bypassed: tuple[Violation, ...]
     """What the mover is allowed all the same."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing stands against the change."""
+        return not (self.of_protection or self.of_rulesets)
+
 
 def opinion_of(binding: tuple[Binding, ...], change: RefChange) -> Opinion:
     """Ask every rule that binds a ref, and mind who may bypass it."""

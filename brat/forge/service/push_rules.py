@@ -100,13 +100,13 @@ def _linear(_: rules.RequiredLinearHistory, change: RefChange) -> Violation | No
 def _signatures(_: rules.RequiredSignatures, change: RefChange) -> Violation | None:
     """Refuse every commit that is not the forge's own: it keeps nobody's keys.
 
-    What the forge writes itself counts as signed: the one commit of a squash. So GitHub
-    has it, too, for an App that pushes, as an App can have no key.
-    https://docs.github.com/authentication/managing-commit-signature-verification/about-commit-signature-verification
+    The one commit of a squash counts as signed, which is the forge's own, if the pull
+    request's author merges.
+    https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-signed-commits
     """
     said = "Commits must have verified signatures."
     if change.pull is not None:
-        own = change.pull.method == "squash"
+        own = change.pull.method == "squash" and change.pull.by_author
         return Violation(said) if change.commits and not own else None
     unverified = tuple(one.sha for one in change.commits)
     return Violation(said, unverified) if unverified else None
@@ -140,17 +140,18 @@ def _status_checks(
     exempt = change.is_new and asked.do_not_enforce_on_create
     if change.after is None or exempt or not asked.required_status_checks:
         return None
+    # Of a pull request that is behind GitHub says "expected", however green it is:
+    # https://github.com/RakuenSoftware/aimee/pull/2460
+    behind = change.pull is not None and not change.pull.up_to_date
+    unread = behind and asked.strict_required_status_checks_policy
     missing = {
         one.context: state
         for one in asked.required_status_checks
-        if (state := _state(one, change.checks)) != "green"
+        if (state := _state(one, {} if unread else change.checks)) != "green"
     }
-    if missing:
-        return Violation(_lacking(missing, len(asked.required_status_checks)))
-    strict = asked.strict_required_status_checks_policy
-    if strict and change.pull is not None and not change.pull.up_to_date:
-        return Violation("This branch must be up to date with its base branch.")
-    return None
+    if not missing:
+        return None
+    return Violation(_lacking(missing, len(asked.required_status_checks)))
 
 
 def _state(asked: rules.StatusCheck, checks: Checks) -> str:

@@ -1,7 +1,7 @@
 """What would become of one ref: all that the rules look at, as plain data."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from brat.forge.resources.rule_types import MergeMethod
@@ -38,6 +38,8 @@ class MergedPull:
     approvals: int
     """By people who may write, of its head where stale reviews do not count."""
     approvals_ever: int
+    by_author: bool
+    """Whether who merges it opened it."""
     up_to_date: bool
     """Whether its head has everything that its base has."""
 
@@ -57,6 +59,11 @@ class RefChange:
     """Of the commit that is judged: the new value, or a pull request's head."""
     pull: MergedPull | None = None
     """None: a push, or a ref moved by REST."""
+
+    def brought_up_to_date(self) -> "RefChange":
+        """Return the merge of the same pull request, as if it had all of its base."""
+        pull = self.pull
+        return replace(self, pull=pull and replace(pull, up_to_date=True))
 
     @property
     def is_new(self) -> bool:

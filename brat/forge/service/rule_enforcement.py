@@ -8,7 +8,9 @@ clients report it: 422 for refs, 403 for a missing right.
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal, get_args
 
 from brat.forge.resources.account_resource import Token, User
 from brat.forge.resources.pull_resource import Pull
@@ -31,6 +33,8 @@ from brat.forge.service.rule_bindings import Binding, Mover, binding, mover
 from brat.forge.storage.git_storage import Move
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused
+
+MergeState = Literal["clean", "behind", "blocked"]
 
 
 class RuleEnforcement:
@@ -81,24 +85,38 @@ class RuleEnforcement:
             objects = PushedObjects(self._forge.bare(repo).path, None)
             self._check_workflows(objects, pull.base_sha, pull.head_sha)
         who = mover(self._forge, repo, caller.user)
-        self._refuse(405, self._of_merge(repo, who, pull, method))
+        held = self._held(repo, who, pull)
+        if held:
+            change = self._merge(repo, pull, (method, who), held)
+            self._refuse(405, opinion_of(held, change))
 
-    def holds_back(self, repo: Repository, pull: Pull, method: MergeMethod) -> bool:
-        """Say whether a merge is held back from somebody who may bypass nothing."""
-        nobody = User(id=0, login="", kind="User", created_at="")
-        opinion = self._of_merge(repo, Mover(nobody, "write", None), pull, method)
-        return bool(opinion.of_rulesets or opinion.of_protection)
+    def merge_state(self, repo: Repository, pull: Pull) -> MergeState:
+        """Say what the rules have against a merge by the best method; no bypass counts.
 
-    def _of_merge(
-        self, repo: Repository, who: Mover, pull: Pull, method: MergeMethod
-    ) -> Opinion:
-        """Return what the rules have against a merge."""
-        held = binding(self._forge, repo, f"refs/heads/{pull.base}", who)
-        # What comes in was judged when it was pushed.
-        held = tuple(one for one in held if not one.of_push)
+        https://docs.github.com/graphql/reference/enums#mergestatestatus
+        """
+        author = self._forge.issue_of(pull).author
+        by = User(id=author, login="", kind="User", created_at="")
+        who = Mover(by, "none", None)
+        held = tuple(
+            replace(one, bypass="never") for one in self._held(repo, who, pull)
+        )
         if not held:
-            return Opinion((), (), ())
-        return opinion_of(held, self._merge(repo, pull, method, held))
+            return "clean"
+        changes = [
+            self._merge(repo, pull, (method, who), held)
+            for method in get_args(MergeMethod)
+        ]
+        if any(opinion_of(held, change).is_empty for change in changes):
+            return "clean"
+        newest = [change.brought_up_to_date() for change in changes]
+        is_only_behind = any(opinion_of(held, each).is_empty for each in newest)
+        return "behind" if is_only_behind else "blocked"
+
+    def _held(self, repo: Repository, who: Mover, pull: Pull) -> tuple[Binding, ...]:
+        """Return what binds a merge; what comes in was judged when it was pushed."""
+        found = binding(self._forge, repo, f"refs/heads/{pull.base}", who)
+        return tuple(one for one in found if not one.of_push)
 
     def _standing(
         self, repo: Repository, caller: Caller, moves: list[Move]
@@ -121,9 +139,10 @@ class RuleEnforcement:
         self,
         repo: Repository,
         pull: Pull,
-        method: MergeMethod,
+        how: tuple[MergeMethod, Mover],
         held: tuple[Binding, ...],
     ) -> RefChange:
+        method, who = how
         objects = PushedObjects(self._forge.bare(repo).path, None)
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, pull.head_sha)
         read = change_of(move, held, objects, {})
@@ -138,6 +157,7 @@ class RuleEnforcement:
                 method=method,
                 approvals=fresh,
                 approvals_ever=ever,
+                by_author=who.user.id == self._forge.issue_of(pull).author,
                 up_to_date=self._forge.bare(repo).reaches(pull.head_sha, pull.base_sha),
             ),
         )
