@@ -5,7 +5,6 @@ import pytest
 
 from brat.forge import Forge, serving
 from tests.world.forge import REPO, Json, Town
-from tests.world.github_forge.rate_limits import limit
 
 
 async def test_who_shows_no_token_is_told_to(here: Town) -> None:
@@ -173,18 +172,6 @@ async def test_every_answer_has_an_id_and_says_what_is_left(here: Town) -> None:
         assert answer.headers["X-GitHub-Request-Id"]
         assert answer.headers["X-RateLimit-Limit"] == "5000"
         assert answer.headers["X-RateLimit-Resource"] == "core"
-
-
-async def test_a_repository_with_githubs_limits_refuses_haste(here: Town) -> None:
-    limit(here.forge, REPO)
-    for _ in range(80):
-        await here.post("issues", {"title": "x"})
-
-    answer = await here.ask("POST", "issues", {"title": "x"})
-
-    assert answer.status_code == 403
-    assert 0 < int(answer.headers["Retry-After"]) <= 60
-    assert "secondary rate limit" in answer.json()["message"]
 
 
 async def test_there_is_no_graphql(forge: Forge) -> None:

@@ -29,7 +29,7 @@ async def here(tmp_path: Path, hand: HandTime) -> AsyncIterator[Town]:
 
     with Forge(tmp_path / "forge", clock=clock) as forge:
         tokens = settle_in(forge, make_source(tmp_path / "source"))
-        limit(forge, REPO)
+        limit(forge.folder)
         async with town(forge, tokens, tmp_path) as served:
             yield served
 

@@ -1,79 +1,134 @@
-"""GitHub's rate limits, in repositories that were given them.
+"""GitHub's rate limits, in forges that were given them.
 
-The figures: https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
+They lie in a file of the forge's folder, so that a story reaches the forge whether it
+is served in the same process or as the CLI's child (tests/world/extended.py). Requests
+at the same moment and CPU time, which GitHub limits too, are not counted.
+
+https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
 
 from collections import defaultdict, deque
-from typing import Final
-from weakref import WeakKeyDictionary
+from pathlib import Path
+from typing import Final, Literal
 
-from brat.forge.resources.resource_record import Record
+from aiohttp import hdrs
+from msgspec import Struct, json
+
 from brat.forge.rest.rest_call import Call
 from brat.forge.storage.forge_state import Forge
-from brat.forge.storage.record_store import Store, Table
 from brat.forge.wire.http_refusals import Refused
+from brat.forge.wire.urls import API
 
+Limiting = Literal[403, 429]
 HOUR_S: Final = 3600
-MINUTE_S: Final = 60
-REQUESTS_AN_HOUR: Final = 5000
-POINTS_A_MINUTE: Final = 900
 WRITE_POINTS: Final = 5
-CONTENT_A_MINUTE: Final = 80
-CONTENT_AN_HOUR: Final = 500
+READS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_OPTIONS})
+_FILE: Final = "rate-limits.json"
+_COUNTED: Final = "rate-limits-counted.jsonl"
+_DOCS: Final = (
+    "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api"
+)
+_SPENT: Final = "API rate limit exceeded for user ID {}."
+_HASTY: Final = (
+    "You have exceeded a secondary rate limit. "
+    "Please wait a few minutes before you try again."
+)
+_WORDY: Final = (
+    "You have exceeded a secondary rate limit and have been temporarily blocked from "
+    "content creation. Please retry your request again later."
+)
+
+
+class Allowance(Struct, frozen=True, kw_only=True):
+    """How much an account may do; what GitHub documents, unless a story says less."""
+
+    requests_an_hour: int = 5000
+    requests_of_a_job: int = 1000
+    """In an hour, of the token that a workflow's job gets in its repository."""
+    points_a_minute: int = 900
+    content_a_minute: int = 80
+    content_an_hour: int = 500
+    minute_s: float = 60.0
+    """Shorter where a story shall not last."""
+    status: Limiting = 403
+    """GitHub answers with either."""
+    says_when: bool = True
+    """Whether a secondary limit comes with `Retry-After`: on GitHub not always."""
+
+
+def limit(folder: Path, allowance: Allowance | None = None) -> None:
+    """Refuse from now on whoever asks too often of the forge in `folder`.
+
+    Args:
+        folder: the forge's, which is there already.
+        allowance: None: GitHub's.
+    """
+    new = folder / f"{_FILE}.new"
+    new.write_bytes(json.encode(allowance or Allowance()))
+    new.replace(folder / _FILE)
+
+
+def unlimit(folder: Path) -> None:
+    """Let everybody ask as often as they like; safe to call twice."""
+    (folder / _FILE).unlink(missing_ok=True)
+
+
+class Counted(Struct, frozen=True, kw_only=True):
+    """A write to a forge with limits."""
+
+    user: int
+    method: str
+    path: str
+    at: float
+    """Unix seconds by the forge's clock."""
+    wait_s: int
+    """For how long it was refused; 0: it was let through."""
+
+
+def counted(folder: Path) -> list[Counted]:
+    """Return every write to the forge in `folder` since it has limits, oldest first."""
+    try:
+        return json.Decoder(Counted).decode_lines((folder / _COUNTED).read_bytes())
+    except FileNotFoundError:
+        return []
 
 
 class _Window:
     """How much was used in the last `seconds`."""
 
-    def __init__(self, most: int, seconds: int) -> None:
-        self.most = most
-        self.seconds = seconds
-        self.used = 0
+    def __init__(self) -> None:
         self._entries: deque[tuple[float, int]] = deque()
 
-    def wait(self, now: float, points: int) -> int:
+    def wait(self, now: float, points: int, most: int, seconds: float) -> float:
         """Return in how many seconds `points` more would fit; 0: now."""
-        while self._entries and self._entries[0][0] <= now - self.seconds:
-            self.used -= self._entries.popleft()[1]
-        if self.used + points <= self.most:
-            return 0
-        return max(int(self._entries[0][0] + self.seconds - now), 1)
+        while self._entries and self._entries[0][0] <= now - seconds:
+            self._entries.popleft()
+        used, until = sum(each for _, each in self._entries), 0.0
+        for at, each in self._entries:
+            if used + points <= most:
+                break
+            used, until = used - each, at + seconds - now
+        return until
 
     def use(self, now: float, points: int) -> None:
         """Note that `points` were used."""
         self._entries.append((now, points))
-        self.used += points
 
 
 class _Account:
-    """The windows of one caller."""
+    """What one caller used."""
 
     def __init__(self) -> None:
-        self.primary = _Window(REQUESTS_AN_HOUR, HOUR_S)
-        self.points = _Window(POINTS_A_MINUTE, MINUTE_S)
-        self.content = (
-            _Window(CONTENT_A_MINUTE, MINUTE_S),
-            _Window(CONTENT_AN_HOUR, HOUR_S),
-        )
+        self.used = 0
+        self.resets = 0.0
+        """When the hour ends that began with its first request; Unix seconds."""
+        self.points = _Window()
+        self.content = (_Window(), _Window())
 
-
-class Limited(Record, frozen=True, kw_only=True):
-    """A repository that has GitHub's limits; its id is the repository's."""
-
-
-_TABLES: Final = WeakKeyDictionary[Store, Table[Limited]]()
-
-
-def _table(forge: Forge) -> Table[Limited]:
-    if forge.store not in _TABLES:
-        _TABLES[forge.store] = Table(forge.store, Limited, lambda _: None)
-    return _TABLES[forge.store]
-
-
-def limit(forge: Forge, full_name: str) -> None:
-    """Refuse in a repository, as GitHub does, whoever asks too often."""
-    with forge.store.change():
-        _table(forge).put(Limited(id=forge.known(full_name).id))
+    def hour(self, now: float) -> None:
+        """Begin a new hour if the last one is over."""
+        if now >= self.resets:
+            self.used, self.resets = 0, now + HOUR_S
 
 
 class Limits:
@@ -82,44 +137,96 @@ class Limits:
     def __init__(self, forge: Forge) -> None:
         """Start with nothing used."""
         self._forge = forge
-        self._accounts: dict[int, _Account] = defaultdict(_Account)
+        self._accounts: dict[object, _Account] = defaultdict(_Account)
 
     def count(self, call: Call) -> dict[str, str]:
         """Count one call and return the headers that tell what is left.
 
         Raises:
-            Refused: 403: the repository has GitHub's limits and they are used up.
+            Refused: 403 or 429: the forge is limited, and the share is used up.
         """
-        now = self._forge.clock().timestamp()
-        method, repo = call.request.method, call.found
-        writes = method != "GET"
-        limited = repo is not None and _table(self._forge).get(repo.id) is not None
-        account = self._accounts[call.user.id]
-        headers = {
-            "X-RateLimit-Limit": str(REQUESTS_AN_HOUR),
-            "X-RateLimit-Remaining": str(REQUESTS_AN_HOUR - account.primary.used),
-            "X-RateLimit-Used": str(account.primary.used),
-            "X-RateLimit-Reset": str(int(now) + HOUR_S),
-            "X-RateLimit-Resource": "core",
-        }
-        if not limited:
-            return headers
-        if account.primary.wait(now, 1):
-            gone = headers | {"X-RateLimit-Remaining": "0"}
-            raise Refused(403, "API rate limit exceeded.", headers=gone)
-        windows = [
-            (account.primary, 1),
-            (account.points, WRITE_POINTS if writes else 1),
-        ]
-        if method == "POST":
-            windows += [(window, 1) for window in account.content]
-        later = max(window.wait(now, points) for window, points in windows)
-        if later:
-            raise Refused(
-                403,
-                "You have exceeded a secondary rate limit.",
-                headers=headers | {"Retry-After": str(later)},
-            )
-        for window, points in windows:
-            window.use(now, points)
+        now, given = self._forge.clock().timestamp(), self._given()
+        allowed = given or Allowance()
+        is_job = call.token.access is not None and call.token.repo is not None
+        account = self._accounts[call.user.id, call.token.repo if is_job else None]
+        account.hour(now)
+        most = allowed.requests_of_a_job if is_job else allowed.requests_an_hour
+        if given and account.used >= most:
+            said = _SPENT.format(call.user.id)
+            headers = _told(account, most)
+            raise Refused(allowed.status, said, headers=headers, docs=_DOCS)
+        account.used += 1
+        headers = _told(account, most)
+        if given:
+            self._hurry(call, account, given, headers)
         return headers
+
+    def _hurry(
+        self, call: Call, account: _Account, most: Allowance, told: dict[str, str]
+    ) -> None:
+        """Count a call against the secondary limits.
+
+        Raises:
+            Refused: they are used up. What is refused counts against none of them.
+        """
+        now, minute = self._forge.clock().timestamp(), most.minute_s
+        points = 1 if call.request.method in READS else WRITE_POINTS
+        windows = [(account.points, points, most.points_a_minute, minute)]
+        if _is_content(call):
+            short, long = account.content
+            windows.append((short, 1, most.content_a_minute, minute))
+            windows.append((long, 1, most.content_an_hour, HOUR_S))
+        waits = [
+            window.wait(now, each, top, seconds)
+            for window, each, top, seconds in windows
+        ]
+        wait_s = int(max(waits)) + 1 if any(waits) else 0
+        self._note(call, now, wait_s)
+        if wait_s:
+            said = _WORDY if any(waits[1:]) else _HASTY
+            later = {"Retry-After": str(wait_s)} if most.says_when else {}
+            raise Refused(most.status, said, headers=told | later, docs=_DOCS)
+        for window, each, _, _ in windows:
+            window.use(now, each)
+
+    def _note(self, call: Call, now: float, wait_s: int) -> None:
+        if call.request.method in READS:
+            return
+        line = Counted(
+            user=call.user.id,
+            method=call.request.method,
+            path=call.request.path.removeprefix(API),
+            at=now,
+            wait_s=wait_s,
+        )
+        with (self._forge.folder / _COUNTED).open("ab") as file:
+            file.write(json.encode(line) + b"\n")
+
+    def _given(self) -> Allowance | None:
+        try:
+            told = (self._forge.folder / _FILE).read_bytes()
+        except FileNotFoundError:
+            return None
+        return json.decode(told, type=Allowance)
+
+
+def _is_content(call: Call) -> bool:
+    """Say whether a call makes content.
+
+    The documentation of endpoints warns of this limit where they notify people:
+    creating issues, comments, pull requests and reviews, and merging. As it does not
+    say that others are free, each POST to a repository counts.
+    """
+    method, path = call.request.method, call.request.path
+    merges = method == hdrs.METH_PUT and path.endswith("/merge")
+    return call.found is not None and (method == hdrs.METH_POST or merges)
+
+
+def _told(account: _Account, most: int) -> dict[str, str]:
+    return {
+        "X-RateLimit-Limit": str(most),
+        "X-RateLimit-Remaining": str(max(most - account.used, 0)),
+        "X-RateLimit-Used": str(account.used),
+        "X-RateLimit-Reset": str(int(account.resets)),
+        "X-RateLimit-Resource": "core",
+    }
