@@ -7,7 +7,7 @@ from convoy.kinds.relations import half_done, stands_on
 from convoy.kinds.split_kind import can_be_split
 from convoy.model import ids
 from convoy.model.asides import may_try
-from convoy.model.set_aside import run_item
+from convoy.model.set_aside import convoy_item, run_item, task_item
 from convoy.model.state import Convoy, State, Task
 from convoy.owed.actions import (
     Action,
@@ -19,6 +19,7 @@ from convoy.owed.actions import (
     Defer,
     Pause,
     Split,
+    TakeUp,
 )
 from convoy.owed.patience import Patience
 from convoy.readiness.attempt_start import (
@@ -104,8 +105,11 @@ def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]
 
     Convoys of a higher priority come before all others.
     """
-    # What is set aside has ended; only its result is not taken in yet.
-    running = [(c, task) for c, task in state.running() if not task.waits_aside]
+    running = [
+        (convoy, task)
+        for convoy, task in state.running()
+        if _has_slot(task, observed) or may_try(state, _item(convoy, task), now)
+    ]
     used = Counter(convoy.name for convoy, _ in running)
     engines = Counter(task.spec.engine for _, task in running)
     # A task waiting for its vendor keeps its slot: so an engine's slots go down with
@@ -127,6 +131,47 @@ def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]
             used[name] += 1
             engines[engine] += 1
             yield _begin(convoy, task, observed)
+
+
+def taken_up(state: State, observed: Observed, now: int) -> Iterator[TakeUp]:
+    """Try tasks again whose time has come; a session that never began needs a slot."""
+    running = [(c, task) for c, task in state.running() if _has_slot(task, observed)]
+    used = len(running)
+    engines = Counter(task.spec.engine for _, task in running)
+    for convoy, task in _due(state, now):
+        if task.attempt is not None and task.attempt.run is None:
+            engine = task.spec.engine
+            slots = convoy.settings.engines[engine].max_sessions
+            if used >= convoy.settings.max_sessions or engines[engine] >= slots:
+                continue
+            used += 1
+            engines[engine] += 1
+        yield TakeUp(_item(convoy, task))
+
+
+def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:
+    """Yield the tasks set aside whose time has come, and their convoys' as well."""
+    for convoy in state.live():
+        if may_try(state, convoy_item(convoy.name), now):
+            for task in convoy.tasks:
+                if task.waits_aside and may_try(state, _item(convoy, task), now):
+                    yield convoy, task
+
+
+def _has_slot(task: Task, observed: Observed) -> bool:
+    """Whether a task with an attempt uses a slot.
+
+    Aside it does so only while its session runs: it may never have begun, or only its
+    result may not be taken in yet.
+    """
+    if not task.waits_aside:
+        return True
+    run = observed.runs.get(task.attempt.run or 0) if task.attempt else None
+    return run is not None and not run.completed
+
+
+def _item(convoy: Convoy, task: Task) -> str:
+    return task_item(convoy.name, task.number)
 
 
 def _startable(

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from convoy.model import ids
 from convoy.model.asides import intent_item, may_try
-from convoy.model.set_aside import SWEEP, convoy_item, show_item, task_item
+from convoy.model.set_aside import SWEEP, convoy_item, show_item
 from convoy.model.state import Convoy, State
 from convoy.owed.actions import (
     SHOWN,
@@ -33,6 +33,7 @@ from convoy.owed.attempts import (
     overspent_tasks,
     splits,
     starts,
+    taken_up,
 )
 from convoy.owed.landings import merges
 from convoy.owed.patience import Patience
@@ -69,6 +70,7 @@ def _owed(
     state: State, observed: Observed, patience: Patience, now: int
 ) -> Iterator[Action]:
     yield from _due_again(state, now)
+    yield from taken_up(state, observed, now)
     yield from ended_sessions(state, observed, patience, now)
     convoys = tuple(convoy for convoy in state.live() if not convoy.waits_aside)
     for rule in (
@@ -108,16 +110,11 @@ def _faults(
 
 
 def _due_again(state: State, now: int) -> Iterator[TakeUp]:
-    """Yield the convoys and tasks whose next try has come."""
+    """Yield the convoys whose next try has come."""
     for convoy in state.live():
-        if not may_try(state, convoy_item(convoy.name), now):
-            continue
-        if convoy.waits_aside:
-            yield TakeUp(convoy_item(convoy.name))
-        for task in convoy.tasks:
-            item = task_item(convoy.name, task.number)
-            if task.waits_aside and may_try(state, item, now):
-                yield TakeUp(item)
+        item = convoy_item(convoy.name)
+        if convoy.waits_aside and may_try(state, item, now):
+            yield TakeUp(item)
 
 
 def _effects(state: State, now: int) -> Iterator[Action]:

@@ -28,6 +28,7 @@ from convoy.events.bots import StartBot
 from convoy.events.command import Command, Refusal
 from convoy.events.convoy_request import RequestConvoy
 from convoy.events.forge_actions import NoteDone
+from convoy.events.set_asides import SetItemAside
 from convoy.events.task_messages import TellTask
 from convoy.kinds.choice_kind import left
 from convoy.log.record import fold
@@ -76,8 +77,8 @@ ONCE: Final = (
     *(PlanConvoy, RefuseWork, RequestConvoy),
     *(StartBot, BeginSplit, SplitTask),
 )
-TOLD: Final = TellTask
-"""May be said twice."""
+TOLD: Final = (TellTask, SetItemAside)
+"""May be said twice; the loop tells of an item that is set aside once a draft."""
 _SETTINGS: Final = Settings(
     repository="octo/app",
     api_url="http://127.0.0.1",

@@ -127,10 +127,17 @@ class Promises:
             looks = task.spec.kind == "review"  # at work as it is
             if needed.landed and task.earlier is None and not looks:
                 assert self.forge.commits.contains(fact.base, needed.landed)
-        sessions = [t.spec.engine for _, t in after.running()]
+        sessions = [t.spec.engine for _, t in after.running() if not self._is_over(t)]
         assert len(sessions) <= convoy.settings.max_sessions, "slots overshot"
         slots = convoy.settings.engines[task.spec.engine].max_sessions
         assert sessions.count(task.spec.engine) <= slots, "an engine's slots overshot"
+
+    def _is_over(self, task: Task) -> bool:
+        """Whether a task is set aside that never began, or whose session has ended."""
+        run = self.forge.runs.get((task.attempt and task.attempt.run) or 0)
+        if run is not None:
+            return task.set_aside is not None and run.completed
+        return task.waits_aside
 
     def _taken(self, before: State, fact: LeaseTaken) -> None:
         for lease in before.leases.values():

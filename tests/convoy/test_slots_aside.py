@@ -1,0 +1,56 @@
+"""A task that is set aside gives its slot to others, and never overshoots with it."""
+
+from convoy.events.set_asides import SetItemAside
+from convoy.model.set_aside import MINUTE_MS, task_item
+from convoy.owed.actions import Begin, TakeUp
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.observed import Observed, Run
+from convoy.rules.start_attempt import StartTask
+from tests.world.rules import NAME, Rules, sha, spec
+
+REFS = {f"refs/heads/convoy/{NAME}/base": sha("0")}
+FIRST = task_item(NAME, 1)
+
+
+def owed(rules: Rules, *runs: Run) -> list[object]:
+    """Return the starts and tries that are owed."""
+    observed = Observed(refs=REFS, runs={run.id: run for run in runs})
+    actions = owed_actions(rules.state, observed, Patience(), rules.now)
+    return [action for action in actions if isinstance(action, Begin | TakeUp)]
+
+
+def never_begun() -> Rules:
+    """Return rules with one slot; the dispatch of the first of two tasks is refused."""
+    rules = Rules().planned(spec(1), spec(2), max_sessions=1)
+    start = {"base": sha("0"), "session": "ab" * 16, "nonce": "n", "now": rules.now}
+    rules.do(StartTask(convoy=NAME, task=1, **start))  # type: ignore[arg-type]
+    return rules.do(SetItemAside(item=FIRST, why="the forge says no"))
+
+
+def test_a_session_that_never_began_leaves_its_slot_to_another_task() -> None:
+    assert owed(never_begun()) == [Begin(NAME, 2, sha("0"))]
+
+
+def test_it_is_tried_again_before_another_task_starts() -> None:
+    rules = never_begun()
+    rules.now += MINUTE_MS
+
+    assert owed(rules) == [TakeUp(FIRST)]
+
+
+def test_it_is_tried_again_only_when_a_slot_is_free() -> None:
+    rules = never_begun().started(2)
+    rules.now += MINUTE_MS
+
+    assert owed(rules) == []
+    rules.accepted(2, sha("2"))
+    assert owed(rules) == [TakeUp(FIRST)]
+
+
+def test_a_session_that_runs_keeps_its_slot_while_its_task_is_aside() -> None:
+    rules = Rules().planned(spec(1), spec(2), max_sessions=1).started(1)
+    rules.do(SetItemAside(item=FIRST, why="the forge says no"))
+
+    assert owed(rules, Run(id=101, completed=False)) == []
+    assert owed(rules, Run(id=101, completed=True)) == [Begin(NAME, 2, sha("0"))]
