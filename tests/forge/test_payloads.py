@@ -105,8 +105,9 @@ async def test_each_payload_is_as_github_describes_it(
         await remove(here)
         await work(here, heard)
         await ended(here, await dispatch(here))
-        await heard.got("workflow_run.completed")
-        await app.got("workflow_run.completed")
+        for each in (heard, app):
+            await each.got("workflow_run.completed")
+            await each.got("workflow_job.completed")
 
     came = [*heard.came, *app.came]
     faults = {

@@ -26,6 +26,8 @@ Kind = tuple[str, str | None]
 Hear = Callable[[Repository, User, Kind, dict[str, Any]], None]
 MOST_BRANCHES = 10
 """How many branches a status is told with."""
+_STEPS = {"requested": "queued"}
+"""What happens to a job where something else is said of its run."""
 
 
 class Events:
@@ -180,12 +182,15 @@ class Events:
         self._send(repo, actor, ("check_run", action), body)
 
     def run(self, repo: Repository, actor: User, action: str, run: Run) -> None:
-        """A workflow run was requested, is in progress, or completed."""
+        """A workflow run was requested, is in progress, or completed; so is its job."""
         body = {
             "workflow_run": self.renderer.run(repo, run),
             "workflow": run_resource.workflow(self._context.site, repo, run.path),
         }
         self._send(repo, actor, ("workflow_run", action), body)
+        job = run_resource.job(self._context.site, repo, run)
+        step = _STEPS.get(action, action)
+        self._send(repo, actor, ("workflow_job", step), {"workflow_job": job})
 
     def _send(
         self,
