@@ -8,6 +8,7 @@ from convoy.rules.stop_task import BlockTask
 from convoy.views.document import state_document
 from tests.bot.lobby import lobby
 from tests.bot.room import NAME, Room, room
+from tests.world.github_forge.injected_faults import Faults
 
 
 def tables(here: Room) -> list[str]:
@@ -130,3 +131,26 @@ async def test_a_look_that_finds_everything_costs_one_read_for_each_live_convoy(
         reads = [each for each in seen if each.path.endswith(path)]
         assert [each.status for each in reads] == [304]
         assert {each.method for each in seen} == {"GET"}
+
+
+async def test_a_forge_that_hides_the_whole_issue_has_deleted_no_comment(
+    tmp_path: Path,
+) -> None:
+    async with lobby(tmp_path) as here:
+        issue = await here.write("Spell words", "- [ ] one\n")
+        await here.you.relabel(issue, {"brat"}, set())
+        await here.delivered()
+        await here.loop.tick()
+        (convoy,) = here.convoys()
+        assert convoy.comment is not None
+        faults = Faults(here.forge.folder)
+        faults.refuse("GET", f".*/issues/({issue}|comments/.*)", 404, "Not Found")
+
+        for _ in range(2):
+            here.loop.wake.all()
+            await here.loop.tick()
+        faults.lift()
+
+        (found,) = here.convoys()
+        assert (found.comment, found.deleted_comments) == (convoy.comment, 0)
+        assert sum("### Convoy" in text for text in here.said()) == 1
