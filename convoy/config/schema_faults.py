@@ -142,6 +142,8 @@ def allowed(node: Node) -> str:
             return "a list of strings"
         case {"type": "object"}:
             return "a table"
+        case {"minLength": int(), "maxLength": most}:
+            return f"a string of 1 to {most} characters"
         case _:
             return "a string that is not empty"
 

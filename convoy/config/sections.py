@@ -36,6 +36,7 @@ from convoy.model.records import (
     Settings,
     Strategy,
 )
+from convoy.text.forge_limits import TITLE_CHARS
 
 _ENGINE = EngineSpec(type="claude-code")
 
@@ -159,10 +160,10 @@ class ScheduleTable(Table):
     hours: Annotated[int, Field(ge=1, le=8760)]
     """The interval in hours (required): 24 is daily, 168 weekly. The exact moment is
     fixed for each repository."""
-    title: Text
+    title: Annotated[Text, Field(max_length=TITLE_CHARS)]
     """The issue's title (required). No new one is opened until the last one has
     ended."""
-    text: Text
+    text: Annotated[Text, Field(max_length=60_000)]
     """The issue's text (required), with or without a task list."""
 
 

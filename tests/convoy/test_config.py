@@ -153,6 +153,20 @@ def test_a_file_from_windows_is_read() -> None:
     assert load(text, source="x") == load(KNOWN, source="x")
 
 
+def test_a_schedules_issue_is_one_that_a_forge_takes() -> None:
+    text = f"""
+[schedule.weekly]
+hours = 168
+title = "{"x" * 257}"
+text = "{"y" * 60_001}"
+"""
+
+    title, body = faults(text).split("\n")
+    assert "schedule.weekly.title: " in title
+    assert title.endswith("allowed: a string of 1 to 256 characters")
+    assert body.endswith("allowed: a string of 1 to 60000 characters")
+
+
 def test_a_configuration_cannot_be_changed() -> None:
     with pytest.raises(ValueError, match="frozen"):
         Config().mayor.tasks = 3
