@@ -135,6 +135,8 @@ async def test_who_is_a_collaborator_is_told(here: Town) -> None:
         "mallory": 404,
         "nobody": 404,
     }
+    writers = await here.get("collaborators?permission=push")
+    assert [one["login"] for one in writers] == ["alice", "brat[bot]"]
     roles = {one["login"]: one["role_name"] for one in listed}
     assert roles == {"alice": "admin", "brat[bot]": "write", "carol": "triage"}
     assert (await here.ask("GET", "collaborators/alice", by="carol")).status_code == 403
@@ -233,6 +235,9 @@ async def test_a_key_that_the_forge_would_drop_is_refused(
         ("issues?sort=size", "sort"),
         ("pulls?direction=up", "direction"),
         ("pulls?sort=long-running", "sort"),
+        ("issues?issue_field_values=size:L", "issue_field_values"),
+        ("commits/main/check-runs?filter=newest", "filter"),
+        ("collaborators?affiliation=outside", "affiliation"),
     ],
 )
 async def test_a_filter_that_the_forge_would_drop_is_refused(

@@ -131,6 +131,8 @@ async def test_an_installation_is_found_by_its_repository(here: Town, app: App) 
     assert (one["app_id"], one["account"]["login"]) == (app.id, "alice")
     answer = await here.ask("GET", "installation", by="app", repo="alice/other")
     assert answer.status_code == 404
+    for since, found in (("2001-01-01T00:00:00Z", [one]), ("2999-01-01T00:00:00Z", [])):
+        assert await here.get(f"/app/installations?since={since}", by="app") == found
 
 
 async def test_a_token_lasts_an_hour_and_acts_as_the_bot(here: Town, app: App) -> None:

@@ -34,7 +34,9 @@ async def test_only_the_newest_of_a_name_counts(here: Town) -> None:
     everything = await here.get(f"commits/{sha}/check-runs?filter=all")
     named = await here.get(f"commits/{sha}/check-runs?check_name=ci")
     waiting = await here.get(f"commits/{sha}/check-runs?status=queued")
+    of_actions = await here.get(f"commits/{sha}/check-runs?app_id=15368")
 
+    assert of_actions["total_count"] == 0
     assert latest["total_count"] == 2
     assert everything["total_count"] == 3
     assert [run["conclusion"] for run in named["check_runs"]] == ["success"]

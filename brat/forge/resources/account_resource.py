@@ -118,12 +118,16 @@ def collaborator(site: Site, who: User, role: Role) -> dict[str, Any]:
     }
 
 
+def app_number(slug: str) -> int:
+    """An app's id. The forge keeps no apps: only GitHub's own has one."""
+    return ACTIONS_APP_ID if slug == ACTIONS_APP else 0
+
+
 def app(site: Site, slug: str) -> dict[str, Any]:
     """An app by its slug. The forge keeps no apps: the rest follows from the slug."""
-    number = ACTIONS_APP_ID if slug == ACTIONS_APP else 0
     owner = User(id=9919, login="github", kind="User", created_at=EPOCH)
     return {
-        "id": number,
+        "id": app_number(slug),
         "slug": slug,
         "node_id": node_id("App", slug),
         "owner": user(site, owner),

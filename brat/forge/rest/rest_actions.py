@@ -88,14 +88,18 @@ async def dispatch(call: Call) -> Answer:
 
 
 async def list_runs(call: Call) -> Answer:
-    """`GET actions/runs` and `GET actions/workflows/{id}/runs`: newest first."""
+    """`GET actions/runs` and `GET actions/workflows/{id}/runs`: newest first.
+
+    A run's check suite has the run's id. No run names a pull request, so that
+    `exclude_pull_requests` leaves none out.
+    """
     path = _workflow(call) if "workflow" in call.request.match_info else None
     fits = _created(call.asked("created"))
     renderer = call.service.renderer
     event, status, branch, sha = map(
         call.asked, ("event", "status", "branch", "head_sha")
     )
-    actor = call.asked("actor").lower()
+    actor, suite = call.asked("actor").lower(), call.asked("check_suite_id")
     chosen = [
         run
         for run in reversed(call.store.runs.of(call.repo.id))
@@ -104,6 +108,7 @@ async def list_runs(call: Call) -> Answer:
         and status in {"", run.status, run.conclusion}
         and branch in {"", run.branch}
         and sha in {"", run.head_sha}
+        and suite in {"", str(run.id)}
         and actor in {"", renderer.who(run.actor).login.lower()}
         and fits(run)
     ]

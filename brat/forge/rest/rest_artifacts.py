@@ -37,12 +37,13 @@ def _ticket(artifact: Artifact) -> str:
 
 
 async def list_artifacts(call: Call) -> Answer:
-    """`GET actions/runs/{id}/artifacts`."""
+    """`GET actions/runs/{id}/artifacts`: newest first."""
     run = found(call.store.runs.get(call.number("run")))
     if run.repo != call.repo.id:
         raise not_found()
     name = call.asked("name")
     known = [a for a in call.store.artifacts.of(run.id) if name in {"", a.name}]
+    known.sort(key=lambda one: one.id, reverse=call.falling("desc"))
     return call.page(
         known,
         lambda one: views.artifact(call.site, call.repo, one, run),

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from brat.forge.resources import check_resource
-from brat.forge.resources.account_resource import ACTIONS_APP
+from brat.forge.resources.account_resource import ACTIONS_APP, app_number
 from brat.forge.resources.check_resource import (
     CheckRun,
     CommitStatus,
@@ -162,13 +162,16 @@ def _commit(call: Call) -> str:
 async def list_checks(call: Call) -> Answer:
     """`GET commits/{ref}/check-runs`: the newest of a name and app, newest first."""
     name, status = call.asked("check_name"), call.asked("status")
+    app = call.asked("app_id")
     known = call.store.check_runs.of((call.repo.id, _commit(call)))
-    if call.asked("filter", "latest") == "latest":
+    if call.choice("filter", ("latest", "all")) == "latest":
         known = list({(one.app, one.name): one for one in known}.values())
     chosen = [
         one
         for one in reversed(known)
-        if name in {"", one.name} and status in {"", one.status}
+        if name in {"", one.name}
+        and status in {"", one.status}
+        and app in {"", str(app_number(one.app))}
     ]
     renderer = call.service.renderer
     return call.page(

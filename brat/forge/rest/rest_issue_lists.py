@@ -35,6 +35,7 @@ async def list_issues(call: Call) -> Answer:
         _of_people(call),
         _absent(call, "milestone"),
         _absent(call, "type"),
+        _absent(call, "issue_field_values"),
     )
     key = _SORTS[call.choice("sort", tuple(_SORTS))]
     known = call.store.issues.of(call.repo.id)

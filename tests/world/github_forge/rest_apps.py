@@ -23,7 +23,8 @@ from brat.forge.rest.rest_hooks import shown_config
 from brat.forge.rest.token_permissions import LEVELS
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.token_store import Caller
-from brat.forge.wire.http_refusals import Refused, not_found
+from brat.forge.wire.http_refusals import Refused, fault, not_found
+from brat.forge.wire.timestamps import parse
 from tests.world.github_forge import app_views as views, hook_views
 from tests.world.github_forge.app_records import App, Installation
 from tests.world.github_forge.apps import Apps
@@ -85,7 +86,14 @@ async def list_installations(call: Call) -> Answer:
         owner = call.service.renderer.who(one.owner)
         return views.installation(call.site, one, app, owner)
 
-    return call.page(Apps(call.service.forge).installations.of(app.id), shown)
+    since = call.asked("since")
+    try:
+        after = parse(since) if since else None
+    except ValueError:
+        raise fault("Installation", "since", "invalid") from None
+    known = Apps(call.service.forge).installations.of(app.id)
+    newer = [one for one in known if not after or parse(one.updated_at) >= after]
+    return call.page(newer, shown)
 
 
 async def list_repositories(call: Call) -> Answer:

@@ -3,10 +3,20 @@
 https://docs.github.com/rest/collaborators/collaborators
 """
 
+from typing import Final
+
 from brat.forge.resources import account_resource
-from brat.forge.resources.account_resource import User
+from brat.forge.resources.account_resource import Role, User
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.wire.http_refusals import not_found
+
+_PERMISSIONS: Final = ("pull", "triage", "push", "maintain", "admin")
+_ROLES: Final[dict[str, Role]] = {
+    "triage": "triage",
+    "push": "write",
+    "maintain": "maintain",
+    "admin": "admin",
+}
 
 
 def _collaborators(call: Call) -> list[User]:
@@ -16,14 +26,22 @@ def _collaborators(call: Call) -> list[User]:
 
 
 async def list_collaborators(call: Call) -> Answer:
-    """`GET collaborators`."""
+    """`GET collaborators`: without an organisation each is a direct one."""
+    call.choice("affiliation", ("all", "direct"))
+    least = call.choice("permission", _PERMISSIONS)
+    role = _ROLES.get(least, "read")
+    people = [
+        who
+        for who in _collaborators(call)
+        if call.service.forge.may(call.repo, who, role)
+    ]
 
     def shown(who: User) -> dict[str, object]:
         role = call.service.forge.role(call.repo, who)
         more = {"permissions": account_resource.permissions(role), "role_name": role}
         return account_resource.user(call.site, who) | more
 
-    return call.page(_collaborators(call), shown)
+    return call.page(people, shown)
 
 
 async def is_collaborator(call: Call) -> Answer:
