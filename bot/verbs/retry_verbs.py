@@ -4,7 +4,7 @@ from typing import Final
 
 from bot.verbs.arguments import ANY_TASK
 from bot.verbs.request_context import RequestContext
-from bot.verbs.verb import Box, NotPossible, TaskEndpoint, Verb
+from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, TaskEndpoint, Verb
 from convoy.events.set_asides import TakeItemUp
 from convoy.kinds.relations import is_stopped
 from convoy.model.asides import asides, convoy_of_item
@@ -60,7 +60,11 @@ def _is_blocked(convoy: Convoy, number: int) -> bool:
 def _stopped(convoy: Convoy) -> list[int]:
     if convoy.ended:
         return []
-    numbers = [task.number for task in convoy.tasks if is_stopped(convoy, task)]
+    numbers = [
+        task.number
+        for task in convoy.tasks
+        if is_stopped(convoy, task) or task.waits_aside
+    ]
     return numbers[:MOST_BOXES]
 
 
@@ -77,6 +81,12 @@ VERBS: Final = (
             typed="task retry",
             help="Queue a blocked task again, with all its attempts.",
             button=lambda task: task.state == "blocked" or task.waits_aside,
+        ),
+        of_convoy=ConvoyEndpoint(
+            word="retry",
+            typed="convoy retry",
+            help="Try again all that is blocked or set aside in a convoy.",
+            button=lambda convoy: convoy.waits_aside,
         ),
     ),
 )

@@ -14,6 +14,7 @@ from brat.repository.checkout import Checkout, require_programs
 from brat.terminal.console import Tell
 from convoy.config import Config
 from convoy.kinds.relations import is_done, is_stopped
+from convoy.model.asides import asides, convoy_of_item
 from convoy.model.records import PLANNER
 from convoy.model.state import Convoy, State
 from convoy.owed.actions import Role, Show, role_of
@@ -142,13 +143,18 @@ def _stuck(local: Local) -> bool:
     for convoy, task in blocked:
         tell(f"{convoy.name}: task {task.number} is blocked: {task.why}")
         tell(f"  once that is put right: brat task retry {task.number}")
+    aside = [*asides(context.mirror.state)]
+    for item, each in aside:
+        tell(f"{item} is set aside: {each.why}")
+        if name := convoy_of_item(context.mirror.state, item):
+            tell(f"  once that is put right: brat convoy retry {name}")
     for why in context.troubles.values():
         tell(why)
     failed = any(
         convoy.state == "failed" and convoy.ended_at >= local.begun_at
         for convoy in context.mirror.state.convoys.values()
     )
-    return bool(blocked or context.troubles or failed)
+    return bool(blocked or aside or context.troubles or failed)
 
 
 def next_command(loop: Loop, state: State) -> str | None:

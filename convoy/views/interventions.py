@@ -105,14 +105,11 @@ def _aside(state: State, item: str, aside: SetAside) -> Intervention:
     tried = "once" if aside.tries == 1 else f"{aside.tries} times"
     why = f"{what}{aside.why} (tried {tried}; again at {clock(aside.due)})"
     why = f"{why}. {aside.helps}" if aside.helps else why
-    again = f"brat task retry {task} --convoy {name}" if task else "brat retry"
+    whole = (f"brat convoy retry {name}",) if name else ()
+    own = (f"brat task retry {task} --convoy {name}",) if task else whole
+    say = (f"/brat retry task-{task}" if task else "/brat retry",) if name else ()
     return Intervention(
-        kind="set_aside",
-        convoy=name,
-        task=task,
-        why=why,
-        commands=(again,),
-        comments=(f"/brat retry task-{task}" if task else "/brat retry",),
+        kind="set_aside", convoy=name, task=task, why=why, commands=own, comments=say
     )
 
 
