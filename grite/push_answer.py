@@ -15,7 +15,7 @@ from msgspec import Struct
 Verdict = Literal["taken", "stale", "refused", "collateral"]
 
 SAID_CHARS: Final = 2_000
-_READ_CHARS: Final = 64_000
+_READ_CHARS: Final = 32_000
 """More of a server's message is not read."""
 _REF_LINE: Final = re.compile(
     r"(?P<flag>[-+*=! ])\t[^\t]*:(?P<ref>[^\t:]+)\t(?P<summary>[^(]*)"
@@ -208,20 +208,20 @@ def _locks(lines: Sequence[str]) -> dict[str, Verdict]:
 def _named(alike: Sequence[str], lines: Sequence[str]) -> list[str]:
     """Return which of the refs a message means, nothing if it may mean each."""
     explicit = [line for line in lines if _EXPLICIT.search(line)]
-    named = [ref for ref in alike if _names(ref, explicit or lines)]
+    text = "\n".join(explicit or lines)
+    named = [ref for ref in alike if _naming(ref).search(text)]
     return named if explicit or len(named) < len(alike) else []
 
 
-def _names(ref: str, lines: Sequence[str]) -> bool:
-    """Whether a message means this ref: by its full name, or plainly as a branch."""
+def _naming(ref: str) -> re.Pattern[str]:
+    """Return how a message means this ref: by its full name, or plainly as a branch."""
     names = [re.escape(ref)]
     short = ref.removeprefix("refs/heads/")
     if short != ref:
         quoted = re.escape(short)
         names += [rf"branch {quoted}", rf"['\"`]{quoted}(?=['\"`])"]
         names += [quoted] if "/" in short else []
-    pattern = re.compile(rf"(?<![\w/.-])(?:{'|'.join(names)})(?![\w/-]|\.\w)")
-    return any(pattern.search(line) for line in lines)
+    return re.compile(rf"(?<![\w/.-])(?:{'|'.join(names)})(?![\w/-]|\.\w)")
 
 
 def _shares(refused: Sequence[str], lines: Sequence[str]) -> dict[str, list[str]]:
@@ -231,10 +231,12 @@ def _shares(refused: Sequence[str], lines: Sequence[str]) -> dict[str, list[str]
     that names the ref.
     """
     shares: dict[str, list[str]] = {ref: [] for ref in refused}
+    naming = {ref: _naming(ref) for ref in refused}
     owner: str | None = None
     pending: list[str] = []
     for line in lines:
-        named = next((ref for ref in refused if _names(ref, [line])), None)
+        likely = (ref for ref in refused if ref.rpartition("/")[2] in line)
+        named = next((ref for ref in likely if naming[ref].search(line)), None)
         if named is not None and owner not in {None, named}:
             shares[owner or named] += pending
             pending = []

@@ -1,5 +1,6 @@
 """What servers' refusals are read as, from texts that servers wrote."""
 
+import time
 from collections.abc import Sequence
 
 import pytest
@@ -248,3 +249,14 @@ def test_any_answer_has_one_verdict_for_each_ref(
     assert len(answer.said) <= 2000
     if answer.unnamed:
         assert "refused" in verdicts(answer)
+
+
+def test_a_message_without_end_about_many_refs_is_read_in_a_moment() -> None:
+    asked = [f"refs/heads/convoy/g/task-{number}" for number in range(100)]
+    stdout = server.lines(*((ref, "hook declined") for ref in asked))
+    begun = time.process_time()
+
+    answer = push_answer(asked, stdout, "remote: x\n" * 200_000)
+
+    assert time.process_time() - begun < 2
+    assert len(answer.refused) == 100
