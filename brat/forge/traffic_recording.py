@@ -43,7 +43,9 @@ def watching(observe: Observer) -> Callable[..., Awaitable[web.StreamResponse]]:
     @web.middleware
     async def watch(request: web.Request, handler: _Next) -> web.StreamResponse:
         answer = await handler(request)
-        if request.path.startswith(API + "/") and isinstance(answer, web.Response):
+        if not request.path.startswith(API + "/"):
+            return answer
+        if isinstance(answer, web.Response) and _is_json(answer):
             body = answer.body if isinstance(answer.body, bytes) else b""
             sent = b"" if request.method == hdrs.METH_GET else await request.read()
             observe(
@@ -59,6 +61,10 @@ def watching(observe: Observer) -> Callable[..., Awaitable[web.StreamResponse]]:
         return answer
 
     return watch
+
+
+def _is_json(answer: web.Response) -> bool:
+    return not answer.body or answer.content_type == "application/json"
 
 
 def _single(query: Mapping[str, str]) -> Mapping[str, str]:

@@ -44,6 +44,45 @@ async def test_another_form_is_refused(here: Town, form: str) -> None:
     assert answer.json()["message"] == said
 
 
+@pytest.mark.parametrize(
+    ("path", "form", "begins", "holds"),
+    [
+        ("pulls/1", "v3.diff", "diff --git a/work.txt", "+work"),
+        ("pulls/1", "patch", "From ", "Subject: [PATCH] Write work.txt"),
+        ("compare/main...work", "diff", "diff --git a/work.txt", "+work"),
+        ("commits/work", "diff", "diff --git a/work.txt", "+work"),
+        ("commits/work", "patch", "From ", "Subject: [PATCH] Write work.txt"),
+        ("commits/main", "diff", "diff --git a/README.md", "+# app"),
+        ("contents/README.md", "raw+json", "# app", "app"),
+    ],
+)
+async def test_a_change_is_served_as_text(
+    here: Town, path: str, form: str, begins: str, holds: str
+) -> None:
+    await here.pull(await here.clone())
+    headers = {
+        "Authorization": f"Bearer {here.tokens['bot']}",
+        "Accept": f"application/vnd.github.{form}",
+    }
+    url = f"{here.url}/api/v3/repos/{REPO}/{path}"
+
+    answer = await here.client.get(url, headers=headers)
+
+    assert answer.status_code == 200
+    assert answer.text.startswith(begins)
+    assert holds in answer.text
+
+
+async def test_a_commit_is_named_by_its_id_alone(here: Town) -> None:
+    accept = {"Accept": "application/vnd.github.sha"}
+    token = {"Authorization": f"Bearer {here.tokens['bot']}"}
+    url = f"{here.url}/api/v3/repos/{REPO}/commits/main"
+
+    answer = await here.client.get(url, headers=token | accept)
+
+    assert answer.text == (await here.get("commits/main"))["sha"]
+
+
 async def test_another_version_is_refused(here: Town) -> None:
     answer = await asked(here, X_GitHub_Api_Version="2026-03-10")
 

@@ -5,7 +5,7 @@ https://docs.github.com/rest/using-the-rest-api/getting-started-with-the-rest-ap
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from aiohttp import hdrs
@@ -17,15 +17,21 @@ _ASKED: Final = "X-GitHub-Api-Version"
 _SERVED: Final = re.compile(
     r"\*/\*|application/(\*|json|vnd\.github(\.v3)?(\.[a-z-]+-preview)?(\+json)?)"
 )
-"""Plain JSON; GitHub has diffs, patches, raw files and rendered text besides."""
+"""Plain JSON, which every endpoint has; GitHub has rendered text besides."""
+_FORM: Final = re.compile(r"application/vnd\.github(?:\.v3)?\.([a-z]+)(?:\+json)?")
+JSON: Final = "json"
 SERVED_HEADERS: Final = {
     "X-GitHub-Api-Version-Selected": VERSION,
     "X-GitHub-Media-Type": "github.v3; format=json",
 }
 
 
-def negotiate(headers: Mapping[str, str]) -> None:
-    """Check that the forge can answer in the version and form that are asked for.
+def negotiate(headers: Mapping[str, str], more: Sequence[str] = ()) -> str:
+    """Return the form to answer in: `json`, or one of `more`.
+
+    Args:
+        headers: the request's.
+        more: what the endpoint has beside JSON, such as `diff`.
 
     Raises:
         Refused: 400 or 415, as GitHub words it.
@@ -39,7 +45,11 @@ def negotiate(headers: Mapping[str, str]) -> None:
             f'currently supported: "{VERSION}" (most recent).',
         )
     accepted = headers.get(hdrs.ACCEPT, "*/*")
-    forms = (one.partition(";")[0].strip() for one in accepted.split(","))
-    if not any(map(_SERVED.fullmatch, forms)):
-        said = f"Unsupported 'Accept' header: '{accepted}'. Must accept "
-        raise Refused(415, said + "'application/json'.")
+    for form in (one.partition(";")[0].strip() for one in accepted.split(",")):
+        if _SERVED.fullmatch(form):
+            return JSON
+        asked = _FORM.fullmatch(form)
+        if asked and asked[1] in more:
+            return asked[1]
+    said = f"Unsupported 'Accept' header: '{accepted}'. Must accept "
+    raise Refused(415, said + "'application/json'.")

@@ -119,9 +119,9 @@ class Gate:
         return None
 
     async def _answer(self, request: web.Request, headers: dict[str, str]) -> Answer:
-        negotiate(request.headers)
+        form = negotiate(request.headers, self._route.forms)
         caller = (self._route.identify or authenticate)(self._service, request)
-        call = Call(request, self._service, caller.user, caller.token)
+        call = Call(request, self._service, caller.user, caller.token, form=form)
         full_name = self._named(request.match_info)
         if full_name is not None:
             call = replace(call, found=visible(self._service, caller, full_name))
@@ -165,7 +165,8 @@ def _response(request: web.Request, answer: Answer) -> web.Response:
     headers = dict(answer.headers)
     if answer.status in _NO_BODY:
         return web.Response(status=answer.status, headers=headers)
-    body = json.encode(answer.body)
+    is_json = not isinstance(answer.body, bytes)
+    body = json.encode(answer.body) if is_json else answer.body
     if request.method == hdrs.METH_GET and answer.status == web.HTTPOk.status_code:
         tag = f'W/"{hashlib.sha256(body).hexdigest()}"'
         headers["ETag"] = tag
@@ -175,6 +176,6 @@ def _response(request: web.Request, answer: Answer) -> web.Response:
         body=body,
         status=answer.status,
         headers=headers,
-        content_type="application/json",
+        content_type="application/json" if is_json else "text/plain",
         charset="utf-8",
     )

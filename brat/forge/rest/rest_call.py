@@ -29,7 +29,10 @@ MOST_PER_PAGE: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What an endpoint answers; `body` is anything msgspec can encode."""
+    """What an endpoint answers.
+
+    `body` is anything msgspec can encode, or bytes in the form that was asked for.
+    """
 
     body: Any = None
     status: int = 200
@@ -45,6 +48,8 @@ class Call:
     user: User
     token: Token
     body_bytes: bytes = b""
+    form: str = "json"
+    """What to answer in: `json`, or one of the route's forms."""
     found: Repository | None = None
 
     @property
@@ -167,6 +172,8 @@ class Route:
     """The role that the caller needs in the repository."""
     identify: Callable[["Service", web.Request], "Caller"] | None = None
     """Returns the caller or raises `Refused`; None: the caller is the token's user."""
+    forms: tuple[str, ...] = ()
+    """What it answers in beside JSON, where `Accept` asks for it: `diff`, ..."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,8 @@ from typing import Final
 
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.pull_resource import Pull
+from brat.forge.rest.change_texts import FORMS, change_text
+from brat.forge.rest.content_negotiation import JSON
 from brat.forge.rest.pull_lookup import pull_of
 from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route
@@ -129,8 +131,12 @@ async def list_pulls(call: Call) -> Answer:
 
 
 async def get_pull(call: Call) -> Answer:
-    """`GET pulls/{number}`."""
-    return Answer(call.service.renderer.full_pull(call.repo, pull_of(call)))
+    """`GET pulls/{number}`: also as a diff or as patches."""
+    pull = pull_of(call)
+    if call.form == JSON:
+        return Answer(call.service.renderer.full_pull(call.repo, pull))
+    fork = call.bare.fork_point(pull.base_sha, pull.head_sha)
+    return await change_text(call, fork or pull.base_sha, pull.head_sha)
 
 
 _PULLS = "/repos/{owner}/{repo}/pulls"
@@ -138,5 +144,5 @@ _ONE = _PULLS + r"/{number:\d+}"
 ROUTES = (
     Route("GET", _PULLS, list_pulls),
     Route("POST", _PULLS, create_pull, "write"),
-    Route("GET", _ONE, get_pull),
+    Route("GET", _ONE, get_pull, forms=FORMS),
 )

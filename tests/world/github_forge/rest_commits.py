@@ -1,6 +1,8 @@
 """REST: commits, files, and what lies between two commits."""
 
 from brat.forge.resources import commit_resource
+from brat.forge.rest.change_texts import FORMS, change_text
+from brat.forge.rest.content_negotiation import JSON
 from brat.forge.rest.pull_lookup import pull_of
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.service.renderer import diff
@@ -14,6 +16,10 @@ async def get_commit(call: Call) -> Answer:
     if sha is None:
         raise Refused(422, f"No commit found for SHA: {call.word('ref')}")
     commit = found(call.bare.commit(sha))
+    if call.form == "sha":
+        return Answer(sha.encode())
+    if call.form != JSON:
+        return await change_text(call, None, sha)
     face = commit_resource.commit(call.site, call.repo, commit)
     if commit.parent_ids:
         change = diff(call.bare, str(commit.parent_ids[0]), sha)
@@ -36,6 +42,8 @@ async def get_content(call: Call) -> Answer:
         raise Refused(404, f"No commit found for the ref {revision}")
     path = call.word("path").strip("/")
     blob = found(call.bare.file(sha, path))
+    if call.form != JSON:
+        return Answer(blob.data)
     return Answer(commit_views.content(call.site, call.repo, (path, revision), blob))
 
 
@@ -46,6 +54,8 @@ async def compare(call: Call) -> Answer:
     fork = call.bare.fork_point(base, head) if base and head else None
     if base is None or head is None or fork is None:
         raise Refused(404, "Not Found")
+    if call.form != JSON:
+        return await change_text(call, fork, head)
     ahead, behind = call.bare.between(base, head), call.bare.between(head, base)
     words = {
         (True, True): "diverged",
@@ -101,9 +111,9 @@ async def list_commits(call: Call) -> Answer:
 _REPO = "/repos/{owner}/{repo}"
 _PULL = _REPO + r"/pulls/{number:\d+}"
 ROUTES = (
-    Route("GET", _REPO + "/contents/{path:.+}", get_content),
-    Route("GET", _REPO + "/compare/{basehead:.+}", compare),
-    Route("GET", _REPO + "/commits/{ref:.+}", get_commit),
+    Route("GET", _REPO + "/contents/{path:.+}", get_content, forms=("raw",)),
+    Route("GET", _REPO + "/compare/{basehead:.+}", compare, forms=FORMS),
+    Route("GET", _REPO + "/commits/{ref:.+}", get_commit, forms=(*FORMS, "sha")),
     Route("GET", _PULL + "/files", list_files),
     Route("GET", _PULL + "/commits", list_commits),
 )
