@@ -6,6 +6,7 @@ from datetime import datetime
 from bot.context.answer_budget import AnswerBudget
 from bot.context.item_failures import Failures
 from bot.context.overlapping_looks import Looks
+from bot.context.recent_comments import RecentComments
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ class ProcessMemory:
     """The looks for issues; None: there was none yet."""
     assigned: dict[int, datetime] = field(default_factory=dict)
     """By issue found lately, when it was last assigned to the bot, as it was seen."""
+    acknowledged: RecentComments = field(default_factory=RecentComments)
+    """The comments to which this process has reacted with eyes."""
     failures: Failures = field(default_factory=Failures)
     answers: AnswerBudget = field(default_factory=AnswerBudget)
     """The answers that people had within the last hour."""

@@ -157,6 +157,10 @@ class Inbox:
         kept = self._kept().items()
         return {name: each for name, each in kept if isinstance(each, Review | Ticked)}
 
+    def waiting(self) -> tuple[str, ...]:
+        """Return the ids of all deliveries with a waiting request."""
+        return tuple(self._kept())
+
     def _kept(self) -> _File:
         files = sorted(self._folder.glob("*.json"))
         self._left = {file: self._left.get(file) or _read(file) for file in files}

@@ -16,6 +16,9 @@ class Wake:
     def __init__(self, ticking: Callable[[], float] = monotonic) -> None:
         self._parts: set[str] = set(ALL)
         self._bell = asyncio.Event()
+        self.kept = 0
+        """How many requests the door has kept."""
+        self._more_kept = asyncio.Event()
         self._ticking = ticking
         self._looked_at = ticking()
         """When the loop last looked at everything."""
@@ -24,6 +27,18 @@ class Wake:
         """Say that `part` may have changed."""
         self._parts.add(part)
         self._bell.set()
+
+    def keep(self) -> None:
+        """Say that the inbox holds one more request."""
+        self.kept += 1
+        self._more_kept.set()
+        self._more_kept = asyncio.Event()
+
+    async def more_kept(self, known: int) -> int:
+        """Return how many requests were kept, once they are not `known` any more."""
+        while self.kept == known:
+            await self._more_kept.wait()
+        return self.kept
 
     def all(self) -> None:
         """Say that anything may have changed."""

@@ -220,6 +220,7 @@ class Door:
         meant = meaning(event, delivery, place.label, place.login)
         if meant.kept is not None:
             await self._keep(place.inbox, guid, meant.kept)
+            place.wake.keep()
         if meant.part is not None:
             place.wake.up(meant.part)
         return _answer(HTTPStatus.ACCEPTED, "thank you")

@@ -13,6 +13,7 @@ from typing import Final
 
 import httpx
 
+from bot.forge.precedence import Precedence
 from grite.errors import Unavailable
 
 DEADLINE_S: Final = 30.0
@@ -53,6 +54,7 @@ class Ask:
     """Whether a 302 leads to a signed address, which rejects requests with a token."""
     keep: bool = False
     """Whether to keep the answer and later ask only whether it changed."""
+    precedence: Precedence = Precedence.REST
 
     @property
     def reads(self) -> bool:

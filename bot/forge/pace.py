@@ -1,5 +1,8 @@
 """Decides when a client may send: one write at a time, a few reads at once.
 
+Answers to people go before other writes, and a reaction that may be repeated waits for
+no other write at all.
+
 Every request of a client passes here. If the forge refuses a request by a limit, it is
 repeated after the wait that the forge wants, if that is short; else the caller gets
 `Limited`. Until the wait is over, no such request is sent.
@@ -8,21 +11,25 @@ repeated after the wait that the forge wants, if that is short; else the caller 
 import asyncio
 import math
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
 from bot.forge.forge_clock import REAL, ForgeClock, Time
 from bot.forge.http_client import Ask, Reply
+from bot.forge.precedence import Precedence
 from bot.forge.retry_after import wait_s
 from bot.forge.write_budget import GITHUB_CONTENT, Budget, Spent
+from bot.forge.write_lane import WriteLane
 from grite.errors import Unavailable
 
 READ_WAIT_S: Final = 120.0
 WRITE_WAIT_S: Final = 30.0
 """Shorter: a write is sent under a lease, which must not end meanwhile."""
 TRIES: Final = 5
+PROMPT_AT_ONCE: Final = 4
+"""How many writes that wait for no other may be under way."""
 
 
 class Limited(Unavailable):
@@ -73,9 +80,15 @@ class Visit:
     """The number of the last try among all requests of the client."""
 
     @property
+    def prompt(self) -> bool:
+        """Whether the call waits for no other write."""
+        return not self.ask.reads and self.ask.precedence is Precedence.AT_ONCE
+
+    @property
     def makes(self) -> bool:
-        """Whether the call adds something new to the forge."""
-        return self.ask.method == "POST"
+        """Whether the call adds something that can wait to the forge."""
+        can_wait = self.ask.precedence is Precedence.REST
+        return self.ask.method == "POST" and can_wait
 
     @property
     def writes_content(self) -> bool:
@@ -125,7 +138,8 @@ class Pace:
         self.time = time
         self.clock = clock or ForgeClock(time)
         self._how = how
-        self._lane = asyncio.Lock()
+        self._lane = WriteLane()
+        self._prompt = asyncio.Semaphore(PROMPT_AT_ONCE)
         self._reads = asyncio.Semaphore(how.reads_at_once)
         self._spent = [Spent(budget) for budget in how.content]
         self._written_at = -math.inf
@@ -146,10 +160,18 @@ class Pace:
         Raises:
             Limited: the call would have to wait for too long.
         """
-        async with self._reads if visit.ask.reads else self._lane:
+        async with self._place(visit):
             await self._wait(visit)
             self._note(visit)
             yield
+
+    def _place(self, visit: Visit) -> AbstractAsyncContextManager[None]:
+        """Return the place in which the call stands in line."""
+        if visit.ask.reads:
+            return self._reads
+        if visit.prompt:
+            return self._prompt
+        return self._lane.turn(visit.ask.precedence)
 
     def again(self, visit: Visit, reply: Reply) -> bool:
         """Note the answer; return whether to repeat the call after a wait.
@@ -180,7 +202,7 @@ class Pace:
         self._sent += 1
         visit.number = self._sent
         visit.tries += 1
-        if not visit.ask.reads:
+        if not (visit.ask.reads or visit.prompt):
             self._written_at = now
         if visit.writes_content:
             for spent in self._spent:
@@ -210,10 +232,10 @@ class Pace:
         now = self.time.steady()
         if visit.ask.reads:
             return self._reading.quiet_until, "the forge wants to be asked later"
-        reasons = [
-            (self._writing.quiet_until, "the forge wants to be asked later"),
-            (self._written_at + self._how.write_gap_s, "other writes go first"),
-        ]
+        reasons = [(self._writing.quiet_until, "the forge wants to be asked later")]
+        if not visit.prompt:
+            free_at = self._written_at + self._how.write_gap_s
+            reasons.append((free_at, "other writes go first"))
         if visit.writes_content:
             why = "the forge takes only so much content in an hour"
             reasons += [

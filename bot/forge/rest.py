@@ -23,6 +23,7 @@ from tenacity import (
 
 from bot.forge.http_client import DEADLINE_S, Ask, Reply, TooLarge, Wire
 from bot.forge.pace import Limited, Pace
+from bot.forge.precedence import Precedence, current
 from bot.forge.token_source import StaticToken, Tokens
 from grite.errors import BratError, Unavailable
 
@@ -99,7 +100,8 @@ class Rest:
         """
         self.tokens = StaticToken(token) if isinstance(token, str) else token
         self.guard: Callable[[], None] = lambda: None
-        """Called just before each write is sent; it may raise."""
+        """Called just before each write is sent, except one that goes at once; it may
+        raise."""
         self.answers = 0
         """How often the forge has answered, even with a no."""
         self._wire = Wire(client, api_url)
@@ -189,7 +191,13 @@ class Rest:
     ) -> tuple[Json, str | None]:
         """Make one call and return its answer with the next page's URL."""
         content = None if body is None else json.dumps(body).encode()
-        ask = Ask(method=method, url=url, body=content, keep=method == "GET")
+        ask = Ask(
+            method=method,
+            url=url,
+            body=content,
+            keep=method == "GET",
+            precedence=current(),
+        )
         return _deciphered(ask, await self._reply(ask))
 
     async def _reply(self, ask: Ask) -> Reply:
@@ -199,7 +207,7 @@ class Rest:
         while True:
             token = await self.tokens.token()
             async with self._pace.turn(visit):
-                if not ask.reads:
+                if not ask.reads and ask.precedence is not Precedence.AT_ONCE:
                     self.guard()
                 reply = await self._wire.send(ask, token)
             self.answers += reply.status < HTTPStatus.INTERNAL_SERVER_ERROR

@@ -12,7 +12,8 @@ class Budget:
     most: int
     seconds: float
     reserve: int
-    """The part of `most` that only changes of existing content may use."""
+    """The part of `most` that only answers to people, and changes of existing content,
+    may use."""
 
 
 GITHUB_CONTENT: Final = (Budget(80, 60, 8), Budget(500, 3600, 50))

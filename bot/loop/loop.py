@@ -5,7 +5,7 @@ a tick is cut off anywhere, the next tick repeats it, here or in another process
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -19,10 +19,12 @@ from bot.context.lease_errors import LeaseTooOld, NotHolder
 from bot.door.wake import Wake
 from bot.effects import intents
 from bot.effects.projections import is_shown
+from bot.forge.precedence import Precedence, going
 from bot.forge.rest import Limited, Refused
 from bot.loop.bot_lease import BotLease
 from bot.loop.leased_push import LeasedPush
 from bot.loop.observe import observe
+from bot.loop.push_pacing import PushPacing
 from bot.loop.refused_parts import RefusedParts
 from bot.loop.staging import owed, stage
 from bot.loop.troubles import Troubles
@@ -38,7 +40,7 @@ from convoy.events.command import Command, Refusal
 from convoy.events.forge_actions import NoteDone
 from convoy.events.set_asides import SetItemAside
 from convoy.owed.action_items import item_of_effect
-from convoy.owed.actions import Effect
+from convoy.owed.actions import Do, Effect
 from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
 
 ROUNDS: Final = 200
@@ -66,14 +68,13 @@ class Loop:
     lease: BotLease
     tell: Callable[[str], None] = lambda _: None
     """Called with one line for each problem or wait."""
-    pause: Callable[[float], Awaitable[None]] = asyncio.sleep
-    """Waits for the given number of seconds."""
     _noted: list[NoteDone] = field(default_factory=list)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
         """Give the context the lease."""
         self.troubles = Troubles(context=self.context, tell=self.tell)
+        self.pacing = PushPacing(context=self.context, wake=self.wake, lease=self.lease)
         self._refused = RefusedParts()
         self._leased = LeasedPush(context=self.context, lease=self.lease)
         self.context.hold = self._leased.hold
@@ -190,7 +191,7 @@ class Loop:
             await self._look()
         self._refuse_unknown()
         for _ in range(ROUNDS):
-            await self._pace()
+            await self.pacing.wait()
             parts |= self.wake.take()
             context.observed = await observe(context, parts)
             draft = context.draft()
@@ -256,12 +257,6 @@ class Loop:
         self.context.memory.fresh |= draft.intended
         return True
 
-    async def _pace(self) -> None:
-        """Before anything is planned, wait until the bot may push again."""
-        gap_s = self.context.settings.push_gap_s
-        if self.lease.held and (left_s := gap_s - self.lease.age_s) > 0:
-            await self.pause(left_s)
-
     def _refuse_unknown(self) -> None:
         unknown = self.context.mirror.state.unknown
         if unknown:
@@ -286,6 +281,7 @@ class Loop:
             for action in owed(context)
             if isinstance(action, Effect) and not is_shown(context, action)
         ]
+        wanted.sort(key=_precedence)  # what somebody waits for is not held up
         self.troubles.keep_only({item_of_effect(effect) for effect in wanted})
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
         context.github.guard(self.lease.check)
@@ -297,14 +293,17 @@ class Loop:
             raise lost.exceptions[0] from lost  # all concern the same lease
         finally:
             context.github.guard(lambda: None)
-        return bool(self._noted or context.memory.failures.owed)
+        noted = self._noted or context.memory.failures.owed
+        return bool(noted or (wanted and self.pacing.interrupted))
 
     async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
-        item = item_of_effect(effect)
+        item, precedence = item_of_effect(effect), _precedence(effect)
         async with slots:
+            if precedence is Precedence.REST and self.pacing.interrupted:
+                return  # somebody waits for the next round, which does this, too
             await self._leased.hold()
             try:
-                with alone(self.context, item):
+                with alone(self.context, item), going(precedence):
                     noted = await intents.perform(self.context, effect)
                     if noted is not None:
                         self._noted.append(noted)
@@ -312,6 +311,11 @@ class Loop:
                 self.troubles.note(item, error, of_effect=True)
             else:
                 self.troubles.over(item)
+
+
+def _precedence(effect: Effect) -> Precedence:
+    answers = isinstance(effect, Do) and effect.intent.kind == "answer"
+    return Precedence.ANSWER if answers else Precedence.REST
 
 
 def _introduce(draft: Draft) -> None:

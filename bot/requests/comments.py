@@ -10,6 +10,7 @@ from typing import Final
 
 from bot.context.bot_context import BotContext
 from bot.door.delivery_inbox import Remark
+from bot.forge.precedence import Precedence, going
 from bot.markdown.mention import mentioned
 from bot.messages import replies
 from bot.messages.replies import Reply
@@ -29,26 +30,21 @@ from bot.verbs.slash_commands import (
 from bot.verbs.verb import Place
 from convoy.events.forge_actions import Answer
 from convoy.model import ids
+from convoy.model.state import State
 
 EYES: Final = "eyes"
 
 
 async def answer(context: BotContext, draft: Draft, remark: Remark) -> None:
     """Carry out a comment's commands and announce the answer. Safe to call twice."""
-    key = ids.answer_key(remark.comment)
-    if key in draft.state.intents or remark.comment in draft.state.answered:
-        return
-    # Hostile text takes seconds.
-    said = await asyncio.to_thread(slash_commands, remark.text)
+    said = await commands(context, draft.state, remark)
     if not said:
-        said = await _mention(context, draft, remark)
-    if not said or await obeyed_labels.is_off_limits(context, remark.issue):
         return
     if await has_heard_enough(
         context, draft, by=remark.by, issue=remark.issue, comment=remark.comment
     ):
         return
-    await context.github.react(remark.comment, EYES)
+    await acknowledge(context, remark.comment)
     nonce = str(remark.comment)
     given = [
         await carry_out_command(context, draft, remark, each, nonce) for each in said
@@ -63,11 +59,45 @@ async def answer(context: BotContext, draft: Draft, remark: Remark) -> None:
     )
 
 
+async def commands(
+    context: BotContext, state: State, remark: Remark
+) -> tuple[FoundCommand, ...]:
+    """Return the commands of a comment that are still to be answered."""
+    key = ids.answer_key(remark.comment)
+    if key in state.intents or remark.comment in state.answered:
+        return ()
+    # Hostile text takes seconds.
+    said = await asyncio.to_thread(slash_commands, remark.text)
+    if not said:
+        said = await _mention(context, state, remark)
+    if not said or await obeyed_labels.is_off_limits(context, remark.issue):
+        return ()
+    return said
+
+
+async def acknowledge(context: BotContext, comment: int) -> None:
+    """React to a command at once, unless this process has. Safe to call twice.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: the forge said no.
+    """
+    acknowledged = context.memory.acknowledged
+    if not acknowledged.add(comment):
+        return
+    try:
+        with going(Precedence.AT_ONCE):
+            await context.github.react(comment, EYES)
+    except BaseException:
+        acknowledged.discard(comment)
+        raise
+
+
 async def _mention(
-    context: BotContext, draft: Draft, remark: Remark
+    context: BotContext, state: State, remark: Remark
 ) -> tuple[FoundCommand, ...]:
     """Read a mention of the bot as `/brat start`, on an issue without a convoy."""
-    if remark.on_pull or convoy_of(draft.state, remark.issue) is not None:
+    if remark.on_pull or convoy_of(state, remark.issue) is not None:
         return ()
     text = await asyncio.to_thread(mentioned, remark.text, context.login)
     if text is None or not mayor.heeds_mentions(context):

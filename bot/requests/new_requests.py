@@ -9,6 +9,7 @@ from bot.context.alone import alone, tried
 from bot.context.bot_context import BotContext
 from bot.door.delivery_inbox import Remark, Request, Review, Ticked
 from bot.door.wake import ALL
+from bot.forge.precedence import Precedence, going
 from bot.forge.rest import Refused
 from bot.repository.draft import Draft
 from bot.requests import (
@@ -95,6 +96,15 @@ async def _look(context: BotContext, draft: Draft) -> None:
         await tried(context, look_item(name), look)
 
 
+def waits(context: BotContext) -> bool:
+    """Whether a person's request waits that may be handled now."""
+    state, now = context.mirror.state, context.clock()
+    return any(
+        may_try(state, delivery_item(delivery), now)
+        for delivery in context.inbox.waiting()
+    )
+
+
 async def _handled(
     context: BotContext,
     draft: Draft,
@@ -110,7 +120,7 @@ async def _handled(
         item = delivery_item(delivery)
         if not may_try(draft.state, item, draft.now):
             continue
-        with alone(context, item, draft), draft.part(item):
+        with alone(context, item, draft), draft.part(item), going(Precedence.ANSWER):
             try:
                 await handle(context, draft, delivery, asked)
             except Refused as refused:

@@ -24,6 +24,7 @@ from bot.forge.pace import Pace, pacing
 from bot.forge.rest import DEADLINE_S, Refused, Rest
 from bot.forge.secret_names import RIGHT, secret_names
 from bot.forge.token_source import StaticToken, Tokens
+from bot.loop.acknowledging import acknowledging
 from bot.loop.bot_lease import BotLease
 from bot.loop.loop import Loop
 from bot.loop.staging import owes
@@ -112,6 +113,8 @@ async def opened(
             rest = Rest(client, api_url=settings.api_url, token=way_in.onlooker)
             context.secret_names = partial(secret_names, rest, settings.repository)
         lease = BotLease(mirror, actor, sole=settings.sole, once=settings.once)
+        if "mayor" in settings.roles:
+            await stack.enter_async_context(acknowledging(context, bell, tell))
         yield Loop(context=context, wake=bell, lease=lease, tell=tell)
 
 

@@ -8,8 +8,11 @@ import httpx
 import pytest
 
 from bot.forge.pace import Limited, Pace, Pacing, pacing
+from bot.forge.precedence import Precedence, going
 from bot.forge.rest import Rest
 from bot.forge.write_budget import GITHUB_CONTENT
+from bot.forge.write_lane import WriteLane
+from grite.errors import Conflict
 from tests.world.hand import NOON, HandTime
 
 API = "https://api.example.org"
@@ -55,6 +58,67 @@ async def test_writes_go_one_after_another_with_a_gap(hand: HandTime) -> None:
 
     assert road.most == 1
     assert road.starts == [0, 1, 2, 3, 4]
+
+
+async def test_answers_to_people_go_before_other_writes(hand: HandTime) -> None:
+    urls: list[str] = []
+
+    def note(request: httpx.Request) -> httpx.Response:
+        urls.append(request.url.path)
+        return OK
+
+    rest = Road(hand, answer=note).rest(Pacing(write_gap_s=1.0))
+
+    async def answer() -> None:
+        with going(Precedence.ANSWER):
+            await rest.write("POST", "/answer", {})
+
+    async with asyncio.TaskGroup() as group:
+        for number in range(3):
+            group.create_task(rest.write("PATCH", f"/{number}", {}))
+        group.create_task(answer())
+        left = group.create_task(rest.write("PATCH", "/never", {}))
+        await asyncio.sleep(0)
+        left.cancel()
+
+    assert urls == ["/0", "/answer", "/1", "/2"]
+
+
+async def test_a_reaction_waits_for_no_write_and_needs_no_lease(
+    hand: HandTime,
+) -> None:
+    rest = Road(hand).rest(Pacing(write_gap_s=1.0, content=GITHUB_CONTENT))
+    await rest.write("PATCH", "/x", {})
+
+    def forbidden() -> None:
+        raise Conflict("the lease is lost")
+
+    rest.guard = forbidden
+    with going(Precedence.AT_ONCE):
+        for _ in range(79):
+            await rest.write("POST", "/reactions", {})
+        with pytest.raises(Limited, match="only so much content"):
+            await rest.write("POST", "/reactions", {})
+
+    assert hand.slept == []
+    with pytest.raises(Conflict):
+        await rest.write("DELETE", "/x")
+
+
+async def test_who_is_called_and_leaves_hands_the_lane_on() -> None:
+    lane, order = WriteLane(), list[int]()
+
+    async def pass_through(number: int) -> None:
+        async with lane.turn(Precedence.REST):
+            order.append(number)
+
+    async with asyncio.TaskGroup() as group:
+        async with lane.turn(Precedence.REST):
+            waiting = [group.create_task(pass_through(number)) for number in range(3)]
+            await asyncio.sleep(0)
+        waiting[0].cancel()  # it was called, and has not run yet
+
+    assert order == [1, 2]
 
 
 async def test_the_local_forge_is_not_made_to_wait(hand: HandTime) -> None:

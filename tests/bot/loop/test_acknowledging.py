@@ -1,0 +1,134 @@
+"""A command is acknowledged the moment it arrives, whatever the loop waits for."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot.context.recent_comments import MOST, RecentComments
+from brat.forge.traffic_recording import Exchange
+from tests.bot.lobby import lobby
+from tests.bot.room import DEADLINE_S, Room, room
+from tests.world.forge import until
+from tests.world.github_forge.injected_faults import Faults
+
+EYES = "eyes"
+
+
+class Reactions:
+    """The reactions that reached the forge, and how many there were."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+
+    def __call__(self, exchange: Exchange) -> None:
+        if exchange.method == "POST" and exchange.path.endswith("/reactions"):
+            self.sent.append(exchange.path.split("/")[-2])
+
+
+def reacted(here: Room, comment: int) -> list[str]:
+    return [each.content for each in here.forge.store.reactions.of(comment)]
+
+
+@asynccontextmanager
+async def pushing_slowly(here: Room) -> AsyncIterator[None]:
+    """Let the loop tick in a world where its pushes are an hour apart."""
+    context = here.loop.context
+    paced = {"push_gap_s": 3600.0}
+    context.settings = context.settings.model_copy(update=paced)
+
+    async def ticking() -> None:
+        while True:
+            await here.loop.tick()
+            await here.loop.wait(again=False)
+
+    async with asyncio.timeout(DEADLINE_S), asyncio.TaskGroup() as group:
+        task = group.create_task(ticking())
+        yield
+        task.cancel()
+
+
+async def test_eyes_need_no_tick_and_no_lease(tmp_path: Path) -> None:
+    sent = Reactions()
+    async with room(tmp_path, roles=("mayor",), delivered=True, observe=sent) as here:
+        await here.loop.release()
+        here.loop.context.github.guard(here.loop.lease.check)
+        comment = await here.person.say(here.issue, "/brat ping")
+
+        async def seen() -> bool:
+            return reacted(here, comment) == [EYES]
+
+        await until(seen)
+        here.loop.context.github.guard(lambda: None)
+        assert not here.loop.lease.held
+
+        await here.until(lambda: reacted(here, comment) == [EYES, "rocket"])
+        assert sent.sent == [str(comment)] * 2
+
+
+async def test_talk_and_what_is_off_limits_have_no_eyes(tmp_path: Path) -> None:
+    async with room(tmp_path, roles=("mayor",), delivered=True) as here:
+        off = await here.person.open_issue("Leave it", "")
+        await here.person.relabel(off, {"brat:no"}, set())
+        talk = await here.person.say(here.issue, "I like `/brat status` a lot.")
+        hidden = await here.person.say(off, "/brat ping")
+        last = await here.person.say(here.issue, "/brat ping")
+        await here.until(lambda: reacted(here, last) == [EYES, "rocket"])
+
+        assert reacted(here, talk) == reacted(here, hidden) == []
+
+
+async def test_a_failure_stops_nothing_and_the_tick_reacts_instead(
+    tmp_path: Path,
+) -> None:
+    async with lobby(tmp_path) as here:
+        issue = await here.write("Spell words", "- [ ] one\n")
+        faults = Faults(here.forge.folder)
+        faults.refuse("POST", ".*/reactions", 403, "Not now", 2)
+        for _ in range(2):
+            await here.you.say(issue, "/brat ping")
+
+        async def refused() -> bool:
+            return len(faults.met()) == 2
+
+        await until(refused)
+        await here.loop.tick()
+        assert [each.content for each in here.forge.store.reactions.all()] == [
+            EYES,
+            EYES,
+            "rocket",
+            "rocket",
+        ]
+
+
+async def test_what_people_wait_for_ends_the_wait_between_pushes(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, roles=("mayor",), delivered=True) as here:
+        await here.said("/brat ping")  # the lease is ours, and young
+        async with pushing_slowly(here):
+            comment = await here.person.say(here.issue, "/brat pause")
+
+            async def answered() -> bool:
+                return reacted(here, comment) == [EYES, "rocket"]
+
+            await until(answered, deadline_s=DEADLINE_S)
+            assert here.convoy_state() == "paused"
+            ping = await here.person.say(here.issue, "/brat ping")
+
+            async def ponged() -> bool:
+                return reacted(here, ping) == [EYES, "rocket"]
+
+            await until(ponged, deadline_s=DEADLINE_S)
+
+
+def test_only_the_newest_comments_are_remembered() -> None:
+    recent = RecentComments()
+    assert recent.add(0)
+    assert not recent.add(0)
+    for number in range(1, MOST + 1):
+        recent.add(number)
+    assert recent.add(0)
+    recent.discard(0)
+    recent.discard(0)
+    assert recent.add(0)
