@@ -68,6 +68,8 @@ class Loop:
     lease: BotLease
     tell: Callable[[str], None] = lambda _: None
     """Called with one line for each problem or wait."""
+    cut_by: BratError | None = None
+    """What cut the last tick short; None: it was whole."""
     _noted: list[NoteDone] = field(default_factory=list)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
@@ -90,9 +92,11 @@ class Loop:
             try:
                 await self._rounds(self.wake.take())
             except (Conflict, Unavailable, NotHolder, Refused, GitFailed) as error:
+                self.cut_by = error
                 self.troubles.note("tick", error)
                 self.wake.suspect()
                 return True
+            self.cut_by = None
             self.troubles.over("tick")
             return bool(self.context.troubles) or self.context.memory.failures.again
 

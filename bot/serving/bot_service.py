@@ -258,6 +258,7 @@ async def tick(loop: Loop) -> bool:
     try:
         token = await context.github.token()
     except (Unavailable, Refused) as error:
+        loop.cut_by = error
         loop.troubles.note(name, error)
         return True
     context.troubles.pop(name, None)

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from bot.door.delivery_inbox import Inbox
@@ -24,6 +24,7 @@ from bot.serving.bot_service import Tell
 from bot.serving.installations import Installations
 from bot.serving.lost_deliveries import LostDeliveries
 from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
+from bot.serving.standing_still import Standstill, StandstillMetric
 from bot.settings.bot_settings import Settings
 from bot.settings.clock import wall_clock
 from bot.settings.quota import HOUR_MS
@@ -46,6 +47,7 @@ class Served:
     settings: Settings
     place: Place
     pace: Pace
+    standstill: Standstill = field(default_factory=lambda: Standstill(clock=wall_clock))
     loop: Loop | None = None
     """None: the loop is not open."""
     trouble: str = ""
@@ -62,6 +64,7 @@ class Host:
         self.tell = tell
         self.metrics = Metrics()
         self.figures = ServiceMetrics(self.metrics.registry, self._standing, wall_clock)
+        self.metrics.registry.register(StandstillMetric(self.standing_still))
         self.served: dict[str, Served] = {}
         """By full name in lower case."""
         self.port = 0
@@ -96,7 +99,19 @@ class Host:
         """Return why the service cannot work at all; None: it can."""
         if self._trouble:
             return self._trouble
-        return None if self.known.is_set() else "the repositories are being looked up"
+        if not self.known.is_set():
+            return "the repositories are being looked up"
+        still = self.standing_still()
+        if still and all(still.values()):
+            return "; ".join(_stands(name, why) for name, why in still.items())
+        return None
+
+    def standing_still(self) -> dict[str, str]:
+        """Return why each served repository stands still; empty: it moves."""
+        return {
+            one.settings.repository: one.standstill.why(one.loop, one.trouble)
+            for one in self.served.values()
+        }
 
     def troubles(self) -> Iterator[str]:
         """Give what goes wrong while the service works."""
@@ -105,6 +120,9 @@ class Host:
         for number, why in self.broken.items():
             yield _hides(number, why)
         yield from self.unserved.values()
+        for name, why in self.standing_still().items():
+            if why:
+                yield _stands(name, why)
 
     def roster_changed(self) -> None:
         """Make the next look at the App's installations come at once."""
@@ -236,6 +254,7 @@ class Host:
         self.metrics.ticks.labels(name, outcome).inc()
         one = self.served.get(name.casefold())
         if one is not None and one.loop is not None:
+            one.standstill.seen(one.loop)
             self.figures.follow(name, one.loop.context.mirror)
 
     def _standing(self) -> dict[str, RepositoryStanding]:
@@ -259,6 +278,10 @@ class Host:
                 for convoy in other.loop.context.mirror.state.convoys.values():
                     if convoy.requested_at > after:
                         yield convoy.requested_at
+
+
+def _stands(name: str, why: str) -> str:
+    return f"{name} stands still: {why}"
 
 
 def _hides(number: int, why: str) -> str:

@@ -19,6 +19,7 @@ from prometheus_client.registry import Collector
 
 from bot.repository.mirror import Mirror
 from bot.serving.log_counters import LogCounters
+from convoy.model.asides import asides
 from convoy.model.spending import used
 from convoy.model.state import State
 from convoy.views import timeline
@@ -105,6 +106,7 @@ class ServiceMetrics(Collector):
         standing = dict(self._standing())
         yield from _counts(standing, self._clock())
         yield from _spent(standing)
+        yield from _set_aside(standing)
         left = GaugeMetricFamily(
             "brat_forge_calls_left",
             "What is left of the forge's rate limit, as it said last.",
@@ -156,3 +158,14 @@ def _spent(standing: Mapping[str, RepositoryStanding]) -> Iterator[Metric]:
         tokens.add_metric((name, "output"), sum(each.output_tokens for each in spent))
         dollars.add_metric((name,), sum(each.usd for each in spent))
     yield from (tokens, dollars)
+
+
+def _set_aside(standing: Mapping[str, RepositoryStanding]) -> Iterator[Metric]:
+    found = GaugeMetricFamily(
+        "brat_set_aside",
+        "What waits because it was refused or kept failing.",
+        labels=("repository",),
+    )
+    for name, one in standing.items():
+        found.add_metric((name,), sum(1 for _ in asides(one.state)))
+    yield found

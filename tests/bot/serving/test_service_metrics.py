@@ -58,6 +58,7 @@ def test_what_is_so_now_is_looked_up() -> None:
         return registry.get_sample_value(name, {"repository": REPO, **labels})
 
     assert value("brat_tasks", state="merged") == 1
+    assert value("brat_set_aside") == 0
     assert value("brat_tasks", state="dropped") == 1
     assert value("brat_convoys", state=rules.convoy.state) == 1
     assert value("brat_tokens_total", kind="cached") == 5

@@ -1,0 +1,120 @@
+"""A repository of which nothing moves is named, and the others are served."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+from stat import S_IRWXU
+
+import httpx
+import pytest
+
+from bot.serving.host import Host
+from bot.serving.hosted_service import hosted
+from bot.serving.standing_still import PATIENCE_MS, Standstill
+from bot.settings.service_settings import ServiceSettings
+from brat.forge import Forge
+from grite.errors import Unavailable
+from tests.bot.room import room
+from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.given_secrets import given
+
+OTHER = "alice/lib"
+SECRET = given("made-up-secret-of-the-webhook")
+REFUSING = """#!/bin/sh
+case "$1" in refs/grite/*) echo "not here" >&2; exit 1;; esac
+"""
+pytestmark = pytest.mark.timeout(180)
+
+
+@pytest.fixture
+async def here(tmp_path: Path) -> AsyncIterator[Town]:
+    with Forge(tmp_path / "forge") as forge:
+        source = make_source(tmp_path / "source")
+        tokens = settle_in(forge, source)
+        forge.add_repository(OTHER, source=source)
+        forge.grant(OTHER, "brat[bot]", "write")
+        async with town(forge, tokens, tmp_path) as served:
+            yield served
+
+
+def hosting(here: Town, *repositories: str) -> ServiceSettings:
+    return ServiceSettings.model_validate(
+        {
+            "api_url": f"{here.url}/api/v3",
+            "git_url": here.url,
+            "secret": SECRET,
+            "folder": here.folder / "bot",
+            "push_gap_s": 0,
+            "port": 0,
+            "sweep_s": 0.2,
+            "token": here.tokens["bot"],
+            "repositories": repositories,
+        }
+    )
+
+
+def refusing_the_log(here: Town, name: str) -> None:
+    """Let the forge refuse the log of a repository."""
+    repo = here.forge.repository(name)
+    assert repo is not None
+    hook = here.forge.bare(repo).path / "hooks" / "update"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text(REFUSING)
+    hook.chmod(S_IRWXU)
+
+
+async def ready(host: Host) -> httpx.Response:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        return await client.get(f"http://127.0.0.1:{host.port}/readyz")
+
+
+async def test_a_repository_whose_log_is_refused_is_named(
+    here: Town,
+) -> None:
+    refusing_the_log(here, REPO)
+    told = hosting(here, REPO, OTHER)
+    async with hosted(told, lambda _: None) as host:
+
+        async def named() -> bool:
+            return "stands still" in (await ready(host)).text
+
+        await until(named, deadline_s=60)
+        answer = await ready(host)
+        assert answer.status_code == 200, answer.text
+        (trouble,) = answer.json()["troubles"]
+        assert trouble.startswith(f"{REPO} stands still: the forge refuses its log")
+        still = 'brat_repository_standing_still{repository="%s"} %s'
+        assert still % (REPO, "1.0") in host.metrics.text().decode()
+        assert still % (OTHER, "0.0") in host.metrics.text().decode()
+
+
+async def test_all_that_stand_still_make_the_bot_unready(here: Town) -> None:
+    refusing_the_log(here, REPO)
+    told = hosting(here, REPO)
+    async with hosted(told, lambda _: None) as host:
+
+        async def unready() -> bool:
+            answer = await ready(host)
+            return answer.status_code == 503 and "refuses its log" in answer.text
+
+        await until(unready, deadline_s=60)
+
+
+async def test_ticks_that_are_cut_short_are_a_standstill_after_two_minutes(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, roles=("mayor",)) as here:
+        now, loop = [0], here.loop
+        standstill = Standstill(clock=lambda: now[0])
+        standstill.seen(loop)
+        assert standstill.why(loop, "") == ""
+        loop.cut_by = Unavailable("nobody answers")
+        for _ in range(2):
+            standstill.seen(loop)
+            assert standstill.why(loop, "") == ""
+            now[0] += PATIENCE_MS // 2
+        now[0] += 1
+        assert "over two minutes: nobody answers" in standstill.why(loop, "")
+        await loop.tick()
+        standstill.seen(loop)
+        assert standstill.why(loop, "") == ""
+        assert standstill.why(None, "no key") == "its loop cannot run: no key"
