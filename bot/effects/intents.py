@@ -4,9 +4,10 @@ An intent that another process announced, or that was tried before, is first loo
 by its key: the answer to an earlier try may have been lost.
 """
 
+from functools import partial
 from typing import assert_never
 
-from bot.context.alone import alone
+from bot.context.alone import tried
 from bot.context.bot_context import BotContext
 from bot.context.item_failures import Unsettled
 from bot.context.retries import Try, another_try, failed_try
@@ -159,8 +160,8 @@ async def _said(context: BotContext, issue: int, now: Try) -> int | None:
 
 async def _finish(context: BotContext, convoy: Convoy) -> int:
     for part in SHOWN:
-        with alone(context, show_item(convoy.name, part)):
-            await show(context, convoy, part)
+        step = partial(show, context, convoy, part)
+        await tried(context, show_item(convoy.name, part), step)
     if convoy.state == "complete":
         await context.github.close_issue(convoy.issue, "completed")
     return convoy.issue

@@ -203,6 +203,8 @@ class Loop:
             wanted = draft or self._refused.only is not None
             if wanted and not await self._push(draft):
                 continue  # what was refused is left out of the next one
+            self.context.memory.failures.forget(draft.told)
+            self._noted.clear()
             for delivery in accepted:
                 context.inbox.done(delivery)
             acted = await self._effects()
@@ -256,8 +258,6 @@ class Loop:
             told = failures.owed.get(item)
             if isinstance(told, SetItemAside):
                 self.tell(f"{item} is set aside: {told.why}")
-        failures.forget(draft.told)
-        self._noted.clear()
         self.context.memory.fresh |= draft.intended
         return True
 

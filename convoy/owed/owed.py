@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from convoy.model import ids
 from convoy.model.asides import intent_item, may_try
-from convoy.model.set_aside import SWEEP, convoy_item, show_item
+from convoy.model.set_aside import DELIVERY, SWEEP, convoy_item, show_item
 from convoy.model.state import Convoy, State
 from convoy.owed.actions import (
     SHOWN,
@@ -24,6 +24,7 @@ from convoy.owed.actions import (
     Faulty,
     MakePlan,
     Show,
+    Shown,
     Sweep,
     TakeUp,
 )
@@ -42,6 +43,9 @@ from convoy.readiness.needs import uncalled
 from convoy.readiness.observed import Observed
 from convoy.readiness.reorder import overlooked
 
+UNTRIED_MS: Final = 600_000
+"""What is due for so long and was not tried is wanted no more, such as a check of a
+candidate that was given up: people are told of it no longer."""
 SAID: Final = 300
 """How many characters of a fault are told."""
 
@@ -110,10 +114,14 @@ def _faults(
 
 
 def _due_again(state: State, now: int) -> Iterator[TakeUp]:
-    """Yield the convoys whose next try has come."""
+    """Yield the convoys whose next try has come, and what nobody wants any more."""
     for convoy in state.live():
         item = convoy_item(convoy.name)
         if convoy.waits_aside and may_try(state, item, now):
+            yield TakeUp(item)
+    for item, aside in state.set_aside.items():
+        is_wanted = aside.due + UNTRIED_MS > now or item.startswith(DELIVERY)
+        if not aside.again and not is_wanted:
             yield TakeUp(item)
 
 
@@ -122,10 +130,20 @@ def _effects(state: State, now: int) -> Iterator[Action]:
     for intent in state.intents.values():
         if may_try(state, intent_item(intent), now):
             yield Do(intent)
-    for convoy in state.live():
-        for part in SHOWN:
-            if may_try(state, show_item(convoy.name, part), now):
-                yield Show(convoy.name, part)
+    for convoy, part in _unshown(state):
+        if may_try(state, show_item(convoy.name, part), now):
+            yield Show(convoy.name, part)
+
+
+def _unshown(state: State) -> Iterator[tuple[Convoy, Shown]]:
+    """Yield what is shown of live convoys, and what was refused when one ended."""
+    yield from ((convoy, part) for convoy in state.live() for part in SHOWN)
+    live = {convoy.issue for convoy in state.live()}
+    for convoy in state.convoys.values() if state.set_aside else ():
+        if convoy.ended and convoy.issue not in live:
+            for part in SHOWN:
+                if show_item(convoy.name, part) in state.set_aside:
+                    yield convoy, part
 
 
 def _calls(state: State) -> Iterator[Action]:

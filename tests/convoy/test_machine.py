@@ -39,6 +39,7 @@ REACHED: Final = (
     *("died before push", "died after push"),
     *("died before an effect", "died after an effect"),
     *("answer lost after push", "answer lost after an effect", "effect refused"),
+    *("refused until lifted", "push refused", "refusal lifted", "the others end"),
     *("race lost", "a stale bot acts", "two convoys at once"),
     *("push to a base", "push to the target", "merge by hand", "base deleted"),
     *("retry", "retry of work", "pause", "resume", "cancel", "cancel with candidates"),
@@ -98,28 +99,45 @@ class Machine(Steering, Agents):
     # --- the end --------------------------------------------------------------------
 
     def teardown(self) -> None:
-        type(self).reached.update(self.forge.seen)
         if sys.exception() is None:
+            self.forge.now += 100 * HOUR_MS  # however often the clock went back
+            bar = self.forge.bar
+            if bar is not None and bar.convoy:
+                self.others_end(bar.convoy)
+            self.forge.bar = None
             self.drain()
+        type(self).reached.update(self.forge.seen)
+
+    def others_end(self, refused: str) -> None:
+        """Let all go well but what is refused: all other convoys come to an end."""
+        for _ in range(60):
+            self.go_well()
+            live = [c for c in self.forge.state.live() if c.name != refused]
+            if all(c.state == "paused" or _waits_for_a_person(c) for c in live):
+                return self.saw("the others end")
+        raise AssertionError(f"they wait for {refused}: {owed(self.bot.context)}")
 
     def drain(self) -> None:
         """Let all go well from now on: everything must come to an end."""
         quiet = 0
-        self.forge.now += 100 * HOUR_MS  # however often the clock went back
         for _ in range(100):
-            self.forge.now += HOUR_MS
-            busy = self.let_go() | self.bot.tick()
-            for run in self.running():
-                self.end(run, "good")
-                busy = True
-            for commit in self.unjudged():
-                self.judge(commit, "truth")
-                busy = True
-            self.promises.hold()
-            quiet = 0 if busy else quiet + 1
+            quiet = 0 if self.go_well() else quiet + 1
             if quiet == QUIET_ROUNDS:
                 return self.is_over()
         raise AssertionError(f"never quiet: {owed(self.bot.context)}")
+
+    def go_well(self) -> bool:
+        """Let an hour pass in which all goes well; return whether anything was done."""
+        self.forge.now += HOUR_MS
+        busy = self.let_go() | self.bot.tick()
+        for run in self.running():
+            self.end(run, "good")
+            busy = True
+        for commit in self.unjudged():
+            self.judge(commit, "truth")
+            busy = True
+        self.promises.hold()
+        return busy
 
     def is_over(self) -> None:
         """Check that nothing is left over, and nobody waits without a reason."""

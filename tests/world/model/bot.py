@@ -19,6 +19,7 @@ from bot.door.wake import ALL
 from bot.effects import intents
 from bot.effects.projections import is_shown
 from bot.loop.observe import observe
+from bot.loop.refused_parts import RefusedParts
 from bot.loop.staging import PASSES, owed, perform
 from bot.repository.draft import Draft
 from bot.repository.mirror import Mirror
@@ -35,7 +36,7 @@ from convoy.log.record import fold
 from convoy.model import ids
 from convoy.model.records import Overlap, TaskSpec
 from convoy.model.state import Convoy, State, Task
-from convoy.owed.action_items import item_of_effect
+from convoy.owed.action_items import item_of, item_of_effect
 from convoy.owed.actions import (
     Action,
     Align,
@@ -60,7 +61,7 @@ from convoy.rules.split_task import BeginSplit, SplitTask
 from convoy.rules.stop_task import FailConvoy
 from convoy.rules.take_plan import PlanConvoy
 from convoy.rules.take_review import AcceptReview
-from grite.errors import Conflict, Unavailable
+from grite.errors import Conflict, Rejected, Unavailable
 from grite.event import Event as GriteEvent
 from grite.remote import RefUpdate
 from tests.world.model.composer import ModelComposer
@@ -220,6 +221,7 @@ class Bot:
         self._done = done
         self._noted: list[NoteDone] = []
         self._lease_is_fresh = False
+        self._refused = RefusedParts()
 
     def ask(self, command: Command, moves: Mapping[str, str] = {}) -> Refusal | None:
         """Put a person's command to the rules and push what it leads to.
@@ -233,8 +235,11 @@ class Bot:
         refused = draft.submit(command)
         for ref, commit in moves.items() if refused is None else ():
             draft.move(ref, commit)
-        if draft:
-            self._push(draft)
+        try:
+            if draft:
+                self._push(draft)
+        except Rejected as error:
+            return Refusal(str(error))
         return refused
 
     def tick(self, *, look: bool = True, roles: tuple[Role, ...] = ROLES) -> bool:
@@ -259,20 +264,23 @@ class Bot:
 
     def _rounds(self) -> bool:
         for number in range(ROUNDS):
+            assert not self.forge.broken, self.forge.broken
             self.context.observed = at_once(observe(self.context, ALL))
             draft = self._draft()
             for command in self._noted:
                 draft.submit(command)
-            self._noted.clear()
             failures = self.context.memory.failures
             for item in [*failures.owed]:
                 draft.tell(failures.owed, item)
             self._stage(draft)
-            if draft:
-                self._push(draft)
-                failures.forget(draft.told)
-                self.context.memory.fresh |= draft.intended
-            if not self._effects() and not draft:
+            wanted = draft or self._refused.only is not None
+            if wanted and not self._sent(draft):
+                continue
+            failures.forget(draft.told)
+            self._noted.clear()
+            acted = self._effects()
+            if not acted and not draft and self._refused.only is None:
+                assert not self.forge.broken, self.forge.broken
                 return number > 0
         raise AssertionError(f"owed without end: {owed(self.context)[:3]}")
 
@@ -289,9 +297,25 @@ class Bot:
         self._lease_is_fresh = True
         self._done += filter(_is_once, draft.commands)
 
+    def _sent(self, draft: TwiceDraft) -> bool:
+        """Push what is staged; return whether it arrived."""
+        failures = self.context.memory.failures
+        self._refused.check(draft.now)
+        try:
+            self._push(draft)
+        except Rejected as error:
+            for aside in self._refused.blame(draft, error):
+                failures.owed[aside.item] = aside
+            return False
+        self._refused.taken(draft)
+        self.context.memory.fresh |= draft.intended
+        return True
+
     # --- staging, as `bot/loop/staging.py` ------------------------------------------
 
     def _stage(self, draft: Draft) -> None:
+        free = self._refused.free_at(draft.now) <= draft.now
+        draft.only = self._refused.only if free else frozenset()
         done: set[Action] = set()
         for _ in range(PASSES):
             new = [
@@ -301,10 +325,13 @@ class Bot:
             ]
             for action in new:
                 done.add(action)
-                if isinstance(action, Collect):
-                    self._collect(draft, action)
-                else:
-                    perform(self.context, draft, action)
+                item = item_of(action)
+                whole = alone(self.context, item, draft)
+                with whole, draft.part(item), self.forge.watching():
+                    if isinstance(action, Collect):
+                        self._collect(draft, action)
+                    else:
+                        perform(self.context, draft, action)
             if not new or any(isinstance(action, Align) for action in new):
                 return
 
@@ -343,7 +370,8 @@ class Bot:
         if wanted and not self._lease_is_fresh:
             self._push(self._draft())
         for effect in wanted:
-            with suppress(Unavailable), alone(self.context, item_of_effect(effect)):
+            whole = alone(self.context, item_of_effect(effect))
+            with suppress(Unavailable), whole, self.forge.watching():
                 noted = at_once(intents.perform(self.context, effect))
                 if noted is not None:
                     self._noted.append(noted)

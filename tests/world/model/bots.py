@@ -4,22 +4,29 @@ from dataclasses import dataclass
 from typing import Final
 
 from hypothesis import strategies as st
-from hypothesis.stateful import rule
+from hypothesis.stateful import precondition, rule
 
 from bot.settings.bot_settings import ROLES
 from convoy.log.record import fold
 from convoy.model.state import State
 from grite import chunk
-from tests.world.model.drawn import chosen
-from tests.world.model.forge import LOCK, MAIN, Died, Fuse
+from tests.world.model.drawn import chosen, which
+from tests.world.model.forge import LOCK, MAIN, Bar, Died, Fuse
 from tests.world.model.story import ACTORS, Story
 
 MISHAPS: Final = (
     *("none", "none", "dies", "dies", "misses the answer", "is raced"),
     *("is refused", "has one role", "forgets", "has a rival", "sleeps"),
 )
+REMEMBERING: Final = ("none", "is refused", "has one role")
 MINUTES: Final = (1, 11, 45, -60)
 KINDS: Final = ("dispatch", "pull", "comment", "label")
+BARRED: Final = (
+    *(*KINDS, "edit", "finish", "cancel"),
+    *("/convoy/{convoy}/task-", "/convoy/{convoy}/base", "/attempts/{convoy}/"),
+    *("/brat/queue/convoy--{convoy}--base/", "/brat/queue/main/", MAIN),
+)
+"""Kinds of writes, and parts of the names of refs."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +50,33 @@ class Bots(Story):
     def react(self, mishap: Mishap) -> None:
         """Let the bot tick, with a mishap before it or in its midst."""
         self._prepare(mishap)
+        if mishap.kind not in REMEMBERING:
+            self.forge.tries.clear()  # the bot may not know what it tried just now
         one = (chosen(ROLES, mishap.moment),)
         try:
             self.bot.tick(roles=one if mishap.kind == "has one role" else ROLES)
         except Died:
             self._start_anew()
+        if mishap.kind not in REMEMBERING:
+            self.forge.tries.clear()
         self.forge.fuse, self.forge.refused = None, ""
+
+    @rule(what=st.sampled_from(BARRED), named=st.booleans(), number=which)
+    @precondition(lambda self: self.forge.bar is None)
+    def the_forge_begins_to_refuse(
+        self, what: str, number: int, *, named: bool
+    ) -> None:
+        convoys = [convoy.name for convoy in self.forge.state.live()] or ["none"]
+        convoy = chosen(convoys, number)
+        whose = convoy if "{convoy}" in what else ""
+        self.forge.bar = Bar(what.format(convoy=convoy), named, whose)
+        self.forge.tries.clear()
+
+    @rule()
+    @precondition(lambda self: self.forge.bar is not None)
+    def the_forge_refuses_no_more(self) -> None:
+        self.forge.bar = None
+        self.saw("refusal lifted")
 
     def _prepare(self, mishap: Mishap) -> None:
         forge, moment = self.forge, mishap.moment
@@ -74,7 +102,9 @@ class Bots(Story):
         if self.forge.now % 2_000:
             self.push(next(iter(self.bases()), MAIN), "good")
         else:
+            self.forge.tries.clear()  # the rival does not know what was tried
             self.rival.tick()
+            self.forge.tries.clear()
 
     def _start_anew(self) -> None:
         """Fold the log from nothing, out of its bytes; it must say what was."""

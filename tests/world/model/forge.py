@@ -6,7 +6,8 @@ call there is a moment at which the caller can be made to die or to miss the ans
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, assert_never
 
@@ -19,6 +20,7 @@ from convoy.events.task_start import TaskStarted
 from convoy.log.codec import UnknownFact, fact_of
 from convoy.log.record import fold
 from convoy.model.records import Report, TaskSpec
+from convoy.model.set_aside import MINUTE_MS
 from convoy.model.state import State
 from convoy.readiness.observed import Check
 from convoy.rules.end_session import (
@@ -31,8 +33,9 @@ from convoy.rules.end_session import (
 from convoy.rules.make_choice import MakeChoice
 from convoy.rules.split_task import SplitTask
 from convoy.rules.take_review import AcceptReview
-from grite.errors import Conflict, Unavailable
+from grite.errors import Conflict, Rejected, Unavailable
 from grite.event import CommentAdded, Event as GriteEvent
+from grite.push_answer import PushAnswer, RefAnswer
 from grite.remote import RefUpdate
 from tests.world.model.commits import Commits
 
@@ -144,6 +147,17 @@ class Pull:
     """`orphan`: closed because a person deleted its base."""
 
 
+class Bar(Struct, frozen=True):
+    """What the forge refuses until that is lifted."""
+
+    what: str
+    """A kind of write, or a part of a ref's name."""
+    named: bool = True
+    """Whether the refused ref is named; else the whole push is refused."""
+    convoy: str = ""
+    """The only one that it concerns; empty: it concerns all."""
+
+
 @dataclass
 class Forge:
     """The whole outside world of the bots."""
@@ -162,6 +176,11 @@ class Forge:
     fuse: Fuse | None = None
     refused: str = ""
     """A kind of call that the forge says no to."""
+    bar: Bar | None = None
+    tries: dict[str, int] = field(default_factory=dict)
+    """When each thing was refused by the bar last; emptied when its bot may forget."""
+    broken: list[AssertionError] = field(default_factory=list)
+    """Promises broken where the bot keeps a failure to its item."""
     seen: Counter[str] = field(default_factory=Counter)
     """What has happened, by name."""
     on_fact: Callable[[State, State, Event], None] = lambda *_: None
@@ -181,6 +200,15 @@ class Forge:
     def fresh_id(self, digits: int = 40) -> str:
         """Return hex digits that were never given before."""
         return hashlib.sha256(str(self.number()).encode()).hexdigest()[:digits]
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Keep what is broken in the block, which nobody may excuse."""
+        try:
+            yield
+        except AssertionError as broken:
+            self.broken.append(broken)
+            raise
 
     def moment(self, name: str) -> None:
         """Pass a moment at which the caller may end.
@@ -212,8 +240,12 @@ class Forge:
 
     # --- git ------------------------------------------------------------------------
 
-    def write(self, kind: str) -> None:
+    def write(self, kind: str, which: object) -> None:
         """Begin a call that changes something.
+
+        Args:
+            kind: what it does.
+            which: to what.
 
         Raises:
             Refused: the forge does not want it now.
@@ -222,6 +254,35 @@ class Forge:
         if kind == self.refused:
             self.seen["effect refused"] += 1
             raise Refused(kind, 403, "not now")
+        if self.bar is not None and kind == self.bar.what:
+            self._tried(f"{kind} {which}")
+            raise Refused(kind, 403, "not before it is lifted")
+
+    def _tried(self, what: str) -> None:
+        """Note a try in vain: there are no two of them in a minute."""
+        self.seen["refused until lifted"] += 1
+        last = self.tries.get(what)
+        assert last is None or self.now - last >= MINUTE_MS, f"{what}: too soon"
+        self.tries[what] = self.now
+
+    def _judge(self, refs: Sequence[str]) -> None:
+        """Refuse a push that moves what is barred.
+
+        Raises:
+            Rejected: it does.
+        """
+        bar = self.bar
+        barred = {ref for ref in refs if bar is not None and bar.what in ref}
+        if bar is None or not barred:
+            return
+        for ref in sorted(barred) if bar.named else ():
+            self._tried(ref)
+        self.seen["push refused"] += 1
+        answers = tuple(
+            RefAnswer(ref, "refused" if ref in barred else "collateral", "not so")
+            for ref in refs
+        )
+        raise Rejected((), 1, "", PushAnswer(answers, "not so", not bar.named))
 
     def push(
         self,
@@ -235,6 +296,7 @@ class Forge:
 
         Raises:
             Conflict: a ref, or the log, is not where the pusher believes it to be.
+            Rejected: the forge does not take it.
         """
         self.moment("before push")
         for update in updates.values():
@@ -242,6 +304,7 @@ class Forge:
                 raise Conflict(update.ref)
         if events and len(self.log) != after:
             raise Conflict("the log")
+        self._judge([update.ref for update in updates.values()])
         before = dict(self.refs)
         self._move(tuple(updates.values()))
         if events:

@@ -56,7 +56,7 @@ class ModelRuns(TaskRuns):
     async def start(self, ref: str, inputs: Mapping[str, str]) -> int | None:
         """Start a run; every other one is not told its number, as on older servers."""
         forge = self.forge
-        forge.write("dispatch")
+        forge.write("dispatch", inputs["session"])
         started = self._hand_off(inputs)
         number = forge.number()
         forge.runs[number] = Run(inputs["session"], inputs["nonce"], started)
@@ -90,7 +90,7 @@ class ModelRuns(TaskRuns):
 
     async def cancel(self, run: int, *, force: bool = False) -> None:
         del force  # here a run ends when it is asked to
-        self.forge.write("cancel")
+        self.forge.write("cancel", run)
         self.forge.runs[run].completed = True
         self.forge.moment("after cancel")
 
@@ -117,7 +117,7 @@ class ModelPulls(PullRequests):
 
     async def open(self, title: str, body: str, *, head: str, base: str) -> int:
         forge = self.forge
-        forge.write("pull")
+        forge.write("pull", head)
         tip, onto = (forge.refs.get(HEADS + name) for name in (head, base))
         if tip is None or onto is None:
             raise Refused("POST pulls", 422, "head or base is not there")
@@ -174,18 +174,18 @@ class ModelGitHub(GitHub):
         )
 
     async def relabel(self, number: int, add: set[str], remove: set[str]) -> None:
-        self.forge.write("label")
+        self.forge.write("label", number)
         labels = self.forge.labels.setdefault(number, set())
         labels |= add
         labels -= remove
         self.forge.moment("after label")
 
     async def close_issue(self, number: int, reason: str) -> None:
-        self.forge.write("finish")
+        self.forge.write("finish", number)
         self.forge.moment("after finish")
 
     async def say(self, number: int, body: str) -> int:
-        self.forge.write("comment")
+        self.forge.write("comment", (number, *ids.keys_in(body)))
         comment = self.forge.number()
         self.forge.comments[comment] = (number, body)
         self.forge.moment("after comment")
@@ -201,6 +201,6 @@ class ModelGitHub(GitHub):
         return self.forge.comments[comment][1]
 
     async def edit_comment(self, comment: int, body: str) -> None:
-        self.forge.write("edit")
+        self.forge.write("edit", comment)
         self.forge.comments[comment] = (self.forge.comments[comment][0], body)
         self.forge.moment("after edit")
