@@ -51,7 +51,7 @@ async def _counted(folder: Path, source: Path, load: Load) -> dict[str, object]:
                 issue = await github.open_issue("Do it all", items)
                 await github.relabel(issue, {"brat"}, set())
             begun = time.perf_counter()
-            with _counting(folder / BOT_FOLDER / "mirror.git") as counts:
+            with counting(folder / BOT_FOLDER / "mirror.git") as counts:
                 async with (
                     bot_service.opened(settings, lambda _: None) as loop,
                     bot_service.door(loop, 0) as port,
@@ -76,7 +76,8 @@ async def _counted(folder: Path, source: Path, load: Load) -> dict[str, object]:
 
 
 @contextmanager
-def _counting(mirror: Path) -> Iterator[Counter[str]]:
+def counting(mirror: Path) -> Iterator[Counter[str]]:
+    """Count the git commands that run in a mirror, by their verbs."""
     counts: Counter[str] = Counter()
     run = git.run
 

@@ -20,6 +20,7 @@ from benchmarks.door import door
 from benchmarks.fleet import Load
 from benchmarks.forge_cost import forge_cost
 from benchmarks.planning import planning
+from benchmarks.poisoned_hour import poisoned_hour
 
 Figures = dict[str, object]
 
@@ -76,6 +77,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "log-read": log_reading.reading,
     "log-start": log_reading.starting,
     "planning": planning,
+    "poisoned-hour": poisoned_hour,
     "witness": witness.overhead,
     "proxy": proxy.overhead,
     "dashboard": seeing.dashboard,
