@@ -17,6 +17,7 @@ from benchmarks import (
     witness,
 )
 from benchmarks.door import door
+from benchmarks.eyes import eyes
 from benchmarks.fleet import Load
 from benchmarks.forge_cost import forge_cost
 from benchmarks.planning import planning
@@ -72,6 +73,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "three-jobs": three_jobs,
     "forge-cost": forge_cost,
     "door": door,
+    "eyes": eyes,
     "log-append": log_append.one_writer,
     "log-intake": log_intake.results,
     "log-read": log_reading.reading,
