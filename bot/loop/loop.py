@@ -12,16 +12,12 @@ from typing import Final
 
 from filelock import FileLock
 
-from bot.context.alone import alone
 from bot.context.bot_context import BotContext
-from bot.context.item_failures import NotYet
-from bot.context.lease_errors import LeaseTooOld, NotHolder
+from bot.context.lease_errors import NotHolder
 from bot.door.wake import Wake
-from bot.effects import intents
-from bot.effects.projections import is_shown
-from bot.forge.precedence import Precedence, going
-from bot.forge.rest import Limited, Refused
+from bot.forge.rest import Refused
 from bot.loop.bot_lease import BotLease
+from bot.loop.effect_round import EffectRound
 from bot.loop.leased_push import LeasedPush
 from bot.loop.observe import observe
 from bot.loop.push_pacing import PushPacing
@@ -37,15 +33,11 @@ from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from convoy.events.bots import StartBot
 from convoy.events.command import Command, Refusal
-from convoy.events.forge_actions import NoteDone
 from convoy.events.set_asides import SetItemAside
-from convoy.owed.action_items import item_of_effect
-from convoy.owed.actions import Do, Effect
 from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
 
 ROUNDS: Final = 200
 """The most pushes in one tick; a tick that owes more is a fault of the rules."""
-EFFECTS_AT_ONCE: Final = 8
 PUSHES: Final = "pushes"
 """The name of the trouble that the remote refused too many pushes."""
 TOO_MANY_REFUSED: Final = (
@@ -70,7 +62,6 @@ class Loop:
     """Called with one line for each problem or wait."""
     cut_by: BratError | None = None
     """What cut the last tick short; None: it was whole."""
-    _noted: list[NoteDone] = field(default_factory=list)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     def __post_init__(self) -> None:
@@ -79,6 +70,12 @@ class Loop:
         self.pacing = PushPacing(context=self.context, wake=self.wake, lease=self.lease)
         self._refused = RefusedParts()
         self._leased = LeasedPush(context=self.context, lease=self.lease)
+        self._effects = EffectRound(
+            context=self.context,
+            leased=self._leased,
+            troubles=self.troubles,
+            pacing=self.pacing,
+        )
         self.context.hold = self._leased.hold
 
     # --- a tick ---------------------------------------------------------------------
@@ -204,10 +201,10 @@ class Loop:
             if wanted and not await self._push(draft):
                 continue  # what was refused is left out of the next one
             self.context.memory.failures.forget(draft.told)
-            self._noted.clear()
+            self._effects.noted.clear()
             for delivery in accepted:
                 context.inbox.done(delivery)
-            acted = await self._effects()
+            acted = await self._effects.carry_out()
             if not draft and not acted and self._refused.only is None:
                 return
             parts = self.wake.take() | (frozenset({"checks"}) if draft else frozenset())
@@ -222,7 +219,7 @@ class Loop:
     async def _drafted(self, draft: Draft, parts: frozenset[str]) -> list[str]:
         """Make the draft; return the deliveries that it answers."""
         accepted = await self._requests(draft, parts)
-        for command in self._noted:
+        for command in self._effects.noted:
             draft.submit(command)
         failures = self.context.memory.failures
         for item in [*failures.owed]:
@@ -274,52 +271,6 @@ class Loop:
         if "mayor" not in self.context.settings.roles:
             return []
         return await new_requests.listen(self.context, draft, parts)
-
-    # --- effects --------------------------------------------------------------------
-
-    async def _effects(self) -> bool:
-        """Carry out the effects owed; return whether the log has something to note."""
-        context = self.context
-        wanted = [
-            action
-            for action in owed(context)
-            if isinstance(action, Effect) and not is_shown(context, action)
-        ]
-        wanted.sort(key=_precedence)  # what somebody waits for is not held up
-        self.troubles.keep_only({item_of_effect(effect) for effect in wanted})
-        slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
-        context.github.guard(self.lease.check)
-        try:
-            async with asyncio.TaskGroup() as group:
-                for effect in wanted:
-                    group.create_task(self._effect(effect, slots))
-        except* (Conflict, Unavailable, NotHolder, GitFailed) as lost:
-            raise lost.exceptions[0] from lost  # all concern the same lease
-        finally:
-            context.github.guard(lambda: None)
-        noted = self._noted or context.memory.failures.owed
-        return bool(noted or (wanted and self.pacing.interrupted))
-
-    async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
-        item, precedence = item_of_effect(effect), _precedence(effect)
-        async with slots:
-            if precedence is Precedence.REST and self.pacing.interrupted:
-                return  # somebody waits for the next round, which does this, too
-            await self._leased.hold()
-            try:
-                with alone(self.context, item), going(precedence):
-                    noted = await intents.perform(self.context, effect)
-                    if noted is not None:
-                        self._noted.append(noted)
-            except (Limited, NotYet, LeaseTooOld) as error:
-                self.troubles.note(item, error, of_effect=True)
-            else:
-                self.troubles.over(item)
-
-
-def _precedence(effect: Effect) -> Precedence:
-    answers = isinstance(effect, Do) and effect.intent.kind == "answer"
-    return Precedence.ANSWER if answers else Precedence.REST
 
 
 def _introduce(draft: Draft) -> None:
