@@ -7,6 +7,7 @@ share a folder for is looked through when the worker ends.
 
 import os
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -114,16 +115,16 @@ def _read(file: Path) -> bytes:
 
 def _commits(folder: Path, seen: set[pygit2.Oid]) -> bytes:
     """Return what the commits of a repository's event log say, each once."""
-    try:
+    found: list[bytes] = []
+    with suppress(pygit2.GitError, KeyError):  # a test broke it
         repository = pygit2.Repository(str(folder))
         heads = [
             repository.references[name].target
             for name in repository.references
             if name.startswith(LOG_REFS)
         ]
-    except pygit2.GitError:  # a test broke it
-        return b""
-    return b"\n".join(_texts(repository, heads, seen))
+        found.extend(_texts(repository, heads, seen))
+    return b"\n".join(found)
 
 
 def _texts(
