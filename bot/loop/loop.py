@@ -16,12 +16,13 @@ from bot.context.bot_context import BotContext
 from bot.context.lease_errors import NotHolder
 from bot.door.wake import Wake
 from bot.forge.rest import Refused
+from bot.loop import refused_log
 from bot.loop.bot_lease import BotLease
 from bot.loop.effect_round import EffectRound
 from bot.loop.leased_push import LeasedPush
 from bot.loop.observe import observe
 from bot.loop.push_pacing import PushPacing
-from bot.loop.refused_parts import RefusedParts
+from bot.loop.refused_parts import LogRefused, RefusedParts
 from bot.loop.staging import owed, stage
 from bot.loop.troubles import Troubles
 from bot.messages.replies import Reply
@@ -92,10 +93,21 @@ class Loop:
                 self.cut_by = error
                 self.troubles.note("tick", error)
                 self.wake.suspect()
+                if isinstance(error, LogRefused):
+                    await self._tell_refused(error)
                 return True
             self.cut_by = None
             self.troubles.over("tick")
             return bool(self.context.troubles) or self.context.memory.failures.again
+
+    async def _tell_refused(self, refused: LogRefused) -> None:
+        """Say on an issue that the log is refused; the forge may refuse that, too."""
+        try:
+            await refused_log.tell(self.context, refused)
+        except (Refused, Unavailable) as error:
+            self.troubles.note("comment", error)
+        else:
+            self.troubles.over("comment")
 
     async def wait(self, *, again: bool) -> None:
         """Wait until something may have changed, or a failed action may be retried."""

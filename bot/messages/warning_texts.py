@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from bot.markdown.code_span import code_span
+from convoy.text.escaped_markdown import inline
 from convoy.text.forge_limits import posted
 
 
@@ -17,6 +18,15 @@ def unvouched(by: str) -> str:
 def stopped_all(by: str, why: str) -> str:
     """Say that every convoy pauses, and why."""
     return f"@{by} Every convoy of this repository pauses: {why}."
+
+
+def log_refused(why: str, helps: str) -> str:
+    """Say that nothing can go on: the forge refuses what the bot writes down."""
+    return (
+        "Nothing can start or land in this repository: the forge refuses the log in "
+        f"`refs/grite/wal`, where the bot writes down all that it does. {inline(why)}. "
+        f"{inline(helps)} It is tried again each minute, and goes on by itself."
+    )
 
 
 def unanswered_for(by: str) -> str:

@@ -10,6 +10,7 @@ from stat import S_IRWXU
 
 import pytest
 
+from bot.door.delivery_inbox import Request
 from bot.loop.loop import Loop
 from bot.loop.troubles import RETRY_S
 from bot.serving import bot_service
@@ -22,6 +23,7 @@ pytestmark = pytest.mark.usefixtures("_keyed")
 LABELLED = {"labels": ["brat"]}
 PASSED_S = 150
 STEP_S = 5
+DAY_MS = 86_400_000
 TRIES = 2
 """At once, and a minute later; the next one comes two minutes after that."""
 LIFTED_S = 240
@@ -105,6 +107,10 @@ async def test_what_is_not_refused_goes_on_beside_it(tmp_path: Path) -> None:
         assert await here.get("issues/1/comments") == []
 
 
+def asked() -> Request:
+    return Request(issue=1, title="Fix it", text="Fix it", by="alice")
+
+
 def hooked(folder: Path, name: str, script: str) -> Path:
     """Write a hook of the server's into its only repository."""
     (bare,) = (folder / "forge").glob("repos/*/*.git")
@@ -162,7 +168,10 @@ async def test_where_no_ref_is_named_halves_are_tried(tmp_path: Path) -> None:
 
 async def test_a_log_that_is_refused_is_tried_once_a_minute(tmp_path: Path) -> None:
     pushes = tmp_path / "pushes"
-    async with served(tmp_path, Refusing(0, "/nothing")) as (_, loop):
+    async with served(tmp_path, Refusing(0, "/nothing")) as (here, loop):
+        loop.context.inbox.put("a-delivery", asked())
+        noon = loop.context.clock() // DAY_MS * DAY_MS + DAY_MS // 2
+        loop.context.clock = lambda: noon  # it is told once a day
         hook = hooked(
             tmp_path, "pre-receive", f"echo no pushes; echo >>{pushes}; false"
         )
@@ -171,6 +180,10 @@ async def test_a_log_that_is_refused_is_tried_once_a_minute(tmp_path: Path) -> N
 
         assert len(pushes.read_text().splitlines()) <= 2 * 3
         assert "no pushes" in loop.context.troubles["tick"]
+        loop.context.memory.shown.clear()  # as another process would begin
+        await seconds(loop, PASSED_S)
+        (said,) = await here.get("issues/1/comments")
+        assert "no pushes" in said["body"]
         assert loop.troubles.retry_s > RETRY_S
         assert loop.context.mirror.state.convoys == {}
 
