@@ -16,6 +16,8 @@ from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader, verify
 from brat.terminal.console import say
 from convoy.config import ConfigError
+from convoy.model.state import State
+from convoy.views.interventions import interventions
 from grite import git
 from grite.errors import BratError, Corrupt
 
@@ -150,7 +152,14 @@ def _log(bare: Path) -> Iterator[Finding]:
         yield Finding("note", wrong, "it is not used; brat doctor --fix")
     for unknown in state.unknown:
         yield Finding("fault", f"the log holds {unknown}", "update brat: it only reads")
-    now = wall_clock()
+    yield from _waiting(state, wall_clock())
+
+
+def _waiting(state: State, now: int) -> Iterator[Finding]:
+    """Yield what is set aside, and the leases that have run out."""
+    for waits in interventions(state, now):
+        if waits.kind == "set_aside":
+            yield Finding("fault", waits.why, "".join(waits.commands[:1]))
     for lease in state.leases.values():
         if lease.expires <= now:
             said = f"{lease.holder}'s lease on {lease.resource} has run out"

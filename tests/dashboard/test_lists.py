@@ -7,6 +7,8 @@ import pytest
 from bot.dashboard.assets import address
 from bot.dashboard.page_contents import HEAD, URGENT
 from bot.dashboard.paging import ROWS, part
+from convoy.events.set_asides import SetItemAside
+from convoy.model.set_aside import task_item
 from convoy.rules.stop_task import BlockTask
 from tests.dashboard.conftest import TOKEN, Opens
 from tests.world.rules import NAME, Rules, spec
@@ -47,6 +49,17 @@ def test_a_page_is_the_nearest_there_is(wanted: str, number: int, first: int) ->
 
 def test_an_empty_list_has_one_page() -> None:
     assert part((), "7").last == 1
+
+
+async def test_what_is_set_aside_is_on_the_first_page(opens: Opens) -> None:
+    rules = Rules().planned(spec(1))
+    why = "the forge refused the push of branch x: <b>no</b>"
+    rules.do(SetItemAside(item=task_item(NAME, 1), why=why, helps="Ask it."))
+    async with opens(rules) as visit:
+        page = await visit.text("/")
+
+    assert "the forge refused the push of branch x: &lt;b&gt;no&lt;/b&gt;" in page
+    assert f"brat task retry 1 --convoy {NAME}" in page
 
 
 async def test_the_first_page_says_how_much_more_there_is(opens: Opens) -> None:

@@ -57,6 +57,7 @@ def test_one_convoy_waits_for_the_remote_and_the_other_lands(
     terminal.type("brat mayor start --task 'Spell words'")
     said = terminal.type("brat mayor start --task 'Count lines' --headless")
     waits = json.loads(terminal.type("brat status --json").out)["interventions"]
+    doctor = terminal.type("brat doctor")
     (aside,) = [each for each in waits if each["kind"] == "set_aside"]
 
     assert states(terminal)[SECOND] == "complete", said.err
@@ -64,6 +65,8 @@ def test_one_convoy_waits_for_the_remote_and_the_other_lands(
     assert aside["convoy"] == FIRST
     assert "a rule" in aside["why"]
     assert f"is set aside: {aside['why'][:40]}" in said.err
+
+    assert (doctor.status, aside["why"] in doctor.out) == (1, True)
 
     refusing.unlink()
     terminal.done(aside["commands"][0])
