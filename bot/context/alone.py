@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 
 from bot.context.bot_context import BotContext
 from bot.context.item_failures import of_all
+from bot.forge.pace import OverShare
 from bot.repository.draft import Draft, NotAdmitted
 from convoy.model.asides import may_try
 from grite.errors import BratError
@@ -32,6 +33,8 @@ def alone(context: BotContext, item: str, draft: Draft | None = None) -> Iterato
         yield
     except NotAdmitted:
         return
+    except OverShare as wait:
+        context.troubles[item] = str(wait)  # what people wait for goes on
     except Exception as error:
         if of_all(error):
             raise

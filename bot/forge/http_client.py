@@ -73,6 +73,10 @@ class Reply:
     headers: Mapping[str, str]
     """Names are matched in any case."""
     body: bytes = field(repr=False)
+    counted: bool = True
+    """Whether the forge counts the request; not if nothing had changed.
+    https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
+    """
     own: bool = True
     """Whether the forge itself answered, not a server it redirected to."""
 
@@ -106,7 +110,8 @@ class Wire:
         if reply.status == HTTPStatus.NOT_MODIFIED:
             if known is None:
                 raise Unavailable(f"{ask}: not what GitHub answers: nobody asked")
-            return Reply(known.status, {**known.headers, **_fresh(reply)}, known.body)
+            headers = {**known.headers, **_fresh(reply)}
+            return Reply(known.status, headers, known.body, counted=False)
         if ask.keep:
             self._pages.put(ask, reply)
         return reply
@@ -121,7 +126,7 @@ class Wire:
             reply = await self._exchange(ask, url, headers | shown)
             onward = self._onward(ask, url, reply)
             if onward is None:
-                return Reply(reply.status, reply.headers, reply.body, own)
+                return Reply(reply.status, reply.headers, reply.body, own=own)
             own = own and not (ask.stored and reply.status == HTTPStatus.FOUND)
             url = onward
         raise Unavailable(f"{ask}: redirected more than {REDIRECTS} times")

@@ -19,6 +19,7 @@ from typing import Final
 from bot.forge.forge_clock import REAL, ForgeClock, Time
 from bot.forge.http_client import Ask, Reply
 from bot.forge.precedence import Precedence
+from bot.forge.request_share import HOURLY, RequestShares
 from bot.forge.retry_after import wait_s
 from bot.forge.write_budget import GITHUB_CONTENT, Budget, Spent
 from bot.forge.write_lane import WriteLane
@@ -47,6 +48,10 @@ class Limited(Unavailable):
         self.retry_at = retry_at
 
 
+class OverShare(Limited):
+    """The repository has used its share: only answers to people go on."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Pacing:
     """A forge's limits on requests."""
@@ -54,6 +59,9 @@ class Pacing:
     write_gap_s: float = 0.0
     """The least time from the start of one write to the start of the next."""
     content: tuple[Budget, ...] = ()
+    hourly: int = 0
+    """How many requests an installation has in an hour, evenly for its repositories;
+    0: any number. The forge's answers correct it."""
     reads_at_once: int = 8
     read_wait_s: float = READ_WAIT_S
     """How long a read may wait in all; then its caller gets `Limited`."""
@@ -65,7 +73,8 @@ class Pacing:
 def pacing(write_gap_s: float) -> Pacing:
     """Return the limits of a forge that wants this gap; 0: no limits."""
     content = GITHUB_CONTENT if write_gap_s else ()
-    return Pacing(write_gap_s=write_gap_s, content=content)
+    hourly = HOURLY if write_gap_s else 0
+    return Pacing(write_gap_s=write_gap_s, content=content, hourly=hourly)
 
 
 @dataclass(kw_only=True)
@@ -145,6 +154,8 @@ class Pace:
         self._written_at = -math.inf
         self._reading, self._writing = _Side(), _Side()
         self._sent = 0
+        self.shares = RequestShares(hourly=how.hourly) if how.hourly else None
+        """What each repository may still ask; None: any number of requests."""
         self.left: int | None = None
         """The calls left by the forge's last answer; None: it has not said."""
 
@@ -182,6 +193,7 @@ class Pace:
         if not reply.own:
             return False
         self.clock.learn(reply.headers.get("date"))
+        self._learn_limit(visit, reply)
         left = reply.headers.get("x-ratelimit-remaining", "")
         self.left = int(left) if left.isdecimal() else self.left
         side = self._reading if visit.ask.reads else self._writing
@@ -196,12 +208,23 @@ class Pace:
             raise self._limited(visit, *self._free_at(visit))
         return True
 
+    def _learn_limit(self, visit: Visit, reply: Reply) -> None:
+        if self.shares is None:
+            return
+        limit = reply.headers.get("x-ratelimit-limit", "")
+        if limit.isdecimal() and reply.headers.get("x-ratelimit-resource") == "core":
+            self.shares.hourly = max(int(limit), 1)
+        if not reply.counted:
+            self.shares.spend(visit.ask.url, self.time.steady(), -1)
+
     def _note(self, visit: Visit) -> None:
         """Count the call that is sent now."""
         now = self.time.steady()
         self._sent += 1
         visit.number = self._sent
         visit.tries += 1
+        if self.shares is not None:
+            self.shares.spend(visit.ask.url, now)
         if not (visit.ask.reads or visit.prompt):
             self._written_at = now
         if visit.writes_content:
@@ -215,7 +238,18 @@ class Pace:
         for side in both if spent or ask.reads else (self._writing,):
             side.quiet_until = max(side.quiet_until, until)
 
+    def _check_share(self, visit: Visit) -> None:
+        """Check that the repository's share is not used up; nobody waits for that."""
+        if self.shares is None:
+            return
+        now, ask = self.time.steady(), visit.ask
+        at = self.shares.free_at(ask.url, now, ask.precedence)
+        if at > now:
+            after_ms = math.ceil((self.time.wall() + at - now) * 1000)
+            raise OverShare(str(ask), "the repository's share is used up", after_ms)
+
     async def _wait(self, visit: Visit) -> None:
+        self._check_share(visit)
         while True:
             at, why = self._free_at(visit)
             now = self.time.steady()

@@ -71,8 +71,6 @@ class EffectRound:
                         self.noted.append(noted)
             except (Limited, NotYet, LeaseTooOld) as error:
                 self.troubles.note(item, error, of_effect=True)
-            else:
-                self.troubles.over(item)
 
 
 def _precedence(effect: Effect) -> Precedence:

@@ -1,0 +1,98 @@
+"""A repository's requests stay within its share, and people are answered first."""
+
+from itertools import pairwise
+
+import httpx
+import pytest
+from hypothesis import given, strategies as st
+
+from bot.forge.pace import OverShare, Pace, pacing
+from bot.forge.precedence import Precedence, going
+from bot.forge.request_share import (
+    HOUR_S,
+    HOURLY,
+    RESERVE,
+    USED,
+    RequestShares,
+    repository_of,
+)
+from bot.forge.rest import Rest
+from tests.world.hand import HandTime
+
+ISSUE = "/repos/alice/app/issues/1"
+OTHER = "/repos/alice/other/issues/1"
+SHARE = HOURLY * USED
+
+
+@pytest.mark.parametrize(
+    ("url", "name"),
+    [
+        (ISSUE, "alice/app"),
+        ("https://api.github.com/repos/Alice/App/pulls?page=2", "alice/app"),
+        ("https://ghe.example.org/api/v3/repos/alice/app", "alice/app"),
+        ("/app/hook/deliveries", ""),
+        ("/repos/alice", ""),
+    ],
+)
+def test_a_request_is_about_the_repository_in_its_address(url: str, name: str) -> None:
+    assert repository_of(url) == name
+
+
+@given(
+    st.lists(st.floats(0, 60), min_size=1, max_size=300),
+    st.integers(1, 400),
+)
+def test_no_hour_sees_more_than_the_whole_share(
+    gaps: list[float], at_once: int
+) -> None:
+    shares, now, sent = RequestShares(hourly=200), 0.0, [0.0]
+    for gap in gaps:
+        now += gap
+        for _ in range(at_once):
+            if shares.free_at(ISSUE, now, Precedence.ANSWER) > now:
+                break
+            shares.spend(ISSUE, now)
+            sent.append(now)
+
+    for first in sent:
+        within = [at for at in sent if first <= at < first + HOUR_S]
+        assert len(within) <= 200 * USED + 2
+    assert all(before <= after for before, after in pairwise(sent))
+
+
+def test_one_repository_cannot_spend_what_another_needs() -> None:
+    shares = RequestShares()
+    shares.spend(OTHER, 0.0)
+    while shares.free_at(ISSUE, 0.0, Precedence.ANSWER) <= 0.0:
+        shares.spend(ISSUE, 0.0)
+
+    assert shares.free_at(OTHER, 0.0, Precedence.REST) == 0.0
+
+
+def test_what_the_forge_does_not_count_is_given_back() -> None:
+    shares = RequestShares()
+    for _ in range(HOURLY):
+        shares.spend(ISSUE, 0.0)
+        shares.spend(ISSUE, 0.0, -1)
+
+    assert shares.free_at(ISSUE, 0.0, Precedence.REST) == 0.0
+
+
+async def test_answers_go_on_when_everything_else_waits(hand: HandTime) -> None:
+    def answer(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(200, json={})
+
+    client = httpx.AsyncClient(transport=httpx.MockTransport(answer))
+    how = pacing(1.0)
+    rest = Rest(client, api_url="https://api.x", token="x", pace=Pace(how, hand.time))
+    sent = 0
+    with pytest.raises(OverShare, match="share is used up"):
+        while True:
+            await rest.get(ISSUE)
+            sent += 1
+    assert sent == SHARE / 2 * (1 - RESERVE)
+    with going(Precedence.ANSWER):
+        await rest.get(ISSUE)
+
+    hand.passed += HOUR_S
+    await rest.get(ISSUE)
