@@ -34,24 +34,27 @@ def alone(context: BotContext, item: str, draft: Draft | None = None) -> Iterato
     except NotAdmitted:
         return
     except OverShare as wait:
-        context.troubles[item] = str(wait)  # what people wait for goes on
+        context.memory.failures.wait(item)  # what people wait for goes on
+        context.troubles[item] = str(wait)
     except Exception as error:
         if of_all(error):
             raise
-        _note(context, item, error)
+        note_failure(context, item, error)
     else:
         context.troubles.pop(item, None)
+        context.memory.failures.passed(item)
         if draft is None:
             context.memory.failures.worked(item, context.mirror.state)
     if draft is not None:
         draft.tell(context.memory.failures.owed, item)
 
 
-def _note(context: BotContext, item: str, error: Exception) -> None:
+def note_failure(context: BotContext, item: str, error: Exception) -> None:
+    """Note what went wrong in an item's step; safe to call again."""
     if not isinstance(error, BratError):
         _log.exception("%s: a fault of ours", item)
     failures = context.memory.failures
-    failures.note(item, error, context.github.answers)
+    failures.note(item, error, context.github.answers, context.clock())
     if item in failures.owed:
         context.troubles.pop(item, None)  # the log tells of it from now on
     else:

@@ -18,6 +18,8 @@ from convoy.model.state import State
 from grite.errors import Conflict, Rejected, Unavailable
 
 TRIES: Final = 3
+OUTAGE_MS: Final = 20_000
+"""Failures without an answer count once in so long: most outages are short."""
 SAID: Final = 300
 """How many characters of an error are told."""
 
@@ -38,21 +40,44 @@ def of_all(error: Exception) -> bool:
     return isinstance(error, _OF_ALL)
 
 
+@dataclass(frozen=True)
+class Failed:
+    """How often an item failed, and what was so the last time that counted."""
+
+    tries: int = 0
+    answers: int = -1
+    """How often the forge had answered by then."""
+    at: int = -OUTAGE_MS
+    """Unix ms."""
+
+
 @dataclass(kw_only=True)
 class Failures:
     """One process's failures of items that the log does not hold yet."""
 
     owed: dict[str, SetItemAside | TakeItemUp] = field(default_factory=dict)
     """What the log is to be told, by item."""
-    _counts: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """How often each item failed, and how many answers the forge had given by then."""
+    _counts: dict[str, Failed] = field(default_factory=dict)
+
+    _lately: set[str] = field(default_factory=set)
+    """What failed in this tick."""
 
     @property
     def again(self) -> bool:
-        """Whether something failed and is to be tried again soon."""
-        return bool(self._counts or self.owed)
+        """Whether something failed in this tick, or the log is to be told of it."""
+        return bool(self._lately or self.owed)
 
-    def note(self, item: str, error: Exception, answers: int) -> None:
+    def begin(self, troubles: dict[str, str]) -> None:
+        """Begin a tick: what failed in the last one may not be wanted any more."""
+        for item in self._lately:
+            troubles.pop(item, None)
+        self._lately.clear()
+
+    def wait(self, item: str) -> None:
+        """Note that an item has to wait, which is no failure of its own."""
+        self._lately.add(item)
+
+    def note(self, item: str, error: Exception, answers: int, now: int) -> None:
         """Count a failure; the third, or a refusal, sets the item aside.
 
         Args:
@@ -60,15 +85,18 @@ class Failures:
             error: how.
             answers: how often the forge has answered; an item is not blamed while the
                 forge answers nobody.
+            now: unix ms; what comes of an outage counts only now and then.
         """
+        self._lately.add(item)
         if isinstance(error, Refused | Rejected):
             self._set_aside(item, refused(item, error))
             return
-        tries, then = self._counts.get(item, (0, -1))
-        if isinstance(error, Unavailable) and answers == then:
+        last = self._counts.get(item, Failed())
+        outage = isinstance(error, Unavailable)
+        if outage and (answers == last.answers or now < last.at + OUTAGE_MS):
             return
-        self._counts[item] = (tries + 1, answers)
-        if tries + 1 >= TRIES:
+        self._counts[item] = Failed(last.tries + 1, answers, now)
+        if last.tries + 1 >= TRIES:
             self._set_aside(item, _failed(item, error))
 
     def _set_aside(self, item: str, command: SetItemAside) -> None:
@@ -80,6 +108,10 @@ class Failures:
         self._counts.pop(item, None)
         if set_aside(state, item) is not None:
             self.owed[item] = TakeItemUp(item=item, works=True)
+
+    def passed(self, item: str) -> None:
+        """Note that a step of an item went well: its failures are counted anew."""
+        self._counts.pop(item, None)
 
     def forget(self, told: Iterable[str]) -> None:
         """Forget what the log holds now."""

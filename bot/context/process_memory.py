@@ -44,6 +44,8 @@ class ProcessMemory:
     """By issue found lately, when it was last assigned to the bot, as it was seen."""
     acknowledged: RecentComments = field(default_factory=RecentComments)
     """The comments to which this process has reacted with eyes."""
+    labelled: dict[str, int] = field(default_factory=dict)
+    """By key in `shown`, when labels were last set, unix ms."""
     failures: Failures = field(default_factory=Failures)
     answers: AnswerBudget = field(default_factory=AnswerBudget)
     """The answers that people had within the last hour."""

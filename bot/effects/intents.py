@@ -4,15 +4,15 @@ An intent that another process announced, or that was tried before, is first loo
 by its key: the answer to an earlier try may have been lost.
 """
 
-from functools import partial
 from typing import assert_never
 
-from bot.context.alone import tried
+from bot.context.alone import note_failure
 from bot.context.bot_context import BotContext
 from bot.context.item_failures import Unsettled
 from bot.context.retries import Try, another_try, failed_try
 from bot.effects import notifications
 from bot.effects.projections import comment_key, show
+from bot.forge.rest import Refused
 from bot.messages.pull_request_texts import (
     convoy_pull_body,
     pull_title,
@@ -21,9 +21,10 @@ from bot.messages.pull_request_texts import (
 from bot.requests.boxes import convoy_comment
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
+from convoy.model.asides import may_try
 from convoy.model.set_aside import show_item
 from convoy.model.state import Convoy, Intent
-from convoy.owed.actions import SHOWN, CancelRun, Do, Effect, Show
+from convoy.owed.actions import SHOWN, CancelRun, Do, Effect, Show, Shown
 from grite.errors import Unavailable
 
 
@@ -158,10 +159,19 @@ async def _said(context: BotContext, issue: int, now: Try) -> int | None:
     return None
 
 
+async def _shown_last(context: BotContext, convoy: Convoy, part: Shown) -> None:
+    """Show a part for the last time; one that is refused is set aside by itself."""
+    try:
+        await show(context, convoy, part)
+    except Refused as refused:
+        note_failure(context, show_item(convoy.name, part), refused)
+
+
 async def _finish(context: BotContext, convoy: Convoy) -> int:
     for part in SHOWN:
-        step = partial(show, context, convoy, part)
-        await tried(context, show_item(convoy.name, part), step)
+        item = show_item(convoy.name, part)
+        if may_try(context.mirror.state, item, context.clock()):
+            await _shown_last(context, convoy, part)
     if convoy.state == "complete":
         await context.github.close_issue(convoy.issue, "completed")
     return convoy.issue

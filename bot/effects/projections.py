@@ -96,6 +96,7 @@ async def _show_labels(context: BotContext, convoy: Convoy) -> None:
     present = (await context.github.issue(convoy.issue)).label_names
     if isinstance(before := context.memory.shown.get(key), set):
         present = (present | before) - have  # the forge may show our own writes late
+    context.memory.labelled[key] = context.clock()
     await context.github.relabel(convoy.issue, have - present, have_not & present)
     context.memory.shown[key] = have
 

@@ -87,6 +87,7 @@ class Loop:
         Safe to cut off anywhere and to call again.
         """
         async with self._alone():
+            self.context.memory.failures.begin(self.context.troubles)
             try:
                 await self._rounds(self.wake.take())
             except (Conflict, Unavailable, NotHolder, Refused, GitFailed) as error:

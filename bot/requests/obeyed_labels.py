@@ -50,10 +50,13 @@ async def correct(context: BotContext, convoy: Convoy) -> None:
         Unavailable: the forge did not answer.
         Refused: the forge does not show the issue.
     """
+    key, settle_ms = labels_key(convoy), context.settings.settle_s * 1000
+    if context.clock() - context.memory.labelled.get(key, 0) < settle_ms:
+        return  # the forge may show our own writes late
     have, have_not = labels(convoy, context.settings.label)
     present = (await context.github.issue(convoy.issue)).label_names
     if have - present or have_not & present:
-        context.memory.shown.pop(labels_key(convoy), None)
+        context.memory.shown.pop(key, None)
 
 
 async def is_off_limits(context: BotContext, number: int) -> bool:

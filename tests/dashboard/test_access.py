@@ -89,8 +89,8 @@ async def test_what_the_rules_forbid_is_said(opens: Opens) -> None:
     assert answer.text.startswith("That cannot be done: ")
     assert unknown.status_code == 404
     assert (
-        unknown.text
-        == "there is no explode; there are approve, pause, resume, cancel, add.\n"
+        unknown.text == "there is no explode; "
+        "there are approve, retry, pause, resume, cancel, add.\n"
     )
 
 
