@@ -41,9 +41,9 @@ async def test_people_are_answered_when_the_share_is_used_up(
         )
         loop.context.inbox.put("asked", said)
         assert await loop.tick()
+        waits = loop.context.troubles["look/comments"]
         await loop.tick()
 
-        waits = loop.context.troubles["look/comments"]
         assert "the repository's share is used up; it goes on at" in waits
         assert len(await answers(here, "brat[bot] is here")) == 1
 
