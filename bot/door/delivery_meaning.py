@@ -29,7 +29,7 @@ LOOK_AT: Final[dict[str, Part]] = {
     "check_run": "checks",
     "check_suite": "checks",
     "push": "refs",
-    "pull_request": "issues",
+    "pull_request": "pulls",
     "pull_request_review": "comments",
 }
 ASKING: Final[dict[str, type[Envelope]]] = {
@@ -88,8 +88,8 @@ def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
     if isinstance(delivery, ReviewDelivery) and not own:
         kept = _reviewed(delivery)
     part = LOOK_AT.get(event)
-    if part == "issues" and own:
-        part = "comments"  # it need not look at labels that it set itself
+    if part in ("issues", "pulls") and own:
+        part = "comments"  # it need not look at what it did itself
     if isinstance(delivery, Delivery) and not own and _takes_away(delivery, login):
         part = "shown"
     return Meaning(part=part, kept=kept)

@@ -6,7 +6,7 @@ from contextlib import suppress
 from time import monotonic
 from typing import Final, Literal, get_args
 
-Part = Literal["issues", "comments", "runs", "checks", "refs", "shown"]
+Part = Literal["issues", "pulls", "comments", "runs", "checks", "refs", "shown"]
 ALL: Final[frozenset[str]] = frozenset(get_args(Part))
 
 

@@ -149,11 +149,23 @@ class Dispatched(_Payload):
     workflow_run_id: int
 
 
+class Side(_Payload):
+    """A branch that a pull request is from or for."""
+
+    ref: str
+    sha: str
+
+
 class Pull(_Payload):
-    """A pull request."""
+    """A pull request, in a list or by itself."""
 
     number: int
     state: str
+    head: Side
+    base: Side
+    merged_at: Moment | None = None
+    merge_commit_sha: str | None = None
+    """Of one that is not merged, the commit of a trial merge."""
 
 
 class Run(_Payload):

@@ -4,9 +4,13 @@ https://docs.github.com/rest/pulls
 """
 
 from http import HTTPStatus
+from typing import Final
 
 from bot.forge import payloads
 from bot.forge.rest import Refused, Rest
+
+LATEST: Final = 100
+"""How many of the pull requests changed last are listed: one page."""
 
 
 class PullRequests:
@@ -31,6 +35,25 @@ class PullRequests:
         async for pull in self._rest.each(payloads.Pull, url):
             return pull
         return None
+
+    async def latest(self) -> dict[int, payloads.Pull]:
+        """Return the pull requests that were changed last, by number: one request.
+
+        Source: https://docs.github.com/rest/pulls/pulls
+        """
+        listed = f"state=all&sort=updated&direction=desc&per_page={LATEST}"
+        found: dict[int, payloads.Pull] = {}
+        async for pull in self._rest.each(
+            payloads.Pull, f"{self._repo}/pulls?{listed}"
+        ):
+            found[pull.number] = pull
+            if len(found) == LATEST:
+                break
+        return found
+
+    async def one(self, number: int) -> payloads.Pull:
+        """Return a pull request."""
+        return await self._rest.read(payloads.Pull, f"{self._repo}/pulls/{number}")
 
     async def reviews(self, number: int) -> list[payloads.Reviewed]:
         """Return a pull request's reviews, oldest first."""

@@ -1,4 +1,4 @@
-"""Looks once at the runs and checks that the state waits for."""
+"""Looks once at the runs, checks and pull requests that the state waits for."""
 
 from functools import partial
 from typing import Final
@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from bot.context.alone import tried
 from bot.context.bot_context import BotContext
+from bot.loop import pull_look
 from convoy.model.set_aside import check_item, look_item, run_item
 from convoy.readiness.landing import candidates
 from convoy.readiness.observed import Checks, Observed, Run, judge
@@ -15,7 +16,7 @@ LIST: Final = look_item("runs")
 
 
 async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
-    """Return runs, checks and refs, asking only for those that may have changed.
+    """Return what the loop may see, asking only for what may have changed.
 
     A run that has ended is not asked for again. A run whose id is new to the log is
     asked for at once: what the forge said of it before could not be understood.
@@ -33,6 +34,8 @@ async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
     awaits_runs = any(known.more for known in seen.checks.values())
     if "checks" in parts or ("runs" in parts and awaits_runs):
         seen = replace(seen, checks=await _checks(context))
+    if "pulls" in parts:
+        seen = replace(seen, pulls=await pull_look.look(context))
     return replace(seen, refs=context.mirror.refs)
 
 

@@ -29,6 +29,9 @@ from convoy.model.state import State
 GIVEN_UP: Final = 6
 """A delivery that fails this often is not tried again; what it was stays in the log."""
 
+LABELLED: Final = frozenset({"issues", "pulls"})
+"""The parts of the world that carry labels."""
+
 Asked = TypeVar("Asked", Request, Remark, Review | Ticked)
 
 
@@ -72,7 +75,7 @@ async def _look_at_shown(
 ) -> None:
     """Note which labels and comments of the convoys people have changed."""
     begun = draft.state.convoys.keys() != context.mirror.state.convoys.keys()
-    if begun or "issues" in parts:
+    if begun or parts & LABELLED:
         look = partial(obeyed_labels.observe, context, draft)
         await tried(context, look_item("labels"), look)
     for convoy in draft.state.live():

@@ -69,6 +69,11 @@ def run_item(run: int) -> str:
     return f"run/{run}"
 
 
+def pull_item(pull: int) -> str:
+    """Return the name of a look at one pull request as an item."""
+    return f"pull/{pull}"
+
+
 def check_item(commit: str) -> str:
     """Return the name of CI's word on a commit as an item."""
     return f"check/{commit}"

@@ -1,4 +1,4 @@
-"""What the shell observed: git refs, workflow runs, checks."""
+"""What the shell observed: git refs, workflow runs, checks, pull requests."""
 
 from collections.abc import Iterable
 from typing import Literal
@@ -44,6 +44,20 @@ class Checks(Struct, frozen=True, kw_only=True):
     checks."""
 
 
+class PullSeen(Struct, frozen=True, kw_only=True):
+    """A pull request as the forge shows it."""
+
+    number: int
+    open: bool
+    merged: bool
+    merge_commit: str | None = None
+    """The commit that it was merged as; None: it is not merged."""
+    head: str
+    """The commit that its branch stands at, as far as the forge has noticed."""
+    base: str
+    """The branch that it is to be merged into, without refs/heads/."""
+
+
 class Observed(Struct, frozen=True, kw_only=True):
     """One observation of the world; what was not asked for is absent, never guessed."""
 
@@ -52,6 +66,8 @@ class Observed(Struct, frozen=True, kw_only=True):
     runs: dict[int, Run] = {}
     checks: dict[str, Checks] = {}
     """The checks by commit id."""
+    pulls: dict[int, PullSeen] = {}
+    """The pull requests of what is not settled, by number."""
 
 
 def judge(

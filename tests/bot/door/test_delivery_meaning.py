@@ -111,7 +111,7 @@ def test_other_reviews_ask_for_nothing(delivery: dict[str, Any]) -> None:
         ("pull_request_review", PERSON, "comments"),
         ("issue_comment", PERSON, "comments"),
         ("issues", PERSON, "issues"),
-        ("pull_request", PERSON, "issues"),
+        ("pull_request", PERSON, "pulls"),
         ("issues", {"login": BOT, "type": "Bot"}, "comments"),
     ],
 )

@@ -286,7 +286,11 @@ async def test_a_pull_request_is_opened(
 async def test_a_pull_request_is_found_by_its_branches_open_or_not(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
-    pulls = [{"number": 12, "state": "closed"}, {"number": 3, "state": "open"}]
+    sides = {"head": {"ref": "h", "sha": "1"}, "base": {"ref": "b", "sha": "0"}}
+    pulls = [
+        {"number": 12, "state": "closed", **sides},
+        {"number": 3, "state": "open", **sides},
+    ]
     route = forge.get(f"{REPO}/pulls").respond(json=pulls)
 
     found = await github.pulls.of("convoy/fix-7/task-1", "convoy/fix-7/base")

@@ -4,6 +4,7 @@ No method ever waits, so `at_once` drives the bot's own coroutines without a loo
 """
 
 from collections.abc import Coroutine, Mapping
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from bot.forge import payloads
@@ -21,6 +22,7 @@ from convoy.readiness.observed import Check
 from tests.world.model.forge import HEADS, Forge, Pull, Run, fact_in
 
 LOGIN = "brat[bot]"
+BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 T = TypeVar("T")
 
 
@@ -140,8 +142,25 @@ class ModelPulls(PullRequests):
     async def of(self, head: str, base: str) -> payloads.Pull | None:
         for pull in reversed(self.forge.pulls):
             if (pull.head, pull.base) == (head, base):
-                return payloads.Pull(number=pull.number, state=pull.state)
+                return self._shown(pull)
         return None
+
+    async def latest(self) -> dict[int, payloads.Pull]:
+        return {pull.number: self._shown(pull) for pull in self.forge.pulls}
+
+    def _shown(self, pull: Pull) -> payloads.Pull:
+        head, base = (
+            self.forge.refs.get(HEADS + n, "") for n in (pull.head, pull.base)
+        )
+        merged = pull.state == "merged"
+        return payloads.Pull(
+            number=pull.number,
+            state="open" if pull.state == "open" else "closed",
+            head=payloads.Side(ref=pull.head, sha=head),
+            base=payloads.Side(ref=pull.base, sha=base),
+            merged_at=BEGINNING if merged else None,
+            merge_commit_sha=base if merged else None,
+        )
 
 
 class ModelGitHub(GitHub):
