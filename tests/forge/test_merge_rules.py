@@ -1,13 +1,13 @@
 """Rules hold for refs moved by REST and for merges, too."""
 
+import pytest
+
+from brat.forge import Settings
 from brat.forge.resources.account_resource import Access
+from brat.forge.service.allowed_methods import UNSIGNED
 from tests.forge.pushing import green
-from tests.world.forge import Town
-from tests.world.forge_rules import (
-    checks,
-    pull_request,
-    rule,
-)
+from tests.world.forge import Json, Town
+from tests.world.forge_rules import checks, protect, pull_request, rule
 
 
 async def test_what_the_rules_refuse_rest_refuses_too(here: Town) -> None:
@@ -75,6 +75,77 @@ async def test_what_is_behind_has_to_catch_up_where_the_rules_say_so(
     assert behind["mergeable_state"] == "behind"
     assert 'Required status check "ci" is expected.' in refused.json()["message"]
     assert (await here.ask("PUT", "pulls/1/merge")).status_code == 200
+
+
+MERGES = "Merge commits are not allowed on this repository."
+REBASES = "Rebase merges are not allowed on this repository."
+
+
+@pytest.mark.parametrize(
+    ("rules", "method", "said"),
+    [
+        ([pull_request(allowed_merge_methods=["squash"])], "merge", MERGES),
+        ([pull_request(allowed_merge_methods=["squash"])], "rebase", REBASES),
+        ([{"type": "required_linear_history"}], "merge", MERGES),
+        (
+            [{"type": "required_signatures"}],
+            "rebase",
+            UNSIGNED,
+        ),
+    ],
+)
+async def test_a_method_that_the_rules_do_not_allow_is_refused(
+    here: Town, rules: list[Json], method: str, said: str
+) -> None:
+    await rule(here, *rules)
+    await here.pull(await here.clone())
+
+    refused = await here.ask("PUT", "pulls/1/merge", {"merge_method": method})
+
+    assert (refused.status_code, refused.json()["message"]) == (405, said)
+    assert (await here.get("pulls/1"))["mergeable_state"] == "clean"
+    squash = {"merge_method": "squash"}
+    assert (await here.ask("PUT", "pulls/1/merge", squash)).status_code == 200
+
+
+async def test_a_protected_branch_with_linear_history_takes_no_merge(
+    here: Town,
+) -> None:
+    await protect(here, required_linear_history=True)
+    await here.pull(await here.clone())
+
+    refused = await here.ask("PUT", "pulls/1/merge")
+
+    assert (refused.status_code, refused.json()["message"]) == (405, MERGES)
+
+
+async def test_a_repository_says_how_it_may_be_merged(here: Town) -> None:
+    here.forge.set_settings("alice/app", Settings(merge_methods=("squash",)))
+    await here.pull(await here.clone())
+    shown = await here.get("")
+
+    refused = await here.ask("PUT", "pulls/1/merge", {"merge_method": "rebase"})
+
+    ways = ("merge_commit", "squash_merge", "rebase_merge")
+    assert [shown[f"allow_{way}"] for way in ways] == [False, True, False]
+    assert (refused.status_code, refused.json()["message"]) == (405, REBASES)
+
+
+async def test_what_the_forge_merged_counts_as_signed(here: Town) -> None:
+    checkout = await here.clone()
+    await checkout.git("push", "--quiet", "origin", "HEAD:side")
+    await rule(here, {"type": "required_signatures"})
+    await here.pull(checkout)
+    await here.ask("PATCH", "pulls/1", {"base": "side"})
+    squash = {"merge_method": "squash"}
+    made = (await here.ask("PUT", "pulls/1/merge", squash)).json()["sha"]
+    body = {"title": "Take the side", "head": "side", "base": "main"}
+    await here.post("pulls", body)
+    await checkout.git("fetch", "--quiet")
+
+    pushed = await checkout.run("push", "origin", f"{made}:main", check=False)
+
+    assert pushed.status == 0, pushed.stderr
 
 
 async def test_unsigned_work_is_squashed_by_its_author_only(here: Town) -> None:

@@ -27,6 +27,8 @@ class Pull(Record, frozen=True, kw_only=True):
     merged_at: str | None = None
     merged_by: int | None = None
     merge_commit: str | None = None
+    merge_signed: bool = False
+    """Whether the forge made that commit; it signs what it makes, but no rebase."""
 
 
 class Review(Record, frozen=True, kw_only=True):

@@ -7,6 +7,7 @@ from msgspec import Raw, Struct, json
 
 from brat.forge.resources.account_resource import Role, User, permissions, user
 from brat.forge.resources.resource_record import Record
+from brat.forge.resources.rule_types import MergeMethod
 from brat.forge.wire.urls import Site, node_id
 
 
@@ -39,6 +40,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     limits: PushLimits = PushLimits()
     secret_push_protection: bool = False
     """Whether pushes that hold a secret are refused."""
+    merge_methods: tuple[MergeMethod, ...] = ("merge", "squash", "rebase")
+    """How pull requests may be merged."""
 
 
 class Repository(Record, frozen=True, kw_only=True):
@@ -173,13 +176,14 @@ def full_repository(
     site: Site, repo: Repository, owner: User, role: Role
 ) -> dict[str, Any]:
     """The answer of `GET /repos/{owner}/{repo}`."""
+    methods = repo.settings.merge_methods
     return _repository(site, repo, owner) | {
         "permissions": permissions(role),
         "subscribers_count": 0,
         "network_count": 0,
-        "allow_merge_commit": True,
-        "allow_squash_merge": True,
-        "allow_rebase_merge": True,
+        "allow_merge_commit": "merge" in methods,
+        "allow_squash_merge": "squash" in methods,
+        "allow_rebase_merge": "rebase" in methods,
         "allow_auto_merge": False,
         "delete_branch_on_merge": False,
     }

@@ -36,7 +36,8 @@ async def merge(call: Call) -> Answer:
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, made)
         call.bare.move(move.ref, made)
         with call.store.change():
-            call.service.pushes.merged(call.repo, call.user, pull, made)
+            signed = asked.merge_method != "rebase"
+            call.service.pushes.merged(call.repo, call.user, pull, made, signed=signed)
             call.service.pushes.settle(call.repo, call.user, [move])
     said = "Pull Request successfully merged"
     return Answer({"sha": made, "merged": True, "message": said})

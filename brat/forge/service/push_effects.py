@@ -67,7 +67,15 @@ class Pushes:
         elif has or head is None or base is None:
             self.close(repo, actor, pull)
 
-    def merged(self, repo: Repository, actor: User, pull: Pull, commit: str) -> Pull:
+    def merged(
+        self,
+        repo: Repository,
+        actor: User,
+        pull: Pull,
+        commit: str,
+        *,
+        signed: bool = False,
+    ) -> Pull:
         """Close a pull request as merged by `commit`; only inside `Store.change`."""
         pull = self._store.pulls.put(
             replace(
@@ -75,6 +83,7 @@ class Pushes:
                 merged_at=self._forge.now(),
                 merged_by=actor.id,
                 merge_commit=commit,
+                merge_signed=signed,
             )
         )
         self._note(pull, actor, "merged", commit)

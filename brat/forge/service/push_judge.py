@@ -4,7 +4,7 @@ Everything here is a function of plain data and of objects read from git, so tha
 can run in a thread beside the event loop.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -38,6 +38,8 @@ class Standing:
     """By ref."""
     checks: Mapping[str, Checks]
     """By commit."""
+    signed: Collection[str]
+    """The commits that the forge made and signed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def _judge_ref(
     if found:
         return words.RULES, words.secrets(move.ref, standing.page, found)
     binding = standing.bindings.get(move.ref, ())
-    change = change_of(move, binding, objects, standing.checks)
+    change = change_of(move, binding, objects, standing.checks, standing.signed)
     opinion = opinion_of(binding, change)
     of_rulesets = [*opinion.of_rulesets]
     path = None
@@ -137,6 +139,7 @@ def change_of(
     binding: tuple[Binding, ...],
     objects: PushedObjects,
     checks: Mapping[str, Checks],
+    signed: Collection[str],
 ) -> RefChange:
     """Read what a move means; commits and files only if a rule asks for them."""
     asked = [rule for one in binding for rule in one.rules]
@@ -153,6 +156,7 @@ def change_of(
         forced=bool(asked) and objects.is_forced(move.before, move.after),
         commits=commits,
         checks=checks.get(move.after or "", {}),
+        signed=signed,
     )
 
 

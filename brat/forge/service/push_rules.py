@@ -92,23 +92,26 @@ def _locked(_: rules.LockedBranch, change: RefChange) -> Violation | None:
 def _linear(_: rules.RequiredLinearHistory, change: RefChange) -> Violation | None:
     said = "This branch must not contain merge commits."
     if change.pull is not None:
-        return Violation(said) if change.pull.method == "merge" else None
+        return None  # allowed_methods.py refuses the one that makes a merge
     merges = tuple(one.sha for one in change.commits if one.parents > 1)
     return Violation(said, merges) if merges else None
 
 
 def _signatures(_: rules.RequiredSignatures, change: RefChange) -> Violation | None:
-    """Refuse every commit that is not the forge's own: it keeps nobody's keys.
+    """Refuse every commit that the forge did not make: it keeps nobody's keys.
 
-    The one commit of a squash counts as signed, which is the forge's own, if the pull
-    request's author merges.
+    Of a squash only its one commit counts, which the forge signs if the pull request's
+    author merges.
     https://docs.github.com/repositories/configuring-branches-and-merges-in-your-repository/managing-protected-branches/about-protected-branches#require-signed-commits
     """
     said = "Commits must have verified signatures."
+    if change.pull is not None and change.pull.method == "squash":
+        return None if change.pull.by_author else Violation(said)
+    unverified = tuple(
+        one.sha for one in change.commits if one.sha not in change.signed
+    )
     if change.pull is not None:
-        own = change.pull.method == "squash" and change.pull.by_author
-        return Violation(said) if change.commits and not own else None
-    unverified = tuple(one.sha for one in change.commits)
+        return Violation(said) if unverified else None
     return Violation(said, unverified) if unverified else None
 
 
@@ -118,9 +121,6 @@ def _pull_request(rule: rules.PullRequest, change: RefChange) -> Violation | Non
         if change.after is None or change.is_new:
             return None
         return Violation("Changes must be made through a pull request.")
-    if pull.method not in asked.allowed_merge_methods:
-        allowed = " or ".join(asked.allowed_merge_methods)
-        return Violation(f"Merging with {pull.method} is not allowed here: {allowed}.")
     stale = asked.dismiss_stale_reviews_on_push
     approvals = pull.approvals if stale else pull.approvals_ever
     missing = asked.required_approving_review_count - approvals

@@ -1,6 +1,6 @@
 """What would become of one ref: all that the rules look at, as plain data."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -57,6 +57,8 @@ class RefChange:
     """Those the ref did not have, newest first."""
     checks: Checks = field(default_factory=dict)
     """Of the commit that is judged: the new value, or a pull request's head."""
+    signed: Collection[str] = ()
+    """The commits that the forge made and signed."""
     pull: MergedPull | None = None
     """None: a push, or a ref moved by REST."""
 

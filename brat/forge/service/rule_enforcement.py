@@ -17,6 +17,7 @@ from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.resources.rule_types import MergeMethod
 from brat.forge.service import refusal_words as words
+from brat.forge.service.allowed_methods import method_refusal
 from brat.forge.service.commit_checks import checks_of
 from brat.forge.service.forge_context import ForgeContext
 from brat.forge.service.push_judge import (
@@ -71,7 +72,8 @@ class RuleEnforcement:
         checks = (
             {move.after: checks_of(self._forge, repo, move.after)} if move.after else {}
         )
-        self._refuse(422, opinion_of(held, change_of(move, held, objects, checks)))
+        change = change_of(move, held, objects, checks, self._signed(repo))
+        self._refuse(422, opinion_of(held, change))
 
     def check_merge(
         self, repo: Repository, caller: Caller, pull: Pull, method: MergeMethod
@@ -86,6 +88,9 @@ class RuleEnforcement:
             self._check_workflows(objects, pull.base_sha, pull.head_sha)
         who = mover(self._forge, repo, caller.user)
         held = self._held(repo, who, pull)
+        said = method_refusal(repo, held, method)
+        if said:
+            raise Refused(405, said)
         if held:
             change = self._merge(repo, pull, (method, who), held)
             self._refuse(405, opinion_of(held, change))
@@ -106,6 +111,7 @@ class RuleEnforcement:
         changes = [
             self._merge(repo, pull, (method, who), held)
             for method in get_args(MergeMethod)
+            if not method_refusal(repo, held, method)
         ]
         if any(opinion_of(held, change).is_empty for change in changes):
             return "clean"
@@ -133,6 +139,7 @@ class RuleEnforcement:
                 move.ref: binding(self._forge, repo, move.ref, who) for move in moves
             },
             checks={sha: checks_of(self._forge, repo, sha) for sha in new},
+            signed=self._signed(repo),
         )
 
     def _merge(
@@ -145,7 +152,7 @@ class RuleEnforcement:
         method, who = how
         objects = PushedObjects(self._forge.bare(repo).path, None)
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, pull.head_sha)
-        read = change_of(move, held, objects, {})
+        read = change_of(move, held, objects, {}, self._signed(repo))
         fresh, ever = self._approvals(repo, pull)
         return RefChange(
             ref=move.ref,
@@ -153,6 +160,7 @@ class RuleEnforcement:
             after=move.after,
             commits=read.commits,
             checks=checks_of(self._forge, repo, pull.head_sha),
+            signed=read.signed,
             pull=MergedPull(
                 method=method,
                 approvals=fresh,
@@ -161,6 +169,15 @@ class RuleEnforcement:
                 up_to_date=self._forge.bare(repo).reaches(pull.head_sha, pull.base_sha),
             ),
         )
+
+    def _signed(self, repo: Repository) -> frozenset[str]:
+        """Return the commits that merges made here; GitHub signs them itself.
+
+        https://docs.github.com/authentication/managing-commit-signature-verification/about-commit-signature-verification
+        """
+        pulls = self._forge.store.pulls.of(repo.id)
+        made = (one.merge_commit for one in pulls if one.merge_signed)
+        return frozenset(sha for sha in made if sha is not None)
 
     def _approvals(self, repo: Repository, pull: Pull) -> tuple[int, int]:
         """Count who approves: of the pull request's head, and of any commit of it."""
