@@ -28,6 +28,7 @@ LOOK_AT: Final[dict[str, Part]] = {
     "workflow_job": "runs",
     "check_run": "checks",
     "check_suite": "checks",
+    "status": "checks",
     "push": "refs",
     "pull_request": "pulls",
     "pull_request_review": "comments",

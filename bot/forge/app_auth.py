@@ -35,6 +35,7 @@ PERMISSIONS: Final[Mapping[str, str]] = MappingProxyType(
         "issues": "write",  # comments and labels
         "metadata": "read",
         "pull_requests": "write",
+        "statuses": "read",  # read CI's verdicts where it reports no check runs
     }
 )
 """The permissions that the bot needs.

@@ -204,11 +204,13 @@ class App(_Payload):
 
 
 class Status(_Payload):
-    """A commit status, shown instead of a check run where those are not allowed."""
+    """A commit status: CI's, or one of brat's where check runs are not allowed."""
 
+    id: int
     state: str
     context: str
     description: str | None = None
+    target_url: str | None = None
 
 
 class CheckRun(_Payload):

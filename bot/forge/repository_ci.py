@@ -1,6 +1,7 @@
 """Reads and starts a repository's own CI on commits, by REST.
 
-https://docs.github.com/rest/checks/runs, https://docs.github.com/rest/actions
+https://docs.github.com/rest/checks/runs, https://docs.github.com/rest/actions,
+https://docs.github.com/rest/commits/statuses
 """
 
 from http import HTTPStatus
@@ -38,6 +39,35 @@ class Ci:
                     external=check.external_id or "",
                 )
             )
+        return found
+
+    async def statuses(self, commit: str) -> list[Check]:
+        """Return the newest commit status of each context as a check.
+
+        Also empty if the bot may not see them. While they stay the same, asking again
+        costs nothing of the rate limit.
+        Source: https://docs.github.com/rest/commits/statuses
+        """
+        url = f"{self._repo}/commits/{commit}/status?per_page=100"
+        found = []
+        try:
+            async for status in self._rest.each(payloads.Status, url, "statuses"):
+                ended = status.state != "pending"
+                told = (status.description, status.target_url)
+                found.append(
+                    Check(
+                        id=status.id,
+                        app="",
+                        name=status.context,
+                        status="completed" if ended else "in_progress",
+                        conclusion=status.state if ended else None,
+                        text="\n".join(filter(None, told)),
+                        is_status=True,
+                    )
+                )
+        except Refused as refused:
+            if refused.status not in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
+                raise
         return found
 
     async def is_judging(self, commit: str) -> bool:

@@ -10,7 +10,7 @@ from bot.context.bot_context import BotContext
 from bot.loop import pull_look
 from convoy.model.set_aside import check_item, look_item, run_item
 from convoy.readiness.landing import candidates
-from convoy.readiness.observed import Checks, Observed, Run, judge
+from convoy.readiness.observed import Checks, Observed, Run, judge, may_turn
 
 LIST: Final = look_item("runs")
 
@@ -74,7 +74,13 @@ async def _judged(
     """Return the verdict on a commit.
 
     Asks for runs before checks: if no run is under way, all checks have been reported.
+    Asks for statuses only where they may still change the verdict.
     """
-    running = not required and await context.github.ci.is_judging(commit)
-    reported = await context.github.ci.checks(commit)
-    return judge(reported, required, context.settings.app, running=running)
+    ci, app = context.github.ci, context.settings.app
+    running = not required and await ci.is_judging(commit)
+    reported = await ci.checks(commit)
+    seen = judge(reported, required, app, running=running)
+    if not may_turn(seen, required):
+        return seen
+    statuses = await ci.statuses(commit)
+    return judge([*reported, *statuses], required, app, running=running)

@@ -35,7 +35,7 @@ def task_view(convoy: Convoy, task: Task, page: str) -> View | None:
     return View(
         key=ids.check_key(convoy.name, task.number, work.attempt),
         commit=work.commit,
-        name=f"brat (task-{task.number})",
+        name=ids.task_check_name(task.number),
         conclusion=conclusion,
         title=title,
         summary=f"Task {task.number} of convoy `{convoy.name}`, attempt "
@@ -73,7 +73,7 @@ def _convoy_view(convoy: Convoy, page: str) -> View:
     return View(
         key=ids.check_key(convoy.name, 0, 1),
         commit=convoy.offered,
-        name="brat (convoy)",
+        name=ids.CONVOY_CHECK_NAME,
         conclusion=conclusion,
         title=title,
         summary=f"Convoy `{convoy.name}` for #{convoy.issue}. {why}",

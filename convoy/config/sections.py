@@ -62,7 +62,8 @@ class RefineryTable(Table):
     require_ci: bool = _DEFAULT.require_ci
     """Whether a commit must be judged green before it lands."""
     checks: Words = _DEFAULT.checks
-    """Names of the checks that must be green; none: all of them, at least one."""
+    """Names of the checks, or contexts of commit statuses, that must be green; none:
+    all of them, at least one."""
     approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
     """How many people with write access must approve a task's work before it merges
     (`/brat approve <commit>`); whoever asked for the convoy does not count."""

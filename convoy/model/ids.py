@@ -14,6 +14,8 @@ _SESSION = re.compile(
     r"([a-z0-9][a-z0-9-]{0,39})/(0|[1-9][0-9]{0,8})/([1-9][0-9]{0,8})"
 )
 _CHECK = "brat:check:"
+CONVOY_CHECK_NAME = "brat (convoy)"
+_CHECK_NAME = re.compile(r"brat \((?:convoy|task-[0-9]+)\)")
 _MARKER = re.compile(r"<!-- brat:key=([a-z0-9:/-]+) -->")
 
 
@@ -138,6 +140,16 @@ def check_key(convoy: str, task: int, attempt: int) -> str:
 def is_check_key(text: str) -> bool:
     """Whether a check's external id says that a bot made it."""
     return text.startswith(_CHECK)
+
+
+def task_check_name(task: int) -> str:
+    """Return the name of the check that shows a task's accepted work."""
+    return f"brat (task-{task})"
+
+
+def is_check_name(text: str) -> bool:
+    """Whether a commit status's context says that a bot made it."""
+    return _CHECK_NAME.fullmatch(text) is not None
 
 
 def sign_key(kind: str, name: str) -> str:

@@ -27,8 +27,9 @@ from convoy.readiness.landing import Link, chain
 from convoy.readiness.observed import Checks, Observed
 
 NO_CI = (
-    "no check has reported on the candidate: set [ci] command (local) or let a "
-    "workflow run on pushes to brat/queue/**, or set [refinery] require_ci = false"
+    "no check has reported on the candidate, and no commit status: set [ci] command "
+    "(local) or let CI run on pushes to brat/queue/**, or set [refinery] require_ci = "
+    "false"
 )
 
 

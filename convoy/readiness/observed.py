@@ -19,7 +19,7 @@ class Run(Struct, frozen=True, kw_only=True):
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """One check run on a commit, as the forge reports it."""
+    """One check run or commit status on a commit, as the forge reports it."""
 
     id: int
     app: str
@@ -29,6 +29,19 @@ class Check(Struct, frozen=True, kw_only=True):
     text: str = ""
     external: str = ""
     """Its external id; if the bot made it, a key."""
+    is_status: bool = False
+    """Whether it is a commit status, whose name is its context."""
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether it has ended with success."""
+        return self.status == "completed" and self.conclusion == "success"
+
+    def is_own(self, own_app: str) -> bool:
+        """Whether the bot made it, whose App is `own_app`."""
+        if self.is_status:
+            return ids.is_check_name(self.name)
+        return self.app == own_app or ids.is_check_key(self.external)
 
 
 class Checks(Struct, frozen=True, kw_only=True):
@@ -79,32 +92,39 @@ def judge(
 ) -> Checks:
     """Return the verdict over a commit's checks.
 
-    Of two runs of one check, the one with the larger id counts. Only `success` passes:
-    a skipped or neutral check has tested nothing. The bot's own checks never count. All
-    `required` checks must be present; without such names all present checks must pass,
-    and while a workflow is `running` on the commit some may be missing: a job that
-    needs another shows no check before that has passed.
+    Of two runs of one check, the one with the larger id counts; a status and a check
+    run of one name both do. Only `success` passes: a skipped or neutral check has
+    tested nothing. The bot's own checks never count. All `required` checks must be
+    present; without such names all present checks must pass, and while a workflow is
+    `running` on the commit some may be missing: a job that needs another shows no check
+    before that has passed.
 
     Source: https://docs.github.com/rest/checks/runs
     """
-    newest: dict[tuple[str, str], Check] = {}
+    newest: dict[tuple[bool, str, str], Check] = {}
     for check in sorted(reported, key=lambda c: c.id):
-        own = check.app == own_app or ids.is_check_key(check.external)
-        if not own and (not required or check.name in required):
-            newest[check.app, check.name] = check
+        if not check.is_own(own_app) and (not required or check.name in required):
+            newest[check.is_status, check.app, check.name] = check
     names = tuple(sorted({check.name for check in newest.values()}))
-    red = [c for c in newest.values() if c.status == "completed" and not _passed(c)]
+    red = [c for c in newest.values() if c.status == "completed" and not c.has_passed]
     if red:
         text = "\n".join(f"{c.name}: {c.conclusion}\n{c.text}".strip() for c in red)
         return Checks(verdict="red", names=names, text=text)
     more = running and not required
     if not newest:
         return Checks(verdict="pending" if more else "none", more=more)
-    waits = set(required) - set(names) or any(not _passed(c) for c in newest.values())
+    waits = set(required) - set(names) or not all(c.has_passed for c in newest.values())
     if waits or more:
         return Checks(verdict="pending", names=names, more=more)
     return Checks(verdict="green", names=names)
 
 
-def _passed(check: Check) -> bool:
-    return check.status == "completed" and check.conclusion == "success"
+def may_turn(by_runs: Checks, required: tuple[str, ...]) -> bool:
+    """Whether commit statuses may change a verdict that check runs alone led to.
+
+    They may where no check run speaks, where a required name is missing, and where all
+    is green. What is red stays red, and what check runs are awaited for stays pending.
+    """
+    if by_runs.verdict in ("none", "green"):
+        return True
+    return by_runs.verdict == "pending" and not set(required) <= set(by_runs.names)

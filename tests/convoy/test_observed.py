@@ -4,9 +4,10 @@ from itertools import permutations
 
 import pytest
 from hypothesis import given, settings, strategies as st
+from msgspec.structs import replace
 
 from convoy.model import ids
-from convoy.readiness.observed import Check, Checks, CiVerdict, judge
+from convoy.readiness.observed import Check, Checks, CiVerdict, judge, may_turn
 
 OWN = "brat"
 
@@ -23,6 +24,7 @@ def check(
         status="completed" if ended else "in_progress",
         conclusion=said if ended else None,
         text=given.get("text", ""),
+        is_status=given.get("kind") == "status",
     )
 
 
@@ -185,3 +187,62 @@ def test_the_bots_own_checks_never_count_whoever_made_them() -> None:
 
     assert judge([check(1), own], (), OWN) == Checks(verdict="green", names=("test",))
     assert judge([own], (), OWN) == Checks(verdict="none")
+
+
+def status(number: int, name: str = "ci/jenkins", said: str = "success") -> Check:
+    """Return a commit status."""
+    return check(number, name, said, app="", kind="status")
+
+
+def test_commit_statuses_are_checks() -> None:
+    assert verdict(status(1)) == "green"
+    assert verdict(status(1, said="error"), status(2)) == "green"
+    assert verdict(status(1), status(2, said="failure")) == "red"
+    assert verdict(status(1), status(2, "ci/slow", "running")) == "pending"
+    assert verdict(status(1), required=("ci/jenkins",)) == "green"
+
+
+def test_checks_and_statuses_count_together() -> None:
+    assert verdict(check(2), status(1, said="failure")) == "red"
+    assert verdict(check(1), status(2, said="running")) == "pending"
+    both = ("ci/jenkins", "test")
+    assert verdict(check(1), required=both) == "pending"
+    assert verdict(check(1), status(2), required=both) == "green"
+
+
+def test_a_status_and_a_check_of_one_name_both_count() -> None:
+    ran = check(1, app="")
+
+    assert verdict(ran, status(2, "test", "failure")) == "red"
+    assert verdict(status(2, "test"), check(1, said="failure", app="")) == "red"
+
+
+def test_the_bots_own_statuses_never_count() -> None:
+    own = status(1, ids.task_check_name(3), "failure")
+    convoys = status(2, ids.CONVOY_CHECK_NAME, "running")
+
+    assert judge([own, convoys], (), OWN) == Checks(verdict="none")
+    assert verdict(own, convoys, status(3)) == "green"
+
+
+@given(
+    st.lists(checks, max_size=4, unique_by=lambda c: c.id),
+    st.lists(checks, max_size=4, unique_by=lambda c: c.id),
+    st.sets(st.sampled_from(["test", "lint", "docs"])),
+    st.booleans(),
+)
+@settings(deadline=None)
+def test_statuses_that_are_not_asked_for_would_not_make_it_green(
+    runs: list[Check],
+    statuses: list[Check],
+    required: set[str],
+    running: bool,  # noqa: FBT001  drawn
+) -> None:
+    names = tuple(sorted(required))
+    alone = judge(runs, names, OWN, running=running)
+    said = [replace(one, is_status=True, app="") for one in statuses]
+    together = judge([*runs, *said], names, OWN, running=running)
+
+    if not may_turn(alone, names):
+        turned = (alone.verdict, together.verdict) == ("pending", "red")
+        assert turned or together.verdict == alone.verdict

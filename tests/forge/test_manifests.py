@@ -20,6 +20,7 @@ from tests.world.receiver import receiving
 NEEDED = re.compile(r"must have at least read-level access for the (.*?)\.(?:$|\s)")
 UNDOCUMENTED = {"package", "registry_package", "meta", "security_advisory"}
 """Events of Apps whose permission GitHub does not tell, or that need an App's own."""
+WITHOUT_STATUSES = {k: v for k, v in PERMISSIONS.items() if k != "statuses"}
 ORGANISATIONS = {
     "Administration": "organization_administration",
     "Custom properties": "organization_custom_properties",
@@ -96,7 +97,7 @@ async def test_a_code_becomes_an_app_once(here: Town) -> None:
     ("changed", "said"),
     [
         (
-            {"default_events": ["push", "status"]},
+            {"default_permissions": WITHOUT_STATUSES},
             "Default events are not supported by permissions: status",
         ),
         (

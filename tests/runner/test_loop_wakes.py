@@ -104,3 +104,24 @@ def test_a_persons_new_comment_that_names_the_bot_wakes_it(
     tmp_path: Path,
 ) -> None:
     assert wakes(tmp_path, "issue_comment", payload, APP) is woken
+
+
+@pytest.mark.needs("act")
+@pytest.mark.parametrize(
+    ("state", "branch", "woken"),
+    [
+        ("success", "brat/queue/main/c0ffee", True),
+        ("failure", "brat/queue/main/c0ffee", True),
+        ("pending", "brat/queue/main/c0ffee", False),
+        ("success", "main", False),
+    ],
+)
+def test_a_verdict_by_commit_status_wakes_it(
+    state: str,
+    branch: str,
+    woken: bool,  # noqa: FBT001  a table
+    tmp_path: Path,
+) -> None:
+    told = {"state": state, "branches": [{"name": branch}], "context": "ci"}
+
+    assert wakes(tmp_path, "status", told) is woken

@@ -72,7 +72,7 @@ def test_it_installs_the_version_it_belongs_to(workflow: Path) -> None:
 @pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)
 def test_actions_are_pinned_and_commands_hold_no_expression(workflow: Path) -> None:
     lines = workflow.read_text().splitlines()
-    used = [line.partition("uses: ")[2] for line in lines if "uses:" in line]
+    used = re.findall(r"(?m)^ +(?:- )?uses: (.*)", workflow.read_text())
     expressions = [line.strip() for line in lines if "${{" in line]
 
     for use in used:

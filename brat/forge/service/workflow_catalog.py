@@ -26,9 +26,12 @@ _KNOWN: Final = {
     LIVE_WORKFLOW: TASK_INPUTS,
     LOOP_WORKFLOW: (*TASK_INPUTS, "after"),
 }
-_LOOP_MAY: Final[Permissions] = tuple(
-    (name, "write")
-    for name in ("actions", "checks", "contents", "issues", "pull_requests")
+_LOOP_MAY: Final[Permissions] = (
+    *(
+        (name, "write")
+        for name in ("actions", "checks", "contents", "issues", "pull_requests")
+    ),
+    ("statuses", "read"),
 )
 _TASK_MAY: Final[Permissions] = (("actions", "write"), ("contents", "read"))
 """The permissions of a task run's two jobs together: they share one token."""

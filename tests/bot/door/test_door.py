@@ -283,6 +283,7 @@ async def test_the_text_stays_as_it_was_when_the_label_was_set(
         ("workflow_run", {"runs"}),
         ("check_run", {"checks"}),
         ("check_suite", {"checks"}),
+        ("status", {"checks"}),
         ("push", {"refs"}),
         ("issues", {"issues"}),
         ("ping", set()),

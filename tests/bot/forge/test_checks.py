@@ -88,7 +88,8 @@ async def test_where_checks_are_forbidden_a_status_shows_the_same(
 ) -> None:
     forge.get(RUNS).respond(json={"total_count": 0, "check_runs": []})
     forge.post(f"{REPO}/check-runs").respond(403, json={"message": "Apps only"})
-    context = {"context": VIEW.name, "state": "pending", "description": VIEW.title}
+    context = {"id": 5, "context": VIEW.name, "state": "pending"}
+    context["description"] = VIEW.title
     forge.get(f"{REPO}/commits/{COMMIT}/status").respond(json={"statuses": [context]})
     made = forge.post(f"{REPO}/statuses/{COMMIT}").respond(201, json={"id": 6})
 

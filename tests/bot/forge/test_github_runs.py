@@ -288,6 +288,45 @@ async def test_checks_are_read_with_what_they_say(
     ]
 
 
+async def test_the_newest_status_of_each_context_is_read_as_a_check(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    red = {
+        "id": 3,
+        "state": "error",
+        "context": "ci/jenkins",
+        "description": "no machine",
+        "target_url": "https://ci.example.com/3",
+    }
+    runs = {"id": 4, "state": "pending", "context": "ci/slow", "description": None}
+    route = forge.get(f"{REPO}/commits/{'c' * 40}/status")
+    route.respond(json={"state": "failure", "statuses": [red, runs]})
+
+    ended, running = await github.ci.statuses("c" * 40)
+
+    assert (ended.name, ended.status, ended.conclusion) == (
+        *("ci/jenkins", "completed"),
+        "error",
+    )
+    assert ended.text == "no machine\nhttps://ci.example.com/3"
+    assert (running.name, running.status, running.conclusion) == (
+        *("ci/slow", "in_progress"),
+        None,
+    )
+    assert ended.is_status
+    assert running.is_status
+
+
+@pytest.mark.parametrize("status", [403, 404])
+async def test_statuses_that_nobody_may_see_are_none(
+    github: GitHub, forge: respx.MockRouter, status: int
+) -> None:
+    route = forge.get(f"{REPO}/commits/{'c' * 40}/status")
+    route.respond(status, json={"message": "Resource not accessible by integration"})
+
+    assert await github.ci.statuses("c" * 40) == []
+
+
 async def test_a_run_of_another_workflow_file_is_ours_where_that_is_told(
     forge: respx.MockRouter,
 ) -> None:

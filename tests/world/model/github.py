@@ -104,11 +104,15 @@ class ModelCi(Ci):
         self.forge = forge
 
     async def is_judging(self, commit: str) -> bool:
-        newest = self.forge.checks.get(commit, ())[-1:]
+        newest = (await self.checks(commit))[-1:]
         return any(check.status != "completed" for check in newest)
 
     async def checks(self, commit: str) -> list[Check]:
-        return list(self.forge.checks.get(commit, ()))
+        said = self.forge.checks.get(commit, ())
+        return [check for check in said if not check.is_status]
+
+    async def statuses(self, commit: str) -> list[Check]:
+        return [check for check in self.forge.checks.get(commit, ()) if check.is_status]
 
 
 class ModelPulls(PullRequests):

@@ -137,6 +137,7 @@ class Story(RuleBasedStateMachine):
             name="ci",
             status="in_progress" if how == "late" else "completed",
             conclusion=None if how == "late" else "success" if passed else "failure",
+            is_status=commit[-1] in "02468ace",  # half of them, as some CIs speak
         )
         self.forge.checks.setdefault(commit, []).append(check)
         if check.conclusion == "failure" and self._is_behind(commit):
