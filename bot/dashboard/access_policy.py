@@ -7,7 +7,8 @@ from aiohttp import web
 
 from bot.dashboard.dashboard_source import DashboardSource
 from bot.dashboard.state_watcher import StateWatcher
-from convoy.model.state import State
+from convoy.model.state import Lease, State
+from convoy.readiness.attempt_start import valid_leases
 
 
 @dataclass(frozen=True)
@@ -26,6 +27,11 @@ class RepositoryView:
     def now(self) -> int:
         """The time, unix ms."""
         return self.source.clock()
+
+    @property
+    def leases(self) -> tuple[Lease, ...]:
+        """The leases that have not run out."""
+        return valid_leases(self.state, self.now)
 
 
 @dataclass(frozen=True, kw_only=True)

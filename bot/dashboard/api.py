@@ -33,7 +33,7 @@ class Api:
             web.get(f"{root}/health", self._health),
             web.get(f"{root}/repositories", self._repositories),
             web.get(f"{root}/status", self._status),
-            web.get(f"{root}/convoys", self._list("convoys", document.convoys)),
+            web.get(f"{root}/convoys", self._convoys),
             web.get(f"{root}/sessions", self._list("sessions", document.sessions)),
             web.get(f"{root}/queue", self._list("queue", document.queue)),
             web.get(f"{root}/convoys/{{convoy}}", self._convoy),
@@ -78,20 +78,28 @@ class Api:
 
         return answer
 
+    async def _convoys(self, request: web.Request) -> web.Response:
+        view = view_of(request)
+        return _answer("convoys", document.convoys(view.state, view.now))
+
     async def _convoy(self, request: web.Request) -> web.Response:
-        convoy = convoy_of(view_of(request).state, request)
-        return web.json_response(document.convoy_document(convoy))
+        view = view_of(request)
+        convoy = convoy_of(view.state, request)
+        return web.json_response(document.convoy_document(convoy, view.leases))
 
     async def _tasks(self, request: web.Request) -> web.Response:
-        convoy = convoy_of(view_of(request).state, request)
-        tasks = [document.task_document(convoy, task) for task in convoy.tasks]
+        view = view_of(request)
+        convoy = convoy_of(view.state, request)
+        tasks = [
+            document.task_document(convoy, task, view.leases) for task in convoy.tasks
+        ]
         return _answer("tasks", tasks)
 
     async def _task(self, request: web.Request) -> web.Response:
-        convoy, task = task_of(view_of(request).state, request)
-        told = document.task_document(convoy, task)
-        now = view_of(request).now
-        why = document.why_document(view_of(request).state, convoy, task, now)
+        view = view_of(request)
+        convoy, task = task_of(view.state, request)
+        told = document.task_document(convoy, task, view.leases)
+        why = document.why_document(view.state, convoy, task, view.now)
         return web.json_response(told | why)
 
     async def _printed(self, request: web.Request) -> web.Response:

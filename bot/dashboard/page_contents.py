@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
@@ -35,7 +36,6 @@ _pages: Final = Environment(
     lstrip_blocks=True,
 )
 _pages.filters["clock"] = clock
-_pages.globals["waits_for"] = waits_for
 _pages.globals["static"] = assets.address
 _pages.globals["task_buttons"] = endpoints.task_buttons
 
@@ -62,6 +62,7 @@ def page(
         mark=view.watcher.mark,
         path=path,
         visitor=visitor,
+        waits_for=partial(waits_for, leases=view.leases),
         may_write=visitor.may_write and view.source.carry_out is not None,
         **given,
     )

@@ -8,6 +8,7 @@ from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import NotPossible, Verb
 from convoy.model.spending import spenders, spoken, used
 from convoy.model.state import Task
+from convoy.readiness.attempt_start import valid_leases
 from convoy.text.counts_and_times import counted
 from convoy.text.escaped_markdown import inline
 from convoy.views.plan_order import edges
@@ -26,7 +27,8 @@ def _why(context: RequestContext, *, task: int) -> str:
     lines = [
         f"Task {task} is {found.state}, after {counted(found.started, 'attempt')}."
     ]
-    if waits := waits_for(context.convoy, found):
+    leases = valid_leases(context.draft.state, context.draft.now)
+    if waits := waits_for(context.convoy, found, leases):
         lines.append(f"It waits for {inline(waits)}.")
     lines += [f"- {inline(edge)}" for edge in edges(found.spec)]
     lines += [f"- {inline(note)}" for note in found.notes]

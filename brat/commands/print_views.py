@@ -22,6 +22,7 @@ from brat.terminal.console import out, say, write
 from convoy.kinds.relations import is_stopped
 from convoy.model.spending import spoken
 from convoy.model.state import Convoy, State
+from convoy.readiness.attempt_start import valid_leases
 from convoy.text.counts_and_times import clock
 from convoy.text.nearest import did_you_mean
 from convoy.views import document
@@ -54,7 +55,8 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
         pass  # the person has seen enough
     elif as_json:
         whole = document.state_document(state, wall_clock(), reader.faults, here(path))
-        whole["convoys"] = [document.convoy_document(each) for each in shown]
+        names = {each.name for each in shown}
+        whole["convoys"] = [each for each in whole["convoys"] if each["name"] in names]
         _write(whole)
     elif shown:
         out.print(looked(state, reader.faults, convoy, here(path)))
@@ -151,7 +153,8 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
     """
     state = Reader(log_repository(path)).read()
     found = live_or_named(state, convoy)
-    told = document.task_document(found, task_in(found, number))
+    leases = valid_leases(state, wall_clock())
+    told = document.task_document(found, task_in(found, number), leases)
     if as_json:
         _write({"schema_version": document.SCHEMA_VERSION, "task": told})
         return OK
@@ -183,7 +186,7 @@ def convoys(path: Path, *, as_json: bool) -> int:
         path,
         as_json,
         "convoys",
-        document.convoys,
+        lambda state: document.convoys(state, wall_clock()),
         list_tables.convoys_table,
     )
 

@@ -12,6 +12,7 @@ from rich.text import Text
 from convoy.model import ids
 from convoy.model.spending import spoken, used
 from convoy.model.state import Convoy, Lease, State
+from convoy.readiness.attempt_start import valid_leases
 from convoy.readiness.landing import waiting_to_merge
 from convoy.text.counts_and_times import clock
 from convoy.text.plaintext import clean
@@ -51,14 +52,17 @@ def state_screen(
         for each in interventions(state, now, faults)
         if each.convoy in names or not each.convoy
     )
-    return Group(*_parts(convoys, state, (*here, *found)))
+    return Group(*_parts(convoys, state, valid_leases(state, now), (*here, *found)))
 
 
 def _parts(
-    convoys: tuple[Convoy, ...], state: State, found: tuple[Intervention, ...]
+    convoys: tuple[Convoy, ...],
+    state: State,
+    leases: tuple[Lease, ...],
+    found: tuple[Intervention, ...],
 ) -> Iterator[RenderableType]:
     for convoy in convoys:
-        yield convoy_table(convoy)
+        yield convoy_table(convoy, leases)
         if convoy.why:
             yield Text(f"  {one_line(convoy.why)}")
         for told in collisions(convoy):
@@ -122,8 +126,8 @@ def one_line(text: str) -> str:
     return " ".join(clean(text).split())
 
 
-def convoy_table(convoy: Convoy) -> Table:
-    """Return a convoy's tasks as a table."""
+def convoy_table(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Table:
+    """Return a convoy's tasks as a table; `leases` are those that have not run out."""
     title = f"{convoy.name}: {convoy.state}"
     table = Table(title=title, title_justify="left", box=box.SIMPLE)
     table.add_column("task", no_wrap=True, overflow="ellipsis", min_width=24)
@@ -139,6 +143,6 @@ def convoy_table(convoy: Convoy) -> Table:
             str(task.started or ""),
             f"#{task.pull}" if task.pull else "",
             (task.landed or "")[:SHORT],
-            Text(one_line(waits_for(convoy, task))),
+            Text(one_line(waits_for(convoy, task, leases))),
         )
     return table

@@ -1,6 +1,6 @@
 """Whether an attempt may start: what it needs, what is held, and money. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from convoy.kinds.relations import awaited
 from convoy.model.state import Convoy, Lease, State, Task
@@ -15,12 +15,21 @@ def resources(task: Task) -> tuple[str, ...]:
 
 def conflicting_leases(state: State, task: Task, now: int) -> tuple[Lease, ...]:
     """Return the leases, valid at `now`, on what the task's session must hold."""
+    return blocking(valid_leases(state, now), task)
+
+
+def valid_leases(state: State, now: int) -> tuple[Lease, ...]:
+    """Return the leases that have not run out at `now`."""
+    return tuple(lease for lease in state.leases.values() if lease.expires > now)
+
+
+def blocking(leases: Iterable[Lease], task: Task) -> tuple[Lease, ...]:
+    """Return those of the leases that are on what the task's session must hold."""
     wanted = resources(task)
     return tuple(
         lease
-        for lease in state.leases.values()
-        if lease.expires > now
-        and any(overlaps(lease.resource, resource) for resource in wanted)
+        for lease in leases
+        if any(overlaps(lease.resource, resource) for resource in wanted)
     )
 
 
@@ -29,6 +38,16 @@ def must_wait(state: State, convoy: Convoy, task: Task, now: int) -> bool:
     if convoy.settings.locks != "require":
         return False
     return bool(conflicting_leases(state, task, now))
+
+
+def kept_by_leases(
+    state: State, now: int
+) -> Iterator[tuple[Convoy, Task, tuple[Lease, ...]]]:
+    """Yield each task that only leases keep from starting; a lease ends by itself."""
+    for convoy in state.live():
+        for task in convoy.tasks:
+            if startable(convoy, task) and must_wait(state, convoy, task, now):
+                yield convoy, task, conflicting_leases(state, task, now)
 
 
 def resting(state: State, now: int) -> Iterator[str]:

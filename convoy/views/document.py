@@ -10,7 +10,8 @@ import msgspec
 
 from convoy.model import ids
 from convoy.model.spending import used
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, Lease, State, Task
+from convoy.readiness.attempt_start import valid_leases
 from convoy.readiness.landing import waiting_to_merge
 from convoy.views.elapsed import saved_s, worked_s
 from convoy.views.interventions import Intervention, interventions
@@ -38,7 +39,7 @@ def state_document(
     return {
         "schema_version": SCHEMA_VERSION,
         "wal_head": state.moment.commit or None,
-        "convoys": convoys(state),
+        "convoys": convoys(state, now),
         "sessions": sessions(state),
         "queue": queue(state),
         "locks": [msgspec.to_builtins(lease) for lease in state.leases.values()],
@@ -46,9 +47,10 @@ def state_document(
     }
 
 
-def convoys(state: State) -> list[dict[str, Any]]:
-    """Return all convoys, oldest first."""
-    return [convoy_document(convoy) for convoy in state.convoys.values()]
+def convoys(state: State, now: int) -> list[dict[str, Any]]:
+    """Return all convoys, oldest first; `now` (unix ms) tells which locks hold."""
+    leases = valid_leases(state, now)
+    return [convoy_document(convoy, leases) for convoy in state.convoys.values()]
 
 
 def sessions(state: State) -> list[dict[str, Any]]:
@@ -56,8 +58,8 @@ def sessions(state: State) -> list[dict[str, Any]]:
     return [session_document(convoy, task) for convoy, task in state.running()]
 
 
-def convoy_document(convoy: Convoy) -> dict[str, Any]:
-    """Return what `--json` says of a convoy."""
+def convoy_document(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> dict[str, Any]:
+    """Return what `--json` says of a convoy; `leases` are those that still hold."""
     return {
         "name": convoy.name,
         "title": convoy.title,
@@ -73,12 +75,14 @@ def convoy_document(convoy: Convoy) -> dict[str, Any]:
         "warnings": list(convoy.warnings),
         "overlaps": [msgspec.to_builtins(each) for each in risky(convoy)],
         "estimate": msgspec.to_builtins(convoy.estimate),
-        "tasks": [task_document(convoy, task) for task in convoy.tasks],
+        "tasks": [task_document(convoy, task, leases) for task in convoy.tasks],
     }
 
 
-def task_document(convoy: Convoy, task: Task) -> dict[str, Any]:
-    """Return what `--json` says of a task."""
+def task_document(
+    convoy: Convoy, task: Task, leases: tuple[Lease, ...] = ()
+) -> dict[str, Any]:
+    """Return what `--json` says of a task; `leases` are those that still hold."""
     return {
         "number": task.number,
         "title": task.spec.title,
@@ -93,7 +97,7 @@ def task_document(convoy: Convoy, task: Task) -> dict[str, Any]:
         "branch": ids.task_branch(convoy.name, task.number),
         "pull_request": task.pull,
         "landed_commit": task.landed,
-        "waits_for": waits_for(convoy, task),
+        "waits_for": waits_for(convoy, task, leases),
         "why": task.why,
     }
 

@@ -15,10 +15,11 @@ from convoy.kinds.relations import is_stopped
 from convoy.model.asides import asides, convoy_of_item
 from convoy.model.set_aside import SetAside, part_of
 from convoy.model.state import Convoy, State, Task
-from convoy.readiness.attempt_start import conflicting_leases, must_wait, startable
+from convoy.readiness.attempt_start import kept_by_leases
 from convoy.readiness.landing import kept_by_people
 from convoy.text.counts_and_times import clock
 from convoy.views.followups import further
+from convoy.views.reasons import holding
 
 Kind = Literal[
     "set_aside",
@@ -74,7 +75,7 @@ def interventions(
         *(_unmerged(convoy) for convoy in _given_up(state, now)),
         *(found for convoy in state.live() for found in _asked(convoy)),
         *(_stuck(*each) for each in state.running() if _is_stuck(*each, now)),
-        *(found for each in live for found in _locked(state, *each, now)),
+        *_locked(state, now),
         *(found for convoy in state.live() for found in _further(convoy)),
         *(_silent(convoy) for convoy in state.live() if _is_silent(convoy)),
     )
@@ -217,20 +218,16 @@ def _stuck(convoy: Convoy, task: Task) -> Intervention:
     )
 
 
-def _locked(
-    state: State, convoy: Convoy, task: Task, now: int
-) -> Iterator[Intervention]:
+def _locked(state: State, now: int) -> Iterator[Intervention]:
     """Give the leases of people; those of other sessions end by themselves."""
-    if not (startable(convoy, task) and must_wait(state, convoy, task, now)):
-        return
-    for lease in conflicting_leases(state, task, now):
-        if "/" in lease.holder:
-            continue
-        yield Intervention(
-            kind="lock_conflict",
-            convoy=convoy.name,
-            task=task.number,
-            why=f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}",
-            commands=(f"brat lock release {lease.resource}",),
-            comments=(f"/brat unlock {lease.resource}",),
-        )
+    for convoy, task, leases in kept_by_leases(state, now):
+        for lease in leases:
+            if "/" not in lease.holder:
+                yield Intervention(
+                    kind="lock_conflict",
+                    convoy=convoy.name,
+                    task=task.number,
+                    why=holding(lease),
+                    commands=(f"brat lock release {lease.resource}",),
+                    comments=(f"/brat unlock {lease.resource}",),
+                )

@@ -5,15 +5,15 @@ makes them harmless where it shows them.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from convoy.kinds.relations import awaited, relief
 from convoy.kinds.split_kind import can_be_split
 from convoy.model.attempt import Attempt
 from convoy.model.set_aside import another_try
-from convoy.model.state import Convoy, State, Task
-from convoy.readiness.attempt_start import conflicting_leases, resting
+from convoy.model.state import Convoy, Lease, State, Task
+from convoy.readiness.attempt_start import blocking, conflicting_leases, resting
 from convoy.readiness.budget_left import closed, overspent
 from convoy.readiness.landing import kept_back, waiting_to_merge
 from convoy.text.counts_and_times import clock
@@ -25,8 +25,14 @@ _PLAN_WAITS: Final = {
 }
 
 
-def waits_for(convoy: Convoy, task: Task) -> str:
-    """Return what keeps the task from the next state, in a few words."""
+def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
+    """Return what keeps the task from the next state, in a few words.
+
+    Args:
+        convoy: the task's.
+        task: one of its tasks.
+        leases: those that have not run out, as far as the caller knows them.
+    """
     if task.settled:
         return ""
     if task.state == "blocked":
@@ -44,7 +50,22 @@ def waits_for(convoy: Convoy, task: Task) -> str:
         return _PLAN_WAITS[convoy.staged]
     numbers = ", ".join(str(number) for number in unmet(convoy, task))
     needed = f"task {numbers}" if numbers else ""
-    return awaited(convoy, task) or needed or task.why or "a free slot"
+    held = _held(convoy, task, leases)
+    return awaited(convoy, task) or needed or held or task.why or "a free slot"
+
+
+def holding(lease: Lease) -> str:
+    """Return who holds what until when."""
+    return f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"
+
+
+def _held(convoy: Convoy, task: Task, leases: Iterable[Lease]) -> str:
+    """Return the locks that keep a task from starting, and when they end."""
+    found = blocking(leases, task) if convoy.settings.locks == "require" else ()
+    return "; ".join(
+        f"{each.resource}, which {each.holder} holds until {clock(each.expires)}"
+        for each in found
+    )
 
 
 def _help(convoy: Convoy, task: Task) -> str:
@@ -118,10 +139,7 @@ def _waiting(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str
 
 def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
     leases = conflicting_leases(state, task, now)
-    held = tuple(
-        f"{lease.holder} holds {lease.resource} until {clock(lease.expires)}"
-        for lease in (leases if convoy.settings.locks == "require" else ())
-    )
+    held = map(holding, leases if convoy.settings.locks == "require" else ())
     found = (
         *((f"the convoy is {convoy.state}",) if convoy.state != "active" else ()),
         *((f"the convoy waits for {convoy.kept_by}",) if convoy.kept_by else ()),
