@@ -61,6 +61,8 @@ class Loop:
     lease: BotLease
     tell: Callable[[str], None] = lambda _: None
     """Called with one line for each problem or wait."""
+    look_here: Callable[[], None] = lambda: None
+    """Brings in what no forge shows, such as a person's checkout; may block."""
     cut_by: BratError | None = None
     """What cut the last tick short; None: it was whole."""
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -89,6 +91,7 @@ class Loop:
         async with self._alone():
             self.context.memory.failures.begin(self.context.troubles)
             try:
+                await self.look()
                 await self._rounds(self.wake.take())
             except (Conflict, Unavailable, NotHolder, Refused, GitFailed) as error:
                 self.cut_by = error
@@ -109,6 +112,14 @@ class Loop:
             self.troubles.note("comment", error)
         else:
             self.troubles.over("comment")
+
+    async def look(self) -> None:
+        """Bring in what no forge shows.
+
+        Raises:
+            Unavailable: it cannot be seen now.
+        """
+        await asyncio.to_thread(self.look_here)
 
     async def wait(self, *, again: bool) -> None:
         """Wait until something may have changed, or a failed action may be retried."""

@@ -86,7 +86,7 @@ async def _start(
         say(f"opened issue #{issue}")
         try:
             async with asyncio.timeout(limit_s):
-                await run_roles.until_done(here)
+                await run_roles.until_done(here, also_locked=how.headless)
         except TimeoutError:
             say(f"not done after {limit_s:g} s; what is done is kept: brat status")
             await _stop_sessions(here)

@@ -6,24 +6,37 @@ Commits go by git's ordinary push, which reads the checkout and never writes to 
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
+from brat.local.landed_work import apart, in_its_way, landed_line, tip_of
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.registration import Registration
 from brat.repository.state_files import CONFIG
 from brat.terminal.console import Tell
+from convoy.text.counts_and_times import counted
 from grite import git
+
+_APART: Final = re.compile("non-fast-forward|fetch first")
+_UNREACHED: Final = re.compile("unable to access|early EOF|hung up")
+_SHOWN: Final = 3
+_LOOKS: Final = 3
+"""How many looks in a row may fail to reach the forge before the person is told."""
 
 
 @dataclass(kw_only=True)
 class CheckoutSync:
-    """Pushes from one checkout to one forge."""
+    """Pushes from one checkout to one forge; `look` is called at each tick."""
 
     checkout: Checkout
     known: Registration
     url: str
     tell: Tell
     _told: set[str] = field(default_factory=set)
+    _seen: str | None = None
+    """The person's tip that needs no further look; None: look again."""
+    _unreached: int = 0
+    _differs: bool = False
 
     @property
     def bare(self) -> Path:
@@ -36,64 +49,103 @@ class CheckoutSync:
         return f"refs/heads/{self.known.branch}"
 
     def take_up(self) -> None:
-        """Bring the person's newest commits to the forge.
+        """Bring the person's newest commits to the forge, as the branch's next move.
 
-        Commits that are not based on the landed work wait for the person's next pull;
-        the person is told so once.
+        Only forward: commits beside landed work wait until the person has put them on
+        top of it. Each obstacle is told once. Cheap while there is nothing new.
+
+        Raises:
+            Unavailable: the checkout is gone, or git takes too long.
         """
-        if self._holds_tip():
-            return
-        pushed = git.run(
+        tip = tip_of(self.checkout.top, self.branch)
+        if tip is None:
+            top, name = self.checkout.top, self.known.branch
+            self._tell_once(f"{top} has no branch {name} now: no commit is taken up")
+        elif tip != self._seen and (self._holds(tip) or self._pushed(tip)):
+            self._seen = tip
+
+    def _holds(self, tip: str) -> bool:
+        """Whether the forge's branch holds a commit already."""
+        args = ["merge-base", "--is-ancestor", tip, self.branch]
+        return git.run(args, cwd=self.bare, check=False).status == 0
+
+    def _pushed(self, tip: str) -> bool:
+        """Push a commit; return whether the forge has answered, be it with a no."""
+        before = tip_of(self.bare, self.branch)
+        done = git.run(
             [
                 *("push", "--quiet", "--no-verify"),
                 f"{self.url}/{self.known.repository}.git",
-                f"{self.branch}:{self.branch}",
+                f"{tip}:{self.branch}",
             ],
             cwd=self.checkout.top,
             env=git.authorization(self.known.person_token),
             check=False,
         )
-        if pushed.status == 0:
-            return
-        if re.search("non-fast-forward|fetch first", pushed.stderr):
-            line = pull_line(self.checkout, self.known)
-            self._tell_once(f"your new commits wait until you have run: {line}")
+        if done.status == 0:
+            count = ["rev-list", "--count", tip, *(["--not", before] if before else ())]
+            number = int(git.run(count, cwd=self.checkout.top).stdout)
+            self.tell(f"took up {counted(number, 'new commit')} of yours: {tip[:10]}")
+        elif _UNREACHED.search(done.stderr):
+            self._unreached += 1
+            if self._unreached == _LOOKS:
+                self._refused(done.stderr)
+            return False
+        elif _APART.search(done.stderr):
+            self._tell_way(
+                "your new commits wait: other work has landed beside them; put them on "
+                "top of it with"
+            )
         else:
-            self._tell_once(f"your commits were not taken up: {pushed.stderr.strip()}")
+            self._refused(done.stderr)
+        self._unreached = 0
+        return True
 
-    def config_differs(self) -> bool:
-        """Whether the checkout's configuration differs from the forge's."""
-        file = self.checkout.config
-        shown = git.run(
-            ["cat-file", "blob", f"{self.branch}:{CONFIG}"], cwd=self.bare, check=False
-        )
-        committed = shown.stdout if shown.status == 0 else b""
-        return file.exists() and file.read_bytes() != committed
+    def _refused(self, said: str) -> None:
+        self._tell_once(f"your new commits are not taken up: {said.strip()}")
+
+    def tell_landed(self) -> None:
+        """Say once how to bring work that has landed into the checkout."""
+        tip = tip_of(self.bare, self.branch)
+        if tip is not None and tip not in self._told and self.has_news():
+            self._told.add(tip)
+            self._tell_way("landed; bring it into your checkout with")
+
+    def _tell_way(self, said: str) -> None:
+        """Say how landed work comes into the checkout, and what is in its way."""
+        if changed := in_its_way(self.checkout, self.known):
+            more = " ..." if len(changed) > _SHOWN else ""
+            files = f"{', '.join(changed[:_SHOWN])}{more}"
+            self.tell(f"first commit or stash what you have changed: {files}")
+        self.tell(f"{said}: {landed_line(self.checkout, self.known)}")
 
     def has_news(self) -> bool:
         """Whether the forge's branch holds commits that the checkout lacks."""
-        return not self._contains(self.checkout.top, self._tip(self.bare))
+        return apart(self.checkout, self.known).landed
 
-    def _holds_tip(self) -> bool:
-        """Whether the forge's branch contains all of the person's commits."""
-        return self._contains(self.bare, self._tip(self.checkout.top))
+    def differing_config(self) -> Path | None:
+        """Return the configuration that lies in the checkout and not on the forge.
 
-    def _tip(self, where: Path) -> str:
-        return git.run(["rev-parse", self.branch], cwd=where).stdout.decode().strip()
+        The person is told when it begins to count, and when what is committed does.
+        """
+        file = self.checkout.config
+        differs = self._config_differs(file)
+        if differs and not self._differs:
+            self.tell(f"using {file} as it lies there, not as committed")
+        elif self._differs and not differs:
+            self.tell(f"using {CONFIG} as committed")
+        self._differs = differs
+        return file if differs else None
 
-    def _contains(self, where: Path, commit: str) -> bool:
-        args = ["merge-base", "--is-ancestor", commit, self.branch]
-        return git.run(args, cwd=where, check=False).status == 0
+    def _config_differs(self, file: Path) -> bool:
+        if not file.exists():
+            return False
+        shown = git.run(
+            ["cat-file", "blob", f"{self.branch}:{CONFIG}"], cwd=self.bare, check=False
+        )
+        return file.read_bytes() != (shown.stdout if shown.status == 0 else b"")
 
     def _tell_once(self, line: str) -> None:
         if line not in self._told:
             self._told.add(line)
             self.tell(line)
-
-
-def pull_line(checkout: Checkout, known: Registration) -> str:
-    """Return the command that brings the landed work into the checkout."""
-    bare = registrations.bare_path(checkout.folder, known)
-    inside = bare.is_relative_to(checkout.top)
-    where = bare.relative_to(checkout.top) if inside else bare
-    return f"git pull --no-rebase {where} {known.branch}"

@@ -5,15 +5,16 @@ runs the requested roles. Only sessions that have begun go on running: they fini
 the next loop finds their results.
 """
 
-import asyncio
 import shlex
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import httpx
 
+from bot.context.bot_context import BotContext
 from bot.door.webhooks import PATH as DOOR
 from bot.feed import handover
 from bot.forge.github import GitHub
@@ -22,7 +23,7 @@ from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES, Settings
 from bot.settings.clock import wall_clock
 from brat.forge.resources.repository_resource import Ci
-from brat.local.checkout_sync import CheckoutSync, pull_line
+from brat.local.checkout_sync import CheckoutSync
 from brat.local.forge_process import ServeOptions, served
 from brat.local.model_keys import model_keys
 from brat.repository import registration as registrations
@@ -126,10 +127,6 @@ class Local:
         """Return a reader of the forge's log."""
         return Reader(registrations.bare_path(self.checkout.folder, self.known))
 
-    def pull_line(self) -> str:
-        """Return the command that brings the landed work into the checkout."""
-        return pull_line(self.checkout, self.known)
-
 
 @asynccontextmanager
 async def serving(
@@ -159,15 +156,13 @@ async def serving(
         url, known = forge.url, registrations.read(folder)
         settings = bot_settings(folder, known, url, roles)
         sync = CheckoutSync(checkout=checkout, known=known, url=url, tell=tell)
-        await asyncio.to_thread(sync.take_up)
-        if sync.config_differs():
-            tell(f"using {checkout.config} as it lies there, not as committed")
-            settings = settings.model_copy(update={"config_file": checkout.config})
         async with (
             bot_service.opened(settings, tell) as loop,
             bot_service.door(loop, handover.free_again(settings.folder)) as port,
         ):
             await point_hook(url, known, port)
+            loop.look_here = partial(_look_here, loop.context, sync)
+            await loop.look()
             local = Local(
                 checkout=checkout,
                 known=known,
@@ -180,3 +175,12 @@ async def serving(
             )
             yield local
             await loop.release()
+
+
+def _look_here(context: BotContext, sync: CheckoutSync) -> None:
+    """Bring in what the person has committed and configured since; at each tick."""
+    sync.take_up()
+    file = sync.differing_config()
+    if file != context.settings.config_file:
+        update = {"config_file": file}
+        context.settings = context.settings.model_copy(update=update)

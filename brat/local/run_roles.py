@@ -1,7 +1,7 @@
 """Run the loop with some roles in local mode, and say what to do next."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
@@ -19,8 +19,9 @@ from convoy.model.records import PLANNER
 from convoy.model.state import Convoy, State
 from convoy.owed.actions import Role, Show, role_of
 from convoy.owed.owed import owed_actions
-from convoy.readiness.attempt_start import startable
+from convoy.readiness.attempt_start import kept_by_leases, must_wait, startable
 from convoy.text.nearest import did_you_mean
+from convoy.views.reasons import holding
 from grite.errors import BratError, Unavailable
 from runner import engines
 
@@ -66,12 +67,17 @@ async def watch(
         tell(f"watching {checkout.top}; stop with Ctrl-C")
         while True:
             await until_done(local)
+            await asyncio.to_thread(local.sync.tell_landed)
             await local.loop.wake.wait(local.loop.context.settings.sweep_s)
-            await asyncio.to_thread(local.sync.take_up)
 
 
-async def until_done(local: Local) -> None:
+async def until_done(local: Local, *, also_locked: bool = False) -> None:
     """Tick until the roles owe nothing, telling each change of a task.
+
+    Args:
+        local: the running system.
+        also_locked: whether to wait, too, until what only locks keep from starting may
+            start: each lock ends at a known time.
 
     Raises:
         BratError: the forge keeps refusing the same request.
@@ -85,7 +91,26 @@ async def until_done(local: Local) -> None:
             log = local.checkout.folder / "forge.log"
             raise Unavailable(f"the local forge ended: see {log}; nothing is lost")
 
+    told: set[str] = set()
     await bot_service.until_done(local.loop, seen=seen)
+    while also_locked and (waits := tuple(_locked(local))):
+        for line in waits:
+            if line not in told:
+                local.tell(line)
+        told |= set(waits)
+        await local.loop.wait(again=False)
+        await bot_service.until_done(local.loop, seen=seen)
+
+
+def _locked(local: Local) -> Iterator[str]:
+    """Yield what to say of each lock that alone keeps a task from starting."""
+    context = local.loop.context
+    for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
+        for lease in leases:
+            yield (
+                f"{convoy.name}: task {task.number} waits: {holding(lease)}; it goes "
+                f"on then, or after: brat lock release {lease.resource}"
+            )
 
 
 class News:
@@ -124,8 +149,7 @@ class News:
 def report(local: Local) -> int:
     """Say what to do next; return 1 when something is blocked, failed or refused."""
     stuck = _stuck(local)
-    if local.sync.has_news():
-        local.tell(f"landed; bring it into your checkout with: {local.pull_line()}")
+    local.sync.tell_landed()
     if command := next_command(local.loop, local.loop.context.mirror.state):
         local.tell(f"next: {command}")
     return BLOCKED if stuck else OK
@@ -148,7 +172,7 @@ def _stuck(local: Local) -> bool:
         tell(f"{item} is set aside: {each.why}")
         if name := convoy_of_item(context.mirror.state, item):
             tell(f"  once that is put right: brat convoy retry {name}")
-    for why in context.troubles.values():
+    for why in (*context.troubles.values(), *_locked(local)):
         tell(why)
     failed = any(
         convoy.state == "failed" and convoy.ended_at >= local.begun_at
@@ -166,15 +190,19 @@ def next_command(loop: Loop, state: State) -> str | None:
         role = role_of(action)
         if role is not None and not isinstance(action, Show):
             return f"brat {role} run" if role != "mayor" else "brat up"
-    if any(True for _ in state.running()) or _startable(state):
+    if any(True for _ in state.running()) or _startable(state, context.clock()):
         return "brat witness run"
     if any(task.state == "needs-review" for c in state.live() for task in c.tasks):
         return "brat refinery run"
     return None
 
 
-def _startable(state: State) -> bool:
-    return any(startable(c, task) for c in state.live() for task in c.tasks)
+def _startable(state: State, now: int) -> bool:
+    return any(
+        startable(convoy, task) and not must_wait(state, convoy, task, now)
+        for convoy in state.live()
+        for task in convoy.tasks
+    )
 
 
 def finished(convoy: Convoy) -> int:

@@ -1,0 +1,90 @@
+"""How landed work comes into the person's checkout: the command to type, if any.
+
+The command never makes a merge: it moves the branch forward, or puts the person's own
+commits on top of what has landed. Nothing here writes to the checkout.
+"""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from brat.repository import registration as registrations
+from brat.repository.checkout import Checkout
+from brat.repository.registration import Registration
+from grite import git
+
+
+@dataclass(frozen=True)
+class Apart:
+    """What the checkout's branch and the forge's have that the other has not."""
+
+    landed: bool
+    """Whether commits have landed that the checkout lacks."""
+    own: bool
+    """Whether the checkout has commits that the forge lacks."""
+
+
+def apart(checkout: Checkout, known: Registration) -> Apart:
+    """Compare the checkout's branch with the forge's."""
+    bare = registrations.bare_path(checkout.folder, known)
+    branch = f"refs/heads/{known.branch}"
+    own, landed = tip_of(checkout.top, branch), tip_of(bare, branch)
+    if own is None or landed is None or own == landed:
+        return Apart(landed=landed is not None and own != landed, own=False)
+    return Apart(
+        landed=not _holds(checkout.top, own, landed), own=not _holds(bare, landed, own)
+    )
+
+
+def landed_line(checkout: Checkout, known: Registration) -> str:
+    """Return the command that brings the landed work into the checkout.
+
+    Where the person has another branch checked out, it moves the branch alone.
+    """
+    bare = registrations.bare_path(checkout.folder, known)
+    inside = bare.is_relative_to(checkout.top)
+    where = shlex.quote(str(bare.relative_to(checkout.top) if inside else bare))
+    name = known.branch
+    pull = f"git pull {{}} {where} {name}"
+    if apart(checkout, known).own:
+        switch = "" if _is_on(checkout.top, name) else f"git switch {name} && "
+        return switch + pull.format("--rebase")
+    if not _is_on(checkout.top, name):
+        return f"git fetch {where} {name}:{name}"
+    return pull.format("--ff-only")
+
+
+def in_its_way(checkout: Checkout, known: Registration) -> tuple[str, ...]:
+    """Return the changed files that git's part of the command would refuse to touch."""
+    on = _is_on(checkout.top, known.branch)
+    own = apart(checkout, known).own
+    changed = checkout.changed_files() if on or own else ()
+    if own or not changed:
+        return changed
+    bare = registrations.bare_path(checkout.folder, known)
+    branch = f"refs/heads/{known.branch}"
+    tips = tip_of(checkout.top, branch) or branch, branch
+    shown = git.run(["diff", "--name-only", "-z", *tips, "--"], cwd=bare).stdout
+    return tuple(sorted({*shown.decode(errors="replace").split("\0")} & {*changed}))
+
+
+def tip_of(where: Path, branch: str) -> str | None:
+    """Return the commit of a branch, by its full name; None: there is no such branch.
+
+    Raises:
+        Unavailable: there is no such folder.
+    """
+    args = ["rev-parse", "--quiet", "--verify", f"{branch}^{{commit}}"]
+    return git.run(args, cwd=where, check=False).stdout.decode().strip() or None
+
+
+def _holds(where: Path, tip: str, commit: str) -> bool:
+    """Whether a repository has a commit below a tip."""
+    args = ["merge-base", "--is-ancestor", commit, tip]
+    return git.run(args, cwd=where, check=False).status == 0
+
+
+def _is_on(top: Path, name: str) -> bool:
+    args = ["symbolic-ref", "--quiet", "HEAD"]
+    head = git.run(args, cwd=top, check=False).stdout.decode().strip()
+    return head == f"refs/heads/{name}"

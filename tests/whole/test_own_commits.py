@@ -1,0 +1,154 @@
+"""What a person commits, locks and pulls while a convoy is under way."""
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from subprocess import Popen
+from threading import Thread
+
+import pytest
+
+from tests.world.staying import typed
+from tests.world.terminal import Terminal, left_running
+from tests.world.words import engine, project
+
+pytestmark = pytest.mark.timeout(300)
+
+BARE = ".git/brat/forge/repos/pat-person/project.git"
+PULL = "landed; bring it into your checkout with: "
+TASK = "- [ ] Spell words paths: words/"
+SEEN_S = 60.0
+
+
+class Watched:
+    """What a command that stays has said so far."""
+
+    def __init__(self, process: "Popen[str]") -> None:
+        self.process = process
+        self.lines: list[str] = []
+        self._reader = Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+
+    def says(self, part: str) -> str:
+        """Wait for a line that holds `part`, and return it."""
+        return until(lambda: next((one for one in self.lines if part in one), ""))
+
+    def ended(self) -> int:
+        status = self.process.wait(SEEN_S)
+        self._reader.join(SEEN_S)
+        return status
+
+
+def until(look: Callable[[], str]) -> str:
+    """Look until there is something to see, and return it."""
+    end = time.monotonic() + SEEN_S
+    while not (found := look()):
+        assert time.monotonic() < end, "it was not to be seen in time"
+        time.sleep(0.05)
+    return found
+
+
+@contextmanager
+def staying(terminal: Terminal, *words: str) -> Iterator[Watched]:
+    with typed(terminal, *words) as process:
+        yield Watched(process)
+
+
+def holds(terminal: Terminal, commit: str) -> str:
+    ask = f"git -C {BARE} branch --contains {commit} main"
+    said = terminal.type(ask)
+    return said.out if said.status == 0 else ""
+
+
+def merges(terminal: Terminal) -> str:
+    """Return the merges that the person made; brat's name brat."""
+    return terminal.done("git log --merges --author=Pat --format=%H HEAD")
+
+
+def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal.done("brat init")
+    terminal.done("brat lock acquire path:words/")
+    start = ("mayor", "start", "--headless", "--task", TASK)
+    with staying(terminal, *start) as run:
+        waits = run.says("waits: ")
+        status = json.loads(terminal.done("brat status --json"))
+        why = terminal.done("brat why 1")
+        screen = terminal.done("brat status")
+        own = terminal.commit("Take notes", {"NOTES.md": "Meanwhile.\n"})
+        until(lambda: holds(terminal, own))
+        terminal.done("brat lock release path:words/")
+        ended = run.ended()
+
+    assert ended == 0, run.lines
+    assert "task 1 waits: pat-person holds path:words/ until 2" in waits
+    assert waits.endswith("brat lock release path:words/")
+    assert len([one for one in run.lines if "waits: " in one]) == 1
+    told = status["convoys"][0]["tasks"][0]["waits_for"]
+    assert told.startswith("path:words/, which pat-person holds until 2")
+    assert "pat-person holds path:words/ until 2" in why
+    assert "path:words/, which" in screen
+    assert f"took up 1 new commit of yours: {own[:10]}" in run.lines
+    (pull,) = (one.removeprefix(PULL) for one in run.lines if one.startswith(PULL))
+    assert pull == f"git pull --ff-only {BARE} main"
+    terminal.done(pull)
+    assert (terminal.cwd / "words/task_1.py").exists()
+    assert merges(terminal) == ""
+    assert left_running(tmp_path) == []
+
+
+def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal.done("brat init")
+    with staying(terminal, "up", "--no-dashboard") as up:
+        up.says("watching")
+        terminal.done("brat mayor start --task 'Spell words'")
+        up.says(PULL)
+        terminal.write({"NOTES.md": "Meanwhile.\n", "words/count.py": "# half done\n"})
+        terminal.done("git add NOTES.md")
+        terminal.done("git commit --quiet --message 'Take notes'")
+        own = terminal.done("git rev-parse HEAD")
+        beside = up.says("other work has landed beside them")
+        first = up.says("first commit or stash what you have changed: words/count.py")
+        assert not holds(terminal, own)
+        terminal.done("git checkout -q -- words/count.py")
+        _, _, line = beside.partition("with: ")
+        terminal.done(line)
+        top = terminal.done("git rev-parse HEAD")
+        until(lambda: holds(terminal, top))
+
+    assert line == f"git pull --rebase {BARE} main"
+    assert up.lines.index(first) < up.lines.index(beside)
+    assert (terminal.cwd / "NOTES.md").read_text() == "Meanwhile.\n"
+    assert (terminal.cwd / "words/task_1.py").exists()
+    assert merges(terminal) == ""
+
+
+def test_who_is_on_another_branch_or_none_is_told_what_moves_main(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal.done("brat init")
+    with staying(terminal, "up", "--no-dashboard") as up:
+        up.says("watching")
+        terminal.done("git checkout -q --detach")
+        terminal.done("git branch -q -m main trunk")
+        up.says("has no branch main now: no commit is taken up")
+        terminal.done("git branch -q -m trunk main")
+        terminal.done("git switch -q -c aside")
+        terminal.done("brat mayor start --task 'Spell words'")
+        line = up.says(PULL).removeprefix(PULL)
+        terminal.done(line)
+
+    assert line == f"git fetch {BARE} main:main"
+    assert terminal.done("git rev-parse main") == terminal.done(
+        f"git -C {BARE} rev-parse main"
+    )
+    assert terminal.done("git branch --show-current") == "aside"
