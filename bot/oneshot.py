@@ -27,6 +27,7 @@ from bot.settings.oneshot_settings import (
     environment,
     read,
 )
+from convoy.model.asides import shown_asides
 from convoy.model.state import State
 from convoy.text.counts_and_times import counted
 from grite.errors import BratError, Unavailable
@@ -97,7 +98,10 @@ def _report(inputs: OneshotInputs, left: Left, state: State) -> None:
             file.write(f"convoys={left.convoys}\nrunning={left.running}\n")
             file.write(f"blocked={left.blocked}\nagain={str(left.again).lower()}\n")
     if inputs.summary is not None:
-        said = (convoy_table(convoy) for convoy in state.live())
+        said = (
+            convoy_table(convoy, shown_asides(state, convoy.name))
+            for convoy in state.live()
+        )
         _append(inputs.summary, "\n\n".join(said))
 
 

@@ -4,9 +4,6 @@ There is one on each accepted attempt's work, and one on the convoy's branch whe
 offered to its target. These checks judge nothing, and nothing waits for them.
 """
 
-import logging
-from typing import Final
-
 from bot.context.bot_context import BotContext
 from bot.context.retries import failed_try, quiet_try
 from bot.forge.check_runs import View
@@ -14,8 +11,6 @@ from bot.forge.rest import Refused
 from bot.messages.check_texts import views
 from convoy.model.state import Convoy
 from grite.errors import Unavailable
-
-_log: Final = logging.getLogger(__name__)
 
 
 def owed(context: BotContext, convoy: Convoy) -> list[View]:
@@ -29,19 +24,22 @@ def owed(context: BotContext, convoy: Convoy) -> list[View]:
 
 
 async def show(context: BotContext, convoy: Convoy) -> None:
-    """Bring a convoy's checks up to date; idempotent.
-
-    A forge that forbids checks is not asked again: the comment says the same.
+    """Bring a convoy's checks up to date, each of them alone; idempotent.
 
     Raises:
         Unavailable: the forge did not answer.
+        Refused: the forge refuses one of them.
     """
+    refusals = []
     for view in owed(context, convoy):
         try:
             await _show(context, view)
         except Refused as refused:
-            _log.warning("%s cannot be shown: %s", view.name, refused)
-        context.memory.shown[view.key] = view
+            refusals.append(refused)
+        else:
+            context.memory.shown[view.key] = view
+    if refusals:
+        raise refusals[0]
 
 
 async def _show(context: BotContext, view: View) -> None:

@@ -21,8 +21,8 @@ from bot.messages.pull_request_texts import (
 from bot.requests.boxes import convoy_comment
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
-from convoy.model.asides import may_try
-from convoy.model.set_aside import show_item
+from convoy.model.asides import may_try, shown_asides
+from convoy.model.set_aside import action_item, show_item
 from convoy.model.state import Convoy, Intent
 from convoy.owed.actions import SHOWN, CancelRun, Do, Effect, Show, Shown
 from grite.errors import Unavailable
@@ -43,7 +43,7 @@ async def perform(context: BotContext, effect: Effect) -> NoteDone | None:
             await context.github.runs.cancel(run, force=force)
             return None
         case Show(convoy=name, part=part):
-            await show(context, context.mirror.state.convoys[name], part)
+            await _show(context, context.mirror.state.convoys[name], part)
             return None
         case _:
             assert_never(effect)
@@ -74,7 +74,7 @@ async def _try(context: BotContext, intent: Intent, now: Try) -> int:
         case "comment":
             return await _comment(context, convoy, now)
         case "finish":
-            return await _finish(context, convoy)
+            return await _finish(context, convoy, intent)
         case "notify":
             return await notifications.send(context, convoy, intent)
         case _:
@@ -133,7 +133,8 @@ def _web(context: BotContext) -> str:
 async def _comment(context: BotContext, convoy: Convoy, now: Try) -> int:
     if found := await _said(context, convoy.issue, now):
         return found
-    body = convoy_comment(convoy)
+    asides = shown_asides(context.mirror.state, convoy.name)
+    body = convoy_comment(convoy, asides=asides)
     number = await context.github.say(convoy.issue, body)
     context.memory.shown[comment_key(convoy)] = body
     return number
@@ -159,19 +160,37 @@ async def _said(context: BotContext, issue: int, now: Try) -> int | None:
     return None
 
 
-async def _shown_last(context: BotContext, convoy: Convoy, part: Shown) -> None:
-    """Show a part for the last time; one that is refused is set aside by itself."""
+async def _show(context: BotContext, convoy: Convoy, part: Shown) -> None:
+    """Show a part; of a convoy that ended, the comment tells that it works again."""
+    await show(context, convoy, part)
+    if convoy.ended and part != "comment":
+        works = frozenset({show_item(convoy.name, part)})
+        await show(context, convoy, "comment", works)
+
+
+async def _shown_last(
+    context: BotContext, convoy: Convoy, part: Shown, works: frozenset[str]
+) -> frozenset[str]:
+    """Show a part for the last time; one that is refused is set aside by itself.
+
+    Returns what works now, the part itself included if it does.
+    """
+    item = show_item(convoy.name, part)
     try:
-        await show(context, convoy, part)
+        await show(context, convoy, part, works)
     except Refused as refused:
-        note_failure(context, show_item(convoy.name, part), refused)
+        note_failure(context, item, refused)
+        return works
+    context.memory.failures.worked(item, context.mirror.state)
+    return works | {item}
 
 
-async def _finish(context: BotContext, convoy: Convoy) -> int:
+async def _finish(context: BotContext, convoy: Convoy, intent: Intent) -> int:
+    works = frozenset({action_item(intent.key)})
     for part in SHOWN:
         item = show_item(convoy.name, part)
         if may_try(context.mirror.state, item, context.clock()):
-            await _shown_last(context, convoy, part)
+            works = await _shown_last(context, convoy, part, works)
     if convoy.state == "complete":
         await context.github.close_issue(convoy.issue, "completed")
     return convoy.issue

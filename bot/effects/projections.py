@@ -12,6 +12,7 @@ from bot.markdown.tick_boxes import ticked_in, unticked
 from bot.messages.convoy_labels import NO, labels, labels_key
 from bot.requests.boxes import convoy_comment
 from convoy.model import ids
+from convoy.model.asides import shown_asides
 from convoy.model.state import Convoy
 from convoy.owed.actions import Effect, Show, Shown
 
@@ -42,13 +43,26 @@ def _is_said(context: BotContext, convoy: Convoy) -> bool:
     seen = context.memory.shown.get(comment_key(convoy), "")
     if not isinstance(seen, str) or convoy.comment in context.memory.unticked:
         return seen is None
-    return unticked(seen) == convoy_comment(convoy)
+    asides = shown_asides(context.mirror.state, convoy.name)
+    return unticked(seen) == convoy_comment(convoy, asides=asides)
 
 
-async def show(context: BotContext, convoy: Convoy, part: Shown) -> None:
+async def show(
+    context: BotContext,
+    convoy: Convoy,
+    part: Shown,
+    works: frozenset[str] = frozenset(),
+) -> None:
     """Bring a part of what people see of the convoy up to date; idempotent.
 
     Writes only what differs from what the forge was last seen to show.
+
+    Args:
+        context: the bot's.
+        convoy: the convoy.
+        part: what is shown.
+        works: the items that were tried just now and work: the comment tells of
+            them no longer.
     """
     if convoy.held == NO:
         return
@@ -59,17 +73,21 @@ async def show(context: BotContext, convoy: Convoy, part: Shown) -> None:
             await convoy_checks.show(context, convoy)
         case "comment":
             if convoy.comment is not None:
-                await _show_comment(context, convoy, convoy.comment)
+                await _show_comment(context, convoy, convoy.comment, works)
 
 
-async def _show_comment(context: BotContext, convoy: Convoy, number: int) -> None:
+async def _show_comment(
+    context: BotContext, convoy: Convoy, number: int, works: frozenset[str]
+) -> None:
     """Edit the comment, but keep a tick whose delivery has not arrived yet."""
     key = comment_key(convoy)
     if context.memory.shown.get(key, "") is None:
         return  # a person deleted it: the next look notes that
     stands = await context.github.comment(number)
     if stands is not None:
-        body = convoy_comment(convoy, _unheard(context, number, stands))
+        unheard = _unheard(context, number, stands)
+        asides = shown_asides(context.mirror.state, convoy.name, works)
+        body = convoy_comment(convoy, unheard, asides)
         if stands != body:
             await context.github.edit_comment(number, body)
         stands = body

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from convoy.model.set_aside import SetAside
 from convoy.model.state import Convoy, Task
 from convoy.readiness.needs import Need
 from convoy.text.escaped_markdown import inline
@@ -32,8 +33,7 @@ def call_notice(convoy: Convoy, needs: tuple[Need, ...]) -> str:
     for need in needs[:_MOST]:
         task = convoy.task(need.task)
         why = task.why if task and need.kind == "unblock" else ""
-        aside = (task or convoy).set_aside
-        why = aside.why if aside and need.kind == "refused" else why
+        why = need.aside.why if need.aside else why
         about = f"task {task.number}, {task.spec.title}: " if task else ""
         lines.append(f"- {about}{' '.join((why or need.kind).split())}")
     if more := len(needs[_MOST:]):
@@ -55,14 +55,13 @@ def _said(convoy: Convoy, need: Need) -> Iterator[str]:
             pull = f"#{task.pull}" if task else "its pull request"
             yield f"its work is to be approved on {pull}."
         case "refused":
-            yield from _refused(convoy, task)
+            yield from _refused(need.aside, task)
         case "unblock":
             yield f"{inline(task.why if task else '')}. Say "
             yield f"`/brat retry {need.task}` or `/brat drop {need.task}`."
 
 
-def _refused(convoy: Convoy, task: Task | None) -> Iterator[str]:
-    aside = (task or convoy).set_aside
+def _refused(aside: SetAside | None, task: Task | None) -> Iterator[str]:
     if aside is None:
         return
     yield f"{inline(aside.why)}. "

@@ -1,11 +1,12 @@
 """The text of a convoy's comment: the progress of the convoy and its tasks. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from bot.markdown.code_span import code_span
 from bot.messages import plan_diagram, staged_preview
 from convoy.model import ids
+from convoy.model.set_aside import SetAside
 from convoy.model.spending import foreseen, spoken, used
 from convoy.model.state import Convoy, Task
 from convoy.text.escaped_markdown import LINE_CHARS, fitting, inline
@@ -17,10 +18,16 @@ _ROWS_CHARS: Final = 36_000
 _FURTHER_CHARS: Final = 8_000
 _ORDER_CHARS: Final = 2_000
 _WARNED_CHARS: Final = 2_000
+_REFUSED_CHARS: Final = 4_000
 
 
-def convoy_table(convoy: Convoy) -> str:
-    """Return the progress of a convoy and its tasks, as Markdown."""
+def convoy_table(convoy: Convoy, asides: Sequence[SetAside] = ()) -> str:
+    """Return the progress of a convoy and its tasks, as Markdown.
+
+    Args:
+        convoy: the convoy.
+        asides: what of it is set aside beside its tasks.
+    """
     lines = [
         f"### Convoy `{convoy.name}`: {_headline(convoy)}",
         "",
@@ -49,6 +56,7 @@ def convoy_table(convoy: Convoy) -> str:
         lines += [f"**Why:** {inline(convoy.why)}", ""]
     if convoy.pull is not None:
         lines += [f"The convoy's own pull request: #{convoy.pull}.", ""]
+    lines += _refused(asides)
     lines += _further(convoy)
     lines += _money(convoy)
     lines.append(
@@ -88,6 +96,16 @@ def _money(convoy: Convoy) -> list[str]:
     told = [f"Estimate: {about}."] * bool(about)
     told += [f"Its sessions used {spent}."] * bool(spent)
     return [" ".join(told), ""] if told else []
+
+
+def _refused(asides: Sequence[SetAside]) -> list[str]:
+    """Say what was refused, in words that stay the same from one try to the next."""
+    if not asides:
+        return []
+    told = dict.fromkeys(inline(f"{each.why}. {each.helps}".strip()) for each in asides)
+    shown = fitting([f"- {each}" for each in told], "- {}", _REFUSED_CHARS)
+    heading = "**Set aside**, and tried again from time to time, or by `/brat retry`:"
+    return [heading, "", *shown, ""]
 
 
 def _further(convoy: Convoy) -> list[str]:

@@ -3,7 +3,7 @@
 A tick makes the same request as a command, and needs the same right.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from bot.markdown.tick_boxes import box_line
@@ -11,6 +11,7 @@ from bot.messages.convoy_comment import convoy_table
 from bot.verbs.verb import Request
 from bot.verbs.verb_table import BY_NAME, VERBS
 from convoy.model import ids
+from convoy.model.set_aside import SetAside
 from convoy.model.state import Convoy
 
 
@@ -35,19 +36,24 @@ def _offered(convoy: Convoy) -> Iterator[Offered]:
                 yield Offered(key, verb.box.says.format(task=task))
 
 
-def convoy_comment(convoy: Convoy, ticked: frozenset[str] = frozenset()) -> str:
+def convoy_comment(
+    convoy: Convoy,
+    ticked: frozenset[str] = frozenset(),
+    asides: Sequence[SetAside] = (),
+) -> str:
     """Return the one comment that shows a convoy and its boxes, as Markdown.
 
     Args:
         convoy: the convoy.
         ticked: keys of boxes that a person ticked and the bot has not handled yet.
+        asides: what of the convoy is set aside beside its tasks.
     """
     lines = [
         box_line(box.key, box.says, ticked=box.key in ticked) for box in offered(convoy)
     ]
     surface = ("", *lines) if lines else ()
     marker = ids.marker(ids.comment_key(convoy.name, convoy.deleted_comments))
-    return "\n".join((marker, convoy_table(convoy), *surface))
+    return "\n".join((marker, convoy_table(convoy, asides), *surface))
 
 
 def request_of(key: str) -> Request | None:

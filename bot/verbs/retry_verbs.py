@@ -7,7 +7,7 @@ from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, TaskEndpoint, Verb
 from convoy.events.set_asides import TakeItemUp
 from convoy.kinds.relations import is_stopped
-from convoy.model.asides import asides, convoy_of_item
+from convoy.model.asides import asides_of
 from convoy.model.set_aside import task_item
 from convoy.model.state import Convoy
 from convoy.rules.stop_task import RetryTask
@@ -43,9 +43,8 @@ def _take_up(context: RequestContext, task: int | None) -> bool:
     state, name = context.draft.state, context.convoy.name
     items = [
         item
-        for item, _ in asides(state)
-        if convoy_of_item(state, item) == name
-        and (task is None or item == task_item(name, task))
+        for item, _ in asides_of(state, name)
+        if task is None or item == task_item(name, task)
     ]
     for item in items:
         context.submit(TakeItemUp(item=item, by=context.by))

@@ -6,6 +6,7 @@ from bot.settings.version import VERSION
 from bot.verbs.arguments import TASK
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import NotPossible, Verb
+from convoy.model.asides import shown_asides
 from convoy.model.spending import spenders, spoken, used
 from convoy.model.state import Task
 from convoy.readiness.attempt_start import valid_leases
@@ -18,7 +19,8 @@ from convoy.views.reasons import waits_for
 def _status(context: RequestContext) -> str:
     from bot.messages.convoy_comment import convoy_table
 
-    return convoy_table(context.convoy)
+    convoy = context.convoy
+    return convoy_table(convoy, shown_asides(context.draft.state, convoy.name))
 
 
 def _why(context: RequestContext, *, task: int) -> str:

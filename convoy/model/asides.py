@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 
 from convoy.model.set_aside import (
+    TASK,
     SetAside,
     action_item,
     convoy_item,
     part_of,
+    show_item,
     task_item,
 )
 from convoy.model.state import Intent, State
@@ -49,6 +51,31 @@ def asides(state: State) -> Iterator[tuple[str, SetAside]]:
     for item, aside in state.set_aside.items():
         if not aside.again:
             yield item, aside
+
+
+def asides_of(state: State, convoy: str) -> Iterator[tuple[str, SetAside]]:
+    """Yield what waits aside of one convoy, also of one that has ended."""
+    for item, aside in asides(state):
+        if convoy_of_item(state, item) == convoy:
+            yield item, aside
+
+
+def shown_asides(
+    state: State, convoy: str, works: frozenset[str] = frozenset()
+) -> tuple[SetAside, ...]:
+    """Return what a convoy's comment tells of beside the rows of its tasks.
+
+    Args:
+        state: the state.
+        convoy: its name.
+        works: the items that were tried just now and work again.
+    """
+    untold = {show_item(convoy, "comment"), *works}
+    return tuple(
+        aside
+        for item, aside in asides_of(state, convoy)
+        if item not in untold and not item.startswith(TASK)
+    )
 
 
 def convoy_of_item(state: State, item: str) -> str:

@@ -11,8 +11,14 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy.model import ids
-from convoy.model.asides import intent_item, may_try
-from convoy.model.set_aside import DELIVERY, SWEEP, convoy_item, show_item
+from convoy.model.asides import asides_of, intent_item, may_try
+from convoy.model.set_aside import (
+    DELIVERY,
+    SWEEP,
+    action_item,
+    convoy_item,
+    show_item,
+)
 from convoy.model.state import Convoy, State
 from convoy.owed.actions import (
     SHOWN,
@@ -130,25 +136,37 @@ def _effects(state: State, now: int) -> Iterator[Action]:
     for intent in state.intents.values():
         if may_try(state, intent_item(intent), now):
             yield Do(intent)
-    for convoy, part in _unshown(state):
+    for convoy, part in _unshown(state, now):
         if may_try(state, show_item(convoy.name, part), now):
             yield Show(convoy.name, part)
 
 
-def _unshown(state: State) -> Iterator[tuple[Convoy, Shown]]:
-    """Yield what is shown of live convoys, and what was refused when one ended."""
+def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, Shown]]:
+    """Yield what is shown of live convoys, and what was refused when one ended.
+
+    The comment of one that ended tells of what is still refused.
+    """
     yield from ((convoy, part) for convoy in state.live() for part in SHOWN)
     live = {convoy.issue for convoy in state.live()}
     for convoy in state.convoys.values() if state.set_aside else ():
-        if convoy.ended and convoy.issue not in live:
+        is_over = convoy.ended and convoy.issue not in live
+        if is_over and not _is_finishing(state, convoy, now):
+            refused = any(True for _ in asides_of(state, convoy.name))
             for part in SHOWN:
-                if show_item(convoy.name, part) in state.set_aside:
+                own = show_item(convoy.name, part) in state.set_aside
+                if own or (part == "comment" and refused):
                     yield convoy, part
+
+
+def _is_finishing(state: State, convoy: Convoy, now: int) -> bool:
+    """Whether everything of an ended convoy is shown by the action that finishes it."""
+    key = ids.finish_key(convoy.name)
+    return key in state.intents and may_try(state, action_item(key), now)
 
 
 def _calls(state: State) -> Iterator[Action]:
     for convoy in state.convoys.values():
-        if convoy.state != "complete" and (needs := uncalled(convoy)):
+        if convoy.state != "complete" and (needs := uncalled(state, convoy)):
             yield Call(convoy.name, needs)
 
 

@@ -11,8 +11,8 @@ from typing import Literal
 from msgspec import Struct
 
 from convoy.kinds.relations import is_stopped
-from convoy.model.set_aside import SetAside
-from convoy.model.state import Convoy, Task
+from convoy.model.set_aside import SetAside, show_item
+from convoy.model.state import Convoy, State, Task
 
 FAILED = "failed"
 """The key of the need of a failed convoy."""
@@ -27,6 +27,8 @@ class Need(Struct, frozen=True, kw_only=True):
         "approve the plan", "unblock", "approve the work", "failed", "refused"
     ]
     task: int = 0
+    aside: SetAside | None = None
+    """What was refused."""
 
 
 def blocked_key(task: Task) -> str:
@@ -34,22 +36,21 @@ def blocked_key(task: Task) -> str:
     return f"blocked/{task.number}/{task.started}"
 
 
-def uncalled(convoy: Convoy) -> tuple[Need, ...]:
+def uncalled(state: State, convoy: Convoy) -> tuple[Need, ...]:
     """Return what to call people for now: everything that waits, or nothing."""
-    needs = tuple(_needs(convoy))
+    needs = tuple(_needs(state, convoy))
     if any(need.key in convoy.called for need in needs):
         return ()
     return needs
 
 
-def _needs(convoy: Convoy) -> Iterator[Need]:
+def _needs(state: State, convoy: Convoy) -> Iterator[Need]:
     planned = bool(convoy.tasks)
     if convoy.state == "failed" and (planned or convoy.mayor):
         yield Need(key=FAILED, kind="failed")
     if convoy.ended or convoy.held:
         return
-    for number, aside in _refused(convoy):
-        yield Need(key=f"refused/{number}/{aside.rule}", kind="refused", task=number)
+    yield from _refused(state, convoy)
     # A plan out of the issue's own list is shown as soon as the comment is written.
     if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
         yield Need(key="plan", kind="approve the plan")
@@ -61,12 +62,22 @@ def _needs(convoy: Convoy) -> Iterator[Need]:
             yield Need(key=key, kind="approve the work", task=task.number)
 
 
-def _refused(convoy: Convoy) -> Iterator[tuple[int, SetAside]]:
-    """Yield what is set aside and will hardly go on by itself; 0: the convoy."""
-    own = ((task.number, task.set_aside) for task in convoy.tasks)
-    for number, aside in ((0, convoy.set_aside), *own):
+def _refused(state: State, convoy: Convoy) -> Iterator[Need]:
+    """Yield what is set aside and will hardly go on by itself.
+
+    The convoy's comment tells of everything else that was refused, but cannot tell that
+    its own change was.
+    """
+    comment = state.set_aside.get(show_item(convoy.name, "comment"))
+    own = ((task.number, task.number, task.set_aside) for task in convoy.tasks)
+    for what, task, aside in (
+        (0, 0, convoy.set_aside),
+        *own,
+        ("comment", 0, comment),
+    ):
         if aside is not None and not aside.again and not aside.passing:
-            yield number, aside
+            key = f"refused/{what}/{aside.rule}"
+            yield Need(key=key, kind="refused", task=task, aside=aside)
 
 
 def _unapproved(convoy: Convoy, task: Task) -> str:

@@ -24,7 +24,7 @@ class CallPeople(Command, frozen=True, kw_only=True):
         convoy = state.convoys.get(self.convoy)
         if convoy is None:
             return Refusal(f"there is no convoy {self.convoy}")
-        needs = tuple(need.key for need in uncalled(convoy))
+        needs = tuple(need.key for need in uncalled(state, convoy))
         if not needs:
             return Refusal(f"nobody is needed in {convoy.name} who was not called")
         key = ids.sign_key("call", f"{convoy.name}/{self.now}")

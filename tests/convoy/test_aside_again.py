@@ -31,9 +31,9 @@ def test_what_was_refused_when_a_convoy_ended_is_shown_later() -> None:
     assert owed(rules) == []
     rules.do(SetItemAside(item=LABELS, why="the forge says no"))
 
-    assert owed(rules) == []
+    assert owed(rules) == [Show(NAME, "comment")], "its comment tells of it"
     rules.now += MINUTE_MS
-    assert owed(rules) == [Show(NAME, "labels")]
+    assert owed(rules) == [Show(NAME, "labels"), Show(NAME, "comment")]
     rules.do(TakeItemUp(item=LABELS, works=True))
     assert owed(rules) == []
 

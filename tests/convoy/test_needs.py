@@ -75,4 +75,4 @@ def test_work_that_waits_for_approval_calls() -> None:
     rules = planned(approvals=1).started(1).accepted(1, sha("b"))
 
     assert called(rules) == [f"approve/1/{sha('b')[:10]}"]
-    assert not uncalled(rules.convoy)
+    assert not uncalled(rules.state, rules.convoy)

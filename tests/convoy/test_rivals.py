@@ -162,13 +162,13 @@ def test_a_choice_is_not_made_unseen_while_there_are_others() -> None:
 
 def test_where_none_is_left_a_person_is_called_once_and_may_let_one_try_again() -> None:
     rules = red(red(begun(), 1), 2)
-    assert uncalled(rules.convoy) == ()
+    assert uncalled(rules.state, rules.convoy) == ()
     assert interventions(rules.state, rules.now) == ()
     rules.do(DropTask(convoy=NAME, task=3, why="dropped by ann"))
 
     assert owed(rules) == [Block(NAME, 4, NONE_LEFT)]
     block_all(rules)
-    tasks = [need.task for need in uncalled(rules.convoy)]
+    tasks = [need.task for need in uncalled(rules.state, rules.convoy)]
     assert tasks == [1, 2, 4]
     assert rules.ask(RetryTask(convoy=NAME, task=4, by="ann")) == Refusal(
         f"task 4 cannot choose: {NONE_LEFT}"

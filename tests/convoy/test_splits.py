@@ -70,7 +70,7 @@ def test_what_was_too_much_is_split_and_nobody_is_called_meanwhile() -> None:
     rules = too_big()
     assert rules.task(1).state == "blocked"
     assert owed(rules) == [Split(NAME, 1)]
-    assert uncalled(rules.convoy) == ()
+    assert uncalled(rules.state, rules.convoy) == ()
     assert interventions(rules.state, rules.now) == ()
 
     rules.do(BeginSplit(convoy=NAME, task=1))
@@ -85,7 +85,7 @@ def test_what_was_too_much_is_split_and_nobody_is_called_meanwhile() -> None:
     started = [fact for fact in rules.facts if isinstance(fact, TaskStarted)][-1]
     assert (started.kind, started.base) == ("plan", sha("0"))
     assert started.instructions.endswith("the last: Too big.")
-    assert uncalled(rules.convoy) == ()
+    assert uncalled(rules.state, rules.convoy) == ()
 
 
 def test_what_waited_for_it_waits_for_all_its_parts() -> None:
@@ -119,7 +119,7 @@ def test_a_part_is_not_split_again() -> None:
 
     assert owed(rules) == []
     assert isinstance(rules.ask(BeginSplit(convoy=NAME, task=4)), Refusal)
-    assert [need.task for need in uncalled(rules.convoy)] == [4]
+    assert [need.task for need in uncalled(rules.state, rules.convoy)] == [4]
     why = reasons(rules.state, rules.convoy, rules.task(4), rules.now)
     assert "it is a part of task 1: a part is not split again" in why
 
@@ -141,7 +141,7 @@ def test_where_no_plan_comes_a_person_is_asked_after_all(
         "1 attempt did not land; the last: Too big.; it was not split: 1 attempt did "
         "not land; the last: No plan."
     )
-    assert [need.task for need in uncalled(rules.convoy)] == [1]
+    assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1]
     assert owed(rules) == []
     rules.do(RetryTask(convoy=NAME, task=1, by="ann")).started(1)
     again = RefuseWork(
@@ -171,7 +171,7 @@ def test_a_person_may_do_otherwise_while_it_is_being_split() -> None:
     assert rules.task(3).why == "task 1, which it was to split, is dropped"
 
     rules = splitting().do(DropTask(convoy=NAME, task=3, why="by ann"))
-    assert [need.task for need in uncalled(rules.convoy)] == [1]
+    assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1]
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_where_nobody_splits_it_waits_for_a_person(
     rules = too_big(**given)
 
     assert owed(rules) == []
-    assert [need.task for need in uncalled(rules.convoy)] == [1]
+    assert [need.task for need in uncalled(rules.state, rules.convoy)] == [1]
     assert told in reasons(rules.state, rules.convoy, rules.task(1), rules.now)
 
 

@@ -36,6 +36,7 @@ type = "shell"
 args = ["sh", "-c", "echo done > $BRAT_CONVOY.txt"]
 """
 TITLES: Final = ("Do this", "Do that")
+SAID: Final = "The story does not want it"
 MINUTE_MS: Final = 60_000
 JUMPS: Final = 4
 """So many minutes without anything else to do are let pass while it is refused."""
@@ -71,7 +72,7 @@ class Minds:
             self.poisoned = self.poisoned or thing
             if thing == self.poisoned:
                 self.tries.append(loop.context.clock())
-                raise Refused(self.status, "The story does not want it.")
+                raise Refused(self.status, f"{SAID}.")
         return {}
 
     def lift(self) -> None:
@@ -84,9 +85,8 @@ def _subject(body: bytes) -> str:
     told: dict[str, Any] = json.loads(body or b"{}")
     inputs = told.get("inputs") or {}
     keys = re.findall(r"<!--.*?-->", str(told.get("body", "")))[:1]
-    return " ".join(
-        map(str, (told.get("head"), told.get("head_sha"), inputs.get("session"), *keys))
-    )
+    names = told.get("head"), told.get("head_sha"), told.get("external_id")
+    return " ".join(map(str, (*names, inputs.get("session"), *keys)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,6 +156,11 @@ class Tale:
         """Return why things are set aside, as the document says."""
         found = self.document()["interventions"]
         return [each["why"] for each in found if each["kind"] == "set_aside"]
+
+    def said(self) -> list[str]:
+        """Return the comments on issues that tell of the refusal."""
+        comments = self.forge.store.comments.all()
+        return [each.body for each in comments if SAID in each.body]
 
     def hook(self, name: str, script: str) -> Path:
         """Write a hook of the server's."""
