@@ -63,6 +63,13 @@ class Log:
         """
         return _target(self._ref(ref))
 
+    def kind(self, target: str) -> str:
+        """Return what a ref's target is: commit, tree, blob or tag; empty: not here."""
+        try:
+            return self._repo[target].type_str
+        except objects.UNREADABLE:
+            return ""
+
     def _ref(self, name: str = WAL_REF) -> pygit2.Reference | None:
         try:
             return self._repo.lookup_reference(name)

@@ -3,6 +3,7 @@
 from typing import Final
 
 from bot.context.bot_context import BotContext
+from bot.settings.config_file import config_in
 from convoy.config import Config, load
 from convoy.model import ids
 from grite import git
@@ -18,10 +19,9 @@ def configuration(context: BotContext) -> Config:
     """
     file = context.settings.config_file
     if file is not None and file.exists():
-        return load(file.read_text(), source=str(file))
+        return config_in(file)
     tip = context.mirror.refs[ids.HEADS + context.mirror.default_branch]
     found = git.run(
         ["cat-file", "blob", f"{tip}:{PATH}"], cwd=context.mirror.path, check=False
     )
-    text = found.stdout.decode(errors="replace") if found.status == 0 else ""
-    return load(text, source=PATH)
+    return load(found.stdout if found.status == 0 else b"", source=PATH)

@@ -80,10 +80,9 @@ def _served_here(path: Path) -> Checkout | None:
     """Return the checkout, if brat has its forge on this machine."""
     try:
         checkout = checkouts.find(path)
-        registrations.read(checkout.folder)
     except BratError:
         return None
-    return checkout
+    return checkout if registrations.known(checkout.folder) else None
 
 
 async def _by_the_loop(checkout: Checkout, convoy: Convoy, request: Request) -> int:

@@ -61,6 +61,7 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
     elif shown:
         out.print(looked(state, reader.faults, convoy, here(path)))
     else:
+        out.print(Group(*status_screen.waiting(here(path))), end="")
         say(NOTHING_YET)
     return BLOCKED if blocked(shown) else OK
 

@@ -22,6 +22,7 @@ from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES, Settings
 from bot.settings.clock import wall_clock
+from bot.settings.config_file import config_in
 from brat.forge.resources.repository_resource import Ci
 from brat.local.checkout_sync import CheckoutSync
 from brat.local.forge_process import ServeOptions, served
@@ -31,7 +32,7 @@ from brat.repository.checkout import Checkout
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, Registration
 from brat.terminal.console import Tell
-from convoy.config import Config, load
+from convoy.config import Config
 from convoy.owed.actions import Role
 
 SWEEP_S = 2.0
@@ -43,8 +44,7 @@ def configuration(checkout: Checkout) -> Config:
     Raises:
         ConfigError: it has faults; the message has a line for each.
     """
-    text = checkout.config.read_text() if checkout.config.exists() else ""
-    return load(text, source=str(checkout.config))
+    return config_in(checkout.config)
 
 
 def ci_command(config: Config) -> str | None:
@@ -150,6 +150,7 @@ async def serving(
     folder = checkout.folder
     known = registrations.read(folder)
     config = configuration(checkout)
+    Reader(registrations.bare_path(folder, known)).read()  # else it raises
     ci, keys = ci_of(config, known), model_keys(config)
     options = ServeOptions(ci, keys, executor)
     async with served(folder, known, options) as forge:

@@ -4,6 +4,7 @@ brat reads commits by git and never writes to the work tree, the index or the br
 brat's own state lies in a folder inside the git directory.
 """
 
+import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from grite import git
 from grite.errors import BratError
 
 _SHOWN: Final = 3
+_LONGEST_NAME: Final = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,8 +35,8 @@ class Checkout:
     @property
     def name(self) -> str:
         """The repository's name on the local forge."""
-        kept = "".join(c if c.isalnum() or c in "._-" else "-" for c in self.top.name)
-        return kept.strip(".-") or "repository"
+        kept = re.sub(r"[^A-Za-z0-9._-]+", "-", self.top.name)[:_LONGEST_NAME]
+        return kept.removesuffix(".git").strip(".-") or "repository"
 
     @property
     def config(self) -> Path:

@@ -18,7 +18,8 @@ def log_repository(path: Path) -> Path:
     that `brat init` registered is on its local forge.
 
     Raises:
-        BratError: there is no log; the message says how to get it.
+        BratError: there is no log, or it is not known where; the message says what to
+            do.
     """
     found = pygit2.discover_repository(str(path))
     if found is None:
@@ -32,11 +33,10 @@ def log_repository(path: Path) -> Path:
     from brat.repository import checkout as checkouts, registration as registrations
 
     folder = checkouts.find(path).folder
-    try:
-        known = registrations.read(folder)
-    except BratError as error:
+    known = registrations.known(folder)
+    if known is None:
         raise BratError(
             f"{path} holds no log: `brat init` begins one here, and in a clone of a "
             f"repository that has one, bring it with: {FETCH}"
-        ) from error
+        )
     return registrations.bare_path(folder, known)

@@ -6,6 +6,7 @@ new events. The cache, like the log's checkpoints, can be deleted at any time.
 
 import contextlib
 import os
+import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -56,6 +57,7 @@ class Reader:
         Raises:
             Rewritten: the log does not descend from what this reader read before.
             Missing: the log is not all here, and no checkpoint helps.
+            Corrupt: the log's ref holds no log.
         """
         log = Log(self.path)
         head = log.head()
@@ -64,12 +66,23 @@ class Reader:
         if head is None:
             raise Rewritten(str(self.reading.head), None)
         if self.reading.head is None:
+            self._require_log(log, head)
             self.reading = self._begun(log, head)
         else:
             self.reading = follow(log, head, self.reading)
         if self.reading.events >= WORTH:
             self._keep()
         return self.state
+
+    def _require_log(self, log: Log, head: str) -> None:
+        """Check that the log's ref points at a commit, if its object is here."""
+        kind = log.kind(head)
+        if kind not in ("", "commit"):
+            raise Corrupt(
+                f"{WAL_REF} in {log.folder} points at a {kind} ({head[:10]}), so it is "
+                "no log; if there was none, remove it with: "
+                f"git -C {shlex.quote(str(log.folder))} update-ref -d {WAL_REF}"
+            )
 
     def _begun(self, log: Log, head: str) -> Reading:
         """Read for the first time, starting from the nearest usable cache."""

@@ -56,15 +56,33 @@ def read(folder: Path) -> Registration:
     """Return the registration in brat's folder.
 
     Raises:
-        BratError: there is no registration.
+        BratError: there is none, or it cannot be read; the message says what to do.
     """
+    found = known(folder)
+    if found is None:
+        raise BratError("brat does not know this repository yet: run `brat init` first")
+    return found
+
+
+def known(folder: Path) -> Registration | None:
+    """Return the registration in brat's folder; None: there is none.
+
+    Raises:
+        BratError: it cannot be read; the message says what to do.
+    """
+    file = folder / _FILE
     try:
-        text = (folder / _FILE).read_bytes()
+        return msgspec.json.decode(file.read_bytes(), type=Registration)
     except FileNotFoundError:
-        raise BratError(
-            "brat does not know this repository yet: run `brat init` first"
-        ) from None
-    return msgspec.json.decode(text, type=Registration)
+        return None
+    except OSError as error:
+        why = error.strerror
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        why = f"{error}, so it is cut off or was changed by hand"
+    raise BratError(
+        f"{file} cannot be read: {why}; move it away and run `brat init`, which writes "
+        "it anew: the issues, the work and the log beside it stay"
+    )
 
 
 def write(folder: Path, registration: Registration) -> None:
@@ -80,13 +98,14 @@ def register(folder: Path, source: Source) -> Registration:
     """Put a repository on the forge in `folder`; a second call changes nothing.
 
     Raises:
-        BratError: the forge is in use by another process.
+        BratError: the forge is in use by another process, or what is there cannot be
+            read.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if (folder / _FILE).exists():
-        known = replace(read(folder), ci_command=source.ci_command)
-        write(folder, known)
-        return known
+    if (found := known(folder)) is not None:
+        found = replace(found, ci_command=source.ci_command)
+        write(folder, found)
+        return found
     from brat.forge.storage.forge_state import Forge
 
     with Forge(folder / FORGE_FOLDER) as forge:
@@ -110,20 +129,26 @@ def bare_path(folder: Path, registration: Registration) -> Path:
 
 
 def _made(forge: "Forge", source: Source) -> Registration:
-    """Make users, repository and hook, or reuse those that a dead process made."""
-    forge.add_user(source.person)
+    """Make users, repository and hook, or take those of a lost registration."""
     forge.add_user(BOT, kind="Bot")
-    full_name = f"{source.person}/{source.name}"
-    if forge.repository(full_name) is None:
-        forge.add_repository(full_name, source=source.path, branch=source.branch)
+    repo = next(iter(forge.store.repositories.all()), None)
+    if repo is None:
+        person = source.person
+        forge.add_user(person)
+        name = f"{person}/{source.name}"
+        repo = forge.add_repository(name, source=source.path, branch=source.branch)
+    full_name = repo.full_name
     forge.grant(full_name, BOT, "write")
+    with forge.store.change():
+        for lost in forge.store.hooks.of(repo.id):  # nobody knows its secret
+            forge.store.hooks.remove(lost)
     secret = secrets.token_hex(32)
     hook = forge.add_hook(full_name, "http://127.0.0.1:9/unset", secret)
     return Registration(
         repository=full_name,
-        branch=source.branch,
-        person=source.person,
-        person_token=forge.add_token(source.person),
+        branch=repo.default_branch,
+        person=repo.owner,
+        person_token=forge.add_token(repo.owner),
         bot_token=forge.add_token(BOT),
         secret=secret,
         hook=hook.id,

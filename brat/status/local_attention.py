@@ -38,12 +38,13 @@ def _common(git_folder: str) -> Path:
 def _configuration(file: Path) -> Iterator[Intervention]:
     if not file.exists():
         return
-    from convoy.config import ConfigError, load  # slow to load
+    from bot.settings.config_file import config_in  # slow to load
+    from convoy.config import ConfigError
 
     try:
-        load(file.read_text(encoding="utf-8"), source=CONFIG)
-    except (ConfigError, OSError, UnicodeDecodeError) as error:
-        yield unusable(str(error) or repr(error))
+        config_in(file, source=CONFIG)
+    except ConfigError as error:
+        yield unusable(str(error))
 
 
 def _daemon(folder: Path) -> Iterator[Intervention]:

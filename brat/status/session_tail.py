@@ -35,9 +35,11 @@ def tail(
         return _from_afar(path, number, convoy, bot, following=following)
     try:
         folder = checkouts.find(path).folder
-        known = registrations.read(folder)
     except BratError:
         raise _on_the_forge(path, number, convoy) from None
+    known = registrations.known(folder)
+    if known is None:
+        raise _on_the_forge(path, number, convoy)
     reader = Reader(registrations.bare_path(folder, known))
     found = live_or_named(reader.read(), convoy)
     task = task_in(found, number)

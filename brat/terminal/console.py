@@ -26,7 +26,12 @@ def _console(*, stderr: bool) -> Console:
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else PIPED_COLUMNS
     return Console(
-        stderr=stderr, soft_wrap=True, highlight=False, emoji=False, width=width
+        stderr=stderr,
+        soft_wrap=True,
+        markup=False,  # what is printed is data: paths, titles, a forge's words
+        highlight=False,
+        emoji=False,
+        width=width,
     )
 
 
@@ -36,7 +41,7 @@ err: Final = _console(stderr=True)
 
 def say(line: str) -> None:
     """Say one line to the person."""
-    err.print(line, markup=False)
+    err.print(line)
 
 
 def agrees(question: str) -> bool:
@@ -44,13 +49,13 @@ def agrees(question: str) -> bool:
     if not sys.stdin.isatty():
         say(f"{question} Nobody can be asked here: give --yes.")
         return False
-    err.print(f"{question} Type yes: ", markup=False, end="")
+    err.print(f"{question} Type yes: ", end="")
     return sys.stdin.readline().strip().lower() == "yes"
 
 
 def fail(line: str) -> None:
     """Say what went wrong."""
-    err.print(f"brat: {line}", markup=False)
+    err.print(f"brat: {line}")
 
 
 def write(text: str) -> None:

@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from convoy.config.engine_section import EngineTable, Table
-from convoy.config.schema_faults import field_faults, syntax_fault
+from convoy.config.schema_faults import encoding_fault, field_faults, syntax_fault
 from convoy.config.sections import (
     BudgetTable,
     CiTable,
@@ -141,16 +141,21 @@ class Config(Table):
         }
 
 
-def load(text: str, *, source: str) -> Config:
+def load(text: str | bytes, *, source: str) -> Config:
     """Read the text of a configuration file; an empty one gives all defaults.
 
     Args:
-        text: TOML 1.0.
+        text: TOML 1.0, which is UTF-8 where it is bytes.
         source: what the messages call the file, such as `.brat/config.toml`.
 
     Raises:
         ConfigError: it is no TOML, or has unknown keys or values that are not allowed.
     """
+    if isinstance(text, bytes):
+        try:
+            text = text.decode()
+        except UnicodeDecodeError as error:
+            raise ConfigError(encoding_fault(source, error)) from error
     text = text.removeprefix("\ufeff")
     try:
         table = tomllib.loads(text)

@@ -26,6 +26,19 @@ _TUPLE = re.compile(r"\(('.*?'),?\)")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
+def encoding_fault(source: str, error: UnicodeDecodeError) -> str:
+    """Return the line about bytes that are no UTF-8, as TOML always is.
+
+    https://toml.io/en/v1.0.0#spec
+    """
+    line = error.object.count(b"\n", 0, error.start) + 1
+    byte = error.object[error.start]
+    return (
+        f"{source}: line {line}: this is not UTF-8 text (byte 0x{byte:02x}); "
+        "TOML is always UTF-8: save the file in that encoding"
+    )
+
+
 def syntax_fault(source: str, text: str, error: Exception) -> str:
     """Return the line about a text that is no TOML.
 

@@ -1,0 +1,120 @@
+"""Files and refs that somebody broke: one sentence each, and nothing is changed."""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.world.local_rules import bare_of
+from tests.world.terminal import Terminal, contents
+from tests.world.words import project
+
+pytestmark = pytest.mark.timeout(300)
+CONFIG = ".brat/config.toml"
+REGISTRATION = ".git/brat/registration.json"
+START = "brat mayor start --task Anything"
+MOVED = "move it away and run `brat init`, which writes it anew"
+BROKEN: dict[str, tuple[Callable[[Terminal], object], tuple[str, ...], str]] = {
+    "configuration in Latin-1": (
+        lambda at: written(at, CONFIG, b'# \xfc\n\n[engine.default]\ntype = "\xfc"\n'),
+        (START, "brat doctor"),
+        f"{CONFIG}: line 1: this is not UTF-8 text (byte 0xfc); TOML is always UTF-8",
+    ),
+    "configuration as a folder": (
+        lambda at: (at.cwd / CONFIG).mkdir(parents=True),
+        ("brat config check",),
+        f"{CONFIG}: this is a folder; it has to be a file, so move the folder",
+    ),
+    "empty registration": (
+        lambda at: written(at, REGISTRATION, b""),
+        ("brat status", "brat init", "brat doctor"),
+        f"{REGISTRATION} cannot be read: Input data was truncated, {{}}; {MOVED}",
+    ),
+    "registration cut off": (
+        lambda at: written(at, REGISTRATION, b'{"repository": "pat/project"}'),
+        (START,),
+        f"{REGISTRATION} cannot be read: Object missing required field `branch`, {{}}",
+    ),
+    "registration as a folder": (
+        lambda at: (at.cwd / REGISTRATION).mkdir(),
+        ("brat session tail 1",),
+        f"{REGISTRATION} cannot be read: Is a directory; {MOVED}",
+    ),
+}
+
+
+def written(terminal: Terminal, name: str, content: bytes) -> None:
+    file = terminal.cwd / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(content)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    at = project(tmp_path, None)
+    at.done("brat init")
+    return at
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_broken_file_is_one_sentence(terminal: Terminal, how: str) -> None:
+    spoil, lines, sentence = BROKEN[how]
+    if "registration" in how:
+        (terminal.cwd / REGISTRATION).unlink()
+    spoil(terminal)
+    before = contents(terminal.cwd)
+
+    for line in lines:
+        said = terminal.type(line)
+
+        assert said.status == 1, line
+        assert "Traceback" not in said.err
+        assert sentence.format("so it is cut off or was changed by hand") in said.err
+    assert contents(terminal.cwd) == before
+
+
+def test_a_registration_is_written_anew_beside_its_log(terminal: Terminal) -> None:
+    bare = bare_of(terminal)
+    (terminal.cwd / REGISTRATION).unlink()
+    terminal.done("git config user.name 'Somebody Else'")
+
+    terminal.done("brat init")
+
+    assert bare_of(terminal) == bare
+
+
+@pytest.mark.parametrize("kind", ["blob", "tree", "tag"])
+def test_a_ref_that_is_no_log_is_said(terminal: Terminal, kind: str) -> None:
+    bare = shlex.quote(str(bare_of(terminal)))
+    terminal.done(f"git -C {bare} tag -a -m away away")
+    names = {"blob": "HEAD:pyproject.toml", "tree": "HEAD^{tree}", "tag": "away"}
+    target = terminal.done(f"git -C {bare} rev-parse {names[kind]}")
+    terminal.done(f"git -C {bare} update-ref refs/grite/wal {target}")
+    before = contents(terminal.cwd)
+
+    started, shown = terminal.type(START), terminal.type("brat status")
+
+    for said in (started, shown):
+        assert said.status == 1
+        assert f"points at a {kind} ({target[:10]}), so it is no log" in said.err
+    assert contents(terminal.cwd) == before
+    terminal.done(shown.err.rpartition("remove it with: ")[2].strip())
+    assert "no convoy yet" in terminal.type("brat status").err
+
+
+def test_brackets_are_not_read_as_markup(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path / "a[" / "x] [bold] ü", tmp_path / "home")
+    terminal.cwd.mkdir(parents=True)
+    terminal.programs.mkdir(parents=True)
+    terminal.done("git init --quiet")
+    terminal.done("git config user.email pat@example.org")
+    terminal.done("git config user.name Pat")
+    terminal.done("git commit --quiet --allow-empty --message=First")
+
+    init = terminal.type("brat init")
+    terminal.done("brat lock acquire 'path:[/x] [bold]'")
+
+    assert init.status == 0, init.err
+    assert str(terminal.cwd) in init.err
+    assert "path:[/x] [bold]" in terminal.done("brat lock status")
