@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from bot.context.alone import tried
 from bot.context.bot_context import BotContext
-from bot.loop import pull_look
+from bot.roles import pull_look
 from convoy.model.set_aside import check_item, look_item, run_item
 from convoy.readiness.landing import candidates
 from convoy.readiness.observed import Checks, Observed, Run, judge, may_turn

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 from bot.context.alone import alone
 from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
-from bot.roles import calling, deacon, dispatch, handin, mayor, refinery
+from bot.roles import by_hand, calling, deacon, dispatch, handin, mayor, refinery
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from convoy.events.set_asides import SetItemAside, TakeItemUp
+from convoy.events.taken_out_work import TakeBackWork
 from convoy.model.set_aside import convoy_item
 from convoy.owed.action_items import item_of
 from convoy.owed.actions import (
@@ -42,6 +43,8 @@ from convoy.owed.actions import (
     Split,
     Staged,
     Sweep,
+    TakeBack,
+    TakeOut,
     TakeUp,
     Try,
     role_of,
@@ -148,10 +151,16 @@ async def _may_still(
     match action:
         case Begin():
             return await may_start(context, draft, action, known)
+        case Align():
+            return await by_hand.is_wanted(context, draft, action.convoy)
         case Land():
-            return await may_land(context, draft, action)
+            return await by_hand.is_wanted(
+                context, draft, action.convoy
+            ) and await may_land(context, draft, action)
         case LandConvoy():
-            return await convoy_may_land(context, draft, action)
+            return await by_hand.is_wanted(
+                context, draft, action.convoy
+            ) and await convoy_may_land(context, draft, action)
         case _:
             return True
 
@@ -205,6 +214,10 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             dispatch.defer(draft, action)
         case Block():
             refinery.block(draft, action)
+        case TakeOut():
+            by_hand.take_out(draft, action)
+        case TakeBack():
+            draft.submit(TakeBackWork(convoy=action.convoy, task=action.task))
         case Pause():
             dispatch.pause(context, draft, action)
         case Call():

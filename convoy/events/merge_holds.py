@@ -14,7 +14,7 @@ from convoy.model.change import change_task
 from convoy.model.state import Convoy, Moment, State, Task
 
 
-def _part(convoy: Convoy, task: int, **fields: Any) -> Convoy:  # noqa: ANN401
+def change_part(convoy: Convoy, task: int, **fields: Any) -> Convoy:  # noqa: ANN401
     """Change a task, or with 0 the convoy; both have the fields of a hold."""
     if not task:
         return replace(convoy, **fields)
@@ -31,7 +31,9 @@ class MergeWithdrawn(ConvoyEvent, frozen=True, kw_only=True, tag="merge.withdraw
         return f"{self.by} took {subject(self.task)} out of the merge queue."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return _part(convoy, self.task, withdrawn=True, put_back_by="", candidate=None)
+        return change_part(
+            convoy, self.task, withdrawn=True, put_back_by="", candidate=None
+        )
 
 
 class MergeRequested(ConvoyEvent, frozen=True, kw_only=True, tag="merge.requested"):
@@ -44,7 +46,7 @@ class MergeRequested(ConvoyEvent, frozen=True, kw_only=True, tag="merge.requeste
         return f"{self.by} put {subject(self.task)} into the merge queue."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return _part(convoy, self.task, withdrawn=False, put_back_by=self.by)
+        return change_part(convoy, self.task, withdrawn=False, put_back_by=self.by)
 
 
 class WorkHeld(ConvoyEvent, frozen=True, kw_only=True, tag="work.held"):
@@ -58,7 +60,7 @@ class WorkHeld(ConvoyEvent, frozen=True, kw_only=True, tag="work.held"):
         return f"The label {clause(self.label)} holds {subject(self.task)}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        held = _part(convoy, self.task, held=self.label, candidate=None)
+        held = change_part(convoy, self.task, held=self.label, candidate=None)
         if self.task:
             return held
         tasks = tuple(replace(task, candidate=None) for task in held.tasks)
@@ -74,7 +76,7 @@ class WorkReleased(ConvoyEvent, frozen=True, kw_only=True, tag="work.released"):
         return f"No label holds {subject(self.task)} any more."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return _part(convoy, self.task, held="")
+        return change_part(convoy, self.task, held="")
 
 
 class WithdrawMerge(Command, frozen=True, kw_only=True):
@@ -86,7 +88,7 @@ class WithdrawMerge(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         """Take a pull request out of the merge queue."""
-        part = _held_part(state, self.convoy, self.task)
+        part = held_part(state, self.convoy, self.task)
         if isinstance(part, Refusal):
             return part
         if part.withdrawn:
@@ -103,7 +105,7 @@ class RequestMerge(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         """Put a pull request back into the merge queue."""
-        part = _held_part(state, self.convoy, self.task)
+        part = held_part(state, self.convoy, self.task)
         if isinstance(part, Refusal):
             return part
         if not part.withdrawn:
@@ -120,7 +122,7 @@ class HoldWork(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         """Hold it as long as the label is there."""
-        part = _held_part(state, self.convoy, self.task)
+        part = held_part(state, self.convoy, self.task)
         if isinstance(part, Refusal):
             return part
         if part.held == self.label:
@@ -136,7 +138,7 @@ class ReleaseWork(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         """Let it go on."""
-        part = _held_part(state, self.convoy, self.task)
+        part = held_part(state, self.convoy, self.task)
         if isinstance(part, Refusal):
             return part
         if not part.held:
@@ -144,7 +146,7 @@ class ReleaseWork(Command, frozen=True, kw_only=True):
         return (WorkReleased(convoy=self.convoy, task=self.task),)
 
 
-def _held_part(state: State, name: str, number: int) -> Convoy | Task | Refusal:
+def held_part(state: State, name: str, number: int) -> Convoy | Task | Refusal:
     """Return a task that is not settled, or with 0 the convoy; it has not ended."""
     convoy = live(state, name)
     if isinstance(convoy, Refusal) or number == 0:

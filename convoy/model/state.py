@@ -22,6 +22,7 @@ from convoy.model.records import (
     Usage,
 )
 from convoy.model.set_aside import SetAside, another_try
+from convoy.model.taken_out import TakenOut
 
 TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
 ConvoyState = Literal["planning", "active", "paused", "complete", "failed"]
@@ -88,6 +89,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """Who put it back into the merge queue, and so answers for its landing."""
     held: str = ""
     """The label on its pull request that keeps it from merging."""
+    taken_out: TakenOut | None = None
+    """What a person did to its pull request that took its work out."""
     set_aside: SetAside | None = None
     """Why a step of it was refused or failed, and when it is tried again."""
     runs: tuple[int, ...] = ()
@@ -171,6 +174,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     landing."""
     held: str = ""
     """The label that keeps the whole convoy from starting and merging."""
+    taken_out: TakenOut | None = None
+    """What a person did to its own pull request that keeps it from landing."""
     set_aside: SetAside | None = None
     """Why a step of the whole convoy was refused or failed."""
     comment: int | None = None

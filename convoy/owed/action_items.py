@@ -25,6 +25,8 @@ from convoy.owed.actions import (
     Split,
     Staged,
     Sweep,
+    TakeBack,
+    TakeOut,
     TakeUp,
     Try,
 )
@@ -47,6 +49,8 @@ def item_of(action: Staged) -> str:
             | Choose()
             | Reject()
             | Block()
+            | TakeOut()
+            | TakeBack()
             | Defer()
             | Reorder()
         ):

@@ -5,6 +5,7 @@ from typing import Final, Literal, get_args
 from msgspec import Struct
 
 from convoy.model.state import Intent
+from convoy.model.taken_out import TakenOut
 from convoy.readiness.needs import Need
 from convoy.readiness.reorder import Reorder
 
@@ -131,6 +132,21 @@ class Block(Struct, frozen=True):
     """Whether smaller tasks may do what it cannot."""
 
 
+class TakeOut(Struct, frozen=True):
+    """A person took work out by hand; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+    out: TakenOut
+
+
+class TakeBack(Struct, frozen=True):
+    """A person took work back by hand; task 0 is the convoy itself."""
+
+    convoy: str
+    task: int
+
+
 class Defer(Struct, frozen=True):
     """The task does not start before `until` (unix ms): the day's money is spent."""
 
@@ -225,6 +241,8 @@ Staged = (
     | LandConvoy
     | Reject
     | Block
+    | TakeOut
+    | TakeBack
     | Defer
     | Pause
     | Call
@@ -255,6 +273,8 @@ _ROLES: dict[type[Action], Role] = {
     LandConvoy: "refinery",
     Reject: "refinery",
     Block: "refinery",
+    TakeOut: "refinery",
+    TakeBack: "refinery",
     Defer: "witness",
     Pause: "witness",
     Sweep: "deacon",

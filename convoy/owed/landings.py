@@ -48,7 +48,7 @@ def merges(
     if tip is None or convoy.kept_by or convoy.state not in ("active", "paused"):
         return
     if convoy.settled:
-        if not convoy.withdrawn:
+        if not convoy.withdrawn and convoy.taken_out is None:
             yield from _convoy_merge(convoy, observed, patience, now)
         return
     yield from _trials(convoy, observed, patience, now)

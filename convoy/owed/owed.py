@@ -42,6 +42,7 @@ from convoy.owed.attempts import (
     starts,
     taken_up,
 )
+from convoy.owed.gestures import gestures
 from convoy.owed.landings import merges
 from convoy.owed.patience import Patience
 from convoy.readiness.landing import queue_branches
@@ -84,6 +85,7 @@ def _owed(
     yield from ended_sessions(state, observed, patience, now)
     convoys = tuple(convoy for convoy in state.live() if not convoy.waits_aside)
     for rule in (
+        lambda convoy: gestures(convoy, observed),
         lambda convoy: merges(convoy, observed, patience, now),
         lambda convoy: _foundations(convoy, observed),
         overlooked,

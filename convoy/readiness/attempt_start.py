@@ -74,6 +74,7 @@ def ready(convoy: Convoy, task: Task) -> bool:
         convoy.state == "active"
         and not convoy.kept_by
         and not task.waits_aside
+        and task.taken_out is None
         and task.state == "queued"
         and task.attempt is None
         and not awaited(convoy, task)

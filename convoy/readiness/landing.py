@@ -43,6 +43,8 @@ def kept_by_people(convoy: Convoy, task: Task) -> str:
         return f"the label {task.held} to go"
     if task.set_aside is not None and task.waits_aside:
         return another_try(task.set_aside)
+    if task.taken_out is not None:
+        return task.taken_out.back
     if task.withdrawn:
         return "a person: it was taken out of the merge queue"
     if (lacking := convoy.settings.approvals - len(task.approved_by)) > 0:

@@ -82,7 +82,7 @@ def _refused(state: State, convoy: Convoy) -> Iterator[Need]:
 
 def _unapproved(convoy: Convoy, task: Task) -> str:
     """Return the work that waits only for approvals."""
-    if task.state != "needs-review" or task.held or task.withdrawn:
+    if task.state != "needs-review" or task.held or task.withdrawn or task.taken_out:
         return ""
     if task.work is None or task.pull is None:
         return ""

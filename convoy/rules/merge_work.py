@@ -159,7 +159,8 @@ class LandMerge(Command, frozen=True, kw_only=True):
         if not is_judged(convoy.settings, self.judged):
             return Refusal(f"{self.candidate} was not judged by all that must be green")
         task = convoy.task(self.task)
-        if convoy.kept_by or (task and kept_back(convoy, task)):
+        out = kept_back(convoy, task) if task else convoy.taken_out
+        if convoy.kept_by or out:
             return Refusal(f"{self.candidate} may not land now")
         landed = MergeLanded(
             convoy=convoy.name,

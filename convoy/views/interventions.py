@@ -164,10 +164,23 @@ def _asked(convoy: Convoy) -> Iterator[Intervention]:
     if convoy.withdrawn:
         why = f"pull request #{convoy.pull} was taken out of the merge queue"
         yield Intervention(kind="kept_back", convoy=name, why=why)
+    yield from _taken_out(convoy)
     for task in convoy.tasks:
+        if task.taken_out is not None:
+            continue
         if task.state == "needs-review" and (waits := kept_by_people(convoy, task)):
             why = f"pull request #{task.pull} waits for {waits}"
             yield Intervention(kind="kept_back", convoy=name, task=task.number, why=why)
+
+
+def _taken_out(convoy: Convoy) -> Iterator[Intervention]:
+    """Give what people took out by a gesture on its pull request."""
+    own = ((task.number, task.taken_out) for task in convoy.tasks if not task.settled)
+    for number, out in ((0, convoy.taken_out), *own):
+        if out is not None:
+            why = f"{out.why}: it waits for {out.back}"
+            name = convoy.name
+            yield Intervention(kind="kept_back", convoy=name, task=number, why=why)
 
 
 def _further(convoy: Convoy) -> Iterator[Intervention]:

@@ -44,8 +44,8 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
     if task.state == "needs-review":
         queue = "CI" if task.candidate else "the merge queue"
         return kept_back(convoy, task) or queue
-    if convoy.kept_by:
-        return convoy.kept_by
+    if kept := convoy.kept_by or (task.taken_out and task.taken_out.back):
+        return kept
     if convoy.state == "planning":
         return _PLAN_WAITS[convoy.staged]
     numbers = ", ".join(str(number) for number in unmet(convoy, task))
@@ -143,6 +143,7 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
     found = (
         *((f"the convoy is {convoy.state}",) if convoy.state != "active" else ()),
         *((f"the convoy waits for {convoy.kept_by}",) if convoy.kept_by else ()),
+        *((f"it waits for {task.taken_out.back}",) if task.taken_out else ()),
         *(_needed(convoy, number) for number in unmet(convoy, task)),
         *((f"it waits for {waits}",) if (waits := awaited(convoy, task)) else ()),
         *(("its last session has not ended yet",) if task.attempt else ()),

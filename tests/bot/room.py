@@ -31,7 +31,7 @@ from convoy.rules.end_session import AcceptWork
 from convoy.rules.start_attempt import StartTask
 from grite import git
 from tests.bot.history import History
-from tests.world.forge import AUTHOR, make_source
+from tests.world.forge import AUTHOR, Checkout, make_source
 
 NAME = "do-it-1"
 REPO = "you/app"
@@ -108,6 +108,14 @@ class Room:
             url = f"{self.loop.context.settings.api_url}/repos/{REPO}/{path}"
             answer = await client.request(method, url, json=body, headers=headers)
         assert answer.is_success, answer.text
+
+    async def push(self, refspec: str, by: str = "you") -> None:
+        """Let somebody push from the bot's commits, such as `:refs/heads/gone`."""
+        settings = self.loop.context.settings
+        remote = f"{settings.git_url}/{REPO}.git"
+        person = Checkout(settings.folder, self.forge.add_token(by))
+        mirror = str(self.loop.context.mirror.path)
+        await person.git("-C", mirror, "push", "--quiet", remote, refspec)
 
     def spoken(self) -> list[str]:
         """Return every comment there is, oldest first."""

@@ -12,10 +12,12 @@ from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, Withd
 from convoy.events.pausing import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
 from convoy.events.plan_edits import RankConvoy
 from convoy.events.set_asides import SetItemAside, TakeItemUp
+from convoy.events.taken_out_work import TakeBackWork, TakeOutWork
 from convoy.events.task_messages import NoteHeard, TellTask
 from convoy.model.notes import Left
 from convoy.model.records import EngineSpec, Finding, Report
 from convoy.model.set_aside import convoy_item, look_item, task_item
+from convoy.model.taken_out import TakenOut
 from convoy.rules.call_people import CallPeople
 from convoy.rules.end_session import (
     AcceptNothing,
@@ -113,6 +115,8 @@ def steered() -> Rules:
         ),
         WithdrawMerge(convoy=NAME, task=1, by="bea"),
         RequestMerge(convoy=NAME, task=1, by="bea"),
+        TakeOutWork(convoy=NAME, task=1, out=TakenOut(gesture="closed", pull=11)),
+        TakeBackWork(convoy=NAME, task=1),
         ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="eve"),
         VoidApproval(convoy=NAME, task=1, by="eve", why="eve may not write"),
         ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="bea"),

@@ -1,0 +1,146 @@
+"""A person's no on a pull request: closed, its branch deleted, its base changed.
+
+Told by a delivery, found by a sweep, or seen only by the look before a landing.
+"""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import pytest
+
+from convoy.events.merge_holds import RequestMerge, WithdrawMerge
+from convoy.model import ids
+from convoy.rules.stop_task import DropTask
+from convoy.views.document import state_document
+from tests.bot.room import NAME, Room, room
+
+APPROVED = "[refinery]\nrequire_ci = false\napprovals = 1\n"
+FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
+BASE, BRANCH = ids.base_branch(NAME), ids.task_branch(NAME, 1)
+Does = Callable[[Room, int], Awaitable[None]]
+
+
+async def close(here: Room, pull: int) -> None:
+    await here.asked("PATCH", f"pulls/{pull}", {"state": "closed"})
+
+
+async def reopen(here: Room, pull: int) -> None:
+    await here.asked("PATCH", f"pulls/{pull}", {"state": "open"})
+
+
+async def delete_branch(here: Room, _: int) -> None:
+    await here.push(f":refs/heads/{BRANCH}")
+
+
+async def restore_branch(here: Room, pull: int) -> None:
+    work = here.task(1).work
+    assert work is not None
+    await here.push(f"{work.commit}:refs/heads/{BRANCH}")
+    await reopen(here, pull)
+
+
+async def change_base(here: Room, pull: int) -> None:
+    await here.asked("PATCH", f"pulls/{pull}", {"base": "main"})
+
+
+async def change_base_back(here: Room, pull: int) -> None:
+    await here.asked("PATCH", f"pulls/{pull}", {"base": BASE})
+
+
+GESTURES = {
+    "closed": (close, reopen, "Reopen this pull request"),
+    "branch": (delete_branch, restore_branch, "Restore the branch"),
+    "base": (change_base, change_base_back, "Change the base back"),
+}
+
+
+async def swept(here: Room) -> None:
+    """Let the bot look at everything, as it does from time to time."""
+    here.loop.wake.all()
+    await here.loop.tick()
+
+
+async def approve(here: Room, head: str) -> None:
+    command = f"/brat approve {head}"
+    await here.said(command, by=here.let_in("bea"), on=here.pull(1))
+
+
+def called(here: Room, sentence: str) -> int:
+    """Return how often people were told something."""
+    return sum(sentence in body for body in here.spoken())
+
+
+@pytest.mark.parametrize("gesture", GESTURES)
+@pytest.mark.parametrize("found_by", ["delivery", "sweep", "landing"])
+async def test_what_a_person_takes_out_does_not_land_until_it_is_taken_back(
+    tmp_path: Path, gesture: str, found_by: str
+) -> None:
+    out, back, sentence = GESTURES[gesture]
+    async with room(tmp_path, APPROVED, delivered=found_by == "delivery") as here:
+        head = await here.worked(1, FILES)
+        pull = here.pull(1)
+        await out(here, pull)
+        if found_by == "delivery":
+            await here.until(lambda: here.task(1).taken_out is not None)
+        elif found_by == "sweep":
+            await swept(here)
+        await approve(here, head)
+        await swept(here)
+
+        taken_out = here.task(1).taken_out
+        assert taken_out is not None
+        assert (taken_out.gesture, taken_out.pull) == (gesture, pull)
+        assert here.task(1).state == "needs-review"
+        assert here.tip(BASE) == here.tip("main")
+        assert called(here, sentence) == 1
+        assert any(taken_out.why in each for each in kept_back(here))
+
+        await back(here, pull)
+        await swept(here)
+        await here.until(lambda: here.task(1).state == "merged")
+        assert here.task(1).taken_out is None
+        assert called(here, sentence) == 1
+
+
+def kept_back(here: Room) -> list[str]:
+    """Return why status says that things wait for people."""
+    context = here.loop.context
+    waits = state_document(context.mirror.state, context.clock())["interventions"]
+    return [each["why"] for each in waits if each["kind"] == "kept_back"]
+
+
+async def test_a_convoy_whose_own_pull_request_is_closed_does_not_land(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, "[refinery]\nrequire_ci = false\n") as here:
+        before = here.tip("main")
+        await here.do(
+            WithdrawMerge(convoy=NAME, task=0, by="you"),
+            DropTask(convoy=NAME, task=2, why="not wanted"),
+        )
+        await here.worked(1, FILES)
+        pull = here.convoy.pull
+        assert pull is not None
+        await close(here, pull)
+        await here.do(RequestMerge(convoy=NAME, task=0, by="you"))
+        await swept(here)
+
+        assert here.convoy_state() == "active"
+        assert here.tip("main") == before
+        assert called(here, "The convoy is out of the merge queue") == 1
+        await reopen(here, pull)
+        await swept(here)
+        assert here.convoy_state() == "complete"
+
+
+async def test_a_pull_request_that_closes_as_its_work_lands_is_nobodys_no(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, APPROVED, delivered=True) as here:
+        head = await here.worked(1, FILES)
+        await approve(here, head)
+        await here.until(lambda: here.task(1).state == "merged")
+        await swept(here)
+
+        assert here.task(1).taken_out is None
+        assert called(here, "out of the merge queue") == 0
