@@ -1,4 +1,6 @@
-"""GraphQL in tests: the mutations that the tests' forge knows."""
+"""GraphQL in tests: documents for the tests' forge, and its whole answers."""
+
+from collections.abc import Mapping
 
 from tests.world.forge import Json, Town
 
@@ -8,14 +10,28 @@ async def mutate(
 ) -> Json:
     """Send a mutation, and return the whole answer."""
     kind = f"{name[0].upper()}{name[1:]}Input"
-    asked = {
-        "query": f"mutation($in: {kind}!) {{ {name}(input: $in) {{ __typename }} }}",
-        "variables": {"in": given},
-    }
+    asked = f"mutation($in: {kind}!) {{ {name}(input: $in) {{ {_SHOWN[name]} }} }}"
+    return await query(here, asked, {"in": given}, by=by)
+
+
+async def query(
+    here: Town,
+    document: str,
+    variables: Mapping[str, object] | None = None,
+    by: str = "bot",
+) -> Json:
+    """Send a document, and return the whole answer."""
     answer = await here.client.post(
         f"{here.url}/api/graphql",
-        json=asked,
+        json={"query": document, "variables": dict(variables or {})},
         headers={"Authorization": f"Bearer {here.tokens[by]}"},
     )
     assert answer.status_code == 200, answer.text
     return answer.json()
+
+
+_SHOWN = {
+    "closeIssue": "clientMutationId",
+    "deleteIssue": "repository { id }",
+    "transferIssue": "issue { number }",
+}

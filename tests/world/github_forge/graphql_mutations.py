@@ -1,0 +1,75 @@
+"""GraphQL's entry points: its queries and its mutations.
+
+https://docs.github.com/graphql/reference/mutations
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tests.world.github_forge.graphql_nodes import (
+    AccountNode,
+    IssueNode,
+    PullNode,
+    RepositoryNode,
+    account,
+)
+from tests.world.github_forge.graphql_viewer import Failed, Viewer
+from tests.world.github_forge.issue_removal import delete_issue, transfer_issue
+
+Asked = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Root:
+    """What a document starts from."""
+
+    _viewer: Viewer
+
+    # --- queries ------------------------------------------------------------------
+
+    def viewer(self) -> AccountNode:
+        """Return who asks."""
+        return account(self._viewer.caller.user)
+
+    def repository(
+        self, owner: str, name: str, *, follow_renames: bool = True
+    ) -> RepositoryNode:
+        """Return a repository by its name; none is ever renamed here."""
+        del follow_renames
+        found = self._viewer.repository(f"{owner}/{name}")
+        return RepositoryNode(self._viewer, found)
+
+    def node(self, node: str) -> RepositoryNode | IssueNode | PullNode:
+        """Return whatever has a global id."""
+        try:
+            return PullNode(self._viewer, *self._viewer.pull_node(node))
+        except Failed:
+            pass
+        try:
+            return IssueNode(self._viewer, self._viewer.issue_node(node)[1])
+        except Failed:
+            return RepositoryNode(self._viewer, self._viewer.repository_node(node))
+
+    # --- mutations ----------------------------------------------------------------
+
+    def delete_issue(self, asked: Asked) -> Asked:
+        """Delete an issue, which takes an admin."""
+        viewer = self._viewer
+        repo, issue = viewer.issue_node(asked["issue_id"])
+        viewer.need(repo, "admin", "issues", "administration")
+        delete_issue(viewer.service, viewer.caller.user, issue)
+        return _done(asked, repository=RepositoryNode(viewer, repo))
+
+    def transfer_issue(self, asked: Asked) -> Asked:
+        """Move an issue to another repository."""
+        viewer = self._viewer
+        repo, issue = viewer.issue_node(asked["issue_id"])
+        target = viewer.repository_node(asked["repository_id"])
+        for each in (repo, target):
+            viewer.need(each, "write", "issues")
+        moved = transfer_issue(viewer.service, viewer.caller.user, issue, target)
+        return _done(asked, issue=IssueNode(viewer, moved))
+
+
+def _done(asked: Asked, **more: object) -> Asked:
+    return {"client_mutation_id": asked.get("client_mutation_id"), **more}

@@ -1,0 +1,285 @@
+"""What GraphQL shows: repositories, refs, issues and pull requests, field by field.
+
+https://docs.github.com/graphql/reference/objects
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from brat.forge.resources.account_resource import User
+from brat.forge.resources.issue_resource import Issue
+from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.service.rule_bindings import protection_of
+from brat.forge.storage.git_storage import Bare
+from brat.forge.wire.urls import node_id
+from tests.world.github_forge.graphql_rules import RefUpdateRule, ref_update_rule
+from tests.world.github_forge.graphql_viewer import Failed, Viewer
+from tests.world.github_forge.review_decisions import review_decision
+
+HEADS: Final = "refs/heads/"
+
+
+@dataclass(frozen=True)
+class AccountNode:
+    """A person, or a bot."""
+
+    kind: str
+    id: str
+    login: str
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """The files of a commit."""
+
+    oid: str
+    kind: str = "Tree"
+
+    @property
+    def id(self) -> str:
+        """Its global id."""
+        return node_id(self.kind, self.oid)
+
+
+@dataclass(frozen=True)
+class CommitNode:
+    """A commit."""
+
+    bare: Bare
+    oid: str
+    kind: str = "Commit"
+
+    @property
+    def id(self) -> str:
+        """Its global id."""
+        return node_id(self.kind, self.oid)
+
+    def tree(self) -> TreeNode:
+        """Return its files."""
+        found = self.bare.commit(self.oid)
+        assert found is not None
+        return TreeNode(str(found.tree_id))
+
+
+@dataclass(frozen=True)
+class RefNode:
+    """A branch or a tag."""
+
+    viewer: Viewer
+    repo: Repository
+    full_name: str
+    oid: str
+    kind: str = "Ref"
+
+    @property
+    def prefix(self) -> str:
+        """What its name starts with, up to the second slash."""
+        return "/".join(self.full_name.split("/")[:2]) + "/"
+
+    @property
+    def name(self) -> str:
+        """Its name without that."""
+        return self.full_name.removeprefix(self.prefix)
+
+    @property
+    def id(self) -> str:
+        """Its global id."""
+        return node_id(self.kind, f"{self.repo.id}:{self.full_name}")
+
+    def target(self) -> CommitNode:
+        """Return what it points at."""
+        return CommitNode(self.viewer.service.forge.bare(self.repo), self.oid)
+
+    def ref_update_rule(self) -> RefUpdateRule | None:
+        """Return a branch's own protection, as it binds the viewer."""
+        forge = self.viewer.service.forge
+        if self.prefix != HEADS:
+            return None
+        kept = protection_of(forge, self.repo, self.name)
+        if kept is None:
+            return None
+        return ref_update_rule(kept, forge.role(self.repo, self.viewer.caller.user))
+
+
+@dataclass(frozen=True)
+class IssueNode:
+    """An issue."""
+
+    viewer: Viewer
+    issue: Issue
+    kind: str = "Issue"
+
+    @property
+    def id(self) -> str:
+        """Its global id."""
+        return node_id(self.kind, self.issue.id)
+
+    @property
+    def number(self) -> int:
+        """Its number."""
+        return self.issue.number
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return self.issue.title
+
+    def last_edited_at(self) -> str | None:
+        """Return when its text was last edited."""
+        return self.viewer.edits.last(self.issue.id)
+
+
+@dataclass(frozen=True)
+class PullNode:
+    """A pull request."""
+
+    viewer: Viewer
+    repo: Repository
+    pull: Pull
+    kind: str = "PullRequest"
+
+    def __getattr__(self, name: str) -> object:
+        """Return a field that the record has under another name."""
+        if name not in _PULL:
+            raise AttributeError(name)
+        return getattr(self.pull, _PULL[name])
+
+    @property
+    def id(self) -> str:
+        """Its global id."""
+        return node_id(self.kind, self.pull.id)
+
+    @property
+    def title(self) -> str:
+        """Its title."""
+        return self._issue.title
+
+    @property
+    def state(self) -> str:
+        """Open, closed or merged."""
+        return "MERGED" if self.merged else self._issue.state.upper()
+
+    @property
+    def merged(self) -> bool:
+        """Whether it is merged."""
+        return self.pull.merged_at is not None
+
+    def merge_commit(self) -> CommitNode | None:
+        """Return the commit that merged it."""
+        sha = self.pull.merge_commit
+        bare = self.viewer.service.forge.bare(self.repo)
+        return CommitNode(bare, sha) if sha is not None else None
+
+    def merged_by(self) -> AccountNode | None:
+        """Return who merged it."""
+        by = self.pull.merged_by
+        return account(self.viewer.service.renderer.who(by)) if by is not None else None
+
+    def mergeable(self) -> str:
+        """Return whether it merges cleanly."""
+        return {True: "MERGEABLE", False: "CONFLICTING", None: "UNKNOWN"}[
+            self._mergeable()[0]
+        ]
+
+    def merge_state_status(self) -> str:
+        """Return what stands against its merge."""
+        return self._mergeable()[1].upper()
+
+    def review_decision(self) -> str | None:
+        """Return what its reviews say, where reviews are asked for."""
+        return review_decision(self.viewer.service.forge, self.repo, self.pull)
+
+    def is_in_merge_queue(self) -> bool:
+        """Return whether it is in a queue."""
+        return False
+
+    @property
+    def _issue(self) -> Issue:
+        return self.viewer.service.forge.issue_of(self.pull)
+
+    def _mergeable(self) -> tuple[bool | None, str]:
+        merges = self.viewer.service.merges
+        return merges.mergeable(self.repo, self.pull, self._issue)
+
+
+_PULL: Final = {
+    "base_ref_name": "base",
+    "base_ref_oid": "base_sha",
+    "head_ref_name": "head",
+    "head_ref_oid": "head_sha",
+    "is_draft": "draft",
+    "merged_at": "merged_at",
+    "number": "number",
+}
+
+
+@dataclass(frozen=True)
+class RepositoryNode:
+    """A repository."""
+
+    viewer: Viewer
+    repo: Repository
+    kind: str = "Repository"
+
+    def __getattr__(self, name: str) -> object:
+        """Return whether a method of merging is allowed."""
+        if name not in _METHODS:
+            raise AttributeError(name)
+        return _METHODS[name] in self.repo.settings.merge_methods
+
+    @property
+    def id(self) -> str:
+        """Its global id."""
+        return node_id(self.kind, self.repo.id)
+
+    @property
+    def is_archived(self) -> bool:
+        """Whether nobody writes to it any more."""
+        return self.repo.archived
+
+    @property
+    def name_with_owner(self) -> str:
+        """Its full name."""
+        return self.repo.full_name
+
+    def ref(self, qualified_name: str) -> RefNode | None:
+        """Return a ref by its full name, or a branch by its own."""
+        bare = self.viewer.service.forge.bare(self.repo)
+        for name in (qualified_name, HEADS + qualified_name):
+            sha = bare.ref(name) if name.startswith("refs/") else None
+            if sha is not None:
+                return RefNode(self.viewer, self.repo, name, sha)
+        return None
+
+    def issue(self, number: int) -> IssueNode:
+        """Return an issue by its number."""
+        found = self._numbered(number, "Issue")
+        return IssueNode(self.viewer, found)
+
+    def pull_request(self, number: int) -> PullNode:
+        """Return a pull request by its number."""
+        found = self._numbered(number, "PullRequest")
+        pull = self.viewer.service.forge.store.pulls.get(found.id)
+        assert pull is not None
+        return PullNode(self.viewer, self.repo, pull)
+
+    def _numbered(self, number: int, kind: str) -> Issue:
+        for one in self.viewer.service.forge.store.issues.of(self.repo.id):
+            if one.number == number and one.pull == (kind == "PullRequest"):
+                return one
+        article = "an" if kind == "Issue" else "a"
+        said = f"Could not resolve to {article} {kind} with the number of {number}."
+        raise Failed("NOT_FOUND", said)
+
+
+_METHODS: Final = {
+    "merge_commit_allowed": "merge",
+    "rebase_merge_allowed": "rebase",
+    "squash_merge_allowed": "squash",
+}
+
+
+def account(who: User) -> AccountNode:
+    """Return an account."""
+    return AccountNode(who.kind, node_id(who.kind, who.id), who.login)
