@@ -117,9 +117,17 @@ class GitHub:
         enough = _RIGHTS[_RIGHTS.index(right) :]
         return answer.permission in enough or answer.role_name in enough
 
-    async def open_issue(self, title: str, body: str) -> int:
-        """Open an issue and return its number; a second call opens another."""
-        content = {"title": title, "body": body}
+    async def open_issue(
+        self, title: str, body: str, labels: tuple[str, ...] = ()
+    ) -> int:
+        """Open an issue with its labels, and return its number; a repeat opens another.
+
+        A forge drops the labels of those who may not set any.
+        Source: https://docs.github.com/rest/issues/issues#create-an-issue
+        """
+        content = {"title": title, "body": body} | (
+            {"labels": labels} if labels else {}
+        )
         url = f"{self._repo}/issues"
         return (await self._rest.make(payloads.Numbered, url, content)).number
 
@@ -149,6 +157,13 @@ class GitHub:
         """Return the open issues (no pull requests) that carry `label`."""
         named = quote(label, safe="")
         url = f"{self._repo}/issues?state=open&per_page=100&labels={named}"
+        found = self._rest.each(payloads.Issue, url)
+        return [issue async for issue in found if issue.pull_request is None]
+
+    async def issues_by(self, login: str) -> list[payloads.Issue]:
+        """Return the open issues (no pull requests) that somebody opened."""
+        by = quote(login, safe="")
+        url = f"{self._repo}/issues?state=open&per_page=100&creator={by}"
         found = self._rest.each(payloads.Issue, url)
         return [issue async for issue in found if issue.pull_request is None]
 

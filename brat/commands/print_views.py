@@ -45,24 +45,29 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
         BratError: there is no log here, or no such convoy.
     """
     reader = Reader(log_repository(path))
+
+    def seen() -> RenderableType:
+        state = reader.read()
+        return looked(state, reader.faults, convoy, here(path, state))
+
     if watch:
-        live_screen.watch(
-            lambda: looked(reader.read(), reader.faults, convoy, here(path))
-        )
+        live_screen.watch(seen)
     state = reader.read()
     shown = _shown(state, convoy)
     if watch:
         pass  # the person has seen enough
     elif as_json:
-        whole = document.state_document(state, wall_clock(), reader.faults, here(path))
+        local = here(path, state)
+        whole = document.state_document(state, wall_clock(), reader.faults, local)
         names = {each.name for each in shown}
         whole["convoys"] = [each for each in whole["convoys"] if each["name"] in names]
         _write(whole)
-    elif shown:
-        out.print(looked(state, reader.faults, convoy, here(path)))
     else:
-        out.print(Group(*status_screen.waiting(here(path))), end="")
-        say(NOTHING_YET)
+        local = here(path, state)
+        if (screen := looked(state, reader.faults, convoy, local)) != NOTHING_YET:
+            out.print(screen)
+        if not shown and not any(each.issue for each in local):
+            say(NOTHING_YET)
     return BLOCKED if blocked(shown) else OK
 
 
@@ -104,12 +109,12 @@ def looked(
 ) -> RenderableType:
     """Return what people see of a repository: live convoys and the last that ended."""
     shown = _shown(state, convoy)
-    if not shown:
-        return NOTHING_YET
     ended = [each for each in shown if each.ended]
     older = {each.name for each in ended[:-ENDED_SHOWN]}
     newer = tuple(each for each in shown if each.name not in older)
     whole = status_screen.state_screen(newer, state, wall_clock(), faults, local)
+    if not whole.renderables:
+        return NOTHING_YET
     if older:
         more = f"{len(older)} more have ended; see: brat convoy list"
         return Group(Text(more, style="dim"), whole)

@@ -9,6 +9,7 @@ from typing import Final
 from bot.settings.bot_settings import ROLES
 from brat.commands.init_repository import init, without_ci
 from brat.local import local_mode, run_roles
+from brat.local.asked_issue import asked
 from brat.local.local_mode import Local, serving
 from brat.repository import (
     checkout as checkouts,
@@ -20,10 +21,9 @@ from convoy.config import Config
 from convoy.model.state import Convoy
 from convoy.owed.actions import Role
 from convoy.text.duration import seconds
-from convoy.text.plaintext import shortened
 from convoy.views.document import convoy_document
 
-TITLE_CHARS: Final = 72
+_FOUND: Final = "issue #{issue} asks for the same and has no convoy yet: it goes on"
 TIMEOUT: Final = "2h"
 """How long a whole run may take when no timeout is given."""
 
@@ -82,11 +82,15 @@ async def _start(
         context = here.loop.context
         plan_only = how.plan_only or context.settings.plan_only
         context.settings = context.settings.model_copy(update={"plan_only": plan_only})
-        issue = await _open_issue(here, text, how.comment)
-        say(f"opened issue #{issue}")
+        found = await asked(here, text, how.comment)
+        issue = found.issue
+        say(f"opened issue #{issue}" if found.opened else _FOUND.format(issue=issue))
         try:
             async with asyncio.timeout(limit_s):
                 await run_roles.until_done(here, also_locked=how.headless)
+        except asyncio.CancelledError:  # by Ctrl-C
+            say(f"issue #{issue} stays; go on with it by: brat up")
+            raise
         except TimeoutError:
             say(f"not done after {limit_s:g} s; what is done is kept: brat status")
             await _stop_sessions(here)
@@ -103,21 +107,6 @@ async def _start(
         if how.plan_only:
             say(f"nothing starts before: brat convoy approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status
-
-
-async def _open_issue(here: Local, text: str, comment: str) -> int:
-    """Open an issue as the person and ask for its convoy, as one would on GitHub."""
-    first, _, _ = text.strip().partition("\n")
-    title = shortened(first.removeprefix("- [ ] "), TITLE_CHARS)
-    label = here.loop.context.settings.label
-    async with local_mode.person(here.url, here.known) as github:
-        issue = await github.open_issue(title, text)
-        if comment:
-            await github.say(issue, comment)
-        else:
-            await github.relabel(issue, {label}, set())
-    here.loop.wake.all()
-    return issue
 
 
 async def _stop_sessions(here: Local) -> None:

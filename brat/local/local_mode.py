@@ -29,6 +29,7 @@ from brat.local.forge_process import ServeOptions, served
 from brat.local.model_keys import model_keys
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
+from brat.repository.labelled_issues import LABEL
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, Registration
 from brat.terminal.console import Tell
@@ -75,6 +76,7 @@ def bot_settings(
         token=known.bot_token,
         secret=known.secret,
         folder=folder / BOT_FOLDER,
+        label=LABEL,
         roles=roles,
         push_gap_s=0,
         settle_s=0,

@@ -11,6 +11,7 @@ from bot.loop.loop import Loop
 from bot.serving import bot_service
 from brat.local.local_mode import Local, configuration, serving
 from brat.repository.checkout import Checkout, require_programs
+from brat.repository.labelled_issues import labelled_issues
 from brat.terminal.console import Tell
 from convoy.config import Config
 from convoy.kinds.relations import is_done, is_stopped
@@ -22,12 +23,15 @@ from convoy.owed.owed import owed_actions
 from convoy.readiness.attempt_start import kept_by_leases, must_wait, startable
 from convoy.text.nearest import did_you_mean
 from convoy.views.reasons import holding
+from convoy.views.unread_issues import unread
 from grite.errors import BratError, Unavailable
 from runner import engines
 
 OK: Final = 0
 BLOCKED: Final = 1
 TIMED_OUT: Final = 3
+
+_ALL_ROLES: Final = "brat up"
 
 Work = Callable[[Local], Awaitable[None]]
 
@@ -150,8 +154,13 @@ def report(local: Local) -> int:
     """Say what to do next; return 1 when something is blocked, failed or refused."""
     stuck = _stuck(local)
     local.sync.tell_landed()
-    if command := next_command(local.loop, local.loop.context.mirror.state):
-        local.tell(f"next: {command}")
+    state = local.loop.context.mirror.state
+    waiting = [*unread(labelled_issues(local.checkout.folder), state, (_ALL_ROLES,))]
+    for each in waiting:
+        local.tell(each.why)
+    command = next_command(local.loop, state)
+    if command or any(each.commands for each in waiting):
+        local.tell(f"next: {command or _ALL_ROLES}")
     return BLOCKED if stuck else OK
 
 
@@ -189,7 +198,7 @@ def next_command(loop: Loop, state: State) -> str | None:
     for action in owed:
         role = role_of(action)
         if role is not None and not isinstance(action, Show):
-            return f"brat {role} run" if role != "mayor" else "brat up"
+            return f"brat {role} run" if role != "mayor" else _ALL_ROLES
     if any(True for _ in state.running()) or _startable(state, context.clock()):
         return "brat witness run"
     if any(task.state == "needs-review" for c in state.live() for task in c.tasks):

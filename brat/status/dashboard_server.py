@@ -22,7 +22,6 @@ from brat.status.remote_output import RemoteOutput
 from brat.terminal.console import Tell
 from convoy.log.following import Reading
 from convoy.model.state import Convoy, Task
-from convoy.views.interventions import Intervention
 from grite.errors import BratError
 
 __all__ = ["PORT", "alone", "beside", "over"]
@@ -38,12 +37,13 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
     """
     token = secrets.token_urlsafe(TOKEN_BYTES)
     folder = local.checkout.folder
+    mirror = local.loop.context.mirror
     source = replace(
         _source(bare_path(folder, local.known), local.known.repository),
         carry_out=local.loop.carry_out,
         token=token,
         output=_printed(folder),
-        here=lambda: _but_the_bot(here(local.checkout.top)),
+        here=lambda: here(local.checkout.top, mirror.state, runs=True),
     )
     async with serving(source, port) as url:
         yield f"{url}/?token={token}"
@@ -66,11 +66,6 @@ async def over(
         source = replace(source, output=_printed(folder))
     async with serving(source, port) as url:
         yield url
-
-
-def _but_the_bot(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
-    """Leave out that an earlier bot has ended: the present bot runs."""
-    return tuple(each for each in found if each.kind != "bot_down")
 
 
 def _printed(folder: Path) -> Output:
@@ -103,7 +98,7 @@ async def alone(
         far: the bot elsewhere that shows what sessions print.
     """
     source = _source(log_repository(path), path.name)
-    source = replace(source, here=lambda: here(path))
+    source = replace(source, here=lambda: here(path, source.read().state))
     if far is not None:
         source = replace(source, output=_printed_at(far))
     async with serving(source, port) as url:

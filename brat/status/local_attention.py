@@ -5,14 +5,23 @@ from pathlib import Path
 
 import pygit2
 
+from brat.repository.labelled_issues import labelled_issues
 from brat.repository.state_files import CONFIG, DAEMON_FILE, STATE_FOLDER
+from convoy.model.state import State
 from convoy.views.interventions import Intervention, unusable
+from convoy.views.unread_issues import unread
+from grite.errors import BratError
 
 
-def here(path: Path) -> tuple[Intervention, ...]:
-    """Return the faults of this checkout's configuration and bot.
+def here(path: Path, state: State, *, runs: bool = False) -> tuple[Intervention, ...]:
+    """Return the faults of this checkout's configuration and bot, and unread issues.
 
     A clone without a checkout, or a bot that runs elsewhere, is not checked.
+
+    Args:
+        path: a folder of the repository.
+        state: what the log says.
+        runs: whether the caller is the bot that runs here.
     """
     found = pygit2.discover_repository(str(path))
     if found is None:
@@ -22,7 +31,8 @@ def here(path: Path) -> tuple[Intervention, ...]:
         return ()
     config = Path(repository.workdir) / CONFIG
     folder = _common(repository.path).resolve() / STATE_FOLDER
-    return (*_configuration(config), *_daemon(folder))
+    down = () if runs else _daemon(folder)
+    return (*_configuration(config), *down, *_unread(folder, state, runs=runs))
 
 
 def _common(git_folder: str) -> Path:
@@ -57,3 +67,12 @@ def _daemon(folder: Path) -> Iterator[Intervention]:
         why = "the bot in the background ended without being asked, so nothing goes on"
         commands = ("brat daemon start", "brat daemon status")
         yield Intervention(kind="bot_down", why=why, commands=commands)
+
+
+def _unread(folder: Path, state: State, *, runs: bool) -> Iterator[Intervention]:
+    try:
+        issues = labelled_issues(folder)
+    except BratError as error:
+        yield Intervention(kind="unread_issue", why=str(error))
+        return
+    yield from unread(issues, state, () if runs else ("brat up",))

@@ -70,8 +70,8 @@ def _parts(
         if sums := _sums(convoy):
             yield Text(f"  {sums}", style="dim")
     live = tuple(convoy for convoy in convoys if not convoy.ended)
-    if live:
-        yield from _at_work(state, live)
+    yield from _at_work(state, live)
+    yield from _locks(leases)
     yield from waiting(found)
 
 
@@ -86,7 +86,7 @@ def _sums(convoy: Convoy) -> str:
 
 
 def _at_work(state: State, live: tuple[Convoy, ...]) -> Iterator[Text]:
-    """Yield the running sessions, the merge queues and the leases, a line each."""
+    """Yield the running sessions and the merge queues, a line each."""
     for convoy, task in state.running():
         if convoy in live:
             since = clock(task.attempt.at) if task.attempt else ""
@@ -97,12 +97,15 @@ def _at_work(state: State, live: tuple[Convoy, ...]) -> Iterator[Text]:
             where = f"{convoy.name} {place}. task {task.number}"
             wait = one_line(waits_for(convoy, task))
             yield Text(f"merge queue: {where}, waits for {wait}")
+
+
+def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
     held: dict[str, list[Lease]] = defaultdict(list)
-    for lease in state.leases.values():
+    for lease in leases:
         held[lease.holder].append(lease)
-    for holder, leases in held.items():
-        what = ", ".join(lease.resource for lease in leases)
-        until = clock(max(lease.expires for lease in leases))
+    for holder, own in held.items():
+        what = ", ".join(lease.resource for lease in own)
+        until = clock(max(lease.expires for lease in own))
         yield Text(f"lock: {one_line(what)} by {one_line(holder)} until {until}")
 
 

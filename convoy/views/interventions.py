@@ -33,6 +33,7 @@ Kind = Literal[
     "comment_deleted",
     "config_error",
     "bot_down",
+    "unread_issue",
     "log_damaged",
     "unknown_event",
 ]
@@ -50,6 +51,8 @@ class Intervention(Struct, frozen=True, kw_only=True):
     convoy: str = ""
     task: int = 0
     """0: it is not about one task."""
+    issue: int = 0
+    """The issue that has no convoy; 0: it is about something else."""
     why: str
     commands: tuple[str, ...] = ()
     """For a terminal; the first is the likeliest."""

@@ -1,16 +1,11 @@
 """What a person commits, locks and pulls while a convoy is under way."""
 
 import json
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from subprocess import Popen
-from threading import Thread
 
 import pytest
 
-from tests.world.staying import typed
+from tests.world.staying import staying, until
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
@@ -19,46 +14,6 @@ pytestmark = pytest.mark.timeout(300)
 BARE = ".git/brat/forge/repos/pat-person/project.git"
 PULL = "landed; bring it into your checkout with: "
 TASK = "- [ ] Spell words paths: words/"
-SEEN_S = 60.0
-
-
-class Watched:
-    """What a command that stays has said so far."""
-
-    def __init__(self, process: "Popen[str]") -> None:
-        self.process = process
-        self.lines: list[str] = []
-        self._reader = Thread(target=self._read, daemon=True)
-        self._reader.start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.lines.append(line.rstrip("\n"))
-
-    def says(self, part: str) -> str:
-        """Wait for a line that holds `part`, and return it."""
-        return until(lambda: next((one for one in self.lines if part in one), ""))
-
-    def ended(self) -> int:
-        status = self.process.wait(SEEN_S)
-        self._reader.join(SEEN_S)
-        return status
-
-
-def until(look: Callable[[], str]) -> str:
-    """Look until there is something to see, and return it."""
-    end = time.monotonic() + SEEN_S
-    while not (found := look()):
-        assert time.monotonic() < end, "it was not to be seen in time"
-        time.sleep(0.05)
-    return found
-
-
-@contextmanager
-def staying(terminal: Terminal, *words: str) -> Iterator[Watched]:
-    with typed(terminal, *words) as process:
-        yield Watched(process)
 
 
 def holds(terminal: Terminal, commit: str) -> str:

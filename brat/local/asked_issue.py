@@ -1,0 +1,63 @@
+"""Asks for a convoy as the person: opens an issue, or finds the one that asks for it.
+
+A start that was cut off leaves its issue open, so the same words go on with it.
+"""
+
+from collections.abc import Collection
+from typing import Final
+
+from msgspec import Struct
+
+from bot.forge.github import GitHub
+from bot.forge.payloads import Issue
+from brat.local import local_mode
+from brat.local.local_mode import Local
+from convoy.text.plaintext import shortened
+
+TITLE_CHARS: Final = 72
+
+
+class Asked(Struct, frozen=True):
+    """The issue that asks for the convoy."""
+
+    issue: int
+    opened: bool
+    """Whether it was opened just now."""
+
+
+async def asked(here: Local, text: str, comment: str) -> Asked:
+    """Ask for a convoy as one would on GitHub; safe to be cut off and to call again.
+
+    Args:
+        here: the running local system.
+        text: the issue's text; its first line is the title.
+        comment: what is said on the issue instead of labelling it; empty: the label.
+    """
+    first, _, _ = text.strip().partition("\n")
+    title = shortened(first.removeprefix("- [ ] "), TITLE_CHARS)
+    label = here.loop.context.settings.label
+    labels = () if comment else (label,)
+    taken = {convoy.issue for convoy in here.reader().read().convoys.values()}
+    async with local_mode.person(here.url, here.known) as github:
+        found = await _open(github, here.known.person, (title, text), taken)
+        if found is None:
+            asked = Asked(await github.open_issue(title, text, labels), opened=True)
+        else:
+            asked = Asked(found.number, opened=False)
+            if not comment and label not in found.label_names:
+                await github.relabel(found.number, {label}, set())
+        if comment:
+            await github.say(asked.issue, comment)
+    here.loop.wake.all()
+    return asked
+
+
+async def _open(
+    github: GitHub, person: str, words: tuple[str, str], taken: Collection[int]
+) -> Issue | None:
+    """Return the person's open issue with these words and without a convoy."""
+    for issue in await github.issues_by(person):
+        same = (issue.title, issue.body or "") == words
+        if same and issue.number not in taken:
+            return issue
+    return None

@@ -1,0 +1,65 @@
+"""The labelled issues of the local forge, read from its file whether it runs or not.
+
+The forge's own modules take a second to load; whoever looks at the status waits for it.
+"""
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Final, Literal, TypeVar
+
+import msgspec
+
+from bot.messages.convoy_labels import NO
+from convoy.views.unread_issues import LabelledIssue
+from grite.errors import BratError
+
+LABEL: Final = "brat"
+"""Asks for a convoy on the local forge."""
+_FILE: Final = "forge/forge.sqlite"
+_READ: Final = "SELECT body FROM records WHERE kind = ? ORDER BY id"
+_Kind = TypeVar("_Kind")
+
+
+class _Label(msgspec.Struct):
+    id: int
+    name: str
+
+
+class _Issue(msgspec.Struct):
+    number: int
+    title: str
+    state: Literal["open", "closed"] = "open"
+    labels: tuple[int, ...] = ()
+    pull: bool = False
+
+
+def labelled_issues(folder: Path) -> tuple[LabelledIssue, ...]:
+    """Return the open issues of the forge in brat's folder that ask for a convoy.
+
+    Raises:
+        BratError: the file cannot be read.
+    """
+    file = folder / _FILE
+    if not file.exists():
+        return ()
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as store:
+            names = {each.id: each.name for each in _records(store, "Label", _Label)}
+            issues = _records(store, "Issue", _Issue)
+    except (sqlite3.Error, msgspec.MsgspecError) as error:
+        raise BratError(f"{file} cannot be read: {error}") from error
+    found = []
+    for issue in issues:
+        has = {names.get(number, "") for number in issue.labels}
+        if issue.state == "open" and not issue.pull and LABEL in has:
+            keeps = NO if NO in has else ""
+            found.append(
+                LabelledIssue(number=issue.number, title=issue.title, never=keeps)
+            )
+    return tuple(found)
+
+
+def _records(store: sqlite3.Connection, kind: str, of: type[_Kind]) -> list[_Kind]:
+    decode = msgspec.json.Decoder(of).decode
+    return [decode(body) for (body,) in store.execute(_READ, (kind,))]

@@ -1,0 +1,94 @@
+"""A start that is cut off once its issue is open goes on with that issue."""
+
+import json
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+from tests.world.staying import Staying, staying, until
+from tests.world.terminal import Terminal, left_running
+from tests.world.words import engine, project
+
+pytestmark = pytest.mark.timeout(300)
+
+ASKED = ("mayor", "start", "--task", "Spell words")
+UNREAD = "issue #1 'Spell words' waits to be read: no mayor has run since"
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal.done("brat init")
+    return terminal
+
+
+@contextmanager
+def begun(terminal: Terminal) -> Iterator[Staying]:
+    """Start a convoy whose loop cannot tick, as another process has its lock."""
+    lock = terminal.cwd / ".git/brat/bot/lock"
+    lock.parent.mkdir()
+    with FileLock(lock) as held, staying(terminal, *ASKED) as start:
+        start.says("opened issue #1")
+        yield start
+        held.release()
+        start.ended()
+
+
+def status(terminal: Terminal) -> Any:  # noqa: ANN401  JSON
+    said = terminal.type("brat status --json")
+    return json.loads(said.out)
+
+
+def waiting(terminal: Terminal) -> list[tuple[str, int, list[str]]]:
+    found = status(terminal)["interventions"]
+    return [(each["kind"], each["issue"], each["commands"]) for each in found]
+
+
+def convoys(terminal: Terminal) -> list[tuple[int, str]]:
+    return [(each["issue"], each["state"]) for each in status(terminal)["convoys"]]
+
+
+def test_the_same_words_find_the_issue_that_a_killed_start_left(
+    terminal: Terminal,
+) -> None:
+    with begun(terminal) as start:
+        start.process.kill()
+        start.ended()
+
+    shown = terminal.type("brat status")
+    assert UNREAD in shown.out
+    assert "    brat up" in shown.out.splitlines()
+    assert "mayor start" not in shown.out + shown.err
+    assert waiting(terminal) == [("unread_issue", 1, ["brat up"])]
+    witness = terminal.type("brat witness run")
+    assert witness.after("next: ") == ["brat up"]
+
+    again = terminal.type(f"brat mayor start --headless --task '{ASKED[-1]}'")
+
+    assert again.status == 0, again.err
+    assert "issue #1 asks for the same and has no convoy yet: it goes on" in again.lines
+    assert "opened" not in again.err
+    assert convoys(terminal) == [(1, "complete")]
+    assert waiting(terminal) == []
+    assert left_running(terminal.cwd.parent) == []
+
+
+def test_the_loop_goes_on_with_what_an_interrupted_start_left(
+    terminal: Terminal,
+) -> None:
+    with begun(terminal) as start:
+        start.process.send_signal(signal.SIGINT)
+        start.says("issue #1 stays; go on with it by: brat up")
+    assert start.ended() == 130
+    assert waiting(terminal) == [("unread_issue", 1, ["brat up"])]
+
+    with staying(terminal, "up", "--no-dashboard") as up:
+        up.says("landed; bring it into your checkout")
+
+    until(lambda: left_running(terminal.cwd.parent) == [])
+    assert convoys(terminal) == [(1, "complete")]
