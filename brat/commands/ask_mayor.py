@@ -14,6 +14,7 @@ from typing import Final
 from bot.settings.clock import wall_clock
 from brat.local import local_mode
 from brat.local.model_keys import STAND_IN, model_keys
+from brat.local.start_checks import engine_lacks
 from brat.repository import checkout as checkouts
 from brat.repository.checkout import Checkout
 from brat.repository.log_location import log_repository
@@ -64,6 +65,8 @@ def ask(path: Path, question: str, engine: str | None) -> int:
         names = ", ".join(sorted(known))
         near = did_you_mean(name, known)
         raise BratError(f"there is no engine {name}; there are {names}{near}")
+    if lacks := [*engine_lacks(checkout, config, name)]:
+        raise BratError("\n".join(map(str, lacks)))
     say(f"asking the engine {name}; nothing is changed by it")
     with tempfile.TemporaryDirectory(prefix="brat-ask-") as folder:
         ending, report = _run(Path(folder), checkout, config, (known[name], question))

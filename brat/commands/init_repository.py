@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from brat.local import local_mode
+from brat.local.start_checks import engine_lacks
 from brat.repository import (
     checkout as checkouts,
     registration as registrations,
@@ -42,6 +43,8 @@ def init(path: Path) -> None:
         say(without_ci(config))
     if not checkout.config.exists():
         say(f"no {CONFIG}: all defaults; see docs/configuration.md")
+    for lack in engine_lacks(checkout, config):
+        say(f"note: {lack}")
     say('next: brat mayor start --task "..."')
 
 

@@ -24,7 +24,7 @@ def up(path: Path, port: int | None, executor: Executor, image: str) -> int:
     """Run all roles until interrupted; show the dashboard if a port is given."""
     options = options_of(executor, image)
     checkout = checkouts.find(path)
-    run_roles.checked(checkout)
+    run_roles.checked(checkout, here=executor is Executor.LOCAL)
 
     @asynccontextmanager
     async def beside(here: Local) -> AsyncIterator[None]:
@@ -42,8 +42,8 @@ def up(path: Path, port: int | None, executor: Executor, image: str) -> int:
 def run(role: str, path: Path, *, once: bool, watch: bool) -> int:
     """Run one role; return the exit status."""
     checkout = checkouts.find(path)
-    run_roles.checked(checkout)
     wanted = (_BY_NAME[role],)
+    run_roles.checked(checkout, wanted)
     if watch:
         asyncio.run(run_roles.watch(checkout, wanted, say))
         return run_roles.OK

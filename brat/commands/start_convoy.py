@@ -61,7 +61,7 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
         raise SystemExit(_usage("--timeout: give at least 1s"))
     checkout = checkouts.find(path)
     checkouts.require_clean(checkout)
-    config = run_roles.checked(checkout)
+    config = run_roles.checked(checkout, ROLES if how.headless else ("mayor",))
     if how.headless and not (checkout.folder / "registration.json").exists():
         init(path)
     limit = float(limit_s) if how.headless else None
@@ -77,7 +77,7 @@ async def _start(
 ) -> int:
     wanted: tuple[Role, ...] = ROLES if how.headless else ("mayor",)
     async with serving(checkout, wanted, say) as here:
-        if local_mode.ci_of(config, here.known).command is None:
+        if local_mode.ci_of(checkout, config, here.known).command is None:
             say(without_ci(config))
         context = here.loop.context
         plan_only = how.plan_only or context.settings.plan_only

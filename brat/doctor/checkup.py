@@ -6,7 +6,7 @@ from typing import Final
 
 from bot.settings.clock import wall_clock
 from brat.doctor.finding import Finding
-from brat.local import local_mode
+from brat.local import local_mode, start_checks
 from brat.repository import (
     checkout as checkouts,
     registration as registrations,
@@ -32,9 +32,9 @@ def run(path: Path, *, fix: bool, engines: bool, sweep: Callable[[], object]) ->
         fix: remove wrong caches, free expired locks and leases, and print each of
             these; history is never rewritten.
         sweep: runs one tick of the deacon; called after the repair.
-        engines: check the configured engines, too; this starts their programs.
+        engines: start the configured engines' programs, too, and look at their box.
     """
-    found = list(_findings(path))
+    found = list(_findings(path, engines=engines))
     if engines:
         found += _engines(path)
     for finding in found:
@@ -46,7 +46,7 @@ def run(path: Path, *, fix: bool, engines: bool, sweep: Callable[[], object]) ->
     return 1 if any(finding.grade == "fault" for finding in found) else 0
 
 
-def _findings(path: Path) -> Iterator[Finding]:
+def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
     try:
         git.require_version()
     except BratError as error:
@@ -65,6 +65,8 @@ def _findings(path: Path) -> Iterator[Finding]:
         return
     yield Finding("ok", f"{checkout.top} is {known.repository}")
     yield from _configuration(checkout)
+    if not engines:
+        yield from _startable(checkout)
     yield from _log(registrations.bare_path(checkout.folder, known))
 
 
@@ -88,9 +90,19 @@ def _configuration(checkout: Checkout) -> Iterator[Finding]:
             yield Finding("fault", fault)
         return
     yield Finding("ok", "the configuration is valid")
-    known = registrations.read(checkout.folder)
-    if config.refinery.require_ci and local_mode.ci_of(config, known).command is None:
-        yield Finding("note", "nothing will land: there is no CI", "set [ci] command")
+    ci = local_mode.ci_of(checkout, config, registrations.read(checkout.folder))
+    for lack in start_checks.ci_lacks(checkout, config, ci):
+        yield Finding("fault", lack.said, lack.mend)
+
+
+def _startable(checkout: Checkout) -> Iterator[Finding]:
+    """Yield why engines would not start, without starting them."""
+    try:
+        config = local_mode.configuration(checkout)
+    except ConfigError:
+        return  # told already
+    for lack in start_checks.engine_lacks(checkout, config):
+        yield Finding("fault", lack.said, lack.mend)
 
 
 def _workflows(checkout: Checkout) -> Iterator[Finding]:

@@ -4,24 +4,20 @@ These checks run before the first task costs money. Nothing is sent to a vendor:
 the first session shows whether the vendor accepts the key.
 """
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from msgspec.structs import replace
-
 from brat.doctor.finding import Finding
 from brat.forge.service.programs import plain_environment
+from brat.local import start_checks
 from brat.local.model_keys import STAND_IN, model_keys
 from brat.repository.checkout import Checkout
 from convoy.config import Config
-from convoy.model.records import PLANNER
 from runner import engines
 from runner.box.agent_box import cannot_box
-from runner.engines.model_key import key_for, missing_key
 from runner.engines.row import Call, Row, is_pointed, program_of
 from runner.proxy.egress_hosts import reachable
 from runner.session.proxy_client import cannot_close
@@ -35,19 +31,21 @@ def checks(checkout: Checkout, config: Config) -> Iterator[Finding]:
     have, settings = model_keys(config), config.settings()
     is_closed = False
     for name, spec in settings.engines.items():
-        where = f"[engine.{name}] {spec.type}"
-        if spec.type.startswith(PLANNER):
-            where = f"[mayor] planner = {spec.type.removeprefix(PLANNER)}"
+        where = start_checks.place_of(name, spec, config)
+        lacks = [*start_checks.engine_lacks(checkout, config, name)]
+        faults = [Finding("fault", lack.said, lack.mend) for lack in lacks]
         try:
             row = engines.found(spec.type)
-            call = Call(spec, Path(), Path(), endpoint=have.get(STAND_IN, ""))
             program = program_of(row, spec)
-        except ValueError as error:
-            yield Finding("fault", f"{where}: {error}")
+        except ValueError:
+            yield from faults
             continue
-        yield _program(where, checkout, row, program)
-        if row.vendors or spec.secret:
-            yield _key(where, row, replace(call, key=key_for(row, call, have)))
+        if start_checks.is_found(checkout.top, program):
+            yield _program(where, row, program)
+        yield from faults
+        if not lacks and (row.vendors or spec.secret):
+            yield Finding("ok", f"{where}: it has its key")
+        call = Call(spec, Path(), Path(), endpoint=have.get(STAND_IN, ""))
         unknown = not is_pointed(row, call)
         is_closed |= reachable(settings.egress, by_default=unknown) is not None
     if is_closed:
@@ -73,14 +71,8 @@ def _network(listed: tuple[str, ...]) -> Finding:
     return Finding("ok", f"{where} reach their model{beside}, and nothing else")
 
 
-def _program(where: str, checkout: Checkout, row: Row, program: str) -> Finding:
-    env = plain_environment()
-    inside = checkout.top / program  # sessions start in a checkout
-    found = shutil.which(program, path=env["PATH"]) or inside.exists()
-    if not found:
-        mend = "install it, or put it on the PATH"
-        return Finding("fault", f"{where}: there is no program {program}", mend)
-    version = _version(program, env) if row.vendors else ""
+def _program(where: str, row: Row, program: str) -> Finding:
+    version = _version(program, plain_environment()) if row.vendors else ""
     return Finding("ok", f"{where}: {program} {version}".rstrip())
 
 
@@ -101,10 +93,3 @@ def _version(program: str, env: dict[str, str]) -> str:
             return "(it does not say its version)"
     said = done.stdout.strip() or done.stderr.strip()
     return said.partition("\n")[0][:80]
-
-
-def _key(where: str, row: Row, call: Call) -> Finding:
-    if fault := missing_key(row, call):
-        mend = "export it here; on GitHub make it a secret of the repository"
-        return Finding("fault", f"{where}: {fault}", mend)
-    return Finding("ok", f"{where}: it has its key")

@@ -59,9 +59,11 @@ def ci_command(config: Config) -> str | None:
             return shlex.join(argv)
 
 
-def ci_of(config: Config, known: Registration) -> Ci:
-    """Return the CI settings: as configured, else as `brat init` proposed."""
-    command = ci_command(config) or known.ci_command
+def ci_of(checkout: Checkout, config: Config, known: Registration | None) -> Ci:
+    """Return the CI settings: as configured, as `brat init` found, or as found now."""
+    command = ci_command(config) or (known.ci_command if known else None)
+    if command is None and (proposal := checkout.propose_ci()):
+        command = proposal.command
     return Ci(command=command, timeout_s=config.ci.timeout)
 
 
@@ -153,7 +155,7 @@ async def serving(
     known = registrations.read(folder)
     config = configuration(checkout)
     Reader(registrations.bare_path(folder, known)).read()  # else it raises
-    ci, keys = ci_of(config, known), model_keys(config)
+    ci, keys = ci_of(checkout, config, known), model_keys(config)
     options = ServeOptions(ci, keys, executor)
     async with served(folder, known, options) as forge:
         url, known = forge.url, registrations.read(folder)

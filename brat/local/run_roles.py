@@ -1,7 +1,7 @@
 """Run the loop with some roles in local mode, and say what to do next."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
@@ -9,23 +9,23 @@ from msgspec.structs import replace
 
 from bot.loop.loop import Loop
 from bot.serving import bot_service
-from brat.local.local_mode import Local, configuration, serving
-from brat.repository.checkout import Checkout, require_programs
+from bot.settings.bot_settings import ROLES
+from brat.local.local_mode import Local, ci_of, configuration, serving
+from brat.local.start_checks import Lack, ci_lacks, engine_lacks
+from brat.repository import registration as registrations
+from brat.repository.checkout import Checkout
 from brat.repository.labelled_issues import labelled_issues
 from brat.terminal.console import Tell
 from convoy.config import Config
 from convoy.kinds.relations import is_done, is_stopped
 from convoy.model.asides import asides, convoy_of_item
-from convoy.model.records import PLANNER
 from convoy.model.state import Convoy, State
 from convoy.owed.actions import Role, Show, role_of
 from convoy.owed.owed import owed_actions
 from convoy.readiness.attempt_start import kept_by_leases, must_wait, startable
-from convoy.text.nearest import did_you_mean
 from convoy.views.reasons import holding
 from convoy.views.unread_issues import unread
 from grite.errors import BratError, Unavailable
-from runner import engines
 
 OK: Final = 0
 BLOCKED: Final = 1
@@ -222,31 +222,27 @@ def finished(convoy: Convoy) -> int:
     return OK if whole else BLOCKED
 
 
-def checked(checkout: Checkout) -> Config:
-    """Return the configuration after checking that all its engines can run here.
+def checked(
+    checkout: Checkout, roles: Collection[Role] = ROLES, *, here: bool = True
+) -> Config:
+    """Return the configuration after checking that these roles can do their work.
+
+    Args:
+        checkout: the repository.
+        roles: sessions need engines with their keys, merges need CI, and new work
+            needs engines, whose keys may be in another terminal, and CI.
+        here: whether sessions run on this machine, not in containers.
 
     Raises:
-        BratError: an engine cannot run or lacks its program; names it and what can run.
+        BratError: something is missing; a line for each says what, and how to get it.
     """
     config = configuration(checkout)
-    configured = config.settings().engines
-    known = engines.known()
-    for name, engine in configured.items():
-        if engine.type.startswith(PLANNER):
-            _require_planner(engine.type.removeprefix(PLANNER), engines.planners())
-        elif engine.type not in known:
-            raise BratError(
-                f'[engine.{name}] type = "{engine.type}" cannot be driven here; known: '
-                f"{', '.join(sorted(known))}{did_you_mean(engine.type, known)}"
-            )
-    require_programs(checkout, configured)
+    lacks: list[Lack] = []
+    if here and {"mayor", "witness"} & {*roles}:
+        lacks += engine_lacks(checkout, config, keys="witness" in roles)
+    if {"mayor", "refinery"} & {*roles}:
+        ci = ci_of(checkout, config, registrations.known(checkout.folder))
+        lacks += ci_lacks(checkout, config, ci)
+    if lacks:
+        raise BratError("\n".join(map(str, lacks)))
     return config
-
-
-def _require_planner(name: str, known: frozenset[str]) -> None:
-    if name not in known:
-        listed = ", ".join(sorted(known)) or "none"
-        raise BratError(
-            f'[mayor] planner = "{name}" is not installed here; there is: {listed}'
-            f"{did_you_mean(name, known)}"
-        )

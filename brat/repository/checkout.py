@@ -5,8 +5,6 @@ brat's own state lies in a folder inside the git directory.
 """
 
 import re
-import shutil
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,7 +12,6 @@ from typing import Final
 import git as gitpython
 
 from brat.repository.state_files import CONFIG, STATE_FOLDER
-from convoy.model.records import EngineSpec
 from convoy.planner.detect import Proposal, propose_ci
 from grite import git
 from grite.errors import BratError
@@ -115,25 +112,3 @@ def require_clean(checkout: Checkout) -> None:
             f"({', '.join(changed[:_SHOWN])}{more}): agents start from commits, so "
             "commit or stash them first"
         )
-
-
-def require_programs(checkout: Checkout, engines: Mapping[str, EngineSpec]) -> None:
-    """Check that the command of every shell engine can be found.
-
-    Raises:
-        BratError: a command cannot be found; the message names it.
-    """
-    for name, engine in engines.items():
-        if engine.type != "shell" or not engine.args:
-            continue
-        program = engine.args[0]
-        found = (
-            (checkout.top / program).exists()
-            if "/" in program
-            else shutil.which(program)
-        )
-        if not found:
-            raise BratError(
-                f"[engine.{name}] args: there is no program {program!r}: install it, "
-                "or name another one"
-            )

@@ -81,7 +81,7 @@ def test_an_engine_that_cannot_be_driven(tmp_path: Path, line: str) -> None:
 
     sentence = refused(terminal, line)
 
-    assert '[engine.default] type = "plugin:abacus" cannot be driven' in sentence
+    assert "[engine.default] plugin:abacus: No engine is called" in sentence
     assert "known: aider, claude-code, codex," in sentence
 
 

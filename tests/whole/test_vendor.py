@@ -57,7 +57,7 @@ def test_a_rate_limit_costs_the_task_some_time_and_not_its_only_attempt(
     assert left_running(tmp_path) == []
 
 
-def test_a_missing_key_is_a_persons_to_give_and_is_said_at_once(tmp_path: Path) -> None:
+def test_a_missing_key_is_said_before_anything_is_begun(tmp_path: Path) -> None:
     terminal = project(tmp_path, CONFIG)
     claude(terminal)
 
@@ -66,4 +66,4 @@ def test_a_missing_key_is_a_persons_to_give_and_is_said_at_once(tmp_path: Path) 
     assert said.status == 1
     needs = "The engine claude-code needs its key in the variable ANTHROPIC_API_KEY"
     assert any(needs in line for line in said.lines)
-    assert len(facts(terminal, "task.started")) == 1
+    assert not (terminal.cwd / ".git/brat").exists()

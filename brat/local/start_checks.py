@@ -1,0 +1,151 @@
+"""What has to be here before work is asked for: engines, their keys, CI's command.
+
+The commands that ask for work refuse with these sentences before they open an issue,
+and `brat doctor` shows the same ones.
+"""
+
+import re
+import shlex
+import shutil
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from brat.forge.resources.repository_resource import Ci
+from brat.forge.service.programs import plain_environment
+from brat.local.model_keys import STAND_IN, model_keys
+from brat.repository.checkout import Checkout
+from brat.repository.state_files import CONFIG
+from convoy.config import Config
+from convoy.model.records import PLANNER, EngineSpec
+from runner import engines
+from runner.engines.model_key import key_for, missing_key
+from runner.engines.row import Call, Row, program_of
+
+_WORD: Final = re.compile(r"[\w./][\w./+-]*")
+_SETTING: Final = re.compile(r"\w+=[\w./:,+-]*")
+_FOUND_S: Final = 10.0
+
+
+class Lack(Struct, frozen=True):
+    """Something that is not here, and how to get it."""
+
+    said: str
+    mend: str
+
+    def __str__(self) -> str:
+        return f"{self.said}: {self.mend}"
+
+
+def engine_lacks(
+    checkout: Checkout, config: Config, only: str | None = None, *, keys: bool = True
+) -> Iterator[Lack]:
+    """Yield why engines cannot start here.
+
+    Args:
+        checkout: sessions start in its files.
+        config: names the engines.
+        only: the one engine to look at; None: all of them.
+        keys: look for their keys, too.
+    """
+    have = model_keys(config)
+    for name, spec in config.settings().engines.items():
+        if only in (None, name):
+            where = place_of(name, spec, config)
+            yield from _lacks(where, checkout, spec, have if keys else None)
+
+
+def place_of(name: str, spec: EngineSpec, config: Config) -> str:
+    """Return the words for where the configuration names an engine."""
+    if spec.type.startswith(PLANNER):
+        return f"[mayor] planner = {spec.type.removeprefix(PLANNER)}"
+    implied = " (the default)" if name not in config.engine else ""
+    return f"[engine.{name}] {spec.type}{implied}"
+
+
+def _lacks(
+    where: str, checkout: Checkout, spec: EngineSpec, have: Mapping[str, str] | None
+) -> Iterator[Lack]:
+    try:
+        row = engines.found(spec.type)
+        program = program_of(row, spec)
+    except ValueError as error:
+        yield Lack(f"{where}: {str(error).rstrip('.')}", f"change it in {CONFIG}")
+        return
+    words: tuple[str, ...] = (program,)
+    if row.name == "shell" and (inner := _shell_word(spec.args)):
+        words = (program, inner)
+    for word in words:
+        if not is_found(checkout.top, word):
+            yield Lack(f"{where}: there is no program {word}", _install(row))
+            return
+    if have is not None and (row.vendors or spec.secret):
+        call = Call(spec, Path(), Path(), endpoint=have.get(STAND_IN, ""))
+        fault = missing_key(row, replace(call, key=key_for(row, call, have)))
+        if fault:
+            mend = "export it here; on GitHub make it a secret of the repository"
+            yield Lack(f"{where}: {fault.rstrip('.')}", mend)
+
+
+def _install(row: Row) -> str:
+    how = f"run `{row.install}`" if row.install else "install it, put it on the PATH"
+    return f"{how}, or choose another engine in {CONFIG}"
+
+
+def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
+    """Yield why CI could judge nothing here, where CI is required."""
+    if not config.refinery.require_ci:
+        return
+    if ci.command is None:
+        said = "no CI command was found, so nothing could land"
+        other = "[refinery] require_ci = false to land what nobody tested"
+        yield Lack(said, f"set [ci] command in {CONFIG}, or {other}")
+        return
+    word = first_word(ci.command)
+    if word and not is_found(checkout.top, word):
+        said = f"CI's command is `{ci.command}`, and there is no program {word}"
+        yield Lack(said, f"install it, or set another [ci] command in {CONFIG}")
+
+
+def _shell_word(args: tuple[str, ...]) -> str:
+    """Return the program that `sh -c TEXT` starts first; empty: it cannot be told."""
+    match args:
+        case ("sh" | "bash", "-c" | "-ec", text, *_):
+            return first_word(text)
+        case _:
+            return ""
+
+
+def first_word(command: str) -> str:
+    """Return the first program of a shell command; empty: it cannot be told."""
+    try:
+        words = shlex.split(command, comments=True)
+    except ValueError:
+        return ""
+    for word in words:
+        if not _SETTING.fullmatch(word):
+            return word if _WORD.fullmatch(word) else ""
+    return ""
+
+
+def is_found(top: Path, word: str) -> bool:
+    """Whether a shell in this folder would find a program, a builtin or a keyword."""
+    env = plain_environment()
+    if shutil.which(word, path=env["PATH"]):
+        return True
+    if "/" in word:
+        return (top / word).is_file()
+    done = subprocess.run(
+        ["sh", "-c", 'command -v -- "$1"', "sh", word],
+        cwd=top,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_FOUND_S,
+        check=False,
+    )
+    return done.returncode == 0

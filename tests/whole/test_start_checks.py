@@ -1,0 +1,53 @@
+"""What has to be here is asked for before an issue is opened, not after attempts."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.world.terminal import contents
+from tests.world.words import engine, project
+
+pytestmark = pytest.mark.timeout(300)
+START = "brat mayor start --task 'Spell words'"
+ELSE = "choose another engine in .brat/config.toml"
+NO_CLAUDE = (
+    "[engine.default] claude-code (the default): there is no program claude",
+    f"run `npm install -g @anthropic-ai/claude-code`, or {ELSE}",
+)
+NO_AGENT = (
+    "[engine.default] shell: there is no program agent-nobody-has",
+    f"install it, put it on the PATH, or {ELSE}",
+)
+TESTER = "tester-nobody-has"
+NO_CI = (
+    f"CI's command is `FAST=1 {TESTER} -q`, and there is no program {TESTER}",
+    "install it, or set another [ci] command in .brat/config.toml",
+)
+CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
+
+
+@pytest.mark.parametrize(
+    ("config", "lack", "lines"),
+    [
+        (None, NO_CLAUDE, (START, "brat mayor ask Why")),
+        (engine("agent-nobody-has -p"), NO_AGENT, ("brat up --port 0",)),
+        (engine("my-agent", CI), NO_CI, (f"{START} --headless", "brat refinery run")),
+    ],
+    ids=["engine", "shell", "ci"],
+)
+def test_what_is_not_here_is_one_sentence_and_nothing_begins(
+    tmp_path: Path,
+    config: str | None,
+    lack: tuple[str, str],
+    lines: tuple[str, ...],
+) -> None:
+    terminal = project(tmp_path, config)
+    terminal.done("brat init")
+    before = contents(terminal.cwd)
+
+    for line in lines:
+        said = terminal.type(line)
+
+        assert (said.status, said.lines) == (1, [f"brat: {': '.join(lack)}"])
+    assert contents(terminal.cwd) == before
+    assert f"  FAULT {' -> '.join(lack)}" in terminal.type("brat doctor").lines
