@@ -1,12 +1,15 @@
-"""What the remote refuses keeps nothing else waiting, as people see it."""
+"""What a headless run, `brat status` and `brat doctor` say of a ref that is refused.
+
+Every kind of ref is refused in test_typed_refusals.py.
+"""
 
 import json
 from pathlib import Path
-from stat import S_IRWXU
 
 import pytest
 
-from brat.repository import registration as registrations
+from tests.world.forge_rules import put_hook
+from tests.world.local_rules import bare_of
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
@@ -19,41 +22,18 @@ SHELL = engine(OWN_FILE)
 FIRST, SECOND = "spell-words-1", "count-lines-2"
 
 
-@pytest.fixture
-def terminal(tmp_path: Path) -> Terminal:
-    made = project(tmp_path, SHELL)
-    made.done("brat init")
-    return made
-
-
-def hook(terminal: Terminal, name: str, script: str) -> Path:
-    """Let a hook of the remote's refuse something."""
-    folder = terminal.cwd / ".git/brat"
-    bare = registrations.bare_path(folder, registrations.read(folder))
-    file = bare / "hooks" / name
-    file.parent.mkdir(exist_ok=True)
-    file.write_text(f"#!/bin/sh\n{script}\n")
-    file.chmod(S_IRWXU)
-    return file
-
-
 def states(terminal: Terminal) -> dict[str, str]:
     listed = json.loads(terminal.type("brat convoy list --json").out)["convoys"]
     return {convoy["name"]: convoy["state"] for convoy in listed}
 
 
-@pytest.mark.parametrize(
-    ("name", "script"),
-    [
-        ("update", f"case $1 in */{FIRST}/task-1) echo 'a rule'; exit 1; esac"),
-        ("update", f"case $1 in */{FIRST}/base) echo 'a rule'; exit 1; esac"),
-        ("pre-receive", f"! grep -q /{FIRST}/task-1 || (echo 'a rule'; exit 1)"),
-    ],
-)
 def test_one_convoy_waits_for_the_remote_and_the_other_lands(
-    terminal: Terminal, name: str, script: str
+    tmp_path: Path,
 ) -> None:
-    refusing = hook(terminal, name, script)
+    terminal = project(tmp_path, SHELL)
+    terminal.done("brat init")
+    script = f"case $1 in */{FIRST}/task-1) echo 'a rule'; exit 1; esac"
+    refusing = put_hook(bare_of(terminal), "update", script)
     terminal.type("brat mayor start --task 'Spell words'")
     said = terminal.type("brat mayor start --task 'Count lines' --headless")
     waits = json.loads(terminal.type("brat status --json").out)["interventions"]

@@ -8,7 +8,7 @@ from threading import Thread
 from typing import Final, TypeVar
 
 from tests.world.given_secrets import given_in
-from tests.world.terminal import BRAT, Terminal
+from tests.world.terminal import Terminal
 
 SEEN_S: Final = 120.0
 LOOK_S: Final = 0.1
@@ -22,7 +22,7 @@ def typed(
     """Type a command that stays, in a shell with these variables, too."""
     given_in(variables)
     process = subprocess.Popen(
-        [BRAT, *words],
+        ["brat", *words],
         cwd=terminal.cwd,
         env=terminal.environment() | variables,
         stdin=subprocess.DEVNULL,

@@ -34,6 +34,8 @@ class Rule(Struct, frozen=True, kw_only=True):
     """How many are refused; None: all, until lifted."""
     first: int
     """The first that is refused, from 1."""
+    body: str
+    """A regular expression for any part of the request's content."""
     by: str
     """The account that is refused; empty: all."""
 
@@ -64,7 +66,7 @@ class Faults:
         self._rules = folder / _RULES
         self._met = folder / _MET
 
-    def refuse(
+    def refuse(  # noqa: PLR0913  a sentence of the story
         self,
         method: str,
         path_pattern: str,
@@ -73,6 +75,7 @@ class Faults:
         times: int | None = None,
         *,
         first: int = 1,
+        body: str = "",
     ) -> Rule:
         """Answer calls so from now on; of two rules that fit the older one counts.
 
@@ -85,6 +88,7 @@ class Faults:
             times: how many calls are refused; None: all, until lifted; 0: none, they
                 are only met.
             first: which fitting call is the first to be refused, from 1.
+            body: a regular expression for any part of the request's content.
         """
         known = self.rules()
         rule = Rule(
@@ -95,6 +99,7 @@ class Faults:
             said=said,
             times=times,
             first=first,
+            body=body,
             by=self._by,
         )
         self._write([*known, rule])
@@ -138,6 +143,8 @@ class Faults:
         for rule in self.rules():
             is_meant = rule.by in {"", call.user.login}
             fits = is_meant and re.fullmatch(rule.method, method)
+            text = call.body_bytes.decode("utf-8", "replace")
+            fits = fits and re.search(rule.body, text)
             if fits and re.fullmatch(rule.path, path):
                 earlier = sum(one.rule == rule.number for one in self.met())
                 number = earlier + 1 - rule.first
