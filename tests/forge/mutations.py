@@ -33,5 +33,6 @@ async def query(
 _SHOWN = {
     "closeIssue": "clientMutationId",
     "deleteIssue": "repository { id }",
+    "enqueuePullRequest": "clientMutationId",
     "transferIssue": "issue { number }",
 }

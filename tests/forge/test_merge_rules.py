@@ -7,7 +7,7 @@ from brat.forge.resources.account_resource import Access
 from brat.forge.service.allowed_methods import UNSIGNED
 from tests.forge.pushing import green
 from tests.world.forge import Json, Town
-from tests.world.forge_rules import checks, protect, pull_request, rule
+from tests.world.forge_rules import checks, merge_queue, protect, pull_request, rule
 
 
 async def test_what_the_rules_refuse_rest_refuses_too(here: Town) -> None:
@@ -177,18 +177,9 @@ async def test_an_approval_goes_stale_where_the_rules_say_so(here: Town) -> None
 
 
 async def test_the_queue_is_the_only_way_where_there_is_one(here: Town) -> None:
-    queue = {
-        "check_response_timeout_minutes": 60,
-        "grouping_strategy": "ALLGREEN",
-        "max_entries_to_build": 5,
-        "max_entries_to_merge": 5,
-        "merge_method": "MERGE",
-        "min_entries_to_merge": 1,
-        "min_entries_to_merge_wait_minutes": 5,
-    }
     checkout = await here.clone()
     await here.pull(checkout)
-    await rule(here, {"type": "merge_queue", "parameters": queue})
+    await rule(here, merge_queue())
 
     merged = await here.ask("PUT", "pulls/1/merge")
     refused = await checkout.run("push", "origin", "HEAD:main", check=False)

@@ -39,6 +39,20 @@ def pull_request(approvals: int = 0, **more: Any) -> Json:  # noqa: ANN401  JSON
     return {"type": "pull_request", "parameters": asked | more}
 
 
+def merge_queue(method: str = "MERGE", **more: Json) -> Json:
+    """Return the rule that asks for a merge queue, which waits for nobody."""
+    asked = {
+        "check_response_timeout_minutes": 60,
+        "grouping_strategy": "ALLGREEN",
+        "max_entries_to_build": 5,
+        "max_entries_to_merge": 5,
+        "merge_method": method,
+        "min_entries_to_merge": 1,
+        "min_entries_to_merge_wait_minutes": 5,
+    }
+    return {"type": "merge_queue", "parameters": asked | more}
+
+
 def ruleset(*rules: Json, on: tuple[str, ...] = (MAIN,), **more: Json) -> Json:
     """Return an active ruleset with these rules on these refs."""
     body = {"name": f"rules of {', '.join(on)}", "enforcement": "active"}

@@ -103,7 +103,7 @@ class MergeQueueParameters(_Parameters, frozen=True):
 
 
 class MergeQueue(_Rule, frozen=True, tag="merge_queue"):
-    """Commits come in by the forge's own queue only; this forge has none."""
+    """Commits come in by a merge queue only; without an extension there is none."""
 
     parameters: MergeQueueParameters
 

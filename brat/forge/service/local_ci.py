@@ -26,8 +26,8 @@ from grite import git
 from grite.errors import GitFailed, Unavailable
 
 NAME: Final = "ci"
-QUEUE: Final = "brat/queue/**"
-"""Branches that are always judged."""
+QUEUES: Final = ("brat/queue/**", "gh-readonly-queue/**")
+"""Branches that are always judged: the bot's candidates, and those of a merge queue."""
 TAIL_BYTES: Final = 8192
 CHECKOUT_S: Final = 60.0
 
@@ -65,7 +65,7 @@ class Judge:
 
     def judges(self, repo: Repository, ref: str) -> bool:
         """Say whether pushes to a ref are judged."""
-        patterns = (QUEUE, *repo.settings.ci.branches)
+        patterns = (*QUEUES, *repo.settings.ci.branches)
         return ref.startswith(ids.HEADS) and any(
             _pattern(one).fullmatch(ref.removeprefix(ids.HEADS)) for one in patterns
         )
@@ -133,7 +133,8 @@ class Judge:
         """Say whether the candidate was replaced or dropped before its turn came."""
         ref = check.job.ref if check.job is not None else ""
         tip = self._context.forge.bare(repo).tip(ref)
-        return bool(_pattern(QUEUE).fullmatch(ref)) and tip != check.head_sha
+        is_queued = any(_pattern(each).fullmatch(ref) for each in QUEUES)
+        return is_queued and tip != check.head_sha
 
     async def _run(
         self, repo: Repository, check: CheckRun, folder: Path

@@ -147,14 +147,14 @@ def _status_checks(
     missing = {
         one.context: state
         for one in asked.required_status_checks
-        if (state := _state(one, {} if unread else change.checks)) != "green"
+        if (state := check_state(one, {} if unread else change.checks)) != "green"
     }
     if not missing:
         return None
     return Violation(_lacking(missing, len(asked.required_status_checks)))
 
 
-def _state(asked: rules.StatusCheck, checks: Checks) -> str:
+def check_state(asked: rules.StatusCheck, checks: Checks) -> str:
     """Return `green`, or why a required check is not: it is red, or not yet there."""
     found = checks.get(asked.context, {})
     if asked.integration_id is not None:

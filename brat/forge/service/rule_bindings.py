@@ -4,7 +4,7 @@ https://docs.github.com/rest/repos/rules
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from brat.forge.resources.account_resource import (
@@ -15,7 +15,14 @@ from brat.forge.resources.account_resource import (
 )
 from brat.forge.resources.protection_resource import Protection
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.resources.rule_types import PUSH_RULES, Deletion, NonFastForward, Rule
+from brat.forge.resources.rule_types import (
+    PUSH_RULES,
+    Deletion,
+    MergeQueue,
+    MergeQueueParameters,
+    NonFastForward,
+    Rule,
+)
 from brat.forge.resources.ruleset_resource import BypassActor, CanBypass, Ruleset
 from brat.forge.service.ref_patterns import binds
 from brat.forge.service.workflow_catalog import JOB_LOGIN
@@ -56,6 +63,26 @@ class Binding:
     def of_push(self) -> bool:
         """Whether they judge content only, whatever the ref."""
         return all(isinstance(rule, PUSH_RULES) for rule in self.rules)
+
+
+def without_queue(
+    held: tuple[Binding, ...],
+) -> tuple[tuple[Binding, ...], MergeQueueParameters | None]:
+    """Part what binds a branch from the merge queue that it has, if it has one."""
+    queues = [
+        rule.parameters
+        for one in held
+        for rule in one.rules
+        if isinstance(rule, MergeQueue)
+    ]
+    rest = tuple(
+        replace(
+            one,
+            rules=tuple(rule for rule in one.rules if not isinstance(rule, MergeQueue)),
+        )
+        for one in held
+    )
+    return rest, queues[0] if queues else None
 
 
 def mover(forge: Forge, repo: Repository, user: User) -> Mover:

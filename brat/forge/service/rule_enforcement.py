@@ -30,7 +30,13 @@ from brat.forge.service.push_judge import (
 )
 from brat.forge.service.pushed_commits import PushedObjects
 from brat.forge.service.ref_change import MergedPull, RefChange
-from brat.forge.service.rule_bindings import Binding, Mover, binding, mover
+from brat.forge.service.rule_bindings import (
+    Binding,
+    Mover,
+    binding,
+    mover,
+    without_queue,
+)
 from brat.forge.storage.git_storage import Move
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused
@@ -87,39 +93,42 @@ class RuleEnforcement:
             objects = PushedObjects(self._forge.bare(repo).path, None)
             self._check_workflows(objects, pull.base_sha, pull.head_sha)
         who = mover(self._forge, repo, caller.user)
-        held = self._held(repo, who, pull)
+        held = self.held(repo, who, pull)
         said = method_refusal(repo, held, method)
         if said:
             raise Refused(405, said)
         if held:
-            change = self._merge(repo, pull, (method, who), held)
+            change = self.merge_of(repo, pull, (method, who), held)
             self._refuse(405, opinion_of(held, change))
 
     def merge_state(self, repo: Repository, pull: Pull) -> MergeState:
         """Say what the rules have against a merge by the best method; no bypass counts.
+
+        Where there is a merge queue, it says what they have against queueing.
 
         https://docs.github.com/graphql/reference/enums#mergestatestatus
         """
         author = self._forge.issue_of(pull).author
         by = User(id=author, login="", kind="User", created_at="")
         who = Mover(by, "none", None)
-        held = tuple(
-            replace(one, bypass="never") for one in self._held(repo, who, pull)
+        held, queue = without_queue(
+            tuple(replace(one, bypass="never") for one in self.held(repo, who, pull))
         )
         if not held:
             return "clean"
         changes = [
-            self._merge(repo, pull, (method, who), held)
+            self.merge_of(repo, pull, (method, who), held)
             for method in get_args(MergeMethod)
             if not method_refusal(repo, held, method)
         ]
-        if any(opinion_of(held, change).is_empty for change in changes):
-            return "clean"
         newest = [change.brought_up_to_date() for change in changes]
+        now = newest if queue is not None else changes
+        if any(opinion_of(held, change).is_empty for change in now):
+            return "clean"
         is_only_behind = any(opinion_of(held, each).is_empty for each in newest)
         return "behind" if is_only_behind else "blocked"
 
-    def _held(self, repo: Repository, who: Mover, pull: Pull) -> tuple[Binding, ...]:
+    def held(self, repo: Repository, who: Mover, pull: Pull) -> tuple[Binding, ...]:
         """Return what binds a merge; what comes in was judged when it was pushed."""
         found = binding(self._forge, repo, f"refs/heads/{pull.base}", who)
         return tuple(one for one in found if not one.of_push)
@@ -142,13 +151,14 @@ class RuleEnforcement:
             signed=self._signed(repo),
         )
 
-    def _merge(
+    def merge_of(
         self,
         repo: Repository,
         pull: Pull,
         how: tuple[MergeMethod, Mover],
         held: tuple[Binding, ...],
     ) -> RefChange:
+        """Return what a merge would do to the base, as the rules look at it."""
         method, who = how
         objects = PushedObjects(self._forge.bare(repo).path, None)
         move = Move(f"refs/heads/{pull.base}", pull.base_sha, pull.head_sha)

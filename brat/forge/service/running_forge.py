@@ -5,6 +5,7 @@ must follow from a moved ref is done before the lock is free again.
 """
 
 import asyncio
+from collections.abc import Coroutine
 
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.service.forge_context import ForgeContext
@@ -50,6 +51,10 @@ class Service:
     def lock(self, repo: Repository) -> asyncio.Lock:
         """The lock under which refs of a repository move."""
         return self._context.lock(repo)
+
+    def spawn(self, work: Coroutine[None, None, None], name: str) -> None:
+        """Run something in the background until it ends or the forge stops."""
+        self._context.spawn(work, name)
 
     def start(self, base: str) -> None:
         """Start, with `base` as the address; first finish an earlier process's work."""

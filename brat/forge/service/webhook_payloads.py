@@ -60,7 +60,7 @@ class Events:
         """An issue was opened, edited, closed or reopened; pulls are left out."""
         if not issue.pull:
             body = {"issue": self.renderer.issue(repo, issue)} | more
-            self._send(repo, actor, ("issues", action), body)
+            self.send(repo, actor, ("issues", action), body)
 
     def labelled(
         self, repo: Repository, actor: User, action: str, found: tuple[Issue, Label]
@@ -99,7 +99,7 @@ class Events:
             "issue": self.renderer.issue(repo, issue),
             "comment": self.renderer.comment(repo, comment),
         }
-        self._send(repo, actor, ("issue_comment", action), body | more)
+        self.send(repo, actor, ("issue_comment", action), body | more)
 
     def pull(
         self,
@@ -114,7 +114,7 @@ class Events:
             "number": pull.number,
             "pull_request": self.renderer.announced_pull(repo, pull),
         }
-        self._send(repo, actor, ("pull_request", action), body | more)
+        self.send(repo, actor, ("pull_request", action), body | more)
 
     def review(
         self,
@@ -131,7 +131,7 @@ class Events:
             "pull_request": self.renderer.pull(repo, pull),
             "review": face | {"state": review.state.lower()},
         }
-        self._send(repo, actor, ("pull_request_review", action), body | more)
+        self.send(repo, actor, ("pull_request_review", action), body | more)
 
     def push(self, repo: Repository, actor: User, move: Move) -> None:
         """A branch or tag moved, came or went; other refs are not told of."""
@@ -139,11 +139,11 @@ class Events:
             return
         found = (repo, self._forge.bare(repo))
         body = push_payloads.push(self._context.site, found, actor, move)
-        self._send(repo, actor, ("push", None), body)
+        self.send(repo, actor, ("push", None), body)
         also = push_payloads.coming_or_going(repo, move)
         if also is not None:
             event, body = also
-            self._send(repo, actor, (event, None), body)
+            self.send(repo, actor, (event, None), body)
 
     def status(self, repo: Repository, actor: User, status: CommitStatus) -> None:
         """A commit was given a status."""
@@ -159,7 +159,7 @@ class Events:
             "commit": commit_resource.commit(site, repo, commit),
             "branches": list(islice(self._holding(repo, status.sha), MOST_BRANCHES)),
         }
-        self._send(repo, actor, ("status", None), body)
+        self.send(repo, actor, ("status", None), body)
 
     def _holding(self, repo: Repository, sha: str) -> Iterator[dict[str, Any]]:
         """Yield the branches that hold a commit."""
@@ -179,7 +179,7 @@ class Events:
     ) -> None:
         """A check run was created or completed."""
         body = {"check_run": self.renderer.check_run(repo, check)}
-        self._send(repo, actor, ("check_run", action), body)
+        self.send(repo, actor, ("check_run", action), body)
 
     def run(self, repo: Repository, actor: User, action: str, run: Run) -> None:
         """A workflow run was requested, is in progress, or completed; so is its job."""
@@ -187,18 +187,19 @@ class Events:
             "workflow_run": self.renderer.run(repo, run),
             "workflow": run_resource.workflow(self._context.site, repo, run.path),
         }
-        self._send(repo, actor, ("workflow_run", action), body)
+        self.send(repo, actor, ("workflow_run", action), body)
         job = run_resource.job(self._context.site, repo, run)
         step = _STEPS.get(action, action)
-        self._send(repo, actor, ("workflow_job", step), {"workflow_job": job})
+        self.send(repo, actor, ("workflow_job", step), {"workflow_job": job})
 
-    def _send(
+    def send(
         self,
         repo: Repository,
         actor: User,
         kind: Kind,
         body: dict[str, Any],
     ) -> None:
+        """Something happened: tell it as `body`, with what every payload has."""
         action = kind[1]
         common: dict[str, Any] = {
             "repository": self.renderer.repository(repo),

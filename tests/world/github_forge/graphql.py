@@ -23,8 +23,9 @@ from msgspec import DecodeError, Struct, json
 from brat.forge.rest.request_gate import authenticate
 from brat.forge.service.running_forge import Service
 from brat.forge.wire.http_refusals import Refused
-from tests.world.github_forge.graphql_mutations import Root
+from tests.world.github_forge.graphql_root import Root
 from tests.world.github_forge.graphql_viewer import Failed, Viewer
+from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.text_edits import TextEdits
 
 SDL: Final = Path(__file__).with_name("schema.graphql")
@@ -44,7 +45,7 @@ class GraphQL:
     def __init__(self, service: Service) -> None:
         """Serve `service`."""
         self._service = service
-        self._edits = TextEdits(service)
+        self._edits, self._queues = TextEdits(service), MergeQueues(service)
         self._schema = _schema()
 
     def routes(self) -> list[web.RouteDef]:
@@ -60,7 +61,7 @@ class GraphQL:
         except DecodeError:
             said = {"message": "Problems parsing JSON"}
             return web.json_response(said, status=400)
-        viewer = Viewer(self._service, caller, self._edits)
+        viewer = Viewer(self._service, caller, self._edits, self._queues)
         done = await graphql(
             self._schema,
             asked.query,

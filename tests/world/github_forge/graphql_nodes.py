@@ -1,4 +1,4 @@
-"""What GraphQL shows: repositories, refs, issues and pull requests, field by field.
+"""What GraphQL shows of repositories, issues and pull requests, field by field.
 
 https://docs.github.com/graphql/reference/objects
 """
@@ -6,100 +6,20 @@ https://docs.github.com/graphql/reference/objects
 from dataclasses import dataclass
 from typing import Final
 
-from brat.forge.resources.account_resource import User
 from brat.forge.resources.issue_resource import Issue
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.service.rule_bindings import protection_of
-from brat.forge.storage.git_storage import Bare
 from brat.forge.wire.urls import node_id
-from tests.world.github_forge.graphql_rules import RefUpdateRule, ref_update_rule
+from tests.world.github_forge.graphql_git import (
+    HEADS,
+    AccountNode,
+    CommitNode,
+    RefNode,
+    account,
+)
+from tests.world.github_forge.graphql_queues import EntryNode, QueueNode, QueueViews
 from tests.world.github_forge.graphql_viewer import Failed, Viewer
 from tests.world.github_forge.review_decisions import review_decision
-
-HEADS: Final = "refs/heads/"
-
-
-@dataclass(frozen=True)
-class AccountNode:
-    """A person, or a bot."""
-
-    kind: str
-    id: str
-    login: str
-
-
-@dataclass(frozen=True)
-class TreeNode:
-    """The files of a commit."""
-
-    oid: str
-    kind: str = "Tree"
-
-    @property
-    def id(self) -> str:
-        """Its global id."""
-        return node_id(self.kind, self.oid)
-
-
-@dataclass(frozen=True)
-class CommitNode:
-    """A commit."""
-
-    bare: Bare
-    oid: str
-    kind: str = "Commit"
-
-    @property
-    def id(self) -> str:
-        """Its global id."""
-        return node_id(self.kind, self.oid)
-
-    def tree(self) -> TreeNode:
-        """Return its files."""
-        found = self.bare.commit(self.oid)
-        assert found is not None
-        return TreeNode(str(found.tree_id))
-
-
-@dataclass(frozen=True)
-class RefNode:
-    """A branch or a tag."""
-
-    viewer: Viewer
-    repo: Repository
-    full_name: str
-    oid: str
-    kind: str = "Ref"
-
-    @property
-    def prefix(self) -> str:
-        """What its name starts with, up to the second slash."""
-        return "/".join(self.full_name.split("/")[:2]) + "/"
-
-    @property
-    def name(self) -> str:
-        """Its name without that."""
-        return self.full_name.removeprefix(self.prefix)
-
-    @property
-    def id(self) -> str:
-        """Its global id."""
-        return node_id(self.kind, f"{self.repo.id}:{self.full_name}")
-
-    def target(self) -> CommitNode:
-        """Return what it points at."""
-        return CommitNode(self.viewer.service.forge.bare(self.repo), self.oid)
-
-    def ref_update_rule(self) -> RefUpdateRule | None:
-        """Return a branch's own protection, as it binds the viewer."""
-        forge = self.viewer.service.forge
-        if self.prefix != HEADS:
-            return None
-        kept = protection_of(forge, self.repo, self.name)
-        if kept is None:
-            return None
-        return ref_update_rule(kept, forge.role(self.repo, self.viewer.caller.user))
 
 
 @dataclass(frozen=True)
@@ -192,7 +112,20 @@ class PullNode:
 
     def is_in_merge_queue(self) -> bool:
         """Return whether it is in a queue."""
-        return False
+        return self.viewer.queues.entry(self.pull) is not None
+
+    def is_merge_queue_enabled(self) -> bool:
+        """Return whether its base has a queue."""
+        return self.viewer.queues.rules(self.repo, self.pull.base) is not None
+
+    def merge_queue(self) -> QueueNode | None:
+        """Return the queue of its base."""
+        return views(self.viewer, self.repo).queue(self.pull.base)
+
+    def merge_queue_entry(self) -> EntryNode | None:
+        """Return its place in the queue."""
+        entry = self.viewer.queues.entry(self.pull)
+        return views(self.viewer, self.repo).entry(entry) if entry else None
 
     @property
     def _issue(self) -> Issue:
@@ -264,6 +197,11 @@ class RepositoryNode:
         assert pull is not None
         return PullNode(self.viewer, self.repo, pull)
 
+    def merge_queue(self, branch: str | None = None) -> QueueNode | None:
+        """Return the queue of a branch, or of the default one."""
+        base = branch or self.repo.default_branch
+        return views(self.viewer, self.repo).queue(base)
+
     def _numbered(self, number: int, kind: str) -> Issue:
         for one in self.viewer.service.forge.store.issues.of(self.repo.id):
             if one.number == number and one.pull == (kind == "PullRequest"):
@@ -280,6 +218,6 @@ _METHODS: Final = {
 }
 
 
-def account(who: User) -> AccountNode:
-    """Return an account."""
-    return AccountNode(who.kind, node_id(who.kind, who.id), who.login)
+def views(viewer: Viewer, repo: Repository) -> QueueViews:
+    """Return what shows the queues of a repository."""
+    return QueueViews(viewer, repo, lambda pull: PullNode(viewer, repo, pull))

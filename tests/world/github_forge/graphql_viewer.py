@@ -13,6 +13,7 @@ from brat.forge.rest.token_permissions import NOT_ACCESSIBLE
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.token_store import Caller
 from brat.forge.wire.http_refusals import Refused
+from tests.world.github_forge.merge_queues import MergeQueues
 from tests.world.github_forge.text_edits import TextEdits
 
 
@@ -32,6 +33,7 @@ class Viewer:
     service: Service
     caller: Caller
     edits: TextEdits
+    queues: MergeQueues
 
     def repository(self, full_name: str) -> Repository:
         """Return a repository.

@@ -6,12 +6,12 @@ https://docs.github.com/graphql/reference/mutations
 from dataclasses import dataclass
 from typing import Any
 
+from tests.world.github_forge.graphql_git import AccountNode, account
 from tests.world.github_forge.graphql_nodes import (
-    AccountNode,
     IssueNode,
     PullNode,
     RepositoryNode,
-    account,
+    views,
 )
 from tests.world.github_forge.graphql_viewer import Failed, Viewer
 from tests.world.github_forge.issue_removal import delete_issue, transfer_issue
@@ -69,6 +69,31 @@ class Root:
             viewer.need(each, "write", "issues")
         moved = transfer_issue(viewer.service, viewer.caller.user, issue, target)
         return _done(asked, issue=IssueNode(viewer, moved))
+
+    async def enqueue_pull_request(self, asked: Asked) -> Asked:
+        """Put a pull request into the queue of its base."""
+        viewer = self._viewer
+        repo, pull = viewer.pull_node(asked["pull_request_id"])
+        viewer.need(repo, "write", "contents", "pull_requests")
+        entry = await viewer.queues.enqueue(
+            repo,
+            pull,
+            viewer.caller.user,
+            head=asked.get("expected_head_oid"),
+            jump=bool(asked.get("jump")),
+        )
+        return _done(asked, merge_queue_entry=views(viewer, repo).entry(entry))
+
+    async def dequeue_pull_request(self, asked: Asked) -> Asked:
+        """Take a pull request out of its queue."""
+        viewer = self._viewer
+        repo, pull = viewer.pull_node(asked["id"])
+        viewer.need(repo, "write", "contents", "pull_requests")
+        entry = viewer.queues.entry(pull)
+        if entry is None:
+            raise Failed("UNPROCESSABLE", "Pull request is not in the queue")
+        await viewer.queues.dequeue(repo, entry, viewer.caller.user)
+        return _done(asked, merge_queue_entry=views(viewer, repo).entry(entry))
 
 
 def _done(asked: Asked, **more: object) -> Asked:

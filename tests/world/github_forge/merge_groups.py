@@ -1,0 +1,232 @@
+"""The groups of a merge queue: each is built on the one before, judged, and landed."""
+
+from typing import Final, Literal
+
+from msgspec.structs import replace
+
+from brat.forge.resources.account_resource import User
+from brat.forge.resources.commit_resource import simple_commit
+from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.repository_resource import Repository
+from brat.forge.resources.rule_types import MergeQueueParameters
+from brat.forge.service.merge_methods import MergeOptions
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.git_storage import Move
+from brat.forge.storage.record_store import Table
+from brat.forge.wire.http_refusals import Refused
+from tests.world.github_forge.queue_entries import QueueEntry
+from tests.world.github_forge.queue_rules import METHODS, check_queued
+from tests.world.github_forge.queue_verdicts import (
+    QueueVerdicts,
+    front,
+    may_recover,
+)
+
+ACTOR: Final = "github-merge-queue[bot]"
+"""Who moves what a queue moves: https://github.com/objectstack-ai/objectstack/issues/19343"""
+Removal = Literal[
+    "MANUAL",
+    "MERGE",
+    "MERGE_CONFLICT",
+    "CI_FAILURE",
+    "CI_TIMEOUT",
+    "ALREADY_MERGED",
+    "QUEUE_CLEARED",
+    "BRANCH_PROTECTIONS",
+]
+"""https://docs.github.com/webhooks/webhook-events-and-payloads?actionType=dequeued#pull_request"""
+End = Literal["merged", "invalidated", "dequeued"]
+
+
+class MergeGroups:
+    """Builds, judges and lands; the caller holds the repository's lock."""
+
+    def __init__(self, service: Service, entries: Table[QueueEntry]) -> None:
+        """Work on the `entries` of `service`."""
+        self._service = service
+        self._forge = service.forge
+        self._store = service.forge.store
+        self._entries = entries
+        self._judged = QueueVerdicts(service.forge)
+
+    def actor(self) -> User:
+        """Return the account that moves what a queue moves."""
+        return self._forge.add_user(ACTOR, kind="Bot")
+
+    def line(self, repo: Repository, base: str) -> list[QueueEntry]:
+        """Return the entries of a branch's queue, first the one that is next."""
+        found = [one for one in self._entries.of(repo.id) if one.base == base]
+        return sorted(found, key=lambda one: (not one.jump, one.id))
+
+    def advance(
+        self, repo: Repository, base: str, asked: MergeQueueParameters | None
+    ) -> None:
+        """Do all that can be done now; safe to call at any time."""
+        while self._step(repo, base, asked):
+            pass
+
+    def remove(
+        self,
+        repo: Repository,
+        entry: QueueEntry,
+        why: Removal,
+        user: User | None = None,
+    ) -> None:
+        """Take an entry out, and its group with it."""
+        pull = self._store.pulls.get(entry.pull)
+        with self._store.change():
+            self._drop(repo, entry, "merged" if why == "MERGE" else "dequeued")
+            self._entries.remove(entry)
+            if pull is not None:
+                actor = user or self.actor()
+                events = self._service.events
+                events.pull(repo, actor, "dequeued", pull, reason=why)
+
+    # --- one step -----------------------------------------------------------------
+
+    def _step(
+        self, repo: Repository, base: str, asked: MergeQueueParameters | None
+    ) -> bool:
+        """Do the first thing that is due; say whether there was one."""
+        line = self.line(repo, base)
+        for entry in line:
+            why = self._unfit(repo, entry) if asked is not None else "QUEUE_CLEARED"
+            if why is not None:
+                self.remove(repo, entry, why)
+                return True
+        tip = self._forge.bare(repo).tip(base)
+        if asked is None or tip is None:
+            return False
+        built = line[: asked.max_entries_to_build or len(line)]
+        for entry in built:
+            if not entry.group_sha or entry.group_base != tip:
+                self._build(repo, entry, tip, asked)
+                return True
+            tip = entry.group_sha
+        return self._judge(repo, built, asked)
+
+    def _unfit(self, repo: Repository, entry: QueueEntry) -> Removal | None:
+        """Return why a pull request may not stay in the queue."""
+        pull = self._store.pulls.get(entry.pull)
+        if pull is None or pull.merged_at is not None:
+            return "ALREADY_MERGED"
+        if self._forge.issue_of(pull).state == "closed" or pull.base != entry.base:
+            return "MANUAL"
+        if pull.head_sha != entry.head_sha:
+            return "BRANCH_PROTECTIONS"
+        user = self._store.users.get(entry.enqueuer)
+        assert user is not None
+        try:
+            check_queued(self._service, repo, user, pull)
+        except Refused:
+            return "BRANCH_PROTECTIONS"
+        return None
+
+    def _build(
+        self,
+        repo: Repository,
+        entry: QueueEntry,
+        onto: str,
+        asked: MergeQueueParameters,
+    ) -> None:
+        pull = self._store.pulls.get(entry.pull)
+        assert pull is not None
+        options = MergeOptions(METHODS[asked.merge_method])
+        there = replace(pull, base_sha=onto)
+        try:
+            made = self._service.merges.build(repo, there, options, self.actor())
+        except Refused:
+            self.remove(repo, entry, "MERGE_CONFLICT")
+            return
+        with self._store.change():
+            self._drop(repo, entry, "invalidated")
+            entry = self._entries.put(
+                replace(
+                    entry,
+                    group_base=onto,
+                    group_sha=made,
+                    built_at=self._forge.now(),
+                    mergeable=False,
+                )
+            )
+            self._forge.bare(repo).move(entry.group_ref, made)
+            self._settle(repo, Move(entry.group_ref, None, made))
+            self._tell(repo, entry, "checks_requested")
+
+    def _drop(self, repo: Repository, entry: QueueEntry, reason: End) -> None:
+        """Delete the branch of a group, if there is one; only inside `Store.change`."""
+        if not entry.group_sha:
+            return
+        bare = self._forge.bare(repo)
+        self._tell(repo, entry, "destroyed", reason=reason)
+        if bare.ref(entry.group_ref) is not None:
+            bare.move(entry.group_ref, None)
+            self._settle(repo, Move(entry.group_ref, entry.group_sha, None))
+
+    # --- what CI says -------------------------------------------------------------
+
+    def _judge(
+        self, repo: Repository, built: list[QueueEntry], asked: MergeQueueParameters
+    ) -> bool:
+        verdicts = [self._judged.verdict(repo, entry) for entry in built]
+        green = front(verdicts, asked)
+        with self._store.change():
+            for entry in built[:green]:
+                self._entries.put(replace(entry, mergeable=True))
+        for entry, verdict in zip(built[green:], verdicts[green:], strict=True):
+            if verdict == "failing" and not may_recover(verdicts[green:], asked):
+                self.remove(repo, entry, "CI_FAILURE")
+                return True
+            if verdict == "pending" and self._judged.is_late(entry, asked):
+                self.remove(repo, entry, "CI_TIMEOUT")
+                return True
+        ready = built[:green][: asked.max_entries_to_merge or None]
+        if not ready or self._judged.waits(built, asked):
+            return False
+        self._land(repo, ready, asked)
+        return True
+
+    # --- landing ------------------------------------------------------------------
+
+    def _land(
+        self, repo: Repository, ready: list[QueueEntry], asked: MergeQueueParameters
+    ) -> None:
+        base, tip = ready[0].base, ready[-1].group_sha
+        bare, actor = self._forge.bare(repo), self.actor()
+        move = Move(f"refs/heads/{base}", bare.tip(base), tip)
+        bare.move(move.ref, tip)
+        with self._store.change():
+            for entry in ready:
+                pull = self._store.pulls.get(entry.pull)
+                assert pull is not None
+                self._merged(repo, pull, entry, signed=asked.merge_method != "REBASE")
+            self._service.pushes.settle(repo, actor, [move])
+            for entry in ready:
+                self.remove(repo, entry, "MERGE")
+
+    def _merged(
+        self, repo: Repository, pull: Pull, entry: QueueEntry, *, signed: bool
+    ) -> None:
+        self._service.pushes.merged(
+            repo, self.actor(), pull, entry.group_sha, signed=signed
+        )
+
+    # --- telling ------------------------------------------------------------------
+
+    def _settle(self, repo: Repository, move: Move) -> None:
+        self._service.pushes.settle(repo, self.actor(), [move])
+
+    def _tell(
+        self, repo: Repository, entry: QueueEntry, action: str, **more: str
+    ) -> None:
+        commit = self._forge.bare(repo).commit(entry.group_sha)
+        assert commit is not None
+        group = {
+            "head_sha": entry.group_sha,
+            "head_ref": entry.group_ref,
+            "base_sha": entry.group_base,
+            "base_ref": f"refs/heads/{entry.base}",
+            "head_commit": simple_commit(commit),
+        }
+        body = {"merge_group": group} | more
+        self._service.events.send(repo, self.actor(), ("merge_group", action), body)
