@@ -42,6 +42,7 @@ from convoy.owed.actions import (
     Show,
     Split,
     Staged,
+    Stall,
     Sweep,
     TakeBack,
     TakeOut,
@@ -210,6 +211,8 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             refinery.land_convoy(context, draft, action)
         case Reject():
             refinery.reject(draft, action)
+        case Stall():
+            refinery.stall(context, draft, action)
         case Defer():
             dispatch.defer(draft, action)
         case Block():

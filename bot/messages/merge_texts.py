@@ -9,12 +9,22 @@ from convoy.text.redaction import redacted
 
 TEXT_CHARS: Final = 2_000
 """How much of the end of CI's text the next attempt is told."""
+CI_CHARS: Final = 300
+"""How much of CI's text on itself people are told."""
+MEND_CI: Final = "mend CI; the work waits and is judged again"
+"""What helps when CI itself is at fault."""
 _FILES: Final = 5
 
 
 def ci_is_red(candidate: str, said: str) -> str:
     """Say that CI refused a candidate, with the end of CI's text."""
     return f"CI is red on {candidate[:10]}: {redacted(clean(said))[-TEXT_CHARS:]}"
+
+
+def ci_cannot_judge(candidate: str, said: str) -> str:
+    """Say that CI itself is at fault, not the candidate."""
+    told = " ".join(redacted(clean(said)).split())[:CI_CHARS]
+    return f"CI cannot judge {candidate[:10]}: {told}"
 
 
 def conflicts(what: str, paths: Sequence[str]) -> str:

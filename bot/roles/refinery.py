@@ -1,10 +1,15 @@
 """The refinery: builds candidates, moves branches, lands what CI judged green."""
 
+from typing import Final
+
+from msgspec.structs import replace
+
 from bot.context.alone import alone
 from bot.context.bot_context import BotContext
 from bot.messages import merge_texts
 from bot.repository.compose import Conflicted, Piece
 from bot.repository.draft import Draft
+from convoy.events.set_asides import SetItemAside
 from convoy.model import ids
 from convoy.model.attempt import Candidate, Work
 from convoy.model.set_aside import task_item
@@ -19,6 +24,7 @@ from convoy.owed.actions import (
     LandConvoy,
     Prove,
     Reject,
+    Stall,
     Try,
 )
 from convoy.owed.landings import NOT_RED
@@ -27,6 +33,9 @@ from convoy.rules.make_choice import MakeChoice
 from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, ProveWork
 from convoy.rules.stop_task import BlockTask, FailConvoy
 from convoy.text.commit_message import inert
+
+CI_BROKEN: Final = "ci-broken"
+"""The rule by which work is set aside that CI cannot judge."""
 
 
 def build(context: BotContext, draft: Draft, action: Build) -> None:
@@ -236,6 +245,21 @@ def reject(draft: Draft, action: Reject) -> None:
             why=NOT_RED if is_untested else red,
         ),
     )
+
+
+def stall(context: BotContext, draft: Draft, action: Stall) -> None:
+    """Set work aside that CI cannot judge; the next try asks CI anew."""
+    draft.submit(
+        SetItemAside(
+            item=task_item(action.convoy, action.task),
+            why=merge_texts.ci_cannot_judge(action.candidate, action.text),
+            rule=CI_BROKEN,
+            helps=merge_texts.MEND_CI,
+        )
+    )
+    seen = context.observed
+    others = {at: it for at, it in seen.checks.items() if at != action.candidate}
+    context.observed = replace(seen, checks=others)
 
 
 def block(draft: Draft, action: Block) -> None:

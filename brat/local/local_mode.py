@@ -64,7 +64,8 @@ def ci_of(checkout: Checkout, config: Config, known: Registration | None) -> Ci:
     command = ci_command(config) or (known.ci_command if known else None)
     if command is None and (proposal := checkout.propose_ci()):
         command = proposal.command
-    return Ci(command=command, timeout_s=config.ci.timeout)
+    top = str(checkout.top)
+    return Ci(command=command, timeout_s=config.ci.timeout, checkout=top)
 
 
 def bot_settings(

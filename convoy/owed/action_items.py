@@ -24,6 +24,7 @@ from convoy.owed.actions import (
     Show,
     Split,
     Staged,
+    Stall,
     Sweep,
     TakeBack,
     TakeOut,
@@ -48,6 +49,7 @@ def item_of(action: Staged) -> str:
             | Prove()
             | Choose()
             | Reject()
+            | Stall()
             | Block()
             | TakeOut()
             | TakeBack()

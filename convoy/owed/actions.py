@@ -122,6 +122,18 @@ class Reject(Struct, frozen=True):
     text: str
 
 
+class Stall(Struct, frozen=True):
+    """CI cannot judge the front candidate before a person has mended CI.
+
+    Task 0 is the convoy's own. The work is set aside and stays as it is.
+    """
+
+    convoy: str
+    task: int
+    candidate: str
+    text: str
+
+
 class Block(Struct, frozen=True):
     """The task (0: the convoy) cannot go on without a person."""
 
@@ -240,6 +252,7 @@ Staged = (
     | Land
     | LandConvoy
     | Reject
+    | Stall
     | Block
     | TakeOut
     | TakeBack
@@ -272,6 +285,7 @@ _ROLES: dict[type[Action], Role] = {
     Land: "refinery",
     LandConvoy: "refinery",
     Reject: "refinery",
+    Stall: "refinery",
     Block: "refinery",
     TakeOut: "refinery",
     TakeBack: "refinery",

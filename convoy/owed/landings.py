@@ -20,6 +20,7 @@ from convoy.owed.actions import (
     LandConvoy,
     Prove,
     Reject,
+    Stall,
     Try,
 )
 from convoy.owed.patience import Patience
@@ -36,8 +37,9 @@ NO_CI = (
 NOT_RED = "CI is green with these tests and without the code: none of them fails"
 
 
-Finding = Literal["waiting", "silent", "red", "green"]
-"""CI's verdict on a candidate; silent: no check began on it in time."""
+Finding = Literal["waiting", "silent", "red", "green", "broken"]
+"""CI's verdict on a candidate; silent: no check began on it in time; broken: CI cannot
+judge it before a person has acted."""
 
 
 def merges(
@@ -195,6 +197,8 @@ def _judged(
     found = _finding(convoy, candidate, checks, patience, now)
     if found == "red" and checks is not None:
         yield Reject(convoy.name, task, candidate.commit, checks.text)
+    elif found == "broken" and checks is not None:
+        yield Stall(convoy.name, task, candidate.commit, checks.text)
     elif found == "silent":
         yield Block(convoy.name, task, NO_CI)
 

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from convoy.model import ids
 
-CiVerdict = Literal["none", "pending", "green", "red"]
+CiVerdict = Literal["none", "pending", "green", "red", "broken"]
+"""`broken`: CI itself cannot judge before a person has acted."""
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -33,6 +34,14 @@ class Check(Struct, frozen=True, kw_only=True):
     """Whether it is a commit status, whose name is its context."""
 
     @property
+    def asks_a_person(self) -> bool:
+        """Whether it says nothing about the commit, but that a person has to act.
+
+        https://docs.github.com/rest/checks/runs (action_required)
+        """
+        return self.status == "completed" and self.conclusion == "action_required"
+
+    @property
     def has_passed(self) -> bool:
         """Whether it has ended with success."""
         return self.status == "completed" and self.conclusion == "success"
@@ -51,7 +60,8 @@ class Checks(Struct, frozen=True, kw_only=True):
     names: tuple[str, ...] = ()
     """The checks that reported, sorted."""
     text: str = ""
-    """The output of the red checks, for the next attempt."""
+    """The output of the red checks, for the next attempt, or of those that ask a
+    person, for that person."""
     more: bool = False
     """Whether nothing is red but a workflow still running on the commit may add
     checks."""
@@ -106,10 +116,14 @@ def judge(
         if not check.is_own(own_app) and (not required or check.name in required):
             newest[check.is_status, check.app, check.name] = check
     names = tuple(sorted({check.name for check in newest.values()}))
-    red = [c for c in newest.values() if c.status == "completed" and not c.has_passed]
-    if red:
+    asking = [c for c in newest.values() if c.asks_a_person]
+    ended = [c for c in newest.values() if c.status == "completed" and not c.has_passed]
+    if red := [c for c in ended if c not in asking]:
         text = "\n".join(f"{c.name}: {c.conclusion}\n{c.text}".strip() for c in red)
         return Checks(verdict="red", names=names, text=text)
+    if asking:
+        text = "\n".join(f"{c.name}: {c.text or c.conclusion}" for c in asking)
+        return Checks(verdict="broken", names=names, text=text)
     more = running and not required
     if not newest:
         return Checks(verdict="pending" if more else "none", more=more)

@@ -50,7 +50,7 @@ def test_one_that_runs_is_waited_for() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        *("failure", "cancelled", "timed_out", "action_required", "stale"),
+        *("failure", "cancelled", "timed_out", "stale"),
         *("startup_failure", "skipped", "neutral", "something_new"),
     ],
 )
@@ -58,6 +58,15 @@ def test_only_success_passes(said: str) -> None:
     assert verdict(check(1, "test", said)) == "red"
     assert verdict(check(1, "test", said), check(2, "lint", "running")) == "red"
     assert verdict(check(1, "test", said), required=("test",)) == "red"
+
+
+def test_a_check_that_asks_for_a_person_is_no_fault_of_the_work() -> None:
+    asks = check(1, "test", "action_required")
+
+    assert verdict(asks) == "broken"
+    assert verdict(asks, check(2, "lint", "running")) == "broken"
+    assert verdict(asks, check(2, "lint", "failure")) == "red"
+    assert verdict(asks, check(2, "test")) == "green"
 
 
 def test_an_end_without_a_conclusion_is_red() -> None:

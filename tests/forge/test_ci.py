@@ -221,3 +221,67 @@ async def test_a_push_that_was_not_judged_in_time_is_judged_at_the_start(
 
     async with town(forge, tokens, tmp_path) as here:
         assert (await judged(here, commit))["conclusion"] == "success"
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("tester-nobody-has -q", "ended with 127, a program was not found: "),
+        (": > no-program; ./no-program", "ended with 126, it cannot be run: "),
+    ],
+)
+async def test_a_command_that_cannot_run_asks_for_a_person(
+    here: Town, command: str, why: str
+) -> None:
+    here.judge(command)
+    _, commit = await push(here)
+
+    check = await judged(here, commit)
+
+    assert check["conclusion"] == "action_required"
+    assert check["output"]["summary"].startswith(f"`{command}` {why}sh: ")
+    assert "or set another [ci] command." in check["output"]["summary"]
+
+
+async def with_submodule(here: Town, url: str) -> Checkout:
+    """Return a checkout that has committed .gitmodules and a submodule's commit."""
+    checkout = await here.clone()
+    lib = checkout.folder.parent / "lib"
+    await checkout.git("init", "--quiet", str(lib))
+    who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    commit = ("commit", "--quiet", "--allow-empty", "--message=Lib")
+    await checkout.git("-C", str(lib), *who, *commit)
+    tip = await checkout.git("-C", str(lib), "rev-parse", "HEAD")
+    listed = f'[submodule "lib"]\n\tpath = vendor/my lib\n\turl = {url}\n'
+    (checkout.folder / ".gitmodules").write_text(listed)
+    (checkout.folder / "vendor" / "my lib").mkdir(parents=True)
+    await checkout.git("add", ".gitmodules")
+    entry = f"160000,{tip.strip()},vendor/my lib"
+    await checkout.git("update-index", "--add", "--cacheinfo", entry)
+    return checkout
+
+
+async def test_a_submodule_is_there_when_ci_runs(here: Town) -> None:
+    checkout = await with_submodule(here, "../lib")
+    here.judge('git -C "vendor/my lib" log --format=%s', checkout=str(checkout.folder))
+    commit = await checkout.commit("work.txt", "x")
+    await checkout.git("remote", "remove", "origin")
+    branch = "refs/heads/brat/queue/main/x"
+    await checkout.git("push", "--quiet", here.remote, f"HEAD:{branch}")
+
+    check = await judged(here, commit)
+
+    assert (check["conclusion"], check["output"]["text"]) == ("success", "Lib\n")
+
+
+async def test_a_submodule_that_cannot_be_fetched_is_one_sentence(here: Town) -> None:
+    checkout = await with_submodule(here, "file:///nowhere/at/all")
+    here.judge("true")
+    commit = await checkout.commit("work.txt", "x")
+    await checkout.git("push", "--quiet", "origin", "HEAD:refs/heads/brat/queue/main/x")
+
+    check = await judged(here, commit)
+
+    assert check["conclusion"] == "action_required"
+    said = "the submodule vendor/my lib cannot be fetched: "
+    assert check["output"]["summary"].startswith(said)

@@ -21,6 +21,9 @@ class Ci(Struct, frozen=True, kw_only=True):
     timeout_s: float = 600.0
     slots: int = 4
     """How many run at once."""
+    checkout: str = ""
+    """The owner's own checkout on this machine: copies of submodules, and what their
+    relative addresses are relative to; empty: there is none."""
 
 
 class PushLimits(Struct, frozen=True, kw_only=True):

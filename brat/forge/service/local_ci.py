@@ -18,18 +18,20 @@ from brat.forge.resources.account_resource import ACTIONS_APP, User
 from brat.forge.resources.check_resource import CheckRun, Conclusion, Job, Output
 from brat.forge.resources.repository_resource import Ci, Repository
 from brat.forge.service import programs
+from brat.forge.service.ci_checkout import NoSubmodule, checkout
 from brat.forge.service.forge_context import ForgeContext
 from brat.forge.service.webhook_payloads import Events
-from brat.forge.storage.git_storage import Bare
 from convoy.model import ids
-from grite import git
 from grite.errors import GitFailed, Unavailable
 
 NAME: Final = "ci"
 QUEUES: Final = ("brat/queue/**", "gh-readonly-queue/**")
 """Branches that are always judged: the bot's candidates, and those of a merge queue."""
 TAIL_BYTES: Final = 8192
-CHECKOUT_S: Final = 60.0
+CANNOT_RUN: Final = {126: "it cannot be run", 127: "a program was not found"}
+"""What a shell's exit status says of the command itself, not of what it judged.
+https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
+"""
 
 
 class Judge:
@@ -47,11 +49,15 @@ class Judge:
         shutil.rmtree(self._context.forge.folder / "ci", ignore_errors=True)
         for check in self._store.check_runs.all():
             repo = self._store.repositories.get(check.repo)
-            if check.job is None or check.status == "completed" or repo is None:
+            if check.job is None or repo is None:
+                continue
+            if check.status == "completed" and not self._asks(repo, check):
                 continue
             if check.job.pid is not None and check.job.born is not None:
                 programs.end_tree(check.job.pid, check.job.born)
-            again = replace(check, status="queued", job=Job(ref=check.job.ref))
+            again = replace(
+                check, status="queued", conclusion=None, job=Job(ref=check.job.ref)
+            )
             with self._store.change():
                 self._store.check_runs.put(again)
             self._spawn(repo, again)
@@ -62,6 +68,12 @@ class Judge:
                 if self.judges(repo, ref) and not self._known(repo, target):
                     with self._store.change():
                         self.consider(repo, owner, ref, target)
+
+    def _asks(self, repo: Repository, check: CheckRun) -> bool:
+        """Whether a job asked for a person, who may have acted before this start."""
+        return check.conclusion == "action_required" and not self._overtaken(
+            repo, check
+        )
 
     def judges(self, repo: Repository, ref: str) -> bool:
         """Say whether pushes to a ref are judged."""
@@ -143,9 +155,10 @@ class Judge:
         work = folder / "work"
         bare = self._context.forge.bare(repo)
         try:
-            await asyncio.to_thread(checkout, bare, check.head_sha, work)
-        except (GitFailed, Unavailable) as error:
-            return "failure", Output(title=NAME, summary=str(error))
+            own = Path(settings.checkout) if settings.checkout else None
+            await asyncio.to_thread(checkout, bare, check.head_sha, work, own)
+        except (GitFailed, NoSubmodule, Unavailable) as error:
+            return "action_required", Output(title=NAME, summary=f"{error}.")
         with (folder / "log").open("wb+") as log:
             status = await self._command(check, settings, (work, log))
             text = _tail(log)
@@ -204,22 +217,6 @@ class Judge:
             return self._store.check_runs.put(check)
 
 
-def checkout(bare: Bare, commit: str, folder: Path) -> None:
-    """Check a commit out into a new repository that borrows the objects of `bare`.
-
-    Raises:
-        GitFailed: git could not.
-        Unavailable: it took too long.
-    """
-    git.run(["init", "--quiet", "--template=", str(folder)], deadline_s=CHECKOUT_S)
-    borrowed = folder / ".git" / "objects" / "info" / "alternates"
-    borrowed.parent.mkdir(parents=True, exist_ok=True)
-    borrowed.write_text(f"{bare.path / 'objects'}\n")
-    git.run(
-        ["checkout", "--quiet", "--detach", commit], cwd=folder, deadline_s=CHECKOUT_S
-    )
-
-
 def _environment(check: CheckRun, folder: Path, ref: str) -> dict[str, str]:
     home = folder / "home"
     home.mkdir()
@@ -244,6 +241,11 @@ def _verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, O
     if status is None:
         said = f"`{settings.command}` took longer than {settings.timeout_s:g} s."
         return "timed_out", Output(title=NAME, summary=said, text=text)
+    if why := CANNOT_RUN.get(status):
+        last = text.strip().rpartition("\n")[2]
+        said = f"`{settings.command}` ended with {status}, {why}: {last or 'no word'}"
+        mend = "install what is missing, or set another [ci] command"
+        return "action_required", Output(title=NAME, summary=f"{said}; {mend}.")
     said = f"`{settings.command}` ended with {status}."
     return "failure", Output(title=NAME, summary=said, text=text)
 
