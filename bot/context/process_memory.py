@@ -49,5 +49,7 @@ class ProcessMemory:
     failures: Failures = field(default_factory=Failures)
     answers: AnswerBudget = field(default_factory=AnswerBudget)
     """The answers that people had within the last hour."""
+    rules_read: dict[str, int] = field(default_factory=dict)
+    """When each target's rules were last read, unix ms."""
     ended: dict[int, int] = field(default_factory=dict)
     """When each run was first seen to have ended, unix ms."""

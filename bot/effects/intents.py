@@ -11,6 +11,7 @@ from bot.context.bot_context import BotContext
 from bot.context.item_failures import Unsettled
 from bot.context.retries import Try, another_try, failed_try
 from bot.effects import notifications
+from bot.effects.forge_merges import ask_to_merge
 from bot.effects.projections import comment_key, show
 from bot.forge.rest import Refused
 from bot.messages.pull_request_texts import (
@@ -71,6 +72,8 @@ async def _try(context: BotContext, intent: Intent, now: Try) -> int:
             return await _dispatch(context, convoy, intent, now)
         case "pull":
             return await _pull(context, convoy, intent, now)
+        case "land":
+            return await ask_to_merge(context, convoy, intent)
         case "comment":
             return await _comment(context, convoy, now)
         case "finish":

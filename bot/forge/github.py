@@ -13,8 +13,11 @@ from urllib.parse import quote
 import httpx
 
 from bot.forge import payloads
+from bot.forge.branch_rules import BranchRules
 from bot.forge.check_runs import CheckRuns
+from bot.forge.graphql import GraphQl
 from bot.forge.pace import Pace
+from bot.forge.pull_merging import PullMerging
 from bot.forge.pull_requests import PullRequests
 from bot.forge.repository_ci import Ci
 from bot.forge.rest import Refused, Rest
@@ -58,7 +61,9 @@ class GitHub:
         self.ci = Ci(self._rest, self._repo, workflow)
         self.pulls = PullRequests(self._rest, repository)
         self.runs = TaskRuns(self._rest, self._repo, workflow)
-        self._graphql = f"{api_url.rstrip('/').removesuffix('/v3')}/graphql"
+        self._graphql = GraphQl(self._rest, api_url)
+        self.branch_rules = BranchRules(self._rest, self._graphql, repository)
+        self.merging = PullMerging(self._rest, self._graphql, repository)
 
     def guard(self, check: Callable[[], None]) -> None:
         """Have `check` called just before each write is sent; it may raise."""
@@ -211,9 +216,8 @@ class GitHub:
         """
         owner, _, name = self.repository.partition("/")
         named = {"owner": owner, "name": name, "number": number}
-        content = {"query": _EDITED, "variables": named}
-        answer = await self._rest.make(payloads.EditedAnswer, self._graphql, content)
-        return answer.data.repository.issue.last_edited_at
+        answer = await self._graphql.read(payloads.Edited, _EDITED, named)
+        return answer.repository.issue.last_edited_at
 
     async def is_public(self) -> bool:
         """Whether everybody can read the repository, and write issues."""

@@ -55,11 +55,13 @@ class Ask:
     keep: bool = False
     """Whether to keep the answer and later ask only whether it changed."""
     precedence: Precedence = Precedence.REST
+    query: bool = False
+    """Whether its body only asks, as a query in GraphQL does."""
 
     @property
     def reads(self) -> bool:
         """Whether the request changes nothing."""
-        return self.method == "GET"
+        return self.query or self.method == "GET"
 
     def __str__(self) -> str:
         return f"{self.method} {self.url}"

@@ -85,14 +85,10 @@ class _EditedRepository(_Payload):
     issue: _EditedIssue
 
 
-class _EditedData(_Payload):
+class Edited(_Payload):
+    """GraphQL's data with the time of the last edit of an issue's text."""
+
     repository: _EditedRepository
-
-
-class EditedAnswer(_Payload):
-    """GraphQL's answer with the time of the last edit of an issue's text."""
-
-    data: _EditedData
 
 
 class Comment(_Payload):

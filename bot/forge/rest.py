@@ -147,6 +147,16 @@ class Rest:
         """Change something; a write that may have arrived is never repeated."""
         return (await self._answer(method, url, body))[0]
 
+    async def query(self, url: str, body: object) -> Json:
+        """Return the answer to a body that only asks; it is repeated as a read is."""
+
+        async def asked() -> Json:
+            content = json.dumps(body).encode()
+            ask = Ask(method="POST", url=url, body=content, query=True)
+            return _deciphered(ask, await self._reply(ask))[0]
+
+        return await self._retrying.copy()(asked)
+
     async def download(self, url: str) -> bytes:
         """Fetch bytes; the storage server after a redirect never sees the token.
 

@@ -7,8 +7,10 @@ from msgspec.structs import replace
 
 from bot.context.alone import tried
 from bot.context.bot_context import BotContext
+from bot.loop import observe_targets
 from bot.roles import pull_look
 from convoy.model.set_aside import check_item, look_item, run_item
+from convoy.model.state import Convoy
 from convoy.readiness.landing import candidates
 from convoy.readiness.observed import Checks, Observed, Run, judge, may_turn
 
@@ -32,10 +34,14 @@ async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
         asked = awaited - ended.keys()
         seen = replace(seen, runs={**ended, **await _runs(context, asked)})
     awaits_runs = any(known.more for known in seen.checks.values())
-    if "checks" in parts or ("runs" in parts and awaits_runs):
-        seen = replace(seen, checks=await _checks(context))
     if "pulls" in parts:
         seen = replace(seen, pulls=await pull_look.look(context))
+    if parts:
+        pulls = await observe_targets.own_pulls(context)
+        rules = await observe_targets.target_rules(context)
+        seen = replace(seen, mergeable=pulls, rules=rules)
+    if "checks" in parts or ("runs" in parts and awaits_runs):
+        seen = replace(seen, checks=await _checks(context, seen))
     return replace(seen, refs=context.mirror.refs)
 
 
@@ -52,12 +58,11 @@ async def _runs(context: BotContext, asked: frozenset[int]) -> dict[int, Run]:
     return found
 
 
-async def _checks(context: BotContext) -> dict[str, Checks]:
-    """Return the verdict on each open candidate, as far as the forge tells it."""
+async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
+    """Return the verdict on each commit that is to land, as far as the forge tells."""
     found: dict[str, Checks] = {}
     for convoy in context.mirror.state.live():
-        for candidate in candidates(convoy):
-            commit = candidate.commit
+        for commit in _awaited(convoy, seen):
             known = context.observed.checks.get(commit)
             if known is not None:
                 found[commit] = known
@@ -66,6 +71,12 @@ async def _checks(context: BotContext) -> dict[str, Checks]:
                 if new := await tried(context, check_item(commit), look):
                     found[commit] = new
     return found
+
+
+def _awaited(convoy: Convoy, seen: Observed) -> frozenset[str]:
+    """Return the commits whose verdict counts: candidates, and what was merged."""
+    landed = {convoy.asked, seen.merged_as(convoy.pull)} - {""}
+    return frozenset({one.commit for one in candidates(convoy)} | landed)
 
 
 async def _judged(

@@ -14,6 +14,7 @@ from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
 from bot.roles import by_hand, calling, deacon, dispatch, handin, mayor, refinery
 from bot.roles.authorization import convoy_may_land, may_land, may_start
+from convoy.events.landing_way import ChooseLanding, WaitToLand
 from convoy.events.set_asides import SetItemAside, TakeItemUp
 from convoy.events.taken_out_work import TakeBackWork
 from convoy.model.set_aside import convoy_item
@@ -21,6 +22,8 @@ from convoy.owed.action_items import item_of
 from convoy.owed.actions import (
     Action,
     Align,
+    AlignConvoy,
+    AskMerge,
     Begin,
     BeginPlan,
     Block,
@@ -28,6 +31,7 @@ from convoy.owed.actions import (
     BuildConvoy,
     Call,
     Choose,
+    ChooseWay,
     Collect,
     CreateBase,
     Defer,
@@ -45,9 +49,11 @@ from convoy.owed.actions import (
     Stall,
     Sweep,
     TakeBack,
+    TakeLanded,
     TakeOut,
     TakeUp,
     Try,
+    Wait,
     role_of,
 )
 from convoy.owed.owed import owed_actions
@@ -158,7 +164,7 @@ async def _may_still(
             return await by_hand.is_wanted(
                 context, draft, action.convoy
             ) and await may_land(context, draft, action)
-        case LandConvoy():
+        case LandConvoy() | AskMerge():
             return await by_hand.is_wanted(
                 context, draft, action.convoy
             ) and await convoy_may_land(context, draft, action)
@@ -209,6 +215,16 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             refinery.land(context, draft, action)
         case LandConvoy():
             refinery.land_convoy(context, draft, action)
+        case ChooseWay(convoy=name, landing=landing):
+            draft.submit(ChooseLanding(convoy=name, landing=landing))
+        case AlignConvoy():
+            refinery.align_convoy(draft, action)
+        case AskMerge():
+            refinery.ask_merge(context, draft, action)
+        case Wait(convoy=name, why=why):
+            draft.submit(WaitToLand(convoy=name, why=why))
+        case TakeLanded():
+            refinery.take_landed(context, draft, action)
         case Reject():
             refinery.reject(draft, action)
         case Stall():

@@ -54,6 +54,9 @@ def _said(convoy: Convoy, need: Need) -> Iterator[str]:
         case "approve the work":
             pull = f"#{task.pull}" if task else "its pull request"
             yield f"its work is to be approved on {pull}."
+        case "let it land":
+            yield f"pull request #{convoy.pull} is green and waits for "
+            yield f"{inline(convoy.landing_waits)}."
         case "refused":
             yield from _refused(need.aside, task)
         case "unblock":

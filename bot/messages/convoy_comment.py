@@ -11,6 +11,7 @@ from convoy.model.spending import foreseen, spoken, used
 from convoy.model.state import Convoy, Task
 from convoy.text.escaped_markdown import LINE_CHARS, fitting, inline
 from convoy.views.followups import further
+from convoy.views.landing_words import unread, way_of_landing
 from convoy.views.plan_order import collisions, edges
 from convoy.views.reasons import waits_for
 
@@ -54,8 +55,7 @@ def convoy_table(convoy: Convoy, asides: Sequence[SetAside] = ()) -> str:
         lines += [f"**Held** by the label {inline(convoy.held)}.", ""]
     if convoy.why:
         lines += [f"**Why:** {inline(convoy.why)}", ""]
-    if convoy.pull is not None:
-        lines += [f"The convoy's own pull request: #{convoy.pull}.", ""]
+    lines += _landing(convoy)
     lines += _refused(asides)
     lines += _further(convoy)
     lines += _money(convoy)
@@ -66,6 +66,21 @@ def convoy_table(convoy: Convoy, asides: Sequence[SetAside] = ()) -> str:
         "</sub>"
     )
     return "\n".join(lines)
+
+
+def _landing(convoy: Convoy) -> list[str]:
+    """Return how the convoy lands, and what that waits for."""
+    pull, landing = convoy.pull, convoy.landing
+    told = [f"The convoy's own pull request: #{pull}."] if pull is not None else []
+    if landing is not None and not convoy.ended:
+        told += [
+            inline(way_of_landing(landing, convoy.target)),
+            inline(unread(landing)),
+        ]
+    lines = [" ".join(filter(None, told)), ""] if told else []
+    if convoy.landing_waits and not convoy.ended:
+        lines += [f"**It waits for** {inline(convoy.landing_waits)}.", ""]
+    return lines
 
 
 def _look_out(convoy: Convoy) -> list[str]:

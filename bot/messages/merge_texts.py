@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Task
+from convoy.text.commit_message import inert
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
 
@@ -40,6 +42,17 @@ def may_not_write(by: str) -> str:
 def convoy_merge(convoy: Convoy) -> str:
     """Return the message of the commit that merges a convoy with its target."""
     return f"Merge convoy {convoy.name}: {convoy.title}\n\nFor #{convoy.issue}\n"
+
+
+def landing_message(convoy: Convoy, method: Strategy) -> tuple[str, str]:
+    """Return the title and the text of the commit that the forge makes of a convoy."""
+    if method == "merge":
+        title, _, text = convoy_merge(convoy).partition("\n\n")
+        return inert(title), text.strip()
+    merged = (task for task in convoy.tasks if task.landed)
+    done = "\n".join(f"- {task.spec.title}" for task in merged)
+    title = f"{convoy.title} (#{convoy.pull})"
+    return inert(title), inert(f"{done}\n\nConvoy {convoy.name}, for #{convoy.issue}")
 
 
 def task_title(convoy: Convoy, task: Task) -> str:

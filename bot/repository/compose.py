@@ -72,6 +72,10 @@ class Composer:
         """Whether `new` contains `old`."""
         return old == new or self._repo.descendant_of(new, old)
 
+    def same_tree(self, one: str, other: str) -> bool:
+        """Whether two commits hold the same files."""
+        return self._commit(one).tree_id == self._commit(other).tree_id
+
     def base_of(self, one: str, other: str) -> str | None:
         """Return the merge base of two commits."""
         found = self._repo.merge_base(one, other)

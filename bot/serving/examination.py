@@ -20,7 +20,12 @@ from bot.door.redelivery import Sent
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
 from bot.forge.rest import DEADLINE_S, Refused, Rest
 from bot.forge.token_source import StaticToken, Tokens
-from bot.serving import actions_settings, branch_rules, hook_address, workflow_presence
+from bot.serving import (
+    actions_settings,
+    hook_address,
+    rule_findings,
+    workflow_presence,
+)
 from bot.serving.examination_finding import Finding
 from bot.serving.installations import Installations, key_of
 from bot.serving.manifest import EVENTS
@@ -197,7 +202,7 @@ async def _repository(
         files = await workflow_presence.texts(rest, name)
         async for found in workflow_presence.examined(name, files, is_ours):
             yield found
-        async for found in branch_rules.examined(rest, name):
+        async for found in rule_findings.examined(rest, hosting.api_url, name):
             yield found
         has_loop = workflow_presence.LOOP in files
         async for found in _settings(visit, has_loop=has_loop, fix=fix):

@@ -67,6 +67,9 @@ class RefineryTable(Table):
     approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
     """How many people with write access must approve a task's work before it merges
     (`/brat approve <commit>`); whoever asked for the convoy does not count."""
+    bypass: bool = _DEFAULT.bypass
+    """Whether the bot passes by the rules of the default branch where the forge lets
+    it, and pushes. Otherwise it lands as the rules want it."""
 
 
 class WitnessTable(Table):

@@ -1,5 +1,7 @@
 """What may land: the current candidate, after what it needs."""
 
+from typing import Final
+
 from msgspec.structs import replace
 
 from convoy.events.fact import SHORT, ConvoyEvent, clause, subject
@@ -7,6 +9,8 @@ from convoy.model.attempt import Candidate
 from convoy.model.change import change_task
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Moment
+
+UNJUDGED: Final = "CI has not judged what landed"
 
 
 class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempted"):
@@ -31,7 +35,9 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
             commit=self.candidate, base=self.base, work=self.work, at=now.at
         )
         if self.task == 0:
-            return replace(convoy, candidate=candidate, offered=self.work)
+            return replace(
+                convoy, candidate=candidate, offered=self.work, landing_waits=""
+            )
         return change_task(
             convoy, self.task, lambda task: replace(task, candidate=candidate)
         )
@@ -50,7 +56,7 @@ class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         if self.task == 0:
-            return replace(convoy, candidate=None)
+            return replace(convoy, candidate=None, asked="")
         return change_task(
             convoy, self.task, lambda task: replace(task, candidate=None)
         )
@@ -63,12 +69,13 @@ class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
     candidate: str
     branch: str
     judged: tuple[str, ...]
-    """The checks that judged the candidate; `("none",)` where CI is not required."""
+    """The checks that judged the candidate; `("none",)` where CI is not required.
+    Empty: the forge or a person merged something that CI did not judge."""
 
     def sentence(self) -> str:
-        what, judged = subject(self.task).capitalize(), ", ".join(self.judged)
-        commit = self.candidate[:SHORT]
-        return f"{what} landed on {self.branch} as {commit} (judged: {judged})."
+        what, commit = subject(self.task).capitalize(), self.candidate[:SHORT]
+        judged = f"judged: {', '.join(self.judged)}" if self.judged else UNJUDGED
+        return f"{what} landed on {self.branch} as {commit} ({judged})."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return convoy  # task.merged or convoy.completed beside it says the rest

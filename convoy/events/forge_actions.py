@@ -76,6 +76,8 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
             return change_session(
                 convoy, intent.task, lambda task: self._dispatched(task, intent, now)
             )
+        if intent.kind == "land":
+            return replace(convoy, asked=intent.text)
         if intent.kind != "pull":
             return convoy
         if intent.task == 0:

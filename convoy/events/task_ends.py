@@ -71,15 +71,18 @@ class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.comple
     """The convoy's pull request has landed."""
 
     commit: str
+    why: str = ""
+    """What people should know of it; empty: nothing."""
 
     def sentence(self) -> str:
-        return f"The convoy landed as {self.commit[:SHORT]}."
+        told = f": {clause(self.why)}" if self.why else ""
+        return f"The convoy landed as {self.commit[:SHORT]}{told}."
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         return replace(
             convoy,
             state="complete",
-            why="",
+            why=self.why,
             landed=self.commit,
             candidate=None,
             ended_at=now.at,

@@ -102,6 +102,11 @@ def pull_key(convoy: str, task: int) -> str:
     return f"pull:{convoy}/{task}"
 
 
+def landing_key(convoy: str, candidate: str) -> str:
+    """Return the key under which the forge is asked to merge a convoy's candidate."""
+    return f"land:{convoy}/{candidate[:12]}"
+
+
 def comment_key(convoy: str, deleted: int = 0) -> str:
     """Return the key under which the convoy's comment is written.
 

@@ -29,7 +29,9 @@ FREE: Final[frozenset[Cause]] = frozenset(
 
 Kind = Literal["work", "report", "scout", "review", "tests", "rival", "choice", "split"]
 """What a task is for; docs/workflows.md says what each kind does."""
-ActionKind = Literal["dispatch", "pull", "comment", "finish", "answer", "notify"]
+ActionKind = Literal[
+    "dispatch", "pull", "land", "comment", "finish", "answer", "notify"
+]
 Reaction = Literal["", "rocket", "confused", "-1"]
 Approve = Literal["auto", "plan"]
 Followups = Literal["ask", "auto", "off"]
@@ -270,6 +272,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """Whether a person has to approve the plan before anything starts (`plan`)."""
     approvals: int = 0
     """How many people must approve a task's work, not counting who asked for it."""
+    bypass: bool = False
+    """Whether the bot passes by the rules of the target where the forge lets it."""
     budget: Budget = Budget()
     egress: tuple[str, ...] | None = None
     """The only hosts that agents may reach; null: none where the key proxy reaches the

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from convoy.model.attempt import Attempt, Candidate, HalfDone, HandedIn, Work
+from convoy.model.landing import Landing
 from convoy.model.records import (
     ActionKind,
     Cause,
@@ -186,6 +187,12 @@ class Convoy(Struct, frozen=True, kw_only=True):
     `convoy.readiness.needs`."""
     pull: int | None = None
     candidate: Candidate | None = None
+    landing: Landing | None = None
+    """How it lands by its target's rules; None: they were not read yet."""
+    landing_waits: str = ""
+    """What the forge still asks for before it merges its pull request."""
+    asked: str = ""
+    """The candidate that the forge was asked to merge."""
     offered: str = ""
     """The tip of its branch when the branch was last offered to the target."""
     landed: str | None = None

@@ -4,6 +4,7 @@ from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
+from convoy.model.landing import Landing
 from convoy.model.state import Intent
 from convoy.model.taken_out import TakenOut
 from convoy.readiness.needs import Need
@@ -111,6 +112,41 @@ class LandConvoy(Struct, frozen=True):
 
     convoy: str
     tip: str
+
+
+class ChooseWay(Struct, frozen=True):
+    """The rules of the target ask for another way of landing than the log says."""
+
+    convoy: str
+    landing: Landing
+
+
+class AlignConvoy(Struct, frozen=True):
+    """Move the convoy's branch to its green candidate, so that the forge merges it."""
+
+    convoy: str
+    candidate: str
+
+
+class AskMerge(Struct, frozen=True):
+    """Announce that the forge is asked to merge the convoy's pull request."""
+
+    convoy: str
+    candidate: str
+
+
+class Wait(Struct, frozen=True):
+    """The forge asks for this before it merges; empty: for nothing any more."""
+
+    convoy: str
+    why: str
+
+
+class TakeLanded(Struct, frozen=True):
+    """The forge shows the convoy's pull request as merged."""
+
+    convoy: str
+    commit: str
 
 
 class Reject(Struct, frozen=True):
@@ -251,6 +287,11 @@ Staged = (
     | Align
     | Land
     | LandConvoy
+    | ChooseWay
+    | AlignConvoy
+    | AskMerge
+    | Wait
+    | TakeLanded
     | Reject
     | Stall
     | Block
@@ -284,6 +325,10 @@ _ROLES: dict[type[Action], Role] = {
     Align: "refinery",
     Land: "refinery",
     LandConvoy: "refinery",
+    AlignConvoy: "refinery",
+    AskMerge: "refinery",
+    Wait: "refinery",
+    TakeLanded: "refinery",
     Reject: "refinery",
     Stall: "refinery",
     Block: "refinery",
@@ -305,6 +350,10 @@ def role_of(action: Action) -> Role | None:
         return "mayor"
     if isinstance(action, Do):
         witness: Role = "witness" if action.intent.task else "mayor"
-        kinds: dict[str, Role] = {"dispatch": witness, "pull": "refinery"}
+        kinds: dict[str, Role] = {
+            "dispatch": witness,
+            "pull": "refinery",
+            "land": "refinery",
+        }
         return kinds.get(action.intent.kind)
     return _ROLES.get(type(action))

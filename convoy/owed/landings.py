@@ -17,12 +17,12 @@ from convoy.owed.actions import (
     BuildConvoy,
     Choose,
     Land,
-    LandConvoy,
     Prove,
     Reject,
     Stall,
     Try,
 )
+from convoy.owed.last_step import last_step
 from convoy.owed.patience import Patience
 from convoy.readiness.landing import Link, chain
 from convoy.readiness.observed import Checks, Observed
@@ -216,7 +216,6 @@ def _convoy_merge(
         return
     checks = observed.checks.get(candidate.commit)
     if _is_green(convoy, checks):
-        if convoy.pull is not None:
-            yield LandConvoy(convoy.name, tip)
+        yield from last_step(convoy, candidate, observed)
     else:
         yield from _judged(convoy, 0, candidate, checks, patience, now)

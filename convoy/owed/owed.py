@@ -44,6 +44,7 @@ from convoy.owed.attempts import (
 )
 from convoy.owed.gestures import gestures
 from convoy.owed.landings import merges
+from convoy.owed.last_step import landed_elsewhere, ways
 from convoy.owed.patience import Patience
 from convoy.readiness.landing import queue_branches
 from convoy.readiness.needs import uncalled
@@ -83,6 +84,9 @@ def _owed(
     yield from _due_again(state, now)
     yield from taken_up(state, observed, now)
     yield from ended_sessions(state, observed, patience, now)
+    for convoy in state.live():
+        yield from ways(convoy, observed)
+        yield from landed_elsewhere(convoy, observed)
     convoys = tuple(convoy for convoy in state.live() if not convoy.waits_aside)
     for rule in (
         lambda convoy: gestures(convoy, observed),

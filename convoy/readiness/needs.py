@@ -24,7 +24,12 @@ class Need(Struct, frozen=True, kw_only=True):
     key: str
     """A key that stays the same as long as the need does."""
     kind: Literal[
-        "approve the plan", "unblock", "approve the work", "failed", "refused"
+        "approve the plan",
+        "unblock",
+        "approve the work",
+        "failed",
+        "refused",
+        "let it land",
     ]
     task: int = 0
     aside: SetAside | None = None
@@ -48,12 +53,18 @@ def _needs(state: State, convoy: Convoy) -> Iterator[Need]:
     planned = bool(convoy.tasks)
     if convoy.state == "failed" and (planned or convoy.mayor):
         yield Need(key=FAILED, kind="failed")
-    if convoy.ended or convoy.held:
-        return
-    yield from _refused(state, convoy)
+    if not convoy.ended and not convoy.held:
+        yield from _refused(state, convoy)
+        yield from _of_live(convoy)
+
+
+def _of_live(convoy: Convoy) -> Iterator[Need]:
+    planned = bool(convoy.tasks)
     # A plan out of the issue's own list is shown as soon as the comment is written.
     if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
         yield Need(key="plan", kind="approve the plan")
+    if convoy.landing_waits and convoy.settled:
+        yield Need(key=f"landing/{convoy.landing_waits}", kind="let it land")
     for task in convoy.tasks:
         if is_stopped(convoy, task):
             yield Need(key=blocked_key(task), kind="unblock", task=task.number)

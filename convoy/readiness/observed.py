@@ -6,6 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from convoy.model import ids
+from convoy.model.landing import TargetRules
 
 CiVerdict = Literal["none", "pending", "green", "red", "broken"]
 """`broken`: CI itself cannot judge before a person has acted."""
@@ -81,6 +82,21 @@ class PullSeen(Struct, frozen=True, kw_only=True):
     """The branch that it is to be merged into, without refs/heads/."""
 
 
+class Mergeable(Struct, frozen=True, kw_only=True):
+    """What the forge says of a pull request that it is to merge."""
+
+    head: str
+    """The commit at the tip of its branch."""
+    state: str = "unknown"
+    """GitHub's `mergeable_state`, such as `clean`, `blocked` or `behind`."""
+    merged: str = ""
+    """The commit as which it was merged; empty: it is not."""
+    review: str = ""
+    """GraphQL's `reviewDecision`; empty: none is required, or none is known."""
+    queued: bool = False
+    """Whether it stands in the forge's merge queue."""
+
+
 class Observed(Struct, frozen=True, kw_only=True):
     """One observation of the world; what was not asked for is absent, never guessed."""
 
@@ -91,6 +107,17 @@ class Observed(Struct, frozen=True, kw_only=True):
     """The checks by commit id."""
     pulls: dict[int, PullSeen] = {}
     """The pull requests of what is not settled, by number."""
+    rules: dict[str, TargetRules] = {}
+    """The rules of the branches on which convoys land, by branch."""
+    mergeable: dict[int, Mergeable] = {}
+    """The pull requests of convoys at their last step, by number."""
+
+    def merged_as(self, pull: int | None) -> str:
+        """Return the commit as which the forge merged a pull request; empty: none."""
+        asked, listed = self.mergeable.get(pull or 0), self.pulls.get(pull or 0)
+        if asked is not None and asked.merged:
+            return asked.merged
+        return (listed.merge_commit or "") if listed and listed.merged else ""
 
 
 def judge(

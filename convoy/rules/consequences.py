@@ -176,9 +176,9 @@ def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
     return (dropped, finish(convoy.name))
 
 
-def completed(convoy: Convoy, commit: str) -> Events:
+def completed(convoy: Convoy, commit: str, why: str = "") -> Events:
     """Return what follows when the convoy has landed as this commit."""
-    done = ConvoyCompleted(convoy=convoy.name, commit=commit)
+    done = ConvoyCompleted(convoy=convoy.name, commit=commit, why=why)
     told = notice(convoy, "completion", "complete")
     return (done, finish(convoy.name), *told)
 

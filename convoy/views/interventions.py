@@ -164,9 +164,7 @@ def _asked(convoy: Convoy) -> Iterator[Intervention]:
     if convoy.state == "paused" and convoy.why:
         say = ("/brat resume all",)
         yield Intervention(kind="kept_back", convoy=name, why=convoy.why, comments=say)
-    if convoy.withdrawn:
-        why = f"pull request #{convoy.pull} was taken out of the merge queue"
-        yield Intervention(kind="kept_back", convoy=name, why=why)
+    yield from _last_step(convoy)
     yield from _taken_out(convoy)
     for task in convoy.tasks:
         if task.taken_out is not None:
@@ -174,6 +172,16 @@ def _asked(convoy: Convoy) -> Iterator[Intervention]:
         if task.state == "needs-review" and (waits := kept_by_people(convoy, task)):
             why = f"pull request #{task.pull} waits for {waits}"
             yield Intervention(kind="kept_back", convoy=name, task=task.number, why=why)
+
+
+def _last_step(convoy: Convoy) -> Iterator[Intervention]:
+    """Give what keeps the convoy's own pull request from landing."""
+    waits = f"waits for {convoy.landing_waits}" if convoy.landing_waits else ""
+    if convoy.withdrawn:
+        waits = "was taken out of the merge queue"
+    if waits and (convoy.settled or convoy.withdrawn):
+        why = f"pull request #{convoy.pull} {waits}"
+        yield Intervention(kind="kept_back", convoy=convoy.name, why=why)
 
 
 def _taken_out(convoy: Convoy) -> Iterator[Intervention]:

@@ -180,7 +180,7 @@ async def test_there_is_no_graphql(forge: Forge) -> None:
     async with serving(forge) as url, httpx.AsyncClient(trust_env=False) as client:
         answer = await client.post(f"{url}/api/graphql", json={"query": "{}"})
 
-    assert answer.status_code == 501
+    assert answer.status_code == 404
     assert "use the REST API" in answer.json()["message"]
 
 

@@ -1,0 +1,77 @@
+"""The actions due for a convoy's last step: its way, and what is left to do. Pure."""
+
+from collections.abc import Iterator
+
+from convoy.model import ids
+from convoy.model.attempt import Candidate
+from convoy.model.landing import Landing
+from convoy.model.state import Convoy
+from convoy.owed.actions import (
+    Action,
+    AlignConvoy,
+    AskMerge,
+    ChooseWay,
+    LandConvoy,
+    Reject,
+    TakeLanded,
+    Wait,
+)
+from convoy.readiness.landing_way import asked_for, landing_by, learnt_of
+from convoy.readiness.observed import Mergeable, Observed
+
+LEFT_QUEUE = "the forge's merge queue took its pull request out: see its checks there"
+
+
+def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
+    """Yield the choice of another way, where the target's rules ask for it."""
+    rules = observed.rules.get(convoy.target)
+    if rules is None:
+        return
+    last = convoy.settled and convoy.candidate is not None
+    known = convoy.landing or Landing()
+    learnt = learnt_of(known, convoy.set_aside if last else None)
+    landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
+    if landing != convoy.landing:
+        yield ChooseWay(convoy.name, landing)
+
+
+def landed_elsewhere(convoy: Convoy, observed: Observed) -> Iterator[Action]:
+    """Yield that the forge, or a person, merged the convoy's own pull request."""
+    if convoy.settled and (commit := observed.merged_as(convoy.pull)):
+        yield TakeLanded(convoy.name, commit)
+
+
+def last_step(
+    convoy: Convoy, candidate: Candidate, observed: Observed
+) -> Iterator[Action]:
+    """Yield what lands a convoy whose candidate is green."""
+    landing = convoy.landing or Landing()
+    if convoy.pull is None:
+        return
+    if landing.way == "push":
+        yield LandConvoy(convoy.name, candidate.base)
+        return
+    base = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
+    if base != candidate.commit:
+        yield AlignConvoy(convoy.name, candidate.commit)
+        return
+    seen = observed.mergeable.get(convoy.pull)
+    if seen is None or seen.head != candidate.commit or seen.merged:
+        return  # the next look shows it
+    yield from _by_forge(convoy, landing, candidate, seen)
+
+
+def _by_forge(
+    convoy: Convoy, landing: Landing, candidate: Candidate, seen: Mergeable
+) -> Iterator[Action]:
+    waits = asked_for(landing, seen, convoy.target)
+    if landing.way == "person":
+        waits = waits or f"a person to merge pull request #{convoy.pull}"
+    if waits != convoy.landing_waits:
+        yield Wait(convoy.name, waits)
+    if waits:
+        return
+    if convoy.asked != candidate.commit:
+        yield AskMerge(convoy.name, candidate.commit)
+    elif landing.way == "queue" and not seen.queued:
+        yield Reject(convoy.name, 0, candidate.commit, LEFT_QUEUE)

@@ -1,0 +1,22 @@
+"""What people are told of the way a convoy lands: one sentence each. Pure."""
+
+from convoy.model.landing import Landing
+from convoy.readiness.landing_way import wanted
+
+
+def way_of_landing(landing: Landing, target: str) -> str:
+    """Return how a convoy will land on the branch `target`, in one sentence."""
+    said = {
+        "push": f"It lands by a push that moves {target} to the commit CI judged",
+        "merge": f"It lands by the forge's {landing.method} of its pull request",
+        "queue": f"It lands through the forge's merge queue of {target}",
+        "person": f"The rules of {target} let only a person merge its pull request",
+    }[landing.way]
+    after = ", ".join(wanted(landing))
+    return f"{said}, after {after}." if after else f"{said}."
+
+
+def unread(landing: Landing) -> str:
+    """Return what the bot could not read of the target's rules; empty: nothing."""
+    what = " and ".join(landing.unknown)
+    return f"The bot may not read {what}; a refusal would tell it." if what else ""
