@@ -2,8 +2,8 @@
 
 from bot.context.bot_context import BotContext
 from bot.messages import merge_texts
-from convoy.model.landing import Landing
 from convoy.model.state import Convoy, Intent
+from convoy.model.target_rules import Landing
 
 
 async def ask_to_merge(context: BotContext, convoy: Convoy, intent: Intent) -> int:

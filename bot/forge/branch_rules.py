@@ -15,8 +15,8 @@ from pydantic import Field
 from bot.forge.graphql import GraphQl
 from bot.forge.rest import Refused, Rest
 from bot.forge.rule_meaning import Payload, Protection, Rule, protected, ruled
-from convoy.model.landing import TargetRules
 from convoy.model.records import Strategy
+from convoy.model.target_rules import TargetRules
 
 MAY_PASS: Final = frozenset({"always", "exempt"})
 _UNTOLD: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND})

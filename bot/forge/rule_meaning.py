@@ -10,8 +10,8 @@ from typing import get_args
 from msgspec.structs import replace
 from pydantic import BaseModel, ConfigDict, Field
 
-from convoy.model.landing import TargetRules
 from convoy.model.records import Strategy
+from convoy.model.target_rules import TargetRules
 
 
 class Payload(BaseModel):

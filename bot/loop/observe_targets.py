@@ -5,9 +5,9 @@ from typing import Final
 
 from bot.context.alone import tried
 from bot.context.bot_context import BotContext
-from convoy.model.landing import TargetRules
 from convoy.model.set_aside import look_item
 from convoy.model.state import Convoy
+from convoy.model.target_rules import TargetRules
 from convoy.readiness.observed import Mergeable
 
 RULES_MS: Final = 600_000

@@ -14,7 +14,7 @@ from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
 from bot.roles import by_hand, calling, deacon, dispatch, handin, mayor, refinery
 from bot.roles.authorization import convoy_may_land, may_land, may_start
-from convoy.events.landing_way import ChooseLanding, WaitToLand
+from convoy.events.landing_choice import ChooseLanding, WaitToLand
 from convoy.events.set_asides import SetItemAside, TakeItemUp
 from convoy.events.taken_out_work import TakeBackWork
 from convoy.model.set_aside import convoy_item

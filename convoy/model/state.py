@@ -9,7 +9,6 @@ from typing import Literal
 from msgspec import Struct
 
 from convoy.model.attempt import Attempt, Candidate, HalfDone, HandedIn, Work
-from convoy.model.landing import Landing
 from convoy.model.records import (
     ActionKind,
     Cause,
@@ -24,6 +23,7 @@ from convoy.model.records import (
 )
 from convoy.model.set_aside import SetAside, another_try
 from convoy.model.taken_out import TakenOut
+from convoy.model.target_rules import Landing
 
 TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
 ConvoyState = Literal["planning", "active", "paused", "complete", "failed"]

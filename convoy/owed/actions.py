@@ -4,9 +4,9 @@ from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
-from convoy.model.landing import Landing
 from convoy.model.state import Intent
 from convoy.model.taken_out import TakenOut
+from convoy.model.target_rules import Landing
 from convoy.readiness.needs import Need
 from convoy.readiness.reorder import Reorder
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from convoy.model import ids
 from convoy.model.attempt import Candidate
-from convoy.model.landing import Landing
 from convoy.model.state import Convoy
+from convoy.model.target_rules import Landing
 from convoy.owed.actions import (
     Action,
     AlignConvoy,

@@ -8,9 +8,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from convoy.model.landing import Landing, TargetRules, Way
 from convoy.model.records import Strategy
 from convoy.model.set_aside import SetAside
+from convoy.model.target_rules import Landing, TargetRules, Way
 from convoy.readiness.observed import Mergeable
 
 LEARNT: Final[dict[str, TargetRules]] = {

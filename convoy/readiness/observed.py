@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from convoy.model import ids
-from convoy.model.landing import TargetRules
+from convoy.model.target_rules import TargetRules
 
 CiVerdict = Literal["none", "pending", "green", "red", "broken"]
 """`broken`: CI itself cannot judge before a person has acted."""

@@ -1,6 +1,6 @@
 """What people are told of the way a convoy lands: one sentence each. Pure."""
 
-from convoy.model.landing import Landing
+from convoy.model.target_rules import Landing
 from convoy.readiness.landing_way import wanted
 
 

@@ -8,16 +8,19 @@ from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
 from convoy.events.comment_deletion import NoteDeletedComment
 from convoy.events.forge_actions import NoteDone
 from convoy.events.ignored_requests import IgnoreRequest
+from convoy.events.landing_choice import ChooseLanding, WaitToLand
 from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
 from convoy.events.pausing import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
 from convoy.events.plan_edits import RankConvoy
 from convoy.events.set_asides import SetItemAside, TakeItemUp
 from convoy.events.taken_out_work import TakeBackWork, TakeOutWork
 from convoy.events.task_messages import NoteHeard, TellTask
+from convoy.model import ids
 from convoy.model.notes import Left
 from convoy.model.records import EngineSpec, Finding, Report
 from convoy.model.set_aside import convoy_item, look_item, task_item
 from convoy.model.taken_out import TakenOut
+from convoy.model.target_rules import Landing
 from convoy.rules.call_people import CallPeople
 from convoy.rules.end_session import (
     AcceptNothing,
@@ -27,6 +30,7 @@ from convoy.rules.end_session import (
     RefuseWork,
 )
 from convoy.rules.keep_notes import NoteTask
+from convoy.rules.land_by_forge import AskForge, NoteLanded
 from convoy.rules.make_choice import MakeChoice
 from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, ProveWork
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
@@ -206,8 +210,27 @@ def waited_aside() -> Rules:
     return rules
 
 
+def merged_by_the_forge() -> Rules:
+    """Tell of a target that wants pull requests, and of a review that was missing."""
+    rules = Rules().planned(spec(1))
+    landing = Landing(way="merge", reviews=1)
+    rules.do(ChooseLanding(convoy=NAME, landing=landing)).landed(1, sha("a"))
+    return rules.do(
+        NoteDone(key=f"pull:{NAME}/0", number=20),
+        AttemptMerge(
+            convoy=NAME, task=0, candidate=sha("a"), base=sha("0"), work=sha("a")
+        ),
+        WaitToLand(convoy=NAME, why="1 approving review"),
+        WaitToLand(convoy=NAME, why=""),
+        AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
+        NoteDone(key=ids.landing_key(NAME, sha("a")), number=20),
+        NoteLanded(convoy=NAME, commit=sha("b"), judged=("ci",)),
+    )
+
+
 STORIES = (
     *(landed_whole, went_wrong, given_up, steered),
     *(found_out, reviewed, tested_first, raced, split_up, waited_aside),
+    merged_by_the_forge,
 )
 story = pytest.mark.parametrize("tell", STORIES)

@@ -129,6 +129,8 @@ class Machine(Steering, Agents):
     def go_well(self) -> bool:
         """Let an hour pass in which all goes well; return whether anything was done."""
         self.forge.now += HOUR_MS
+        self.approves(0)
+        self.lets_the_queue_go_on(1)
         busy = self.let_go() | self.bot.tick()
         for run in self.running():
             self.end(run, "good")

@@ -9,7 +9,6 @@ import respx
 from bot.forge.github import GitHub
 from bot.forge.rest import Refused
 from convoy.model import ids
-from grite.errors import Unavailable
 
 API = "https://api.example.org"
 REPO = f"{API}/repos/octo/project"
@@ -175,7 +174,7 @@ async def test_a_graphql_answer_without_data_tells_nothing(
     said = {"data": {"repository": None}, "errors": [{"message": "no"}]}
     forge.post(f"{API}/graphql").respond(json=said)
 
-    with pytest.raises(Unavailable):
+    with pytest.raises(Refused, match="no"):
         await github.text_edited_at(7)
 
 

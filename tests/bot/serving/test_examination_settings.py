@@ -1,14 +1,13 @@
 """What a repository's settings would keep from the bot is said, with what mends it."""
 
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from collections.abc import AsyncIterator
 
 import httpx
 import pytest
 import respx
 
 from bot.forge.rest import Rest
-from bot.serving import actions_settings, branch_rules, workflow_presence
+from bot.serving import actions_settings, workflow_presence
 from bot.serving.examination_finding import Finding
 from bot.serving.hook_address import nowhere
 from brat.repository.workflow_files import is_ours, text_of
@@ -21,66 +20,6 @@ ACTIONS = f"{REPO}/actions/permissions"
 
 async def all_of(found: AsyncIterator[Finding]) -> list[tuple[str, str]]:
     return [(one.grade, one.said.removeprefix(f"{NAME}: ")) async for one in found]
-
-
-# --- rules ----------------------------------------------------------------------------
-
-
-def ruled(
-    forge: respx.MockRouter, rules: Mapping[str, list[dict[str, Any]]] | None = None
-) -> None:
-    forge.get(REPO).respond(json={"full_name": NAME, "default_branch": "trunk"})
-    for branch in ("trunk", *branch_rules.OWN_BRANCHES):
-        path = branch.replace("/", "%2F")
-        url = f"{REPO}/rules/branches/{path}?per_page=100"
-        forge.get(url).respond(json=(rules or {}).get(branch, []))
-
-
-async def test_a_rule_that_keeps_the_bot_out_is_a_fault(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    ruled(
-        forge,
-        {
-            "trunk": [
-                {"type": "pull_request", "ruleset_id": 7},
-                {"type": "creation", "ruleset_id": 7},
-            ],
-            "brat/queue/any/any": [{"type": "creation", "ruleset_id": 8}],
-        },
-    )
-    forge.get(f"{REPO}/rulesets/7").respond(json={"current_user_can_bypass": "never"})
-    forge.get(f"{REPO}/rulesets/8").respond(json={"current_user_can_bypass": "always"})
-
-    assert await all_of(branch_rules.examined(rest, NAME)) == [
-        ("fault", "the rules on trunk want a pull request for each push"),
-        ("ok", "no rule keeps the bot from convoy/any/base"),
-        ("ok", "the bot may pass by the rules on brat/queue/any/any"),
-    ]
-
-
-async def test_what_the_forge_does_not_show_is_a_note(
-    rest: Rest, forge: respx.MockRouter
-) -> None:
-    ruled(forge, {"trunk": [{"type": "update", "ruleset_id": 7}]})
-    forge.get(f"{REPO}/rulesets/7").respond(404, json={"message": "Not Finding"})
-
-    first = (await all_of(branch_rules.examined(rest, NAME)))[0]
-
-    assert first == (
-        "note",
-        "the rules on trunk want no pushes; whether the bot may pass by is not shown",
-    )
-
-
-@pytest.mark.parametrize(("status", "grade"), [(200, "note"), (404, "ok")])
-async def test_protection_of_the_old_kind_is_a_note(
-    status: int, grade: str, rest: Rest, forge: respx.MockRouter
-) -> None:
-    ruled(forge)
-    forge.get(f"{REPO}/branches/trunk").respond(status, json={"protected": True})
-
-    assert (await all_of(branch_rules.examined(rest, NAME)))[0][0] == grade
 
 
 # --- Actions --------------------------------------------------------------------------

@@ -36,6 +36,10 @@ class ModelComposer(Composer):
         """Whether `new` contains `old`."""
         return self.commits.contains(new, old)
 
+    def same_tree(self, one: str, other: str) -> bool:
+        """Whether two commits hold the same files."""
+        return self.commits[one].files == self.commits[other].files
+
     def base_of(self, one: str, other: str) -> str | None:
         """Return the merge base of two commits."""
         return self.commits.fork_of(one, other)

@@ -14,6 +14,7 @@ from typing import Any, Literal, assert_never
 from msgspec import Struct
 
 from bot.forge.rest import Refused
+from bot.repository.compose import Conflicted
 from convoy.events import Event
 from convoy.events.command import Command
 from convoy.events.task_start import TaskStarted
@@ -22,6 +23,7 @@ from convoy.log.record import fold
 from convoy.model.records import Report, TaskSpec
 from convoy.model.set_aside import MINUTE_MS
 from convoy.model.state import State
+from convoy.model.target_rules import TargetRules
 from convoy.readiness.observed import Check
 from convoy.rules.end_session import (
     AcceptNothing,
@@ -145,6 +147,9 @@ class Pull:
     base: str
     state: Literal["open", "merged", "closed", "orphan"] = "open"
     """`orphan`: closed because a person deleted its base."""
+    merged_as: str = ""
+    """The commit of its base that first contained its head, or that the forge made."""
+    approved: bool = False
 
 
 class Bar(Struct, frozen=True):
@@ -171,6 +176,10 @@ class Forge:
     runs: dict[int, Run] = field(default_factory=dict)
     checks: dict[str, list[Check]] = field(default_factory=dict)
     pulls: list[Pull] = field(default_factory=list)
+    rules: TargetRules = field(default_factory=TargetRules)
+    """What the forge asks for before the target moves."""
+    merge_queue: list[int] = field(default_factory=list)
+    """The pull requests in the forge's own queue."""
     comments: dict[int, tuple[int, str]] = field(default_factory=dict)
     labels: dict[int, set[str]] = field(default_factory=dict)
     fuse: Fuse | None = None
@@ -284,6 +293,45 @@ class Forge:
         )
         raise Rejected((), 1, "", PushAnswer(answers, "not so", not bar.named))
 
+    def _protect(self, updates: Mapping[str, RefUpdate]) -> None:
+        """Refuse a push of the target that its rules want to be a merge.
+
+        Raises:
+            Rejected: it is one.
+        """
+        if self.pushable or MAIN not in {update.ref for update in updates.values()}:
+            return
+        self.seen["push to a protected target"] += 1
+        said = "GH006: Changes must be made through a pull request."
+        answers = tuple(
+            RefAnswer(ref, "refused" if ref == MAIN else "collateral", said)
+            for ref in (update.ref for update in updates.values())
+        )
+        raise Rejected((), 1, "", PushAnswer(answers, said))
+
+    @property
+    def pushable(self) -> bool:
+        """Whether the target's rules let the bot push."""
+        rules = self.rules
+        return not (rules.pull_request or rules.linear or rules.queue or rules.reviews)
+
+    def merge(self, pull: Pull, *, squash: bool) -> None:
+        """Merge a pull request as the forge does it.
+
+        Raises:
+            Refused: it conflicts.
+        """
+        head, base = self.refs[HEADS + pull.head], self.refs[HEADS + pull.base]
+        fork = self.commits.fork_of(head, base)
+        assert fork is not None
+        made = self.commits.merged(fork, base, head)
+        if isinstance(made, Conflicted):
+            raise Refused("PUT merge", 405, "Pull Request is not mergeable")
+        parents = (base,) if squash else (base, head)
+        commit = self.commits.make(parents, made, ("merge", pull.number))
+        pull.state, pull.merged_as = "merged", commit
+        self.person_moves(HEADS + pull.base, commit)
+
     def push(
         self,
         events: Sequence[GriteEvent],
@@ -305,6 +353,7 @@ class Forge:
         if events and len(self.log) != after:
             raise Conflict("the log")
         self._judge([update.ref for update in updates.values()])
+        self._protect(updates)
         before = dict(self.refs)
         self._move(tuple(updates.values()))
         if events:
@@ -350,6 +399,7 @@ class Forge:
         elif head is not None and self.commits.contains(base, head):
             moved_base = update.ref == HEADS + pull.base
             pull.state = "merged" if moved_base else "closed"
+            pull.merged_as = base if moved_base else ""
 
     # --- what stands where ----------------------------------------------------------
 

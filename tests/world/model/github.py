@@ -8,17 +8,21 @@ from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from bot.forge import payloads
+from bot.forge.branch_rules import BranchRules
 from bot.forge.check_runs import CheckRuns, View
 from bot.forge.github import GitHub
 from bot.forge.payloads import CheckRun
+from bot.forge.pull_merging import PullMerging
 from bot.forge.pull_requests import PullRequests
 from bot.forge.repository_ci import Ci
 from bot.forge.rest import Refused
 from bot.forge.task_runs import TaskRuns
 from convoy.events.task_start import TaskStarted
 from convoy.model import ids
+from convoy.model.records import Strategy
+from convoy.model.target_rules import TargetRules
 from convoy.readiness import observed
-from convoy.readiness.observed import Check
+from convoy.readiness.observed import Check, Mergeable
 from tests.world.model.forge import HEADS, Forge, Pull, Run, fact_in
 
 LOGIN = "brat[bot]"
@@ -163,8 +167,63 @@ class ModelPulls(PullRequests):
             head=payloads.Side(ref=pull.head, sha=head),
             base=payloads.Side(ref=pull.base, sha=base),
             merged_at=BEGINNING if merged else None,
-            merge_commit_sha=base if merged else None,
+            merge_commit_sha=pull.merged_as if merged else None,
         )
+
+
+class ModelRules(BranchRules):
+    """What the forge in memory asks for before its target moves."""
+
+    def __init__(self, forge: Forge) -> None:
+        self.forge = forge
+
+    async def of(self, branch: str, *, bypass: bool = True) -> TargetRules:
+        del branch, bypass  # there is one target, and nobody may pass its rules by
+        return self.forge.rules
+
+
+class ModelMerging(PullMerging):
+    """The merges that the forge in memory makes."""
+
+    def __init__(self, forge: Forge) -> None:
+        self.forge = forge
+
+    async def seen(self, number: int) -> Mergeable:
+        pull = self._pull(number)
+        wanted = self.forge.rules.reviews and not pull.approved
+        return Mergeable(
+            head=self.forge.refs.get(HEADS + pull.head, ""),
+            state="blocked" if wanted else "clean",
+            merged=pull.merged_as if pull.state == "merged" else "",
+            review="REVIEW_REQUIRED" if wanted else "",
+            queued=number in self.forge.merge_queue,
+        )
+
+    async def merge(
+        self, number: int, head: str, method: Strategy, title: str, text: str
+    ) -> None:
+        del title, text  # commits in memory carry no messages
+        forge, pull = self.forge, self._pull(number)
+        forge.write("land", number)
+        if forge.refs.get(HEADS + pull.head) != head:
+            raise Refused("PUT merge", 409, "Head branch was modified")
+        if pull.state != "open" or (await self.seen(number)).review:
+            raise Refused("PUT merge", 405, "Pull Request is not mergeable")
+        forge.merge(pull, squash=method == "squash")
+        forge.seen["merged by the forge"] += 1
+        forge.moment("after land")
+
+    async def enqueue(self, number: int, head: str) -> None:
+        forge, pull = self.forge, self._pull(number)
+        forge.write("land", number)
+        if pull.state != "open" or forge.refs.get(HEADS + pull.head) != head:
+            raise Refused("POST graphql", 422, "it cannot be queued")
+        forge.merge_queue.append(number)
+        forge.seen["queued by the forge"] += 1
+        forge.moment("after land")
+
+    def _pull(self, number: int) -> Pull:
+        return next(pull for pull in self.forge.pulls if pull.number == number)
 
 
 class ModelGitHub(GitHub):
@@ -176,6 +235,8 @@ class ModelGitHub(GitHub):
         self.runs = ModelRuns(forge)
         self.ci = ModelCi(forge)
         self.pulls = ModelPulls(forge)
+        self.branch_rules = ModelRules(forge)
+        self.merging = ModelMerging(forge)
 
     @property
     def answers(self) -> int:

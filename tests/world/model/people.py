@@ -1,15 +1,18 @@
 """What people do: ask, pause, drop, retry, cancel, lock, push, merge and delete."""
 
+from contextlib import suppress
 from typing import Final
 
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
+from bot.forge.rest import Refused
 from bot.repository.compose import Conflicted
 from convoy.events.leases import FreeLease, TakeLease
 from convoy.events.pausing import PauseConvoy, ResumeConvoy
 from convoy.model.records import Settings
 from convoy.model.state import Convoy, Task
+from convoy.model.target_rules import TargetRules
 from convoy.rules.stop_task import DropTask, FailConvoy, RetryTask
 from tests.world.model.drawn import chosen, configurations, patterns, plans, which
 from tests.world.model.forge import HEADS, LOST, MAIN
@@ -22,6 +25,13 @@ COMMANDS: Final = ("pauses_or_resumes", "cancels", "cancels", "locks", "unlocks"
 DEEDS: Final = (
     *("pushes_to_a_base", "pushes_to_the_target", "pushes_to_the_target"),
     *("merges_by_hand", "merges_by_hand", "deletes_a_base", "deletes_a_run"),
+)
+RULES: Final = (
+    TargetRules(),
+    TargetRules(pull_request=True),
+    TargetRules(reviews=1, pull_request=True),
+    TargetRules(linear=True),
+    TargetRules(queue=True),
 )
 
 
@@ -120,6 +130,26 @@ class People(Story):
     def pushes_to_the_target(self, number: int) -> None:
         self.push(MAIN, chosen(("good", "clash", "bad"), number))
         self.saw("push to the target")
+
+    def changes_the_rules(self, number: int) -> None:
+        self.forge.rules = chosen(RULES, number)
+        self.saw("rules of the target")
+
+    def approves(self, _number: int) -> None:
+        for pull in self.forge.pulls:
+            pull.approved = True
+
+    def lets_the_queue_go_on(self, number: int) -> None:
+        """Let the forge's queue merge its first pull request, or take it out."""
+        queue = self.forge.merge_queue
+        if not queue:
+            return
+        first = queue.pop(0)
+        pull = next(pull for pull in self.forge.pulls if pull.number == first)
+        if number % 2 and pull.state == "open":
+            with suppress(Refused):
+                self.forge.merge(pull, squash=False)
+                self.saw("merged by the queue")
 
     def merges_by_hand(self, number: int) -> None:
         forge = self.forge

@@ -5,9 +5,9 @@ from msgspec.structs import replace
 from convoy.events.command import Command, Decision, Refusal, live
 from convoy.events.fact import ConvoyEvent
 from convoy.events.set_asides import ItemTakenUp
-from convoy.model.landing import Landing
 from convoy.model.set_aside import convoy_item
 from convoy.model.state import Convoy, Moment, State
+from convoy.model.target_rules import Landing
 
 
 class LandingChosen(ConvoyEvent, frozen=True, kw_only=True, tag="landing.chosen"):

@@ -1,0 +1,73 @@
+"""The way a convoy lands follows from its target's rules alone."""
+
+import pytest
+
+from convoy.model.records import Strategy
+from convoy.model.set_aside import SetAside
+from convoy.model.target_rules import Landing, TargetRules, Way
+from convoy.readiness.landing_way import asked_for, landing_by, learnt_of
+from convoy.readiness.observed import Mergeable
+
+HEAD = "a" * 40
+
+
+@pytest.mark.parametrize(
+    ("rules", "way", "method"),
+    [
+        (TargetRules(), "push", "merge"),
+        (TargetRules(checks=("test",)), "push", "merge"),
+        (TargetRules(pull_request=True), "merge", "merge"),
+        (TargetRules(pull_request=True, methods=("rebase",)), "merge", "rebase"),
+        (TargetRules(pull_request=True, linear=True), "merge", "squash"),
+        (TargetRules(linear=True, methods=("merge",)), "person", "merge"),
+        (TargetRules(signed=True), "merge", "squash"),
+        (TargetRules(queue=True, pull_request=True), "queue", "merge"),
+        (TargetRules(frozen=True), "person", "merge"),
+        (TargetRules(pull_request=True, methods=()), "person", "merge"),
+    ],
+)
+def test_the_rules_choose_the_way(
+    rules: TargetRules, way: Way, method: Strategy
+) -> None:
+    landing = landing_by(rules, bypass=False)
+
+    assert (landing.way, landing.method) == (way, method)
+
+
+def test_rules_are_passed_by_only_where_forge_and_configuration_let_it() -> None:
+    may, must = (TargetRules(queue=True, passes=passes) for passes in (True, False))
+
+    assert landing_by(may, bypass=True).way == "push"
+    assert landing_by(may, bypass=False).way == "queue"
+    assert landing_by(must, bypass=True).way == "queue"
+
+
+def test_a_refusal_tells_a_rule_that_no_list_showed() -> None:
+    refused = SetAside(why="no", rule="protected-branch", at=1)
+
+    learnt = learnt_of(Landing(), refused)
+
+    assert landing_by(TargetRules(), bypass=False, learnt=learnt).way == "merge"
+    assert learnt_of(Landing(way="merge", learnt=learnt), refused) == learnt
+    assert learnt_of(Landing(), SetAside(why="no", rule="hook", at=1)) == ()
+
+
+@pytest.mark.parametrize(
+    ("state", "review", "waits"),
+    [
+        ("clean", "", ""),
+        ("clean", "APPROVED", ""),
+        ("unknown", "", ""),
+        ("blocked", "REVIEW_REQUIRED", "2 approving reviews, the check test"),
+        ("blocked", "APPROVED", "2 approving reviews, the check test"),
+        ("behind", "APPROVED", "its branch to take in the newest main"),
+        ("draft", "APPROVED", "its pull request to leave the draft state"),
+    ],
+)
+def test_what_the_forge_asks_for_is_waited_for(
+    state: str, review: str, waits: str
+) -> None:
+    landing = Landing(way="merge", reviews=2, checks=("test",))
+    seen = Mergeable(head=HEAD, state=state, review=review)
+
+    assert asked_for(landing, seen, "main") == waits
