@@ -62,10 +62,6 @@ class _Data(_Read):
     repository: _Repository | None = None
 
 
-class _Enqueued(_Read):
-    enqueuePullRequest: object = None  # noqa: N815  GraphQL's own name
-
-
 class _Head(_Read):
     sha: str
 
@@ -125,7 +121,7 @@ class PullMerging:
         """
         pull = await self._pull(number)
         named = {"pull": pull.id, "head": head}
-        await self._graphql.change(_Enqueued, _ENQUEUE, named)
+        await self._graphql.change(_Read, _ENQUEUE, named)
 
     async def _pull(self, number: int) -> _Pull:
         owner, _, name = self._repository.partition("/")

@@ -189,7 +189,7 @@ class ModelMerging(PullMerging):
         self.forge = forge
 
     async def seen(self, number: int) -> Mergeable:
-        pull = self._pull(number)
+        pull = self._known(number)
         wanted = self.forge.rules.reviews and not pull.approved
         return Mergeable(
             head=self.forge.refs.get(HEADS + pull.head, ""),
@@ -203,7 +203,7 @@ class ModelMerging(PullMerging):
         self, number: int, head: str, method: Strategy, title: str, text: str
     ) -> None:
         del title, text  # commits in memory carry no messages
-        forge, pull = self.forge, self._pull(number)
+        forge, pull = self.forge, self._known(number)
         forge.write("land", number)
         if forge.refs.get(HEADS + pull.head) != head:
             raise Refused("PUT merge", 409, "Head branch was modified")
@@ -214,7 +214,7 @@ class ModelMerging(PullMerging):
         forge.moment("after land")
 
     async def enqueue(self, number: int, head: str) -> None:
-        forge, pull = self.forge, self._pull(number)
+        forge, pull = self.forge, self._known(number)
         forge.write("land", number)
         if pull.state != "open" or forge.refs.get(HEADS + pull.head) != head:
             raise Refused("POST graphql", 422, "it cannot be queued")
@@ -222,7 +222,7 @@ class ModelMerging(PullMerging):
         forge.seen["queued by the forge"] += 1
         forge.moment("after land")
 
-    def _pull(self, number: int) -> Pull:
+    def _known(self, number: int) -> Pull:
         return next(pull for pull in self.forge.pulls if pull.number == number)
 
 
