@@ -48,6 +48,8 @@ class Request(
     """The pattern that the requester names; empty: the configured one."""
     inputs: dict[str, str] = {}
     """The inputs for the pattern's template."""
+    plan_only: bool = False
+    """Whether the plan waits for a person, whatever the configuration says."""
     edited: bool = False
     """Whether a look, not a delivery, found the issue edited since its labelling."""
 

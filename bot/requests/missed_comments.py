@@ -52,10 +52,13 @@ async def comments(context: BotContext, state: State) -> None:
 
 
 def first_look(context: BotContext, state: State) -> datetime:
-    """Return when a new process's first look begins: not before the bot's arrival."""
+    """Return when a new process's first look begins: not before the bot's arrival.
+
+    On its own local forge the only bot is there from the beginning.
+    """
     now = context.clock()
     if not state.bots:
-        return _moment(now)
+        return _moment(now) - (LOOK_BACK if context.settings.sole else timedelta())
     begun = [convoy.requested_at for convoy in state.convoys.values()]
     earliest = min(begun, default=state.moment.at)
     return max(_moment(earliest) - SKEW, _moment(now) - LOOK_BACK)

@@ -125,6 +125,8 @@ async def begin(
         return words
     target = context.mirror.default_branch
     settings = _capped(context, _planned(config.settings(), words.text))
+    if request.plan_only:
+        settings = replace(settings, approve="plan")
     pattern = chosen(request.pattern, config.mayor.pattern, words.text)
     command = RequestConvoy(
         convoy=convoy_name(words.title, request.issue, draft.state.convoys),
@@ -157,8 +159,6 @@ def _planned(settings: Settings, text: str) -> Settings:
 
 def _capped(context: BotContext, settings: Settings) -> Settings:
     """Return a convoy's settings within the limits that the bot allows."""
-    if context.settings.plan_only:
-        settings = replace(settings, approve="plan")
     if context.settings.quota is None:
         return settings
     return replace(settings, tasks=min(settings.tasks, context.settings.quota.tasks))

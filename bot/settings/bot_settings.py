@@ -141,8 +141,6 @@ class Settings(Common):
     """Whether the forge is known to run CI."""
     quota: Quota | None = None
     """The limits on starting convoys; None: no limits (local mode)."""
-    plan_only: bool = False
-    """Whether every plan waits for a person, whatever the configuration says."""
     pages: str = ""
     """The address of this repository's dashboard; empty: there is none."""
     stop_file: Path | None = None

@@ -7,7 +7,7 @@ from bot.markdown.cleaning import clean
 from bot.markdown.code_span import code_span
 from bot.verbs.arguments import Reader
 from bot.verbs.slash_commands import LINE_CHARS, MalformedCommand, SlashCommand
-from bot.verbs.verb import Place, Request, Verb
+from bot.verbs.verb import USAGE_CHARS, Place, Request, Verb
 from bot.verbs.verb_table import BY_NAME
 from convoy.text.nearest import did_you_mean
 from convoy.text.plaintext import cut
@@ -104,4 +104,4 @@ def _text(verb: Verb, written: str) -> str:
 
 
 def _usage(verb: Verb) -> str:
-    return code_span(verb.usage)
+    return code_span(verb.usage, USAGE_CHARS)

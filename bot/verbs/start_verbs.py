@@ -12,6 +12,7 @@ async def _start(
     context: RequestContext,
     *,
     text: str = "",
+    plan_only: bool = False,
     pattern: str = "",
     inputs: dict[str, str] | None = None,
 ) -> str:
@@ -38,6 +39,7 @@ async def _start(
         added=text,
         pattern=pattern,
         inputs=inputs or {},
+        plan_only=plan_only,
     )
     if why := await mayor.begin(bot, context.draft, labelled, issue):
         raise NotPossible(why)
@@ -48,6 +50,15 @@ VERBS: Final = (
     Verb(
         name="start",
         place="issue",
+        words=(
+            Argument(
+                name="plan_only",
+                read=args.fixed("plan-only"),
+                form="plan-only",
+                needed=False,
+                write=lambda _: "plan-only",
+            ),
+        ),
         options=(
             Argument(
                 name="pattern", read=args.pattern, form="pattern=NAME", needed=False
@@ -56,7 +67,8 @@ VERBS: Final = (
         more=Argument(name="inputs", read=str, form="input=value ...", needed=False),
         text="may",
         help="Makes a convoy of the issue, as the label does; text is added to it. "
-        "With `pattern` it is planned by that template, which the inputs fill.",
+        "With `plan-only` its plan waits for your approval. With `pattern` it is "
+        "planned by that template, which the inputs fill.",
         rule=_start,
     ),
 )

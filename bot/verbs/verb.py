@@ -5,7 +5,7 @@ API or the command line. One row holds everything about its verb.
 """
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct
 
@@ -26,6 +26,10 @@ Rule = Callable[..., str | Awaitable[str]]
 Takes a `RequestContext`, the arguments by name, and `text` where the verb takes one.
 Raises `NotPossible` where the request is refused.
 """
+
+
+USAGE_CHARS: Final = 80
+"""How many characters of a verb's form are shown."""
 
 
 class NotPossible(BratError):

@@ -23,7 +23,7 @@ from bot.verbs import (
 )
 from bot.verbs.arguments import Argument
 from bot.verbs.request_context import RequestContext
-from bot.verbs.verb import Verb
+from bot.verbs.verb import USAGE_CHARS, Verb
 from convoy.text.nearest import did_you_mean
 
 _PLACES: Final = {"issue": "issues", "pull": "pull requests", "both": "both"}
@@ -90,7 +90,9 @@ def help_text(verb: str | None = None) -> str:
     if row is None:
         return f"There is no verb {code_span(verb)}{did_you_mean(verb, BY_NAME)}"
     where, who = _PLACES[row.place], _RIGHTS[row.right]
-    return f"{code_span(row.usage)}\n\n{row.help}\n\nOn: {where}. Who: {who}."
+    return (
+        f"{code_span(row.usage, USAGE_CHARS)}\n\n{row.help}\n\nOn: {where}. Who: {who}."
+    )
 
 
 def table() -> str:
@@ -98,7 +100,7 @@ def table() -> str:
     rows = (
         # A table's cell ends at a `|`, in code too.
         (
-            code_span(verb.usage).replace("|", r"\|"),
+            code_span(verb.usage, USAGE_CHARS).replace("|", r"\|"),
             _PLACES[verb.place],
             _RIGHTS[verb.right],
             verb.help,

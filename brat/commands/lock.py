@@ -12,19 +12,21 @@ from rich import box
 from rich.table import Table
 
 from bot.settings.clock import wall_clock
+from bot.verbs import arguments as args
+from bot.verbs.request_context import Asker
+from bot.verbs.verb import Request
 from brat.local import run_roles
 from brat.local.local_mode import serving
 from brat.repository import checkout as checkouts
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.terminal.console import out, say, write
-from convoy.events.command import Command
-from convoy.events.leases import FreeLease, RenewLease, TakeLease
-from convoy.model.state import Lease, State
+from convoy.model.state import State
 from grite.errors import BratError
-from grite.resource import validate
 
+Word = Literal["acquire", "renew", "release"]
 DONE: Final = {"acquire": "yours", "renew": "yours for longer", "release": "free"}
+_VERBS: Final = {"acquire": "lock", "renew": "renew", "release": "unlock"}
 
 
 def status(path: Path, *, as_json: bool) -> None:
@@ -39,34 +41,39 @@ def status(path: Path, *, as_json: bool) -> None:
         say("nobody holds anything")
 
 
-def lock(
-    path: Path, verb: Literal["acquire", "renew", "release"], resource: str, ttl_s: int
-) -> int:
-    """Ask the loop for a lease; return 1 when the rules forbid it."""
+def lock(path: Path, word: Word, resource: str, ttl_s: int | None = None) -> int:
+    """Have the loop carry out a request for a lease; return 1 when it is refused."""
     checkout = checkouts.find(path)
-    holder = checkout.person()
-
-    def command(state: State) -> Command:
-        now = wall_clock()
-        match verb:
-            case "acquire":
-                return _acquire(resource, holder, now, ttl_s)
-            case "renew":
-                return _renew(state, resource, holder, now, ttl_s)
-            case "release":
-                return _release(state, resource, holder)
+    asker = Asker(by=checkout.person(), nonce=secrets.token_hex(8), allowed=True)
+    request = _request(word, resource, ttl_s)
 
     async def asked() -> int:
         async with serving(checkout, (), say) as here:
-            state = here.reader().read()
-            refused = await here.loop.ask(command(state))
-            if refused is not None:
-                say(f"brat: {refused.why}")
+            reply = await here.loop.carry_out(asker, request)
+            if reply.why:
+                say(f"brat: {reply.why}")
                 return run_roles.BLOCKED
-            say(f"{resource}: {DONE[verb]}")
+            say(f"{resource}: {DONE[word]}")
             return run_roles.OK
 
     return asyncio.run(asked())
+
+
+def _request(word: Word, resource: str, ttl_s: int | None) -> Request:
+    """Return what a comment would ask for in the same words.
+
+    Raises:
+        BratError: nobody can hold this resource, or not for so long.
+    """
+    given = {"resource": resource} | ({} if ttl_s is None else {"ttl": f"{ttl_s}s"})
+    read = {"resource": args.resource, "ttl": args.ttl}
+    arguments = {}
+    for name, typed in given.items():
+        try:
+            arguments[name] = read[name](typed)
+        except ValueError as error:
+            raise BratError(f"{typed} {error}") from error
+    return Request(_VERBS[word], arguments)
 
 
 def _table(state: State, now: int) -> Table:
@@ -78,33 +85,3 @@ def _table(state: State, now: int) -> Table:
         over = "run out" if lease.expires <= now else ""
         made.add_row(lease.resource, lease.holder, f"{until:%H:%M:%S} UTC", over)
     return made
-
-
-def _acquire(resource: str, holder: str, now: int, ttl_s: int) -> Command:
-    try:
-        validate(resource)
-    except ValueError as error:
-        raise BratError(str(error)) from error
-    nonce = secrets.token_hex(8)
-    return TakeLease(
-        resource=resource, holder=holder, nonce=nonce, now=now, ttl_s=ttl_s
-    )
-
-
-def _renew(state: State, resource: str, holder: str, now: int, ttl_s: int) -> Command:
-    nonce = _held(state, resource).nonce
-    return RenewLease(
-        resource=resource, holder=holder, nonce=nonce, now=now, ttl_s=ttl_s
-    )
-
-
-def _release(state: State, resource: str, holder: str) -> Command:
-    nonce = _held(state, resource).nonce
-    return FreeLease(resource=resource, holder=holder, nonce=nonce)
-
-
-def _held(state: State, resource: str) -> Lease:
-    lease = state.leases.get(resource)
-    if lease is None:
-        raise BratError(f"nobody holds {resource}; see `brat lock status`")
-    return lease

@@ -96,7 +96,7 @@ def lock_release(resource: Resource, repo: Repo = HERE) -> None:
     """Give it up."""
     from brat.commands import lock as leases
 
-    sys.exit(leases.lock(repo, "release", resource, 0))
+    sys.exit(leases.lock(repo, "release", resource))
 
 
 def doctor(

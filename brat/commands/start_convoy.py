@@ -23,6 +23,7 @@ from convoy.owed.actions import Role
 from convoy.text.duration import seconds
 from convoy.views.document import convoy_document
 
+_PLAN_ONLY: Final = "/brat start plan-only"
 _FOUND: Final = "issue #{issue} asks for the same and has no convoy yet: it goes on"
 TIMEOUT: Final = "2h"
 """How long a whole run may take when no timeout is given."""
@@ -79,10 +80,7 @@ async def _start(
     async with serving(checkout, wanted, say) as here:
         if local_mode.ci_of(checkout, config, here.known).command is None:
             say(without_ci(config))
-        context = here.loop.context
-        plan_only = how.plan_only or context.settings.plan_only
-        context.settings = context.settings.model_copy(update={"plan_only": plan_only})
-        found = await asked(here, text, how.comment)
+        found = await asked(here, text, how.comment or how.plan_only * _PLAN_ONLY)
         issue = found.issue
         say(f"opened issue #{issue}" if found.opened else _FOUND.format(issue=issue))
         try:

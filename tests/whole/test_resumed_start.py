@@ -28,11 +28,11 @@ def terminal(tmp_path: Path) -> Terminal:
 
 
 @contextmanager
-def begun(terminal: Terminal) -> Iterator[Staying]:
+def begun(terminal: Terminal, *more: str) -> Iterator[Staying]:
     """Start a convoy whose loop cannot tick, as another process has its lock."""
     lock = terminal.cwd / ".git/brat/bot/lock"
     lock.parent.mkdir()
-    with FileLock(lock) as held, staying(terminal, *ASKED) as start:
+    with FileLock(lock) as held, staying(terminal, *ASKED, *more) as start:
         start.says("opened issue #1")
         yield start
         held.release()
@@ -92,3 +92,20 @@ def test_the_loop_goes_on_with_what_an_interrupted_start_left(
 
     until(lambda: left_running(terminal.cwd.parent) == [])
     assert convoys(terminal) == [(1, "complete")]
+
+
+def test_a_plan_that_waits_for_approval_still_does_after_a_kill(
+    terminal: Terminal,
+) -> None:
+    with begun(terminal, "--plan-only") as start:
+        start.process.kill()
+        start.ended()
+
+    terminal.done("brat mayor run")
+    witness = terminal.type("brat witness run")
+
+    assert witness.status == 0, witness.err
+    assert convoys(terminal) == [(1, "planning")]
+    assert [kind for kind, _, _ in waiting(terminal)] == ["plan_approval"]
+    said = terminal.done("brat log show -n 100")
+    assert "attempt 1" not in said.lower()

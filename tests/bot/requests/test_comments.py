@@ -78,5 +78,10 @@ async def test_a_resource_is_locked_for_who_asks(room: Room) -> None:
     lease = room.loop.context.mirror.state.leases["path:src/"]
     assert lease.holder == "you"
 
+    await room.said("/brat renew path:src/ ttl=24h")
+    longer = room.loop.context.mirror.state.leases["path:src/"]
+    assert longer.expires > lease.expires
+    assert longer.nonce == lease.nonce
+
     await room.said("/brat unlock path:src/")
     assert not room.loop.context.mirror.state.leases

@@ -23,6 +23,7 @@ LINES = {
     "lock": "/brat lock path:src/",
     "logs": "/brat logs 1",
     "priority": "/brat priority p0",
+    "renew": "/brat renew path:src/",
     "tell": "/brat tell 1 -- More.",
     "unlock": "/brat unlock path:src/",
     "why": "/brat why 1",

@@ -31,6 +31,7 @@ ASKED: dict[str, Request] = {
     "help approve": Request("help", {"verb": "approve"}),
     "status": Request("status"),
     "start": Request("start"),
+    "start Plan-Only": Request("start", {"plan_only": True}),
     "start -- mind the docs": Request("start", text="mind the docs"),
     "start pattern=spec topic=docs": Request(
         "start", {"pattern": "spec", "inputs": {"topic": "docs"}}
@@ -65,6 +66,7 @@ ASKED: dict[str, Request] = {
     "lock repo:global ttl=24h": Request(
         "lock", {"resource": "repo:global", "ttl": 86_400}
     ),
+    "renew port:80 ttl=2h": Request("renew", {"resource": "port:80", "ttl": 7200}),
     "unlock service:mail": Request("unlock", {"resource": "service:mail"}),
     "why 3": Request("why", {"task": 3}),
     "ping": Request("ping"),
