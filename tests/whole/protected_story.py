@@ -1,0 +1,169 @@
+"""A small convoy for a protected branch, with an App's bot on a forge like GitHub.
+
+Forge, git, runners and CI are the real ones.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import httpx
+
+from bot.forge.app_auth import PERMISSIONS
+from bot.serving import bot_service
+from bot.serving.examination import examined
+from bot.serving.manifest import EVENTS
+from bot.settings.service_settings import ServiceSettings
+from brat.forge.http_server import serving
+from brat.forge.resources.pull_resource import Pull
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
+from brat.forge.service.webhook_payloads import Kind
+from brat.forge.storage.forge_state import Forge
+from brat.forge.storage.git_storage import Bare
+from brat.local import local_mode
+from brat.repository.log_reader import Reader
+from brat.repository.registration import FORGE_FOLDER, Registration
+from brat.repository.workflow_files import is_ours
+from convoy.model.state import State
+from tests.whole.crash import set_up
+from tests.world.app_key import pair
+from tests.world.forge import DEADLINE_S, Json, until
+from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.github_forge.extension import github
+from tests.world.protection_profiles import ProtectionProfile
+
+CONFIG = """\
+[engine.default]
+type = "shell"
+args = ["sh", "-c", "echo done > done.txt"]
+"""
+SLUG = "helper"
+STORY_S = 120.0
+
+
+@dataclass
+class Protected:
+    """A repository with rules, its forge, and what was said before anything started."""
+
+    known: Registration
+    forge: Forge
+    at_start: "AtStart | None"
+    """What happens when the first session is asked for."""
+    url: str = ""
+    said_first: list[str] = field(default_factory=list)
+    """The comments as they were when the first session was asked for."""
+
+    def extension(self, service: Service) -> Extension:
+        """Be GitHub, and look on when the first session is asked for."""
+
+        def hear(_: object, __: object, kind: Kind, ___: object) -> None:
+            if kind == ("workflow_run", "requested") and not self.said_first:
+                self.said_first = self.comments()
+                if self.at_start is not None:
+                    self.at_start(self, service)
+
+        service.events.heard_by.append(hear)
+        return github(service)
+
+    def says(self, part: str) -> bool:
+        """Whether a comment says something."""
+        return any(part in one for one in self.comments())
+
+    @property
+    def bare(self) -> Bare:
+        """The repository on disk."""
+        return self.forge.bare(self.forge.known(self.known.repository))
+
+    def comments(self) -> list[str]:
+        """Return what is said in all comments."""
+        return [one.body for one in self.forge.store.comments.all()]
+
+    def state(self) -> State:
+        """Return what the log says."""
+        return Reader(self.bare.path).read()
+
+    def pull(self) -> Pull:
+        """Return the convoy's own pull request."""
+        (found,) = (one for one in self.forge.store.pulls.all() if one.base == "main")
+        return found
+
+    def is_over(self) -> bool:
+        """Whether the convoy is complete, and the forge shows it as merged."""
+        states = [one.state for one in self.state().convoys.values()]
+        return states == ["complete"] and self.pull().merged_at is not None
+
+    async def person(self, method: str, path: str, body: Json) -> int:
+        """Ask the forge as the repository's owner; return the status."""
+        repository = f"{self.url}/api/v3/repos/{self.known.repository}"
+        headers = {"Authorization": f"Bearer {self.known.person_token}"}
+        async with httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client:
+            answer = await client.request(
+                method, f"{repository}/{path}", json=body, headers=headers
+            )
+        return answer.status_code
+
+    async def shows(self, look: Callable[[], bool]) -> None:
+        """Wait until something is to be seen."""
+
+        async def seen() -> bool:
+            return look()
+
+        await until(seen, deadline_s=STORY_S)
+
+
+AtStart = Callable[[Protected, Service], None]
+
+
+@contextlib.asynccontextmanager
+async def protected(
+    folder: Path, profile: ProtectionProfile, at_start: AtStart | None = None
+) -> AsyncIterator[tuple[Protected, str]]:
+    """Serve a repository with a convoy and its bot; give what the doctor says, too."""
+    known = set_up(folder, CONFIG)
+    key = folder / "app.pem"
+    key.write_text(pair()[0])
+    with Forge(folder / FORGE_FOLDER) as forge:
+        new = NewApp(
+            slug=SLUG,
+            owner=known.repository.partition("/")[0],
+            public_key=pair()[1],
+            permissions=PERMISSIONS,
+            events=EVENTS,
+        )
+        app = Apps(forge).add(new)
+        Apps(forge).install(SLUG, known.repository)
+        profile.put(forge, known.repository)
+        here = Protected(known, forge, at_start)
+        async with serving(forge, extend=here.extension) as here.url:
+            settings = local_mode.bot_settings(folder, known, here.url).model_copy(
+                update={"token": "", "app_id": str(app.id), "private_key_file": key}
+            )
+            hosting = ServiceSettings(
+                api_url=settings.api_url,
+                git_url=settings.git_url,
+                app_id=str(app.id),
+                private_key_file=key,
+                app=SLUG,
+                secret="made-up-secret-of-the-webhook",
+                allowed_owners=(new.owner,),
+                folder=folder / "hosted",
+            )
+            doctor = [one.said async for one in examined(hosting, is_ours, fix=False)]
+            async with local_mode.person(here.url, known) as person:
+                issue = await person.open_issue("Do it", "- [ ] one\n")
+                await person.relabel(issue, {"brat"}, set())
+            async with (
+                bot_service.opened(settings, lambda _: None) as loop,
+                bot_service.door(loop, 0) as port,
+            ):
+                await local_mode.point_hook(here.url, known, port)
+                working = asyncio.create_task(bot_service.forever(loop))
+                try:
+                    yield here, "\n".join(doctor)
+                finally:
+                    working.cancel()
+                    with contextlib.suppress(asyncio.CancelledError):
+                        await working

@@ -1,0 +1,91 @@
+"""A convoy lands on a protected branch in the way that it said, or waits for people."""
+
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from brat.forge.service.running_forge import Service
+from brat.forge.storage.git_storage import Move
+from convoy.views.document import state_document
+from tests.whole.protected_story import Protected, protected
+from tests.world.protection_profiles import PROFILES, ProtectionProfile
+
+pytestmark = pytest.mark.timeout(300)
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=lambda one: one.name)
+async def test_a_convoy_lands_in_the_way_that_it_said(
+    tmp_path: Path, profile: ProtectionProfile
+) -> None:
+    async with protected(tmp_path, profile) as (here, doctor):
+        if profile.answer is not None:
+            await here.shows(lambda: here.says(f"**It waits for** {profile.waits_for}"))
+            waiting = here.pull()
+            shown = state_document(here.state(), 0)["interventions"]
+            push = {"sha": waiting.head_sha}
+            pushed = await here.person("PATCH", "git/refs/heads/main", push)
+            method, path, body = profile.answer
+            asked = f"pulls/{waiting.number}/{path}"
+
+            answered = await here.person(method, asked, body)
+
+            assert (waiting.merged_at, pushed, answered) == (None, 422, 200)
+            assert any(profile.waits_for in str(each["why"]) for each in shown), shown
+        await here.shows(here.is_over)
+        _landed_as_said(here, profile)
+
+    assert f"how a convoy lands: {profile.way}" in doctor
+    assert any(profile.way in one for one in here.said_first), here.said_first
+
+
+MOVING = [one for one in PROFILES if one.moves]
+
+
+@pytest.mark.parametrize("profile", MOVING, ids=lambda one: one.name)
+async def test_what_lands_has_all_that_came_meanwhile(
+    tmp_path: Path, profile: ProtectionProfile
+) -> None:
+    async with protected(tmp_path, profile, at_start=advance) as (here, _):
+        await here.shows(here.is_over)
+        tip = _landed_as_said(here, profile)
+
+        assert here.bare.file(tip, "other.txt") is not None
+
+
+def _landed_as_said(here: Protected, profile: ProtectionProfile) -> str:
+    """Check what landed, and who landed it; return the commit."""
+    pull, store = here.pull(), here.forge.store
+    tip = here.bare.tip("main")
+    assert tip is not None
+    landed = here.bare.commit(tip)
+    by = store.users.get(pull.merged_by or 0)
+    assert landed is not None
+    assert by is not None
+    judged = [
+        commit.tree_id
+        for one in store.check_runs.all()
+        if (one.name, one.conclusion) == ("ci", "success")
+        and (commit := here.bare.commit(one.head_sha)) is not None
+    ]
+    assert pull.merge_commit == tip
+    assert by.login == profile.landed_by
+    assert len(landed.parents) == profile.parents
+    assert landed.tree_id in judged
+    assert here.bare.file(tip, "done.txt") is not None
+    return tip
+
+
+def advance(here: Protected, service: Service) -> None:
+    """Let main move on, as somebody does who may pass the rules by."""
+    git, tip = here.bare.git, here.bare.tip("main")
+    assert tip is not None
+    top = git[tip].peel(pygit2.Commit)
+    tree = git.TreeBuilder(top.tree)
+    tree.insert("other.txt", git.create_blob(b"other"), pygit2.enums.FileMode.BLOB)
+    by = pygit2.Signature("you", "you@example.org")
+    made = str(git.create_commit(None, by, by, "Other\n", tree.write(), [tip]))
+    move = Move("refs/heads/main", tip, made)
+    here.bare.move(move.ref, made)
+    repo = here.forge.known(here.known.repository)
+    service.pushes.settle(repo, service.renderer.owner(repo), [move])
