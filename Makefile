@@ -45,8 +45,8 @@ engines: ENGINES_ARGS = --versions
 engines: engines-install ## every agent CLI against every fault of a model's vendor
 	@BRAT_ENGINES=all BRAT_STRICT=1 PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/engines $(ARGS)
 
-deep: $(VENV)/.dev ## the rules' state machine for long, at random
-	@$(BIN)/python -m pytest -q tests/convoy/test_machine.py --hypothesis-profile=deep $(ARGS)
+deep: $(VENV)/.dev ## the rules' state machine and walks through the commands, for long
+	@$(BIN)/python -m pytest -q tests/convoy/test_machine.py tests/whole/test_typed_walks.py --hypothesis-profile=deep $(ARGS)
 
 mutants: $(VENV)/.dev ## break the rules on purpose: the tests must notice
 	@$(BIN)/python -m tests.mutants.run $(ARGS)
