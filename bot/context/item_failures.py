@@ -10,7 +10,7 @@ from typing import Final
 
 from bot.context.lease_errors import LeaseTooOld, NotHolder
 from bot.forge.pace import Limited
-from bot.forge.refusals import of_push, of_rest
+from bot.forge.refusals import Refusal, of_push, of_rest
 from bot.forge.rest import Refused
 from convoy.events.set_asides import SetItemAside, TakeItemUp
 from convoy.model.asides import set_aside
@@ -122,9 +122,12 @@ class Failures:
 def refused(item: str, error: Refused | Rejected) -> SetItemAside:
     """Return the command that sets an item aside for a refusal of the forge's."""
     if isinstance(error, Refused):
-        found = of_rest(error)
-    else:
-        found = of_push(error.answer.said, "")
+        return for_refusal(item, of_rest(error))
+    return for_refusal(item, of_push(error.answer.said, ""))
+
+
+def for_refusal(item: str, found: Refusal) -> SetItemAside:
+    """Return the command that sets an item aside for a refusal that was understood."""
     return SetItemAside(
         item=item,
         why=found.why,

@@ -7,6 +7,7 @@ log alone, then groups that get smaller until one item is left in a group.
 from dataclasses import dataclass, field
 from typing import Final
 
+from bot.context.item_failures import for_refusal
 from bot.forge.refusals import of_push
 from bot.repository.draft import Draft
 from convoy.events.set_asides import SetItemAside
@@ -79,7 +80,7 @@ class RefusedParts:
         if named:
             self._forget(frozenset(named))
             return tuple(
-                _aside(item, each.said or answer.said, each.ref)
+                for_refusal(item, of_push(each.said or answer.said, each.ref))
                 for item, each in named.items()
             )
         return self._halved(draft, answer)
@@ -94,7 +95,7 @@ class RefusedParts:
             self._groups = [frozenset(), *_halves(parts)]
             return ()
         if len(parts) == 1:
-            return tuple(_aside(item, answer.said, "") for item in parts)
+            return tuple(for_refusal(item, of_push(answer.said, "")) for item in parts)
         self._groups = [*_halves(parts), *self._groups]
         return ()
 
@@ -103,14 +104,3 @@ def _halves(parts: Group) -> tuple[Group, ...]:
     listed = sorted(parts)
     middle = len(listed) // 2
     return tuple(frozenset(half) for half in (listed[:middle], listed[middle:]) if half)
-
-
-def _aside(item: str, said: str, ref: str) -> SetItemAside:
-    found = of_push(said, ref)
-    return SetItemAside(
-        item=item,
-        why=found.why,
-        rule=found.rule,
-        helps=found.helps,
-        passing=found.passing,
-    )
