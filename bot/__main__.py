@@ -7,7 +7,9 @@ import sys
 from pathlib import Path
 
 from bot.serving import bot_service
+from bot.serving.standing_still import Standstill
 from bot.settings.bot_settings import read
+from bot.settings.clock import wall_clock
 from grite.errors import BratError
 from grite.short_traceback import log_warnings, short_traceback
 
@@ -16,12 +18,13 @@ async def _serve(file: Path, port: int) -> None:
     settings = read(file)
     if settings.ends_with_stdin:
         _end_with_stdin()
+    still = Standstill(clock=wall_clock)
     async with (
         bot_service.opened(settings, _tell) as loop,
-        bot_service.door(loop, port) as bound,
+        bot_service.door(loop, port, lambda: still.why(loop, "") or None) as bound,
     ):
         print(bound, flush=True)  # noqa: T201  the parent process waits for the port
-        await bot_service.forever(loop)
+        await bot_service.forever(loop, seen=lambda _: still.seen(loop))
 
 
 def _end_with_stdin() -> None:

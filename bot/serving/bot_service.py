@@ -159,8 +159,16 @@ async def _let_in(
 
 
 @asynccontextmanager
-async def door(loop: Loop, port: int) -> AsyncIterator[int]:
-    """Serve the webhook door on loopback and give its port (0 chooses one)."""
+async def door(
+    loop: Loop, port: int, unready: Callable[[], str | None] = lambda: None
+) -> AsyncIterator[int]:
+    """Serve the webhook door on loopback and give its port (0 chooses one).
+
+    Args:
+        loop: an opened loop.
+        port: the port.
+        unready: returns why the bot cannot work now; None: it can.
+    """
     settings = loop.context.settings
     places = {
         settings.repository.casefold(): Place(
@@ -171,7 +179,10 @@ async def door(loop: Loop, port: int) -> AsyncIterator[int]:
         )
     }
     app = Door(
-        secrets=settings.secrets, place_of=places.get, version=VERSION
+        secrets=settings.secrets,
+        place_of=places.get,
+        unready=unready,
+        version=VERSION,
     ).application()
     feeds = {settings.repository.casefold(): loop.context.feed}
     with_feed(app, feeds.get)

@@ -38,7 +38,7 @@ from convoy.config import ConfigError
 from convoy.log.following import Reading
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.views.interventions import Intervention, unusable
+from convoy.views.interventions import Intervention, standing_still, unusable
 from grite.errors import BratError, Unavailable
 
 BASE: Final = "/{owner}/{repository}"
@@ -204,12 +204,17 @@ def _source(one: Served) -> DashboardSource:
         read=read,
         log=lines.last,
         clock=wall_clock,
-        here=lambda: _misconfigured(one),
+        here=lambda: (*_standing_still(one), *_misconfigured(one)),
         output=printed,
         web=f"{settings.git_url}/{settings.repository}",
         carry_out=carry_out,
         base=f"/{settings.repository}",
     )
+
+
+def _standing_still(one: Served) -> tuple[Intervention, ...]:
+    why = one.standstill.why(one.loop, one.trouble)
+    return (standing_still(why),) if why else ()
 
 
 def _misconfigured(one: Served) -> tuple[Intervention, ...]:

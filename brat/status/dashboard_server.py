@@ -11,6 +11,7 @@ from typing import Final
 from bot.dashboard.application import PORT, serving
 from bot.dashboard.dashboard_source import DashboardSource, Output
 from bot.dashboard.log_tail import LogTail
+from bot.serving.standing_still import Standstill
 from bot.settings.clock import wall_clock
 from brat.local.local_mode import Local
 from brat.repository.log_location import log_repository
@@ -22,6 +23,7 @@ from brat.status.remote_output import RemoteOutput
 from brat.terminal.console import Tell
 from convoy.log.following import Reading
 from convoy.model.state import Convoy, Task
+from convoy.views.interventions import standing_still
 from grite.errors import BratError
 
 __all__ = ["PORT", "alone", "beside", "over"]
@@ -37,13 +39,16 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
     """
     token = secrets.token_urlsafe(TOKEN_BYTES)
     folder = local.checkout.folder
-    mirror = local.loop.context.mirror
+    loop, still = local.loop, Standstill(clock=wall_clock)
     source = replace(
         _source(bare_path(folder, local.known), local.known.repository),
         carry_out=local.loop.carry_out,
         token=token,
         output=_printed(folder),
-        here=lambda: here(local.checkout.top, mirror.state, runs=True),
+        here=lambda: (
+            *([standing_still(why)] if (why := still.why(loop, "")) else []),
+            *here(local.checkout.top, loop.context.mirror.state, runs=True),
+        ),
     )
     async with serving(source, port) as url:
         yield f"{url}/?token={token}"

@@ -33,6 +33,7 @@ Kind = Literal[
     "comment_deleted",
     "config_error",
     "bot_down",
+    "standstill",
     "unread_issue",
     "log_damaged",
     "unknown_event",
@@ -82,6 +83,11 @@ def interventions(
         *(found for convoy in state.live() for found in _further(convoy)),
         *(_silent(convoy) for convoy in state.live() if _is_silent(convoy)),
     )
+
+
+def standing_still(why: str) -> Intervention:
+    """Return that nothing of the repository moves, and why."""
+    return Intervention(kind="standstill", why=f"nothing moves: {why}")
 
 
 def unusable(said: str) -> Intervention:

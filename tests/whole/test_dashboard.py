@@ -14,6 +14,8 @@ import pytest
 
 from brat.local import daemon_record
 from brat.repository import checkout as checkouts
+from tests.world.forge_rules import put_hook
+from tests.world.local_rules import ask, bare_of
 from tests.world.terminal import BRAT, Terminal, left_running, new_terminal
 from tests.world.words import engine, project
 
@@ -71,6 +73,30 @@ def test_up_shows_what_waits_and_a_button_retries_it(terminal: Terminal) -> None
     assert pressed.status_code == 200
     assert "Task 1 is queued again (retry)" in terminal.done("brat log show")
     assert left_running(terminal.cwd) == []
+
+
+def test_up_shows_that_the_forge_refuses_its_log(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("true"))
+    terminal.done("brat init")
+    refusing = "case $1 in refs/grite/*) echo not here; exit 1;; esac"
+    put_hook(bare_of(terminal), "update", refusing)
+    with running(terminal, "up", "--port", "0") as url:
+        ask(terminal, "POST", "issues", {"title": "Do it", "labels": ["brat"]})
+        address, until = url.partition("?")[0], time.monotonic() + 60
+        told: list[dict[str, str]] = []
+        with httpx.Client(trust_env=False, follow_redirects=True) as client:
+            client.get(url)
+            while time.monotonic() < until:
+                answer = client.get(f"{address}api/v1/status")
+                told = answer.json()["interventions"]
+                if told and told[0]["kind"] == "standstill":
+                    break
+                time.sleep(0.2)
+            page = client.get(address).text
+
+    assert told[0]["kind"] == "standstill"
+    assert "the forge refuses its log, so nothing can land" in told[0]["why"]
+    assert "nothing moves" in page
 
 
 def test_a_clone_has_one_that_only_shows(terminal: Terminal) -> None:

@@ -11,10 +11,16 @@ from bot.serving.host import Host
 from bot.serving.hosted_service import hosted
 from bot.serving.standing_still import PATIENCE_MS, Standstill
 from bot.settings.service_settings import ServiceSettings
+from brat.demo.bot_process import BotProcess
 from brat.forge import Forge
+from brat.local import child_processes, local_mode
+from brat.repository import registration as registrations
+from brat.repository.registration import FORGE_FOLDER
 from grite.errors import Unavailable
 from tests.bot.room import room
+from tests.whole.crash import set_up
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.forge_rules import put_hook
 from tests.world.given_secrets import given
 
 OTHER = "alice/lib"
@@ -97,6 +103,29 @@ async def test_all_that_stand_still_make_the_bot_unready(here: Town) -> None:
             return answer.status_code == 503 and "refuses its log" in answer.text
 
         await until(unready, deadline_s=60)
+
+
+async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
+    known = set_up(tmp_path)
+    hook = ("update", REFUSING.partition("\n")[2])
+    put_hook(registrations.bare_path(tmp_path, known), *hook)
+    folder, log = tmp_path / FORGE_FOLDER, tmp_path / "forge.log"
+    with child_processes.forge(folder, 0, log=log) as url:
+        bot = BotProcess(tmp_path, known, url)
+        bot.start()
+        try:
+            async with httpx.AsyncClient(trust_env=False) as client:
+
+                async def unready() -> bool:
+                    answer = await client.get(f"http://127.0.0.1:{bot.port}/readyz")
+                    return answer.status_code == 503 and "its log" in answer.text
+
+                async with local_mode.person(url, known) as github:
+                    issue = await github.open_issue("Do it", "- [ ] one")
+                    await github.relabel(issue, {"brat"}, set())
+                await until(unready, deadline_s=60)
+        finally:
+            bot.stop()
 
 
 async def test_ticks_that_are_cut_short_are_a_standstill_after_two_minutes(
