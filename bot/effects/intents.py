@@ -114,7 +114,8 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
         base = ids.base_branch(convoy.name)
     else:
         head, base = ids.base_branch(convoy.name), convoy.target
-    if now.look and (found := await context.github.pulls.of(head, base)):
+    found = await context.github.pulls.of(head, base) if now.look else None
+    if found is not None and not found.merged_at:
         return found.number
     now.repeat()
     title = pull_title(convoy, task)

@@ -9,6 +9,7 @@ from bot.context.alone import tried
 from bot.context.bot_context import BotContext
 from bot.loop import observe_targets
 from bot.roles import pull_look
+from convoy.model import ids
 from convoy.model.set_aside import check_item, look_item, run_item
 from convoy.model.state import Convoy
 from convoy.readiness.landing import candidates
@@ -75,8 +76,13 @@ async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
 
 def _awaited(convoy: Convoy, seen: Observed) -> frozenset[str]:
     """Return the commits whose verdict counts: candidates, and what was merged."""
-    landed = {convoy.asked, seen.merged_as(convoy.pull)} - {""}
+    landed = {convoy.asked, _merged_as(convoy, seen)} - {""}
     return frozenset({one.commit for one in candidates(convoy)} | landed)
+
+
+def _merged_as(convoy: Convoy, seen: Observed) -> str:
+    branch = ids.HEADS + ids.base_branch(convoy.name)
+    return seen.merged_as(convoy.pull, seen.refs.get(branch))
 
 
 async def _judged(

@@ -40,6 +40,7 @@ from convoy.owed.actions import (
     Land,
     LandConvoy,
     MakePlan,
+    OpenAnother,
     Pause,
     Prove,
     Reject,
@@ -59,6 +60,7 @@ from convoy.owed.actions import (
 from convoy.owed.owed import owed_actions
 from convoy.readiness.attempt_start import startable
 from convoy.readiness.reorder import Reorder
+from convoy.rules.land_by_forge import OpenAnotherPull
 
 PASSES: Final = 20
 """More than any chain of actions needs; the next push carries any actions left."""
@@ -223,6 +225,8 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             refinery.ask_merge(context, draft, action)
         case Wait(convoy=name, why=why):
             draft.submit(WaitToLand(convoy=name, why=why))
+        case OpenAnother(convoy=name, pull=pull):
+            draft.submit(OpenAnotherPull(convoy=name, pull=pull))
         case TakeLanded():
             refinery.take_landed(context, draft, action)
         case Reject():

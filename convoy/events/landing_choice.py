@@ -43,6 +43,18 @@ class LandingWaits(ConvoyEvent, frozen=True, kw_only=True, tag="landing.waits"):
         return replace(convoy, landing_waits=self.why)
 
 
+class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-early"):
+    """Somebody merged the convoy's pull request before its branch held all the work."""
+
+    pull: int
+
+    def sentence(self) -> str:
+        return f"Pull request #{self.pull} was merged early; another will be opened."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, pull=None)
+
+
 class ChooseLanding(Command, frozen=True, kw_only=True):
     """The rules of the target were read, or a refusal told one."""
 

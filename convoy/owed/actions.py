@@ -142,6 +142,13 @@ class Wait(Struct, frozen=True):
     why: str
 
 
+class OpenAnother(Struct, frozen=True):
+    """The convoy's pull request was merged before its branch held all of the work."""
+
+    convoy: str
+    pull: int
+
+
 class TakeLanded(Struct, frozen=True):
     """The forge shows the convoy's pull request as merged."""
 
@@ -292,6 +299,7 @@ Staged = (
     | AskMerge
     | Wait
     | TakeLanded
+    | OpenAnother
     | Reject
     | Stall
     | Block
@@ -329,6 +337,7 @@ _ROLES: dict[type[Action], Role] = {
     AskMerge: "refinery",
     Wait: "refinery",
     TakeLanded: "refinery",
+    OpenAnother: "refinery",
     Reject: "refinery",
     Stall: "refinery",
     Block: "refinery",

@@ -12,6 +12,7 @@ from convoy.owed.actions import (
     AskMerge,
     ChooseWay,
     LandConvoy,
+    OpenAnother,
     Reject,
     TakeLanded,
     Wait,
@@ -37,7 +38,8 @@ def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
 
 def landed_elsewhere(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     """Yield that the forge, or a person, merged the convoy's own pull request."""
-    if convoy.settled and (commit := observed.merged_as(convoy.pull)):
+    branch = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
+    if convoy.settled and (commit := observed.merged_as(convoy.pull, branch)):
         yield TakeLanded(convoy.name, commit)
 
 
@@ -56,9 +58,12 @@ def last_step(
         yield AlignConvoy(convoy.name, candidate.commit)
         return
     seen = observed.mergeable.get(convoy.pull)
-    if seen is None or seen.head != candidate.commit or seen.merged:
+    if seen is None:
         return  # the next look shows it
-    yield from _by_forge(convoy, landing, candidate, seen)
+    if seen.merged:  # before its branch held all of the work
+        yield OpenAnother(convoy.name, convoy.pull)
+    elif seen.head == candidate.commit:
+        yield from _by_forge(convoy, landing, candidate, seen)
 
 
 def _by_forge(

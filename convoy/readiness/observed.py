@@ -112,12 +112,18 @@ class Observed(Struct, frozen=True, kw_only=True):
     mergeable: dict[int, Mergeable] = {}
     """The pull requests of convoys at their last step, by number."""
 
-    def merged_as(self, pull: int | None) -> str:
-        """Return the commit as which the forge merged a pull request; empty: none."""
+    def merged_as(self, pull: int | None, head: str | None) -> str:
+        """Return the commit as which the forge merged a pull request; empty: none.
+
+        Args:
+            pull: its number.
+            head: what its branch stands at; a merge of anything older does not count.
+        """
         asked, listed = self.mergeable.get(pull or 0), self.pulls.get(pull or 0)
-        if asked is not None and asked.merged:
+        if asked is not None and asked.merged and asked.head == head:
             return asked.merged
-        return (listed.merge_commit or "") if listed and listed.merged else ""
+        is_whole = listed is not None and listed.merged and listed.head == head
+        return (listed.merge_commit or "") if listed and is_whole else ""
 
 
 def judge(

@@ -3,6 +3,7 @@
 from convoy.events.candidates import UNJUDGED, MergeLanded
 from convoy.events.command import Command, Decision, Refusal, live
 from convoy.events.forge_actions import ActionIntended
+from convoy.events.landing_choice import PullMergedEarly
 from convoy.model import ids
 from convoy.model.state import State
 from convoy.readiness.landing import is_judged
@@ -37,6 +38,24 @@ class AskForge(Command, frozen=True, kw_only=True):
             key=key, kind="land", convoy=convoy.name, text=self.candidate
         )
         return (intent,)
+
+
+class OpenAnotherPull(Command, frozen=True, kw_only=True):
+    """The convoy's pull request was merged before its branch held all of the work."""
+
+    convoy: str
+    pull: int
+
+    def decide(self, state: State) -> Decision:
+        """Announce another pull request for the rest."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        if convoy.pull != self.pull:
+            return Refusal(f"#{self.pull} is not its pull request any more")
+        early = PullMergedEarly(convoy=convoy.name, pull=self.pull)
+        key = ids.pull_key(convoy.name, 0)
+        return (early, ActionIntended(key=key, kind="pull", convoy=convoy.name))
 
 
 class NoteLanded(Command, frozen=True, kw_only=True):

@@ -30,7 +30,7 @@ from convoy.rules.end_session import (
     RefuseWork,
 )
 from convoy.rules.keep_notes import NoteTask
-from convoy.rules.land_by_forge import AskForge, NoteLanded
+from convoy.rules.land_by_forge import AskForge, NoteLanded, OpenAnotherPull
 from convoy.rules.make_choice import MakeChoice
 from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, ProveWork
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
@@ -224,6 +224,8 @@ def merged_by_the_forge() -> Rules:
         WaitToLand(convoy=NAME, why=""),
         AskForge(convoy=NAME, candidate=sha("a"), judged=("ci",)),
         NoteDone(key=ids.landing_key(NAME, sha("a")), number=20),
+        OpenAnotherPull(convoy=NAME, pull=20),
+        NoteDone(key=f"pull:{NAME}/0", number=21),
         NoteLanded(convoy=NAME, commit=sha("b"), judged=("ci",)),
     )
 

@@ -48,6 +48,8 @@ REACHED: Final = (
     *("lock", "lock refused", "task built again", "convoy built again"),
     *("task with nothing to merge", "landed by rebase", "landed by squash"),
     *("landed by merge", "convoy landed", "completed"),
+    *("rules of the target", "push to a protected target"),
+    *("merged by the forge", "queued by the forge", "merged by the queue"),
     *("add", "approve", "assign", "hold", "link", "rank", "rebase", "release"),
     *("revise", "tell", "void", "withdraw"),
 )

@@ -147,6 +147,8 @@ class Pull:
     base: str
     state: Literal["open", "merged", "closed", "orphan"] = "open"
     """`orphan`: closed because a person deleted its base."""
+    merged_head: str = ""
+    """What its head stood at when it was merged."""
     merged_as: str = ""
     """The commit of its base that first contained its head, or that the forge made."""
     approved: bool = False
@@ -196,6 +198,8 @@ class Forge:
     """Is told of every fact as it is written, with the states around it."""
     on_push: Callable[[Mapping[str, str], Sequence[RefUpdate]], None] = lambda *_: None
     """Is told of every push of a bot, with the refs before it."""
+    foreign: set[str] = field(default_factory=set)
+    """Commits to which others than bots moved a ref."""
     _numbers: int = 0
 
     def __post_init__(self) -> None:
@@ -329,7 +333,7 @@ class Forge:
             raise Refused("PUT merge", 405, "Pull Request is not mergeable")
         parents = (base,) if squash else (base, head)
         commit = self.commits.make(parents, made, ("merge", pull.number))
-        pull.state, pull.merged_as = "merged", commit
+        pull.state, pull.merged_as, pull.merged_head = "merged", commit, head
         self.person_moves(HEADS + pull.base, commit)
 
     def push(
@@ -363,6 +367,7 @@ class Forge:
 
     def person_moves(self, ref: str, commit: str | None) -> None:
         """Let a person push one ref."""
+        self.foreign.add(commit or "")
         self._move((RefUpdate(ref, commit, self.refs.get(ref)),))
 
     def _append(self, events: tuple[GriteEvent, ...], actor: bytes) -> None:
@@ -400,6 +405,7 @@ class Forge:
             moved_base = update.ref == HEADS + pull.base
             pull.state = "merged" if moved_base else "closed"
             pull.merged_as = base if moved_base else ""
+            pull.merged_head = head
 
     # --- what stands where ----------------------------------------------------------
 

@@ -164,7 +164,7 @@ class ModelPulls(PullRequests):
         return payloads.Pull(
             number=pull.number,
             state="open" if pull.state == "open" else "closed",
-            head=payloads.Side(ref=pull.head, sha=head),
+            head=payloads.Side(ref=pull.head, sha=pull.merged_head or head),
             base=payloads.Side(ref=pull.base, sha=base),
             merged_at=BEGINNING if merged else None,
             merge_commit_sha=pull.merged_as if merged else None,
@@ -192,7 +192,7 @@ class ModelMerging(PullMerging):
         pull = self._known(number)
         wanted = self.forge.rules.reviews and not pull.approved
         return Mergeable(
-            head=self.forge.refs.get(HEADS + pull.head, ""),
+            head=pull.merged_head or self.forge.refs.get(HEADS + pull.head, ""),
             state="blocked" if wanted else "clean",
             merged=pull.merged_as if pull.state == "merged" else "",
             review="REVIEW_REQUIRED" if wanted else "",

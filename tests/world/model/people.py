@@ -25,6 +25,7 @@ COMMANDS: Final = ("pauses_or_resumes", "cancels", "cancels", "locks", "unlocks"
 DEEDS: Final = (
     *("pushes_to_a_base", "pushes_to_the_target", "pushes_to_the_target"),
     *("merges_by_hand", "merges_by_hand", "deletes_a_base", "deletes_a_run"),
+    *("changes_the_rules", "changes_the_rules", "approves", "lets_the_queue_go_on"),
 )
 RULES: Final = (
     TargetRules(),

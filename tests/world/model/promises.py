@@ -162,6 +162,9 @@ class Promises:
         convoy = before.convoys[fact.convoy]
         task = convoy.task(fact.task)
         candidate = task.candidate if task else convoy.candidate
+        if self._was_merged(fact):
+            self._merged(before.convoys[fact.convoy], fact)
+            return
         assert candidate is not None
         assert candidate.commit == fact.candidate, "not the candidate"
         assert (fact.convoy, fact.task) not in self.landed, "landed twice"
@@ -178,21 +181,40 @@ class Promises:
         assert not part.held, "landed and held"
         assert not part.withdrawn, "landed and withdrawn"
         if task is not None:
-            assert task.work is not None
-            approved = [
-                self._approved.get((fact.convoy, fact.task, by)) == task.work.commit
-                for by in task.approved_by
-            ]
-            reviews = (t for t, _ in attending(convoy, task) if t.spec.kind == "review")
-            for review in reviews:
-                seen = self._reviewed.get((fact.convoy, review.number))
-                assert seen == task.work.commit, "landed unreviewed"
-            assert task.spec.kind in ("work", "rival"), "landed, and is no work"
-            assert trial(convoy, task) is None, "landed, and was not chosen"
-            assert sum(approved) >= convoy.settings.approvals, "landed unapproved"
-            assert candidate.work == task.work.commit
-            assert task.work.attempt == task.started, "a superseded attempt landed"
+            self._task_landed(convoy, task, fact)
         self._landing.append(fact)
+
+    def _task_landed(self, convoy: Convoy, task: Task, fact: MergeLanded) -> None:
+        assert task.work is not None
+        assert task.candidate is not None
+        approved = [
+            self._approved.get((fact.convoy, fact.task, by)) == task.work.commit
+            for by in task.approved_by
+        ]
+        reviews = (t for t, _ in attending(convoy, task) if t.spec.kind == "review")
+        for review in reviews:
+            seen = self._reviewed.get((fact.convoy, review.number))
+            assert seen == task.work.commit, "landed unreviewed"
+        assert task.spec.kind in ("work", "rival"), "landed, and is no work"
+        assert trial(convoy, task) is None, "landed, and was not chosen"
+        assert sum(approved) >= convoy.settings.approvals, "landed unapproved"
+        assert task.candidate.work == task.work.commit
+        assert task.work.attempt == task.started, "a superseded attempt landed"
+
+    def _was_merged(self, fact: MergeLanded) -> bool:
+        """Whether the forge or a person merged the convoy's pull request."""
+        return fact.task == 0 and fact.candidate in self.forge.foreign
+
+    def _merged(self, convoy: Convoy, fact: MergeLanded) -> None:
+        """Check what the log says of a merge that was the forge's."""
+        commits = self.forge.commits
+        assert (fact.convoy, 0) not in self.landed, "landed twice"
+        self.landed.add((fact.convoy, 0))
+        if convoy.settings.require_ci and fact.judged:
+            files = commits[fact.candidate].files
+            known = (commits[commit].files for commit in self.green)
+            assert files in known, "said to be judged, and was not"
+        assert commits.contains(self.forge.refs[MAIN], fact.candidate)
 
     # --- each push ------------------------------------------------------------------
 
@@ -207,12 +229,26 @@ class Promises:
             assert new is not None, "a shared branch was deleted"
             if old is not None:
                 assert forge.commits.contains(new, old), f"{ref} went back"
+                if ref not in landed and self._is_aligned(ref, new):
+                    continue
                 assert ref in landed, f"{ref} moved and nothing landed"
                 assert landed[ref].candidate == new, "not the judged commit"
         for fact in self._landing:
             self._arrived(before, fact)
         self._landing.clear()
         self._kept()
+
+    def _is_aligned(self, ref: str, new: str) -> bool:
+        """Whether a convoy's branch moved to its own candidate, which CI judged."""
+        branches = {
+            HEADS + ids.base_branch(convoy.name): convoy
+            for convoy in self.forge.state.live()
+        }
+        convoy = branches.get(ref)
+        candidate = convoy.candidate if convoy else None
+        if convoy is None or candidate is None or candidate.commit != new:
+            return False
+        return new in self.green or not convoy.settings.require_ci
 
     def _arrived(self, before: Mapping[str, str], fact: MergeLanded) -> None:
         """Check that the landed commit is there, shows, and holds what it should."""
