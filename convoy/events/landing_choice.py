@@ -47,6 +47,7 @@ class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-e
     """Somebody merged the convoy's pull request before its branch held all the work."""
 
     pull: int
+    """Its number."""
 
     def sentence(self) -> str:
         return f"Pull request #{self.pull} was merged early; another will be opened."
