@@ -98,7 +98,10 @@ def owes(context: BotContext) -> bool:
             "refinery" in roles
             and any(task.candidate and not task.waits_aside for _, task in tasks)
         )
-        or ("refinery" in roles and any(convoy.candidate for convoy in live))
+        or (
+            "refinery" in roles
+            and any(c.candidate and not c.landing_waits for c in live)
+        )
         or (
             "witness" in roles
             and any(task.not_before and startable(c, task) for c, task in tasks)

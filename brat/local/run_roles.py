@@ -181,13 +181,17 @@ def _stuck(local: Local) -> bool:
         tell(f"{item} is set aside: {each.why}")
         if name := convoy_of_item(context.mirror.state, item):
             tell(f"  once that is put right: brat convoy retry {name}")
+    waiting = [c for c in context.mirror.state.live() if c.settled and c.landing_waits]
+    for convoy in waiting:
+        what = f"pull request #{convoy.pull} waits for {convoy.landing_waits}"
+        tell(f"{convoy.name}: {what}")
     for why in (*context.troubles.values(), *_locked(local)):
         tell(why)
     failed = any(
         convoy.state == "failed" and convoy.ended_at >= local.begun_at
         for convoy in context.mirror.state.convoys.values()
     )
-    return bool(blocked or aside or context.troubles or failed)
+    return bool(blocked or aside or waiting or context.troubles or failed)
 
 
 def next_command(loop: Loop, state: State) -> str | None:

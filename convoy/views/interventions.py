@@ -35,7 +35,6 @@ Kind = Literal[
     "bot_down",
     "standstill",
     "unread_issue",
-    "commits_beside",
     "log_damaged",
     "unknown_event",
 ]

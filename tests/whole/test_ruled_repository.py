@@ -3,9 +3,15 @@
 from pathlib import Path
 
 from brat.repository.registration import BOT
-from tests.world.forge_rules import pull_request, put_hook, put_ruleset, ruleset
+from tests.world.forge_rules import (
+    checks,
+    pull_request,
+    put_hook,
+    put_ruleset,
+    ruleset,
+)
 from tests.world.local_rules import ask, at_rest, bare_of, registered
-from tests.world.staying import typed
+from tests.world.staying import staying, typed
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
@@ -14,7 +20,8 @@ START = "brat mayor start --task 'Spell words' --headless"
 
 def ruled(folder: Path) -> Terminal:
     """Return a project whose main takes pull requests only, but for the bot."""
-    terminal = project(folder, engine("my-agent < $BRAT_PROMPT"))
+    config = engine("my-agent < $BRAT_PROMPT", "[refinery]\nbypass = true\n")
+    terminal = project(folder, config)
     terminal.done("brat init")
     known = registered(terminal)
     with at_rest(terminal) as forge:
@@ -64,3 +71,23 @@ def test_the_repositorys_own_hooks_see_what_the_bot_pushes(tmp_path: Path) -> No
 
     assert done.status == 0, done.err
     assert {"refs/heads/main", "refs/grite/wal"} <= set(seen.read_text().split())
+
+
+def test_a_headless_run_ends_where_only_a_review_is_missing(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal.done("brat init")
+    known = registered(terminal)
+    with at_rest(terminal) as forge:
+        put_ruleset(forge, pull_request(1), checks("ci"), repo=known.repository)
+
+    said = terminal.type(START)
+
+    waits = "pull request #3 waits for 1 approving review, the check ci"
+    assert said.status == 1, said.err
+    assert f"spell-words-1: {waits}" in said.lines
+    assert waits in terminal.type("brat status").out
+
+    with staying(terminal, "up") as up:
+        up.says("dashboard: ")
+        ask(terminal, "POST", "pulls/3/reviews", {"event": "APPROVE"})
+        up.says("landed; bring it into your checkout with: ")
