@@ -15,6 +15,7 @@ from brat.repository import (
     checkout as checkouts,
 )
 from brat.repository.checkout import Checkout
+from brat.repository.state_files import REGISTRATION
 from brat.status.status_screen import convoy_table
 from brat.terminal.console import out, say, write
 from convoy.config import Config
@@ -63,7 +64,7 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     checkout = checkouts.find(path)
     checkouts.require_clean(checkout)
     config = run_roles.checked(checkout, ROLES if how.headless else ("mayor",))
-    if how.headless and not (checkout.folder / "registration.json").exists():
+    if how.headless and not (checkout.folder / REGISTRATION).exists():
         init(path)
     limit = float(limit_s) if how.headless else None
     return asyncio.run(_start(checkout, config, text, how, limit))

@@ -37,6 +37,8 @@ class CheckoutSync:
     """The person's tip that needs no further look; None: look again."""
     _unreached: int = 0
     _differs: bool = False
+    _compared: object = None
+    """The file and the forge's tip when the configurations were last compared."""
 
     @property
     def bare(self) -> Path:
@@ -61,13 +63,9 @@ class CheckoutSync:
         if tip is None:
             top, name = self.checkout.top, self.known.branch
             self._tell_once(f"{top} has no branch {name} now: no commit is taken up")
-        elif tip != self._seen and (self._holds(tip) or self._pushed(tip)):
-            self._seen = tip
-
-    def _holds(self, tip: str) -> bool:
-        """Whether the forge's branch holds a commit already."""
-        args = ["merge-base", "--is-ancestor", tip, self.branch]
-        return git.run(args, cwd=self.bare, check=False).status == 0
+        elif tip != self._seen:
+            taken = not apart(self.checkout, self.known).own
+            self._seen = tip if taken or self._pushed(tip) else None
 
     def _pushed(self, tip: str) -> bool:
         """Push a commit; return whether the forge has answered, be it with a no."""
@@ -123,12 +121,21 @@ class CheckoutSync:
         """Whether the forge's branch holds commits that the checkout lacks."""
         return apart(self.checkout, self.known).landed
 
-    def differing_config(self) -> Path | None:
+    def differing_config(self, tip: str | None) -> Path | None:
         """Return the configuration that lies in the checkout and not on the forge.
 
         The person is told when it begins to count, and when what is committed does.
+
+        Args:
+            tip: the forge's branch as last seen; they are compared again once it or the
+                file has changed.
         """
         file = self.checkout.config
+        known = file.stat() if file.exists() else None
+        mark = (tip, known and (known.st_mtime_ns, known.st_size, known.st_ino))
+        if mark == self._compared:
+            return file if self._differs else None
+        self._compared = mark
         differs = self._config_differs(file)
         if differs and not self._differs:
             self.tell(f"using {file} as it lies there, not as committed")

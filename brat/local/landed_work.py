@@ -8,10 +8,13 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+import pygit2
+
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.registration import Registration
 from grite import git
+from grite.errors import Unavailable
 
 
 @dataclass(frozen=True)
@@ -72,16 +75,25 @@ def tip_of(where: Path, branch: str) -> str | None:
     """Return the commit of a branch, by its full name; None: there is no such branch.
 
     Raises:
-        Unavailable: there is no such folder.
+        Unavailable: there is no such repository.
     """
-    args = ["rev-parse", "--quiet", "--verify", f"{branch}^{{commit}}"]
-    return git.run(args, cwd=where, check=False).stdout.decode().strip() or None
+    found = _opened(where).references.get(branch)
+    return None if found is None else str(found.resolve().target)
 
 
 def _holds(where: Path, tip: str, commit: str) -> bool:
-    """Whether a repository has a commit below a tip."""
-    args = ["merge-base", "--is-ancestor", commit, tip]
-    return git.run(args, cwd=where, check=False).status == 0
+    """Whether a repository has a commit, and at a tip or below it."""
+    repository = _opened(where)
+    return tip == commit or (
+        commit in repository and repository.descendant_of(tip, commit)
+    )
+
+
+def _opened(where: Path) -> pygit2.Repository:
+    try:
+        return pygit2.Repository(str(where))
+    except pygit2.GitError as error:
+        raise Unavailable(f"{where} is no repository any more: {error}") from error
 
 
 def _is_on(top: Path, name: str) -> bool:

@@ -186,7 +186,7 @@ async def serving(
 def _look_here(context: BotContext, sync: CheckoutSync) -> None:
     """Bring in what the person has committed and configured since; at each tick."""
     sync.take_up()
-    file = sync.differing_config()
+    file = sync.differing_config(context.mirror.refs.get(sync.branch))
     if file != context.settings.config_file:
         update = {"config_file": file}
         context.settings = context.settings.model_copy(update=update)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import replace
 
+from brat.repository.state_files import REGISTRATION
 from grite.errors import BratError
 
 if TYPE_CHECKING:  # a forge is slow to load, and readers need none
@@ -19,7 +20,6 @@ if TYPE_CHECKING:  # a forge is slow to load, and readers need none
     from brat.forge.storage.forge_state import Forge
 
 BOT: Final = "brat[bot]"
-_FILE: Final = "registration.json"
 FORGE_FOLDER: Final = "forge"
 BOT_FOLDER: Final = "bot"
 
@@ -70,7 +70,7 @@ def known(folder: Path) -> Registration | None:
     Raises:
         BratError: it cannot be read; the message says what to do.
     """
-    file = folder / _FILE
+    file = folder / REGISTRATION
     try:
         return msgspec.json.decode(file.read_bytes(), type=Registration)
     except FileNotFoundError:
@@ -87,11 +87,11 @@ def known(folder: Path) -> Registration | None:
 
 def write(folder: Path, registration: Registration) -> None:
     """Keep the registration; safe to call again."""
-    beside = folder / f".{_FILE}"
+    beside = folder / f".{REGISTRATION}"
     handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(handle, "wb") as file:
         file.write(msgspec.json.encode(registration))
-    beside.rename(folder / _FILE)
+    beside.rename(folder / REGISTRATION)
 
 
 def register(folder: Path, source: Source) -> Registration:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pygit2
 
 from brat.repository.labelled_issues import labelled_issues
-from brat.repository.state_files import CONFIG, DAEMON_FILE, STATE_FOLDER
+from brat.repository.state_files import CONFIG, DAEMON_FILE, REGISTRATION, STATE_FOLDER
 from convoy.model.state import State
 from convoy.views.interventions import Intervention, unusable
 from convoy.views.unread_issues import unread
@@ -32,7 +32,12 @@ def here(path: Path, state: State, *, runs: bool = False) -> tuple[Intervention,
     config = Path(repository.workdir) / CONFIG
     folder = _common(repository.path).resolve() / STATE_FOLDER
     down = () if runs else _daemon(folder)
-    return (*_configuration(config), *down, *_unread(folder, state, runs=runs))
+    return (
+        *_configuration(config),
+        *down,
+        *_unread(folder, state, runs=runs),
+        *_beside_landed(path, folder),
+    )
 
 
 def _common(git_folder: str) -> Path:
@@ -76,3 +81,21 @@ def _unread(folder: Path, state: State, *, runs: bool) -> Iterator[Intervention]
         yield Intervention(kind="unread_issue", why=str(error))
         return
     yield from unread(issues, state, () if runs else ("brat up",))
+
+
+def _beside_landed(path: Path, folder: Path) -> Iterator[Intervention]:
+    """Give the person's commits that cannot be taken up as they are."""
+    if not (folder / REGISTRATION).exists():
+        return
+    from brat.local import landed_work  # slow to load
+    from brat.repository import checkout as checkouts, registration
+
+    try:
+        checkout, known = checkouts.find(path), registration.read(folder)
+        found = landed_work.apart(checkout, known)
+        line = landed_work.landed_line(checkout, known)
+    except BratError:
+        return  # no branch, or no forge: other commands say what to do
+    if found.own and found.landed:
+        why = f"your commits on {known.branch} wait: other work has landed beside them"
+        yield Intervention(kind="commits_beside", why=why, commands=(line,))

@@ -35,6 +35,7 @@ Kind = Literal[
     "bot_down",
     "standstill",
     "unread_issue",
+    "commits_beside",
     "log_damaged",
     "unknown_event",
 ]

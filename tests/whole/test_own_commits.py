@@ -73,6 +73,7 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
         beside = up.says("other work has landed beside them")
         first = up.says("first commit or stash what you have changed: words/count.py")
         assert not holds(terminal, own)
+        status = json.loads(terminal.done("brat status --json"))
         terminal.done("git checkout -q -- words/count.py")
         _, _, line = beside.partition("with: ")
         terminal.done(line)
@@ -80,6 +81,8 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
         until(lambda: holds(terminal, top))
 
     assert line == f"git pull --rebase {BARE} main"
+    (found,) = status["interventions"]
+    assert (found["kind"], found["commands"]) == ("commits_beside", [line])
     assert up.lines.index(first) < up.lines.index(beside)
     assert (terminal.cwd / "NOTES.md").read_text() == "Meanwhile.\n"
     assert (terminal.cwd / "words/task_1.py").exists()
