@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from grite import git
+from grite import git, outbound
 from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
 from grite.push_answer import push_answer
 from grite.redacted_repr import without
@@ -219,7 +219,9 @@ class Remote(Struct, frozen=True):
         raise failure
 
     def _git(self, *args: str, pushed: Sequence[str] = ()) -> git.Completed:
-        env = git.authorization(self.token) if self.token else None
+        env = outbound.here().for_git()
+        if self.token:
+            env |= git.authorization(self.token)
         done = git.run(
             [*_QUIET, *args],
             cwd=self.mirror,

@@ -22,6 +22,7 @@ import httpx
 import jwt
 from aiohttp import web
 
+from bot.forge import outbound_client
 from bot.forge.rest import DEADLINE_S
 from grite.errors import Unavailable
 
@@ -189,7 +190,7 @@ class Login:
         }
         accept = {"Accept": "application/json"}
         try:
-            async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
+            async with outbound_client.client(DEADLINE_S) as client:
                 url = f"{self._oauth.web_url}/login/oauth/access_token"
                 granted = _read(await client.post(url, data=told, headers=accept))
                 token = granted.get("access_token")

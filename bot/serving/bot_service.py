@@ -19,6 +19,7 @@ from bot.feed import handover
 from bot.feed.feed_endpoint import FeedEndpoint, Finds
 from bot.feed.job_origin import Origin
 from bot.feed.repository_feed import Feed
+from bot.forge import outbound_client
 from bot.forge.github import GitHub
 from bot.forge.pace import Pace, pacing
 from bot.forge.rest import DEADLINE_S, Refused, Rest
@@ -67,8 +68,7 @@ async def opened(
     """
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     async with AsyncExitStack() as stack:
-        limits = httpx.Limits(max_connections=16)
-        client = httpx.AsyncClient(timeout=DEADLINE_S, limits=limits, trust_env=False)
+        client = outbound_client.client(DEADLINE_S)
         await stack.enter_async_context(client)
         way_in = await stack.enter_async_context(_let_in(client, settings, pace))
         github = GitHub(

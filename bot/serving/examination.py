@@ -17,6 +17,7 @@ import httpx
 from pydantic import BaseModel, ConfigDict
 
 from bot.door.redelivery import Sent
+from bot.forge import outbound_client
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
 from bot.forge.rest import DEADLINE_S, Refused, Rest
 from bot.forge.token_source import StaticToken, Tokens
@@ -69,7 +70,7 @@ async def examined(
         BratError: the forge did not answer, or does not know the App.
     """
     async with AsyncExitStack() as stack:
-        client = httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False)
+        client = outbound_client.client(DEADLINE_S)
         await stack.enter_async_context(client)
         served: Mapping[str, int | None] = dict.fromkeys(hosting.repositories)
         settings_right = "none"

@@ -6,10 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
-import httpx
-
 from bot.door.webhooks import Door
 from bot.feed.oidc import Issuer, issuer_of
+from bot.forge import outbound_client
 from bot.forge.rest import DEADLINE_S
 from bot.serving import bot_service
 from bot.serving.bot_service import Tell
@@ -72,7 +71,7 @@ async def _roster(
     if hosting.app_id is None or hosting.private_key_file is None:
         return None
     key = key_of(hosting.app_id, hosting.private_key_file)
-    client = httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False)
+    client = outbound_client.client(DEADLINE_S)
     await stack.enter_async_context(client)
     return Installations(client, hosting.api_url, key)
 
@@ -81,7 +80,7 @@ async def _issuer(stack: AsyncExitStack, hosting: ServiceSettings) -> Issuer | N
     """Return the issuer that vouches for jobs; None: no feed address is set."""
     if not hosting.feed_url:
         return None
-    client = httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False)
+    client = outbound_client.client(DEADLINE_S)
     await stack.enter_async_context(client)
     url = hosting.feed_issuer or issuer_of(hosting.api_url)
     audience = hosting.feed_url.rstrip("/")

@@ -8,13 +8,13 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from bot.settings.forge_hosts import is_clouds
 from bot.settings.quota import Quota
 from convoy.owed.actions import Role
 from convoy.owed.patience import Patience
 from convoy.text.forge_limits import LABEL_CHARS
 from grite.errors import BratError
 
-GITHUB: Final = "api.github.com"
 GITHUB_GAP_S: Final = 1.0
 """https://docs.github.com/rest/using-the-rest-api/best-practices-for-using-the-rest-api
 (pause between mutative requests)"""
@@ -67,7 +67,7 @@ class Common(BaseModel):
     """The slug of the App whose checks never count."""
     write_gap_s: float | None = Field(default=None, ge=0)
     """The least time between writes; above 0, GitHub's content limits apply too. None:
-    1 on api.github.com, 0 elsewhere."""
+    1 on github.com and ghe.com, 0 elsewhere."""
     push_gap_s: float = Field(default=20.0, ge=0)
     """The least time between pushes: changes meanwhile share the next push. GitHub asks
     for at most 6 pushes a minute per repository."""
@@ -123,7 +123,7 @@ class Common(BaseModel):
         """The least time between writes."""
         if self.write_gap_s is not None:
             return self.write_gap_s
-        return GITHUB_GAP_S if urlsplit(self.api_url).hostname == GITHUB else 0.0
+        return GITHUB_GAP_S if is_clouds(self.api_url) else 0.0
 
 
 class Settings(Common):

@@ -8,12 +8,12 @@ from typing import Annotated, Final, Self
 from pydantic import Field, model_validator
 
 from bot.settings.bot_settings import (
-    GITHUB,
     REPOSITORY,
     Common,
     Settings,
     from_environment,
 )
+from bot.settings.forge_hosts import GITHUB, api_url_of
 from bot.settings.origins import Origins
 from bot.settings.quota import Quota
 
@@ -27,7 +27,7 @@ SECRET_CHARS: Final = 16
 class ServiceSettings(Common):
     """The settings of one service for many repositories."""
 
-    api_url: str = f"https://{GITHUB}"
+    api_url: str = api_url_of(GITHUB)
     git_url: str = "https://github.com"
     repositories: tuple[Annotated[str, Field(pattern=REPOSITORY)], ...] = ()
     """The repositories served; empty: all where an allowed owner installed the App."""

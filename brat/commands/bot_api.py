@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 import pygit2
 
+from bot.forge.outbound_client import client_of
 from bot.verbs.endpoints import endpoint_of
 from bot.verbs.verb import Request
 from brat.repository.remote_forge import LOOPBACK, origin_of
@@ -115,11 +116,8 @@ class BotApi:
         self, method: str, path: str, body: Mapping[str, str] | None = None
     ) -> Mapping[str, Any]:
         shows = {"Authorization": f"Bearer {self.token}"}
-        secure = httpx.create_ssl_context()  # the system's CAs, or SSL_CERT_FILE's
         try:
-            with httpx.Client(
-                trust_env=False, timeout=DEADLINE_S, verify=secure
-            ) as client:
+            with client_of(self.url, DEADLINE_S) as client:
                 answer = client.request(
                     method, f"{self.url}{path}", headers=shows, json=body
                 )

@@ -6,9 +6,8 @@ import signal
 from pathlib import Path
 from typing import Any, Final
 
-import httpx
-
 from bot.door.webhooks import PATH
+from bot.forge import outbound_client
 from bot.forge.rest import DEADLINE_S
 from bot.serving.bot_service import listening
 from bot.serving.examination import examined
@@ -17,6 +16,7 @@ from bot.serving.hosted_service import hosted
 from bot.serving.manifest import SETTINGS_FILE, Maker, Wish, check_free
 from bot.serving.simulate import Recorded, World, told
 from bot.settings.bot_settings import read_as
+from bot.settings.forge_hosts import api_url_of
 from bot.settings.service_settings import ServiceSettings
 from brat.local import local_mode
 from brat.repository import checkout as checkouts, workflow_files
@@ -28,7 +28,6 @@ from convoy.config import Config
 from convoy.model.state import State
 from grite.errors import BratError
 
-GITHUB: Final = "github.com"
 _MARKS: Final = {"ok": "ok   ", "note": "note ", "fault": "FAULT"}
 
 
@@ -72,13 +71,12 @@ def manifest(wish: Wish, port: int) -> None:
 
 def wish_at(host: str, **told: Any) -> Wish:  # noqa: ANN401  a wish's own fields
     """Return the App that is to be made, on github.com or on an enterprise server."""
-    api_url = f"https://api.{GITHUB}" if host == GITHUB else f"https://{host}/api/v3"
-    return Wish(web_url=f"https://{host}", api_url=api_url, **told)
+    return Wish(web_url=f"https://{host}", api_url=api_url_of(host), **told)
 
 
 async def _manifest(wish: Wish, port: int) -> None:
     bound = 0
-    async with httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client:
+    async with outbound_client.client(DEADLINE_S) as client:
         maker = Maker(
             wish=wish, client=client, address=lambda: f"http://127.0.0.1:{bound}"
         )

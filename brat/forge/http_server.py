@@ -72,6 +72,7 @@ async def serving(
     forge: Forge,
     port: int = 0,
     *,
+    base: str = "",
     how: How = LIKE_GITHUB,
     observe: Observer | None = None,
     extend: Callable[[Service], Extension] | None = None,
@@ -81,6 +82,7 @@ async def serving(
     Args:
         forge: the forge; it stays open afterwards and can be served again.
         port: 0 takes a free one.
+        base: the address that it calls its own; empty: the one that is yielded.
         how: what starts workflow runs, and how they are cancelled.
         observe: sees each exchange with the REST API.
         extend: returns additions to the served routes.
@@ -89,7 +91,7 @@ async def serving(
         OSError: the port is taken.
     """
     with socket.create_server((HOST, port)) as door:
-        base = f"http://{HOST}:{door.getsockname()[1]}"
+        own = f"http://{HOST}:{door.getsockname()[1]}"
         async with asyncio.TaskGroup() as tasks:
             service = Service(forge, tasks, how=how)
             extension = extend(service) if extend else NOTHING
@@ -100,9 +102,9 @@ async def serving(
             )
             await runner.setup()
             try:
-                service.start(base)
+                service.start(base or own)
                 await web.SockSite(runner, door).start()
-                yield base
+                yield own
             finally:
                 await runner.cleanup()
                 service.stop()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from brat.forge.service.run_environment import SECRET
+from grite import outbound
 from grite.errors import Unavailable
 
 START_S: Final = 20.0
@@ -21,9 +22,10 @@ NONE: Final[Mapping[str, str]] = {}
 
 
 def _environment(secrets: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a child process: the path and its secrets."""
+    """Return a child's environment: the path, the way to others and its secrets."""
     path = os.pathsep.join((str(Path(sys.executable).parent), *os.get_exec_path()))
     own = {"PATH": path, "HOME": str(Path.home()), "LANG": "C.UTF-8"}
+    own |= outbound.here().variables
     return own | {SECRET + name: value for name, value in secrets.items()}
 
 

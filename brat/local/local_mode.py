@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import httpx
-
 from bot.context.bot_context import BotContext
 from bot.door.webhooks import PATH as DOOR
 from bot.feed import handover
+from bot.forge import outbound_client
 from bot.forge.github import GitHub
 from bot.loop.loop import Loop
 from bot.serving import bot_service
@@ -93,7 +92,7 @@ def bot_settings(
 
 async def point_hook(url: str, known: Registration, port: int) -> None:
     """Point the forge's webhook at the bot's port; safe to call twice."""
-    async with httpx.AsyncClient(trust_env=False, timeout=10) as client:
+    async with outbound_client.client(10) as client:
         answer = await client.patch(
             f"{url}/api/v3/repos/{known.repository}/hooks/{known.hook}/config",
             headers={"Authorization": f"Bearer {known.person_token}"},
@@ -105,7 +104,7 @@ async def point_hook(url: str, known: Registration, port: int) -> None:
 @asynccontextmanager
 async def person(url: str, known: Registration) -> AsyncIterator[GitHub]:
     """Yield a client of the forge that uses the person's token."""
-    async with httpx.AsyncClient(trust_env=False, timeout=30) as client:
+    async with outbound_client.client(30) as client:
         yield GitHub(
             client,
             api_url=f"{url}/api/v3",

@@ -1,7 +1,7 @@
 """The forge that a clone came from, and a person's comments on it.
 
-A token is sent only to its own host: github.com gets the tokens that `gh` knows, any
-other host only a token that is named as an enterprise server's.
+A token is sent only to its own host: github.com and ghe.com get the tokens that `gh`
+knows, any other host only a token that is named as an enterprise server's.
 https://cli.github.com/manual/gh_help_environment
 """
 
@@ -13,15 +13,15 @@ import subprocess
 from pathlib import Path
 from typing import Final
 
-import httpx
 import pygit2
 from msgspec import Struct
 
+from bot.forge import outbound_client
 from bot.forge.github import GitHub
 from bot.forge.rest import DEADLINE_S
+from bot.settings.forge_hosts import api_url_of, is_cloud
 from grite.errors import BratError
 
-GITHUB: Final = "github.com"
 GH_S: Final = 10.0
 LOOPBACK: Final = frozenset({"127.0.0.1", "localhost"})
 _TOKENS: Final = ("GH_TOKEN", "GITHUB_TOKEN")
@@ -43,7 +43,7 @@ class Origin(Struct, frozen=True):
     @property
     def variables(self) -> tuple[str, ...]:
         """The environment variables that may hold a token for this host."""
-        return _TOKENS if self.host == GITHUB else _ENTERPRISE
+        return _TOKENS if is_cloud(self.host) else _ENTERPRISE
 
 
 def origin_of(clone: Path) -> Origin:
@@ -59,13 +59,11 @@ def origin_of(clone: Path) -> Origin:
     if found is None:
         raise BratError(f"{clone} has no remote origin that names a repository")
     host = str(found["host"] or found["scp"]).lower()
-    if host == GITHUB:
-        return Origin(host, f"https://api.{GITHUB}", found["name"])
     if host in LOOPBACK and found["scheme"] == "http":
         there = f"http://{host}{found['port'] or ''}"
         return Origin(host, f"{there}/api/v3", found["name"])
     port = (found["port"] or "") if found["scheme"] == "https" else ""
-    return Origin(host, f"https://{host}{port}/api/v3", found["name"])
+    return Origin(host, api_url_of(f"{host}{port}"), found["name"])
 
 
 def say(clone: Path, issue: int, text: str) -> str:
@@ -107,7 +105,7 @@ def _known_to_gh(host: str) -> str:
 
 
 async def _said(origin: Origin, token: str, issue: int, text: str) -> None:
-    async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
+    async with outbound_client.client(DEADLINE_S) as client:
         github = GitHub(
             client, api_url=origin.api_url, repository=origin.repository, token=token
         )

@@ -9,9 +9,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from bot.settings.forge_hosts import is_cloud
 from brat.repository.checkout import Checkout
+from brat.repository.remote_forge import origin_of
 from brat.terminal.console import say
 from grite.errors import BratError
+from grite.outbound import is_local
 
 NAMES: Final = ("brat.yml", "brat-task.yml")
 """The files of the mode without a server."""
@@ -23,6 +26,15 @@ _OURS: Final = (
     Path(__file__).parents[1] / "workflows",  # installed
     Path(__file__).parents[2] / "workflows",  # a checkout of brat
 )
+UPLOAD: Final = "actions/upload-artifact@"
+ON_SERVER: Final = "c24449f33cd45d4826c6702db7e49f7cdb9b551d # v3.2.1-node20"
+"""The upload for Enterprise Server, which takes none of version 4. github.com in turn
+fails every job that names version 3, even behind an `if`.
+
+https://github.com/actions/upload-artifact/tree/v4.6.2#v4---whats-new
+https://github.blog/changelog/2024-04-16-deprecation-notice-v3-of-the-artifact-actions/
+"""
+_UPLOAD: Final = re.compile(rf"(?<={UPLOAD})[0-9a-f]{{40}} # v4\S*")
 _CI: Final = re.compile(r"(?m)^(    workflows: )\[.*\]")
 _NAME: Final = re.compile(r"(?m)^name: *(['\"]?)(.+?)\1 *(?:#.*)?$")
 _CAN_JUDGE: Final = ("workflow_dispatch", "brat/queue")
@@ -49,6 +61,8 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
     for each in found:
         if not each.is_there:
             text = _with_ci(text_of(each.name), ci_names(checkout))
+            if _is_on_server(checkout):
+                text = _UPLOAD.sub(ON_SERVER, text)
             (folder / each.name).write_text(text, encoding="utf-8")
             say(f"wrote {FOLDER}/{each.name}")
         elif each.is_ours:
@@ -76,12 +90,15 @@ def compare(checkout: Checkout, names: tuple[str, ...] = EVERY) -> tuple[Differs
 
 
 def is_ours(name: str, text: str) -> bool:
-    """Whether a file's text is this version's, except for the names of CI workflows.
+    """Whether a file's text is this version's, for GitHub or for Enterprise Server.
+
+    The names of CI workflows do not count.
 
     Raises:
         BratError: this installation lacks the file.
     """
-    return _with_ci(text, ()) == _with_ci(text_of(name), ())
+    ours = _with_ci(text_of(name), ())
+    return _with_ci(text, ()) in {ours, _UPLOAD.sub(ON_SERVER, ours)}
 
 
 def ci_names(checkout: Checkout) -> tuple[str, ...]:
@@ -96,6 +113,15 @@ def ci_names(checkout: Checkout) -> tuple[str, ...]:
 def ci_may_start(checkout: Checkout) -> bool:
     """Whether one of the repository's own workflows can be started on a candidate."""
     return any(trigger in text for _, text in _own(checkout) for trigger in _CAN_JUDGE)
+
+
+def _is_on_server(checkout: Checkout) -> bool:
+    """Whether the checkout's origin is on an Enterprise Server."""
+    try:
+        host = origin_of(checkout.top).host
+    except BratError:
+        return False
+    return not is_cloud(host) and not is_local(host)
 
 
 def _own(checkout: Checkout) -> list[tuple[Path, str]]:

@@ -12,6 +12,7 @@ import httpx
 import pygit2
 
 from bot.feed.handover import PATH
+from bot.forge.outbound_client import client_of
 from brat.status.task_output import LAST_BYTES, shown
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
@@ -55,7 +56,7 @@ class RemoteOutput:
         Raises:
             BratError: the bot does not show it.
         """
-        with httpx.Client(trust_env=False, timeout=DEADLINE_S) as client:
+        with client_of(self.url, DEADLINE_S) as client:
             said = _text(self._ask(client, _session(convoy, task), -1, 0))
         return shown(said[-LAST_BYTES:])
 
@@ -66,7 +67,7 @@ class RemoteOutput:
             BratError: the bot does not show the output, or no longer does.
         """
         session, number, running = _session(convoy, task), -1, True
-        with httpx.Client(trust_env=False, timeout=WAIT_S + DEADLINE_S) as client:
+        with client_of(self.url, WAIT_S + DEADLINE_S) as client:
             while running:
                 told = self._ask(client, session, number, WAIT_S)
                 if text := _text(told):

@@ -11,14 +11,16 @@ https://man7.org/linux/man-pages/man2/pr_set_dumpable.2const.html
 import ctypes
 import os
 import sys
+from collections.abc import Mapping
 
 _PR_SET_DUMPABLE = 4
 
 
-def harden(path: str) -> None:
-    """Wipe the environment except PATH, and close our memory to others.
+def harden(path: str, kept: Mapping[str, str]) -> None:
+    """Wipe the environment except PATH and `kept`, and close our memory to others.
 
     Call it once, after everything has been read and before there is a second thread.
+    What is kept then lies where none but us can read it.
     """
     if sys.platform == "linux":
         libc = ctypes.CDLL(None)
@@ -30,3 +32,4 @@ def harden(path: str) -> None:
         libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
     os.environ.clear()  # noqa: TID251  nothing is asked, all is forgotten
     os.environ["PATH"] = path  # noqa: TID251  programs are still found by name
+    os.environ.update(kept)  # noqa: TID251  the clients of this process look there

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
+from grite import outbound
+from grite.errors import BratError
 from runner.inputs.feed_address import FeedRoute
 
 DEADLINE_S = 5.0
@@ -85,16 +87,39 @@ class FeedClient:
 
 
 def connect(url: str) -> http.client.HTTPConnection:
-    """Return a connection to the server of an address.
+    """Return a connection to the server of an address, by the machine's own way.
 
     Raises:
         OSError: nobody is there.
+        FeedError: the machine's settings name no way that can be gone.
     """
     parts = urlsplit(url)
-    secure = parts.scheme == "https"
-    kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
-    line = kind(parts.hostname or "", parts.port, timeout=DEADLINE_S)
+    host = parts.hostname or ""
+    line = http.client.HTTPConnection(host, parts.port, timeout=DEADLINE_S)
+    if parts.scheme == "https":  # else it is on this machine: FEED_URL of the bot
+        line = _secured(url, host, parts.port)
     line.connect()
+    return line
+
+
+def _secured(url: str, host: str, port: int | None) -> http.client.HTTPSConnection:
+    way = outbound.here()
+    try:
+        context, proxy = way.authorities(), way.proxy(url)
+    except BratError as error:
+        raise FeedError(str(error)) from error
+    if not proxy:
+        return http.client.HTTPSConnection(
+            host, port, timeout=DEADLINE_S, context=context
+        )
+    above = urlsplit(proxy)
+    if above.scheme != "http":
+        raise FeedError("the feed is reached by proxies of the kind http only")
+    line = http.client.HTTPSConnection(
+        above.hostname or "", above.port or 80, timeout=DEADLINE_S, context=context
+    )
+    word = outbound.proxy_word(proxy)
+    line.set_tunnel(host, port, {"Proxy-Authorization": word} if word else {})
     return line
 
 

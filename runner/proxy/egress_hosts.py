@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final
 
+from grite.outbound import LOCAL_NAMES
+
 USUAL: Final = frozenset({80, 443})
-LOCAL: Final = "localhost"
-LOCAL_NAMES: Final = (LOCAL, "127.0.0.1", "::1")
+LOCAL: Final = LOCAL_NAMES[0]
 ALL: Final = "*"
 """When listed, agents may reach every host that the machine reaches."""
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from grite import outbound
 from grite.errors import Unavailable
 from runner.box.guard import guarded
 from runner.box.process_hardening import harden
@@ -31,7 +32,7 @@ def run() -> int:
 def _guarded() -> int:
     """Run the session below a guard, which ends every process it leaves running."""
     inputs = read(environment())
-    harden(inputs.path)
+    harden(inputs.path, outbound.named_in(inputs.offered).variables)
     mask(inputs, sys.stdout)
     with fresh_folders(inputs) as folders:
         return guarded(lambda: _told(lambda: _attend(inputs, folders)))

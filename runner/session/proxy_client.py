@@ -19,6 +19,7 @@ import msgspec
 from msgspec.structs import replace
 
 from convoy.events.task_start import TaskStarted
+from grite import outbound
 from runner import engines
 from runner.box.agent_box import NetworkExit
 from runner.box.module_launch import launched
@@ -33,7 +34,7 @@ from runner.engines.engine_events import (
 from runner.engines.model_key import key_for
 from runner.engines.row import Call, Key, Row, can_be_pointed, own_server, vendor_of
 from runner.inputs.job_inputs import Inputs
-from runner.proxy.egress_hosts import LOCAL_NAMES, reachable, services
+from runner.proxy.egress_hosts import reachable, services
 from runner.proxy.proxy_protocol import (
     Caps,
     Enclosed,
@@ -49,13 +50,6 @@ from runner.proxy.proxy_protocol import (
 START_S: Final = 20.0
 END_S: Final = 3.0
 CHUNK_BYTES: Final = 65_536
-_WAY_OUT: Final = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
-PASSED: Final = (
-    *_WAY_OUT,
-    *(name.lower() for name in _WAY_OUT),
-    *("SSL_CERT_FILE", "SSL_CERT_DIR"),
-)
-"""Variables of the job that describe this machine's way out."""
 
 
 @contextmanager
@@ -183,7 +177,7 @@ class ProxyClient:
             return {}
         self._await_ready()
         ways = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY"), self._egress)
-        ways["NO_PROXY"] = ",".join(LOCAL_NAMES)
+        ways["NO_PROXY"] = ",".join(outbound.LOCAL_NAMES)
         lower = {name.lower(): value for name, value in ways.items()}
         return {**ways, **lower, "NODE_USE_ENV_PROXY": "1"}
 
@@ -275,6 +269,6 @@ class ProxyClient:
 
 
 def _environment(offered: Mapping[str, str]) -> dict[str, str]:
-    passed = {name: offered[name] for name in PASSED if offered.get(name)}
     # NETRC: where a client looks for passwords of its own accord.
-    return {"PATH": os.defpath, "NETRC": os.devnull, **passed}
+    own = {"PATH": os.defpath, "NETRC": os.devnull}
+    return own | outbound.named_in(offered).variables

@@ -18,6 +18,8 @@ SERVER = ("GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN")
         ("https://github.com/ann/app.git", "https://api.github.com", CLOUD),
         ("https://x:y@github.com/ann/app", "https://api.github.com", CLOUD),
         ("git@github.com:ann/app.git", "https://api.github.com", CLOUD),
+        ("git@corp.ghe.com:ann/app.git", "https://api.corp.ghe.com", CLOUD),
+        ("https://notghe.com/ann/app", "https://notghe.com/api/v3", SERVER),
         ("ssh://git@git.example:22/ann/app", "https://git.example/api/v3", SERVER),
         ("http://git.example/ann/app", "https://git.example/api/v3", SERVER),
         (

@@ -7,6 +7,7 @@ import psutil
 import pytest
 
 from brat.forge import Forge
+from grite.outbound import PROXIES, TRUST
 from tests.world.forge import Checkout, Json, Town, settle_in, town, until
 
 
@@ -89,12 +90,17 @@ async def test_the_command_knows_nothing_of_the_forge(
     here: Town, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET_OF_THE_FORGE", "x")
+    for name in (*PROXIES, *TRUST):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HTTPS_PROXY", "http://pat:made-up-pass@proxy.example.test")
+    monkeypatch.setenv("NO_PROXY", "example.test")
     here.judge("env | cut -d= -f1 | sort | grep -vxE '_|PWD|OLDPWD|SHLVL'")
     _, commit = await push(here)
 
     names = (await judged(here, commit))["output"]["text"].split()
 
-    assert names == ["CI", "GITHUB_REF_NAME", "GITHUB_SHA", "HOME", "LANG", "PATH"]
+    own = ["CI", "GITHUB_REF_NAME", "GITHUB_SHA", "HOME", "LANG", "PATH"]
+    assert names == sorted([*own, "NO_PROXY"])
 
 
 async def test_the_checkout_has_no_remote_and_is_gone_afterwards(here: Town) -> None:

@@ -15,7 +15,7 @@ import os
 from runner.box.process_hardening import harden
 from runner.feed.token_exposure import why_exposed
 path = os.environ["PATH"]
-harden(path)
+harden(path, {{}})
 print(why_exposed({TOKEN!r}, path))
 """
 WITNESS = (sys.executable, "-I", "-c", ASK)

@@ -1,5 +1,6 @@
 """`brat init --actions`: the files that a repository without a server needs."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,28 @@ def test_a_bot_of_ones_own_needs_no_loop_in_the_repository(terminal: Terminal) -
     looked = terminal.type("brat doctor")
     assert "brat-task-live.yml is this version's" in looked.err
     assert "brat.yml" not in looked.err
+
+
+@pytest.mark.parametrize(
+    ("host", "version"),
+    [
+        ("git.example.test", "v3.2.1-node20"),
+        ("github.com", "v4.6.2"),
+        ("corp.ghe.com", "v4.6.2"),
+    ],
+)
+def test_results_are_uploaded_as_the_origin_takes_them(
+    terminal: Terminal, host: str, version: str
+) -> None:
+    terminal.done(f"git remote add origin git@{host}:ann/app.git")
+
+    terminal.done("brat init --actions")
+
+    text = written(terminal, "brat-task.yml")
+    assert re.findall("actions/upload-artifact@.*", text) == re.findall(
+        f"actions/upload-artifact@[0-9a-f]{{40}} # {version}", text
+    )
+    assert "brat-task.yml is this version's" in terminal.type("brat doctor").err
 
 
 def test_it_waits_for_the_repositorys_own_workflows(terminal: Terminal) -> None:

@@ -20,6 +20,7 @@ from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.service.artifact_files import measure, sound
 from brat.forge.storage.token_store import digest
 from brat.forge.wire.http_refusals import not_found
+from grite.outbound import is_local
 
 if TYPE_CHECKING:
     from brat.forge.service.running_forge import Service
@@ -77,6 +78,8 @@ def _elsewhere(call: Call) -> str:
     Clients take their token along when the host stays the same.
     """
     base = URL(call.site.base)
+    if not is_local(base.host or ""):
+        return str(base.with_host(f"storage.{base.host}"))
     asked = call.request.url.host
     return str(base.with_host("localhost" if asked != "localhost" else base.host or ""))
 

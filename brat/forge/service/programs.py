@@ -14,20 +14,22 @@ from typing import Final
 
 import psutil
 
+from grite import outbound
+
 POLL_S: Final = 0.1
 """The polling interval on systems without pidfd."""
 _TICKS: Final = sys.platform == "linux"
 
 
 def plain_environment() -> dict[str, str]:
-    """Return the environment every child starts from: a path and a language.
+    """Return the environment every child starts from: path, language, way to others.
 
     The folder of our own Python comes first, so that `python` and `pytest` come from
     brat's own installation.
     """
     own = str(Path(sys.executable).parent)
     path = os.pathsep.join([own, *(p for p in os.get_exec_path() if p != own)])
-    return {"PATH": path, "LANG": "C.UTF-8"}
+    return {"PATH": path, "LANG": "C.UTF-8", **outbound.here().without_passwords()}
 
 
 def git_environment() -> dict[str, str]:

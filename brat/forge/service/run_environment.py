@@ -17,6 +17,7 @@ from brat.forge.resources.repository_resource import Repository
 from brat.forge.resources.run_resource import JOB_NAME, Run
 from brat.forge.service.programs import plain_environment
 from brat.forge.wire.urls import Site
+from grite import outbound
 
 SECRET: Final = "BRAT_SECRET_"  # noqa: S105  the beginning of a name
 """The prefix of the forge's variables that runs get as secrets, without prefix."""
@@ -81,6 +82,7 @@ def environment(
     files = {name: str(folder / file) for name, file in _FILES.items()}
     return (
         plain_environment()
+        | outbound.here().variables
         | files
         | _facts(site, repo, run, actor)
         | {

@@ -123,7 +123,7 @@ class Egress:
             OSError: the host cannot be reached, or its name leads to a barred address.
         """
         is_plain = asked.method != "CONNECT"
-        above = upstream(asked.host, is_plain=is_plain)
+        above = upstream(asked.host, asked.port, is_plain=is_plain)
         if above is not None:
             there = await above.through(asked.host, asked.port, is_plain=is_plain)
             word = above.pass_word

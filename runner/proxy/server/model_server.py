@@ -8,13 +8,16 @@ import asyncio
 import hmac
 from collections.abc import Callable, Iterable, Iterator
 from http import HTTPStatus
-from typing import Final
+from ssl import SSLContext
+from typing import Final, TypedDict
 
 import msgspec
 from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, web
 from multidict import CIMultiDict
 from yarl import URL
 
+from grite import outbound
+from grite.errors import BratError
 from runner.proxy.proxy_protocol import Caps, Model, Refused, Spent, Told
 from runner.proxy.server.dialects import (
     KEY_HEADERS,
@@ -46,7 +49,6 @@ def session() -> ClientSession:
     return ClientSession(
         auto_decompress=False,
         timeout=ClientTimeout(total=None, sock_connect=CONNECT_S),
-        trust_env=True,  # the machine may have a proxy of its own on the way out
     )
 
 
@@ -131,8 +133,11 @@ class Gate:
                 headers=self._headers(request),
                 data=body or None,
                 allow_redirects=False,
+                **_way(url),
             ) as answer:
                 return await self._pass_on(request, answer, len(body))
+        except BratError as error:
+            return self._no(HTTPStatus.BAD_GATEWAY, f"brat: {error}.")
         except (ClientError, TimeoutError) as error:
             why = f"brat cannot reach the model's vendor: {error!r}."
             return self._no(HTTPStatus.BAD_GATEWAY, why)
@@ -170,6 +175,25 @@ class Gate:
 
 _JSON: Final = "application/json"
 _TOLD_MOST: Final = 200
+
+
+class _Way(TypedDict, total=False):
+    proxy: str
+    ssl: SSLContext
+
+
+def _way(url: URL) -> _Way:
+    """Return this machine's own way to a vendor.
+
+    Raises:
+        BratError: its settings name none that can be gone.
+    """
+    ours, way = outbound.here(), _Way()
+    if proxy := ours.proxy(str(url)):
+        way["proxy"] = proxy
+    if url.scheme == "https":
+        way["ssl"] = ours.authorities()
+    return way
 
 
 async def _body(request: web.BaseRequest) -> bytes | None:

@@ -25,8 +25,7 @@ from runner.box.socket_handover import LOOPBACK, listening, receive
 def main(argv: Sequence[str]) -> int:
     """Close our memory to other processes, read the order, wait for a call, serve."""
     kept = dict(os.environ)  # noqa: TID251  the machine's own way out: see proxy_client
-    harden(os.defpath)
-    os.environ.update(kept)  # noqa: TID251  where none but us can read it
+    harden(os.defpath, kept)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the witness decides
     told = [int(number) for number in argv]
     made = [listening() for _ in ("model", *told)]

@@ -1,14 +1,13 @@
 """This machine's way out: directly, or through a proxy of its own network."""
 
 import asyncio
-import base64
-import ssl
 from typing import Final
-from urllib.parse import unquote, urlsplit
-from urllib.request import getproxies, proxy_bypass
+from urllib.parse import urlsplit
 
 from msgspec import Struct
 
+from grite import outbound
+from grite.errors import BratError
 from grite.redacted_repr import without
 
 CONNECT_S: Final = 30.0
@@ -53,19 +52,24 @@ class Upstream(Struct, frozen=True):
         return streams
 
 
-def upstream(host: str, *, is_plain: bool) -> Upstream | None:
-    """Return the proxy that the machine's environment names for a host, if any."""
-    named = getproxies().get("http" if is_plain else "https", "")
-    if not named or proxy_bypass(host):
+def upstream(host: str, port: int, *, is_plain: bool) -> Upstream | None:
+    """Return the proxy that the machine's environment names for a host, if any.
+
+    Raises:
+        OSError: the proxy is of a kind that cannot be gone through.
+    """
+    name = f"[{host}]" if ":" in host else host
+    scheme = "http" if is_plain else "https"
+    try:
+        named = outbound.here().proxy(f"{scheme}://{name}:{port}")
+    except BratError as error:
+        raise OSError(str(error)) from error
+    if not named:
         return None
-    url = urlsplit(named if "://" in named else f"http://{named}")
+    url = urlsplit(named)
     is_tls = url.scheme == "https"
-    word = ""
-    if url.username:
-        pair = f"{unquote(url.username)}:{unquote(url.password or '')}"
-        word = f"Basic {base64.b64encode(pair.encode()).decode()}"
-    port = url.port or (443 if is_tls else 80)
-    return Upstream(url.hostname or "", port, is_tls, word)
+    above = url.port or (443 if is_tls else 80)
+    return Upstream(url.hostname or "", above, is_tls, outbound.proxy_word(named))
 
 
 async def dialled(host: str, port: int, *, is_tls: bool = False) -> Streams:
@@ -74,6 +78,9 @@ async def dialled(host: str, port: int, *, is_tls: bool = False) -> Streams:
     Raises:
         OSError: the host cannot be reached in time.
     """
+    try:
+        trusted = outbound.here().authorities() if is_tls else None
+    except BratError as error:
+        raise OSError(str(error)) from error
     async with asyncio.timeout(CONNECT_S):
-        trusted = ssl.create_default_context() if is_tls else None
         return await asyncio.open_connection(host, port, ssl=trusted)

@@ -1,7 +1,9 @@
 """What goes through the key proxy, and what does not: real HTTP on both sides."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import ClientPayloadError, ClientSession
@@ -10,6 +12,8 @@ from convoy.model.records import Price
 from runner.engines.engine_events import Error, Refused
 from runner.proxy.proxy_protocol import Caps, Dialect
 from tests.runner.proxy.vendor import KEY, TOKEN, Vendor, client, heard, proxy, serving
+from tests.world.connect_proxy import connect_proxy
+from tests.world.tls import tls_before
 
 PATHS: dict[Dialect, str] = {
     "anthropic": "/v1/messages",
@@ -221,3 +225,33 @@ async def test_calls_at_once_overshoot_a_cap_by_no_more_than_are_let_in() -> Non
 
     assert len(vendor.asked) == 8
     assert sorted(each.result() for each in calls) == [200] * 8 + [402] * 22
+
+
+async def test_the_vendor_is_reached_by_the_machines_own_way(tmp_path: Path) -> None:
+    host = "model.example.test"
+    async with (
+        serving(Vendor()) as vendor,
+        tls_before(urlsplit(vendor.url).port or 0, tmp_path, host) as (port, authority),
+        connect_proxy(port, f"{host}:443") as way,
+        client() as session,
+    ):
+        above, trusted = f"http://{way.person}@127.0.0.1:{way.port}", str(authority)
+        with proxy(f"https://{host}", HTTPS_PROXY=above, SSL_CERT_FILE=trusted) as (
+            _,
+            url,
+        ):
+            async with session.post(url + PATHS["anthropic"], data=b"{1}") as got:
+                answered = (got.status, await got.read())
+
+    assert answered == (200, b"{}")
+    assert len(way.heads) == 1
+    assert vendor.asked[0].headers["x-api-key"] == KEY
+
+
+async def test_a_way_that_leads_nowhere_is_said_to_the_engine(tmp_path: Path) -> None:
+    gone = tmp_path / "gone.pem"
+    async with client() as session:
+        with proxy("https://model.example.test", SSL_CERT_FILE=str(gone)) as (_, url):
+            async with session.post(url + PATHS["anthropic"], data=b"{1}") as got:
+                assert got.status == 502
+                assert "correct SSL_CERT_FILE" in await got.text()

@@ -73,12 +73,16 @@ def proxy(
     *,
     bearer: bool = False,
     caps: Caps | None = None,
+    **offered: str,
 ) -> Iterator[tuple[ProxyClient, str]]:
-    """Start the proxy as the witness does; give it and its address."""
+    """Start the proxy as the witness does; give it and its address.
+
+    `offered` is the job's environment.
+    """
     model = Model(
         dialect=dialect, upstream=upstream, key=KEY, bearer=bearer, token=TOKEN
     )
-    gateway = ProxyClient(ProxyOrder(model=model, caps=caps or Caps()), {})
+    gateway = ProxyClient(ProxyOrder(model=model, caps=caps or Caps()), offered)
     spec = EngineSpec(type="claude-code")
     try:
         call = Call(spec, Path(), Path(), key=Key("ANTHROPIC_API_KEY", KEY))

@@ -1,0 +1,123 @@
+"""Clients that go this machine's own way: by its proxy, trusting its authorities."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+from aiohttp import web
+
+from bot.forge.outbound_client import client, client_of
+from grite.errors import BratError
+from grite.outbound import PROXIES, TRUST
+from runner.feed.feed_client import FeedError, connect, request
+from tests.world.connect_proxy import ConnectProxy, connect_proxy
+from tests.world.tls import tls_before
+
+HOST = "inside.example.test"
+"""A name that nobody can resolve; the proxy knows where it is."""
+URL = f"https://{HOST}/said"
+
+
+@pytest.fixture
+async def proxy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> AsyncIterator[ConnectProxy]:
+    """The only way to `URL`, which answers in JSON; the environment leads there."""
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.json_response({"said": "hi"})
+
+    app = web.Application()
+    app.router.add_get("/said", answer)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        port = int(runner.addresses[0][1])
+        async with (
+            tls_before(port, tmp_path, HOST) as (secure, authority),
+            connect_proxy(secure, f"{HOST}:443") as served,
+        ):
+            for name in (*PROXIES, *TRUST):
+                monkeypatch.delenv(name, raising=False)
+            way = f"http://{served.person}@127.0.0.1:{served.port}"
+            monkeypatch.setenv("HTTPS_PROXY", way)
+            monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+            yield served
+    finally:
+        await runner.cleanup()
+
+
+async def test_the_bots_client_goes_through_the_proxy(proxy: ConnectProxy) -> None:
+    async with client(10) as http:
+        answer = await http.get(URL)
+
+    assert answer.json() == {"said": "hi"}
+    assert len(proxy.heads) == 1
+
+
+async def test_the_command_lines_client_goes_through_the_proxy(
+    proxy: ConnectProxy,
+) -> None:
+    def asked() -> httpx.Response:
+        with client_of(URL, 10) as http:
+            return http.get(URL)
+
+    assert (await asyncio.to_thread(asked)).json() == {"said": "hi"}
+    assert len(proxy.heads) == 1
+
+
+async def test_the_runners_client_goes_through_the_proxy(proxy: ConnectProxy) -> None:
+    def asked() -> object:
+        line = connect(URL)
+        try:
+            return request(line, "GET", "/said", "Bearer x")
+        finally:
+            line.close()
+
+    assert await asyncio.to_thread(asked) == {"said": "hi"}
+    assert len(proxy.heads) == 1
+
+
+async def test_hosts_of_no_proxy_are_not_asked_of_the_proxy(
+    proxy: ConnectProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "example.test")
+
+    async with client(10) as http:
+        with pytest.raises(httpx.ConnectError):
+            await http.get(URL)
+
+    assert proxy.heads == []
+
+
+async def test_without_the_authority_nobody_is_believed(
+    proxy: ConnectProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("SSL_CERT_FILE")
+
+    async with client(10) as http:
+        with pytest.raises(httpx.ConnectError, match="certificate verify failed"):
+            await http.get(URL)
+    with pytest.raises(OSError, match="certificate verify failed"):
+        await asyncio.to_thread(connect, URL)
+
+    assert len(proxy.heads) == 2
+
+
+async def test_settings_that_lead_nowhere_are_said(
+    proxy: ConnectProxy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
+
+    async with client(10) as http:
+        with pytest.raises(BratError, match="correct SSL_CERT_FILE"):
+            await http.get(URL)
+    with pytest.raises(BratError, match="correct SSL_CERT_FILE"):
+        client_of(URL, 10)
+    with pytest.raises(FeedError, match="correct SSL_CERT_FILE"):
+        connect(URL)
+
+    assert proxy.heads == []

@@ -1,0 +1,119 @@
+"""Which proxy leads to a host, and who is trusted, by the names that programs know."""
+
+from pathlib import Path
+
+import pytest
+
+from grite.errors import BratError
+from grite.outbound import named_in
+
+WAY = "http://proxy.example.test:3128"
+PLAIN = "http://plain.example.test"
+BOTH = {"HTTPS_PROXY": WAY, "HTTP_PROXY": PLAIN}
+
+
+@pytest.mark.parametrize(
+    ("env", "url", "proxy"),
+    [
+        ({}, "https://a.test", ""),
+        (BOTH, "https://a.test", WAY),
+        (BOTH, "http://a.test", PLAIN),
+        ({"HTTP_PROXY": PLAIN}, "https://a.test", ""),
+        ({"https_proxy": WAY, "HTTPS_PROXY": PLAIN}, "https://a.test", WAY),
+        ({"ALL_PROXY": WAY}, "https://a.test", WAY),
+        ({"HTTPS_PROXY": "proxy.test:1"}, "https://a.test", "http://proxy.test:1"),
+    ],
+)
+def test_a_proxy_leads_to_others(env: dict[str, str], url: str, proxy: str) -> None:
+    assert named_in(env).proxy(url) == proxy
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost", "a.localhost", "127.0.0.1:8080", "127.8.8.8", "[::1]:80"]
+)
+def test_no_proxy_leads_to_this_machine(host: str) -> None:
+    env = {"HTTP_PROXY": PLAIN, "HTTPS_PROXY": "socks5://nowhere", "NO_PROXY": ""}
+
+    assert named_in(env).proxy(f"http://{host}/x") == ""
+    assert named_in(env).proxy(f"https://{host}/x") == ""
+
+
+@pytest.mark.parametrize(
+    ("listed", "direct"),
+    [
+        ("*", True),
+        ("a.corp.test", True),
+        ("A.CORP.test", True),
+        ("corp.test", True),
+        (".corp.test", True),
+        ("*.corp.test", True),
+        ("other.test, corp.test", True),
+        ("other.test corp.test", True),
+        ("corp.test:443", True),
+        ("corp.test:8443", False),
+        ("orp.test", False),
+        ("b.corp.test", False),
+        ("10.0.0.0/8", False),
+        ("", False),
+    ],
+)
+def test_hosts_of_no_proxy_are_reached_directly(listed: str, *, direct: bool) -> None:
+    found = named_in({**BOTH, "NO_PROXY": listed}).proxy("https://a.corp.test/x")
+
+    assert found == ("" if direct else WAY)
+
+
+def test_numbers_and_networks_of_no_proxy_are_reached_directly() -> None:
+    way = named_in({**BOTH, "no_proxy": "10.0.0.0/8,192.0.2.7,2001:db8::/32"})
+
+    assert way.proxy("https://10.1.2.3") == way.proxy("https://192.0.2.7:8443") == ""
+    assert way.proxy("https://[2001:db8::5]/") == ""
+    assert way.proxy("https://192.0.2.8") == WAY
+
+
+def test_another_kind_of_proxy_is_refused_with_a_sentence() -> None:
+    way = named_in({"ALL_PROXY": "socks5://me:made-up-pass@proxy.example.test"})
+
+    with pytest.raises(BratError, match="of the kind socks5; brat uses") as refused:
+        way.proxy("https://a.test")
+
+    assert "made-up-pass" not in str(refused.value)
+
+
+def test_authorities_that_cannot_be_read_are_named(tmp_path: Path) -> None:
+    gone, wrong = tmp_path / "gone.pem", tmp_path / "wrong.pem"
+    wrong.write_text("no certificate\n")
+
+    for file in (gone, wrong):
+        with pytest.raises(BratError, match=f"read from {file} .*correct SSL_CERT_FI"):
+            named_in({"SSL_CERT_FILE": str(file)}).authorities()
+
+
+def test_git_takes_the_same_way() -> None:
+    told = named_in(
+        {
+            "HTTPS_PROXY": WAY,
+            "NO_PROXY": "*.corp.test",
+            "SSL_CERT_FILE": "/ca.pem",
+            "SSL_CERT_DIR": "/cas",
+        }
+    ).for_git()
+
+    assert told == {
+        "https_proxy": WAY,
+        "no_proxy": ".corp.test,localhost,127.0.0.1,::1",
+        "GIT_SSL_CAINFO": "/ca.pem",
+        "GIT_SSL_CAPATH": "/cas",
+    }
+    assert named_in({}).for_git() == {}
+    assert named_in({**BOTH, "NO_PROXY": "*"}).for_git() == {}
+    own = named_in({"GIT_SSL_CAINFO": "/git.pem", "SSL_CERT_FILE": "/ca.pem"})
+    assert own.for_git() == {"GIT_SSL_CAINFO": "/git.pem"}
+
+
+def test_a_password_of_a_proxy_is_neither_shown_nor_handed_to_programs() -> None:
+    secret = "http://me:made-up-pass@proxy.example.test"
+    way = named_in({"HTTPS_PROXY": secret, "HTTP_PROXY": PLAIN, "PIP_CERT": "/a@b"})
+
+    assert "made-up-pass" not in repr(way)
+    assert way.without_passwords() == {"HTTP_PROXY": PLAIN, "PIP_CERT": "/a@b"}

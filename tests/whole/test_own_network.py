@@ -1,0 +1,95 @@
+"""The whole loop in a company: own authority, and no way out but through a proxy."""
+
+import asyncio
+import json
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from brat.forge.http_server import serving
+from brat.forge.storage.forge_state import Forge
+from brat.local import local_mode
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
+from grite.outbound import PROXIES, TRUST
+from tests.whole.crash import seen, set_up
+from tests.world.connect_proxy import connect_proxy
+from tests.world.forge import until
+from tests.world.staying import typed
+from tests.world.terminal import new_terminal
+from tests.world.tls import tls_before
+
+pytestmark = pytest.mark.timeout(300)
+HOST = "github.example.test"
+STORAGE = f"storage.{HOST}"
+"""Names that nobody can resolve."""
+CONFIG = """\
+[engine.default]
+type = "shell"
+args = ["sh", "-c", "env > seen; echo done > $BRAT_TASK.txt"]
+"""
+
+
+def port_of(url: str) -> int:
+    return urlsplit(url).port or 0
+
+
+def keep(folder: Path, known: Registration) -> Path:
+    """Write the settings of a bot that knows the forge by its name only."""
+    file = folder / "bot.json"
+    told = {
+        "api_url": f"https://{HOST}/api/v3",
+        "git_url": f"https://{HOST}",
+        "token": known.bot_token,
+        "repositories": [known.repository],
+        "folder": str(folder / BOT_FOLDER),
+        "push_gap_s": 0,
+        "sweep_s": 0.5,
+    }
+    file.write_text(json.dumps(told))
+    file.chmod(0o600)
+    return file
+
+
+async def test_a_convoy_lands_through_a_proxy_and_by_an_own_authority(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    terminal = new_terminal(tmp_path / "terminal")
+    known = set_up(tmp_path, CONFIG)
+    with Forge(tmp_path / FORGE_FOLDER) as forge:
+        async with (
+            serving(forge, base=f"https://{HOST}") as url,
+            tls_before(port_of(url), tmp_path, HOST, STORAGE) as (port, authority),
+            connect_proxy(port, *map("{}:443".format, (HOST, STORAGE))) as proxy,
+        ):
+            way = f"http://{proxy.person}@127.0.0.1:{proxy.port}"
+            env = {"HTTPS_PROXY": way, "SSL_CERT_FILE": str(authority)}
+            for name in (*PROXIES, *TRUST):  # the machine of the forge's runs
+                monkeypatch.delenv(name, raising=False)
+            for name, value in env.items():
+                monkeypatch.setenv(name, value)
+            async with local_mode.person(url, known) as person:
+                issue = await person.open_issue("Do it", "- [ ] one\n")
+                await person.relabel(issue, {"brat"}, set())
+
+            async def landed() -> bool:
+                return all(one.state == "closed" for one in forge.store.issues.all())
+
+            words = ("bot", "serve", str(keep(tmp_path, known)), "--poll")
+            serve = typed(terminal, *words, **env)
+            serve.__enter__()
+            try:
+                await until(landed, deadline_s=120)
+            finally:  # in a thread: to its end, it needs the proxy
+                await asyncio.to_thread(serve.__exit__, None, None, None)
+        world = seen(tmp_path, forge, known)
+        bare = forge.bare(forge.known(known.repository))
+        left = bare.file(bare.tip("main") or "", "seen")
+
+    assert (world.convoy, world.merged_pulls) == ("complete", world.pulls)
+    assert {head.split(" ")[1] for head in proxy.heads} == set(proxy.hosts)
+    assert any("User-Agent: git/" in head for head in proxy.heads)
+    assert not any("\r\nAuthorization:" in head for head in proxy.heads)
+    assert left is not None
+    assert b"SSL_CERT_FILE=" in left.data
+    assert proxy.person.encode() not in left.data
