@@ -6,7 +6,7 @@ contents are read: a file that compresses well may be small in a bundle and endl
 patch.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -56,7 +56,8 @@ def examined(repository: Path, base: str, commit: str, settings: Settings) -> Pa
         steps = stretch.steps(base, commit)
     except TooMuch as error:
         return Patch(files=files, refusals=(str(error),), keeps=False, is_large=True)
-    if said := _too_large(_sizes(repository, (*whole, *steps))):
+    sizes = _sizes(repository, (*whole, *steps))
+    if said := _too_large(sizes):
         return Patch(files=files, refusals=(said,), keeps=False, is_large=True)
     changes = [each.change for each in whole]
     lasting = {(each.path, each.mode_after) for each in changes}
@@ -72,7 +73,8 @@ def examined(repository: Path, base: str, commit: str, settings: Settings) -> Pa
     patch = _patch(repository, base, commit)
     is_large = len(changes) > settings.limits.patch_files
     if not refusals:
-        refusals = gate.refusals(changes, len(patch), settings.gate, settings.limits)
+        limits, largest = settings.limits, _largest(sizes)
+        refusals = gate.refusals(changes, len(patch), settings.gate, limits, largest)
         is_large = bool(refusals)
     told = leaks("The patch", patch, settings.gate) or leaks(
         "A commit in between", _patches(repository, base, commit), settings.gate
@@ -87,22 +89,35 @@ def _has_workflow(steps: Iterable[Touched]) -> bool:
     return any(gate.is_matched(path, _WORKFLOWS, any_case=True) for path in paths)
 
 
-def _too_large(sizes: Collection[int]) -> str:
+def _too_large(sizes: Mapping[str, int]) -> str:
     """Return why files of these sizes are too large; empty: they are not."""
-    if (largest := max(sizes, default=0)) > FILE_BYTES:
-        return f"The patch has a file of {largest} bytes; {FILE_BYTES} are allowed."
-    if (all_bytes := sum(sizes)) > FILES_BYTES:
-        return f"The work's files have {all_bytes} bytes; {FILES_BYTES} are allowed."
+    if max(sizes.values(), default=0) > FILE_BYTES:
+        return f"The patch has {_largest(sizes)}; {FILE_BYTES} are allowed."
+    if (all_bytes := sum(sizes.values())) > FILES_BYTES:
+        most = f"most of them in {_largest(sizes)}"
+        return f"The work has {all_bytes} bytes, {most}; {FILES_BYTES} are allowed."
     return ""
 
 
-def _sizes(repository: Path, touched: Iterable[Touched]) -> list[int]:
-    """Return the files' new sizes in bytes."""
-    blobs = {each.blob for each in touched if each.blob}
-    asked = "".join(f"{blob}\n" for blob in blobs).encode()
-    args = ["cat-file", "--batch-check=%(objectsize)"]
-    said = git.run(args, cwd=repository, stdin=asked).stdout
-    return [int(line) for line in said.split() if line.isdigit()]
+def _largest(sizes: Mapping[str, int]) -> str:
+    """Return the largest file in words; empty: there is none."""
+    path = max(sizes, key=lambda one: sizes[one], default="")
+    return gate.in_words(path, sizes[path]) if path else ""
+
+
+def _sizes(repository: Path, touched: Iterable[Touched]) -> dict[str, int]:
+    """Return the files' new sizes in bytes, by path; of a path's blobs the largest."""
+    paths = {each.blob: each.change.path for each in touched if each.blob}
+    asked = "".join(f"{blob}\n" for blob in paths).encode()
+    args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"]
+    said = git.run(args, cwd=repository, stdin=asked).stdout.decode()
+    found: dict[str, int] = {}
+    for line in said.splitlines():
+        blob, _, size = line.partition(" ")
+        if size.isdigit():
+            path = paths[blob]
+            found[path] = max(found.get(path, 0), int(size))
+    return found
 
 
 _PATCH: Final = ("diff-tree", "-r", "--no-renames", "--patch", "--binary", "--root")

@@ -116,15 +116,17 @@ class Draft:
         else:
             self.refs[ref] = new
 
-    def keep(self, convoy: str, task: int, attempt: int, commit: str) -> None:
-        """Keep a commit of an attempt for good, beside any commit kept before.
+    def keep(self, convoy: str, task: int, attempt: int, commit: str) -> str:
+        """Keep a commit of an attempt for good, beside any kept before; return its ref.
 
         The attempt's work may be rebased and replaced again: no version is ever lost.
         """
         ref, beside = ids.attempt_refs(convoy, task, attempt, commit)
         kept = self.refs.get(ref)
         another = kept is not None and kept != commit
-        self.move(beside if another else ref, commit)
+        found = beside if another else ref
+        self.move(found, commit)
+        return found
 
     def push(self, *also: RefUpdate) -> None:
         """Push the draft with other ref updates, such as the lease: `Mirror.push`."""

@@ -50,7 +50,8 @@ class EndedAttempt:
 
         `left` is the half-done commit that the next attempt goes on from.
         """
-        is_for_a_person = result.outcome in FOR_A_PERSON
+        is_large = is_large or result.outcome == "oversized"
+        is_for_a_person = result.outcome in FOR_A_PERSON or is_large
         gave_up = result.status == "blocked" and not is_for_a_person
         splits = is_large or gave_up or result.outcome == "deadline"
         self.refuse(_cause(result), why, result, left, splits=splits)
@@ -99,14 +100,14 @@ class EndedAttempt:
             NoteTask(convoy=name, task=number, attempt=attempt, left=left)
         )
 
-    def keep(self, commit: str) -> None:
-        """Keep a commit of the attempt for good."""
+    def keep(self, commit: str) -> str:
+        """Keep a commit of the attempt for good; return the ref it is kept at."""
         name, number = self.convoy.name, self.task.number
-        self.draft.keep(name, number, self.attempt.number, commit)
+        return self.draft.keep(name, number, self.attempt.number, commit)
 
 
 def _cause(result: Result) -> Cause:
-    if result.conclusion == "success":
+    if result.conclusion == "success" or result.refusals:
         return "refused"
     if result.outcome == "setup":
         return "setup"

@@ -76,12 +76,13 @@ def _settle(ended: EndedAttempt, result: Result) -> None:
 def _pass_gate(ended: EndedAttempt, result: Result, commit: str) -> None:
     patch = _examined(ended, ended.root, commit)
     if patch.refusals or result.conclusion != "success":
-        if patch.keeps:
-            ended.keep(commit)
+        kept = ended.keep(commit) if patch.keeps else ""
         is_done = result.conclusion == "success"
         is_half = not patch.refusals and result.outcome in CUT_OFF
         failed = result.why or "the agent did not finish"
         why = " ".join(patch.refusals) if is_done else failed
+        if kept and (patch.is_large or result.outcome == "oversized"):
+            why = f"{why} What could be kept is at {kept}."
         left = commit if is_half else ""
         ended.turn_down(result, why, left, is_large=patch.is_large)
     elif why := _changed_tests(ended, commit):

@@ -123,6 +123,8 @@ class Result(BaseModel):
     accepted: bool | None = None
     """Whether the acceptance command exited with 0; used only when nothing lands."""
     commit: str | None = Field(default=None, pattern="^[0-9a-f]{40}$")
+    refusals: Annotated[tuple[str, ...], Field(max_length=20)] = ()
+    """Why the witness's gate refused the work; the bot's own gate decides."""
     usage: Claimed = Claimed()
     left: Noted = Noted()
 

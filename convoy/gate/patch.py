@@ -83,7 +83,11 @@ def parse_raw(raw: bytes) -> tuple[Change, ...]:
 
 
 def refusals(
-    changes: Sequence[Change], patch_bytes: int, gate: Gate, limits: Limits
+    changes: Sequence[Change],
+    patch_bytes: int,
+    gate: Gate,
+    limits: Limits,
+    largest: str = "",
 ) -> tuple[str, ...]:
     """Return why the patch may not land, a sentence for each reason; empty: it may.
 
@@ -93,8 +97,9 @@ def refusals(
         gate: protected patterns match in any case (some file systems do not tell
             `.GitHub` from `.github`), allowed ones exactly.
         limits: how large the patch may be.
+        largest: the largest file in words, where it is known.
     """
-    too_much = _too_much(len(changes), patch_bytes, limits)
+    too_much = oversized(len(changes), patch_bytes, limits, largest)
     return (*too_much, *_of_paths("The patch", changes, gate))
 
 
@@ -199,11 +204,32 @@ def _with_mode(changes: Iterable[Change], mode: str) -> list[str]:
     return [change.path for change in changes if change.mode_after == mode]
 
 
-def _too_much(files: int, patch_bytes: int, limits: Limits) -> Iterable[str]:
+def oversized(
+    files: int, patch_bytes: int, limits: Limits, largest: str = ""
+) -> tuple[str, ...]:
+    """Return why a patch is too large, a sentence for each reason; empty: it is not.
+
+    Args:
+        files: how many it touches.
+        patch_bytes: its length.
+        limits: how large it may be.
+        largest: its largest file in words, where it is known.
+    """
+    told = f", most of them in {largest}" if largest else ""
+    found = []
     if files > limits.patch_files:
-        yield f"The patch touches {files} files; {limits.patch_files} are allowed."
+        found.append(
+            f"The patch touches {files} files; {limits.patch_files} are allowed."
+        )
     if patch_bytes > limits.patch_bytes:
-        yield f"The patch has {patch_bytes} bytes; {limits.patch_bytes} are allowed."
+        allowed = f"{limits.patch_bytes} are allowed"
+        found.append(f"The patch has {patch_bytes} bytes{told}; {allowed}.")
+    return tuple(found)
+
+
+def in_words(path: str, size: int) -> str:
+    """Return a file and its size in bytes, for people."""
+    return f"{printable(path)} ({size} bytes)"
 
 
 def named(paths: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ Outcome = Literal[
     "exited",
     "uncommitted",
     "nothing",
+    "oversized",
     "deadline",
     "hung",
     "crashed",
@@ -30,7 +31,8 @@ Outcome = Literal[
 """How a session ended.
 
 `exited`: cleanly; `uncommitted`: cleanly, and the witness committed what the agent had
-left; `nothing`: it reported done and left nothing; `deadline`: it was ended while it
+left; `nothing`: it reported done and left nothing; `oversized`: it left more than may
+land or be kept; `deadline`: it was ended while it
 worked; `hung`: it was ended after it had long said nothing; `crashed`: by a signal or
 an exit status that nothing explains; `cancelled`: the job was; `unstarted`: its program
 was not there; `setup`: `.brat/setup.sh` failed before it was started; all others: the
@@ -38,7 +40,9 @@ trouble that it met."""
 
 OUTAGES: Final[frozenset[Outcome]] = frozenset({"rate_limited", "vendor_down"})
 """The vendor's troubles, not the task's: they cost no attempt."""
-FOR_A_PERSON: Final[frozenset[Outcome]] = frozenset({"credentials", "budget", "setup"})
+FOR_A_PERSON: Final[frozenset[Outcome]] = frozenset(
+    {"credentials", "budget", "setup", "unstarted", "oversized"}
+)
 """Outcomes after which another attempt would do no better."""
 
 CUT_OFF: Final[frozenset[Outcome]] = frozenset(

@@ -70,6 +70,8 @@ def again(  # noqa: PLR0913  each is a fact of the end
     if cause not in FREE and task.spent >= limit:
         tries = counted(task.spent, "attempt")
         why = f"{tries} did not land; the last: {last}"
+    elif cause == "refused" == task.cause and last in task.notes[-1:]:
+        why = f"two attempts were refused alike: {last}"
     elif cause == "outage" and task.outages >= OUTAGES_MOST:
         why = f"{task.outages + 1} attempts found no model; the last: {last}"
     if why:

@@ -40,6 +40,8 @@ class Seen(Struct, frozen=True):
     """Whether the session began with half-done work of an earlier attempt."""
     unaccepted: str = ""
     """Why the acceptance command rejects the work, a sentence; empty: it does not."""
+    oversized: tuple[str, ...] = ()
+    """Why it is too large to land or to be kept, a sentence each."""
     unprepared: str = ""
     """Why the workspace could not be prepared, a sentence; empty: it was prepared."""
 
@@ -135,6 +137,8 @@ def _said(seen: Seen) -> Iterator[Finding]:
 
 
 def _left(seen: Seen) -> Iterator[Finding]:
+    if seen.oversized:
+        yield Finding("failure", "oversized", " ".join(seen.oversized))
     ended = _clean(seen)
     for why in (*seen.work.faults, *seen.refusals):
         yield Finding("failure", ended, why)

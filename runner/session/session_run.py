@@ -19,7 +19,7 @@ from convoy.events.session_claims import (
     SessionSpawned,
 )
 from convoy.events.task_start import TaskStarted
-from convoy.gate.patch import passing, printable, refusals
+from convoy.gate.patch import oversized, passing, printable, refusals
 from convoy.kinds import KINDS
 from convoy.model import ids
 from convoy.text.redaction import Redaction
@@ -253,8 +253,13 @@ class _Session:
         self, ending: Ending, report: Report, work: Work, answer: str, why: str
     ) -> Result:
         started = self._started
+        size = len(work.changes), work.patch_bytes
+        large = oversized(*size, started.limits, work.largest)
+        if work.oversized:
+            large = (work.oversized,)
         refused = (
-            *refusals(work.changes, work.patch_bytes, started.gate, started.limits),
+            *large,
+            *refusals(work.changes, 0, started.gate, started.limits),
             *passing(work.between, started.gate),
             *work.leaks,
         )
@@ -264,6 +269,7 @@ class _Session:
         seen = Seen(
             *(ending, report, work, refused, *limits, goes_on),
             unaccepted=self._unaccepted or "",
+            oversized=large,
             unprepared=why,
         )
         asked = self._kind.answer

@@ -6,14 +6,18 @@ holds all of the work.
 """
 
 import math
+import os
+import stat
 import time
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.gate.leaks import leaks
-from convoy.gate.patch import Change, parse_raw
+from convoy.gate.patch import Change, in_words, named, parse_raw
 from convoy.model.records import Gate
 from convoy.text.redaction import NO_SECRETS, Redaction
 from grite import git
@@ -25,6 +29,9 @@ from runner.workspace.workspace import Workspace
 
 BUNDLE_LIMIT = 80_000_000
 """Bytes; a result over 100 MB is refused unread."""
+
+LIGHT_BYTES = 40_000_000
+"""How much of work over that limit is kept: its smallest files, as they are."""
 
 AGENT_FETCH_S = 20.0
 """For fetching the agent's own commits, from a repository that may be a trap."""
@@ -57,6 +64,10 @@ class Work(Struct, frozen=True):
     """A sentence on each part of the work that could not be kept."""
     leftover: bool = False
     """Whether the witness had to commit some of the work."""
+    largest: str = ""
+    """The largest file that it adds or changes, in words; empty: none is there."""
+    oversized: str = ""
+    """Why not all of it could be kept, a sentence; empty: all could."""
     leaks: tuple[str, ...] = ()
     """Sentences on what looks like a secret in it; if there are any, nothing is
     kept."""
@@ -75,6 +86,17 @@ def without_leaks(
     with patch.open("rb") as source:
         told = leaks("The patch", source.read(PATCH_BYTES), gate, known)
     return replace(work, commit=None, bundle=None, leaks=told) if told else work
+
+
+def sizes_of(changes: Iterable[Change], folder: Path) -> list[tuple[str, int]]:
+    """Return what lies in a folder of the changed files, with sizes, largest first."""
+    found = []
+    for each in changes:
+        with suppress(OSError, ValueError):
+            status = os.lstat(os.path.join(folder, each.path))  # noqa: PTH118
+            if stat.S_ISREG(status.st_mode):
+                found.append((each.path, status.st_size))
+    return sorted(found, key=lambda one: one[1], reverse=True)
 
 
 class CommitMessage(Struct, frozen=True):
@@ -138,11 +160,21 @@ class AttemptCommits:
         self._git(
             "bundle", "create", "--quiet", str(bundle), "HEAD", f"^{workspace.base}"
         )
+        sizes = sizes_of(changes, workspace.folder)
+        largest = in_words(*sizes[0]) if sizes else ""
         size = bundle.stat().st_size
         if size > BUNDLE_LIMIT:
-            fault = f"The commits have {size} bytes; {BUNDLE_LIMIT} can be kept."
-            said = (*faults, fault)
-            return Work(None, changes, patch_bytes=size, faults=said, leftover=leftover)
+            work = self._lighter(message, sizes, bundle)
+            said = f"The work has {size} bytes, most of them in {largest}"
+            return replace(
+                work,
+                changes=changes,
+                patch_bytes=size,
+                faults=faults,
+                leftover=leftover,
+                largest=largest,
+                oversized=f"{said}; {BUNDLE_LIMIT} can be kept.{work.oversized}",
+            )
         return Work(
             head,
             changes,
@@ -151,7 +183,34 @@ class AttemptCommits:
             bundle,
             faults,
             leftover=leftover,
+            largest=largest,
         )
+
+    def _lighter(
+        self, message: CommitMessage, sizes: Sequence[tuple[str, int]], bundle: Path
+    ) -> Work:
+        """Bundle the work again, as one commit without its largest files."""
+        room = LIGHT_BYTES
+        gone = [path for path, size in reversed(sizes) if (room := room - size) < 0]
+        base = self._workspace.base
+        self._git("read-tree", "HEAD")
+        for path in gone:
+            was = self._git("ls-tree", "-z", base, "--", f":(literal){path}").stdout
+            entry = was or b"0 " + b"0" * 40 + b"\t" + os.fsencode(path) + b"\0"
+            self._git("update-index", "-z", "--index-info", stdin=entry)
+        tree = self._git("write-tree").stdout.decode().strip()
+        if self._says_yes("diff", "--quiet", base, tree):
+            return Work(oversized=" Nothing else was left.")
+        commit = ("commit-tree", tree, "-p", base, "-F", "-")
+        made = self._git(*commit, stdin=message.text().encode(errors="replace"))
+        head = made.stdout.decode().strip()
+        bare_repository.point(self._workspace.store, self._workspace.ref, head)
+        self._git("bundle", "create", "--quiet", str(bundle), "HEAD", f"^{base}")
+        if bundle.stat().st_size > BUNDLE_LIMIT:
+            return Work(oversized=" None of it is.")
+        self._patch_bytes()  # which is then searched for secrets
+        said = f" The rest is kept without {named(gone[::-1])}."
+        return Work(head, bundle=bundle, oversized=said)
 
     def _agents_commit(self) -> str | None:
         """Return the agent's HEAD if the work can be built on it."""

@@ -1,5 +1,6 @@
 """What another attempt would only repeat costs one attempt, and the work is kept."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,3 +43,41 @@ def test_a_ci_command_that_is_not_found_charges_no_task(tmp_path: Path) -> None:
     task = only_task(terminal)
     assert (task["state"], task["attempts"]) == ("merged", 1)
     assert look(terminal.cwd / ".git/brat").faults == []
+
+
+HEAPED = """
+my-agent < $BRAT_PROMPT
+mkdir -p data
+head -c 120000000 /dev/urandom > data/heap.bin
+"""
+
+
+def test_work_that_is_too_large_costs_one_attempt_and_the_rest_is_kept(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, engine(HEAPED))
+
+    said = terminal.type(START)
+
+    assert said.status == 1
+    task = only_task(terminal)
+    assert (task["state"], task["attempts"]) == ("blocked", 1)
+    (told,) = [line for line in said.lines if "task 1 is blocked: " in line]
+    assert "most of them in data/heap.bin (120000000 bytes)" in told
+    assert "; 80000000 can be kept. The rest is kept without data/heap.bin." in told
+    (kept,) = re.findall(r"What could be kept is at (refs/grite/attempts/\S+)\.", told)
+    files = look(terminal.cwd / ".git/brat").git("ls-tree", "-r", "--name-only", kept)
+    assert "words/task_1.py" in files.split()
+    assert "data/heap.bin" not in files.split()
+
+
+def test_the_same_refusal_twice_ends_the_attempts(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("echo '# Mine' > AGENTS.md"))
+
+    said = terminal.type(START)
+
+    assert said.status == 1
+    task = only_task(terminal)
+    assert (task["state"], task["attempts"]) == ("blocked", 2)
+    alike = "two attempts were refused alike: The patch touches a protected path"
+    assert any(alike in line for line in said.lines)
