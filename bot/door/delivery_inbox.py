@@ -101,7 +101,16 @@ class Ticked(msgspec.Struct, frozen=True, kw_only=True, tag="ticked"):
     by: str
 
 
-Kept = Request | Remark | Review | Ticked
+class Rerun(msgspec.Struct, frozen=True, kw_only=True, tag="rerequested"):
+    """Somebody pressed "Re-run" on a check that the bot made."""
+
+    convoy: str
+    task: int
+    """0: the convoy itself."""
+    by: str
+
+
+Kept = Request | Remark | Review | Ticked | Rerun
 _File = dict[str, Kept]
 
 
@@ -154,10 +163,11 @@ class Inbox:
         kept = self._kept().items()
         return {name: each for name, each in kept if isinstance(each, Remark)}
 
-    def signs(self) -> dict[str, Review | Ticked]:
-        """Return the waiting reviews and ticks, by delivery id, oldest first."""
+    def signs(self) -> dict[str, Review | Ticked | Rerun]:
+        """Return the reviews, ticks and re-runs, by delivery id, oldest first."""
         kept = self._kept().items()
-        return {name: each for name, each in kept if isinstance(each, Review | Ticked)}
+        signs = Review | Ticked | Rerun
+        return {name: each for name, each in kept if isinstance(each, signs)}
 
     def waiting(self) -> tuple[str, ...]:
         """Return the ids of all deliveries with a waiting request."""

@@ -11,15 +11,24 @@ from bot.door.delivery_inbox import (
     Kept,
     Remark,
     Request,
+    Rerun,
     Review,
     ReviewVerdict,
     Ticked,
     Trigger,
 )
 from bot.door.wake import Part
-from bot.forge.payloads import Account, Delivery, Envelope, ReviewDelivery, Reviewed
+from bot.forge.payloads import (
+    Account,
+    CheckDelivery,
+    Delivery,
+    Envelope,
+    ReviewDelivery,
+    Reviewed,
+)
 from bot.markdown.mention import may_mention
 from bot.markdown.tick_boxes import ticked_in
+from convoy.model import ids
 
 LOOK_AT: Final[dict[str, Part]] = {
     "issues": "issues",
@@ -37,6 +46,8 @@ ASKING: Final[dict[str, type[Envelope]]] = {
     "issues": Delivery,
     "issue_comment": Delivery,
     "pull_request_review": ReviewDelivery,
+    "check_run": CheckDelivery,
+    "check_suite": CheckDelivery,
 }
 """The only events that may hold a request."""
 _VERDICTS: Final[dict[str, ReviewVerdict]] = {
@@ -44,6 +55,8 @@ _VERDICTS: Final[dict[str, ReviewVerdict]] = {
     "changes_requested": "changes_requested",
 }
 _COMMAND: Final = "/brat"
+_TURNS: Final = frozenset({"closed", "reopened", "deleted", "transferred"})
+"""What a person does even where the bot has that person's own token."""
 ROSTER: Final = frozenset({"installation", "installation_repositories", "repository"})
 """After these the bot may serve other repositories than before."""
 
@@ -76,24 +89,31 @@ def meaning(event: str, delivery: Envelope, label: str, login: str) -> Meaning:
         label: the label that asks for a convoy.
         login: the bot's account; its own actions ask for nothing.
     """
-    kept: Kept | None = None
     sender = delivery.sender
     own = sender is not None and sender.login == login
-    if isinstance(delivery, Delivery) and not own:
-        if event == "issues":
-            kept = _asked(delivery, label, login)
-        elif event == "issue_comment" and delivery.action == "created":
-            kept = _commented(delivery, login)
-        elif event == "issue_comment" and delivery.action == "edited":
-            kept = _ticked(delivery, login)  # no other edit asks for anything
-    if isinstance(delivery, ReviewDelivery) and not own:
-        kept = _reviewed(delivery)
+    kept = None if own else _kept(event, delivery, label, login)
     part = LOOK_AT.get(event)
-    if part in ("issues", "pulls") and own:
+    if part in ("issues", "pulls") and own and delivery.action not in _TURNS:
         part = "comments"  # it need not look at what it did itself
     if isinstance(delivery, Delivery) and not own and _takes_away(delivery, login):
         part = "shown"
     return Meaning(part=part, kept=kept)
+
+
+def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None:
+    match delivery:
+        case ReviewDelivery():
+            return _reviewed(delivery)
+        case CheckDelivery():
+            return _rerequested(delivery)
+        case Delivery() if event == "issues":
+            return _asked(delivery, label, login)
+        case Delivery(action="created"):
+            return _commented(delivery, login)
+        case Delivery(action="edited"):
+            return _ticked(delivery, login)  # no other edit asks for anything
+        case _:
+            return None
 
 
 def _asked(delivery: Delivery, label: str, login: str) -> Request | None:
@@ -170,6 +190,24 @@ def _ticked(delivery: Delivery, login: str) -> Ticked | None:
         boxes=tuple(sorted(new)),
         by=sender.login,
     )
+
+
+def _rerequested(delivery: CheckDelivery) -> Rerun | None:
+    """Return the wish to try again of who pressed "Re-run" on the bot's own check.
+
+    Only the App that made a check is told of this.
+    https://docs.github.com/webhooks/webhook-events-and-payloads#check_run
+    """
+    run, suite, sender = delivery.check_run, delivery.check_suite, delivery.sender
+    if delivery.action != "rerequested" or sender is None or sender.type == "Bot":
+        return None
+    found = ids.checked_task((run and run.external_id) or "")
+    if run is None and suite is not None:
+        found = ids.task_of_branch(suite.head_branch or "")
+    if found is None:
+        return None
+    convoy, task = found
+    return Rerun(convoy=convoy, task=task, by=sender.login)
 
 
 def _reviewed(delivery: ReviewDelivery) -> Review | None:

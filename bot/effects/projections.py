@@ -4,10 +4,12 @@ These are projections of the log: each is written only when it differs from what
 forge was last seen to show.
 """
 
+from http import HTTPStatus
 from typing import Final
 
 from bot.context.bot_context import BotContext
 from bot.effects import convoy_checks
+from bot.forge.rest import Refused
 from bot.markdown.tick_boxes import ticked_in, unticked
 from bot.messages.convoy_labels import NO, labels, labels_key
 from bot.requests.boxes import convoy_comment
@@ -25,7 +27,7 @@ def is_shown(context: BotContext, effect: Effect) -> bool:
     if not isinstance(effect, Show):
         return False
     convoy = context.mirror.state.convoys[effect.convoy]
-    if convoy.held == NO:
+    if _is_off_limits(convoy, effect.part):
         return True
     match effect.part:
         case "labels":
@@ -35,6 +37,12 @@ def is_shown(context: BotContext, effect: Effect) -> bool:
             return not convoy_checks.owed(context, convoy)
         case "comment":
             return _is_said(context, convoy)
+
+
+def _is_off_limits(convoy: Convoy, part: Shown) -> bool:
+    """Whether nothing may be shown there, or the issue to show it on is gone."""
+    gone = convoy.issue_is == "gone" and part != "checks"
+    return convoy.held == NO or gone
 
 
 def _is_said(context: BotContext, convoy: Convoy) -> bool:
@@ -64,8 +72,18 @@ async def show(
         works: the items that were tried just now and work: the comment tells of
             them no longer.
     """
-    if convoy.held == NO:
+    if _is_off_limits(convoy, part):
         return
+    try:
+        await _show(context, convoy, part, works)
+    except Refused as refused:
+        if not (convoy.ended and refused.status == HTTPStatus.GONE):
+            raise  # of what has ended, an issue that was deleted needs to show nothing
+
+
+async def _show(
+    context: BotContext, convoy: Convoy, part: Shown, works: frozenset[str]
+) -> None:
     match part:
         case "labels":
             await _show_labels(context, convoy)

@@ -18,7 +18,7 @@ from bot.forge.check_runs import CheckRuns
 from bot.forge.graphql import GraphQl
 from bot.forge.pace import Pace
 from bot.forge.pull_merging import PullMerging
-from bot.forge.pull_requests import PullRequests
+from bot.forge.pull_requests import LATEST, PullRequests
 from bot.forge.repository_ci import Ci
 from bot.forge.rest import Refused, Rest
 from bot.forge.task_runs import TaskRuns
@@ -154,9 +154,16 @@ class GitHub:
         """
         url = f"{self._repo}/issues/{number}"
         found = await self._rest.read(payloads.Issue, url)
-        if found.number != number:
+        if found.number != number or await self._is_elsewhere(found):
             raise Refused(f"GET {url}", HTTPStatus.GONE, "it was transferred")
         return found
+
+    async def _is_elsewhere(self, found: payloads.Issue) -> bool:
+        """Whether an issue is in another repository than this, renamed or not."""
+        home = found.repository_url.casefold().partition("/repos/")[2]
+        if home in ("", self.repository.casefold()):
+            return False
+        return home != (await self.named())[0].casefold()
 
     async def issues_labelled(self, label: str) -> list[payloads.Issue]:
         """Return the open issues (no pull requests) that carry `label`."""
@@ -197,6 +204,32 @@ class GitHub:
         url = f"{self._repo}/issues?{asked}&per_page=100"
         found = self._rest.each(payloads.Issue, url)
         return [issue async for issue in found if issue.pull_request is None]
+
+    async def latest_issues(self) -> dict[int, payloads.Issue]:
+        """Return the issues that were changed last, by number: one request.
+
+        Source: https://docs.github.com/rest/issues/issues
+        """
+        listed = f"state=all&sort=updated&direction=desc&per_page={LATEST}"
+        found: dict[int, payloads.Issue] = {}
+        url = f"{self._repo}/issues?{listed}"
+        async for issue in self._rest.each(payloads.Issue, url):
+            found[issue.number] = issue
+            if len(found) == LATEST:
+                break
+        return found
+
+    async def last_labellings(
+        self, number: int, labels: set[str]
+    ) -> dict[str, payloads.IssueEvent]:
+        """Return the last event that set or took off each of these labels."""
+        last = {}
+        url = f"{self._repo}/issues/{number}/events?per_page=100"
+        async for event in self._rest.each(payloads.IssueEvent, url):
+            name = event.label.name if event.label is not None else ""
+            if event.event in ("labeled", "unlabeled") and name in labels:
+                last[name] = event
+        return last
 
     async def assignment(self, number: int, login: str) -> payloads.IssueEvent | None:
         """Return the last event that assigned `login` to the issue; None: none is."""

@@ -54,6 +54,7 @@ class Issue(_Payload):
     user: Account | None = None
     assignees: tuple[Account, ...] = ()
     pull_request: object | None = None
+    repository_url: str = ""
     created_at: Moment | None = None
     updated_at: Moment | None = None
 
@@ -265,6 +266,18 @@ class Delivery(Envelope):
     assignee: Account | None = None
     comment: Comment | None = None
     changes: Changes | None = None
+
+
+class _CheckAgain(_Payload):
+    external_id: str | None = None
+    head_branch: str | None = None
+
+
+class CheckDelivery(Envelope):
+    """The fields read from a delivery about a check run, or a suite of them."""
+
+    check_run: _CheckAgain | None = None
+    check_suite: _CheckAgain | None = None
 
 
 class Reviewed(_Payload):

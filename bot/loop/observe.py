@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from bot.context.alone import tried
 from bot.context.bot_context import BotContext
 from bot.loop import observe_targets
-from bot.roles import pull_look
+from bot.roles import issue_look, pull_look
 from convoy.model import ids
 from convoy.model.set_aside import check_item, look_item, run_item
 from convoy.model.state import Convoy
@@ -35,7 +35,9 @@ async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
         asked = awaited - ended.keys()
         seen = replace(seen, runs={**ended, **await _runs(context, asked)})
     awaits_runs = any(known.more for known in seen.checks.values())
-    if "pulls" in parts:
+    if "issues" in parts:
+        seen = replace(seen, issues=await issue_look.look(context))
+    if parts & {"issues", "pulls"}:  # a merge closes its issue
         seen = replace(seen, pulls=await pull_look.look(context))
     if parts:
         pulls = await observe_targets.own_pulls(context)

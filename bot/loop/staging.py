@@ -37,6 +37,8 @@ from convoy.owed.actions import (
     Defer,
     Expire,
     Faulty,
+    HearBase,
+    HearIssue,
     Land,
     LandConvoy,
     MakePlan,
@@ -240,6 +242,10 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             dispatch.defer(draft, action)
         case Block():
             refinery.block(draft, action)
+        case HearBase():
+            by_hand.hear_base(draft, action)
+        case HearIssue():
+            by_hand.hear(context, draft, action)
         case TakeOut():
             by_hand.take_out(draft, action)
         case TakeBack():

@@ -2,6 +2,47 @@
 
 from bot.markdown.code_span import code_span
 from convoy.model.taken_out import TakenOut
+from convoy.owed.actions import HearIssue
+
+
+def about_issue(action: HearIssue, issue: int, label: str) -> str:
+    """Say what becomes of a convoy after a gesture on its issue; empty: nothing.
+
+    Args:
+        action: what was done.
+        issue: the issue; if it is gone, the convoy's pull request is told.
+        label: the label that asks for a convoy.
+    """
+    match action.gesture:
+        case "closed":
+            return (
+                "This issue was closed, so its convoy is paused: nothing of it starts "
+                "or lands. Reopen the issue, or say `/brat resume`, and it goes on; "
+                "`/brat cancel` ends it. What is done is kept."
+            )
+        case "reopened":
+            return ""
+        case "unlabelled":
+            return (
+                f"@{action.by} The convoy is cancelled, because you took its label "
+                f"off. What is done is kept. The label {code_span(label)} asks for a "
+                "new one."
+            )
+        case "deleted" | "transferred":
+            return (
+                f"The convoy is cancelled, because issue #{issue} was "
+                f"{action.gesture}. What is done is kept on this branch."
+            )
+
+
+def base_deleted(branch: str) -> str:
+    """Say that the convoy is paused, because the branch of its tasks was deleted."""
+    return (
+        f"The branch {code_span(branch)} was deleted, so the convoy is paused; the "
+        "forge closed the pull requests into it. `/brat resume` makes the branch again "
+        "with all that has landed on it. Then reopen the pull requests that are to "
+        "land. `/brat cancel` ends the convoy. Nothing is lost."
+    )
 
 
 def taken_out(out: TakenOut, task: int, wanted: str) -> str:

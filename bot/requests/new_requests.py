@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 
 from bot.context.alone import alone, tried
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import Remark, Request, Review, Ticked
+from bot.door.delivery_inbox import Remark, Request, Rerun, Review, Ticked
 from bot.door.wake import ALL
 from bot.forge.precedence import Precedence, going
 from bot.forge.rest import Refused
@@ -18,6 +18,7 @@ from bot.requests import (
     missed_comments,
     missed_issues,
     obeyed_labels,
+    rerequested_checks,
     submitted_reviews,
     ticked_boxes,
 )
@@ -32,7 +33,7 @@ GIVEN_UP: Final = 6
 LABELLED: Final = frozenset({"issues", "pulls"})
 """The parts of the world that carry labels."""
 
-Asked = TypeVar("Asked", Request, Remark, Review | Ticked)
+Asked = TypeVar("Asked", Request, Remark, Review | Ticked | Rerun)
 
 
 async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> list[str]:
@@ -79,6 +80,9 @@ async def _look_at_shown(
         look = partial(obeyed_labels.observe, context, draft)
         await tried(context, look_item("labels"), look)
     for convoy in draft.state.live():
+        seen = context.observed.issues.get(convoy.issue)
+        if seen is not None and seen.gone:
+            continue
         if parts >= ALL:
             look = partial(obeyed_labels.correct, context, convoy)
             await tried(context, look_item(convoy.name, "labels"), look)
@@ -148,9 +152,11 @@ async def _hear(context: BotContext, draft: Draft, _: str, remark: Remark) -> No
 
 
 async def _see(
-    context: BotContext, draft: Draft, delivery: str, sign: Review | Ticked
+    context: BotContext, draft: Draft, delivery: str, sign: Review | Ticked | Rerun
 ) -> None:
     if isinstance(sign, Review):
         await submitted_reviews.answer(context, draft, sign)
+    elif isinstance(sign, Rerun):
+        await rerequested_checks.answer(context, draft, delivery, sign)
     else:
         await ticked_boxes.answer(context, draft, delivery, sign)

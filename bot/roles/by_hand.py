@@ -6,12 +6,17 @@ from bot.context.bot_context import BotContext
 from bot.messages import gesture_texts
 from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
-from bot.roles import pull_look
+from bot.roles import issue_look, pull_look
+from convoy.events.command import Command
+from convoy.events.deleted_base import NoteDeletedBase, NoteRestoredBase
 from convoy.events.forge_actions import Answer
+from convoy.events.issue_gestures import NoteClosedIssue, NoteReopenedIssue
 from convoy.events.taken_out_work import TakeOutWork
 from convoy.model import ids
-from convoy.owed.actions import TakeOut
+from convoy.owed.actions import HearBase, HearIssue, TakeOut
 from convoy.owed.gestures import gestures
+from convoy.rules.gone_issue import NoteGoneIssue
+from convoy.rules.stop_task import FailConvoy
 
 
 async def is_wanted(context: BotContext, draft: Draft, convoy: str) -> bool:
@@ -19,8 +24,9 @@ async def is_wanted(context: BotContext, draft: Draft, convoy: str) -> bool:
 
     A delivery may be late or lost, and a sweep far off. What is found is then owed.
     """
+    issues = await issue_look.look(context)
     pulls = await pull_look.look(context)
-    context.observed = replace(context.observed, pulls=pulls)
+    context.observed = replace(context.observed, issues=issues, pulls=pulls)
     seen = replace(context.observed, refs=draft.refs)
     return not any(gestures(draft.state.convoys[convoy], seen))
 
@@ -35,6 +41,44 @@ def take_out(draft: Draft, action: TakeOut) -> None:
     if draft.submit(command) is None and NO not in (convoy.held, part.held):
         text = gesture_texts.taken_out(out, action.task, wanted)
         say(draft, out.pull, f"{convoy.name}/{action.task}", text)
+
+
+def hear_base(draft: Draft, action: HearBase) -> None:
+    """Pause a convoy whose shared branch was deleted, and say so; or let it go on."""
+    name = action.convoy
+    if action.there:
+        draft.submit(NoteRestoredBase(convoy=name))
+        return
+    convoy = draft.state.convoys[name]
+    if draft.submit(NoteDeletedBase(convoy=name)) is None and convoy.held != NO:
+        text = gesture_texts.base_deleted(ids.base_branch(name))
+        say(draft, convoy.issue, f"{name}/base", text)
+
+
+def hear(context: BotContext, draft: Draft, action: HearIssue) -> None:
+    """Pause, resume or end a convoy as its issue says, and tell people once."""
+    convoy = draft.state.convoys[action.convoy]
+    if draft.submit(_command(action)) is not None or convoy.held == NO:
+        return
+    text = gesture_texts.about_issue(action, convoy.issue, context.settings.label)
+    gone = action.gesture in ("deleted", "transferred")
+    number = convoy.pull if gone else convoy.issue
+    if text and number is not None:
+        say(draft, number, f"{convoy.name}/{action.gesture}", text)
+
+
+def _command(action: HearIssue) -> Command:
+    name = action.convoy
+    match action.gesture:
+        case "closed":
+            return NoteClosedIssue(convoy=name)
+        case "reopened":
+            return NoteReopenedIssue(convoy=name)
+        case "unlabelled":
+            why = f"cancelled: {action.by} took the label off"
+            return FailConvoy(convoy=name, why=why, by=action.by)
+        case _:
+            return NoteGoneIssue(convoy=name, how=action.gesture)
 
 
 def say(draft: Draft, number: int, what: str, text: str) -> None:

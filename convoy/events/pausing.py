@@ -6,7 +6,7 @@ paused nothing new is accepted.
 
 from msgspec.structs import replace
 
-from convoy.events.command import Command, Decision, Events, Refusal, in_state
+from convoy.events.command import Command, Decision, Events, Refusal, in_state, live
 from convoy.events.fact import ConvoyEvent, Event, clause
 from convoy.model.failures import without_failures
 from convoy.model.state import Convoy, Moment, State
@@ -63,7 +63,17 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
         return without_failures(super().change(state))
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return replace(convoy, state="active", why="", vouched_by=self.by)
+        closed = convoy.issue_is in ("closed", "paused")
+        issue = "overruled" if closed else convoy.issue_is
+        state = "active" if convoy.state == "paused" else convoy.state
+        return replace(
+            convoy,
+            state=state,
+            why="",
+            vouched_by=self.by,
+            issue_is=issue,
+            base_is="wanted" if convoy.base_is == "deleted" else convoy.base_is,
+        )
 
 
 class PauseConvoy(Command, frozen=True, kw_only=True):
@@ -88,10 +98,12 @@ class ResumeConvoy(Command, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        """Resume a convoy."""
-        convoy = in_state(state, self.convoy, "paused")
+        """Resume a convoy, also one whose issue is closed."""
+        convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
+        if convoy.state != "paused" and convoy.issue_is != "closed":
+            return Refusal(f"{convoy.name} is {convoy.state}, not paused")
         return (ConvoyResumed(convoy=convoy.name, by=self.by),)
 
 
@@ -121,11 +133,14 @@ class ResumeAll(Command, frozen=True, kw_only=True):
     by: str
 
     def decide(self, state: State) -> Decision:
-        """Let every convoy go on, and new ones start."""
+        """Let every convoy go on, and new ones start.
+
+        One whose issue is closed waits on: that was said of it alone.
+        """
         resumed: Events = tuple(
             ConvoyResumed(convoy=convoy.name, by=self.by)
             for convoy in state.live()
-            if convoy.state == "paused"
+            if convoy.state == "paused" and convoy.issue_is in ("open", "overruled")
         )
         if state.paused_by:
             return (RepositoryResumed(by=self.by), *resumed)

@@ -13,6 +13,9 @@ HEADS: Final = "refs/heads/"
 _SESSION = re.compile(
     r"([a-z0-9][a-z0-9-]{0,39})/(0|[1-9][0-9]{0,8})/([1-9][0-9]{0,8})"
 )
+_BRANCH = re.compile(
+    r"convoy/([a-z0-9][a-z0-9-]{0,39})/(?:base|task-([1-9][0-9]{0,8}))"
+)
 _CHECK = "brat:check:"
 CONVOY_CHECK_NAME = "brat (convoy)"
 _CHECK_NAME = re.compile(r"brat \((?:convoy|task-[0-9]+)\)")
@@ -140,6 +143,18 @@ def schedule_key(name: str, begun: int) -> str:
 def check_key(convoy: str, task: int, attempt: int) -> str:
     """Return the key of the check that shows accepted work; task 0 is the convoy's."""
     return f"{_CHECK}{convoy}/{task}/{attempt}"
+
+
+def checked_task(text: str) -> tuple[str, int] | None:
+    """Return the convoy and task of a check's external id; None: it is not a bot's."""
+    found = _SESSION.fullmatch(text.removeprefix(_CHECK))
+    return (found[1], int(found[2])) if found and is_check_key(text) else None
+
+
+def task_of_branch(branch: str) -> tuple[str, int] | None:
+    """Return the convoy and task (0: the convoy) whose work a branch carries."""
+    found = _BRANCH.fullmatch(branch)
+    return (found[1], int(found[2] or 0)) if found else None
 
 
 def is_check_key(text: str) -> bool:

@@ -26,6 +26,11 @@ from convoy.model.taken_out import TakenOut
 from convoy.model.target_rules import Landing
 
 TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
+IssueState = Literal["open", "closed", "paused", "overruled", "gone"]
+"""Of a closed issue: whether the closing paused the convoy, and whether a person said
+since that it goes on."""
+BaseState = Literal["there", "deleted", "wanted"]
+"""Whether a person deleted the shared branch, and whether one wants it again."""
 ConvoyState = Literal["planning", "active", "paused", "complete", "failed"]
 
 
@@ -175,6 +180,10 @@ class Convoy(Struct, frozen=True, kw_only=True):
     landing."""
     held: str = ""
     """The label that keeps the whole convoy from starting and merging."""
+    base_is: BaseState = "there"
+    """What people did to its shared branch, once there was one."""
+    issue_is: IssueState = "open"
+    """What people did to its issue."""
     taken_out: TakenOut | None = None
     """What a person did to its own pull request that keeps it from landing."""
     set_aside: SetAside | None = None
@@ -222,6 +231,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
         """What must happen before anything of it starts or merges; empty: nothing."""
         if self.held:
             return f"the label {self.held} to go"
+        if self.issue_is in ("closed", "paused"):
+            return f"issue #{self.issue} to be reopened, or /brat resume"
         if self.set_aside is not None and self.waits_aside:
             return another_try(self.set_aside)
         return ""

@@ -187,6 +187,22 @@ class Block(Struct, frozen=True):
     """Whether smaller tasks may do what it cannot."""
 
 
+class HearIssue(Struct, frozen=True):
+    """A person did something to the convoy's issue by hand."""
+
+    convoy: str
+    gesture: Literal["closed", "reopened", "unlabelled", "deleted", "transferred"]
+    by: str = ""
+    """Who did it, where the forge tells."""
+
+
+class HearBase(Struct, frozen=True):
+    """A person deleted the convoy's shared branch, or it is there again."""
+
+    convoy: str
+    there: bool
+
+
 class TakeOut(Struct, frozen=True):
     """A person took work out by hand; task 0 is the convoy itself."""
 
@@ -303,6 +319,8 @@ Staged = (
     | Reject
     | Stall
     | Block
+    | HearIssue
+    | HearBase
     | TakeOut
     | TakeBack
     | Defer

@@ -1,4 +1,4 @@
-"""What people did by hand to pull requests, found by looking at them. Pure.
+"""What people did by hand on the forge and the log does not hold yet. Pure.
 
 Decided from what the forge shows now, never from a delivery: one that is repeated or
 comes late changes nothing.
@@ -6,54 +6,36 @@ comes late changes nothing.
 
 from collections.abc import Iterator
 
-from convoy.model import ids
-from convoy.model.state import Convoy, Task
-from convoy.model.taken_out import Gesture, TakenOut
-from convoy.owed.actions import Action, TakeBack, TakeOut
-from convoy.readiness.observed import Observed, PullSeen
+from convoy.model.state import Convoy
+from convoy.owed.actions import Action, HearIssue
+from convoy.owed.pull_gestures import pull_gestures
+from convoy.readiness.observed import Observed
 
 
 def gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
-    """Yield what people took out, and what they took back."""
-    branch = ids.base_branch(convoy.name)
-    if ids.HEADS + branch not in observed.refs:
-        return  # the forge closed all its pull requests with it
-    yield from _of(convoy, convoy, branch, convoy.target, observed)
-    for task in convoy.tasks:
-        if not task.settled:
-            own = ids.task_branch(convoy.name, task.number)
-            yield from _of(convoy, task, own, branch, observed)
+    """Yield what people did to the convoy's issue and to its pull requests."""
+    yield from _issue_gestures(convoy, observed)
+    yield from pull_gestures(convoy, observed)
 
 
-def _of(
-    convoy: Convoy, part: Convoy | Task, branch: str, base: str, observed: Observed
-) -> Iterator[Action]:
-    seen = observed.pulls.get(part.pull or 0)
-    if seen is None or seen.merged or _lands_nothing(part):
+def _issue_gestures(convoy: Convoy, observed: Observed) -> Iterator[HearIssue]:
+    seen = observed.issues.get(convoy.issue)
+    if seen is None:
         return
-    number = part.number if isinstance(part, Task) else 0
-    there = ids.HEADS + branch in observed.refs
-    found = _gesture(seen, base, there=there)
-    if found is not None and found != part.taken_out:
-        yield TakeOut(convoy.name, number, found)
-    elif found is None and part.taken_out is not None:
-        yield TakeBack(convoy.name, number)
+    if seen.gone:
+        yield HearIssue(convoy.name, seen.gone)
+    elif seen.unlabelled_by:
+        yield HearIssue(convoy.name, "unlabelled", seen.unlabelled_by)
+    elif seen.open:
+        if convoy.issue_is != "open":
+            yield HearIssue(convoy.name, "reopened")
+    elif convoy.issue_is == "open" and not _may_be_merged(convoy, observed):
+        yield HearIssue(convoy.name, "closed")
 
 
-def _gesture(seen: PullSeen, base: str, *, there: bool) -> TakenOut | None:
-    gesture: Gesture
-    if not there:
-        gesture = "branch"  # the forge closes the pull request with it
-    elif not seen.open:
-        gesture = "closed"
-    elif seen.base != base:
-        return TakenOut(gesture="base", pull=seen.number, base=seen.base)
-    else:
-        return None
-    return TakenOut(gesture=gesture, pull=seen.number)
-
-
-def _lands_nothing(part: Convoy | Task) -> bool:
-    """Whether its base holds all of it: the forge itself may close the pull request."""
-    candidate = part.candidate
-    return candidate is not None and candidate.commit == candidate.base
+def _may_be_merged(convoy: Convoy, observed: Observed) -> bool:
+    """Whether the merge of its own pull request may have closed the issue."""
+    if convoy.pull is None:
+        return False
+    pull = observed.pulls.get(convoy.pull)
+    return pull is None or pull.merged

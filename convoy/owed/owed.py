@@ -19,7 +19,7 @@ from convoy.model.set_aside import (
     convoy_item,
     show_item,
 )
-from convoy.model.state import Convoy, State
+from convoy.model.state import Convoy, Intent, State
 from convoy.owed.actions import (
     SHOWN,
     Action,
@@ -28,6 +28,7 @@ from convoy.owed.actions import (
     Do,
     Expire,
     Faulty,
+    HearBase,
     MakePlan,
     Show,
     Shown,
@@ -140,11 +141,23 @@ def _due_again(state: State, now: int) -> Iterator[TakeUp]:
 def _effects(state: State, now: int) -> Iterator[Action]:
     """Yield what the forge has to be told, but for what is set aside."""
     for intent in state.intents.values():
+        if _is_unwanted(state.convoys.get(intent.convoy), intent):
+            continue
         if may_try(state, intent_item(intent), now):
             yield Do(intent)
     for convoy, part in _unshown(state, now):
         if may_try(state, show_item(convoy.name, part), now):
             yield Show(convoy.name, part)
+
+
+def _is_unwanted(convoy: Convoy | None, intent: Intent) -> bool:
+    """Whether a person has said no by hand since the action was announced."""
+    if convoy is None:
+        return False
+    if intent.kind == "pull":  # it would have nothing to be merged into
+        return convoy.base_is == "deleted"
+    closed = convoy.issue_is in ("closed", "paused")
+    return intent.kind == "land" and (closed or convoy.taken_out is not None)
 
 
 def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, Shown]]:
@@ -180,7 +193,12 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     if convoy.state == "planning":
         if not convoy.tasks and not _is_planning(convoy):
             yield MakePlan(convoy.name)
-    elif ids.HEADS + ids.base_branch(convoy.name) not in observed.refs:
+    elif ids.HEADS + ids.base_branch(convoy.name) in observed.refs:
+        if convoy.base_is != "there":
+            yield HearBase(convoy.name, there=True)
+    elif convoy.base_is == "there" and any(task.started for task in convoy.tasks):
+        yield HearBase(convoy.name, there=False)
+    elif convoy.base_is != "deleted":
         landed = [task for task in convoy.tasks if task.landed]
         last = max(landed, key=lambda t: t.ended_at, default=None)
         yield CreateBase(convoy.name, (last and last.landed) or convoy.base)

@@ -97,6 +97,16 @@ class Mergeable(Struct, frozen=True, kw_only=True):
     """Whether it stands in the forge's merge queue."""
 
 
+class IssueSeen(Struct, frozen=True, kw_only=True):
+    """An issue as the forge shows it."""
+
+    open: bool
+    gone: Literal["", "deleted", "transferred"] = ""
+    """Why it is not here any more; empty: it is here."""
+    unlabelled_by: str = ""
+    """Who took the last label off that shows a convoy; empty: nobody did."""
+
+
 class Observed(Struct, frozen=True, kw_only=True):
     """One observation of the world; what was not asked for is absent, never guessed."""
 
@@ -105,6 +115,8 @@ class Observed(Struct, frozen=True, kw_only=True):
     runs: dict[int, Run] = {}
     checks: dict[str, Checks] = {}
     """The checks by commit id."""
+    issues: dict[int, IssueSeen] = {}
+    """The issues of live convoys, by number."""
     pulls: dict[int, PullSeen] = {}
     """The pull requests of what is not settled, by number."""
     rules: dict[str, TargetRules] = {}

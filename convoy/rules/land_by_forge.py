@@ -27,7 +27,8 @@ class AskForge(Command, frozen=True, kw_only=True):
             return Refusal(f"{self.candidate} is not the candidate any more")
         if not is_judged(convoy.settings, self.judged):
             return Refusal(f"{self.candidate} was not judged by all that must be green")
-        if convoy.kept_by or convoy.withdrawn or not convoy.settled:
+        out = convoy.withdrawn or convoy.taken_out
+        if convoy.kept_by or out or not convoy.settled:
             return Refusal(f"{self.candidate} may not land now")
         if convoy.pull is None:
             return Refusal(f"{convoy.name} has no pull request yet")

@@ -168,9 +168,7 @@ def _asked(convoy: Convoy) -> Iterator[Intervention]:
         why = f"it waits for the label {convoy.held} to go"
         yield Intervention(kind="kept_back", convoy=name, why=why)
         return
-    if convoy.state == "paused" and convoy.why:
-        say = ("/brat resume all",)
-        yield Intervention(kind="kept_back", convoy=name, why=convoy.why, comments=say)
+    yield from _paused(convoy)
     yield from _last_step(convoy)
     yield from _taken_out(convoy)
     for task in convoy.tasks:
@@ -189,6 +187,25 @@ def _last_step(convoy: Convoy) -> Iterator[Intervention]:
     if waits and (convoy.settled or convoy.withdrawn):
         why = f"pull request #{convoy.pull} {waits}"
         yield Intervention(kind="kept_back", convoy=convoy.name, why=why)
+
+
+def _paused(convoy: Convoy) -> Iterator[Intervention]:
+    if convoy.issue_is in ("closed", "paused"):
+        yield Intervention(
+            kind="kept_back",
+            convoy=convoy.name,
+            why=f"issue #{convoy.issue} was closed",
+            comments=("/brat resume", "/brat cancel"),
+        )
+    elif convoy.state == "paused" and convoy.why:
+        yield Intervention(
+            kind="kept_back",
+            convoy=convoy.name,
+            why=convoy.why,
+            comments=("/brat resume",)
+            if convoy.base_is == "deleted"
+            else ("/brat resume all",),
+        )
 
 
 def _taken_out(convoy: Convoy) -> Iterator[Intervention]:

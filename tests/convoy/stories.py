@@ -6,8 +6,10 @@ import pytest
 
 from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
 from convoy.events.comment_deletion import NoteDeletedComment
+from convoy.events.deleted_base import NoteDeletedBase, NoteRestoredBase
 from convoy.events.forge_actions import NoteDone
 from convoy.events.ignored_requests import IgnoreRequest
+from convoy.events.issue_gestures import NoteClosedIssue, NoteReopenedIssue
 from convoy.events.landing_choice import ChooseLanding, WaitToLand
 from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, WithdrawMerge
 from convoy.events.pausing import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
@@ -29,6 +31,7 @@ from convoy.rules.end_session import (
     LoseSession,
     RefuseWork,
 )
+from convoy.rules.gone_issue import NoteGoneIssue
 from convoy.rules.keep_notes import NoteTask
 from convoy.rules.land_by_forge import AskForge, NoteLanded, OpenAnotherPull
 from convoy.rules.make_choice import MakeChoice
@@ -126,6 +129,19 @@ def steered() -> Rules:
         ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="bea"),
     )
     return rules.offered(1, sha("c"), sha("1"))
+
+
+def ended_by_hand() -> Rules:
+    """Tell of a convoy whose issue is closed, reopened, closed again and deleted."""
+    rules = Rules().planned(spec(1), spec(2, after=(1,))).started(1)
+    rules.do(NoteClosedIssue(convoy=NAME), NoteReopenedIssue(convoy=NAME))
+    rules.accepted(1, sha("a")).do(NoteClosedIssue(convoy=NAME))
+    rules.do(
+        ResumeConvoy(convoy=NAME, by="ann"),
+        NoteDeletedBase(convoy=NAME),
+        NoteRestoredBase(convoy=NAME),
+    )
+    return rules.do(NoteGoneIssue(convoy=NAME, how="deleted"))
 
 
 def found_out() -> Rules:
@@ -232,7 +248,7 @@ def merged_by_the_forge() -> Rules:
 
 STORIES = (
     *(landed_whole, went_wrong, given_up, steered),
-    *(found_out, reviewed, tested_first, raced, split_up, waited_aside),
+    *(found_out, reviewed, tested_first, raced, split_up, waited_aside, ended_by_hand),
     merged_by_the_forge,
 )
 story = pytest.mark.parametrize("tell", STORIES)

@@ -25,7 +25,7 @@ from convoy.model.state import Convoy
 from convoy.readiness.landing import candidates
 from tests.world.model.agents import Agents
 from tests.world.model.drawn import configurations, patterns, plans
-from tests.world.model.steering import Steering
+from tests.world.model.gestures import Gestures
 
 REACHED: Final = (
     *("task conflict", "speculative conflict", "convoy conflict"),
@@ -52,6 +52,9 @@ REACHED: Final = (
     *("merged by the forge", "queued by the forge", "merged by the queue"),
     *("add", "approve", "assign", "hold", "link", "rank", "rebase", "release"),
     *("revise", "tell", "void", "withdraw"),
+    *("pull request closed", "pull request reopened", "base changed"),
+    *("branch deleted", "issue closed", "issue reopened", "issue deleted"),
+    "label taken off",
 )
 """What a proof that never met it would not be one of."""
 SEASONS: Final = ("", "commands", "deeds", "commands and deeds")
@@ -70,7 +73,7 @@ SHORT: Final = profile(
 )
 
 
-class Machine(Steering, Agents):
+class Machine(Gestures, Agents):
     """What must hold, and the end."""
 
     @initialize(

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.door.delivery_inbox import Kept, Review, Ticked
+from bot.door.delivery_inbox import Kept, Rerun, Review, Ticked
 from bot.door.delivery_meaning import meaning, read
 
 BOT = "brat[bot]"
@@ -42,6 +42,48 @@ def review(**given: object) -> dict[str, Any]:
             **given,
         },
     }
+
+
+def rerequested(**given: object) -> dict[str, Any]:
+    return {"action": "rerequested", **given}
+
+
+@pytest.mark.parametrize(
+    ("event", "given", "task"),
+    [
+        ("check_run", {"external_id": "brat:check:fix-7/3/2"}, 3),
+        ("check_run", {"external_id": "brat:check:fix-7/0/1"}, 0),
+        ("check_suite", {"head_branch": "convoy/fix-7/task-3"}, 3),
+        ("check_suite", {"head_branch": "convoy/fix-7/base"}, 0),
+    ],
+)
+def test_a_re_run_of_the_bots_check_is_kept_with_who_wants_it(
+    event: str, given: dict[str, str], task: int
+) -> None:
+    found = kept(event, rerequested(**{event: given}))
+
+    assert found == Rerun(convoy="fix-7", task=task, by="bea")
+
+
+@pytest.mark.parametrize(
+    ("event", "delivery"),
+    [
+        ("check_run", rerequested(check_run={"external_id": "other:fix-7/3/2"})),
+        ("check_run", rerequested(check_run={"external_id": "fix-7/3/2"})),
+        ("check_run", rerequested(check_run={"external_id": None})),
+        ("check_suite", rerequested(check_suite={"head_branch": "main"})),
+        ("check_suite", rerequested()),
+        (
+            "check_run",
+            {
+                "action": "completed",
+                "check_run": {"external_id": "brat:check:fix-7/3/2"},
+            },
+        ),
+    ],
+)
+def test_other_checks_ask_for_nothing(event: str, delivery: dict[str, Any]) -> None:
+    assert kept(event, delivery) is None
 
 
 def test_a_new_tick_in_the_bots_comment_is_kept_with_who_ticked() -> None:

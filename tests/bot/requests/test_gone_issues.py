@@ -8,6 +8,7 @@ import pytest
 
 from bot.door.delivery_inbox import Remark
 from bot.loop.loop import Loop
+from bot.roles.issue_look import NEW_MS
 from bot.serving import bot_service
 from brat.forge import Forge
 from convoy.model.asides import asides
@@ -41,11 +42,17 @@ async def delete(here: Town, number: int) -> None:
     await mutate(here, "deleteIssue", {"issueId": node})
 
 
-async def transfer(here: Town, number: int) -> None:
+async def transfer(here: Town, number: int, *, private: bool = False) -> None:
+    """Move an issue to another repository, where it may get the same number."""
     node = (await here.get(f"issues/{number}"))["node_id"]
-    here.forge.add_repository(OTHER)
+    here.forge.add_repository(OTHER, private=private)
     target = (await here.ask("GET", "", repo=OTHER, by="alice")).json()["node_id"]
     await mutate(here, "transferIssue", {"issueId": node, "repositoryId": target})
+
+
+async def transfer_out_of_sight(here: Town, number: int) -> None:
+    """Move an issue to where the bot may not look."""
+    await transfer(here, number, private=True)
 
 
 def ping(issue: int, number: int) -> Remark:
@@ -103,13 +110,23 @@ async def test_a_command_on_a_pull_request_whose_comment_is_gone_is_let_go(
         assert loop.context.inbox.remarks() == {}
 
 
-async def test_a_live_convoy_whose_issue_is_deleted_keeps_no_other_waiting(
-    here: Town,
+@pytest.mark.parametrize(
+    ("goes", "how"),
+    [
+        (delete, "deleted"),
+        (transfer, "transferred"),
+        (transfer_out_of_sight, "transferred"),
+    ],
+)
+async def test_a_convoy_whose_issue_is_gone_is_cancelled_and_keeps_no_other_waiting(
+    here: Town, goes: Goes, how: str
 ) -> None:
     await convoys(here)
     async with bot_service.opened(settings(here), lambda _: None) as loop:
         await loop.tick()
-        await delete(here, 1)
+        await goes(here, 1)
+        late = loop.context.clock() + NEW_MS
+        loop.context.clock = partial(int, late)
         number = await here.post(
             "issues/2/comments", {"body": "/brat pause"}, by="alice"
         )
@@ -121,10 +138,10 @@ async def test_a_live_convoy_whose_issue_is_deleted_keeps_no_other_waiting(
         state = loop.context.mirror.state
         said = [one["body"] for one in await here.get("issues/2/comments")]
         assert any("brat[bot] is here" in body for body in said)
-        found = [item for item, _ in asides(state)]
-        assert found
-        assert all("fix-it-1" in item for item in found)
-        waits = state_document(state, loop.context.clock())["interventions"]
-        aside = [each for each in waits if each["kind"] == "set_aside"]
-        assert {each["convoy"] for each in aside} == {"fix-it-1"}, aside
-        assert all("This issue was deleted" in each["why"] for each in aside)
+        gone = state.convoys["fix-it-1"]
+        assert (gone.state, gone.why) == ("failed", f"cancelled: issue #1 was {how}")
+        assert list(asides(state)) == []
+        assert not state.intents
+        shown = state_document(state, loop.context.clock())
+        assert gone.why in str(shown)
+        assert shown["interventions"] == []

@@ -145,8 +145,10 @@ class Pull:
     number: int
     head: str
     base: str
-    state: Literal["open", "merged", "closed", "orphan"] = "open"
-    """`orphan`: closed because a person deleted its base."""
+    state: Literal["open", "merged", "closed", "orphan", "shut"] = "open"
+    """`orphan`: closed because a person deleted its base; `shut`: by a person."""
+    moved_to: str = ""
+    """What a person changed its base to; empty: nobody did."""
     merged_head: str = ""
     """What its head stood at when it was merged."""
     merged_as: str = ""
@@ -184,6 +186,12 @@ class Forge:
     """The pull requests in the forge's own queue."""
     comments: dict[int, tuple[int, str]] = field(default_factory=dict)
     labels: dict[int, set[str]] = field(default_factory=dict)
+    closed: set[int] = field(default_factory=set)
+    """The issues that people closed."""
+    gone: set[int] = field(default_factory=set)
+    """The issues that people deleted."""
+    unlabelled: set[int] = field(default_factory=set)
+    """The issues of which a person took the label off."""
     fuse: Fuse | None = None
     refused: str = ""
     """A kind of call that the forge says no to."""
@@ -401,7 +409,9 @@ class Forge:
         head, base = (self.refs.get(HEADS + name) for name in (pull.head, pull.base))
         if base is None:
             pull.state = "orphan"
-        elif head is not None and self.commits.contains(base, head):
+        elif head is None:
+            pull.state = "shut"
+        elif self.commits.contains(base, head):
             moved_base = update.ref == HEADS + pull.base
             pull.state = "merged" if moved_base else "closed"
             pull.merged_as = base if moved_base else ""

@@ -165,7 +165,7 @@ class ModelPulls(PullRequests):
             number=pull.number,
             state="open" if pull.state == "open" else "closed",
             head=payloads.Side(ref=pull.head, sha=pull.merged_head or head),
-            base=payloads.Side(ref=pull.base, sha=base),
+            base=payloads.Side(ref=pull.moved_to or pull.base, sha=base),
             merged_at=BEGINNING if merged else None,
             merge_commit_sha=pull.merged_as if merged else None,
         )
@@ -249,16 +249,35 @@ class ModelGitHub(GitHub):
     # --- issues ---------------------------------------------------------------------
 
     async def issue(self, number: int) -> payloads.Issue:
+        self._find(number)
         labels = sorted(self.forge.labels.get(number, ()))
         return payloads.Issue(
             number=number,
             title="",
-            state="open",
+            state="closed" if number in self.forge.closed else "open",
             labels=tuple(payloads.Label(name=name) for name in labels),
         )
 
+    def _find(self, number: int) -> None:
+        if number in self.forge.gone:
+            raise Refused(f"issue {number}", 410, "This issue was deleted")
+
+    async def latest_issues(self) -> dict[int, payloads.Issue]:
+        return {}
+
+    async def last_labellings(
+        self, number: int, labels: set[str]
+    ) -> dict[str, payloads.IssueEvent]:
+        if number not in self.forge.unlabelled:
+            return {}
+        by = payloads.Account(login="ann")
+        at = datetime.fromtimestamp(self.forge.now / 1000, UTC)
+        event = payloads.IssueEvent(event="unlabeled", actor=by, created_at=at)
+        return {min(labels): event}
+
     async def relabel(self, number: int, add: set[str], remove: set[str]) -> None:
         self.forge.write("label", number)
+        self._find(number)
         labels = self.forge.labels.setdefault(number, set())
         labels |= add
         labels -= remove
@@ -270,6 +289,7 @@ class ModelGitHub(GitHub):
 
     async def say(self, number: int, body: str) -> int:
         self.forge.write("comment", (number, *ids.keys_in(body)))
+        self._find(number)
         comment = self.forge.number()
         self.forge.comments[comment] = (number, body)
         self.forge.moment("after comment")

@@ -179,7 +179,7 @@ class Promises:
         part = task or convoy
         assert not convoy.held, "landed and held"
         assert not part.held, "landed and held"
-        assert not part.withdrawn, "landed and withdrawn"
+        self._nobody_said_no(convoy, part)
         if task is not None:
             self._task_landed(convoy, task, fact)
         self._landing.append(fact)
@@ -215,6 +215,15 @@ class Promises:
             known = (commits[commit].files for commit in self.green)
             assert files in known, "said to be judged, and was not"
         assert commits.contains(self.forge.refs[MAIN], fact.candidate)
+
+    def _nobody_said_no(self, convoy: Convoy, part: Convoy | Task) -> None:
+        """Check that what lands was not closed or moved by a person's hands."""
+        assert not part.withdrawn, "landed and withdrawn"
+        assert part.taken_out is None, "landed and taken out"
+        shut = {p.number for p in self.forge.pulls if p.state == "shut" or p.moved_to}
+        assert part.pull not in shut, "landed, and its pull request was closed"
+        issue = convoy.issue_is == "overruled" or convoy.issue not in self.forge.closed
+        assert issue, "landed, and its issue was closed"
 
     # --- each push ------------------------------------------------------------------
 

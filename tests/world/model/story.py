@@ -51,6 +51,7 @@ class Story(RuleBasedStateMachine):
         """Ask for a convoy, for the first issue that has no live one."""
         state = self.forge.state
         busy = {convoy.issue for convoy in state.live()}
+        busy |= self.forge.gone | self.forge.unlabelled
         issue = next(number for number in count(1) if number not in busy)
         name = convoy_name("convoy", issue, state.convoys)
         self.may(

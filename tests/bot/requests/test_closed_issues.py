@@ -1,0 +1,133 @@
+"""A person's no on an issue: closed, or its label taken off.
+
+Told by a delivery, found by a sweep, or seen only by the look before a landing.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from convoy.model import ids
+from tests.bot.requests.test_closed_pulls import (
+    APPROVED,
+    FILES,
+    approve,
+    called,
+    kept_back,
+    swept,
+)
+from tests.bot.room import NAME, Room, room
+
+BASE = ids.base_branch(NAME)
+ASKED = "Reopen the issue, or say `/brat resume`"
+
+
+async def turn(here: Room, state: str) -> None:
+    """Let a person close or reopen the issue."""
+    await here.asked("PATCH", f"issues/{here.issue}", {"state": state})
+
+
+@pytest.mark.parametrize("found_by", ["delivery", "sweep", "landing"])
+async def test_nothing_lands_of_a_closed_issue_until_it_is_reopened(
+    tmp_path: Path, found_by: str
+) -> None:
+    async with room(tmp_path, APPROVED, delivered=found_by == "delivery") as here:
+        head = await here.worked(1, FILES)
+        await turn(here, "closed")
+        if found_by == "delivery":
+            await here.until(lambda: here.convoy_state() == "paused")
+        elif found_by == "sweep":
+            await swept(here)
+        await approve(here, head)
+        await swept(here)
+
+        assert here.convoy_state() == "paused"
+        assert here.task(1).state == "needs-review"
+        assert here.tip(BASE) == here.tip("main")
+        assert called(here, ASKED) == 1
+        assert f"issue #{here.issue} was closed" in kept_back(here)
+
+        await turn(here, "open")
+        await swept(here)
+        assert here.task(1).state == "merged"
+        assert here.convoy_state() == "active"
+        assert called(here, ASKED) == 1
+
+
+async def test_a_person_lets_the_convoy_of_a_closed_issue_go_on(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, "[refinery]\nrequire_ci = false\n") as here:
+        await turn(here, "closed")
+        await swept(here)
+        assert here.convoy_state() == "paused"
+
+        await here.answer("/brat pause all")
+        await here.answer("/brat resume all")
+        assert here.convoy_state() == "paused"
+        await here.answer("/brat resume")
+        await here.worked(1, FILES)
+        await swept(here)
+
+        assert here.task(1).state == "merged"
+        assert called(here, ASKED) == 1
+        await turn(here, "open")
+        await turn(here, "closed")
+        await swept(here)
+        assert here.convoy.issue_is == "overruled"  # nobody saw it open
+
+
+async def test_reopening_resumes_only_what_the_closing_paused(tmp_path: Path) -> None:
+    async with room(tmp_path) as here:
+        await here.answer("/brat pause")
+        await turn(here, "closed")
+        await swept(here)
+        assert called(here, ASKED) == 1
+        await turn(here, "open")
+        await swept(here)
+
+        assert here.convoy_state() == "paused"
+        assert here.convoy.issue_is == "open"
+
+
+async def test_a_plan_approved_on_a_closed_issue_starts_when_a_person_says_so(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, '[mayor]\napprove = "plan"\n') as here:
+        await turn(here, "closed")
+        await swept(here)
+        await here.answer("/brat approve")
+        assert here.convoy.kept_by
+
+        assert "It goes on" in await here.answer("/brat resume")
+        assert (here.convoy_state(), here.convoy.kept_by) == ("active", "")
+
+
+async def test_taking_the_label_off_ends_the_convoy_and_says_how_to_ask_again(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, delivered=True) as here:
+        await here.until(lambda: here.labels() == {"brat:active"})
+        label = f"issues/{here.issue}/labels/brat:active"
+        await here.asked("DELETE", label, None)
+        await here.until(lambda: here.convoy_state() == "failed")
+        await swept(here)
+
+        assert here.convoy.why == "cancelled: you took the label off"
+        assert called(here, "The label `brat` asks for a new one") == 1
+        assert here.labels() == {"brat:failed"}
+        await here.person.relabel(here.issue, {"brat"}, set())
+        await swept(here)
+        assert len(here.loop.context.mirror.state.convoys) == 2
+
+
+async def test_the_issue_that_brat_closes_asks_nobody(tmp_path: Path) -> None:
+    async with room(
+        tmp_path, "[refinery]\nrequire_ci = false\n", text="- [ ] one", delivered=True
+    ) as here:
+        await here.worked(1, FILES)
+        await here.until(lambda: here.convoy_state() == "complete")
+        await swept(here)
+
+        assert called(here, ASKED) == 0
+        assert here.loop.context.observed.issues == {}

@@ -1,0 +1,56 @@
+"""A person deletes a convoy's shared branch: it pauses, and nothing is lost."""
+
+from pathlib import Path
+
+import pytest
+
+from convoy.model import ids
+from tests.bot.requests.test_closed_pulls import (
+    APPROVED,
+    FILES,
+    approve,
+    called,
+    kept_back,
+    reopen,
+    swept,
+)
+from tests.bot.room import NAME, room
+
+BASE = ids.base_branch(NAME)
+SAID = f"The branch `{BASE}` was deleted"
+
+
+@pytest.mark.parametrize("delivered", [True, False], ids=["delivery", "sweep"])
+async def test_a_convoy_without_its_branch_pauses_until_a_person_wants_it_again(
+    tmp_path: Path, *, delivered: bool
+) -> None:
+    async with room(tmp_path, APPROVED, delivered=delivered) as here:
+        first = await here.worked(1, FILES)
+        await approve(here, first)
+        assert here.task(1).state == "merged"
+        await here.worked(2, {"README.md": b"# app\n", "two.py": b"two\n"})
+        pull = here.pull(2)
+        await here.push(f":refs/heads/{BASE}")
+        if delivered:
+            await here.until(lambda: here.convoy_state() == "paused")
+        await swept(here)
+
+        assert here.convoy_state() == "paused"
+        assert f"its branch {BASE} was deleted" in kept_back(here)
+        assert here.task(2).taken_out is None
+        assert called(here, SAID) == 1
+        await here.answer("/brat resume")
+        await swept(here)
+        assert here.convoy_state() == "active"
+        assert here.tip(BASE) == here.task(1).landed
+
+        await reopen(here, pull)
+        await swept(here)
+        assert here.task(2).taken_out is None
+        await here.push(f":refs/heads/{BASE}")
+        await swept(here)
+        assert here.convoy_state() == "paused"
+        assert called(here, SAID) == 2
+        await here.push(f"{here.task(1).landed}:refs/heads/{BASE}")
+        await swept(here)
+        assert here.convoy_state() == "active"

@@ -1,0 +1,33 @@
+"""Pressing "Re-run" on a check of the bot's tries again what is blocked."""
+
+from pathlib import Path
+
+from bot.door.delivery_inbox import Rerun
+from convoy.rules.stop_task import BlockTask
+from tests.bot.room import NAME, Room, room
+
+
+async def rerun(here: Room, task: int, by: str = "you", delivery: str = "d") -> str:
+    """Let a person press "Re-run", delivered twice; return what the bot says."""
+    before = len(here.spoken())
+    for _ in range(2):
+        here.loop.context.inbox.put(delivery, Rerun(convoy=NAME, task=task, by=by))
+        await here.loop.tick()
+    return "\n".join(here.spoken()[before:])
+
+
+async def test_who_may_write_tries_again_what_is_blocked(tmp_path: Path) -> None:
+    async with room(tmp_path) as here:
+        await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
+        here.forge.add_user("mallory")
+
+        said = await rerun(here, 1, by="mallory", delivery="first")
+        assert said.count("`retry` takes write access") == 1
+        assert here.task(1).state == "blocked"
+        said = await rerun(here, 1, delivery="second")
+        assert said.count("Task 1 is queued again") == 1
+        assert here.task(1).state == "queued"
+        assert "not blocked" in await rerun(here, 1, delivery="third")
+
+        await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
+        assert "Task 2 is queued again" in await rerun(here, 0, delivery="fourth")
