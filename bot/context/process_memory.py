@@ -7,6 +7,7 @@ from bot.context.answer_budget import AnswerBudget
 from bot.context.item_failures import Failures
 from bot.context.overlapping_looks import Looks
 from bot.context.recent_comments import RecentComments
+from convoy.views.unread_issues import LabelledIssue
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class ProcessMemory:
     """By issue found lately, when it was last assigned to the bot, as it was seen."""
     acknowledged: RecentComments = field(default_factory=RecentComments)
     """The comments to which this process has reacted with eyes."""
+    unread: dict[int, LabelledIssue] = field(default_factory=dict)
+    """The issues that asked for a convoy at the last look, by number."""
     labelled: dict[str, int] = field(default_factory=dict)
     """By key in `shown`, when labels were last set, unix ms."""
     failures: Failures = field(default_factory=Failures)

@@ -17,6 +17,7 @@ from bot.requests import (
     deleted_comments,
     missed_comments,
     missed_issues,
+    missed_labels,
     obeyed_labels,
     rerequested_checks,
     submitted_reviews,
@@ -66,7 +67,7 @@ async def _asked(
         return context.inbox.requests()
     look = partial(missed_issues.issues, context, state)
     await tried(context, look_item("mentions"), look)
-    missed = partial(mayor.missed, context)
+    missed = partial(missed_labels.missed, context)
     found = await tried(context, look_item("issues"), missed) or {}
     return context.inbox.requests() | found
 

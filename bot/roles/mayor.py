@@ -1,12 +1,10 @@
 """The mayor: accepts requests, plans convoys, creates their branches."""
 
 import asyncio
-from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
-from bot.context.alone import tried
 from bot.context.answer_allowance import allowance
 from bot.context.bot_context import BotContext
 from bot.context.configuration import configuration
@@ -18,14 +16,13 @@ from bot.messages import start_refusals
 from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
 from bot.roles import model_key_check
-from bot.roles.admission import admitted, edited_since
+from bot.roles.admission import admitted
 from bot.roles.chosen_pattern import chosen, compiled_for, plan_by_pattern
 from bot.settings.quota import refusal
 from convoy.config import ConfigError
 from convoy.events.convoy_request import RequestConvoy
 from convoy.model import ids
 from convoy.model.records import Settings
-from convoy.model.set_aside import issue_item
 from convoy.model.state import Convoy, State
 from convoy.owed.actions import CreateBase, MakePlan
 from convoy.patterns import PatternError
@@ -44,36 +41,6 @@ from grite.errors import Unavailable
 LIST: Final = "task list"
 
 
-async def missed(context: BotContext) -> dict[str, Request]:
-    """Return the labelled issues of which no delivery reached the bot, by an id."""
-    known = {request.issue for request in context.inbox.requests().values()}
-    found = {}
-    for issue in await context.github.issues_labelled(context.settings.label):
-        if issue.number in known or _busy(context.mirror.state, issue.number):
-            continue
-        request = await tried(
-            context, issue_item(issue.number), partial(_found, context, issue)
-        )
-        if request is not None:
-            found[f"sweep-{issue.number}"] = request
-    return found
-
-
-async def _found(context: BotContext, issue: Issue) -> Request | None:
-    """Return the request of a labelled issue of which no delivery reached the bot."""
-    labelling = await context.github.labelling(issue.number, context.settings.label)
-    if labelling is None or labelling.actor is None:
-        return None
-    return Request(
-        issue=issue.number,
-        title=issue.title,
-        text=issue.body or "",
-        by=labelling.actor.login,
-        bot=labelling.actor.id if labelling.actor.type == "Bot" else 0,
-        edited=await edited_since(context, issue, labelling.created_at),
-    )
-
-
 async def accept(context: BotContext, draft: Draft, request: Request) -> None:
     """Turn an issue into a convoy, or say why not. Safe to call twice.
 
@@ -81,7 +48,7 @@ async def accept(context: BotContext, draft: Draft, request: Request) -> None:
     for nothing after the convoy has ended. A mention or assignment starts only an
     issue's first convoy.
     """
-    if _busy(draft.state, request.issue) or not _heeded(context, draft, request):
+    if busy(draft.state, request.issue) or not _heeded(context, draft, request):
         return
     issue = await context.github.issue(request.issue)
     if NO in issue.label_names:
@@ -190,7 +157,8 @@ def heeds_mentions(context: BotContext) -> bool:
         return False
 
 
-def _busy(state: State, issue: int) -> bool:
+def busy(state: State, issue: int) -> bool:
+    """Whether a convoy that has not ended belongs to an issue."""
     return any(convoy.issue == issue for convoy in state.live())
 
 
@@ -224,6 +192,7 @@ async def _deny(context: BotContext, request: Request, why: str) -> None:
     if request.trigger == "label":
         label = context.settings.label
         await context.github.relabel(request.issue, set(), {label})
+        context.memory.unread.pop(request.issue, None)
 
 
 async def _say_why(context: BotContext, request: Request, key: str, why: str) -> None:

@@ -39,6 +39,7 @@ from convoy.log.following import Reading
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.views.interventions import Intervention, standing_still, unusable
+from convoy.views.unread_issues import unread
 from grite.errors import BratError, Unavailable
 
 BASE: Final = "/{owner}/{repository}"
@@ -204,7 +205,7 @@ def _source(one: Served) -> DashboardSource:
         read=read,
         log=lines.last,
         clock=wall_clock,
-        here=lambda: (*_standing_still(one), *_misconfigured(one)),
+        here=lambda: (*_standing_still(one), *_misconfigured(one), *_unread(one)),
         output=printed,
         web=f"{settings.git_url}/{settings.repository}",
         carry_out=carry_out,
@@ -226,6 +227,14 @@ def _misconfigured(one: Served) -> tuple[Intervention, ...]:
     except (BratError, KeyError):  # no loop, no default branch: reported elsewhere
         return ()
     return ()
+
+
+def _unread(one: Served) -> tuple[Intervention, ...]:
+    """Return the labelled issues that had no convoy at the loop's last look."""
+    if one.loop is None:
+        return ()
+    context = one.loop.context
+    return tuple(unread([*context.memory.unread.values()], context.mirror.state))
 
 
 def _loop(one: Served) -> Loop:

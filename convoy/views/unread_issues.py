@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
+from convoy.model.asides import set_aside
+from convoy.model.set_aside import another_try, delivery_item, issue_item
 from convoy.model.state import State
 from convoy.views.interventions import Intervention
 
@@ -34,14 +36,17 @@ def unread(
             yield Intervention(
                 kind="unread_issue",
                 issue=issue.number,
-                why=why + _reason(issue, commands),
+                why=why + _reason(issue, state, commands),
                 commands=() if issue.never else commands,
             )
 
 
-def _reason(issue: LabelledIssue, commands: tuple[str, ...]) -> str:
+def _reason(issue: LabelledIssue, state: State, commands: tuple[str, ...]) -> str:
     if issue.never:
         return f"its label {issue.never} keeps brat away from it"
+    items = issue_item(issue.number), delivery_item(f"sweep-{issue.number}")
+    for aside in filter(None, (set_aside(state, item) for item in items)):
+        return another_try(aside)
     if commands:
         return "no mayor has run since it was labelled"
     return "the loop takes it up at its next look"

@@ -1,0 +1,40 @@
+"""Labelled issues that no convoy works on: what each is said to wait for."""
+
+from convoy.events.set_asides import SetItemAside
+from convoy.model.set_aside import issue_item
+from convoy.views.unread_issues import LabelledIssue, unread
+from tests.world.rules import Rules, spec
+
+UP = ("brat up",)
+
+
+def test_an_issue_waits_until_a_convoy_works_on_it() -> None:
+    rules = Rules().planned(spec(1))
+    at_work = LabelledIssue(number=rules.convoy.issue, title="Fix it")
+    new = LabelledIssue(number=90, title="Spell words")
+
+    (found,) = unread((at_work, new), rules.state, UP)
+
+    assert (found.kind, found.issue, found.commands) == ("unread_issue", 90, UP)
+    assert found.why == (
+        "issue #90 'Spell words' waits to be read: no mayor has run since it was "
+        "labelled"
+    )
+
+
+def test_it_is_said_why_a_running_loop_does_not_take_one_up() -> None:
+    rules = Rules().planned(spec(1))
+    rules.do(SetItemAside(item=issue_item(91), why="the forge says no"))
+    issues = (
+        LabelledIssue(number=90, title="Soon"),
+        LabelledIssue(number=91, title="Refused"),
+        LabelledIssue(number=92, title="Never", never="brat:no"),
+    )
+
+    told = [each.why.partition("read: ")[2] for each in unread(issues, rules.state)]
+
+    assert told == [
+        "the loop takes it up at its next look",
+        "another try: the forge says no",
+        "its label brat:no keeps brat away from it",
+    ]
