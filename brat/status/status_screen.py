@@ -18,6 +18,7 @@ from convoy.text.counts_and_times import clock
 from convoy.text.plaintext import clean
 from convoy.views.elapsed import saved_s
 from convoy.views.interventions import Intervention, interventions
+from convoy.views.landing_words import landing_document
 from convoy.views.plan_order import collisions
 from convoy.views.reasons import waits_for
 
@@ -65,6 +66,9 @@ def _parts(
         yield convoy_table(convoy, leases)
         if convoy.why:
             yield Text(f"  {one_line(convoy.why)}")
+        landing = landing_document(convoy)
+        if landing and landing["way"] != "push" and not convoy.ended:
+            yield Text(f"  {one_line(landing['said'])}")
         for told in collisions(convoy):
             yield Text(f"  may collide: {one_line(told)}")
         if sums := _sums(convoy):

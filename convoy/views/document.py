@@ -15,6 +15,7 @@ from convoy.readiness.attempt_start import valid_leases
 from convoy.readiness.landing import waiting_to_merge
 from convoy.views.elapsed import saved_s, worked_s
 from convoy.views.interventions import Intervention, interventions
+from convoy.views.landing_words import landing_document
 from convoy.views.plan_order import because, risky
 from convoy.views.reasons import reasons, waits_for
 
@@ -67,6 +68,7 @@ def convoy_document(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> dict[str,
         "state": convoy.state,
         "why": convoy.why,
         "pull_request": convoy.pull,
+        "landing": landing_document(convoy),
         "landed_commit": convoy.landed,
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),

@@ -1,5 +1,6 @@
 """What people are told of the way a convoy lands: one sentence each. Pure."""
 
+from convoy.model.state import Convoy
 from convoy.model.target_rules import Landing
 from convoy.readiness.landing_way import wanted
 
@@ -14,6 +15,16 @@ def way_of_landing(landing: Landing, target: str) -> str:
     }[landing.way]
     after = ", ".join(wanted(landing))
     return f"{said}, after {after}." if after else f"{said}."
+
+
+def landing_document(convoy: Convoy) -> dict[str, str] | None:
+    """Return what `--json` says of a convoy's landing; None: it is not known yet."""
+    landing = convoy.landing
+    if landing is None:
+        return None
+    told = (way_of_landing(landing, convoy.target), unread(landing))
+    said = " ".join(filter(None, told))
+    return {"way": landing.way, "said": said, "waits_for": convoy.landing_waits}
 
 
 def unread(landing: Landing) -> str:
