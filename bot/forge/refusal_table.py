@@ -104,6 +104,14 @@ ROWS: Final = (
         pushes=False,
     ),
     RefusalRow(
+        "checks-awaited",  # and nothing else stands against it
+        r"^(?!.*(?:\bmust\b|\bcannot\b|review|failing)).*required status check",
+        "the checks that the branch requires",
+        "Wait until they have reported; if they never do, let CI run on pushes to "
+        "brat/queue/**.",
+        passing=True,
+    ),
+    RefusalRow(
         "rule-violation",
         r"GH013|repository rule violation|repository rule",
         "a ruleset of the repository",

@@ -16,6 +16,7 @@ from convoy.readiness.observed import Mergeable
 LEARNT: Final[dict[str, TargetRules]] = {
     "protected-branch": TargetRules(pull_request=True),
     "rule-violation": TargetRules(pull_request=True),
+    "checks-awaited": TargetRules(pull_request=True),  # on which they may report
     "pull-request-wanted": TargetRules(pull_request=True),
     "queue-wanted": TargetRules(queue=True),
     "signature-wanted": TargetRules(signed=True),

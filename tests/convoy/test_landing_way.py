@@ -42,8 +42,9 @@ def test_rules_are_passed_by_only_where_forge_and_configuration_let_it() -> None
     assert landing_by(must, bypass=True).way == "queue"
 
 
-def test_a_refusal_tells_a_rule_that_no_list_showed() -> None:
-    refused = SetAside(why="no", rule="protected-branch", at=1)
+@pytest.mark.parametrize("rule", ["protected-branch", "checks-awaited"])
+def test_a_refusal_tells_a_rule_that_no_list_showed(rule: str) -> None:
+    refused = SetAside(why="no", rule=rule, at=1)
 
     learnt = learnt_of(Landing(), refused)
 

@@ -49,6 +49,12 @@ TROUBLE: Final = (
 
 OF_PUSHES: Final = (
     Sentence(
+        "checks-awaited",
+        "https://github.com/MaaAssistantArknights/MaaAssistantArknights/issues/9872",
+        "GH013: Repository rule violations found for refs/heads/dev. - 2 of 2 required "
+        "status checks are expected. (push declined due to repository rule violations)",
+    ),
+    Sentence(
         "rule-violation",
         "https://github.com/henne49/dbus-opendtu/issues/235",
         "GH013: Repository rule violations found for refs/heads/main. - Changes must "

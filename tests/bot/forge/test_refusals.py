@@ -8,7 +8,11 @@ from bot.forge.refusals import Refusal, of_push, of_rest
 from bot.forge.rest import Refused
 from tests.bot.forge.refusal_sentences import BRANCH, OF_PUSHES, OF_REQUESTS, Sentence
 
-PASSING = {"not-mergeable", "limited", "server-trouble", "unauthorized", "conflict"}
+PROTECTED = "protected-branch"
+PASSING = {
+    *("checks-awaited", "not-mergeable", "limited", "server-trouble", "unauthorized"),
+    "conflict",
+}
 
 
 @pytest.mark.parametrize("sentence", [*OF_PUSHES, *OF_REQUESTS], ids=str)
@@ -62,6 +66,25 @@ def test_a_refused_push_says_which_branch_and_what_the_server_said() -> None:
         "the forge refused the push of refs/grite/wal: nothing"
     )
     assert of_push("no", "").why == "the forge refused the push: no"
+
+
+@pytest.mark.parametrize(
+    ("said", "rule"),
+    [
+        ('Required status check "Build" is in progress.', "checks-awaited"),
+        ("2 of 3 required status checks are expected.", "checks-awaited"),
+        ('Required status check "Build" is failing.', PROTECTED),
+        ("Commits must be signed. Required status check b is expected.", PROTECTED),
+    ],
+)
+def test_a_push_waits_for_checks_that_have_not_ended(said: str, rule: str) -> None:
+    refusal = of_push(
+        f"GH006: Protected branch update failed for refs/heads/main. {said} "
+        "(protected branch hook declined)",
+        "refs/heads/main",
+    )
+
+    assert (refusal.rule, refusal.passing) == (rule, rule == "checks-awaited")
 
 
 def test_a_hooks_words_are_not_taken_for_a_pull_requests_state() -> None:
