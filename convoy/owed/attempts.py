@@ -150,10 +150,15 @@ def taken_up(state: State, observed: Observed, now: int) -> Iterator[TakeUp]:
 
 
 def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:
-    """Yield the tasks set aside whose time has come, and their convoys' as well."""
-    for convoy in state.live():
+    """Yield the tasks set aside whose time has come, and their convoys' as well.
+
+    Of a convoy that has ended, only what a session still holds.
+    """
+    for convoy in state.convoys.values():
         if may_try(state, convoy_item(convoy.name), now):
             for task in convoy.tasks:
+                if convoy.ended and task.attempt is None:
+                    continue
                 if task.waits_aside and may_try(state, _item(convoy, task), now):
                     yield convoy, task
 

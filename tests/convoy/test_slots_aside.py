@@ -1,23 +1,28 @@
 """A task that is set aside gives its slot to others, and never overshoots with it."""
 
-from convoy.events.set_asides import SetItemAside
+from convoy.events.set_asides import SetItemAside, TakeItemUp
 from convoy.model.set_aside import MINUTE_MS, task_item
-from convoy.owed.actions import Begin, TakeUp
+from convoy.owed.actions import Action, Begin, Collect, TakeUp
 from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
 from convoy.readiness.observed import Observed, Run
 from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import FailConvoy
 from tests.world.rules import NAME, Rules, sha, spec
 
 REFS = {f"refs/heads/convoy/{NAME}/base": sha("0")}
 FIRST = task_item(NAME, 1)
 
 
+def due(rules: Rules, *runs: Run) -> tuple[Action, ...]:
+    """Return all that is owed."""
+    observed = Observed(refs=REFS, runs={run.id: run for run in runs})
+    return owed_actions(rules.state, observed, Patience(), rules.now)
+
+
 def owed(rules: Rules, *runs: Run) -> list[object]:
     """Return the starts and tries that are owed."""
-    observed = Observed(refs=REFS, runs={run.id: run for run in runs})
-    actions = owed_actions(rules.state, observed, Patience(), rules.now)
-    return [action for action in actions if isinstance(action, Begin | TakeUp)]
+    return [each for each in due(rules, *runs) if isinstance(each, Begin | TakeUp)]
 
 
 def never_begun() -> Rules:
@@ -54,3 +59,16 @@ def test_a_session_that_runs_keeps_its_slot_while_its_task_is_aside() -> None:
 
     assert owed(rules, Run(id=101, completed=False)) == []
     assert owed(rules, Run(id=101, completed=True)) == [Begin(NAME, 2, sha("0"))]
+
+
+def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
+    rules = Rules().planned(spec(1), max_sessions=1).started(1)
+    rules.do(
+        SetItemAside(item=FIRST, why="the forge says no"),
+        FailConvoy(convoy=NAME, why="cancelled by ann", by="ann"),
+    )
+    rules.now += MINUTE_MS
+
+    assert owed(rules, Run(id=101, completed=True)) == [TakeUp(FIRST)]
+    rules.do(TakeItemUp(item=FIRST))
+    assert Collect(NAME, 1, 101) in due(rules, Run(id=101, completed=True))
