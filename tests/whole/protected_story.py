@@ -40,6 +40,7 @@ CONFIG = """\
 type = "shell"
 args = ["sh", "-c", "echo done > done.txt"]
 """
+PASSES_BY = "[refinery]\nbypass = true\n"
 SLUG = "helper"
 STORY_S = 120.0
 
@@ -122,7 +123,7 @@ async def protected(
     folder: Path, profile: ProtectionProfile, at_start: AtStart | None = None
 ) -> AsyncIterator[tuple[Protected, str]]:
     """Serve a repository with a convoy and its bot; give what the doctor says, too."""
-    known = set_up(folder, CONFIG)
+    known = set_up(folder, CONFIG + PASSES_BY * profile.passes_by)
     key = folder / "app.pem"
     key.write_text(pair()[0])
     with Forge(folder / FORGE_FOLDER) as forge:
@@ -135,7 +136,7 @@ async def protected(
         )
         app = Apps(forge).add(new)
         Apps(forge).install(SLUG, known.repository)
-        profile.put(forge, known.repository)
+        profile.put(forge, known.repository, app.id)
         here = Protected(known, forge, at_start)
         async with serving(forge, extend=here.extension) as here.url:
             settings = local_mode.bot_settings(folder, known, here.url).model_copy(

@@ -35,7 +35,9 @@ async def test_a_convoy_lands_in_the_way_that_it_said(
         await here.shows(here.is_over)
         _landed_as_said(here, profile)
 
-    assert f"how a convoy lands: {profile.way}" in doctor
+    told = "[refinery] bypass = true lets it" if profile.passes_by else profile.way
+    lands = next(one for one in doctor.splitlines() if "how a convoy lands" in one)
+    assert told in lands
     assert any(profile.way in one for one in here.said_first), here.said_first
 
 

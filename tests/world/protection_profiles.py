@@ -16,7 +16,7 @@ from tests.world.forge_rules import (
 
 BY_PUSH: Final = "It lands by a push that moves main to the commit CI judged."
 BY_A_PERSON: Final = "The rules of main let only a person merge its pull request."
-OWNERS_ROLE: Final = 5
+_OWNERS: Final = {"actor_type": "RepositoryRole", "actor_id": 5}
 """GitHub's number of the role `admin`."""
 
 
@@ -30,7 +30,8 @@ class ProtectionProfile:
     own: Json = None
     """The branch's own protection."""
     way: str
-    """What the convoy's comment and `brat doctor --github` say."""
+    """What the convoy's comment says, and `brat doctor --github`, which does not know
+    what is configured."""
     landed_by: str = "helper[bot]"
     """Who the forge says has merged the convoy's pull request."""
     parents: int
@@ -39,29 +40,32 @@ class ProtectionProfile:
     """What is said while a person has to do something; empty: nobody has to."""
     answer: tuple[str, str, Json] | None = None
     """What that person sends: method, path below the pull request, body."""
+    passes_by: bool = False
+    """Whether the bot may pass the rules by, and is configured to."""
 
     @property
     def moves(self) -> bool:
         """Whether what lands must stand on the newest main."""
         return self.name in {"strict", "linear history", "merge queue"}
 
-    def put(self, forge: Forge, repository: str) -> None:
-        """Protect a repository's main in a forge that is not served."""
+    def put(self, forge: Forge, repository: str, app: int) -> None:
+        """Protect a repository's main in a forge that is not served.
+
+        Args:
+            forge: the forge.
+            repository: its full name.
+            app: the id of the bot's App.
+        """
+        actors = []
+        if self.passes_by:
+            actors = [{"actor_type": "Integration", "actor_id": app}]
+        elif self.answer is not None and self.answer[0] == "PUT":
+            mode = "pull_request"  # the owner merges what nobody else may
+            actors = [_OWNERS | {"bypass_mode": mode}]
         if self.rules:
-            put_ruleset(forge, *self.rules, repo=repository, **self._bypass())
+            put_ruleset(forge, *self.rules, repo=repository, bypass_actors=actors)
         if self.own is not None:
             put_protection(forge, repo=repository, **self.own)
-
-    def _bypass(self) -> dict[str, Json]:
-        """Return the owner's right to merge what nobody else may."""
-        if self.answer is None or self.answer[0] != "PUT":
-            return {}
-        actor = {
-            "actor_type": "RepositoryRole",
-            "actor_id": OWNERS_ROLE,
-            "bypass_mode": "pull_request",
-        }
-        return {"bypass_actors": [actor]}
 
 
 def _merged(method: str) -> str:
@@ -121,6 +125,13 @@ PROFILES: Final = (
         parents=2,
         waits_for="1 approving review, the check ci",
         answer=("POST", "reviews", {"event": "APPROVE"}),
+    ),
+    ProtectionProfile(
+        name="passed by",
+        rules=(pull_request(1), checks("ci", strict=True)),
+        way=BY_PUSH,
+        parents=1,
+        passes_by=True,
     ),
     ProtectionProfile(
         name="nobody may push",
