@@ -25,7 +25,7 @@ from convoy.text.duration import seconds
 from convoy.views.document import convoy_document
 
 _PLAN_ONLY: Final = "/brat start plan-only"
-_FOUND: Final = "issue #{issue} asks for the same and has no convoy yet: it goes on"
+_FOUND: Final = "issue #{issue} asks for the same and is open: it goes on"
 TIMEOUT: Final = "2h"
 """How long a whole run may take when no timeout is given."""
 

@@ -37,27 +37,29 @@ async def asked(here: Local, text: str, comment: str) -> Asked:
     title = shortened(first.removeprefix("- [ ] "), TITLE_CHARS)
     label = here.loop.context.settings.label
     labels = () if comment else (label,)
-    taken = {convoy.issue for convoy in here.reader().read().convoys.values()}
+    state = here.reader().read()
+    over = {convoy.issue for convoy in state.convoys.values() if convoy.ended}
+    live = {convoy.issue for convoy in state.live()}
     async with local_mode.person(here.url, here.known) as github:
-        found = await _open(github, here.known.person, (title, text), taken)
+        found = await _open(github, here.known.person, (title, text), over - live)
         if found is None:
-            asked = Asked(await github.open_issue(title, text, labels), opened=True)
+            number = await github.open_issue(title, text, labels)
         else:
-            asked = Asked(found.number, opened=False)
-            if not comment and label not in found.label_names:
-                await github.relabel(found.number, {label}, set())
-        if comment:
-            await github.say(asked.issue, comment)
+            number = found.number
+            if labels and number not in live and label not in found.label_names:
+                await github.relabel(number, {label}, set())
+        if comment and number not in live:
+            await github.say(number, comment)
     here.loop.wake.all()
-    return asked
+    return Asked(number, opened=found is None)
 
 
 async def _open(
-    github: GitHub, person: str, words: tuple[str, str], taken: Collection[int]
+    github: GitHub, person: str, words: tuple[str, str], over: Collection[int]
 ) -> Issue | None:
-    """Return the person's open issue with these words and without a convoy."""
+    """Return the person's open issue with these words, but for those that are over."""
     for issue in await github.issues_by(person):
         same = (issue.title, issue.body or "") == words
-        if same and issue.number not in taken:
+        if same and issue.number not in over:
             return issue
     return None

@@ -93,4 +93,9 @@ def test_3_when_the_time_is_over_and_nothing_runs_on(tmp_path: Path) -> None:
     assert said.status == 3
     assert any(line.startswith("not done after 3 s") for line in said.lines)
     assert time.monotonic() - begun < 25
+    again = terminal.type(f"{HEADLESS} --timeout 3s")
+    assert again.status == 3
+    assert "issue #1 asks for the same and is open: it goes on" in again.lines
+    assert terminal.done("brat convoy list").count("#1") == 1
+    assert "#2" not in terminal.done("brat convoy list")
     assert left_running(tmp_path) == []

@@ -71,7 +71,7 @@ def test_the_same_words_find_the_issue_that_a_killed_start_left(
     again = terminal.type(f"brat mayor start --headless --task '{ASKED[-1]}'")
 
     assert again.status == 0, again.err
-    assert "issue #1 asks for the same and has no convoy yet: it goes on" in again.lines
+    assert "issue #1 asks for the same and is open: it goes on" in again.lines
     assert "opened" not in again.err
     assert convoys(terminal) == [(1, "complete")]
     assert waiting(terminal) == []
