@@ -20,7 +20,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test test-all engines engines-install deep mutants check fmt lint types layers dead house bench docs image lock clean
+.PHONY: help demo test test-all first-five-minutes engines engines-install deep mutants check fmt lint types layers dead house bench docs image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -37,6 +37,9 @@ test-all: $(VENV)/.dev ## all tests; STRICT=1 forbids skips
 ifeq ($(STRICT),1)
 test-all: engines-install
 endif
+
+first-five-minutes: $(VENV)/.dev ## what new users type first, and what they see
+	@$(BIN)/python -m tests.whole.first_five_minutes
 
 engines-install: $(VENV)/.dev ## the pinned agent CLIs, into .engines/
 	@$(BIN)/python -m tests.engines.install $(ENGINES_ARGS)

@@ -17,6 +17,7 @@ from brat.repository.log_reader import Reader, verify
 from brat.terminal.console import say
 from convoy.config import ConfigError
 from convoy.model.state import State
+from convoy.text.counts_and_times import counted
 from convoy.views.interventions import interventions
 from grite import git
 from grite.errors import BratError, Corrupt
@@ -155,9 +156,9 @@ def _log(bare: Path) -> Iterator[Finding]:
     except Corrupt as error:
         yield Finding("fault", str(error))
         return
-    head = state.moment.commit[:10] or "empty"
-    convoys = len(state.convoys)
-    yield Finding("ok", f"the log reads up to {head}, {convoys} convoys")
+    head, convoys = state.moment.commit[:10], counted(len(state.convoys), "convoy")
+    said = f"reads up to {head}, {convoys}" if head else "is still empty"
+    yield Finding("ok", f"the log {said}")
     for fault in reader.faults:
         yield Finding("fault", f"the log: {fault}; all else was read")
     for wrong in (*reader.notices, *verify(bare)):

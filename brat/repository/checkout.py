@@ -76,7 +76,8 @@ def find(path: Path) -> Checkout:
         repo = gitpython.Repo(path, search_parent_directories=True)
     except (gitpython.InvalidGitRepositoryError, gitpython.NoSuchPathError) as error:
         raise BratError(
-            f"{path} is not in a git repository: run `git init` there, or give --repo"
+            f"{path.resolve()} is not in a git repository: run `git init` there, or "
+            "name one with --repo"
         ) from error
     with repo:
         if repo.working_tree_dir is None:
@@ -84,7 +85,8 @@ def find(path: Path) -> Checkout:
         top = Path(repo.working_tree_dir)
         if not repo.head.is_valid():
             raise BratError(
-                f"{top} has no commit yet: make a first one, then try again"
+                f"{top} has no commit yet, and agents start from commits: make the "
+                "first one, such as with `git commit --allow-empty -m Begin`"
             )
         if repo.head.is_detached:
             raise BratError(

@@ -23,7 +23,7 @@ def log_repository(path: Path) -> Path:
     """
     found = pygit2.discover_repository(str(path))
     if found is None:
-        raise BratError(f"{path} is not in a git repository: give --repo")
+        raise BratError(f"{path.resolve()} is not in a git repository: give --repo")
     repository = pygit2.Repository(found)
     if WAL_REF in repository.references:
         return Path(repository.path)
@@ -36,7 +36,7 @@ def log_repository(path: Path) -> Path:
     known = registrations.known(folder)
     if known is None:
         raise BratError(
-            f"{path} holds no log: `brat init` begins one here, and in a clone of a "
-            f"repository that has one, bring it with: {FETCH}"
+            f"{path.resolve()} holds no log: `brat init` begins one here, and in a "
+            f"clone of a repository that has one, bring it with: {FETCH}"
         )
     return registrations.bare_path(folder, known)

@@ -1,0 +1,38 @@
+"""A new user's first five minutes: each step works, or says what to do about it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.whole.first_five_minutes import SESSIONS, START, Session
+from tests.world.terminal import left_running
+
+pytestmark = pytest.mark.timeout(300)
+NO_CI = "no CI command was found, so nothing could land: set [ci] command in "
+REFUSED = {
+    "an empty folder": [
+        ("brat init", "is not in a git repository: run `git init` there, or name one"),
+        ("brat init", "first one, such as with `git commit --allow-empty -m Begin`"),
+        (START, "there is no program claude: run `npm install -g "),
+        (START, NO_CI),
+    ],
+    "a clone": [],
+    "no tests": [(START, NO_CI)],
+}
+"""What is refused on the way, and what is said to do about it."""
+
+
+@pytest.mark.parametrize("name", SESSIONS)
+def test_every_session_ends_with_landed_work(tmp_path: Path, name: str) -> None:
+    here: Session = SESSIONS[name](tmp_path)
+
+    refused = [step for step in here.steps if step.said.status != 0]
+    told = [(step.line, line) for step in refused for line in step.said.lines]
+    assert len(told) == len(REFUSED[name])
+    for (line, said), (typed, sentence) in zip(told, REFUSED[name], strict=True):
+        assert line == typed
+        assert sentence in said
+    shown = "\n".join(step.said.err + step.said.out for step in here.steps)
+    assert "Traceback" not in shown
+    assert (here.terminal.cwd / "hello.txt").read_text() == "hello\n"
+    assert left_running(tmp_path) == []
