@@ -7,6 +7,7 @@ from tests.world.forge_rules import (
     checks,
     pull_request,
     put_hook,
+    put_protection,
     put_ruleset,
     ruleset,
 )
@@ -41,6 +42,27 @@ def test_a_bot_that_may_bypass_the_rules_lands(tmp_path: Path) -> None:
     assert done.status == 0, done.err
     tip = terminal.done(f"git -C {bare_of(terminal)} log -1 --format=%an%n%s main")
     assert "Count words" not in tip
+
+
+def test_a_protection_that_no_list_shows_is_learnt_from_the_first_refusal(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal.done("brat init")
+    known = registered(terminal)
+    with at_rest(terminal) as forge:
+        reviews = {"required_approving_review_count": 0}
+        wanted = {"required_pull_request_reviews": reviews}
+        put_protection(forge, branch=known.branch, repo=known.repository, **wanted)
+
+    done = terminal.type(START)
+
+    assert done.status == 0, done.err
+    tip = terminal.done(f"git -C {bare_of(terminal)} log -1 --format=%s")
+    assert tip == "Merge convoy spell-words-1: Spell words"
+    log = terminal.done("brat log show")
+    assert "GH006" in log
+    assert "The convoy will land by the forge's merge." in log
 
 
 def test_rules_are_set_while_the_forge_is_served(tmp_path: Path) -> None:
