@@ -2,6 +2,7 @@
 
 import ssl
 from typing import Final
+from urllib.parse import urlsplit
 
 import httpx
 
@@ -9,6 +10,7 @@ from grite import outbound
 
 NO_TLS: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """For connections without TLS: it trusts nobody, and loads nothing."""
+_UNTRUSTED: Final = "CERTIFICATE_VERIFY_FAILED"
 LIMITS: Final = httpx.Limits(max_connections=16)
 
 
@@ -48,11 +50,25 @@ class _Ways(httpx.AsyncBaseTransport):
             self._known[taken] = httpx.AsyncHTTPTransport(
                 verify=_context(way, url), proxy=_proxy(taken[0], way), limits=LIMITS
             )
-        return await self._known[taken].handle_async_request(request)
+        try:
+            return await self._known[taken].handle_async_request(request)
+        except (httpx.ConnectError, httpx.ProxyError) as error:
+            raise type(error)(_why(error, taken[0])) from error
 
     async def aclose(self) -> None:
         for each in self._known.values():
             await each.aclose()
+
+
+def _why(error: httpx.TransportError, proxy: str) -> str:
+    """Return why there is no connection, with what a person may not think of."""
+    said = str(error)
+    if _UNTRUSTED in said:
+        said += ": install its authority on this machine, or name it in SSL_CERT_FILE"
+    if proxy:
+        above = urlsplit(proxy)
+        said += f" (through the proxy {above.hostname}:{above.port or above.scheme})"
+    return said
 
 
 def _context(way: outbound.Outbound, url: str) -> ssl.SSLContext:

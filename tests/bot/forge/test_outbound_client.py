@@ -99,7 +99,7 @@ async def test_without_the_authority_nobody_is_believed(
     monkeypatch.delenv("SSL_CERT_FILE")
 
     async with client(10) as http:
-        with pytest.raises(httpx.ConnectError, match="certificate verify failed"):
+        with pytest.raises(httpx.ConnectError, match="or name it in SSL_CERT_FILE"):
             await http.get(URL)
     with pytest.raises(OSError, match="certificate verify failed"):
         await asyncio.to_thread(connect, URL)
@@ -121,3 +121,16 @@ async def test_settings_that_lead_nowhere_are_said(
         connect(URL)
 
     assert proxy.heads == []
+
+
+async def test_a_proxy_that_is_not_there_or_says_no_is_named(
+    proxy: ConnectProxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with client(10) as http:
+        with pytest.raises(httpx.ProxyError, match=rf"127.0.0.1:{proxy.port}\)$"):
+            await http.get("https://elsewhere.example.test")
+        monkeypatch.setenv("HTTPS_PROXY", "http://me:made-up-pass@127.0.0.1:1")
+        with pytest.raises(httpx.ConnectError) as refused:
+            await http.get(URL)
+
+    assert str(refused.value).endswith("(through the proxy 127.0.0.1:1)")
