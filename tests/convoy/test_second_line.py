@@ -9,11 +9,13 @@ from msgspec.structs import replace
 from convoy.events.candidates import MergeLanded
 from convoy.events.command import Refusal
 from convoy.events.convoy_request import RequestConvoy
+from convoy.events.deleted_base import NoteDeletedBase
 from convoy.events.forge_actions import ActionDone, Answer, NoteDone
 from convoy.events.leases import TakeLease
+from convoy.events.pausing import ResumeConvoy
 from convoy.events.task_queue import TaskQueued
 from convoy.model.state import Convoy, State, Task, TaskState
-from convoy.owed.actions import Begin, BuildConvoy, CreateBase, Expire
+from convoy.owed.actions import Begin, BuildConvoy, CreateBase, Expire, HearBase
 from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
 from convoy.readiness.attempt_start import startable
@@ -270,7 +272,11 @@ def test_a_branch_that_was_deleted_comes_back_with_all_that_landed() -> None:
     rules.landed(2, sha("a")).landed(1, sha("b"))
 
     owed = owed_actions(rules.state, Observed(), Patience(), rules.now)
+    assert HearBase(NAME, there=False) in owed
+    assert not any(isinstance(action, CreateBase) for action in owed)
 
+    rules.do(NoteDeletedBase(convoy=NAME), ResumeConvoy(convoy=NAME, by="ann"))
+    owed = owed_actions(rules.state, Observed(), Patience(), rules.now)
     assert CreateBase(NAME, sha("b")) in owed
 
 
