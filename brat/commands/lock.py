@@ -15,9 +15,10 @@ from bot.settings.clock import wall_clock
 from bot.verbs import arguments as args
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
+from bot.verbs.verb_table import BY_NAME
 from brat.local import run_roles
 from brat.local.local_mode import serving
-from brat.repository import checkout as checkouts
+from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.terminal.console import out, say, write
@@ -46,6 +47,12 @@ def lock(path: Path, word: Word, resource: str, ttl_s: int | None = None) -> int
     checkout = checkouts.find(path)
     asker = Asker(by=checkout.person(), nonce=secrets.token_hex(8), allowed=True)
     request = _request(word, resource, ttl_s)
+    if registrations.known(checkout.folder) is None and _has_log(path):
+        line = BY_NAME[request.verb].line(request)
+        raise BratError(
+            "the log here comes from another machine's brat: say it on an issue there, "
+            f"in a comment with the line: {line}"
+        )
 
     async def asked() -> int:
         async with serving(checkout, (), say) as here:
@@ -57,6 +64,14 @@ def lock(path: Path, word: Word, resource: str, ttl_s: int | None = None) -> int
             return run_roles.OK
 
     return asyncio.run(asked())
+
+
+def _has_log(path: Path) -> bool:
+    try:
+        log_repository(path)
+    except BratError:
+        return False
+    return True
 
 
 def _request(word: Word, resource: str, ttl_s: int | None) -> Request:
