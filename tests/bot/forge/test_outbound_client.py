@@ -1,6 +1,9 @@
 """Clients that go this machine's own way: by its proxy, trusting its authorities."""
 
 import asyncio
+import os
+import ssl
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -134,3 +137,41 @@ async def test_a_proxy_that_is_not_there_or_says_no_is_named(
             await http.get(URL)
 
     assert str(refused.value).endswith("(through the proxy 127.0.0.1:1)")
+
+
+INSTALLED = f"""\
+set -e
+mkdir "$1"
+cp "$2" "$1/$(openssl x509 -hash -noout -in "$2").0"
+mount --bind "$1" "$3"
+if [ -f "$4" ]; then mount --bind "$2" "$4"; fi
+exec "$5" -I -c "
+from bot.forge.outbound_client import client_of
+with client_of('{URL}', 10) as http:
+    print(http.get('{URL}').text)
+"
+"""
+"""Looks for a page where the system knows one authority, in its folder and its file."""
+
+
+@pytest.mark.needs("unshare")
+@pytest.mark.needs("openssl")
+async def test_an_authority_that_the_machine_trusts_is_trusted(
+    proxy: ConnectProxy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    authority = os.environ["SSL_CERT_FILE"]
+    monkeypatch.delenv("SSL_CERT_FILE")
+    system = ssl.get_default_verify_paths()
+    given = (
+        *(str(tmp_path / "installed"), authority),
+        *(system.openssl_capath, system.openssl_cafile),
+    )
+    process = await asyncio.create_subprocess_exec(
+        *("unshare", "--user", "--map-root-user", "--mount"),
+        *("sh", "-c", INSTALLED, "sh", *given, sys.executable),
+        stdout=asyncio.subprocess.PIPE,
+    )
+    out, _ = await process.communicate()
+
+    assert (process.returncode, out) == (0, b'{"said": "hi"}\n')
+    assert len(proxy.heads) == 1
