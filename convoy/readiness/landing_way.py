@@ -66,14 +66,15 @@ def learnt_of(landing: Landing, aside: SetAside | None) -> tuple[str, ...]:
 
 def asked_for(landing: Landing, seen: Mergeable, target: str) -> str:
     """Return what the forge still asks for before it merges; empty: nothing known."""
-    reviewed = seen.review in ("", "APPROVED")
-    if landing.reviews and not reviewed:
-        return ", ".join(wanted(landing))
+    if landing.reviews and seen.review not in ("", "APPROVED"):
+        return ", ".join((_reviews(landing), *landing.waits))
     if landing.way != "merge":
         return ""
     match seen.state:
         case "blocked":
-            named = ", ".join(wanted(landing))
+            is_approved = seen.review == "APPROVED"
+            rest = replace(landing, reviews=0) if is_approved else landing
+            named = ", ".join(wanted(rest))
             return named or f"what the rules of {target} ask for"
         case "draft":
             return "its pull request to leave the draft state"
@@ -86,12 +87,16 @@ def asked_for(landing: Landing, seen: Mergeable, target: str) -> str:
 def wanted(landing: Landing) -> Iterator[str]:
     """Yield what must be there before the forge merges, in a few words each."""
     if landing.reviews:
-        many = "approving reviews" if landing.reviews > 1 else "approving review"
-        yield f"{landing.reviews} {many}"
+        yield _reviews(landing)
     if landing.checks:
         named = ", ".join(landing.checks)
         yield f"the checks {named}" if len(landing.checks) > 1 else f"the check {named}"
     yield from landing.waits
+
+
+def _reviews(landing: Landing) -> str:
+    many = "approving reviews" if landing.reviews > 1 else "approving review"
+    return f"{landing.reviews} {many}"
 
 
 def _way(rules: TargetRules) -> Way:

@@ -123,7 +123,7 @@ PROFILES: Final = (
             "after 1 approving review, the check ci."
         ),
         parents=2,
-        waits_for="1 approving review, the check ci",
+        waits_for="1 approving review",
         answer=("POST", "reviews", {"event": "APPROVE"}),
     ),
     ProtectionProfile(
@@ -139,7 +139,7 @@ PROFILES: Final = (
         way=BY_A_PERSON,
         landed_by="you",
         parents=2,
-        waits_for="a person to merge pull request",
+        waits_for="a person to merge pull request #3",
         answer=("PUT", "merge", {}),
     ),
 )
