@@ -2,7 +2,8 @@
 
 from bot.context.bot_context import BotContext
 from bot.messages import merge_texts
-from convoy.model.state import Convoy, Intent
+from convoy.model.intent import Intent
+from convoy.model.state import Convoy
 from convoy.model.target_rules import Landing
 
 

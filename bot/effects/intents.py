@@ -23,8 +23,9 @@ from bot.requests.boxes import convoy_comment
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
 from convoy.model.asides import may_try, shown_asides
+from convoy.model.intent import Intent
 from convoy.model.set_aside import action_item, show_item
-from convoy.model.state import Convoy, Intent
+from convoy.model.state import Convoy
 from convoy.owed.actions import SHOWN, CancelRun, Do, Effect, Show, Shown
 from grite.errors import Unavailable
 

@@ -12,13 +12,23 @@ from msgspec.structs import replace
 from bot.context.alone import alone
 from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
-from bot.roles import by_hand, calling, deacon, dispatch, handin, mayor, refinery
+from bot.roles import (
+    by_hand,
+    calling,
+    deacon,
+    dispatch,
+    handin,
+    mayor,
+    refinery,
+    target_merges,
+)
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from convoy.events.landing_choice import ChooseLanding, WaitToLand
 from convoy.events.set_asides import SetItemAside, TakeItemUp
 from convoy.events.taken_out_work import TakeBackWork
 from convoy.model.set_aside import convoy_item
 from convoy.owed.action_items import item_of
+from convoy.owed.action_roles import role_of
 from convoy.owed.actions import (
     Action,
     Align,
@@ -29,6 +39,7 @@ from convoy.owed.actions import (
     Block,
     Build,
     BuildConvoy,
+    BuildSync,
     Call,
     Choose,
     ChooseWay,
@@ -41,6 +52,7 @@ from convoy.owed.actions import (
     HearIssue,
     Land,
     LandConvoy,
+    LandSync,
     MakePlan,
     OpenAnother,
     Pause,
@@ -57,7 +69,6 @@ from convoy.owed.actions import (
     TakeUp,
     Try,
     Wait,
-    role_of,
 )
 from convoy.owed.owed import owed_actions
 from convoy.readiness.attempt_start import startable
@@ -102,7 +113,10 @@ def owes(context: BotContext) -> bool:
         )
         or (
             "refinery" in roles
-            and any(c.candidate and not c.landing_waits for c in live)
+            and any(
+                convoy.sync.candidate or (convoy.candidate and not convoy.landing_waits)
+                for convoy in live
+            )
         )
         or (
             "witness" in roles
@@ -214,6 +228,10 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             refinery.prove(context, draft, action)
         case Choose():
             refinery.choose(draft, action)
+        case BuildSync():
+            target_merges.build_sync(context, draft, action)
+        case LandSync():
+            target_merges.land_sync(context, draft, action)
         case BuildConvoy():
             refinery.build_convoy(context, draft, action)
         case Align():

@@ -34,6 +34,7 @@ def call_notice(convoy: Convoy, needs: tuple[Need, ...]) -> str:
         task = convoy.task(need.task)
         why = task.why if task and need.kind == "unblock" else ""
         why = need.aside.why if need.aside else why
+        why = convoy.sync.stalled if need.kind == "landing" else why
         about = f"task {task.number}, {task.spec.title}: " if task else ""
         lines.append(f"- {about}{' '.join((why or need.kind).split())}")
     if more := len(needs[_MOST:]):
@@ -48,20 +49,28 @@ def _said(convoy: Convoy, need: Need) -> Iterator[str]:
     match need.kind:
         case "failed":
             yield f"the convoy failed: {inline(convoy.why)}. "
-            yield "To try again, set the label again."
+            yield "`/brat retry` takes it up with its work; the label starts anew."
         case "approve the plan":
             yield "the plan: look at it, and say `/brat approve`."
         case "approve the work":
             pull = f"#{task.pull}" if task else "its pull request"
             yield f"its work is to be approved on {pull}."
-        case "let it land":
-            yield f"pull request #{convoy.pull} is green and waits for "
-            yield f"{inline(convoy.landing_waits)}."
+        case "let it land" | "landing":
+            yield from _landing(convoy)
         case "refused":
             yield from _refused(need.aside, task)
         case "unblock":
             yield f"{inline(task.why if task else '')}. Say "
             yield f"`/brat retry {need.task}` or `/brat drop {need.task}`."
+
+
+def _landing(convoy: Convoy) -> Iterator[str]:
+    if convoy.sync.stalled:
+        yield f"its landing: {inline(convoy.sync.stalled)}. "
+        yield "Once that is put right, say `/brat retry`."
+    else:
+        yield f"pull request #{convoy.pull} is green and waits for "
+        yield f"{inline(convoy.landing_waits)}."
 
 
 def _refused(aside: SetAside | None, task: Task | None) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Final
 
+from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Task
 from convoy.text.commit_message import inert
@@ -20,7 +21,12 @@ _FILES: Final = 5
 
 def ci_is_red(candidate: str, said: str) -> str:
     """Say that CI refused a candidate, with the end of CI's text."""
-    return f"CI is red on {candidate[:10]}: {redacted(clean(said))[-TEXT_CHARS:]}"
+    return f"CI is red on {candidate[:10]}: {end_of(said)}"
+
+
+def end_of(said: str) -> str:
+    """Return the end of CI's text, without what looks like a secret."""
+    return redacted(clean(said))[-TEXT_CHARS:]
 
 
 def ci_cannot_judge(candidate: str, said: str) -> str:
@@ -41,7 +47,18 @@ def may_not_write(by: str) -> str:
 
 def convoy_merge(convoy: Convoy) -> str:
     """Return the message of the commit that merges a convoy with its target."""
-    return f"Merge convoy {convoy.name}: {convoy.title}\n\nFor #{convoy.issue}\n"
+    again = f"Brat-Try: {convoy.sync.reds + 1}\n" if convoy.sync.reds else ""
+    title = f"Merge convoy {convoy.name}: {convoy.title}"
+    return f"{title}\n\nFor #{convoy.issue}\n{again}"
+
+
+def target_merge(convoy: Convoy) -> str:
+    """Return the message of a commit that takes a convoy's target in.
+
+    It tells a second try from the first: CI judges each commit once.
+    """
+    title = f"Merge {convoy.target} into {ids.base_branch(convoy.name)}"
+    return f"{title}\n\nFor #{convoy.issue}\nBrat-Try: {convoy.sync.reds + 1}\n"
 
 
 def landing_message(convoy: Convoy, method: Strategy) -> tuple[str, str]:

@@ -3,7 +3,8 @@
 from typing import Final
 
 from bot.settings.bot_settings import Settings
-from convoy.model.state import Convoy, Intent
+from convoy.model.intent import Intent
+from convoy.model.state import Convoy
 from convoy.text.counts_and_times import counted
 from convoy.text.plaintext import clean, shortened
 from convoy.text.redaction import redacted

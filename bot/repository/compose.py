@@ -10,6 +10,7 @@ from typing import Final
 import pygit2
 from msgspec import Struct
 
+from bot.repository import unresolved_merge
 from convoy.model.records import Strategy
 from convoy.text import commit_message
 
@@ -32,12 +33,15 @@ class Piece(Struct, frozen=True, kw_only=True):
     """For a squash or merge commit."""
     at: int
     """Committer date, unix ms."""
+    target: str = ""
+    """For a task that takes the target in: the target's commit."""
 
 
 class Composer:
     """Builds candidates in a bare repository."""
 
     def __init__(self, path: Path) -> None:
+        self._path = path
         self._repo = pygit2.Repository(str(path))
 
     def build(self, strategy: Strategy, piece: Piece) -> str | Conflicted:
@@ -49,6 +53,40 @@ class Composer:
                 return self._squash(piece)
             case "rebase":
                 return self._rebase(piece)
+
+    def unresolved(self, piece: Piece) -> str:
+        """Return a merge of `onto` and `work` with git's conflict markers in it.
+
+        Raises:
+            GitFailed: git cannot merge them at all.
+            Unavailable: it takes too long.
+        """
+        made = unresolved_merge.merged(self._path, piece.onto, piece.work)
+        bot = _bot(piece.at)
+        parents = [piece.onto, piece.work]
+        return self._write(bot, bot, piece.message, pygit2.Oid(hex=made.tree), parents)
+
+    def left_over(self, merge: str, work: str) -> tuple[str, ...]:
+        """Return the files of `work` in which conflict markers of a merge are left."""
+        return unresolved_merge.left_over(self._path, merge, work)
+
+    def target_of(self, merge: str) -> str:
+        """Return the commit that an unresolved merge takes in."""
+        return str(self._commit(merge).parent_ids[1])
+
+    def integrated(self, piece: Piece) -> str | Conflicted:
+        """Return resolved work on an unresolved merge, `base`, as one merge commit.
+
+        Its parents are `onto` and what is taken in; the merge with the markers is not
+        among its ancestors.
+        """
+        began, taken = (str(each) for each in self._commit(piece.base).parent_ids)
+        tree = self._merged_tree(began, piece.onto, piece.work)
+        if isinstance(tree, Conflicted):
+            return tree
+        author = self._commit(piece.work).author
+        parents = [piece.onto, taken]
+        return self._write(author, _bot(piece.at), piece.message, tree, parents)
 
     def inert(self, base: str, work: str) -> str:
         """Return `work` with messages that no forge acts on; deterministic.

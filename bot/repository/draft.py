@@ -109,8 +109,12 @@ class Draft:
             return
         if not self.admits(self._item):
             raise NotAdmitted(f"{self._item} waits for another push")
-        self._updates[ref] = RefUpdate(ref, new, self._mirror.refs.get(ref))
-        self._items[ref] = self._item
+        seen = self._mirror.refs.get(ref)
+        if new == seen:  # it was moved there and back
+            del self._updates[ref], self._items[ref]
+        else:
+            self._updates[ref] = RefUpdate(ref, new, seen)
+            self._items[ref] = self._item
         if new is None:
             self.refs.pop(ref, None)
         else:

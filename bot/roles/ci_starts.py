@@ -64,6 +64,9 @@ def _awaited(state: State) -> Iterator[tuple[str, Candidate]]:
             if task.candidate is not None and not task.settled:
                 commit = task.candidate.commit
                 yield ids.queue_branch(lane, commit), task.candidate
+        if convoy.sync.candidate is not None:
+            sync = convoy.sync.candidate
+            yield ids.queue_branch(lane, sync.commit), sync
         if convoy.candidate is not None:
             commit = convoy.candidate.commit
             yield ids.queue_branch(convoy.target, commit), convoy.candidate

@@ -11,7 +11,7 @@ from bot.context.bot_context import BotContext
 from bot.forge.rest import Refused
 from bot.messages import warning_texts
 from bot.repository.draft import Draft
-from bot.roles import result_artifact
+from bot.roles import result_artifact, target_merges
 from bot.roles.handin import LOST
 from convoy.answers import ANSWERS
 from convoy.answers.answering import Question
@@ -33,17 +33,28 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
     convoy = draft.state.convoys[action.convoy]
     task = convoy.task(action.task)
     session = secrets.token_hex(16)
-    draft.submit(
+    base, merge = action.base, ""
+    if task is not None and _merges_tips(draft, convoy, task, base):
+        base = merge = target_merges.unresolved(context, draft, convoy)
+    refused = draft.submit(
         StartTask(
             convoy=action.convoy,
             task=action.task,
-            base=action.base,
+            base=base,
             session=session,
             nonce=secrets.token_hex(8),
             now=draft.now,
             brief=_brief(context, draft.state, convoy, task, session) if task else "",
         )
     )
+    if task is not None and merge and refused is None:  # so that the runner gets it
+        draft.keep(convoy.name, task.number, task.started + 1, merge)
+
+
+def _merges_tips(draft: Draft, convoy: Convoy, task: Task, base: str) -> bool:
+    """Whether an attempt starts from the merge of both tips, not from earlier work."""
+    tip = draft.refs.get(ids.HEADS + ids.base_branch(convoy.name))
+    return kind_of(task.spec).takes_target_in and base == tip
 
 
 def begin_plan(context: BotContext, draft: Draft, action: BeginPlan) -> None:

@@ -8,6 +8,7 @@ from bot.repository.attempt_patch import Patch, examined
 from bot.repository.bundle import NoBundle
 from bot.roles.ended_attempt import EndedAttempt, fit
 from bot.roles.result_artifact import Result, ResultArtifact
+from convoy.gate.patch import named
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.outcome import CUT_OFF
@@ -23,6 +24,8 @@ def take_change(ended: EndedAttempt, artifact: ResultArtifact) -> None:
     result = artifact.result
     if result.commit is not None and result.commit == ended.gone_on_from:
         _pass_gate(ended, result, result.commit)
+    elif _is_merge_as_it_is(ended, result):
+        _accept_merge(ended, result)
     elif result.conclusion == "noop" and result.commit is None:
         _settle(ended, result)
     elif result.commit is None or artifact.bundle is None:
@@ -52,6 +55,31 @@ def unfit(ended: EndedAttempt, commit: str) -> str:
     """Return why no attempt may go on from half-done work; empty: one may."""
     patch = _examined(ended, ended.root, commit)
     return " ".join(patch.refusals) or _changed_tests(ended, commit)
+
+
+def _is_merge_as_it_is(ended: EndedAttempt, result: Result) -> bool:
+    """Whether the agent says that the merge it was given needs no change."""
+    is_merge = kind_of(ended.task.spec).takes_target_in
+    return is_merge and result.conclusion == "noop" and result.commit is None
+
+
+def _accept_merge(ended: EndedAttempt, result: Result) -> None:
+    """Let CI judge the merge once more, if no conflict is left in it."""
+    commit = ended.attempt.base
+    if why := _unresolved(ended, commit):
+        ended.turn_down(result, why)
+    else:
+        ended.note(result, result.left.followups)
+        _accept(ended, result, commit, ())
+
+
+def _unresolved(ended: EndedAttempt, commit: str) -> str:
+    """Return a sentence naming the files that still conflict; empty: none does."""
+    if not kind_of(ended.task.spec).takes_target_in:
+        return ""
+    left = ended.context.composer.left_over(ended.root, commit)
+    names = named([fit(path) for path in left])
+    return f"Conflict markers are left in {names}." if left else ""
 
 
 def _settle(ended: EndedAttempt, result: Result) -> None:
@@ -85,7 +113,7 @@ def _pass_gate(ended: EndedAttempt, result: Result, commit: str) -> None:
             why = f"{why} What could be kept is at {kept}."
         left = commit if is_half else ""
         ended.turn_down(result, why, left, is_large=patch.is_large)
-    elif why := _changed_tests(ended, commit):
+    elif why := _changed_tests(ended, commit) or _unresolved(ended, commit):
         ended.keep(commit)
         ended.turn_down(result, why)
     else:

@@ -9,7 +9,9 @@ from bot.context.bot_context import BotContext
 from bot.messages import merge_texts
 from bot.repository.compose import Conflicted, Piece
 from bot.repository.draft import Draft
+from bot.roles import target_merges
 from convoy.events.set_asides import SetItemAside
+from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.attempt import Candidate, Work
 from convoy.model.set_aside import task_item
@@ -35,7 +37,7 @@ from convoy.readiness.landing import UNJUDGED, judged_by
 from convoy.rules.land_by_forge import AskForge, NoteLanded
 from convoy.rules.make_choice import MakeChoice
 from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, ProveWork
-from convoy.rules.stop_task import BlockTask, FailConvoy
+from convoy.rules.stop_task import BlockTask
 from convoy.text.commit_message import inert
 
 CI_BROKEN: Final = "ci-broken"
@@ -61,7 +63,8 @@ def build(context: BotContext, draft: Draft, action: Build) -> None:
         with alone(context, item, draft), draft.part(item):
             context.mirror.ensure([task.work.commit, task.work.base])
             piece = _piece(convoy, task, task.work, onto)
-            made = context.composer.build(convoy.settings.strategy, piece)
+            piece = replace(piece, target=target_merges.taken_by(context, task))
+            made = _built(context, convoy, task, piece)
             if not isinstance(made, Conflicted):
                 _attempt(draft, convoy, number, branch, piece, made)
                 onto = made
@@ -113,7 +116,10 @@ def choose(draft: Draft, action: Choose) -> None:
 
 
 def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None:
-    """Offer the convoy's branch to the target, unchanged or merged with the target."""
+    """Offer the convoy's branch to the target, unchanged or merged with the target.
+
+    What was red once is offered as another commit, for CI to judge anew.
+    """
     convoy = draft.state.convoys[action.convoy]
     work = draft.refs[ids.HEADS + ids.base_branch(convoy.name)]
     at = max(task.ended_at for task in convoy.tasks)
@@ -125,12 +131,21 @@ def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None
         at=at,
     )
     made: str | Conflicted = work
-    if not context.composer.is_ancestor(action.onto, work):
+    is_again = convoy.sync.reds > 0
+    if is_again or not context.composer.is_ancestor(action.onto, work):
         made = context.composer.build("merge", piece)
     if isinstance(made, Conflicted):
-        _conflict(draft, convoy, 0, made)
+        target_merges.fail_sync(draft, convoy, action.onto, None, made.paths)
     else:
         _attempt(draft, convoy, 0, convoy.target, piece, made)
+
+
+def _built(
+    context: BotContext, convoy: Convoy, task: Task, piece: Piece
+) -> str | Conflicted:
+    if kind_of(task.spec).takes_target_in:
+        return context.composer.integrated(piece)
+    return context.composer.build(convoy.settings.strategy, piece)
 
 
 def _piece(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:
@@ -156,15 +171,16 @@ def _attempt(
             candidate=made,
             base=piece.onto,
             work=piece.work,
+            target=piece.target,
         )
     )
-    judged = {t.landed for t in convoy.tasks}
+    judged = {convoy.sync.commit, *(t.landed for t in convoy.tasks)}
     if refused is None and made not in judged:
         draft.move(ids.HEADS + ids.queue_branch(branch, made), made)
 
 
 def _conflict(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> None:
-    what = "what has landed meanwhile" if task else convoy.target
+    what = "what has landed meanwhile"
     _send_back(
         draft,
         FailMerge(
@@ -273,7 +289,10 @@ def _land(
 
 
 def reject(draft: Draft, action: Reject) -> None:
-    """Send the task back with CI's text; a red convoy fails."""
+    """Send the task back with CI's text."""
+    if not action.task:
+        target_merges.reject_whole(draft, action)
+        return
     red = merge_texts.ci_is_red(action.candidate, action.text)
     is_untested = action.text == NOT_RED
     _send_back(
@@ -304,7 +323,7 @@ def stall(context: BotContext, draft: Draft, action: Stall) -> None:
 
 
 def block(draft: Draft, action: Block) -> None:
-    """Block a task until a person helps; a whole convoy fails and may be restarted."""
+    """Block a task, or the convoy's landing, until a person helps."""
     if action.task:
         command = BlockTask(
             convoy=action.convoy,
@@ -314,4 +333,4 @@ def block(draft: Draft, action: Block) -> None:
         )
         draft.submit(command)
     else:
-        draft.submit(FailConvoy(convoy=action.convoy, why=action.why))
+        target_merges.stall(draft, action)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from bot.settings.forge_hosts import is_clouds
 from bot.settings.quota import Quota
-from convoy.owed.actions import Role
+from convoy.owed.action_roles import Role
 from convoy.owed.patience import Patience
 from convoy.text.forge_limits import LABEL_CHARS
 from grite.errors import BratError

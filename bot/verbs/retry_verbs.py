@@ -10,9 +10,11 @@ from convoy.kinds.relations import is_stopped
 from convoy.model.asides import asides_of
 from convoy.model.set_aside import task_item
 from convoy.model.state import Convoy
+from convoy.rules.retry_convoy import RetryConvoy
 from convoy.rules.stop_task import RetryTask
 
 SET_ASIDE: Final = "What was set aside"
+LANDING: Final = "What is to land is shown to CI again."
 MOST_BOXES: Final = 20
 """The most boxes shown; a command retries further blocked tasks."""
 
@@ -20,13 +22,18 @@ MOST_BOXES: Final = 20
 def _retry(context: RequestContext, *, task: int | None = None) -> str:
     """Retry the given task, else the pull request's own, else all that waits."""
     convoy = context.convoy
+    if convoy.state == "failed":
+        return _retry_failed(context, task)
+    stalled = task is None and bool(convoy.sync.stalled)
+    if stalled:
+        context.submit(RetryConvoy(convoy=convoy.name, by=context.by))
     aside = _take_up(context, task)
     own = [context.own_task.number] if context.own_task else []
     blocked = [each.number for each in convoy.tasks if each.state == "blocked"]
     numbers = [task] if task is not None else own or blocked
     if aside and (task is None or not _is_blocked(convoy, task)):
         numbers = blocked if task is None else []
-    if not numbers and not aside:
+    if not (numbers or aside or stalled):
         raise NotPossible("nothing is blocked or set aside")
     for number in numbers:
         if task is None and not _is_blocked(context.convoy, number):
@@ -35,7 +42,23 @@ def _retry(context: RequestContext, *, task: int | None = None) -> str:
     listed = ", ".join(map(str, numbers))
     queued = f"Task {listed} is queued again, with all its attempts." if numbers else ""
     again = f"{SET_ASIDE} is tried again at once." if aside else ""
-    return " ".join(filter(None, (queued, again)))
+    landing = LANDING if stalled else ""
+    return " ".join(filter(None, (landing, queued, again)))
+
+
+def _retry_failed(context: RequestContext, task: int | None) -> str:
+    """Take up a convoy that failed; say what of it stays dropped, and why."""
+    convoy = context.convoy
+    if task is not None:
+        whole = f"{convoy.name} is failed: `/brat retry` takes all of it up again"
+        raise NotPossible(whole)
+    context.submit(RetryConvoy(convoy=convoy.name, by=context.by))
+    stays = [
+        f"Task {each.number} stays dropped: {each.why.rstrip('.')}."
+        for each in context.convoy.tasks
+        if each.state == "dropped"
+    ]
+    return " ".join(("The convoy goes on, with the work it had.", *stays))
 
 
 def _take_up(context: RequestContext, task: int | None) -> bool:
@@ -67,12 +90,17 @@ def _stopped(convoy: Convoy) -> list[int]:
     return numbers[:MOST_BOXES]
 
 
+def _may_go_on(convoy: Convoy) -> bool:
+    return convoy.waits_aside or convoy.state == "failed" or bool(convoy.sync.stalled)
+
+
 VERBS: Final = (
     Verb(
         name="retry",
         words=(ANY_TASK,),
         help="Tries a blocked task again with all its attempts, and at once what was "
-        "set aside; without a task, everything that waits so here.",
+        "set aside; without a task, everything that waits so here, and a convoy that "
+        "failed goes on with its work.",
         rule=_retry,
         box=Box(says="Try task {task} again", offered=_stopped),
         of_task=TaskEndpoint(
@@ -84,8 +112,9 @@ VERBS: Final = (
         of_convoy=ConvoyEndpoint(
             word="retry",
             typed="convoy retry",
-            help="Try again all that is blocked or set aside in a convoy.",
-            button=lambda convoy: convoy.waits_aside,
+            help="Try again all that is blocked or set aside in a convoy, or take a "
+            "convoy up that failed.",
+            button=_may_go_on,
         ),
     ),
 )

@@ -1,7 +1,7 @@
 """The read-only commands: they read refs, print a view, and need no bot."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,14 +19,13 @@ from brat.status.local_attention import here
 from brat.status.why_subject import explained
 from brat.terminal import live_screen
 from brat.terminal.console import out, say, write
-from convoy.kinds.relations import is_stopped
 from convoy.model.spending import spoken
 from convoy.model.state import Convoy, State
 from convoy.readiness.attempt_start import valid_leases
 from convoy.text.counts_and_times import clock
 from convoy.text.nearest import did_you_mean
 from convoy.views import document
-from convoy.views.interventions import Intervention
+from convoy.views.interventions import Intervention, interventions, needs_a_person
 from grite.errors import BratError
 
 OK: Final = 0
@@ -37,7 +36,7 @@ NOTHING_YET: Final = 'no convoy yet; next: brat mayor start --task "..."'
 
 
 def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int:
-    """Print every convoy, or one; return 1 when a task of a live convoy is blocked.
+    """Print every convoy, or one; return 1 while something waits for a person.
 
     People see the live convoys and the last few that ended; programs get all convoys.
 
@@ -68,11 +67,12 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
             out.print(screen)
         if not shown and not any(each.issue for each in local):
             say(NOTHING_YET)
-    return BLOCKED if blocked(shown) else OK
+    found = (*here(path, state), *interventions(state, wall_clock(), reader.faults))
+    return BLOCKED if needs_a_person(found, convoy) else OK
 
 
 def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
-    """Print every repository below a folder; return 1 when something is blocked.
+    """Print every repository below a folder; return 1 while any waits for a person.
 
     Raises:
         BratError: none of them holds a log.
@@ -96,8 +96,10 @@ def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
         _write(version | {"repositories": many.told(found)})
     else:
         out.print(seen())
-    states = [reader.read() for reader in found.values()]
-    waits = [blocked(state.convoys.values()) for state in states]
+    waits = (
+        needs_a_person(interventions(reader.read(), wall_clock(), reader.faults))
+        for reader in found.values()
+    )
     return BLOCKED if any(waits) else OK
 
 
@@ -119,12 +121,6 @@ def looked(
         more = f"{len(older)} more have ended; see: brat convoy list"
         return Group(Text(more, style="dim"), whole)
     return whole
-
-
-def blocked(shown: Iterable[Convoy]) -> bool:
-    """Whether a task of a convoy that has not ended waits for a person."""
-    live = (each for each in shown if not each.ended)
-    return any(is_stopped(each, task) for each in live for task in each.tasks)
 
 
 def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:

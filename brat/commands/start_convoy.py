@@ -20,7 +20,7 @@ from brat.status.status_screen import convoy_table
 from brat.terminal.console import out, say, write
 from convoy.config import Config
 from convoy.model.state import Convoy
-from convoy.owed.actions import Role
+from convoy.owed.action_roles import Role
 from convoy.text.duration import seconds
 from convoy.views.document import convoy_document
 

@@ -48,7 +48,10 @@ def status(
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
-    """Show every convoy, its tasks, and what waits for you."""
+    """Show every convoy, its tasks, and what waits for you.
+
+    Exit status 1: something waits for you; 0: nothing does.
+    """
     from brat.commands import print_views
 
     if all_repos and convoy is not None:

@@ -20,7 +20,8 @@ from convoy.config import Config
 from convoy.kinds.relations import is_done, is_stopped
 from convoy.model.asides import asides, convoy_of_item
 from convoy.model.state import Convoy, State
-from convoy.owed.actions import Role, Show, role_of
+from convoy.owed.action_roles import Role, role_of
+from convoy.owed.actions import Show
 from convoy.owed.owed import owed_actions
 from convoy.readiness.attempt_start import kept_by_leases, must_wait, startable
 from convoy.views.reasons import holding
@@ -176,6 +177,10 @@ def _stuck(local: Local) -> bool:
     for convoy, task in blocked:
         tell(f"{convoy.name}: task {task.number} is blocked: {task.why}")
         tell(f"  once that is put right: brat task retry {task.number}")
+    stalled = [c for c in context.mirror.state.live() if c.sync.stalled]
+    for convoy in stalled:
+        tell(f"{convoy.name}: its landing waits: {convoy.sync.stalled}")
+        tell(f"  once that is put right: brat convoy retry {convoy.name}")
     aside = [*asides(context.mirror.state)]
     for item, each in aside:
         tell(f"{item} is set aside: {each.why}")
@@ -191,7 +196,8 @@ def _stuck(local: Local) -> bool:
         convoy.state == "failed" and convoy.ended_at >= local.begun_at
         for convoy in context.mirror.state.convoys.values()
     )
-    return bool(blocked or aside or waiting or context.troubles or failed)
+    waits = (blocked, stalled, aside, waiting, context.troubles, failed)
+    return any(waits)
 
 
 def next_command(loop: Loop, state: State) -> str | None:

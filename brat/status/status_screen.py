@@ -69,6 +69,8 @@ def _parts(
         landing = landing_document(convoy)
         if landing and landing["way"] != "push" and not convoy.ended:
             yield Text(f"  {one_line(landing['said'])}")
+        if convoy.state == "failed":
+            yield Text(f"  to take it up again: brat convoy retry {convoy.name}")
         for told in collisions(convoy):
             yield Text(f"  may collide: {one_line(told)}")
         if sums := _sums(convoy):

@@ -64,6 +64,9 @@ class RefineryTable(Table):
     checks: Words = _DEFAULT.checks
     """Names of the checks, or contexts of commit statuses, that must be green; none:
     all of them, at least one."""
+    sync: bool = _DEFAULT.sync
+    """Whether the target branch is taken into a convoy's branch whenever it moves, so
+    that what does not fit is found early; otherwise only after the last task."""
     approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
     """How many people with write access must approve a task's work before it merges
     (`/brat approve <commit>`); whoever asked for the convoy does not count."""

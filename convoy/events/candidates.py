@@ -23,6 +23,8 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
     """The commit the candidate stands on: the branch's tip or the candidate ahead."""
     work: str
     """The commit whose work it carries."""
+    target: str = ""
+    """The target's commit that the work takes in; empty: it takes none in."""
 
     def sentence(self) -> str:
         return (
@@ -32,7 +34,11 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         candidate = Candidate(
-            commit=self.candidate, base=self.base, work=self.work, at=now.at
+            commit=self.candidate,
+            base=self.base,
+            work=self.work,
+            target=self.target,
+            at=now.at,
         )
         if self.task == 0:
             return replace(

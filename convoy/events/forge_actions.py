@@ -6,9 +6,10 @@ from convoy.events.command import Command, Decision, Refusal
 from convoy.events.fact import ConvoyEvent, Event
 from convoy.model import ids
 from convoy.model.change import change_convoy, change_session, change_task
+from convoy.model.intent import Intent
 from convoy.model.records import ActionKind, Reaction
 from convoy.model.set_aside import action_item
-from convoy.model.state import Convoy, Intent, Moment, State, Task
+from convoy.model.state import Convoy, Moment, State, Task
 
 
 class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):

@@ -135,7 +135,10 @@ def _marked(convoy: Convoy, task: int, aside: SetAside | None) -> Convoy:
                 t, set_aside=aside, candidate=None if keeps_back else t.candidate
             ),
         )
-    return replace(convoy, set_aside=aside)
+    if not keeps_back:
+        return replace(convoy, set_aside=aside)
+    sync = replace(convoy.sync, candidate=None)
+    return replace(convoy, set_aside=aside, candidate=None, sync=sync)
 
 
 def _without_old(state: State) -> State:

@@ -93,13 +93,20 @@ class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
     """The convoy was cancelled, could not be planned, or cannot move any more."""
 
     why: str
+    by: str = ""
+    """The person who ended it; empty: nobody did."""
 
     def sentence(self) -> str:
         return f"The convoy failed: {clause(self.why)}."
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         return replace(
-            convoy, state="failed", why=self.why, candidate=None, ended_at=now.at
+            convoy,
+            state="failed",
+            why=self.why,
+            given_up_by=self.by,
+            candidate=None,
+            ended_at=now.at,
         )
 
 

@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from convoy.events.fact import SHORT, SessionEvent
 from convoy.model.attempt import Attempt
-from convoy.model.records import EngineSpec, Gate, Kind, Limits
+from convoy.model.kind_names import Kind
+from convoy.model.records import EngineSpec, Gate, Limits
 from convoy.model.state import Moment, Task
 
 

@@ -10,6 +10,7 @@ from convoy.kinds import (
     rival_kind,
     scout_kind,
     split_kind,
+    sync_kind,
     tests_kind,
     work_kind,
 )
@@ -18,7 +19,7 @@ from convoy.model.records import TaskSpec
 
 _MODULES = (
     *(work_kind, report_kind, scout_kind, review_kind, tests_kind, rival_kind),
-    *(choice_kind, split_kind, plan_kind),
+    *(choice_kind, split_kind, sync_kind, plan_kind),
 )
 KINDS: Final[dict[Name, TaskKind]] = {each.KIND.name: each.KIND for each in _MODULES}
 """The kinds by name, in the order people are shown them."""

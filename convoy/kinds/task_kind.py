@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from convoy.events import Event
 from convoy.model.attempt import Work
-from convoy.model.records import Kind, Settings, TaskSpec
+from convoy.model.kind_names import Kind
+from convoy.model.records import Settings, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.planner import REPLY
 
@@ -123,6 +124,9 @@ class TaskKind(Struct, frozen=True, kw_only=True):
     """Whether its agents are asked for notes that others should know."""
     is_accepted: bool = False
     """Whether its work must pass the acceptance command."""
+    takes_target_in: bool = False
+    """Whether its attempts start from the convoy's branch merged with the target, and
+    its work lands as a merge of both, whatever the strategy."""
     keeps_work: bool = False
     """Whether its work is also kept outside its branch, which may be deleted."""
 

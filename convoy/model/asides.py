@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from convoy.model.intent import Intent
 from convoy.model.set_aside import (
     TASK,
     SetAside,
@@ -11,7 +12,7 @@ from convoy.model.set_aside import (
     show_item,
     task_item,
 )
-from convoy.model.state import Intent, State
+from convoy.model.state import State
 
 
 def set_aside(state: State, item: str) -> SetAside | None:

@@ -71,4 +71,6 @@ class Candidate(Struct, frozen=True, kw_only=True):
     commit: str
     base: str
     work: str
+    target: str = ""
+    """The target's commit that a task's work takes in; empty: it takes none in."""
     at: int

@@ -5,6 +5,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.kind_names import Kind
 
 Strategy = Literal["rebase", "squash", "merge"]
 Cause = Literal[
@@ -27,8 +28,6 @@ FREE: Final[frozenset[Cause]] = frozenset(
 )
 """Causes of a return to the queue that cost no attempt."""
 
-Kind = Literal["work", "report", "scout", "review", "tests", "rival", "choice", "split"]
-"""What a task is for; docs/workflows.md says what each kind does."""
 ActionKind = Literal[
     "dispatch", "pull", "land", "comment", "finish", "answer", "notify"
 ]
@@ -282,6 +281,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     """After this many failed attempts in a row, over all convoys, everything pauses."""
     staged: bool = False
     """Whether the plan is only shown: nothing starts while this is set."""
+    sync: bool = True
+    """Whether the target is taken in whenever it moves; otherwise only at the end."""
     followups: Followups = "ask"
     """What happens to further work that agents see: it is shown (`ask`), becomes a task
     automatically (`auto`), or agents are not asked for it (`off`)."""

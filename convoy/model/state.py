@@ -9,13 +9,12 @@ from typing import Literal
 from msgspec import Struct
 
 from convoy.model.attempt import Attempt, Candidate, HalfDone, HandedIn, Work
+from convoy.model.intent import Intent
 from convoy.model.records import (
-    ActionKind,
     Cause,
     Estimate,
     Followup,
     Overlap,
-    Reaction,
     Report,
     Settings,
     TaskSpec,
@@ -24,6 +23,7 @@ from convoy.model.records import (
 from convoy.model.set_aside import SetAside, another_try
 from convoy.model.taken_out import TakenOut
 from convoy.model.target_rules import Landing
+from convoy.model.target_sync import TargetSync
 
 TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
 IssueState = Literal["open", "closed", "paused", "overruled", "gone"]
@@ -156,11 +156,12 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The values that fill the template."""
     state: ConvoyState = "planning"
     why: str = ""
+    given_up_by: str = ""
+    """The person who ended it; empty: nobody did."""
     planner: str = ""
     tasks: tuple[Task, ...] = ()
     vouched_by: str = ""
-    """Who last approved its plan or resumed it, and so answers for what starts; empty:
-    who asked for it."""
+    """Who last approved its plan or resumed it; empty: who asked for it."""
     mayor: Task | None = None
     """Task 0, where an engine plans; it has neither a branch nor a pull request."""
     estimate: Estimate | None = None
@@ -176,8 +177,7 @@ class Convoy(Struct, frozen=True, kw_only=True):
     withdrawn: bool = False
     """Whether a person took its own pull request out of the merge queue."""
     put_back_by: str = ""
-    """Who put its pull request back into the merge queue, and so answers for
-    landing."""
+    """Who put its pull request back into the merge queue: answers for its landing."""
     held: str = ""
     """The label that keeps the whole convoy from starting and merging."""
     base_is: BaseState = "there"
@@ -192,8 +192,7 @@ class Convoy(Struct, frozen=True, kw_only=True):
     deleted_comments: int = 0
     """How many comments that showed it people have deleted."""
     called: tuple[str, ...] = ()
-    """What people have been told waits for them, by the keys of
-    `convoy.readiness.needs`."""
+    """What people were told waits for them: keys of `convoy.readiness.needs`."""
     pull: int | None = None
     candidate: Candidate | None = None
     landing: Landing | None = None
@@ -204,6 +203,7 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The candidate that the forge was asked to merge."""
     offered: str = ""
     """The tip of its branch when the branch was last offered to the target."""
+    sync: TargetSync = TargetSync()
     landed: str | None = None
     requested_at: int = 0
     ended_at: int = 0
@@ -265,20 +265,6 @@ class Lease(Struct, frozen=True, kw_only=True):
     holder: str
     nonce: str
     expires: int
-
-
-class Intent(Struct, frozen=True, kw_only=True):
-    """An announced action that is not yet noted as done."""
-
-    key: str
-    kind: ActionKind
-    convoy: str
-    task: int
-    attempt: int
-    issue: int = 0
-    comment: int = 0
-    reaction: Reaction = ""
-    text: str = ""
 
 
 class State(Struct, frozen=True, kw_only=True):

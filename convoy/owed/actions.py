@@ -4,13 +4,11 @@ from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
-from convoy.model.state import Intent
+from convoy.model.intent import Intent
 from convoy.model.taken_out import TakenOut
 from convoy.model.target_rules import Landing
 from convoy.readiness.needs import Need
 from convoy.readiness.reorder import Reorder
-
-Role = Literal["mayor", "witness", "refinery", "deacon"]
 
 
 class MakePlan(Struct, frozen=True):
@@ -85,6 +83,20 @@ class Choose(Struct, frozen=True):
     task: int
 
 
+class BuildSync(Struct, frozen=True):
+    """Take this commit of the target into the convoy's branch, as a candidate."""
+
+    convoy: str
+    target: str
+
+
+class LandSync(Struct, frozen=True):
+    """Move the convoy's branch from `tip` to the candidate that takes the target in."""
+
+    convoy: str
+    tip: str
+
+
 class BuildConvoy(Struct, frozen=True):
     """Build the convoy's own candidate on the target's tip."""
 
@@ -157,7 +169,7 @@ class TakeLanded(Struct, frozen=True):
 
 
 class Reject(Struct, frozen=True):
-    """CI found the front candidate red; task 0 is the convoy's own."""
+    """CI found the front candidate red; task 0 is the convoy's own, or a sync's."""
 
     convoy: str
     task: int
@@ -178,7 +190,7 @@ class Stall(Struct, frozen=True):
 
 
 class Block(Struct, frozen=True):
-    """The task (0: the convoy) cannot go on without a person."""
+    """The task (0: the convoy's landing) cannot go on without a person."""
 
     convoy: str
     task: int
@@ -306,6 +318,8 @@ Staged = (
     | Try
     | Prove
     | Choose
+    | BuildSync
+    | LandSync
     | BuildConvoy
     | Align
     | Land
@@ -333,54 +347,3 @@ Staged = (
 )
 Effect = Do | CancelRun | Show
 Action = Staged | Effect
-
-_ROLES: dict[type[Action], Role] = {
-    MakePlan: "mayor",
-    BeginPlan: "mayor",
-    CreateBase: "mayor",
-    Reorder: "mayor",
-    Begin: "witness",
-    Split: "mayor",
-    Collect: "witness",
-    CancelRun: "witness",
-    Build: "refinery",
-    Try: "refinery",
-    Prove: "refinery",
-    Choose: "refinery",
-    BuildConvoy: "refinery",
-    Align: "refinery",
-    Land: "refinery",
-    LandConvoy: "refinery",
-    AlignConvoy: "refinery",
-    AskMerge: "refinery",
-    Wait: "refinery",
-    TakeLanded: "refinery",
-    OpenAnother: "refinery",
-    Reject: "refinery",
-    Stall: "refinery",
-    Block: "refinery",
-    TakeOut: "refinery",
-    TakeBack: "refinery",
-    Defer: "witness",
-    Pause: "witness",
-    Sweep: "deacon",
-    Expire: "deacon",
-}
-
-
-def role_of(action: Action) -> Role | None:
-    """Return the role whose work the action is; None: any role's.
-
-    The planning session is the mayor's, from its dispatch to its result.
-    """
-    if isinstance(action, Collect) and action.task == 0:
-        return "mayor"
-    if isinstance(action, Do):
-        witness: Role = "witness" if action.intent.task else "mayor"
-        kinds: dict[str, Role] = {
-            "dispatch": witness,
-            "pull": "refinery",
-            "land": "refinery",
-        }
-        return kinds.get(action.intent.kind)
-    return _ROLES.get(type(action))

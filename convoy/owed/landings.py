@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal
 
+from convoy.kinds import kind_of
 from convoy.kinds.choice_kind import NONE_LEFT, is_open, left, under_way
 from convoy.kinds.relations import trial
 from convoy.kinds.task_kind import Trial
@@ -15,8 +16,10 @@ from convoy.owed.actions import (
     Block,
     Build,
     BuildConvoy,
+    BuildSync,
     Choose,
     Land,
+    LandSync,
     Prove,
     Reject,
     Stall,
@@ -24,8 +27,9 @@ from convoy.owed.actions import (
 )
 from convoy.owed.last_step import last_step
 from convoy.owed.patience import Patience
-from convoy.readiness.landing import Link, chain
+from convoy.readiness.landing import Chain, Link, chain
 from convoy.readiness.observed import Checks, Observed
+from convoy.readiness.target_moves import is_soon, may_take_in, on_tip
 
 NO_CI = (
     "no check has reported on the candidate, and no commit status: set [ci] command "
@@ -56,6 +60,50 @@ def merges(
     yield from _trials(convoy, observed, patience, now)
     yield from _choices(convoy)
     queue = chain(convoy, tip)
+    sync = on_tip(convoy, tip)
+    if sync is not None:
+        yield from _sync_judged(convoy, sync, observed, patience, now)
+    elif not queue.links and (target := _moved(convoy, observed, patience, now)):
+        yield BuildSync(convoy.name, target)
+        return
+    else:
+        yield from _front(convoy, queue, observed, tip, patience, now)
+    if queue.unbuilt:
+        numbers = tuple(task.number for task in queue.unbuilt)
+        yield Build(convoy.name, numbers, queue.onto)
+
+
+def _moved(convoy: Convoy, observed: Observed, patience: Patience, now: int) -> str:
+    """Return the commit of the target that is to be taken in now; empty: none is."""
+    target = observed.refs.get(ids.HEADS + convoy.target, "")
+    wanted = convoy.settings.sync and target and may_take_in(convoy, target)
+    return target if wanted and not is_soon(convoy, now, patience.sync_s) else ""
+
+
+def _sync_judged(
+    convoy: Convoy,
+    sync: Candidate,
+    observed: Observed,
+    patience: Patience,
+    now: int,
+) -> Iterator[Action]:
+    """Move the branch to what takes the target in, or act on CI's verdict against."""
+    checks = observed.checks.get(sync.commit)
+    if _is_green(convoy, checks):
+        yield LandSync(convoy.name, sync.base)
+    else:
+        yield from _judged(convoy, 0, sync, checks, patience, now)
+
+
+def _front(
+    convoy: Convoy,
+    queue: Chain,
+    observed: Observed,
+    tip: str,
+    patience: Patience,
+    now: int,
+) -> Iterator[Action]:
+    """Land what is green in front, or act on CI's verdict against the first."""
     green = _green_front(convoy, queue.links, observed)
     yield from _landing(convoy, green, observed, tip)
     if queue.links and not green and convoy.settings.require_ci:
@@ -63,9 +111,6 @@ def merges(
         checks = observed.checks.get(front.candidate.commit)
         number, candidate = front.task.number, front.candidate
         yield from _judged(convoy, number, candidate, checks, patience, now)
-    if queue.unbuilt:
-        numbers = tuple(task.number for task in queue.unbuilt)
-        yield Build(convoy.name, numbers, queue.onto)
 
 
 def _trials(
@@ -162,7 +207,8 @@ def _landing(
 
 
 def _must_align(convoy: Convoy, link: Link, observed: Observed) -> bool:
-    if convoy.settings.strategy == "merge":
+    takes_in = kind_of(link.task.spec).takes_target_in  # its own work is no ancestor
+    if convoy.settings.strategy == "merge" and not takes_in:
         return False
     branch = ids.HEADS + ids.task_branch(convoy.name, link.task.number)
     return observed.refs.get(branch) != link.candidate.commit
@@ -208,7 +254,14 @@ def _convoy_merge(
 ) -> Iterator[Action]:
     tip = observed.refs.get(ids.HEADS + convoy.target)
     work = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
-    if tip is None or work is None:
+    if tip is None or work is None or convoy.sync.stalled:
+        return
+    if may_take_in(convoy, tip):
+        sync = on_tip(convoy, work)
+        if sync is None or sync.work != tip:
+            yield BuildSync(convoy.name, tip)
+        else:
+            yield from _sync_judged(convoy, sync, observed, patience, now)
         return
     candidate = convoy.candidate
     if candidate is None or candidate.base != tip or candidate.work != work:

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from convoy.model import ids
 from convoy.model.asides import asides_of, intent_item, may_try
+from convoy.model.intent import Intent
 from convoy.model.set_aside import (
     DELIVERY,
     SWEEP,
@@ -19,7 +20,7 @@ from convoy.model.set_aside import (
     convoy_item,
     show_item,
 )
-from convoy.model.state import Convoy, Intent, State
+from convoy.model.state import Convoy, State
 from convoy.owed.actions import (
     SHOWN,
     Action,
@@ -199,9 +200,14 @@ def _foundations(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     elif convoy.base_is == "there" and any(task.started for task in convoy.tasks):
         yield HearBase(convoy.name, there=False)
     elif convoy.base_is != "deleted":
-        landed = [task for task in convoy.tasks if task.landed]
-        last = max(landed, key=lambda t: t.ended_at, default=None)
-        yield CreateBase(convoy.name, (last and last.landed) or convoy.base)
+        yield CreateBase(convoy.name, _last_landed(convoy))
+
+
+def _last_landed(convoy: Convoy) -> str:
+    """Return where the convoy's branch was when something landed there last."""
+    landed = [(task.ended_at, task.landed) for task in convoy.tasks if task.landed]
+    taken = [(convoy.sync.taken_at, convoy.sync.commit)] if convoy.sync.commit else []
+    return max((*landed, *taken), default=(0, convoy.base))[1]
 
 
 def _is_planning(convoy: Convoy) -> bool:

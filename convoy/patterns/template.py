@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from convoy.kinds import KINDS
-from convoy.model.records import Kind
+from convoy.model.kind_names import Kind
 from convoy.model.task_graph import find_cycle
 from convoy.patterns import PatternError
 from convoy.patterns.source import Place, Source, read

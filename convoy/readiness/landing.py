@@ -5,8 +5,8 @@ A task's work goes this way: it waits while somebody or something keeps it back
 (`chain`), and lands when that is the front and judged by all that must (`is_judged`).
 
 The chain: each task's candidate stands on the branch's tip or on the candidate ahead
-of it. A link whose base or work has changed is broken; it and all behind it are built
-again.
+of it; in front of all there may be one that takes the target in. A link whose base or
+work has changed is broken; it and all behind it are built again.
 """
 
 from collections.abc import Iterator
@@ -21,6 +21,7 @@ from convoy.model.records import Settings
 from convoy.model.set_aside import another_try
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.observed import Checks
+from convoy.readiness.target_moves import on_tip
 
 WINDOW = 4
 """How many candidates of one convoy CI judges at a time."""
@@ -95,7 +96,8 @@ def chain(convoy: Convoy, tip: str) -> Chain:
     """Return the merge queue of `convoy` over the commit its branch stands at."""
     waiting = waiting_to_merge(convoy)[:WINDOW]
     links: list[Link] = []
-    onto = tip
+    sync = on_tip(convoy, tip)
+    onto = sync.commit if sync is not None else tip
     for task in waiting:
         candidate, work = task.candidate, task.work
         if candidate is None or work is None:
@@ -112,8 +114,9 @@ def candidates(convoy: Convoy) -> Iterator[Candidate]:
     for task in convoy.tasks:
         if task.candidate is not None and not task.settled:
             yield task.candidate
-    if convoy.candidate is not None and not convoy.ended:
-        yield convoy.candidate
+    for candidate in (convoy.sync.candidate, convoy.candidate):
+        if candidate is not None and not convoy.ended:
+            yield candidate
 
 
 def queue_branches(state: State) -> frozenset[str]:

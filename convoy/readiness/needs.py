@@ -30,6 +30,7 @@ class Need(Struct, frozen=True, kw_only=True):
         "failed",
         "refused",
         "let it land",
+        "landing",
     ]
     task: int = 0
     aside: SetAside | None = None
@@ -54,7 +55,7 @@ def _needs(state: State, convoy: Convoy) -> Iterator[Need]:
     if convoy.state == "failed" and (planned or convoy.mayor):
         yield Need(key=FAILED, kind="failed")
     if not convoy.ended and not convoy.held:
-        yield from _refused(state, convoy)
+        yield from _standing(state, convoy)
         yield from _of_live(convoy)
 
 
@@ -71,6 +72,13 @@ def _of_live(convoy: Convoy) -> Iterator[Need]:
         elif work := _unapproved(convoy, task):
             key = f"approve/{task.number}/{work}"
             yield Need(key=key, kind="approve the work", task=task.number)
+
+
+def _standing(state: State, convoy: Convoy) -> Iterator[Need]:
+    """Yield what the forge refused, and a landing that CI says nothing of."""
+    yield from _refused(state, convoy)
+    if convoy.sync.stalled:
+        yield Need(key=f"landing/{convoy.sync.at}", kind="landing")
 
 
 def _refused(state: State, convoy: Convoy) -> Iterator[Need]:

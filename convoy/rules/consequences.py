@@ -1,6 +1,7 @@
 """What follows when something ends: leases freed, tasks requeued, convoys offered."""
 
 from collections.abc import Collection
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -28,6 +29,9 @@ from convoy.model.records import FREE, Cause, Occasion, Usage
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import overlapping
 from convoy.text.counts_and_times import counted
+
+ALL_DROPPED: Final = "every task was dropped"
+"""Why a convoy failed of which people wanted nothing any more."""
 
 
 def freed(state: State, convoy: str, task: Task) -> Events:
@@ -170,11 +174,13 @@ def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
     if not all(task.settled for task in tasks):
         return ()
     if any(task.landed for task in tasks):
+        if convoy.pull is not None:
+            return ()  # a task that came later has settled
         key = ids.pull_key(convoy.name, 0)
         return (ActionIntended(key=key, kind="pull", convoy=convoy.name),)
     if any(task.state == "merged" for task in tasks):
         return completed(convoy, convoy.base)
-    dropped = ConvoyFailed(convoy=convoy.name, why="every task was dropped")
+    dropped = ConvoyFailed(convoy=convoy.name, why=ALL_DROPPED)
     return (dropped, finish(convoy.name))
 
 

@@ -3,16 +3,18 @@
 from msgspec.structs import replace
 
 from convoy.events.candidates import MergeAttempted, MergeFailed, MergeLanded
-from convoy.events.command import Command, Decision, Refusal, live, task_in
-from convoy.events.task_ends import ConvoyFailed, TaskMerged
+from convoy.events.command import Command, Decision, Events, Refusal, live, task_in
+from convoy.events.syncs import SyncLanded
+from convoy.events.task_ends import TaskMerged
 from convoy.events.task_queue import TaskBlocked
 from convoy.events.trials import TestsProven, WorkProven
+from convoy.kinds import kind_of
 from convoy.kinds.relations import trial
 from convoy.model import ids
 from convoy.model.records import Cause
-from convoy.model.state import Convoy, State
+from convoy.model.state import Convoy, State, Task
 from convoy.readiness.landing import is_judged, kept_back
-from convoy.rules.consequences import again, completed, convoy_next, finish
+from convoy.rules.consequences import again, completed, convoy_next
 
 
 class AttemptMerge(Command, frozen=True, kw_only=True):
@@ -23,6 +25,8 @@ class AttemptMerge(Command, frozen=True, kw_only=True):
     candidate: str
     base: str
     work: str
+    target: str = ""
+    """The target's commit that a task's work takes in; empty: it takes none in."""
 
     def decide(self, state: State) -> Decision:
         """Note a candidate of the newest work, once."""
@@ -34,31 +38,41 @@ class AttemptMerge(Command, frozen=True, kw_only=True):
             task = task_in(state, convoy.name, self.task, "needs-review")
             if isinstance(task, Refusal):
                 return task
-            if task.work is None or task.work.commit != self.work:
-                return Refusal(f"task {self.task} has other work by now")
-            is_trial = trial(convoy, task) and self.candidate == task.work.commit
-            if not is_trial and (waits := kept_back(convoy, task)):
-                return Refusal(f"task {self.task} waits for {waits}")
+            if unfit := self._unfit(convoy, task):
+                return unfit
             current = task.candidate
         elif not convoy.settled:
             return Refusal(f"{convoy.name} has tasks that are not settled")
         offered = (self.candidate, self.base, self.work)
         if current and (current.commit, current.base, current.work) == offered:
             return Refusal(f"{self.candidate} is the candidate already")
+        by_strategy = self.task and not self.target
         return (
             MergeAttempted(
                 convoy=convoy.name,
                 task=self.task,
-                strategy=convoy.settings.strategy if self.task else "merge",
+                strategy=convoy.settings.strategy if by_strategy else "merge",
                 candidate=self.candidate,
                 base=self.base,
                 work=self.work,
+                target=self.target,
             ),
         )
 
+    def _unfit(self, convoy: Convoy, task: Task) -> Refusal | None:
+        """Return why this is no candidate of the task."""
+        if task.work is None or task.work.commit != self.work:
+            return Refusal(f"task {self.task} has other work by now")
+        is_trial = trial(convoy, task) and self.candidate == task.work.commit
+        if not is_trial and (waits := kept_back(convoy, task)):
+            return Refusal(f"task {self.task} waits for {waits}")
+        if kind_of(task.spec).takes_target_in != bool(self.target):
+            return Refusal(f"task {self.task} lands in another way")
+        return None
+
 
 class FailMerge(Command, frozen=True, kw_only=True):
-    """The work conflicts with what is landed, or CI found the candidate red."""
+    """A task's work conflicts with what is landed, or CI found its candidate red."""
 
     convoy: str
     task: int
@@ -67,7 +81,7 @@ class FailMerge(Command, frozen=True, kw_only=True):
     why: str
 
     def decide(self, state: State) -> Decision:
-        """Send the task back; a convoy that cannot merge is given up.
+        """Send the task back.
 
         Without a candidate it conflicts; with one, only the current one is blamed.
         """
@@ -82,11 +96,6 @@ class FailMerge(Command, frozen=True, kw_only=True):
             candidate=self.candidate,
             why=self.why,
         )
-        if self.task == 0:
-            if not convoy.settled:
-                return Refusal(f"{convoy.name} is not merging")
-            given_up = ConvoyFailed(convoy=convoy.name, why=self.why)
-            return (failed, given_up, finish(convoy.name))
         task = task_in(state, convoy.name, self.task, "needs-review")
         if isinstance(task, Refusal):
             return task
@@ -175,7 +184,22 @@ class LandMerge(Command, frozen=True, kw_only=True):
             return Refusal(f"task {task.number} needs task {unmet[0]} merged first")
         merged = TaskMerged(convoy=convoy.name, task=task.number, commit=self.candidate)
         done = replace(task, state="merged", landed=self.candidate)
-        return (landed, merged, *convoy_next(convoy, done))
+        taken = _taken_in(landed, task)
+        return (landed, *taken, merged, *convoy_next(convoy, done))
+
+
+def _taken_in(landed: MergeLanded, task: Task) -> Events:
+    """Return that the work of a task has taken the target in, if it has."""
+    target = task.candidate.target if task.candidate else ""
+    taken = SyncLanded(
+        convoy=landed.convoy,
+        task=task.number,
+        candidate=landed.candidate,
+        target=target,
+        branch=landed.branch,
+        judged=landed.judged,
+    )
+    return (taken,) if target else ()
 
 
 def _is_current(convoy: Convoy, command: FailMerge | LandMerge) -> bool:

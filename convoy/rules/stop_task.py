@@ -33,7 +33,7 @@ class FailConvoy(Command, frozen=True, kw_only=True):
         )
         return (
             *dropped,
-            ConvoyFailed(convoy=convoy.name, why=self.why),
+            ConvoyFailed(convoy=convoy.name, why=self.why, by=self.by),
             *known(convoy.name, self.by, FAILED),
             finish(convoy.name),
         )

@@ -4,7 +4,7 @@ Each has the command for a terminal and, where there is one, the `/brat` line th
 the same in a comment on the convoy's issue.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from shlex import quote
 from typing import Final, Literal
 
@@ -17,6 +17,7 @@ from convoy.model.set_aside import SetAside, part_of
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.attempt_start import kept_by_leases
 from convoy.readiness.landing import kept_by_people
+from convoy.rules.consequences import ALL_DROPPED
 from convoy.text.counts_and_times import clock
 from convoy.views.followups import further
 from convoy.views.reasons import holding
@@ -25,6 +26,7 @@ Kind = Literal[
     "set_aside",
     "blocked_task",
     "merge_failed",
+    "convoy_failed",
     "plan_approval",
     "kept_back",
     "stuck_session",
@@ -41,7 +43,7 @@ Kind = Literal[
 ]
 _UNMERGED: Final = frozenset({"conflict", "red"})
 LATELY_MS: Final = 7 * 86_400_000
-"""How long a convoy that failed to merge is shown as waiting."""
+"""How long a convoy that failed is shown as waiting."""
 SLACK_S: Final = 300
 """Over a session's own timeout, before its run counts as stuck."""
 
@@ -77,7 +79,8 @@ def interventions(
         *_damages(state, faults),
         *(_aside(state, *each) for each in asides(state)),
         *(_blocked(*each) for each in live if is_stopped(*each)),
-        *(_unmerged(convoy) for convoy in _given_up(state, now)),
+        *(_failed(convoy) for convoy in _given_up(state, now)),
+        *(_stalled(convoy) for convoy in state.live() if convoy.sync.stalled),
         *(found for convoy in state.live() for found in _asked(convoy)),
         *(_stuck(*each) for each in state.running() if _is_stuck(*each, now)),
         *_locked(state, now),
@@ -89,6 +92,19 @@ def interventions(
 def standing_still(why: str) -> Intervention:
     """Return that nothing of the repository moves, and why."""
     return Intervention(kind="standstill", why=f"nothing moves: {why}")
+
+
+def needs_a_person(found: Iterable[Intervention], convoy: str | None = None) -> bool:
+    """Whether anything does not go on without a person; further work is only offered.
+
+    Args:
+        found: what waits.
+        convoy: the only one that counts, by name; None: all do.
+    """
+    return any(
+        each.kind != "further_work" and convoy in (None, each.convoy or convoy)
+        for each in found
+    )
 
 
 def unusable(said: str) -> Intervention:
@@ -125,20 +141,32 @@ def _aside(state: State, item: str, aside: SetAside) -> Intervention:
 
 
 def _given_up(state: State, now: int) -> Iterator[Convoy]:
-    """Give the convoys that lately failed to merge, if nobody asked again since."""
+    """Give the convoys that failed lately, if no person ended or replaced them."""
     newest = {convoy.issue: convoy for convoy in state.convoys.values()}
     for convoy in newest.values():
         lately = now - convoy.ended_at < LATELY_MS
-        if convoy.state == "failed" and convoy.settled and convoy.pull and lately:
+        is_wanted = not convoy.given_up_by and convoy.why != ALL_DROPPED
+        if convoy.state == "failed" and is_wanted and lately:
             yield convoy
 
 
-def _unmerged(convoy: Convoy) -> Intervention:
+def _failed(convoy: Convoy) -> Intervention:
+    return Intervention(
+        kind="convoy_failed",
+        convoy=convoy.name,
+        why=f"the convoy failed: {convoy.why}",
+        commands=(f"brat convoy retry {convoy.name}",),
+        comments=("/brat retry", "/brat start"),
+    )
+
+
+def _stalled(convoy: Convoy) -> Intervention:
     return Intervention(
         kind="merge_failed",
         convoy=convoy.name,
-        why=f"the convoy was not merged: {convoy.why}",
-        comments=("/brat start",),
+        why=f"its landing waits: {convoy.sync.stalled}",
+        commands=(f"brat convoy retry {convoy.name}",),
+        comments=("/brat retry",),
     )
 
 

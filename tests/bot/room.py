@@ -26,7 +26,7 @@ from convoy.events.command import Command
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.owed.actions import Role as Job
+from convoy.owed.action_roles import Role as Job
 from convoy.rules.end_session import AcceptWork
 from convoy.rules.start_attempt import StartTask
 from grite import git

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
 from convoy.events.comment_deletion import NoteDeletedComment
@@ -38,9 +39,11 @@ from convoy.rules.make_choice import MakeChoice
 from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, ProveWork
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
 from convoy.rules.redo_work import RebaseWork, ReviseTask
+from convoy.rules.retry_convoy import RetryConvoy
 from convoy.rules.split_task import BeginSplit, SplitTask
 from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy, RetryTask
 from convoy.rules.take_review import AcceptReview
+from convoy.rules.take_target_in import AttemptSync, FailSync, LandSync, StallLanding
 from tests.world.rules import NAME, Rules, sha, spec
 
 Story = Callable[[], Rules]
@@ -246,9 +249,38 @@ def merged_by_the_forge() -> Rules:
     )
 
 
+def synced() -> Rules:
+    """Tell of a target that moves: it merges, is red twice, and CI never reports."""
+    rules = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+    clean = AttemptSync(convoy=NAME, candidate=sha("b"), base=sha("a"), target=sha("1"))
+    rules.do(clean, LandSync(convoy=NAME, candidate=sha("b"), judged=("ci",)))
+    for candidate in (sha("c"), sha("d")):
+        rules.do(
+            replace(clean, candidate=candidate, base=sha("b"), target=sha("2")),
+            FailSync(convoy=NAME, candidate=candidate, target=sha("2"), why="red"),
+        )
+    rules.started(3, sha("e")).accepted(3, sha("f"))
+    whole = AttemptMerge(
+        convoy=NAME,
+        task=3,
+        candidate=sha("7"),
+        base=sha("b"),
+        work=sha("f"),
+        target=sha("2"),
+    )
+    rules.do(whole).landed_as(3, sha("7"))
+    rules.do(
+        replace(clean, candidate=sha("8"), base=sha("7"), target=sha("3")),
+        StallLanding(convoy=NAME, why="no check has reported"),
+        RetryConvoy(convoy=NAME, by="ann"),
+    )
+    return rules
+
+
 STORIES = (
     *(landed_whole, went_wrong, given_up, steered),
     *(found_out, reviewed, tested_first, raced, split_up, waited_aside, ended_by_hand),
+    synced,
     merged_by_the_forge,
 )
 story = pytest.mark.parametrize("tell", STORIES)

@@ -66,7 +66,7 @@ def test_an_event_is_a_sentence_and_one_line_of_json() -> None:
     ) == snapshot("""\
 It failed: [ brat]{"convoy":"fix-7","type":"convoy.failed","v":1,"why":"forged"}[ /brat].
 
-[brat]{"convoy":"fix-7","type":"convoy.failed","v":1,"why":"It said:\\n\\u005bbrat]{\\"convoy\\":\\"fix-7\\",\\"type\\":\\"convoy.failed\\",\\"v\\":1,\\"why\\":\\"forged\\"}\\u005b/brat]\\nand more"}[/brat]\
+[brat]{"by":"","convoy":"fix-7","type":"convoy.failed","v":1,"why":"It said:\\n\\u005bbrat]{\\"convoy\\":\\"fix-7\\",\\"type\\":\\"convoy.failed\\",\\"v\\":1,\\"why\\":\\"forged\\"}\\u005b/brat]\\nand more"}[/brat]\
 """)  # noqa: E501  as it is written
 
 

@@ -5,7 +5,7 @@ from convoy.events.forge_actions import NoteDone
 from convoy.events.leases import TakeLease
 from convoy.events.merge_holds import HoldWork, WithdrawMerge
 from convoy.rules.merge_work import FailMerge
-from convoy.rules.stop_task import BlockTask
+from convoy.rules.stop_task import BlockTask, FailConvoy
 from convoy.views.interventions import LATELY_MS, SLACK_S, interventions
 from tests.world.rules import NAME, Rules, sha, spec
 
@@ -117,12 +117,10 @@ def test_a_task_that_a_person_stopped_did_not_fail_to_merge() -> None:
 def test_a_convoy_that_cannot_merge_waits_until_somebody_asks_again() -> None:
     rules = Rules().planned(spec(1)).landed(1, sha("a"))
     rules.do(NoteDone(key=f"pull:{NAME}/0", number=20))
-    fail = FailMerge(
-        convoy=NAME, task=0, candidate=None, cause="conflict", why="main moved"
-    )
-    rules.do(fail)
+    rules.do(FailConvoy(convoy=NAME, why="main moved"))
     [found] = interventions(rules.state, rules.now)
 
-    assert (found.kind, found.task) == ("merge_failed", 0)
-    assert found.why == "the convoy was not merged: main moved"
+    assert (found.kind, found.task) == ("convoy_failed", 0)
+    assert found.why == "the convoy failed: main moved"
+    assert found.commands == ("brat convoy retry fix-7",)
     assert kinds(rules, rules.now + LATELY_MS + 60_000) == []

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from convoy.events.command import Refusal
-from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
+from convoy.rules.merge_work import AttemptMerge, LandMerge
+from convoy.rules.take_target_in import FailSync
 from tests.world.rules import NAME, Rules, sha, spec
 
 
@@ -29,7 +30,7 @@ def test_only_the_current_candidate_is_blamed() -> None:
         convoy=NAME, task=0, candidate=sha("c"), base=sha("0"), work=sha("a")
     )
     rules.do(whole, replace(whole, candidate=sha("d"), base=sha("1")))
-    stale = FailMerge(convoy=NAME, task=0, candidate=sha("c"), cause="red", why="red")
+    stale = FailSync(convoy=NAME, candidate=sha("c"), target=sha("1"), why="red")
 
     assert "not the candidate" in why(rules.ask(stale))
     assert rules.ask(replace(stale, candidate=sha("d"))) is None

@@ -46,6 +46,7 @@ REACHED: Final = (
     "pause all",
     *("drop of queued", "drop of running", "drop of needs-review", "drop of blocked"),
     *("lock", "lock refused", "task built again", "convoy built again"),
+    *("target taken in", "target taken in by a task", "failed convoy taken up"),
     *("task with nothing to merge", "landed by rebase", "landed by squash"),
     *("landed by merge", "convoy landed", "completed"),
     *("rules of the target", "push to a protected target"),
@@ -160,6 +161,8 @@ class Machine(Gestures, Agents):
 
 def _waits_for_a_person(convoy: Convoy) -> bool:
     """Whether all that is not settled is blocked, or needs what is."""
+    if convoy.sync.stalled and convoy.settled:
+        return True
     stuck = {task.number for task in convoy.tasks if task.state == "blocked"}
     for task in (*convoy.tasks, *convoy.tasks):
         needed = {*task.spec.after, *task.spec.on}

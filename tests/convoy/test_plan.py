@@ -13,6 +13,7 @@ from convoy.owed.actions import (
     Block,
     Build,
     BuildConvoy,
+    BuildSync,
     CancelRun,
     Collect,
     CreateBase,
@@ -289,7 +290,7 @@ def test_a_settled_convoy_is_built_on_its_target_and_landed_when_green() -> None
     ]
     moved = {**refs, "refs/heads/main": sha("9")}
     assert owed(rules, refs=moved, checks={sha("a"): GREEN}) == [
-        BuildConvoy(NAME, sha("9"))
+        BuildSync(NAME, sha("9"))
     ]
 
 

@@ -88,6 +88,7 @@ MEANINGS: Final = {
     "signal": "The number of the signal that ended it; null: none.",
     "strategy": "How work comes onto the branch.",
     "summary": "What the agent said at its end.",
+    "target": "The commit of the target branch.",
     "task": "The task's number; 0 is the convoy itself.",
     "tasks": "The tasks, in the order of their numbers.",
     "text": "The issue's text, frozen.",

@@ -31,20 +31,15 @@ from convoy.events.convoy_request import RequestConvoy
 from convoy.events.forge_actions import NoteDone
 from convoy.events.set_asides import SetItemAside
 from convoy.events.task_messages import TellTask
+from convoy.kinds import kind_of
 from convoy.kinds.choice_kind import left
 from convoy.log.record import fold
 from convoy.model import ids
 from convoy.model.records import Overlap, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.owed.action_items import item_of, item_of_effect
-from convoy.owed.actions import (
-    Action,
-    Align,
-    Collect,
-    Effect,
-    Role,
-    Staged,
-)
+from convoy.owed.action_roles import Role
+from convoy.owed.actions import Action, Align, Collect, Effect, Staged
 from convoy.patterns.catalog import built_in
 from convoy.patterns.template import Template
 from convoy.planner.survey import Survey
@@ -58,7 +53,6 @@ from convoy.rules.end_session import (
 from convoy.rules.make_choice import MakeChoice
 from convoy.rules.merge_work import FailMerge, LandMerge, ProveWork
 from convoy.rules.split_task import BeginSplit, SplitTask
-from convoy.rules.stop_task import FailConvoy
 from convoy.rules.take_plan import PlanConvoy
 from convoy.rules.take_review import AcceptReview
 from grite.errors import Conflict, Rejected, Unavailable
@@ -68,12 +62,12 @@ from tests.world.model.composer import ModelComposer
 from tests.world.model.forge import HEADS, LOCK, Forge, Result
 from tests.world.model.github import LOGIN, ModelGitHub, at_once
 
-ROUNDS: Final = 40
+ROUNDS: Final = 120
+"""More than there are in the minute for which nothing is pushed after refusals."""
 ONCE: Final = (
     *(AcceptNothing, AcceptReport, AcceptWork),
     AcceptReview,
     *(ProveWork, MakeChoice),
-    FailConvoy,
     *(LandMerge, LoseSession, NoteDone),
     *(PlanConvoy, RefuseWork, RequestConvoy),
     *(StartBot, BeginSplit, SplitTask),
@@ -345,6 +339,9 @@ class Bot:
         names = (action.convoy, action.task, attempt.number)
         if result.commit:
             draft.keep(*names, result.commit)
+        if task is not None and result.how == "nothing" and not attempt.root:
+            is_merge = kind_of(task.spec).takes_target_in
+            result = Result("work", attempt.base) if is_merge else result
         is_work = task is not None and task.spec.kind == "work" and not task.spec.on
         if result.how == "nothing" and (attempt.root or not is_work):
             result = Result("refused")  # work was to be changed, or is not wanted
@@ -392,4 +389,6 @@ def _is_once(command: Command) -> bool:
     """Whether it is never allowed a second time, however much later."""
     if isinstance(command, FailMerge):
         return command.candidate is not None
+    if isinstance(command, NoteDone) and command.key.startswith("finish:"):
+        return False  # a convoy that failed may be taken up, and end once more
     return isinstance(command, ONCE)

@@ -72,6 +72,18 @@ class Commits:
             merged[path] = other if mine == before else mine
         return Conflicted(tuple(paths)) if paths else merged
 
+    def both(self, ancestor: str, ours: str, theirs: str) -> Files:
+        """Merge file by file; one that conflicts holds the lines of both."""
+        old, one, two = (self[c].files for c in (ancestor, ours, theirs))
+        made: dict[str, tuple[str, ...]] = {}
+        for path in sorted({*old, *one, *two}):
+            before, mine, other = (f.get(path, ()) for f in (old, one, two))
+            if mine != other and before not in (mine, other):
+                made[path] = (*mine, *(each for each in other if each not in mine))
+            else:
+                made[path] = other if mine == before else mine
+        return made
+
     def chain(self, base: str, work: str) -> Iterator[str]:
         """Give the commits of `base..work` along first parents, oldest first."""
         if work not in self[base].ancestors:

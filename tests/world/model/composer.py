@@ -32,6 +32,25 @@ class ModelComposer(Composer):
             case "rebase":
                 return self._rebased(piece)
 
+    def unresolved(self, piece: Piece) -> str:
+        """Return a merge in which files that conflict hold both sides."""
+        fork = self.base_of(piece.onto, piece.work) or piece.base
+        made = self.commits.merged(fork, piece.onto, piece.work)
+        if isinstance(made, Conflicted):
+            made = self.commits.both(fork, piece.onto, piece.work)
+        parents = (piece.onto, piece.work)
+        return self.commits.make(parents, made, "unresolved")
+
+    def target_of(self, merge: str) -> str:
+        """Return the commit that an unresolved merge takes in."""
+        return self.commits[merge].parents[1]
+
+    def integrated(self, piece: Piece) -> str | Conflicted:
+        """Return resolved work on an unresolved merge as one merge commit."""
+        began, taken = self.commits[piece.base].parents
+        parents = (piece.onto, taken)
+        return self._made(began, piece.onto, piece.work, parents)
+
     def is_ancestor(self, old: str, new: str) -> bool:
         """Whether `new` contains `old`."""
         return self.commits.contains(new, old)

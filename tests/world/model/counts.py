@@ -4,6 +4,7 @@ from convoy.events import Event
 from convoy.events.candidates import MergeAttempted, MergeFailed, MergeLanded
 from convoy.events.review_verdicts import WorkReviewed
 from convoy.events.rival_choice import ChoiceMade
+from convoy.events.syncs import SyncFailed, SyncLanded
 from convoy.events.task_ends import ConvoyCompleted, TaskMerged
 from convoy.events.task_queue import TaskBlocked
 from convoy.events.task_split import TaskSplit
@@ -22,8 +23,13 @@ def names_of(  # noqa: C901, PLR0912  one arm a kind
         case MergeFailed(why=why) if why == NOT_RED:
             return ("tests not red",)
         case MergeFailed():
-            whose = "task" if fact.task else "convoy"
-            return (f"{whose} {'red' if fact.candidate else 'conflict'}",)
+            return (f"task {'red' if fact.candidate else 'conflict'}",)
+        case SyncFailed():
+            return (f"convoy {'red' if fact.candidate else 'conflict'}",)
+        case SyncLanded(task=0):
+            return ("target taken in",)
+        case SyncLanded():
+            return ("target taken in by a task",)
         case MergeLanded(task=0):
             return ("convoy landed",)
         case MergeLanded():

@@ -13,6 +13,7 @@ from convoy.events.pausing import PauseConvoy, ResumeConvoy
 from convoy.model.records import Settings
 from convoy.model.state import Convoy, Task
 from convoy.model.target_rules import TargetRules
+from convoy.rules.retry_convoy import RetryConvoy
 from convoy.rules.stop_task import DropTask, FailConvoy, RetryTask
 from tests.world.model.drawn import chosen, configurations, patterns, plans, which
 from tests.world.model.forge import HEADS, LOST, MAIN
@@ -97,6 +98,19 @@ class People(Story):
         convoy = chosen(merging or live, number)
         self.saw("cancel with candidates" if merging else "cancel")
         self.may(FailConvoy(convoy=convoy.name, why="cancelled"))
+
+    @rule(number=which)
+    @precondition(lambda self: "commands" in self.season and self.failed())
+    def somebody_takes_a_failed_convoy_up(self, number: int) -> None:
+        convoy = chosen(self.failed(), number)
+        retry = RetryConvoy(convoy=convoy.name, by="ann")
+        if self.bot.ask(retry) is None:
+            self.saw("failed convoy taken up")
+
+    def failed(self) -> list[Convoy]:
+        """Return the convoys that failed."""
+        found = self.forge.state.convoys.values()
+        return [convoy for convoy in found if convoy.state == "failed"]
 
     def locks(self, number: int) -> None:
         lock = TakeLease(

@@ -16,6 +16,7 @@ from convoy.events.leases import LeaseTaken
 from convoy.events.review_verdicts import WorkReviewed
 from convoy.events.rival_choice import ChoiceMade
 from convoy.events.session_ends import WorkAccepted, WorkRefused
+from convoy.events.syncs import SyncLanded
 from convoy.events.task_ends import ConvoyFailed, TaskDropped, TaskMerged
 from convoy.events.task_queue import TaskBlocked
 from convoy.events.task_start import TaskStarted
@@ -49,7 +50,7 @@ class Promises:
         """Convoys whose plan somebody approved."""
         self._until: dict[tuple[str, str], int] = {}
         """When what a holder took runs out, by resource and holder."""
-        self._landing: list[MergeLanded] = []
+        self._landing: list[MergeLanded | SyncLanded] = []
         self._handed_in: dict[str, str] = {}
         """What sessions left, with the commit it was made on."""
 
@@ -75,6 +76,8 @@ class Promises:
                 self._reviewed[fact.convoy, fact.task] = fact.commit
             case MergeLanded():
                 self._landed(before, fact)
+            case SyncLanded(task=0):
+                self._synced(before, fact)
             case TaskMerged():
                 convoy = before.convoys[fact.convoy]
                 assert unmet(convoy, fact.task) == [], "merged before what it needs"
@@ -195,7 +198,7 @@ class Promises:
         for review in reviews:
             seen = self._reviewed.get((fact.convoy, review.number))
             assert seen == task.work.commit, "landed unreviewed"
-        assert task.spec.kind in ("work", "rival"), "landed, and is no work"
+        assert task.spec.kind in ("work", "rival", "sync"), "landed, and is no work"
         assert trial(convoy, task) is None, "landed, and was not chosen"
         assert sum(approved) >= convoy.settings.approvals, "landed unapproved"
         assert task.candidate.work == task.work.commit
@@ -225,6 +228,19 @@ class Promises:
         issue = convoy.issue_is == "overruled" or convoy.issue not in self.forge.closed
         assert issue, "landed, and its issue was closed"
 
+    def _synced(self, before: State, fact: SyncLanded) -> None:
+        """Check what took the target into a convoy's branch."""
+        convoy = before.convoys[fact.convoy]
+        candidate = convoy.sync.candidate
+        assert candidate is not None
+        assert candidate.commit == fact.candidate, "not the candidate"
+        assert not convoy.held, "landed and held"
+        if convoy.settings.require_ci:
+            assert fact.candidate in self.green, "landed and never green"
+        commits = self.forge.commits
+        assert commits.contains(fact.candidate, fact.target), "without the target"
+        self._landing.append(fact)
+
     # --- each push ------------------------------------------------------------------
 
     def pushed(self, before: Mapping[str, str], updates: Sequence[RefUpdate]) -> None:
@@ -232,7 +248,7 @@ class Promises:
         forge, state = self.forge, self.forge.state
         shared = {HEADS + ids.base_branch(name) for name in state.convoys} | {MAIN}
         moved = {update.ref: update.new for update in updates}
-        landed = {HEADS + fact.branch: fact for fact in self._landing}
+        landed = {HEADS + fact.branch: fact.candidate for fact in self._landing}
         for ref in shared & moved.keys():
             new, old = moved[ref], before.get(ref)
             assert new is not None, "a shared branch was deleted"
@@ -241,9 +257,10 @@ class Promises:
                 if ref not in landed and self._is_aligned(ref, new):
                     continue
                 assert ref in landed, f"{ref} moved and nothing landed"
-                assert landed[ref].candidate == new, "not the judged commit"
+                assert landed[ref] == new, "not the judged commit"
         for fact in self._landing:
-            self._arrived(before, fact)
+            if isinstance(fact, MergeLanded):
+                self._arrived(before, fact)
         self._landing.clear()
         self._kept()
 

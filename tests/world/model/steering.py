@@ -15,7 +15,8 @@ from convoy.events.plan_edits import RankConvoy
 from convoy.events.task_messages import TellTask
 from convoy.model import ids
 from convoy.model.attempt import Work
-from convoy.model.records import Kind, TaskSpec
+from convoy.model.kind_names import Kind
+from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
 from convoy.rules.redo_work import RebaseWork, ReviseTask

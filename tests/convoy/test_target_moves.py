@@ -1,0 +1,230 @@
+"""The target is taken in when it helps; what goes wrong with it is a task, no end."""
+
+from convoy.events.command import Refusal
+from convoy.owed.actions import (
+    Action,
+    Build,
+    BuildConvoy,
+    BuildSync,
+    LandSync,
+    Reject,
+)
+from convoy.owed.landings import merges
+from convoy.owed.patience import Patience
+from convoy.readiness.landing import chain
+from convoy.readiness.observed import Checks, Observed
+from convoy.rules.merge_work import AttemptMerge
+from convoy.rules.retry_convoy import RetryConvoy
+from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy
+from convoy.rules.take_target_in import (
+    AttemptSync,
+    FailSync,
+    LandSync as Land,
+    StallLanding,
+)
+from tests.world.rules import NAME, Rules, sha, spec
+
+TIP, MOVED = sha("a"), sha("1")
+GREEN, RED = (Checks(verdict="green", names=("ci",)), Checks(verdict="red"))
+PATIENCE = Patience()
+
+
+def begun(*more: int, **given: bool) -> Rules:
+    """Return rules with task 1 merged and more planned."""
+    rules = Rules().planned(spec(1), *map(spec, more), **given)
+    return rules.landed(1, TIP)
+
+
+def owed(
+    rules: Rules, later_s: int = 0, *, tip: str = TIP, **checks: Checks
+) -> list[Action]:
+    refs = {
+        "refs/heads/main": MOVED,
+        f"refs/heads/convoy/{NAME}/base": tip,
+    }
+    known = {sha(letter): found for letter, found in checks.items()}
+    observed = Observed(refs=refs, checks=known)
+    now = rules.now + later_s * 1000
+    return [*merges(rules.convoy, observed, PATIENCE, now)]
+
+
+def attempt(candidate: str, target: str = MOVED) -> AttemptSync:
+    return AttemptSync(convoy=NAME, candidate=candidate, base=TIP, target=target)
+
+
+def fail(candidate: str | None) -> FailSync:
+    return FailSync(convoy=NAME, candidate=candidate, target=MOVED, why="red")
+
+
+def conflicted() -> Rules:
+    return begun(2).do(
+        FailSync(
+            convoy=NAME, candidate=None, target=MOVED, why="no", paths=("a.py", "b.py")
+        )
+    )
+
+
+# --- when -----------------------------------------------------------------------------
+
+
+def test_a_target_that_moved_is_taken_in_before_anything_is_built() -> None:
+    rules = begun(2).started(2).accepted(2, sha("b"))
+
+    assert owed(rules) == [BuildSync(NAME, MOVED)]
+
+
+def test_nothing_that_ci_judges_is_built_again_for_a_target_that_moved() -> None:
+    rules = begun(2).started(2).accepted(2, sha("b")).offered(2, sha("c"), TIP)
+
+    assert owed(rules) == []
+
+
+def test_tasks_stand_on_the_candidate_that_takes_the_target_in() -> None:
+    rules = begun(2).do(attempt(sha("d"))).started(2).accepted(2, sha("b"))
+
+    assert owed(rules) == [Build(NAME, (2,), sha("d"))]
+    rules.offered(2, sha("c"), sha("d"))
+    assert [link.candidate.commit for link in chain(rules.convoy, TIP).links] == [
+        sha("c")
+    ]
+    assert owed(rules, d=GREEN, c=GREEN) == [LandSync(NAME, TIP)]
+
+
+def test_a_busy_target_is_taken_in_once_in_five_minutes() -> None:
+    rules = begun(2).do(attempt(sha("d"), sha("2")))
+    rules.do(Land(convoy=NAME, candidate=sha("d"), judged=("ci",)))
+
+    assert owed(rules, 299, tip=sha("d")) == []
+    assert owed(rules, 301, tip=sha("d")) == [BuildSync(NAME, MOVED)]
+
+
+def test_without_sync_it_comes_in_after_the_last_task() -> None:
+    rules = begun(2, sync=False)
+
+    assert owed(rules) == []
+    rules.do(DropTask(convoy=NAME, task=2, why="not wanted"))
+    assert owed(rules) == [BuildSync(NAME, MOVED)]
+    rules.do(attempt(sha("d")), Land(convoy=NAME, candidate=sha("d"), judged=("ci",)))
+    assert owed(rules, tip=sha("d")) == [BuildConvoy(NAME, MOVED)]
+
+
+def test_at_the_end_a_candidate_of_a_target_that_moved_on_is_replaced() -> None:
+    rules = begun().do(attempt(sha("d"), sha("2")))
+
+    assert owed(rules, d=GREEN) == [BuildSync(NAME, MOVED)]
+
+
+# --- what goes wrong ------------------------------------------------------------------
+
+
+def test_red_once_is_built_once_more_and_red_twice_is_a_task() -> None:
+    rules = begun(2).do(attempt(sha("d")))
+    assert owed(rules, d=RED) == [Reject(NAME, 0, sha("d"), "")]
+
+    rules.do(fail(sha("d")))
+    assert len(rules.convoy.tasks) == 2
+    assert owed(rules) == [BuildSync(NAME, MOVED)]
+
+    rules.do(attempt(sha("e")), fail(sha("e")))
+    assert rules.task(3).spec.kind == "sync"
+    assert "noop" in rules.task(3).spec.instructions
+    assert owed(rules) == []
+
+
+def test_a_conflict_is_a_task_that_names_the_files() -> None:
+    rules = conflicted()
+
+    assert rules.task(3).spec.kind == "sync"
+    assert "- a.py\n- b.py" in rules.task(3).spec.instructions
+    assert isinstance(rules.ask(fail(None)), Refusal)
+    assert isinstance(rules.ask(attempt(sha("d"))), Refusal)
+
+
+def test_what_takes_the_target_in_lands_as_such() -> None:
+    rules = conflicted().started(3, sha("e")).accepted(3, sha("f"))
+    plain = AttemptMerge(
+        convoy=NAME, task=3, candidate=sha("c"), base=TIP, work=sha("f")
+    )
+    assert isinstance(rules.ask(plain), Refusal)
+
+    merge = AttemptMerge(
+        convoy=NAME,
+        task=3,
+        candidate=sha("c"),
+        base=TIP,
+        work=sha("f"),
+        target=MOVED,
+    )
+    rules.do(merge).landed_as(3, sha("c"))
+
+    assert (rules.convoy.sync.target, rules.convoy.sync.commit) == (MOVED, sha("c"))
+
+
+def test_a_target_that_is_red_by_itself_is_left_alone() -> None:
+    rules = Rules().planned(spec(1))
+    red = AttemptSync(convoy=NAME, candidate=MOVED, base=sha("0"), target=MOVED)
+    rules.do(red, fail(MOVED))
+
+    assert owed(rules, tip=sha("0")) == []
+    assert len(rules.convoy.tasks) == 1
+
+
+def test_a_blocked_sync_is_retried_by_a_person() -> None:
+    rules = conflicted().do(BlockTask(convoy=NAME, task=3, why="3 attempts"))
+
+    assert owed(rules) == []
+    assert rules.convoy.state == "active"
+
+
+def test_a_landing_that_ci_says_nothing_of_waits_for_a_person() -> None:
+    rules = begun().do(attempt(sha("d")))
+    rules.do(StallLanding(convoy=NAME, why="no check has reported"))
+
+    assert owed(rules) == []
+    rules.do(RetryConvoy(convoy=NAME, by="ann"))
+    assert owed(rules) == [BuildSync(NAME, MOVED)]
+    assert isinstance(rules.ask(RetryConvoy(convoy=NAME, by="ann")), Refusal)
+
+
+# --- failed is no end -----------------------------------------------------------------
+
+
+def test_a_convoy_that_was_given_up_goes_on_with_its_work() -> None:
+    rules = begun(2, 3, 4).started(2).accepted(2, sha("b")).started(3)
+    rules.do(DropTask(convoy=NAME, task=4, why="not wanted"))
+    rules.do(FailConvoy(convoy=NAME, why="cancelled by ann", by="ann"))
+
+    rules.do(RetryConvoy(convoy=NAME, by="bea"))
+
+    assert [task.state for task in rules.convoy.tasks] == [
+        *("merged", "needs-review", "queued", "dropped")
+    ]
+    assert (rules.convoy.state, rules.convoy.vouched_by) == ("active", "bea")
+
+
+def test_what_needs_a_task_that_stays_dropped_stays_dropped() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3, after=(2,))).landed(1, TIP)
+    rules.do(DropTask(convoy=NAME, task=2, why="not wanted"))
+    rules.do(FailConvoy(convoy=NAME, why="cancelled"))
+
+    rules.do(RetryConvoy(convoy=NAME, by="bea"))
+
+    assert [task.state for task in rules.convoy.tasks] == [
+        *("merged", "dropped", "dropped")
+    ]
+
+
+def test_where_each_task_was_dropped_all_are_taken_up() -> None:
+    rules = Rules().planned(spec(1)).do(DropTask(convoy=NAME, task=1, why="no"))
+    assert rules.convoy.state == "failed"
+
+    rules.do(RetryConvoy(convoy=NAME, by="bea"))
+
+    assert (rules.convoy.state, rules.task(1).state) == ("active", "queued")
+
+
+def test_a_plan_that_nobody_approved_still_waits() -> None:
+    rules = Rules().planned(spec(1), approve="plan")
+    rules.do(FailConvoy(convoy=NAME, why="no"), RetryConvoy(convoy=NAME, by="bea"))
+
+    assert rules.convoy.state == "planning"

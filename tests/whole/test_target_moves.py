@@ -1,0 +1,149 @@
+"""The target moves while a convoy is under way: what was done lands all the same."""
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from msgspec import json
+
+from tests.world.second_reader import rows
+from tests.world.seen import Seen, look
+from tests.world.terminal import Terminal
+from tests.world.words import engine, project
+
+pytestmark = pytest.mark.timeout(600)
+AGENT = "my-agent < $BRAT_PROMPT"
+
+
+def planned(terminal: Terminal, task: str = "Spell words") -> None:
+    """Plan a convoy without starting it."""
+    terminal.done("brat init")
+    terminal.done(f"brat mayor start --task {shlex.quote(task)}")
+
+
+def status(terminal: Terminal) -> dict[str, Any]:
+    found: dict[str, Any] = json.decode(terminal.type("brat status --json").out)
+    return found
+
+
+def facts(seen: Seen) -> list[str]:
+    return [str(row.fact["type"]) for row in rows(seen.path) if row.fact]
+
+
+def test_a_target_that_merges_is_taken_in_and_judged_before_the_convoy_lands(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, engine(AGENT))
+    planned(terminal, "Two\n\n- [ ] Spell words\n- [ ] Sort words (after 1)\n")
+    terminal.done("brat witness run")
+    terminal.done("brat refinery run")
+    moved = terminal.commit("Say more", {"README.md": "Words.\n"})
+
+    terminal.done("brat witness run")
+    terminal.done("brat refinery run")
+
+    (convoy,) = status(terminal)["convoys"]
+    assert convoy["state"] == "complete"
+    seen = look(terminal.cwd / ".git/brat")
+    assert moved in seen.ancestors()
+    assert facts(seen).count("sync.landed") == 1
+    assert [one["conclusion"] for one in seen.checks[convoy["landed_commit"]]] == [
+        "success"
+    ]
+
+
+RESOLVING = """
+# Keeps both sides of a conflict; else adds its line to the list.
+if grep -q '^<<<<<<<' LIST; then
+    sed -i '/^<<<<<<< /d; /^=======$/d; /^>>>>>>> /d' LIST
+else
+    echo "task $BRAT_TASK of $BRAT_CONVOY" >> LIST
+fi
+"""
+LISTED = "Two\n\n- [ ] Spell words\n- [ ] Sort words (after 1)\n"
+
+
+def listing(folder: Path, more: str = "") -> Terminal:
+    """Make a project whose agent adds to a list, with one of two tasks merged."""
+    terminal = project(folder, engine("resolver", more))
+    terminal.install("resolver", RESOLVING)
+    terminal.commit("Begin a list", {"LIST": "begun\n"})
+    planned(terminal, LISTED)
+    terminal.done("brat witness run")
+    terminal.done("brat refinery run")
+    return terminal
+
+
+def go_on(terminal: Terminal) -> None:
+    """Let agents and the refinery take turns until all convoys have ended."""
+    for _ in range(4):
+        terminal.done("brat witness run")
+        terminal.done("brat refinery run")
+        if all(one["state"] == "complete" for one in status(terminal)["convoys"]):
+            return
+    raise AssertionError(terminal.type("brat status").out)
+
+
+@pytest.mark.parametrize("sync", ["true", "false"])
+def test_an_agent_resolves_what_conflicts_with_the_target(
+    tmp_path: Path, sync: str
+) -> None:
+    terminal = listing(tmp_path, f"[refinery]\nsync = {sync}\n")
+    moved = terminal.commit("Go on with it", {"LIST": "begun\nby hand\n"})
+
+    go_on(terminal)
+
+    (convoy,) = status(terminal)["convoys"]
+    kinds = [(task["kind"], task["state"]) for task in convoy["tasks"]]
+    assert kinds == [("work", "merged")] * 2 + [("sync", "merged")]
+    seen = look(terminal.cwd / ".git/brat")
+    assert moved in seen.ancestors()
+    landed = convoy["tasks"][2]["landed_commit"]
+    assert moved in seen.git("rev-list", "--parents", "-1", landed).split()[1:]
+    whole = seen.git("show", "main:LIST").splitlines()
+    assert sorted(whole) == ["begun", "by hand", "task 1", "task 2"]
+    assert [pull["merged"] for pull in seen.pulls] == [True] * 4
+    assert seen.faults == []
+
+
+def test_ci_that_fails_once_by_chance_costs_no_agent(tmp_path: Path) -> None:
+    flaked = tmp_path / "flaked"
+    ci = f"test -f {flaked} || test ! -f NEWS || {{ touch {flaked}; exit 1; }}"
+    terminal = listing(tmp_path, f'[ci]\ncommand = "{ci}"\n')
+    terminal.commit("Tell news", {"NEWS": "Lists.\n"})
+
+    go_on(terminal)
+
+    (convoy,) = status(terminal)["convoys"]
+    assert [task["attempts"] for task in convoy["tasks"]] == [1, 1]
+    assert facts(look(terminal.cwd / ".git/brat")).count("sync.failed") == 1
+
+
+def test_two_convoys_that_change_one_file_both_land(tmp_path: Path) -> None:
+    terminal = listing(tmp_path)
+    terminal.done(f"brat mayor start --task {shlex.quote(LISTED)}")
+
+    go_on(terminal)
+
+    whole = look(terminal.cwd / ".git/brat").git("show", "main:LIST").splitlines()
+    assert sorted(whole) == ["begun", *["task 1"] * 2, *["task 2"] * 2]
+
+
+def test_a_convoy_that_failed_is_taken_up_again_with_its_work(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine(AGENT))
+    planned(terminal)
+    terminal.done("brat witness run")
+    terminal.done("brat task drop 1")
+    (convoy,) = status(terminal)["convoys"]
+    assert convoy["state"] == "failed"
+    retry = f"brat convoy retry {convoy['name']}"
+    assert retry in terminal.done("brat status")
+
+    terminal.done(retry)
+    terminal.done("brat refinery run")
+
+    (convoy,) = status(terminal)["convoys"]
+    assert convoy["state"] == "complete"
+    assert [task["attempts"] for task in convoy["tasks"]] == [1]
+    assert terminal.type(retry).status == 1
