@@ -1,6 +1,6 @@
-"""Bring the commits and configuration of the person's checkout to the local forge.
+"""Bring the commits of the person's checkout to the local forge.
 
-Commits go by git's ordinary push, which reads the checkout and never writes to it.
+They go by git's ordinary push, which reads the checkout and never writes to it.
 """
 
 import re
@@ -12,7 +12,6 @@ from brat.local.landed_work import apart, in_its_way, landed_line, tip_of
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.registration import Registration
-from brat.repository.state_files import CONFIG
 from brat.terminal.console import Tell
 from convoy.text.counts_and_times import counted
 from grite import git
@@ -26,7 +25,7 @@ _LOOKS: Final = 3
 
 @dataclass(kw_only=True)
 class CheckoutSync:
-    """Pushes from one checkout to one forge; `look` is called at each tick."""
+    """Pushes from one checkout to one forge; `take_up` is called at each tick."""
 
     checkout: Checkout
     known: Registration
@@ -36,9 +35,6 @@ class CheckoutSync:
     _seen: str | None = None
     """The person's tip that needs no further look; None: look again."""
     _unreached: int = 0
-    _differs: bool = False
-    _compared: object = None
-    """The file and the forge's tip when the configurations were last compared."""
 
     @property
     def bare(self) -> Path:
@@ -120,37 +116,6 @@ class CheckoutSync:
     def has_news(self) -> bool:
         """Whether the forge's branch holds commits that the checkout lacks."""
         return apart(self.checkout, self.known).landed
-
-    def differing_config(self, tip: str | None) -> Path | None:
-        """Return the configuration that lies in the checkout and not on the forge.
-
-        The person is told when it begins to count, and when what is committed does.
-
-        Args:
-            tip: the forge's branch as last seen; they are compared again once it or the
-                file has changed.
-        """
-        file = self.checkout.config
-        known = file.stat() if file.exists() else None
-        mark = (tip, known and (known.st_mtime_ns, known.st_size, known.st_ino))
-        if mark == self._compared:
-            return file if self._differs else None
-        self._compared = mark
-        differs = self._config_differs(file)
-        if differs and not self._differs:
-            self.tell(f"using {file} as it lies there, not as committed")
-        elif self._differs and not differs:
-            self.tell(f"using {CONFIG} as committed")
-        self._differs = differs
-        return file if differs else None
-
-    def _config_differs(self, file: Path) -> bool:
-        if not file.exists():
-            return False
-        shown = git.run(
-            ["cat-file", "blob", f"{self.branch}:{CONFIG}"], cwd=self.bare, check=False
-        )
-        return file.read_bytes() != (shown.stdout if shown.status == 0 else b"")
 
     def _tell_once(self, line: str) -> None:
         if line not in self._told:

@@ -23,6 +23,7 @@ from bot.settings.bot_settings import ROLES, Settings
 from bot.settings.clock import wall_clock
 from bot.settings.config_file import config_in
 from brat.forge.resources.repository_resource import Ci
+from brat.local.checkout_config import CheckoutConfig
 from brat.local.checkout_sync import CheckoutSync
 from brat.local.forge_process import ServeOptions, served
 from brat.local.model_keys import model_keys
@@ -166,7 +167,14 @@ async def serving(
             bot_service.door(loop, handover.free_again(settings.folder)) as port,
         ):
             await point_hook(url, known, port)
-            loop.look_here = partial(_look_here, loop.context, sync)
+            file = CheckoutConfig(
+                file=checkout.config,
+                bare=sync.bare,
+                ci_now=lambda: ci_of(checkout, configuration(checkout), known),
+                ci=ci,
+                tell=tell,
+            )
+            loop.look_here = partial(_look_here, loop.context, sync, file)
             await loop.look()
             local = Local(
                 checkout=checkout,
@@ -182,10 +190,7 @@ async def serving(
             await loop.release()
 
 
-def _look_here(context: BotContext, sync: CheckoutSync) -> None:
+def _look_here(context: BotContext, sync: CheckoutSync, config: CheckoutConfig) -> None:
     """Bring in what the person has committed and configured since; at each tick."""
     sync.take_up()
-    file = sync.differing_config(context.mirror.refs.get(sync.branch))
-    if file != context.settings.config_file:
-        update = {"config_file": file}
-        context.settings = context.settings.model_copy(update=update)
+    config.look(context)

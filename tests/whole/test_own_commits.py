@@ -89,13 +89,20 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
     assert merges(terminal) == ""
 
 
-def test_who_is_on_another_branch_or_none_is_told_what_moves_main(
+def test_an_edited_configuration_counts_and_another_branch_is_no_hindrance(
     tmp_path: Path,
 ) -> None:
-    terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
+    terminal = project(tmp_path, engine("exit 3"))
     terminal.done("brat init")
+    good = engine("my-agent < $BRAT_PROMPT", "[ci]\ncommand = 'true'\n")
     with staying(terminal, "up", "--no-dashboard") as up:
         up.says("watching")
+        terminal.write({".brat/config.toml": good})
+        up.says("config.toml as it lies there, not as committed")
+        up.says("[ci] has changed: the local forge goes on with what it was started")
+        own = terminal.commit("Use my agent", {})
+        up.says(f"took up 1 new commit of yours: {own[:10]}")
+        up.says("using .brat/config.toml as committed")
         terminal.done("git checkout -q --detach")
         terminal.done("git branch -q -m main trunk")
         up.says("has no branch main now: no commit is taken up")
