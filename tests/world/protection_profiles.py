@@ -139,7 +139,7 @@ PROFILES: Final = (
         way=BY_A_PERSON,
         landed_by="you",
         parents=2,
-        waits_for="a person to merge pull request #3",
+        waits_for="a person to merge pull request",
         answer=("PUT", "merge", {}),
     ),
 )
