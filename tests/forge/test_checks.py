@@ -114,6 +114,21 @@ async def test_statuses_are_combined(here: Town) -> None:
     assert older == each
 
 
+async def test_combined_statuses_come_in_pages(here: Town) -> None:
+    sha = await main_tip(here)
+    for context in "abc":
+        await here.post(f"statuses/{sha}", {"state": "success", "context": context})
+
+    first = await here.ask("GET", f"commits/{sha}/status?per_page=2")
+    last = await here.get(f"commits/{sha}/status?per_page=2&page=2")
+
+    assert [one["context"] for one in first.json()["statuses"]] == ["a", "b"]
+    assert 'rel="next"' in first.headers["link"]
+    assert [one["context"] for one in last["statuses"]] == ["c"]
+    assert last["total_count"] == 3
+    assert last["state"] == "success"
+
+
 async def test_a_status_needs_a_commit_and_a_short_text(here: Town) -> None:
     sha = await main_tip(here)
     long = {"state": "success", "description": "x" * 141}

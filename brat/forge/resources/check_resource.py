@@ -1,6 +1,6 @@
 """Check runs and commit statuses, and how GitHub writes them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Set as AbstractSet
 from typing import Any, Literal
 
 from msgspec import Raw, Struct
@@ -126,11 +126,13 @@ def status(
 
 
 def combined(
-    site: Site, found: tuple[Repository, Raw], sha: str, statuses: Sequence[Any]
+    site: Site, found: tuple[Repository, Raw], sha: str, states: AbstractSet[str]
 ) -> dict[str, Any]:
-    """The combined status: red if one is, else pending if one is or there is none."""
+    """The combined status: red if one is, else pending if one is or there is none.
+
+    Its statuses are beside it.
+    """
     repo, encoded = found
-    states = {one["state"] for one in statuses}
     if states & {"failure", "error"}:
         state = "failure"
     else:
@@ -138,9 +140,7 @@ def combined(
     api = f"{site.repo(repo.full_name)}/commits/{sha}"
     return {
         "state": state,
-        "statuses": statuses,
         "sha": sha,
-        "total_count": len(statuses),
         "repository": encoded,
         "commit_url": api,
         "url": api + "/status",

@@ -208,16 +208,20 @@ async def combined_status(call: Call) -> Answer:
     """`GET commits/{ref}/status`: the newest of each context."""
     sha = _commit(call)
     known = call.store.statuses.of((call.repo.id, sha))
-    newest = {one.context: one for one in known}.values()
+    newest = [*{one.context: one for one in known}.values()]
     renderer = call.service.renderer
-    shown = [
-        check_resource.status(call.site, call.repo, one, renderer.who(one.creator))
-        for one in newest
-    ]
-    for one in shown:
-        del one["creator"]
+
+    def shown(one: CommitStatus) -> dict[str, Any]:
+        creator = renderer.who(one.creator)
+        face = check_resource.status(call.site, call.repo, one, creator)
+        del face["creator"]
+        return face
+
+    page = call.page(newest, shown, wrap="statuses")
     found_repo = (call.repo, renderer.repository(call.repo))
-    return Answer(check_resource.combined(call.site, found_repo, sha, shown))
+    states = {one.state for one in newest}
+    body = page.body | check_resource.combined(call.site, found_repo, sha, states)
+    return Answer(body, headers=page.headers)
 
 
 async def list_statuses(call: Call) -> Answer:
