@@ -1,6 +1,5 @@
 """A repository of which nothing moves is named, and the others are served."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from stat import S_IRWXU
 
@@ -10,52 +9,21 @@ import pytest
 from bot.serving.host import Host
 from bot.serving.hosted_service import hosted
 from bot.serving.standing_still import PATIENCE_MS, Standstill
-from bot.settings.service_settings import ServiceSettings
 from brat.demo.bot_process import BotProcess
-from brat.forge import Forge
 from brat.local import child_processes, local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER
 from grite.errors import Unavailable
 from tests.bot.room import room
+from tests.bot.serving.hosted_town import OTHER, hosting
 from tests.whole.crash import set_up
-from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.forge import REPO, Town, until
 from tests.world.forge_rules import put_hook
-from tests.world.given_secrets import given
 
-OTHER = "alice/lib"
-SECRET = given("made-up-secret-of-the-webhook")
 REFUSING = """#!/bin/sh
 case "$1" in refs/grite/*) echo "not here" >&2; exit 1;; esac
 """
 pytestmark = pytest.mark.timeout(180)
-
-
-@pytest.fixture
-async def here(tmp_path: Path) -> AsyncIterator[Town]:
-    with Forge(tmp_path / "forge") as forge:
-        source = make_source(tmp_path / "source")
-        tokens = settle_in(forge, source)
-        forge.add_repository(OTHER, source=source)
-        forge.grant(OTHER, "brat[bot]", "write")
-        async with town(forge, tokens, tmp_path) as served:
-            yield served
-
-
-def hosting(here: Town, *repositories: str) -> ServiceSettings:
-    return ServiceSettings.model_validate(
-        {
-            "api_url": f"{here.url}/api/v3",
-            "git_url": here.url,
-            "secret": SECRET,
-            "folder": here.folder / "bot",
-            "push_gap_s": 0,
-            "port": 0,
-            "sweep_s": 0.2,
-            "token": here.tokens["bot"],
-            "repositories": repositories,
-        }
-    )
 
 
 def refusing_the_log(here: Town, name: str) -> None:
@@ -77,7 +45,7 @@ async def test_a_repository_whose_log_is_refused_is_named(
     here: Town,
 ) -> None:
     refusing_the_log(here, REPO)
-    told = hosting(here, REPO, OTHER)
+    told = hosting(here, sweep_s=0.2)
     async with hosted(told, lambda _: None) as host:
 
         async def named() -> bool:
@@ -95,7 +63,7 @@ async def test_a_repository_whose_log_is_refused_is_named(
 
 async def test_all_that_stand_still_make_the_bot_unready(here: Town) -> None:
     refusing_the_log(here, REPO)
-    told = hosting(here, REPO)
+    told = hosting(here, sweep_s=0.2, repositories=(REPO,))
     async with hosted(told, lambda _: None) as host:
 
         async def unready() -> bool:

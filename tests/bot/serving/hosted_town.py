@@ -1,0 +1,81 @@
+"""A service for two repositories of the local forge, and what people do there."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx
+
+from bot.forge.app_auth import PERMISSIONS
+from bot.serving.host import Host
+from bot.serving.hosted_service import hosted
+from bot.settings.service_settings import ServiceSettings
+from tests.world.app_key import pair
+from tests.world.forge import REPO, Town, until
+from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.given_secrets import given
+
+OTHER = "alice/lib"
+SECRET = given("made-up-secret-of-the-webhook")
+
+
+def hosting(here: Town, **given: object) -> ServiceSettings:
+    told = {
+        "api_url": f"{here.url}/api/v3",
+        "git_url": here.url,
+        "secret": SECRET,
+        "folder": here.folder / "bot",
+        "push_gap_s": 0,
+        "port": 0,
+        **given,
+    }
+    if "app_id" not in told:
+        told |= {"token": here.tokens["bot"]}
+        told.setdefault("repositories", (REPO, OTHER))
+    return ServiceSettings.model_validate(told)
+
+
+def as_app(here: Town, **given: object) -> ServiceSettings:
+    """Return the settings of a service that is an App, installed in alice/app."""
+    new = NewApp(
+        slug="helper", owner="alice", public_key=pair()[1], permissions=PERMISSIONS
+    )
+    app = Apps(here.forge).add(new)
+    Apps(here.forge).install("helper", REPO)
+    file = here.folder / "app.pem"
+    file.write_text(pair()[0])
+    return hosting(here, app_id=app.id, private_key_file=file, **given)
+
+
+@asynccontextmanager
+async def running(told: ServiceSettings, *, poll: bool = False) -> AsyncIterator[Host]:
+    lines: list[str] = []
+    async with hosted(told, lines.append, poll=poll) as host:
+        yield host
+
+
+async def labelled(here: Town, repo: str, title: str = "Fix it") -> int:
+    body = {"title": title, "body": "Please."}
+    made = await here.ask("POST", "issues", body, by="alice", repo=repo)
+    number = int(made.json()["number"])
+    label = {"labels": ["brat"]}
+    await here.ask("POST", f"issues/{number}/labels", label, by="alice", repo=repo)
+    return number
+
+
+async def accepted(here: Town, repo: str, number: int) -> None:
+    """Wait until the issue shows that it became a convoy."""
+
+    async def shown() -> bool:
+        issue = (await here.ask("GET", f"issues/{number}", repo=repo)).json()
+        return "brat:active" in {label["name"] for label in issue["labels"]}
+
+    await until(shown, deadline_s=60)
+
+
+async def ready(host: Host) -> dict[str, Any]:
+    async with httpx.AsyncClient(trust_env=False) as client:
+        answer = await client.get(f"http://127.0.0.1:{host.port}/readyz")
+    assert answer.status_code == 200, answer.text
+    found: dict[str, Any] = answer.json()
+    return found

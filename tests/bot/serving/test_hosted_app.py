@@ -1,0 +1,125 @@
+"""A service that is an App: what is installed, by whom, and what the forge refuses."""
+
+import asyncio
+
+import pytest
+
+from bot.serving.hosted_service import hosted
+from tests.bot.serving.hosted_town import (
+    OTHER,
+    accepted,
+    as_app,
+    labelled,
+    ready,
+    running,
+)
+from tests.world.forge import REPO, Town, until
+from tests.world.github_forge.apps import Apps
+from tests.world.github_forge.injected_faults import Faults
+
+pytestmark = pytest.mark.timeout(180)
+
+
+async def test_an_app_serves_where_an_allowed_owner_installed_it(here: Town) -> None:
+    told = as_app(here, allowed_owners=("Alice",), sweep_s=0.2, roster_s=0.2)
+    number = await labelled(here, REPO)
+    async with running(told) as host:
+        await accepted(here, REPO, number)
+        assert [*host.served] == [REPO]
+
+        Apps(here.forge).install("helper", OTHER)
+        later = await labelled(here, OTHER)
+        await accepted(here, OTHER, later)
+        assert {*host.served} == {REPO, OTHER}
+
+        (one,) = Apps(here.forge).installations.all()
+        Apps(here.forge).suspend(one)
+
+        async def empty() -> bool:
+            return not host.served
+
+        await until(empty, deadline_s=60)
+
+
+async def test_what_a_stranger_installed_is_not_served(here: Town) -> None:
+    await labelled(here, REPO)
+    told = as_app(here, allowed_owners=("bob",), sweep_s=0.2)
+    async with running(told) as host:
+        async with asyncio.timeout(60):
+            await host.known.wait()
+        assert host.served == {}
+
+
+@pytest.mark.parametrize("status", [403, 404, 500])
+async def test_a_forge_that_does_not_list_its_deliveries_is_served_all_the_same(
+    here: Town, status: int
+) -> None:
+    told = as_app(here, allowed_owners=("alice",), sweep_s=0.2, roster_s=0.2)
+    faults = Faults(here.forge.folder)
+    rule = faults.refuse("GET", "/app/hook/deliveries", status, "Not for you")
+    number = await labelled(here, REPO)
+    lines: list[str] = []
+    async with hosted(told, lines.append) as host:
+        await accepted(here, REPO, number)
+        Apps(here.forge).install("helper", OTHER)
+        await accepted(here, OTHER, await labelled(here, OTHER))
+
+        async def said() -> bool:
+            return "troubles" in await ready(host)
+
+        await until(said, deadline_s=60)
+        (trouble,) = (await ready(host))["troubles"]
+        assert "lost deliveries cannot be asked for again" in trouble
+        assert b"brat_redelivery_failures_total 0.0" not in host.metrics.text()
+        refused = len(faults.refused())
+
+        async def more() -> bool:
+            return len(faults.refused()) > refused
+
+        await until(more, deadline_s=60)
+        assert [line for line in lines if "lost deliveries" in line] == [trouble]
+
+        faults.lift(rule)
+
+        async def over() -> bool:
+            return "troubles" not in await ready(host)
+
+        await until(over, deadline_s=60)
+
+
+async def test_an_installation_that_is_broken_does_not_hide_the_others(
+    here: Town,
+) -> None:
+    here.forge.add_user("bob")
+    here.forge.add_repository("bob/tool", source=here.folder / "source")
+    told = as_app(here, allowed_owners=("alice", "bob"), sweep_s=0.2, roster_s=0.2)
+    apps, faults = Apps(here.forge), Faults(here.forge.folder)
+    (first,) = apps.installations.all()
+    path = f"/app/installations/{first.id}/access_tokens"
+    rule = faults.refuse("POST", path, 403, "Not for you")
+    lines: list[str] = []
+    async with hosted(told, lines.append) as host:
+        apps.install("helper", "bob/tool")
+
+        async def served() -> bool:
+            return [*host.served] == ["bob/tool"]
+
+        await until(served, deadline_s=60)
+        (trouble,) = (await ready(host))["troubles"]
+        assert f"installation {first.id} does not show its repositories" in trouble
+        assert b"brat_installations_broken 1.0" in host.metrics.text()
+        faults.lift(rule)
+
+        async def both() -> bool:
+            return {*host.served} == {"bob/tool", REPO}
+
+        await until(both, deadline_s=60)
+        faults.refuse("POST", path, 403, "Not for you")
+
+        async def broken() -> bool:
+            said = (await ready(host)).get("troubles", [])
+            return any("does not show" in each for each in said)
+
+        await until(broken, deadline_s=60)
+        assert {*host.served} == {"bob/tool", REPO}
+    assert len([line for line in lines if "does not show" in line]) == 2
