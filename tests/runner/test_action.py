@@ -21,6 +21,8 @@ ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
 PAGE = ROOT / "docs/actions.md"
 ACT = Path(sys.executable).with_name("act")
+LOOK = "Look at the inputs"
+LOOK_FAILED = f"Failure - Main {LOOK}"
 WORKFLOW = """
 on: workflow_dispatch
 jobs:
@@ -81,6 +83,21 @@ def test_each_output_is_one_that_the_code_sets(forge: Forge) -> None:
     assert {f"${{{{ steps.task.outputs.{name} }}}}" for name in of_task} | {
         f"${{{{ steps.loop.outputs.{name} }}}}" for name in of_loop
     } | {"${{ steps.place.outputs.result-folder }}"} == set(sources)
+
+
+def looked(**env: str) -> subprocess.CompletedProcess[str]:
+    """Run the step that looks at the inputs, alone, to read what it says.
+
+    act may lose what a failing step says: it stops listening when the step has ended.
+    https://github.com/nektos/act/blob/master/pkg/container/host_environment.go (exec)
+    """
+    return subprocess.run(
+        ["/bin/bash", "-e", "-c", step(LOOK)["run"]],
+        env={"PATH": os.environ["PATH"], "GITHUB_OUTPUT": os.devnull, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def run(
@@ -156,7 +173,9 @@ def test_it_runs_an_agent_in_a_container_only(
     done = run(forge, pod, role="task", session="fix-login-7/2/1", log="a" * 40)
 
     assert done.returncode == 1
-    is_refused = "An agent runs in a container: give the job a container" in done.stdout
+    assert (LOOK_FAILED in done.stdout) is not is_inside
+    said = looked(ROLE="task", KUBERNETES_SERVICE_HOST="10.0.0.1" if pod else "")
+    is_refused = "An agent runs in a container: give the job a container" in said.stdout
     assert is_refused is not is_inside
 
 
@@ -165,4 +184,8 @@ def test_it_knows_no_third_role(forge: Forge) -> None:
     done = run(forge, role="mayor")
 
     assert done.returncode == 1
-    assert "The input role is task or loop." in done.stdout
+    assert LOOK_FAILED in done.stdout
+    said = looked(ROLE="mayor")
+    assert (said.returncode, said.stdout) == (
+        *(2, "::error title=brat::The input role is task or loop.\n"),
+    )
