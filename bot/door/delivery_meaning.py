@@ -41,6 +41,10 @@ LOOK_AT: Final[dict[str, Part]] = {
     "push": "refs",
     "pull_request": "pulls",
     "pull_request_review": "comments",
+    "repository": "rights",
+    "repository_ruleset": "rights",
+    "branch_protection_rule": "rights",
+    "branch_protection_configuration": "rights",
 }
 ASKING: Final[dict[str, type[Envelope]]] = {
     "issues": Delivery,

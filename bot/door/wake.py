@@ -6,8 +6,12 @@ from contextlib import suppress
 from time import monotonic
 from typing import Final, Literal, get_args
 
-Part = Literal["issues", "pulls", "comments", "runs", "checks", "refs", "shown"]
-ALL: Final[frozenset[str]] = frozenset(get_args(Part))
+Part = Literal[
+    "issues", "pulls", "comments", "runs", "checks", "refs", "shown", "rights"
+]
+RIGHTS: Final = "rights"
+"""What the bot may do: only a hint tells of it, so it is never suspect by itself."""
+ALL: Final[frozenset[str]] = frozenset(get_args(Part)) - {RIGHTS}
 
 
 class Wake:

@@ -8,13 +8,14 @@ from typing import Final, TypeVar
 from bot.context.alone import alone, tried
 from bot.context.bot_context import BotContext
 from bot.door.delivery_inbox import Remark, Request, Rerun, Review, Ticked
-from bot.door.wake import ALL
+from bot.door.wake import ALL, RIGHTS
 from bot.forge.precedence import Precedence, going
 from bot.forge.rest import Refused
 from bot.repository.draft import Draft
 from bot.requests import (
     comments,
     deleted_comments,
+    lifted_refusals,
     missed_comments,
     missed_issues,
     missed_labels,
@@ -56,6 +57,8 @@ async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> li
     handled += await _handled(context, draft, context.inbox.remarks(), _hear)
     handled += await _handled(context, draft, context.inbox.signs(), _see)
     await _look_at_shown(context, draft, parts)
+    if RIGHTS in parts:
+        lifted_refusals.take_up(context, draft)
     return handled
 
 

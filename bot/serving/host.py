@@ -125,8 +125,10 @@ class Host:
                 yield _stands(name, why)
 
     def roster_changed(self) -> None:
-        """Make the next look at the App's installations come at once."""
+        """Look at the App's installations at once, and try what was refused again."""
         self._changed.set()
+        for one in self.served.values():
+            one.place.wake.up("rights")
 
     # --- which repositories ---------------------------------------------------------
 

@@ -12,13 +12,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from stat import S_IRWXU
 from typing import Any, Final
+from uuid import uuid4
 
+import httpx
+
+from bot.door.webhooks import PATH
 from bot.loop.loop import PUSHES, Loop
 from bot.loop.staging import owes
 from bot.serving import bot_service
 from bot.settings.clock import wall_clock
 from brat.forge.http_server import serving
 from brat.forge.rest.rest_call import Call, Extension
+from brat.forge.service.webhook_deliveries import signature
 from brat.forge.storage.forge_state import Forge
 from brat.forge.wire.http_refusals import Refused
 from brat.forge.wire.urls import API
@@ -114,6 +119,8 @@ class Tale:
     forge: Forge
     loop: Loop
     minds: Minds
+    port: int
+    """The bot's door."""
     skew_ms: int = 0
     jumps: int = 0
 
@@ -171,6 +178,21 @@ class Tale:
         hook.chmod(S_IRWXU)
         return hook
 
+    async def deliver(self, event: str) -> None:
+        """Let the forge say that something of this kind was changed."""
+        told = {"action": "edited", "repository": {"full_name": self.known.repository}}
+        body = json.dumps(told).encode()
+        headers = {
+            "X-Hub-Signature-256": signature(self.known.secret, body),
+            "X-GitHub-Event": event,
+            "X-GitHub-Delivery": str(uuid4()),
+            "Content-Type": "application/json",
+        }
+        door = f"http://127.0.0.1:{self.port}{PATH}"
+        async with httpx.AsyncClient(trust_env=False) as client:
+            answer = await client.post(door, content=body, headers=headers)
+        assert answer.status_code == httpx.codes.ACCEPTED, answer.text
+
     def end(self) -> End:
         """Look at everything people can see."""
         bare, store = registrations.bare_path(self.folder, self.known), self.forge.store
@@ -208,7 +230,7 @@ async def tale(folder: Path, minds: Minds) -> AsyncIterator[Tale]:
                 bot_service.door(loop, 0) as port,
             ):
                 await local_mode.point_hook(url, known, port)
-                told = Tale(folder, known, forge, loop, minds)
+                told = Tale(folder, known, forge, loop, minds, port)
                 loop.context.clock = lambda: wall_clock() + told.skew_ms
                 minds.loop = loop
                 yield told

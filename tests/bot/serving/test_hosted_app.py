@@ -5,10 +5,12 @@ import asyncio
 import pytest
 
 from bot.serving.hosted_service import hosted
+from brat.repository.registration import BOT
 from tests.bot.serving.hosted_town import (
     OTHER,
     accepted,
     as_app,
+    hosting,
     labelled,
     ready,
     running,
@@ -123,3 +125,22 @@ async def test_an_installation_that_is_broken_does_not_hide_the_others(
         await until(broken, deadline_s=60)
         assert {*host.served} == {"bob/tool", REPO}
     assert len([line for line in lines if "does not show" in line]) == 2
+
+
+async def test_what_was_refused_is_tried_again_when_the_installation_changes(
+    here: Town,
+) -> None:
+    faults = Faults(here.forge.folder, BOT)
+    faults.refuse("POST", r".*/issues/\d+/labels", 403, "Not for you")
+    number = await labelled(here, REPO)
+    async with running(hosting(here, repositories=(REPO,), sweep_s=3600)) as host:
+
+        async def refused() -> bool:
+            one = host.served.get(REPO)
+            loop = one.loop if one else None
+            return bool(loop and loop.context.mirror.state.set_aside)
+
+        await until(refused, deadline_s=60)
+        faults.lift()
+        host.roster_changed()
+        await accepted(here, REPO, number)
