@@ -19,6 +19,7 @@ from bot.roles import (
     dispatch,
     handin,
     mayor,
+    merged_by_forge,
     refinery,
     target_merges,
 )
@@ -243,15 +244,15 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
         case ChooseWay(convoy=name, landing=landing):
             draft.submit(ChooseLanding(convoy=name, landing=landing))
         case AlignConvoy():
-            refinery.align_convoy(draft, action)
+            merged_by_forge.align_convoy(draft, action)
         case AskMerge():
-            refinery.ask_merge(context, draft, action)
+            merged_by_forge.ask_merge(context, draft, action)
         case Wait(convoy=name, why=why):
             draft.submit(WaitToLand(convoy=name, why=why))
         case OpenAnother(convoy=name, pull=pull):
             draft.submit(OpenAnotherPull(convoy=name, pull=pull))
         case TakeLanded():
-            refinery.take_landed(context, draft, action)
+            merged_by_forge.take_landed(context, draft, action)
         case Reject():
             refinery.reject(draft, action)
         case Stall():
