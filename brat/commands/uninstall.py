@@ -16,6 +16,7 @@ from brat.repository.checkout import Checkout
 from brat.terminal.console import say
 from grite import git
 from grite.errors import BratError
+from grite.outbound import here
 
 PATTERNS: Final = ("refs/grite/", "refs/heads/brat/queue/")
 """Refs that nobody but brat needs."""
@@ -73,7 +74,8 @@ def look(checkout: Checkout, remote: str | None) -> Found:
 
 def _on(checkout: Checkout, remote: str) -> tuple[str, ...]:
     patterns = (f"{prefix}*" for prefix in PATTERNS)
-    told = git.run(["ls-remote", "--refs", remote, *patterns], cwd=checkout.top)
+    asked = ["ls-remote", "--refs", remote, *patterns]
+    told = git.run(asked, cwd=checkout.top, env=here().for_git())
     lines = told.stdout.decode().splitlines()
     return tuple(line.partition("\t")[2] for line in lines)
 
@@ -113,7 +115,8 @@ def _remove(checkout: Checkout, found: Found, remote: str | None) -> None:
     """Remove everything, remote refs first: if that push fails, the rest stays."""
     if remote and found.remote_refs:
         gone = (f":{ref}" for ref in found.remote_refs)
-        git.run(["push", "--quiet", remote, *gone], cwd=checkout.top)
+        asked = ["push", "--quiet", remote, *gone]
+        git.run(asked, cwd=checkout.top, env=here().for_git())
     for ref in found.refs:
         git.run(["update-ref", "-d", ref], cwd=checkout.top)
     for file in found.files:
