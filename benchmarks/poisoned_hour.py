@@ -1,8 +1,9 @@
 """An hour of the bot's clock with refused comments and a refused branch, and without.
 
-Three things are refused: two comments on an issue, and the branch of a convoy. Bounds:
-six tries of each in the hour, so 18 requests and pushes more than without; at most two
-commits of the log a try, and one line a try.
+Four things are refused: two comments on an issue, the branch of a convoy, and a command
+on an issue that is gone. Bounds: six tries of each in the hour, and a try of a command
+has two requests, so 30 requests and pushes more than without; at most two commits of
+the log a try, and one line a try.
 """
 
 import asyncio
@@ -12,6 +13,7 @@ from pathlib import Path
 
 from benchmarks.fleet import Load, project
 from benchmarks.forge_cost import counting
+from bot.door.delivery_inbox import Inbox, Remark
 from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.clock import wall_clock
@@ -25,14 +27,15 @@ from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Source
 from grite import git
 
 MINUTES, MINUTE_MS = 60, 60_000
-TRIES = 3 * 6
+TRIES = 5 * 6
 BRANCH = "refs/heads/convoy/second-2/base"
 HOOK = f"#!/bin/sh\n[ $1 != {BRANCH} ]\n"
 COMMENTS = "issues/1/comments"
+GONE = Remark(issue=28, comment=999, text="/brat ping", by="you", on_pull=False)
 
 
 def poisoned_hour(folder: Path, _: int) -> dict[str, object]:
-    """Count an hour with two refused things, and one without."""
+    """Count an hour with what is refused, and one without."""
     source = project(folder / "source", Load(seconds=[0.0], slots=2))
     calm = asyncio.run(_hour(folder / "calm", source, poisoned=False))
     poisoned = asyncio.run(_hour(folder / "poisoned", source, poisoned=True))
@@ -63,6 +66,7 @@ async def _hour(folder: Path, source: Path, *, poisoned: bool) -> Counter[str]:
             bare = registrations.bare_path(folder, known)
             if poisoned:
                 _refuse_the_branch(bare)
+                Inbox(folder / BOT_FOLDER / "inbox").put("gone", GONE)
             async with local_mode.person(url, known) as github:
                 for title in ("First", "Second"):
                     issue = await github.open_issue(title, "- [ ] one\n")
