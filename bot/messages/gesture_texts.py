@@ -55,7 +55,8 @@ def taken_out(out: TakenOut, task: int, wanted: str) -> str:
     """
     what = f"The work of task {task}" if task else "The convoy"
     backs = {
-        "closed": "Reopen this pull request, and it is queued again.",
+        "closed": "Reopen this pull request, and it is queued again; `/brat merge` "
+        "opens another one for it.",
         "branch": "Restore the branch and reopen this pull request, and it is queued "
         "again.",
         "base": f"Change the base back to {code_span(wanted)}, and it is queued again.",

@@ -5,10 +5,15 @@ from typing import Final
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import Verb
 from convoy.events.merge_holds import RequestMerge, WithdrawMerge
+from convoy.events.taken_out_work import OfferAgain
 
 
 def _merge(context: RequestContext) -> str:
     name, number = context.convoy.name, _own_number(context)
+    out = (context.own_task or context.convoy).taken_out
+    if out is not None and out.gesture == "closed":
+        context.submit(OfferAgain(convoy=name, task=number, by=context.by))
+        return f"Another pull request is opened in place of #{out.pull}."
     context.submit(RequestMerge(convoy=name, task=number, by=context.by))
     return "It is in the merge queue again."
 
@@ -29,7 +34,8 @@ VERBS: Final = (
         name="merge",
         place="pull",
         right="maintain",
-        help="Puts the pull request back into the merge queue.",
+        help="Puts the pull request back into the merge queue; opens another one for "
+        "one that was closed.",
         rule=_merge,
     ),
     Verb(

@@ -108,6 +108,9 @@ class RequestMerge(Command, frozen=True, kw_only=True):
         part = held_part(state, self.convoy, self.task)
         if isinstance(part, Refusal):
             return part
+        if part.taken_out is not None:
+            out = part.taken_out
+            return Refusal(f"{out.why}: it waits for {out.back}")
         if not part.withdrawn:
             return Refusal("it merges by itself when it is green and approved")
         return (MergeRequested(convoy=self.convoy, task=self.task, by=self.by),)

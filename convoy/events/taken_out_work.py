@@ -6,7 +6,9 @@ merges, but keeps all that it has: only the same person's hands bring it back.
 
 from convoy.events.command import Command, Decision, Refusal
 from convoy.events.fact import ConvoyEvent, subject
+from convoy.events.forge_actions import ActionIntended
 from convoy.events.merge_holds import change_part, held_part
+from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State
 from convoy.model.taken_out import Gesture, TakenOut
 
@@ -37,12 +39,19 @@ class WorkTakenBack(ConvoyEvent, frozen=True, kw_only=True, tag="work.taken-back
     """A person undid what took the work out; task 0 is the convoy itself."""
 
     task: int
+    by: str = ""
+    """Who wants another pull request for it; empty: its own is open again."""
 
     def sentence(self) -> str:
-        return f"A person took {subject(self.task)} back."
+        anew = ": another pull request is opened" if self.by else ""
+        return f"{self.by or 'A person'} took {subject(self.task)} back{anew}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return change_part(convoy, self.task, taken_out=None)
+        if not self.by:
+            return change_part(convoy, self.task, taken_out=None)
+        return change_part(
+            convoy, self.task, taken_out=None, pull=None, put_back_by=self.by
+        )
 
 
 class TakeOutWork(Command, frozen=True, kw_only=True):
@@ -86,3 +95,29 @@ class TakeBackWork(Command, frozen=True, kw_only=True):
         if part.taken_out is None:
             return Refusal("nobody took it out")
         return (WorkTakenBack(convoy=self.convoy, task=self.task),)
+
+
+class OfferAgain(Command, frozen=True, kw_only=True):
+    """A person wants another pull request for what one that was closed offered.
+
+    A closed pull request whose branch has moved since cannot be reopened.
+    """
+
+    convoy: str
+    task: int
+    by: str
+
+    def decide(self, state: State) -> Decision:
+        """Let it go on, and announce another pull request."""
+        part = held_part(state, self.convoy, self.task)
+        if isinstance(part, Refusal):
+            return part
+        out, key = part.taken_out, ids.pull_key(self.convoy, self.task)
+        if out is None or key in state.intents:
+            return Refusal("its pull request is not closed")
+        if out.gesture != "closed":
+            return Refusal(f"{out.why}: it waits for {out.back}")
+        return (
+            WorkTakenBack(convoy=self.convoy, task=self.task, by=self.by),
+            ActionIntended(key=key, kind="pull", convoy=self.convoy, task=self.task),
+        )

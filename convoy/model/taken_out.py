@@ -33,7 +33,7 @@ class TakenOut(Struct, frozen=True, kw_only=True):
         """What must happen for the work to be taken back: `it waits for …`."""
         match self.gesture:
             case "closed":
-                return f"a person to reopen pull request #{self.pull}"
+                return f"pull request #{self.pull} to be reopened, or /brat merge there"
             case "branch":
                 pull = f"pull request #{self.pull}"
                 return f"a person to restore the branch of {pull} and reopen it"

@@ -16,7 +16,7 @@ from convoy.events.merge_holds import HoldWork, ReleaseWork, RequestMerge, Withd
 from convoy.events.pausing import PauseAll, PauseConvoy, ResumeAll, ResumeConvoy
 from convoy.events.plan_edits import RankConvoy
 from convoy.events.set_asides import SetItemAside, TakeItemUp
-from convoy.events.taken_out_work import TakeBackWork, TakeOutWork
+from convoy.events.taken_out_work import OfferAgain, TakeBackWork, TakeOutWork
 from convoy.events.task_messages import NoteHeard, TellTask
 from convoy.model import ids
 from convoy.model.notes import Left
@@ -127,6 +127,9 @@ def steered() -> Rules:
         RequestMerge(convoy=NAME, task=1, by="bea"),
         TakeOutWork(convoy=NAME, task=1, out=TakenOut(gesture="closed", pull=11)),
         TakeBackWork(convoy=NAME, task=1),
+        TakeOutWork(convoy=NAME, task=1, out=TakenOut(gesture="closed", pull=11)),
+        OfferAgain(convoy=NAME, task=1, by="bea"),
+        NoteDone(key=f"pull:{NAME}/1", number=12),
         ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="eve"),
         VoidApproval(convoy=NAME, task=1, by="eve", why="eve may not write"),
         ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="bea"),

@@ -109,6 +109,24 @@ def kept_back(here: Room) -> list[str]:
     return [each["why"] for each in waits if each["kind"] == "kept_back"]
 
 
+async def test_another_pull_request_is_opened_where_a_person_wants_the_work_after_all(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, APPROVED) as here:
+        head = await here.worked(1, FILES)
+        first = here.pull(1)
+        await close(here, first)
+        await swept(here)
+        said = await here.answer("/brat merge", on=first)
+        await swept(here)
+
+        assert f"in place of #{first}" in said
+        assert here.pull(1) > first
+        assert here.task(1).taken_out is None
+        await approve(here, head)
+        assert here.task(1).state == "merged"
+
+
 async def test_a_convoy_whose_own_pull_request_is_closed_does_not_land(
     tmp_path: Path,
 ) -> None:
