@@ -78,6 +78,9 @@ def _landing(convoy: Convoy) -> list[str]:
             inline(unread(landing)),
         ]
     lines = [" ".join(filter(None, told)), ""] if told else []
+    if convoy.sync.stalled and not convoy.ended:
+        stalled = inline(convoy.sync.stalled)
+        lines += [f"**Its landing waits for a person** (`/brat retry`): {stalled}.", ""]
     if convoy.landing_waits and not convoy.ended:
         lines += [f"**It waits for** {inline(convoy.landing_waits)}.", ""]
     return lines

@@ -102,7 +102,9 @@ def test_an_agent_resolves_what_conflicts_with_the_target(
     landed = convoy["tasks"][2]["landed_commit"]
     assert moved in seen.git("rev-list", "--parents", "-1", landed).split()[1:]
     whole = seen.git("show", "main:LIST").splitlines()
-    assert sorted(whole) == ["begun", "by hand", "task 1", "task 2"]
+    name = convoy["name"]
+    done = [f"task 1 of {name}", f"task 2 of {name}"]
+    assert sorted(whole) == ["begun", "by hand", *done]
     assert [pull["merged"] for pull in seen.pulls] == [True] * 4
     assert seen.faults == []
 
@@ -122,12 +124,16 @@ def test_ci_that_fails_once_by_chance_costs_no_agent(tmp_path: Path) -> None:
 
 def test_two_convoys_that_change_one_file_both_land(tmp_path: Path) -> None:
     terminal = listing(tmp_path)
-    terminal.done(f"brat mayor start --task {shlex.quote(LISTED)}")
+    more = LISTED.replace("Two", "More")
+    terminal.done(f"brat mayor start --task {shlex.quote(more)}")
 
     go_on(terminal)
 
+    names = [convoy["name"] for convoy in status(terminal)["convoys"]]
     whole = look(terminal.cwd / ".git/brat").git("show", "main:LIST").splitlines()
-    assert sorted(whole) == ["begun", *["task 1"] * 2, *["task 2"] * 2]
+    done = [f"task {number} of {name}" for name in names for number in (1, 2)]
+    assert sorted(whole) == sorted(["begun", *done])
+    assert len(names) == 2
 
 
 def test_a_convoy_that_failed_is_taken_up_again_with_its_work(tmp_path: Path) -> None:
