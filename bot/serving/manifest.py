@@ -32,7 +32,11 @@ from bot.forge.secret_names import RIGHT
 from bot.settings.service_settings import ORIGIN
 from grite.errors import BratError, Unavailable
 
-EVENTS: Final = (*sorted(LOOK_AT), "repository")
+_OF_ADMINISTRATION: Final = frozenset(
+    {"branch_protection_configuration", "branch_protection_rule", "repository_ruleset"}
+)
+"""GitHub lets no App subscribe to these that may not read the administration."""
+EVENTS: Final = tuple(sorted(LOOK_AT.keys() - _OF_ADMINISTRATION))
 """GitHub always sends `installation`, and forbids subscribing to it."""
 KEY_FILE: Final = "app.pem"
 SETTINGS_FILE: Final = "bot.json"
