@@ -249,6 +249,11 @@ def _judged(
         yield Block(convoy.name, task, NO_CI)
 
 
+def _holds(candidate: Candidate, tip: str) -> bool:
+    """Whether a candidate is of a branch's tip, or is where the branch moved to it."""
+    return tip in (candidate.work, candidate.commit)
+
+
 def _convoy_merge(
     convoy: Convoy, observed: Observed, patience: Patience, now: int
 ) -> Iterator[Action]:
@@ -264,7 +269,7 @@ def _convoy_merge(
             yield from _sync_judged(convoy, sync, observed, patience, now)
         return
     candidate = convoy.candidate
-    if candidate is None or candidate.base != tip or candidate.work != work:
+    if candidate is None or candidate.base != tip or not _holds(candidate, work):
         yield BuildConvoy(convoy.name, tip)
         return
     checks = observed.checks.get(candidate.commit)

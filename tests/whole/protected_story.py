@@ -38,7 +38,7 @@ from tests.world.protection_profiles import ProtectionProfile
 CONFIG = """\
 [engine.default]
 type = "shell"
-args = ["sh", "-c", "echo done > done.txt"]
+args = ["sh", "-c", "test $BRAT_TASK = 1 && echo done > done.txt || echo > mended.txt"]
 """
 PASSES_BY = "[refinery]\nbypass = true\n"
 SLUG = "helper"

@@ -5,6 +5,7 @@ from pathlib import Path
 import pygit2
 import pytest
 
+from brat.forge import Ci, Settings
 from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
 from convoy.views.document import state_document
@@ -54,6 +55,22 @@ async def test_what_lands_has_all_that_came_meanwhile(
         tip = _landed_as_said(here, profile)
 
         assert here.bare.file(tip, "other.txt") is not None
+
+
+async def test_what_the_queue_puts_out_is_mended_and_lands(tmp_path: Path) -> None:
+    queue = next(one for one in PROFILES if one.name == "merge queue")
+    async with protected(tmp_path, queue, at_start=judge_groups_harder) as (here, _):
+        await here.shows(here.is_over)
+        tip = _landed_as_said(here, queue)
+
+        assert here.bare.file(tip, "mended.txt") is not None
+
+
+def judge_groups_harder(here: Protected, _: Service) -> None:
+    """Let CI find in the queue what it finds nowhere else."""
+    groups = "gh-readonly-queue/*) test -e mended.txt"
+    ci = Ci(command=f"case $GITHUB_REF_NAME in {groups} ;; esac")
+    here.forge.set_settings(here.known.repository, Settings(ci=ci))
 
 
 def _landed_as_said(here: Protected, profile: ProtectionProfile) -> str:
