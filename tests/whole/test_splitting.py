@@ -93,7 +93,7 @@ def test_a_patch_that_is_too_large_becomes_two(tmp_path: Path) -> None:
         1: "dropped",
         **dict.fromkeys((2, 3, 4, 5), "merged"),
     }
-    assert found[1]["attempts"] == found[3]["attempts"] == 2
+    assert (found[1]["attempts"], found[3]["attempts"]) == (1, 2)
     assert found[1]["why"] == "it was split: 4, 5"
     assert found[2]["after"] == [4, 5]
     assert found[3]["title"] == "Split task 1"
