@@ -229,7 +229,7 @@ class Loop:
             for delivery in accepted:
                 context.inbox.done(delivery)
             acted = await self._effects.carry_out()
-            if not draft and not acted and self._refused.only is None:
+            if not draft and not acted and not self._refused.goes_on(draft.now):
                 return
             parts = self.wake.take() | (frozenset({"checks"}) if draft else frozenset())
         raise Runaway(f"{ROUNDS} rounds in one tick: {owed(context)[:3]}")

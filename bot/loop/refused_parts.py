@@ -47,6 +47,10 @@ class RefusedParts:
         over = len(self._refused_at) - BUDGET
         return self._refused_at[over] + MINUTE_MS if over >= 0 else now
 
+    def goes_on(self, now: int) -> bool:
+        """Whether another group may be tried now; else the minute is waited for."""
+        return self.only is not None and self.free_at(now) <= now
+
     def check(self, now: int) -> None:
         """Check that the log may be pushed: less than a minute ago it was refused.
 

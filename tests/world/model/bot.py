@@ -273,7 +273,7 @@ class Bot:
             failures.forget(draft.told)
             self._noted.clear()
             acted = self._effects()
-            if not acted and not draft and self._refused.only is None:
+            if not acted and not draft and not self._refused.goes_on(self.forge.now):
                 assert not self.forge.broken, self.forge.broken
                 return number > 0
         raise AssertionError(f"owed without end: {owed(self.context)[:3]}")
