@@ -107,7 +107,7 @@ def test_one_that_was_killed_is_told_of_and_begun_again(
     assert select.select([handle], [], [], ENDS_S)[0]
     os.close(handle)
     dead = terminal.type("brat daemon status")
-    waits = json.loads(terminal.done("brat status --json"))["interventions"]
+    waits = json.loads(terminal.type("brat status --json").out)["interventions"]
     again = terminal.type("brat daemon start --port 0")
     alive = terminal.type("brat daemon status")
 
@@ -134,7 +134,7 @@ def test_why_it_did_not_start_is_said(terminal: Terminal) -> None:
     before = config.read_text(encoding="utf-8")
     config.write_text("[refinery]\nstrategy = 'magic'\n", encoding="utf-8")
     said = terminal.type("brat daemon start")
-    waits = json.loads(terminal.done("brat status --json"))["interventions"]
+    waits = json.loads(terminal.type("brat status --json").out)["interventions"]
     config.write_text(before, encoding="utf-8")
 
     assert said.status == 1

@@ -34,9 +34,9 @@ def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
     start = ("mayor", "start", "--headless", "--task", TASK)
     with staying(terminal, *start) as run:
         waits = run.says("waits: ")
-        status = json.loads(terminal.done("brat status --json"))
+        status = json.loads(terminal.type("brat status --json").out)
         why = terminal.done("brat why 1")
-        screen = terminal.done("brat status")
+        screen = terminal.type("brat status").out
         own = terminal.commit("Take notes", {"NOTES.md": "Meanwhile.\n"})
         until(lambda: holds(terminal, own))
         terminal.done("brat lock release path:words/")
@@ -73,7 +73,7 @@ def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
         beside = up.says("other work has landed beside them")
         first = up.says("first commit or stash what you have changed: words/count.py")
         assert not holds(terminal, own)
-        status = json.loads(terminal.done("brat status --json"))
+        status = json.loads(terminal.type("brat status --json").out)
         terminal.done("git checkout -q -- words/count.py")
         _, _, line = beside.partition("with: ")
         terminal.done(line)

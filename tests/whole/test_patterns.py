@@ -42,7 +42,7 @@ def ended(terminal: Terminal, command: str, state: str = "complete") -> dict[str
     """Type a command that runs a convoy; return it, with what landed checked out."""
     said = terminal.type(f"{command} --headless")
     assert left_running(terminal.cwd) == []
-    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
     assert convoy["state"] == state, said.err
     assert said.status == 0, said.err
     for pull in said.after("landed; bring it into your checkout with: "):
@@ -225,7 +225,7 @@ def test_a_review_that_never_approves_asks_a_person(tmp_path: Path) -> None:
 
     terminal.done("brat task drop 2")
     terminal.done("brat refinery run")
-    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
     assert [task["state"] for task in convoy["tasks"]] == ["merged", "dropped"]
     assert convoy["state"] == "complete"
 
@@ -343,7 +343,7 @@ def test_where_all_fail_a_person_is_asked_and_can_let_one_try_again(
     terminal.done("brat task retry 1")
     for role in ("witness", "refinery"):
         terminal.done(f"brat {role} run")
-    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
     assert convoy["state"] == "complete"
     states = [task["state"] for task in convoy["tasks"]]
     assert states == ["merged", "dropped", "merged"]

@@ -105,7 +105,7 @@ def planned(terminal: Terminal, url: str) -> dict[str, Any]:
     env = f"env {STAND_IN}={url} PATH={terminal.environment()['PATH']}:{path}"
     said = terminal.type(f"{env} brat mayor start --task '{JWT}'", deadline_s=300)
     assert said.status == 0, said.err
-    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
     return dict(convoy)
 
 
@@ -213,7 +213,7 @@ def test_the_notification_system_is_built_by_three_at_the_same_time(
     assert len(spans) == 3
     begun, ended = zip(*spans.values(), strict=True)
     assert max(begun) < min(ended), "they did not run at the same time"
-    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
     assert {task["state"] for task in convoy["tasks"]} == {"merged"}
 
 

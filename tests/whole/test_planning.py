@@ -60,7 +60,7 @@ def test_prose_becomes_tasks_that_wait_for_what_they_share(tmp_path: Path) -> No
         tmp_path, 'grep -q "then both" "$BRAT_PROMPT" && my-planner > plan.json'
     )
     said = terminal.type(ASK)
-    status = json.loads(terminal.done("brat status --json"))
+    status = json.loads(terminal.type("brat status --json").out)
 
     assert said.status == 0, said.err
     [convoy] = status["convoys"]
@@ -88,7 +88,7 @@ def test_a_faulty_plan_is_mended_by_the_next_attempt(tmp_path: Path) -> None:
 def test_where_no_plan_comes_the_issue_is_one_task(tmp_path: Path) -> None:
     terminal = planned_by(tmp_path, "echo nothing")
     said = terminal.type(ASK)
-    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
 
     assert said.status == 0, said.err
     assert len(convoy["tasks"]) == 1
@@ -117,7 +117,7 @@ def test_work_that_reaches_further_reorders_what_has_not_begun(tmp_path: Path) -
     assert said.status == 0, said.err
     why = "its work touched two.txt, and has not landed"
     assert f"The bot lets task 2 wait for task 1: {why}." in log
-    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
     assert [task["attempts"] for task in convoy["tasks"]] == [1, 1]
     assert why in terminal.done("brat why task-2")
 
@@ -145,13 +145,13 @@ def test_a_staged_plan_is_approved_once_staged_is_taken_out(tmp_path: Path) -> N
     terminal = project(tmp_path, "staged = true\n" + CONFIG)
     terminal.done("brat init")
     terminal.done("brat mayor start --task '- [ ] Say it.'")
-    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
     approve = f"brat convoy approve {convoy['name']}"
     refused = terminal.type(approve)
     config = terminal.cwd / ".brat/config.toml"
     config.write_text(config.read_text().replace("staged = true\n", ""))
     terminal.done(approve)
-    [after] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [after] = json.loads(terminal.type("brat status --json").out)["convoys"]
 
     assert refused.status == 1
     assert "take `staged = true` out of" in refused.err
@@ -173,7 +173,7 @@ def test_tests_wait_for_the_code_that_they_import(tmp_path: Path) -> None:
     terminal.commit("Say it", {"words/say.py": "from words.count import count\n"})
     terminal.done("brat init")
     terminal.done("brat mayor start --task 'Say it.' --plan-only")
-    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
 
     assert [task["after"] for task in convoy["tasks"]] == [[2], [], []]
     why = "tests/test_count.py imports words/count.py, which task 2 changes"
@@ -216,7 +216,7 @@ def test_a_planner_that_is_installed_plans(tmp_path: Path) -> None:
     terminal = with_planner(tmp_path)
     terminal.done("brat init")
     said = terminal.type(SORT)
-    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
 
     assert said.status == 0, said.err
     assert [task["title"] for task in convoy["tasks"]] == [
@@ -244,7 +244,7 @@ def test_where_a_planner_fails_the_issue_is_one_task(tmp_path: Path) -> None:
     terminal = with_planner(tmp_path, brat_by_folder="\n\nplan = 3\n")
     terminal.done("brat init")
     said = terminal.type(SORT)
-    [convoy] = json.loads(terminal.done("brat status --json"))["convoys"]
+    [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
 
     assert said.status == 0, said.err
     assert [task["title"] for task in convoy["tasks"]] == ["Sort the imports"]
