@@ -13,6 +13,7 @@ from bot.context.retries import Try, another_try, failed_try
 from bot.effects import notifications
 from bot.effects.forge_merges import ask_to_merge
 from bot.effects.projections import comment_key, show
+from bot.forge.refusals import of_rest
 from bot.forge.rest import Refused
 from bot.messages.pull_request_texts import (
     convoy_pull_body,
@@ -24,7 +25,7 @@ from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
 from convoy.model.asides import may_try, shown_asides
 from convoy.model.intent import Intent
-from convoy.model.set_aside import action_item, show_item
+from convoy.model.set_aside import FOR_EVER, action_item, show_item
 from convoy.model.state import Convoy
 from convoy.owed.actions import SHOWN, CancelRun, Do, Effect, Show, Shown
 from grite.errors import Unavailable
@@ -39,7 +40,7 @@ async def perform(context: BotContext, effect: Effect) -> NoteDone | None:
     """
     match effect:
         case Do(intent=intent):
-            number = await _do(context, intent)
+            number = await _unless_gone(context, intent)
             return NoteDone(key=intent.key, number=number)
         case CancelRun(run=run, force=force):
             await context.github.runs.cancel(run, force=force)
@@ -49,6 +50,18 @@ async def perform(context: BotContext, effect: Effect) -> NoteDone | None:
             return None
         case _:
             assert_never(effect)
+
+
+async def _unless_gone(context: BotContext, intent: Intent) -> int:
+    """Do an announced action; 0: its issue is gone, and nothing else comes of it."""
+    try:
+        return await _do(context, intent)
+    except Refused as refused:
+        convoy = context.mirror.state.convoys.get(intent.convoy)
+        is_last = intent.kind == "answer" or (convoy is not None and convoy.ended)
+        if is_last and of_rest(refused).rule in FOR_EVER:
+            return 0
+        raise
 
 
 async def _do(context: BotContext, intent: Intent) -> int:

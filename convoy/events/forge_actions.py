@@ -150,7 +150,7 @@ class NoteDone(Command, frozen=True, kw_only=True):
         if intent is None:
             return Refusal(f"{self.key} is not an open action")
         done = ActionDone(key=self.key, number=self.number)
-        if intent.kind != "comment":
+        if intent.kind != "comment" or not self.number:
             return (done,)
         said = CommentSaid(
             convoy=intent.convoy,

@@ -89,6 +89,8 @@ def delivery_item(delivery: str) -> str:
     return f"{DELIVERY}{delivery}"
 
 
+FOR_EVER: Final = frozenset({"gone", "moved"})
+"""The rules of refusals that no later try changes."""
 LOG: Final = "log"
 """The item of what no other item needs: events, leases, checkpoints."""
 SWEEP: Final = "sweep"

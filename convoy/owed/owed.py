@@ -15,6 +15,7 @@ from convoy.model.asides import asides_of, intent_item, may_try
 from convoy.model.intent import Intent
 from convoy.model.set_aside import (
     DELIVERY,
+    FOR_EVER,
     SWEEP,
     action_item,
     convoy_item,
@@ -173,8 +174,10 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, Shown]]:
         if is_over and not _is_finishing(state, convoy, now):
             refused = any(True for _ in asides_of(state, convoy.name))
             for part in SHOWN:
-                own = show_item(convoy.name, part) in state.set_aside
-                if own or (part == "comment" and refused):
+                own = state.set_aside.get(show_item(convoy.name, part))
+                if own is not None and own.rule in FOR_EVER:
+                    continue
+                if own is not None or (part == "comment" and refused):
                     yield convoy, part
 
 

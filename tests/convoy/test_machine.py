@@ -163,7 +163,11 @@ def _waits_for_a_person(convoy: Convoy) -> bool:
     """Whether all that is not settled is blocked, or needs what is."""
     if convoy.sync.stalled and convoy.settled:
         return True
-    stuck = {task.number for task in convoy.tasks if task.state == "blocked"}
+    stuck = {
+        task.number
+        for task in convoy.tasks
+        if task.state == "blocked" or (task.taken_out and not task.settled)
+    }
     for task in (*convoy.tasks, *convoy.tasks):
         needed = {*task.spec.after, *task.spec.on}
         held = {each.number for each, _ in attending(convoy, task)}

@@ -207,7 +207,7 @@ class Forge:
     on_push: Callable[[Mapping[str, str], Sequence[RefUpdate]], None] = lambda *_: None
     """Is told of every push of a bot, with the refs before it."""
     foreign: set[str] = field(default_factory=set)
-    """Commits to which others than bots moved a ref."""
+    """Commits to which others than bots moved the target."""
     _numbers: int = 0
 
     def __post_init__(self) -> None:
@@ -375,7 +375,8 @@ class Forge:
 
     def person_moves(self, ref: str, commit: str | None) -> None:
         """Let a person push one ref."""
-        self.foreign.add(commit or "")
+        if ref == MAIN and commit is not None:
+            self.foreign.add(commit)
         self._move((RefUpdate(ref, commit, self.refs.get(ref)),))
 
     def _append(self, events: tuple[GriteEvent, ...], actor: bytes) -> None:
