@@ -104,6 +104,18 @@ ROWS: Final = (
         pushes=False,
     ),
     RefusalRow(
+        "queue-wanted",
+        r"made through the merge queue",
+        "the forge's merge queue for the branch",
+        "Nothing is needed: the convoy goes through the queue.",
+    ),
+    RefusalRow(
+        "signature-wanted",
+        r"must have (?:a )?verified signature",
+        "the branch's rule that commits are signed",
+        "Except the bot's branches from the rule: the forge signs only what it merges.",
+    ),
+    RefusalRow(
         "checks-awaited",  # and nothing else stands against it
         r"^(?!.*(?:\bmust\b|\bcannot\b|review|failing)).*required status check",
         "the checks that the branch requires",

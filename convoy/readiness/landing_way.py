@@ -17,10 +17,8 @@ LEARNT: Final[dict[str, TargetRules]] = {
     "protected-branch": TargetRules(pull_request=True),
     "rule-violation": TargetRules(pull_request=True),
     "checks-awaited": TargetRules(pull_request=True),  # on which they may report
-    "pull-request-wanted": TargetRules(pull_request=True),
     "queue-wanted": TargetRules(queue=True),
     "signature-wanted": TargetRules(signed=True),
-    "linear-history": TargetRules(linear=True),
 }
 """What a refused push to the target tells of its rules, by the refusal's own rule."""
 _PREFERRED: Final[tuple[Strategy, ...]] = ("merge", "squash", "rebase")

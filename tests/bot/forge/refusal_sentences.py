@@ -49,6 +49,21 @@ TROUBLE: Final = (
 
 OF_PUSHES: Final = (
     Sentence(
+        "queue-wanted",
+        "https://github.com/georust/proj/pull/178",
+        "GH013: Repository rule violations found for refs/heads/main. - Changes must "
+        "be made through the merge queue - Changes must be made through a pull "
+        "request. (push declined due to repository rule violations)",
+    ),
+    Sentence(
+        "signature-wanted",
+        "https://github.com/RedHatInsights/frontend-components/pull/2368",
+        "GH013: Repository rule violations found for refs/heads/master. - Commits must "
+        "have verified signatures. Found 1 violation: "
+        "72a01922f4422e1723351a6be600f6291664e5cd "
+        "(push declined due to repository rule violations)",
+    ),
+    Sentence(
         "checks-awaited",
         "https://github.com/MaaAssistantArknights/MaaAssistantArknights/issues/9872",
         "GH013: Repository rule violations found for refs/heads/dev. - 2 of 2 required "

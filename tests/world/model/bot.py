@@ -5,8 +5,8 @@ mayor, the refinery, the deacon and the effects are the bot's own.
 Results come without artifacts.
 """
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -179,6 +179,17 @@ class TwiceDraft(Draft):
     def __init__(self, mirror: ModelMirror, actor: bytes, now: int) -> None:
         super().__init__(mirror, actor, now)
         self.commands: list[Command] = []
+
+    @contextmanager
+    def part(self, item: str) -> Iterator[None]:
+        """Forget what was asked for in a part that is undone."""
+        asked = len(self.commands)
+        try:
+            with super().part(item):
+                yield
+        except BaseException:
+            del self.commands[asked:]
+            raise
 
     def submit(self, command: Command) -> Refusal | None:
         """Decide; what was allowed must not be allowed again."""
