@@ -25,11 +25,11 @@ def _of(
     convoy: Convoy, part: Convoy | Task, branch: str, base: str, observed: Observed
 ) -> Iterator[Action]:
     seen = observed.pulls.get(part.pull or 0)
-    if seen is None or seen.merged or _lands_nothing(part):
+    if seen is None or _lands_nothing(part):
         return
     number = part.number if isinstance(part, Task) else 0
     there = ids.HEADS + branch in observed.refs
-    found = _gesture(seen, base, there=there)
+    found = None if seen.merged else _gesture(seen, base, there=there)
     if found is not None and found != part.taken_out:
         yield TakeOut(convoy.name, number, found)
     elif found is None and part.taken_out is not None:
