@@ -8,7 +8,7 @@ import pytest
 
 from tests.world.local_rules import bare_of
 from tests.world.terminal import Terminal, contents
-from tests.world.words import project
+from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(300)
 CONFIG = ".brat/config.toml"
@@ -87,6 +87,7 @@ def test_a_registration_is_written_anew_beside_its_log(terminal: Terminal) -> No
 @pytest.mark.parametrize("kind", ["blob", "tree", "tag"])
 def test_a_ref_that_is_no_log_is_said(terminal: Terminal, kind: str) -> None:
     bare = shlex.quote(str(bare_of(terminal)))
+    written(terminal, CONFIG, engine("true").encode())
     terminal.done(f"git -C {bare} tag -a -m away away")
     names = {"blob": "HEAD:pyproject.toml", "tree": "HEAD^{tree}", "tag": "away"}
     target = terminal.done(f"git -C {bare} rev-parse {names[kind]}")
