@@ -28,9 +28,8 @@ def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     rules = observed.rules.get(convoy.target)
     if rules is None:
         return
-    last = convoy.settled and convoy.candidate is not None
     known = convoy.landing or Landing()
-    learnt = learnt_of(known, convoy.set_aside if last else None)
+    learnt = learnt_of(known, convoy.set_aside if convoy.settled else None)
     landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
     if landing != convoy.landing:
         yield ChooseWay(convoy.name, landing)
