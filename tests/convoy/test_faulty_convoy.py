@@ -1,0 +1,53 @@
+"""A rule that fails for one convoy sets that one aside, and all others are served."""
+
+import pytest
+from msgspec.structs import replace
+
+from convoy.model.state import State
+from convoy.owed.actions import Faulty
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.observed import Observed
+from tests.world.rules import NAME, Rules, spec
+
+NOW = 2_000_000
+
+
+def beside_a_broken_one() -> tuple[State, State]:
+    """Return a state with one sound convoy, and the same with a broken one beside."""
+    sound = Rules().planned(spec(1), spec(2, after=(1,))).state
+    convoy = sound.convoys[NAME]
+    odd = replace(convoy.tasks[0].spec, kind="none that is known")
+    task = replace(convoy.tasks[0], spec=odd)
+    broken = replace(convoy, name="broken", issue=99, tasks=(task,))
+    return sound, replace(sound, convoys={"broken": broken, **sound.convoys})
+
+
+def test_all_others_are_served_as_without_it() -> None:
+    sound, both = beside_a_broken_one()
+
+    alone = owed_actions(sound, Observed(), Patience(), NOW)
+    found = owed_actions(both, Observed(), Patience(), NOW)
+
+    assert [each.convoy for each in found if isinstance(each, Faulty)] == ["broken"]
+    assert set(alone) <= set(found)
+
+
+def test_it_says_that_the_fault_is_brats_own() -> None:
+    _, both = beside_a_broken_one()
+
+    first = owed_actions(both, Observed(), Patience(), NOW)[0]
+
+    assert isinstance(first, Faulty)
+    assert first.why.startswith("a fault of brat's own: KeyError")
+
+
+def test_a_fault_that_is_no_convoys_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: State) -> None:
+        raise LookupError("nobody's")
+
+    monkeypatch.setattr("convoy.owed.owed._calls", fails)
+    sound, _ = beside_a_broken_one()
+
+    with pytest.raises(LookupError, match="nobody's"):
+        owed_actions(sound, Observed(), Patience(), NOW)
