@@ -13,7 +13,6 @@ from bot.context.retries import Try, another_try, failed_try
 from bot.effects import notifications
 from bot.effects.forge_merges import ask_to_merge
 from bot.effects.projections import comment_key, show
-from bot.forge.refusals import of_rest
 from bot.forge.rest import Refused
 from bot.messages.pull_request_texts import (
     convoy_pull_body,
@@ -23,9 +22,9 @@ from bot.messages.pull_request_texts import (
 from bot.requests.boxes import convoy_comment
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
-from convoy.model.asides import may_try, shown_asides
+from convoy.model.asides import intent_item, may_try, set_aside, shown_asides
 from convoy.model.intent import Intent
-from convoy.model.set_aside import FOR_EVER, action_item, show_item
+from convoy.model.set_aside import action_item, show_item
 from convoy.model.state import Convoy
 from convoy.owed.actions import SHOWN, CancelRun, Do, Effect, Show, Shown
 from grite.errors import Unavailable
@@ -56,10 +55,11 @@ async def _unless_gone(context: BotContext, intent: Intent) -> int:
     """Do an announced action; 0: its issue is gone, and nothing else comes of it."""
     try:
         return await _do(context, intent)
-    except Refused as refused:
+    except Refused:
         convoy = context.mirror.state.convoys.get(intent.convoy)
         is_last = intent.kind == "answer" or (convoy is not None and convoy.ended)
-        if is_last and of_rest(refused).rule in FOR_EVER:
+        before = set_aside(context.mirror.state, intent_item(intent))
+        if is_last and before is not None and before.is_given_up:
             return 0
         raise
 

@@ -4,12 +4,10 @@ These are projections of the log: each is written only when it differs from what
 forge was last seen to show.
 """
 
-from http import HTTPStatus
 from typing import Final
 
 from bot.context.bot_context import BotContext
 from bot.effects import convoy_checks
-from bot.forge.rest import Refused
 from bot.markdown.tick_boxes import ticked_in, unticked
 from bot.messages.convoy_labels import NO, labels, labels_key
 from bot.requests.boxes import convoy_comment
@@ -74,16 +72,6 @@ async def show(
     """
     if _is_off_limits(convoy, part):
         return
-    try:
-        await _show(context, convoy, part, works)
-    except Refused as refused:
-        if not (convoy.ended and refused.status == HTTPStatus.GONE):
-            raise  # of what has ended, an issue that was deleted needs to show nothing
-
-
-async def _show(
-    context: BotContext, convoy: Convoy, part: Shown, works: frozenset[str]
-) -> None:
     match part:
         case "labels":
             await _show_labels(context, convoy)

@@ -14,6 +14,11 @@ CONVOY: Final = "convoy/"
 TASK: Final = "task/"
 DELIVERY: Final = "delivery/"
 
+FOR_EVER: Final = frozenset({"gone", "moved"})
+"""The rules of refusals that hardly any later try changes."""
+GIVEN_UP: Final = 6
+"""After how many tries what is gone for ever is left alone: about an hour."""
+
 
 class SetAside(Struct, frozen=True, kw_only=True):
     """An item that is not tried for now."""
@@ -32,6 +37,11 @@ class SetAside(Struct, frozen=True, kw_only=True):
     """How often it was tried in vain."""
     again: bool = False
     """Whether it is being tried again: then nothing keeps it back."""
+
+    @property
+    def is_given_up(self) -> bool:
+        """Whether it was refused often enough by what is gone for ever."""
+        return self.rule in FOR_EVER and self.tries >= GIVEN_UP
 
     @property
     def due(self) -> int:
@@ -89,8 +99,6 @@ def delivery_item(delivery: str) -> str:
     return f"{DELIVERY}{delivery}"
 
 
-FOR_EVER: Final = frozenset({"gone", "moved"})
-"""The rules of refusals that no later try changes."""
 LOG: Final = "log"
 """The item of what no other item needs: events, leases, checkpoints."""
 SWEEP: Final = "sweep"

@@ -15,7 +15,6 @@ from convoy.model.asides import asides_of, intent_item, may_try
 from convoy.model.intent import Intent
 from convoy.model.set_aside import (
     DELIVERY,
-    FOR_EVER,
     SWEEP,
     action_item,
     convoy_item,
@@ -175,7 +174,7 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, Shown]]:
             refused = any(True for _ in asides_of(state, convoy.name))
             for part in SHOWN:
                 own = state.set_aside.get(show_item(convoy.name, part))
-                if own is not None and own.rule in FOR_EVER:
+                if own is not None and own.is_given_up:
                     continue
                 if own is not None or (part == "comment" and refused):
                     yield convoy, part

@@ -257,12 +257,13 @@ class _Session:
         large = oversized(*size, started.limits, work.largest)
         if work.oversized:
             large = (work.oversized,)
-        refused = (
+        found_out = (
             *large,
             *refusals(work.changes, 0, started.gate, started.limits),
             *passing(work.between, started.gate),
             *work.leaks,
         )
+        refused = tuple(dict.fromkeys(found_out))
         spec = started.engine
         limits = spec.timeout_s, spec.silence_s
         goes_on = started.salvaged > 0

@@ -114,8 +114,8 @@ async def test_a_workflow_is_dispatched(gh: Gh) -> None:
     assert [run["event"] for run in runs["workflow_runs"]] == ["workflow_dispatch"]
 
 
-async def test_what_asks_by_graphql_is_told_why_it_cannot(gh: Gh) -> None:
+async def test_what_graphql_does_not_have_here_is_named(gh: Gh) -> None:
     status, _, err = await gh.typed("issue", "list", "--repo", REPO)
 
     assert status == 1
-    assert "This forge has no GraphQL: use the REST API" in err
+    assert "Cannot query field 'issues' on type 'Repository'" in err

@@ -263,7 +263,7 @@ def test_a_planner_that_is_not_there_is_told_before_anything_begins(
 
     assert said.status == 1
     assert (
-        '[mayor] planner = "by-foldr" is not installed here; there is: by-folder; did '
-        "you mean by-folder?"
+        "[mayor] planner = by-foldr: No planner is called 'by-foldr'; known: "
+        "by-folder; did you mean by-folder?"
     ) in said.err
     assert not (terminal.cwd / ".git/brat").exists()

@@ -40,13 +40,11 @@ REFS: Final = {
     "base": f"refs/heads/convoy/{FIRST}/base",
     "task": f"refs/heads/convoy/{FIRST}/task-1",
     "queue": f"refs/heads/brat/queue/convoy--{FIRST}--base/*",
-    "queue of the target": "refs/heads/brat/queue/main/*",
     "target": "refs/heads/main",
 }
-SHARED: Final = {"queue of the target", "target"}
+SHARED: Final = {"target"}
 LANDED: Final = {name: 0 if name == "target" else 1 for name in REFS}
-"""How many convoys land meanwhile. The target is every convoy's; the first to land
-moves it to a commit that is judged already, and needs no queue."""
+"""How many convoys land meanwhile: the target is every convoy's."""
 WORST: Final = 8
 """How many pushes a minute may be refused where no ref is named: 6, and what is under
 way."""

@@ -11,6 +11,7 @@ from random import Random
 from typing import Any, Final
 
 from brat.repository.registration import BOT
+from tests.whole.typed_gestures import close_something, open_again
 from tests.whole.typed_story import STATUSES, Typed
 from tests.world.extended import forge_folder
 from tests.world.forge_rules import put_hook
@@ -58,6 +59,7 @@ class Walk(Typed):
         return (
             *(self.start, self.go_on, self.go_on, self.lock, self.commit),
             *(self.refuse, self.lift, self.retry, self.pause, self.resume, self.look),
+            *(self.close, self.close),
         )
 
     def walk(self, length: int) -> None:
@@ -112,6 +114,11 @@ class Walk(Typed):
         name = f"mine-{len(self.done)}.md"
         self.terminal.commit("Write a line", {name: "mine\n"})
         self.done.append(f"commit {name}")
+
+    def close(self) -> None:
+        """Close an issue or a pull request on the forge."""
+        if did := close_something(self.terminal, self.random):
+            self.done.append(did)
 
     def refuse(self) -> None:
         """Refuse the bot a kind of write, or git a kind of ref."""
@@ -204,10 +211,18 @@ class Walk(Typed):
                 labels = {"labels": ["brat"]}
                 ask(self.terminal, "POST", f"issues/{number}/labels", labels)
 
+    def _complete_issues(self) -> set[int]:
+        convoys = self.status()["convoys"]
+        return {one["issue"] for one in convoys if one["state"] == "complete"}
+
     def _is_over(self) -> bool:
+        open_again(self.terminal, self._complete_issues)
         for convoy in self.status()["convoys"]:
             if convoy["state"] == "paused":
                 self.terminal.type(f"brat convoy resume {convoy['name']}")
+        for asked in self.status()["interventions"]:
+            if asked["kind"] == "commits_beside":
+                self.terminal.type(asked["commands"][0])
         for convoy in {*self.waiting()} & {*self.issues}:
             self.terminal.type(f"brat convoy retry {convoy}")
         return self.end() == self.whole()

@@ -308,7 +308,7 @@ On: both. Who: who may write.\
             """\
 `/brat merge`
 
-Puts the pull request back into the merge queue.
+Puts the pull request back into the merge queue; opens another one for one that was closed.
 
 On: pull requests. Who: who may maintain.\
 """,
