@@ -297,7 +297,8 @@ class Forge:
         if bar is None or not barred:
             return
         for ref in sorted(barred) if bar.named else ():
-            self._tried(ref)
+            if "/attempts/" not in ref:  # which two items may each push
+                self._tried(ref)
         self.seen["push refused"] += 1
         answers = tuple(
             RefAnswer(ref, "refused" if ref in barred else "collateral", "not so")
