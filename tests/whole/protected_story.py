@@ -5,6 +5,9 @@ Forge, git, runners and CI are the real ones.
 
 import asyncio
 import contextlib
+import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +16,7 @@ import httpx
 
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving import bot_service
-from bot.serving.examination import examined
 from bot.serving.manifest import EVENTS
-from bot.settings.service_settings import ServiceSettings
 from brat.forge.http_server import serving
 from brat.forge.resources.pull_resource import Pull
 from brat.forge.rest.rest_call import Extension
@@ -26,7 +27,6 @@ from brat.forge.storage.git_storage import Bare
 from brat.local import local_mode
 from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration
-from brat.repository.workflow_files import is_ours
 from convoy.model.state import State
 from tests.whole.crash import set_up
 from tests.world.app_key import pair
@@ -142,17 +142,18 @@ async def protected(
             settings = local_mode.bot_settings(folder, known, here.url).model_copy(
                 update={"token": "", "app_id": str(app.id), "private_key_file": key}
             )
-            hosting = ServiceSettings(
-                api_url=settings.api_url,
-                git_url=settings.git_url,
-                app_id=str(app.id),
-                private_key_file=key,
-                app=SLUG,
-                secret="made-up-secret-of-the-webhook",
-                allowed_owners=(new.owner,),
-                folder=folder / "hosted",
-            )
-            doctor = [one.said async for one in examined(hosting, is_ours, fix=False)]
+            bot_json = folder / "bot.json"
+            served = {
+                "api_url": settings.api_url,
+                "git_url": settings.git_url,
+                "app_id": str(app.id),
+                "private_key_file": str(key),
+                "app": SLUG,
+                "allowed_owners": [new.owner],
+                "folder": str(folder / "hosted"),
+            }
+            bot_json.write_text(json.dumps(served))
+            doctor = await typed("doctor", "--github", str(bot_json))
             async with local_mode.person(here.url, known) as person:
                 issue = await person.open_issue("Do it", "- [ ] one\n")
                 await person.relabel(issue, {"brat"}, set())
@@ -163,8 +164,18 @@ async def protected(
                 await local_mode.point_hook(here.url, known, port)
                 working = asyncio.create_task(bot_service.forever(loop))
                 try:
-                    yield here, "\n".join(doctor)
+                    yield here, doctor
                 finally:
                     working.cancel()
                     with contextlib.suppress(asyncio.CancelledError):
                         await working
+
+
+async def typed(*words: str) -> str:
+    """Type a line of brat's that ends well; return what it says."""
+    line = [sys.executable, "-m", "brat", *words]
+    said = await asyncio.to_thread(
+        subprocess.run, line, capture_output=True, text=True, check=False
+    )
+    assert said.returncode == 0, said.stderr
+    return said.stderr
