@@ -20,7 +20,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test test-all first-five-minutes engines engines-install deep mutants check fmt lint types layers dead house bench docs image lock clean
+.PHONY: help demo test test-all first-five-minutes engines engines-install deep mutants check fmt lint types layers dead house bench replay docs image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -86,6 +86,9 @@ house: $(VENV)/.dev ## the shape of the code, in figures; ARGS="--beside DIR"
 
 bench: $(VENV)/.dev ## the figures of docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.run $(ARGS)
+
+replay: $(VENV)/.dev ## histories done again as convoys; ARGS="herd --beside DIR"
+	@$(BIN)/python -m benchmarks.replay $(ARGS)
 
 image: $(VENV)/.dev ## build the containers and test them; ARGS="bot runner runner-codex"
 	@.ci/image $(ARGS)

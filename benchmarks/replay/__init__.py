@@ -1,0 +1,1 @@
+"""Real histories, done again as convoys, beside simpler ways of doing the same."""

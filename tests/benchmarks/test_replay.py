@@ -1,0 +1,24 @@
+"""A made history done again as a convoy, by the command line, as `make replay` does."""
+
+from pathlib import Path
+
+import pytest
+
+from benchmarks.replay import convoy_run, generated_history
+from benchmarks.replay.convoy_run import How
+
+pytestmark = pytest.mark.slow
+
+
+def test_changes_that_overlap_all_land_without_a_person_and_give_the_same_tree(
+    tmp_path: Path,
+) -> None:
+    history = generated_history.mixed(tmp_path)
+
+    done = convoy_run.run(tmp_path / "run", history, How(mode="all", seconds=0.1))
+
+    assert done.landed == done.changes
+    assert done.persons == 0
+    assert done.same_tree
+    assert done.sessions <= 1.3 * done.changes
+    assert done.ci_runs <= 1.5 * done.changes
