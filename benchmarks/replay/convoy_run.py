@@ -206,4 +206,4 @@ def _reason(fact: dict[str, Any]) -> str:
 def _lines(file: Path) -> list[dict[str, Any]]:
     if not file.exists():
         return []
-    return [json.loads(line) for line in file.open(encoding="utf-8")]
+    return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
