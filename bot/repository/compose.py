@@ -1,6 +1,7 @@
 """Builds candidates: a task's work as commits on another base, by merge strategy.
 
-libgit2 builds them in the mirror, without a work tree. Authors are kept; committer and
+libgit2 builds them in the mirror, without a work tree; git merges what conflicts or has
+attributes. Authors are kept; committer and
 dates are fixed by the log, so that building again gives the same ids.
 """
 
@@ -10,7 +11,8 @@ from typing import Final
 import pygit2
 from msgspec import Struct
 
-from bot.repository import unresolved_merge
+from bot.repository import attributed_merge, unresolved_merge
+from bot.repository.attributed_merge import is_attributed
 from convoy.model.records import Strategy
 from convoy.text import commit_message
 
@@ -61,7 +63,7 @@ class Composer:
             GitFailed: git cannot merge them at all.
             Unavailable: it takes too long.
         """
-        made = unresolved_merge.merged(self._path, piece.onto, piece.work)
+        made = attributed_merge.merged(self._path, piece.onto, piece.work)
         bot = _bot(piece.at)
         parents = [piece.onto, piece.work]
         return self._write(bot, bot, piece.message, pygit2.Oid(hex=made.tree), parents)
@@ -168,17 +170,24 @@ class Composer:
     def _merged_tree(
         self, ancestor: str, ours: str, theirs: str
     ) -> pygit2.Oid | Conflicted:
-        index = self._repo.merge_trees(
-            self._commit(ancestor).tree,
-            self._commit(ours).tree,
-            self._commit(theirs).tree,
-        )
-        if index.conflicts is None:
+        base, onto, work = (self._commit(c).tree for c in (ancestor, ours, theirs))
+        index = self._repo.merge_trees(base, onto, work)
+        if index.conflicts is None and not is_attributed(base, onto, work):
             return index.write_tree(self._repo)
-        paths = {entry.path for sides in index.conflicts for entry in sides if entry}
-        # A path that is not UTF-8 has lone surrogates, which no event can carry.
-        shown = sorted(path.encode(errors="replace").decode() for path in paths)
-        return Conflicted(tuple(shown))
+        return self._merged_by_git(base, onto, work)
+
+    def _merged_by_git(
+        self, ancestor: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree
+    ) -> pygit2.Oid | Conflicted:
+        """Merge as git does: commits of the trees give it the base to merge from."""
+        root = self._bare(ancestor, [])
+        sides = (self._bare(tree, [root]) for tree in (ours, theirs))
+        made = attributed_merge.merged(self._path, *sides)
+        return Conflicted(made.paths) if made.paths else pygit2.Oid(hex=made.tree)
+
+    def _bare(self, tree: pygit2.Tree, parents: list[str]) -> str:
+        nobody = _bot(0)
+        return self._write(nobody, nobody, "", tree.id, parents)
 
     def _write(
         self,

@@ -6,39 +6,10 @@ https://git-scm.com/docs/git-merge-tree
 """
 
 from pathlib import Path
-from typing import Final
 
 import pygit2
-from msgspec import Struct
 
-from grite import git
-
-_MERGE: Final = ("-c", "merge.conflictStyle=merge", "merge-tree", "--write-tree")
-_FORM: Final = ("-z", "--name-only", "--no-messages", "--allow-unrelated-histories")
-_CONFLICTS: Final = 1
-
-
-class Unresolved(Struct, frozen=True):
-    """What git makes of a merge that it may not be able to finish."""
-
-    tree: str
-    paths: tuple[str, ...]
-    """The files that conflict; some, such as deleted ones, have no markers."""
-
-
-def merged(repository: Path, ours: str, theirs: str) -> Unresolved:
-    """Merge two commits of a bare repository; deterministic, moves no ref.
-
-    Raises:
-        GitFailed: git cannot merge them at all.
-        Unavailable: it takes too long.
-    """
-    line = (*_MERGE, *_FORM, ours, theirs)
-    done = git.run(line, cwd=repository, check=False)
-    if done.status not in (0, _CONFLICTS):
-        git.run(line, cwd=repository)
-    tree, *paths = done.stdout.decode(errors="replace").split("\0")
-    return Unresolved(tree, tuple(sorted({path for path in paths if path})))
+from bot.repository.attributed_merge import merged
 
 
 def left_over(repository: Path, merge: str, work: str) -> tuple[str, ...]:
