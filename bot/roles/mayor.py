@@ -91,7 +91,9 @@ async def begin(
     if isinstance(words, str):
         return words
     target = context.mirror.default_branch
-    settings = _capped(context, _planned(config.settings(), words.text))
+    settings = _capped(
+        context, _planned(config.settings(context.settings.cores), words.text)
+    )
     if request.plan_only:
         settings = replace(settings, approve="plan")
     pattern = chosen(request.pattern, config.mayor.pattern, words.text)

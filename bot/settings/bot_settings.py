@@ -149,6 +149,8 @@ class Settings(Common):
     """Whether the process does one tick and ends."""
     ends_with_stdin: bool = False
     """Whether the process ends with its standard input: its parent is gone then."""
+    cores: int | None = None
+    """How many this machine has, if CI runs here (local mode); None: elsewhere."""
     sole: bool = False
     """Whether a file lock on the folder keeps other bots from acting (local mode)."""
 

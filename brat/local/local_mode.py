@@ -23,6 +23,7 @@ from bot.settings.bot_settings import ROLES, Settings
 from bot.settings.clock import wall_clock
 from bot.settings.config_file import config_in
 from brat.forge.resources.repository_resource import Ci
+from brat.forge.service.machine_cores import cores
 from brat.local.checkout_config import CheckoutConfig
 from brat.local.checkout_sync import CheckoutSync
 from brat.local.forge_process import ServeOptions, served
@@ -65,7 +66,8 @@ def ci_of(checkout: Checkout, config: Config, known: Registration | None) -> Ci:
     if command is None and (proposal := checkout.propose_ci()):
         command = proposal.command
     top = str(checkout.top)
-    return Ci(command=command, timeout_s=config.ci.timeout, checkout=top)
+    slots = config.ci.slots
+    return Ci(command=command, timeout_s=config.ci.timeout, slots=slots, checkout=top)
 
 
 def bot_settings(
@@ -87,6 +89,7 @@ def bot_settings(
         session_slack_s=15,
         check_start_s=15,
         artifact_grace_s=0,
+        cores=cores(),
         sole=True,
     )
 

@@ -16,6 +16,7 @@ from pydantic_core import PydanticCustomError
 from convoy.config.engine_section import EngineTable, Table
 from convoy.config.schema_faults import encoding_fault, field_faults, syntax_fault
 from convoy.config.sections import (
+    REMOTE_PARALLEL,
     BudgetTable,
     CiTable,
     GateTable,
@@ -97,10 +98,13 @@ class Config(Table):
             )
         return self
 
-    def settings(self) -> Settings:
+    def settings(self, cores: int | None = None) -> Settings:
         """Return what is frozen with a convoy. `[ci]` is not in it: it is local only.
 
         Without `[engine.default]` the default engine is `claude-code`.
+
+        Args:
+            cores: how many the machine has on which CI runs; None: a forge runs it.
         """
         engines = {"default": EngineTable(type="claude-code"), **self.engine}
         timeout_s = self.witness.timeout
@@ -123,9 +127,16 @@ class Config(Table):
             "gate": self.gate.gate(),
             "budget": self.budget.budget(),
             "staged": self.staged,
+            "max_parallel": self._parallel(cores),
             "notify": self.notify.on,
         }
         return convert({**self._same_named(), **frozen}, Settings)
+
+    def _parallel(self, cores: int | None) -> int:
+        """Return how many candidates CI judges at once."""
+        if self.refinery.max_parallel is not None:
+            return self.refinery.max_parallel
+        return REMOTE_PARALLEL if cores is None else (self.ci.slots or cores) + 1
 
     def _same_named(self) -> dict[str, object]:
         """Return the keys of these tables that a convoy freezes under their own name.

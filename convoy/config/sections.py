@@ -4,7 +4,7 @@ The strings under the fields are what editors and docs/configuration.md show. De
 of what is frozen with a convoy come from `convoy.model.records`.
 """
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec.structs import replace
 from pydantic import (
@@ -52,6 +52,10 @@ _ALWAYS = ", ".join(
 _INSTRUCTING = ", ".join(f"`{pattern}`" for pattern in INSTRUCTIONS)
 
 
+REMOTE_PARALLEL: Final = 8
+"""How many candidates CI judges at once where it has machines of its own."""
+
+
 class RefineryTable(Table):
     """How work lands."""
 
@@ -70,6 +74,12 @@ class RefineryTable(Table):
     approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
     """How many people with write access must approve a task's work before it merges
     (`/brat approve <commit>`); whoever asked for the convoy does not count."""
+    max_parallel: Annotated[int, Field(ge=1, le=64)] | None = Field(
+        default=None,
+        description="How many candidates of one convoy CI judges at once. When not "
+        f"given: {REMOTE_PARALLEL} where a forge runs CI; in local mode one more than "
+        "`ci.slots`, so that the next is ready when a slot is free.",
+    )
     bypass: bool = _DEFAULT.bypass
     """Whether the bot passes by the rules of the default branch where the forge lets
     it, and pushes. Otherwise it lands as the rules want it."""
@@ -229,6 +239,11 @@ class CiTable(Table):
     by `sh -c`."""
     timeout: Seconds = 1800
     """How long it may take; after that the commit is red."""
+    slots: Annotated[int, Field(ge=1, le=64)] | None = Field(
+        default=None,
+        description="How many commits are judged at once. When not given: as many as "
+        "this machine has cores.",
+    )
 
 
 class NotifyTable(Table):

@@ -291,6 +291,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     splitter: str = ""
     """The engine that splits a task that was too much for one agent; empty: such a task
     waits for a person."""
+    max_parallel: int = 4
+    """How many candidates CI judges at once."""
 
     @property
     def workers(self) -> dict[str, EngineSpec]:

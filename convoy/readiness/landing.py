@@ -23,10 +23,6 @@ from convoy.model.state import Convoy, State, Task
 from convoy.readiness.observed import Checks
 from convoy.readiness.target_moves import on_tip
 
-WINDOW = 4
-"""How many candidates of one convoy CI judges at a time."""
-
-
 UNJUDGED: Final = ("none",)
 """What a landing notes as its checks if CI is not required."""
 
@@ -94,7 +90,7 @@ class Chain(Struct, frozen=True):
 
 def chain(convoy: Convoy, tip: str) -> Chain:
     """Return the merge queue of `convoy` over the commit its branch stands at."""
-    waiting = waiting_to_merge(convoy)[:WINDOW]
+    waiting = waiting_to_merge(convoy)[: convoy.settings.max_parallel]
     links: list[Link] = []
     sync = on_tip(convoy, tip)
     onto = sync.commit if sync is not None else tip

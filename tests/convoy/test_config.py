@@ -44,6 +44,7 @@ model = "gpt-4o"
 strategy = "merge"
 require_ci = false
 checks = ["build"]
+max_parallel = 12
 [witness]
 max_sessions = 50
 attempts = 5
@@ -53,6 +54,7 @@ tasks = 100
 [ci]
 command = "make test"
 timeout = "90s"
+slots = 6
 [gate]
 protected = ["deploy/**", ".brat/**"]
 max_files = 10
@@ -73,7 +75,7 @@ def test_an_empty_file_gives_the_defaults() -> None:
 
     assert config == Config()
     assert config.settings() == Settings(
-        engines={"default": EngineSpec(type="claude-code")}
+        engines={"default": EngineSpec(type="claude-code")}, max_parallel=8
     )
     assert config.ci.command == ()
 
@@ -87,6 +89,7 @@ def test_the_known_example_is_valid_as_it_stands() -> None:
         },
         strategy="squash",
         require_ci=True,
+        max_parallel=8,
     )
 
 
@@ -103,6 +106,7 @@ def test_every_key_reaches_the_settings() -> None:
         strategy="merge",
         require_ci=False,
         checks=("build",),
+        max_parallel=12,
         attempts=5,
         tasks=100,
         max_sessions=50,
@@ -111,6 +115,23 @@ def test_every_key_reaches_the_settings() -> None:
     )
     assert config.ci.command == ("sh", "-c", "make test")
     assert config.ci.timeout == 90
+    assert config.ci.slots == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "cores", "most"),
+    [
+        ("", None, 8),
+        ("", 2, 3),
+        ("[ci]\nslots = 10", 2, 11),
+        ("[ci]\nslots = 10", None, 8),
+        ("[refinery]\nmax_parallel = 1", 2, 1),
+    ],
+)
+def test_as_many_candidates_are_judged_at_once_as_ci_has_room_for(
+    text: str, cores: int | None, most: int
+) -> None:
+    assert load(text, source="x").settings(cores).max_parallel == most
 
 
 def test_a_command_may_be_a_list_of_words() -> None:
@@ -192,10 +213,10 @@ zzz = 1
 
     assert faults(text) == snapshot("""\
 .brat/config.toml: engine.tests.modle: unknown key; allowed: type, model, args, timeout, silence, secret, max_sessions, price, tools, good_at; did you mean model?
-.brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks, sync, approvals, bypass; did you mean strategy?
-.brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, sync, approvals, bypass; did you mean witness.attempts?
-.brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, sync, approvals, bypass
-.brat/config.toml: ci."two\\nlines\\u202e": unknown key; allowed: command, timeout
+.brat/config.toml: refinery.stratgy: unknown key; allowed: strategy, require_ci, checks, sync, approvals, max_parallel, bypass; did you mean strategy?
+.brat/config.toml: refinery.attempts: unknown key; allowed: strategy, require_ci, checks, sync, approvals, max_parallel, bypass; did you mean witness.attempts?
+.brat/config.toml: refinery.zzz: unknown key; allowed: strategy, require_ci, checks, sync, approvals, max_parallel, bypass
+.brat/config.toml: ci."two\\nlines\\u202e": unknown key; allowed: command, timeout, slots
 .brat/config.toml: strategy: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, locks, gate, trust; did you mean refinery.strategy?
 .brat/config.toml: engines: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, locks, gate, trust; did you mean engine?
 .brat/config.toml: gaet: unknown key; allowed: staged, engine, refinery, witness, runner, mayor, ci, triggers, schedule, budget, notify, locks, gate, trust; did you mean gate?\

@@ -7,7 +7,7 @@ from convoy.events.pausing import PauseConvoy
 from convoy.model.attempt import Candidate, Work
 from convoy.model.state import Convoy, Task
 from convoy.readiness.attempt_start import conflicting_leases, startable
-from convoy.readiness.landing import WINDOW, candidates, chain, waiting_to_merge
+from convoy.readiness.landing import candidates, chain, waiting_to_merge
 from convoy.rules.merge_work import AttemptMerge, LandMerge
 from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy
 from tests.world.rules import NAME, Rules, sha, spec
@@ -133,11 +133,12 @@ def test_what_has_landed_leaves_the_rest_of_the_chain_whole() -> None:
 
 
 def test_only_the_window_is_built() -> None:
-    rules = waiting(*range(1, WINDOW + 3))
+    convoy = waiting(*range(1, 6)).convoy
+    convoy = replace(convoy, settings=replace(convoy.settings, max_parallel=3))
 
-    queue = chain(rules.convoy, TIP)
+    queue = chain(convoy, TIP)
 
-    assert [task.number for task in queue.unbuilt] == [*range(1, WINDOW + 1)]
+    assert [task.number for task in queue.unbuilt] == [1, 2, 3]
 
 
 def test_open_candidates_are_those_of_tasks_and_of_the_convoy() -> None:
@@ -227,7 +228,7 @@ def test_each_waiting_task_is_linked_or_unbuilt_never_both(convoy: Convoy) -> No
 
     linked = [link.task.number for link in queue.links]
     unbuilt = [task.number for task in queue.unbuilt]
-    assert linked + unbuilt == order(convoy)[:WINDOW]
+    assert linked + unbuilt == order(convoy)[: convoy.settings.max_parallel]
 
 
 @given(convoys())

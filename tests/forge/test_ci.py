@@ -178,11 +178,43 @@ async def test_candidates_wait_for_a_slot_and_may_be_given_up(
     await until(running)
     (waiting,) = await checks(here, second)
     await checkout.git("push", "--quiet", "origin", ":refs/heads/brat/queue/main/2")
+    (given_up,) = await checks(here, second)
     await until(lambda: opened(gate))
 
-    assert waiting["status"] == "queued"
+    assert (waiting["status"], given_up["status"]) == ("queued", "completed")
     assert (await judged(here, first))["conclusion"] == "success"
     assert (await judged(here, second))["conclusion"] == "cancelled"
+
+
+async def test_a_run_that_nobody_needs_ends_at_once_with_its_children(
+    here: Town, tmp_path: Path
+) -> None:
+    marks = tmp_path / "marks"
+    here.judge(f"sleep 600 & echo $! > {marks}.new; mv {marks}.new {marks}; wait")
+    checkout, commit = await push(here)
+
+    async def began() -> bool:
+        return marks.is_file()
+
+    await until(began)
+    queue = ("push", "--quiet", "origin")
+    await checkout.git(*queue, "HEAD:refs/heads/brat/queue/main/y")
+    await checkout.git(*queue, ":refs/heads/brat/queue/main/x")
+    (needed,) = await checks(here, commit)
+    child = int(marks.read_text())
+    still = psutil.Process(child).is_running()
+
+    await checkout.git(*queue, ":refs/heads/brat/queue/main/y")
+
+    check = await judged(here, commit)
+    assert (needed["status"], still) == ("in_progress", True)
+    assert (check["conclusion"], check["output"]["summary"]) == (
+        "cancelled",
+        "Its branch is gone.",
+    )
+    assert not psutil.pid_exists(child) or (
+        psutil.Process(child).status() == psutil.STATUS_ZOMBIE
+    )
 
 
 async def opened(gate: Path) -> bool:

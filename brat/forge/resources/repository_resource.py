@@ -19,8 +19,8 @@ class Ci(Struct, frozen=True, kw_only=True):
     branches: tuple[str, ...] = ()
     """Patterns (`*` within a name, `**` across slashes) beside brat/queue/**."""
     timeout_s: float = 600.0
-    slots: int = 4
-    """How many run at once."""
+    slots: int | None = None
+    """How many run at once; None: as many as this machine has cores."""
     checkout: str = ""
     """The owner's own checkout on this machine: copies of submodules, and what their
     relative addresses are relative to; empty: there is none."""

@@ -8,6 +8,7 @@ import asyncio
 import re
 import shutil
 from asyncio.subprocess import DEVNULL
+from collections import defaultdict
 from functools import lru_cache
 from pathlib import Path
 from typing import IO, Final
@@ -19,14 +20,18 @@ from brat.forge.resources.check_resource import CheckRun, Conclusion, Job, Outpu
 from brat.forge.resources.repository_resource import Ci, Repository
 from brat.forge.service import programs
 from brat.forge.service.ci_checkout import NoSubmodule, checkout
+from brat.forge.service.ci_turns import Turns
 from brat.forge.service.forge_context import ForgeContext
+from brat.forge.service.machine_cores import cores
 from brat.forge.service.webhook_payloads import Events
+from brat.forge.storage.git_storage import Move
 from convoy.model import ids
 from grite.errors import GitFailed, Unavailable
 
 NAME: Final = "ci"
 QUEUES: Final = ("brat/queue/**", "gh-readonly-queue/**")
 """Branches that are always judged: the bot's candidates, and those of a merge queue."""
+GONE: Final = Output(title=NAME, summary="Its branch is gone.")
 TAIL_BYTES: Final = 8192
 CANNOT_RUN: Final = {126: "it cannot be run", 127: "a program was not found"}
 """What a shell's exit status says of the command itself, not of what it judged.
@@ -42,7 +47,7 @@ class Judge:
         self._context = context
         self._events = events
         self._store = context.forge.store
-        self._slots: dict[tuple[int, int], asyncio.Semaphore] = {}
+        self._turns: dict[int, Turns] = defaultdict(Turns)
 
     def start(self) -> None:
         """Restart the jobs that an earlier process left unfinished."""
@@ -67,7 +72,7 @@ class Judge:
             for ref, target in bare.refs(ids.HEADS).items():
                 if self.judges(repo, ref) and not self._known(repo, target):
                     with self._store.change():
-                        self.consider(repo, owner, ref, target)
+                        self._consider(repo, owner, ref, target)
 
     def _asks(self, repo: Repository, check: CheckRun) -> bool:
         """Whether a job asked for a person, who may have acted before this start."""
@@ -82,11 +87,20 @@ class Judge:
             _pattern(one).fullmatch(ref.removeprefix(ids.HEADS)) for one in patterns
         )
 
-    def consider(self, repo: Repository, actor: User, ref: str, commit: str) -> None:
-        """Start a job for a pushed commit, unless a job has judged or is judging it.
+    def follow(self, repo: Repository, actor: User, moves: list[Move]) -> None:
+        """Start jobs for what was pushed, and end those that nobody needs any more.
 
         Only inside `Store.change`.
         """
+        for move in moves:
+            if move.after is not None:
+                self._consider(repo, actor, move.ref, move.after)
+        for move in moves:
+            if move.before is not None:
+                self._drop(repo, move.ref, move.before)
+
+    def _consider(self, repo: Repository, actor: User, ref: str, commit: str) -> None:
+        """Start a job for a pushed commit, unless a job has judged or is judging it."""
         if repo.settings.ci.command is None or not self.judges(repo, ref):
             return
         if any(
@@ -108,6 +122,22 @@ class Judge:
         self._events.check_run(repo, actor, "created", check)
         self._spawn(repo, check)
 
+    def _drop(self, repo: Repository, ref: str, commit: str) -> None:
+        """End the job of a commit that a queue's branch no longer shows, if it has one.
+
+        A job that another branch needs goes on.
+        """
+        if not _is_queue(ref.removeprefix(ids.HEADS)) or self._is_shown(repo, commit):
+            return
+        for check in self._known(repo, commit):
+            job = check.job
+            if check.status == "completed" or job is None or not _is_queue(job.ref):
+                continue
+            if check.status == "queued":
+                self._finish(repo, check, "cancelled", GONE)
+            elif job.pid is not None and job.born is not None:
+                programs.end_tree(job.pid, job.born)
+
     def _known(self, repo: Repository, commit: str) -> list[CheckRun]:
         checks = self._store.check_runs.of((repo.id, commit))
         return [one for one in checks if one.job is not None]
@@ -116,14 +146,14 @@ class Judge:
         self._context.spawn(self._job(repo, check), f"ci {check.id}")
 
     async def _job(self, repo: Repository, check: CheckRun) -> None:
-        settings = repo.settings.ci
-        slots = self._slots.setdefault(
-            (repo.id, settings.slots), asyncio.Semaphore(settings.slots)
-        )
-        async with slots:
+        turns = self._turns[repo.id]
+        turns.most = repo.settings.ci.slots or cores()
+        async with turns.turn():
+            now = self._store.check_runs.get(check.id)
+            if now is None or now.status == "completed":
+                return  # dropped while it waited
             if self._overtaken(repo, check):
-                said = Output(title=NAME, summary="Its branch is gone.")
-                self._finish(repo, check, "cancelled", said)
+                self._finish(repo, check, "cancelled", GONE)
                 return
             folder = self._context.forge.folder / "ci" / str(check.id)
             shutil.rmtree(folder, ignore_errors=True)
@@ -142,11 +172,16 @@ class Judge:
             self._finish(repo, check, conclusion, output)
 
     def _overtaken(self, repo: Repository, check: CheckRun) -> bool:
-        """Say whether the candidate was replaced or dropped before its turn came."""
+        """Say whether the candidate was replaced or dropped since its push."""
         ref = check.job.ref if check.job is not None else ""
-        tip = self._context.forge.bare(repo).tip(ref)
-        is_queued = any(_pattern(each).fullmatch(ref) for each in QUEUES)
-        return is_queued and tip != check.head_sha
+        return _is_queue(ref) and not self._is_shown(repo, check.head_sha)
+
+    def _is_shown(self, repo: Repository, commit: str) -> bool:
+        """Say whether a branch that is judged stands at a commit."""
+        refs = self._context.forge.bare(repo).refs(ids.HEADS)
+        return any(
+            tip == commit and self.judges(repo, ref) for ref, tip in refs.items()
+        )
 
     async def _run(
         self, repo: Repository, check: CheckRun, folder: Path
@@ -159,15 +194,20 @@ class Judge:
             await asyncio.to_thread(checkout, bare, check.head_sha, work, own)
         except (GitFailed, NoSubmodule, Unavailable) as error:
             return "action_required", Output(title=NAME, summary=f"{error}.")
+        if self._overtaken(repo, check):
+            return "cancelled", GONE
         with (folder / "log").open("wb+") as log:
-            status = await self._command(check, settings, (work, log))
+            status = await self._command(repo, check, (work, log))
             text = _tail(log)
+        if status and status < 0 and self._overtaken(repo, check):
+            return "cancelled", GONE
         return _verdict(status, settings, text)
 
     async def _command(
-        self, check: CheckRun, settings: Ci, where: tuple[Path, IO[bytes]]
+        self, repo: Repository, check: CheckRun, where: tuple[Path, IO[bytes]]
     ) -> int | None:
         """Run the command to its end and return its status; None: it took too long."""
+        settings = repo.settings.ci
         work, log = where
         job = check.job
         assert job is not None  # noqa: S101  only jobs get here
@@ -186,6 +226,8 @@ class Judge:
         job = replace(job, pid=process.pid, born=since)
         self._put(replace(check, job=job))
         try:
+            if self._overtaken(repo, check):  # while the process was started
+                programs.end_tree(process.pid, since)
             async with asyncio.timeout(settings.timeout_s):
                 return await process.wait()
         except TimeoutError:
@@ -248,6 +290,10 @@ def _verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, O
         return "action_required", Output(title=NAME, summary=f"{said}; {mend}.")
     said = f"`{settings.command}` ended with {status}."
     return "failure", Output(title=NAME, summary=said, text=text)
+
+
+def _is_queue(branch: str) -> bool:
+    return any(_pattern(each).fullmatch(branch) for each in QUEUES)
 
 
 @lru_cache(maxsize=256)

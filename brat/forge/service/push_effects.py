@@ -41,9 +41,7 @@ class Pushes:
             for pull in self._store.pulls.of(repo.id):
                 if self._forge.issue_of(pull).state == "open":
                     self._follow(repo, actor, pull)
-            for move in moves:
-                if move.after is not None:
-                    self._judge.consider(repo, actor, move.ref, move.after)
+            self._judge.follow(repo, actor, moves)
 
     def _follow(self, repo: Repository, actor: User, pull: Pull) -> None:
         bare = self._forge.bare(repo)
