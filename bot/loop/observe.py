@@ -1,5 +1,6 @@
 """Looks once at the runs, checks and pull requests that the state waits for."""
 
+import asyncio
 from functools import partial
 from typing import Final
 
@@ -13,7 +14,14 @@ from convoy.model import ids
 from convoy.model.set_aside import check_item, look_item, run_item
 from convoy.model.state import Convoy
 from convoy.readiness.landing import candidates
-from convoy.readiness.observed import Checks, Observed, Run, judge, may_turn
+from convoy.readiness.observed import (
+    Checks,
+    Observed,
+    PullSeen,
+    Run,
+    judge,
+    may_turn,
+)
 
 LIST: Final = look_item("runs")
 
@@ -38,7 +46,7 @@ async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
     if "issues" in parts:
         seen = replace(seen, issues=await issue_look.look(context))
     if parts & {"issues", "pulls"}:  # a merge closes its issue
-        seen = replace(seen, pulls=await pull_look.look(context))
+        seen = replace(seen, pulls=await _pulls(context))
     if parts:
         pulls = await observe_targets.own_pulls(context)
         rules = await observe_targets.target_rules(context)
@@ -46,6 +54,20 @@ async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
     if "checks" in parts or ("runs" in parts and awaits_runs):
         seen = replace(seen, checks=await _checks(context, seen))
     return replace(seen, refs=context.mirror.refs)
+
+
+async def _pulls(context: BotContext) -> dict[int, PullSeen]:
+    """Return the pull requests; where one was closed, look at the branches again.
+
+    A forge closes pull requests when a branch of theirs is deleted: that is then to be
+    seen, and nobody has closed them.
+    """
+    known = context.observed.pulls
+    found = await pull_look.look(context)
+    closed = (n for n, pull in found.items() if not (pull.open or pull.merged))
+    if any(n not in known or known[n].open for n in closed):
+        await asyncio.to_thread(context.mirror.look)
+    return found
 
 
 async def _runs(context: BotContext, asked: frozenset[int]) -> dict[int, Run]:

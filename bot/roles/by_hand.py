@@ -13,6 +13,7 @@ from convoy.events.forge_actions import Answer
 from convoy.events.issue_gestures import NoteClosedIssue, NoteReopenedIssue
 from convoy.events.taken_out_work import TakeOutWork
 from convoy.model import ids
+from convoy.model.state import Convoy
 from convoy.owed.actions import HearBase, HearIssue, TakeOut
 from convoy.owed.gestures import gestures
 from convoy.rules.gone_issue import NoteGoneIssue
@@ -62,9 +63,15 @@ def hear(context: BotContext, draft: Draft, action: HearIssue) -> None:
         return
     text = gesture_texts.about_issue(action, convoy.issue, context.settings.label)
     gone = action.gesture in ("deleted", "transferred")
-    number = convoy.pull if gone else convoy.issue
+    number = _open_pull(convoy) if gone else convoy.issue
     if text and number is not None:
         say(draft, number, f"{convoy.name}/{action.gesture}", text)
+
+
+def _open_pull(convoy: Convoy) -> int | None:
+    """Return the convoy's own pull request, or else one of its tasks that is open."""
+    own = (task.pull for task in convoy.tasks if task.pull and not task.settled)
+    return convoy.pull or next(own, None)
 
 
 def _command(action: HearIssue) -> Command:

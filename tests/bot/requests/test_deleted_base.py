@@ -54,3 +54,23 @@ async def test_a_convoy_without_its_branch_pauses_until_a_person_wants_it_again(
         await here.push(f"{here.task(1).landed}:refs/heads/{BASE}")
         await swept(here)
         assert here.convoy_state() == "active"
+
+
+async def test_what_the_forge_closes_with_a_deleted_branch_is_nobodys_no(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, APPROVED) as here:
+        await here.worked(1, FILES)
+        await swept(here)
+        context = here.loop.context
+        context.settings = context.settings.model_copy(update={"sole": False})
+        await here.push(f":refs/heads/{BASE}")
+        here.loop.wake.take()
+        here.loop.wake.up("pulls")  # the delivery about the branch is late
+        await here.loop.tick()
+        await swept(here)
+
+        assert here.convoy_state() == "paused"
+        assert here.task(1).taken_out is None
+        assert called(here, "out of the merge queue") == 0
+        assert called(here, SAID) == 1
