@@ -121,6 +121,8 @@ def _standing(task: Task) -> Iterator[str]:
         yield f"it landed as {task.landed[:10]}"
     if task.state in ("blocked", "dropped") and task.why:
         yield task.why
+    if task.taken_out is not None and not task.settled:
+        yield task.taken_out.why
 
 
 def _waiting(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]:
@@ -211,6 +213,12 @@ def _messages(attempt: Attempt) -> Iterator[str]:
 
 
 def _review(convoy: Convoy, task: Task) -> Iterator[str]:
+    if convoy.state == "paused":
+        yield (
+            f"the convoy is paused: {convoy.why}"
+            if convoy.why
+            else "the convoy is paused"
+        )
     queue = [each.number for each in waiting_to_merge(convoy)]
     place = queue.index(task.number) if task.number in queue else 0
     if ahead := ", ".join(map(str, queue[:place])):
