@@ -8,15 +8,23 @@ from typing import Final
 
 import msgspec
 
-from benchmarks.replay import convoy_run, generated_history, simpler_ways
+from benchmarks.replay import (
+    convoy_run,
+    generated_history,
+    real_histories,
+    simpler_ways,
+)
 from benchmarks.replay.convoy_run import How
 from benchmarks.replay.history import MODES, History
+from benchmarks.replay.real_histories import PROJECTS
 
 GENERATED: Final[dict[str, Callable[[Path], History]]] = {
     "mixed": generated_history.mixed,
     "herd": generated_history.herd,
     "apart": generated_history.apart,
 }
+KNOWN: Final = (*GENERATED, *PROJECTS)
+DATA: Final = Path.home() / ".cache/brat-replay"
 
 
 def main() -> None:
@@ -25,13 +33,19 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="brat-replay-") as temporary:
         folder = args.keep or Path(temporary)
         for name in args.names:
-            history = GENERATED[name](folder / "histories")
+            history = _history(name, folder, args)
             _all_ways(folder / name, history, args)
+
+
+def _history(name: str, folder: Path, args: argparse.Namespace) -> History:
+    if name in GENERATED:
+        return GENERATED[name](folder / "histories")
+    return real_histories.prepared(name, args.data, args.histories)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="make replay", description=__doc__)
-    parser.add_argument("names", nargs="*", default=[*GENERATED])
+    parser.add_argument("names", nargs="*", choices=KNOWN, default=[*KNOWN])
     parser.add_argument("--modes", nargs="+", choices=MODES, default=[*MODES])
     parser.add_argument("--seconds", type=float, default=2.0, help="each agent's")
     parser.add_argument("--slots", type=int, default=4)
@@ -39,6 +53,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--timeout", type=int, default=1800, help="of a run, seconds")
     parser.add_argument("--beside", type=Path, help="another checkout of brat")
     parser.add_argument("--alone", action="store_true", help="leave simpler ways out")
+    parser.add_argument("--histories", type=Path, help="a folder of clones")
+    parser.add_argument("--data", type=Path, default=DATA, help="what is made once")
     parser.add_argument("--keep", type=Path, help="a folder in which all stays")
     return parser.parse_args()
 
