@@ -41,7 +41,7 @@ def _retry(context: RequestContext, *, task: int | None = None) -> str:
         context.submit(RetryTask(convoy=convoy.name, task=number, by=context.by))
     listed = ", ".join(map(str, numbers))
     queued = f"Task {listed} is queued again, with all its attempts." if numbers else ""
-    again = f"{SET_ASIDE} is tried again at once." if aside else ""
+    again = f"{SET_ASIDE} is tried again {aside}." if aside else ""
     landing = LANDING if stalled else ""
     return " ".join(filter(None, (landing, queued, again)))
 
@@ -61,8 +61,11 @@ def _retry_failed(context: RequestContext, task: int | None) -> str:
     return " ".join(("The convoy goes on, with the work it had.", *stays))
 
 
-def _take_up(context: RequestContext, task: int | None) -> bool:
-    """Take up what the forge refused, of the convoy or of a task; return if any was."""
+def _take_up(context: RequestContext, task: int | None) -> str:
+    """Take up what the forge refused, of the convoy or of a task; return when.
+
+    A session that never began has given its slot away; empty: nothing was refused.
+    """
     state, name = context.draft.state, context.convoy.name
     items = [
         item
@@ -71,7 +74,10 @@ def _take_up(context: RequestContext, task: int | None) -> bool:
     ]
     for item in items:
         context.submit(TakeItemUp(item=item, by=context.by))
-    return bool(items)
+    left = dict(asides_of(context.draft.state, name))
+    if any(item in left for item in items):
+        return "as soon as a slot is free"
+    return "at once" if items else ""
 
 
 def _is_blocked(convoy: Convoy, number: int) -> bool:

@@ -12,7 +12,7 @@ from convoy.events.command import Command, Decision, Refusal
 from convoy.events.fact import Event, clause
 from convoy.model.asides import set_aside
 from convoy.model.change import change_convoy, change_task
-from convoy.model.set_aside import DELIVERY, HOUR_MS, SetAside, part_of
+from convoy.model.set_aside import DELIVERY, HOUR_MS, MINUTE_MS, SetAside, part_of
 from convoy.model.state import Convoy, State
 
 KEPT_MS: Final = 168 * HOUR_MS
@@ -59,12 +59,15 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
     """Who asked for it; empty: its time had come."""
     works: bool = False
     """Whether it was tried and works again."""
+    when_free: bool = False
+    """Whether it is a session that never began: others may have its slot by now."""
 
     def sentence(self) -> str:
         if self.works:
             return f"{self.item} works again."
         by = f", as {self.by} asked" if self.by else ""
-        return f"Try {self.item} again{by}."
+        free = " as soon as a slot is free" if self.when_free else ""
+        return f"Try {self.item} again{free}{by}."
 
     def change(self, state: State) -> State:
         aside = set_aside(state, self.item)
@@ -72,6 +75,9 @@ class ItemTakenUp(Event, frozen=True, kw_only=True, tag="item.taken-up"):
             return state
         fresh = self.works or bool(self.by)
         now = state.moment.at
+        if self.when_free:
+            due = replace(aside, at=now - MINUTE_MS, tries=1)
+            return _with(state, self.item, due)
         return _with(
             state, self.item, None if fresh else replace(aside, again=True, at=now)
         )
@@ -113,7 +119,20 @@ class TakeItemUp(Command, frozen=True, kw_only=True):
         aside = set_aside(state, self.item)
         if aside is None or (aside.again and not self.works):
             return Refusal(f"{self.item} is not set aside")
-        return (ItemTakenUp(item=self.item, by=self.by, works=self.works),)
+        taken_up = ItemTakenUp(
+            item=self.item,
+            by=self.by,
+            works=self.works,
+            when_free=bool(self.by) and _never_began(state, self.item),
+        )
+        return (taken_up,)
+
+
+def _never_began(state: State, item: str) -> bool:
+    """Whether an item is a task whose session was started and never ran."""
+    part = part_of(item)
+    task = state.convoys[part[0]].task(part[1]) if part and part[1] else None
+    return task is not None and task.attempt is not None and task.attempt.run is None
 
 
 def _with(state: State, item: str, aside: SetAside | None) -> State:

@@ -72,3 +72,12 @@ def test_a_session_of_a_convoy_that_was_cancelled_gives_its_slot_back() -> None:
     assert owed(rules, Run(id=101, completed=True)) == [TakeUp(FIRST)]
     rules.do(TakeItemUp(item=FIRST))
     assert Collect(NAME, 1, 101) in due(rules, Run(id=101, completed=True))
+
+
+def test_what_a_person_retries_waits_for_a_slot_that_another_task_has_by_now() -> None:
+    rules = never_begun().started(2)
+    rules.do(TakeItemUp(item=FIRST, by="ann"))
+
+    assert owed(rules) == []
+    rules.accepted(2, sha("2"))
+    assert owed(rules) == [TakeUp(FIRST)], "at once, whatever its wait was"
