@@ -1,7 +1,8 @@
 """Finds the part of a draft that the remote refuses, and lets all others go on.
 
 Most remotes name the ref they refuse. Where none is named, halves are tried: first the
-log alone, then groups that get smaller until one item is left in a group.
+log alone, then what was never refused, then groups that get smaller until one item is
+left in a group.
 """
 
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from bot.context.item_failures import for_refusal
 from bot.forge.refusals import of_push
 from bot.repository.draft import Draft
 from convoy.events.set_asides import SetItemAside
+from convoy.model.asides import set_aside
 from convoy.model.set_aside import LOG
 from grite.errors import Rejected
 from grite.push_answer import PushAnswer
@@ -96,7 +98,10 @@ class RefusedParts:
         parts, first = draft.parts, not self._groups
         del self._groups[:1]
         if first:
-            self._groups = [frozenset(), *_halves(parts)]
+            refused = {item for item in parts if set_aside(draft.state, item)}
+            fresh, again = parts - refused, frozenset(refused)
+            both = [fresh, again] if fresh and again else _halves(parts)
+            self._groups = [frozenset(), *both]
             return ()
         if len(parts) == 1:
             return tuple(for_refusal(item, of_push(answer.said, "")) for item in parts)

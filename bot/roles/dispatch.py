@@ -35,6 +35,8 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
     session = secrets.token_hex(16)
     base, merge = action.base, ""
     if task is not None and _merges_tips(draft, convoy, task, base):
+        if not _is_logged(context, convoy.name, task.number):
+            return  # a refused ref of its could not be noted: the next push starts it
         base = merge = target_merges.unresolved(context, draft, convoy)
     refused = draft.submit(
         StartTask(
@@ -55,6 +57,12 @@ def _merges_tips(draft: Draft, convoy: Convoy, task: Task, base: str) -> bool:
     """Whether an attempt starts from the merge of both tips, not from earlier work."""
     tip = draft.refs.get(ids.HEADS + ids.base_branch(convoy.name))
     return kind_of(task.spec).takes_target_in and base == tip
+
+
+def _is_logged(context: BotContext, convoy: str, task: int) -> bool:
+    """Whether the log has the task, and not just this draft."""
+    known = context.mirror.state.convoys.get(convoy)
+    return known is not None and known.task(task) is not None
 
 
 def begin_plan(context: BotContext, draft: Draft, action: BeginPlan) -> None:

@@ -61,6 +61,7 @@ REACHED: Final = (
 SEASONS: Final = ("", "commands", "deeds", "commands and deeds")
 QUIET_ROUNDS: Final = 2
 HOUR_MS: Final = 3_600_000
+MINUTES_MS: Final = 120_000
 SEEDS: Final = range(1, 15)
 """Several short walks meet more than a long one: each has its own habits."""
 MORE_SEEDS: Final = range(SEEDS.stop, 4 * SEEDS.stop)
@@ -133,11 +134,16 @@ class Machine(Gestures, Agents):
         raise AssertionError(f"never quiet: {owed(self.bot.context)}")
 
     def go_well(self) -> bool:
-        """Let an hour pass in which all goes well; return whether anything was done."""
+        """Let an hour pass in which all goes well; return whether anything was done.
+
+        What is refused is tried once in it, and what goes well goes on after that.
+        """
         self.forge.now += HOUR_MS
         self.approves(0)
         self.lets_the_queue_go_on(1)
         busy = self.let_go() | self.bot.tick()
+        self.forge.now += MINUTES_MS
+        busy |= self.bot.tick()
         for run in self.running():
             self.end(run, "good")
             busy = True

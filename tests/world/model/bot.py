@@ -240,11 +240,14 @@ class Bot:
         refused = draft.submit(command)
         for ref, commit in moves.items() if refused is None else ():
             draft.move(ref, commit)
+        self.forge.a_person_asks = True
         try:
             if draft:
                 self._push(draft)
         except Rejected as error:
             return Refusal(str(error))
+        finally:
+            self.forge.a_person_asks = False
         return refused
 
     def tick(self, *, look: bool = True, roles: tuple[Role, ...] = ROLES) -> bool:

@@ -179,6 +179,8 @@ class Forge:
     now: int = 1_000_000
     runs: dict[int, Run] = field(default_factory=dict)
     checks: dict[str, list[Check]] = field(default_factory=dict)
+    a_person_asks: bool = False
+    """Whether what is pushed now is a person's word, who may say it again at once."""
     pulls: list[Pull] = field(default_factory=list)
     rules: TargetRules = field(default_factory=TargetRules)
     """What the forge asks for before the target moves."""
@@ -296,9 +298,9 @@ class Forge:
         barred = {ref for ref in refs if bar is not None and bar.what in ref}
         if bar is None or not barred:
             return
-        for ref in sorted(barred) if bar.named else ():
-            if "/attempts/" not in ref:  # which two items may each push
-                self._tried(ref)
+        counts = bar.named and not self.a_person_asks
+        for ref in sorted(barred) if counts else ():
+            self._tried(ref)
         self.seen["push refused"] += 1
         answers = tuple(
             RefAnswer(ref, "refused" if ref in barred else "collateral", "not so")
