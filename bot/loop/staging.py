@@ -73,7 +73,6 @@ from convoy.owed.actions import (
 )
 from convoy.owed.owed import owed_actions
 from convoy.readiness.attempt_start import startable
-from convoy.readiness.reorder import Reorder
 from convoy.rules.land_by_forge import OpenAnotherPull
 
 PASSES: Final = 20
@@ -215,8 +214,6 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             dispatch.begin_plan(context, draft, action)
         case CreateBase():
             mayor.create_base(draft, action)
-        case Reorder():
-            mayor.reorder(draft, action)
         case Split():
             dispatch.split(draft, action)
         case Begin():

@@ -29,8 +29,6 @@ from convoy.patterns import PatternError
 from convoy.planner import tasklist
 from convoy.planner.asked import planned_by
 from convoy.planner.checklist import checklist
-from convoy.readiness.reorder import Reorder
-from convoy.rules.plan_changes import LinkTask
 from convoy.rules.stop_task import FailConvoy
 from convoy.rules.take_plan import PlanConvoy
 from convoy.text.forge_limits import posted
@@ -245,13 +243,6 @@ def _gave_up(convoy: Convoy) -> str:
     why = convoy.mayor.why if convoy.mayor else ""
     who = planned_by(convoy.settings.planner)
     return f"the {who} gave no plan: {shortened(why, 300)}"
-
-
-def reorder(draft: Draft, action: Reorder) -> None:
-    """Let a task wait for another task that touches the same paths."""
-    draft.submit(
-        LinkTask(convoy=action.convoy, task=action.task, on=action.on, why=action.why)
-    )
 
 
 def create_base(draft: Draft, action: CreateBase) -> None:

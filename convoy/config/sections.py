@@ -71,6 +71,9 @@ class RefineryTable(Table):
     sync: bool = _DEFAULT.sync
     """Whether the target branch is taken into a convoy's branch whenever it moves, so
     that what does not fit is found early; otherwise only after the last task."""
+    rounds: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.rounds
+    """How often a task's work may conflict and be done again before a person must look;
+    it costs no attempt."""
     approvals: Annotated[int, Field(ge=0, le=6)] = _DEFAULT.approvals
     """How many people with write access must approve a task's work before it merges
     (`/brat approve <commit>`); whoever asked for the convoy does not count."""

@@ -33,12 +33,16 @@ class MergeAttempted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.attempte
         )
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        task = convoy.task(self.task)
+        before = task.candidate if task else convoy.candidate
+        is_same = before is not None and before.work == self.work
         candidate = Candidate(
             commit=self.candidate,
             base=self.base,
             work=self.work,
             target=self.target,
             at=now.at,
+            since=before.since if before is not None and is_same else now.at,
         )
         if self.task == 0:
             return replace(

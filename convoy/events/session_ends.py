@@ -45,6 +45,7 @@ class WorkAccepted(SessionEvent, frozen=True, kw_only=True, tag="work.accepted")
             state="needs-review",
             work=work,
             handed_in=HandedIn(self.attempt, self.commit),
+            touched=tuple(sorted({*task.touched, *self.files})),
             approved_by=(),
             earlier=None,
             half_done=None,

@@ -12,6 +12,8 @@ from convoy.model.state import Moment, State, Task
 _FAILED: Final[frozenset[Cause]] = frozenset({"lost", "failed", "refused"})
 _NOT_THE_WORKS: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
 """Causes that say nothing about the task's work."""
+_GIVEN_BACK: Final[frozenset[Cause]] = _NOT_THE_WORKS | {"conflict"}
+"""Causes for which an attempt that was begun does not count."""
 
 
 class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
@@ -43,9 +45,10 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
             state="queued",
             cause=self.cause,
             why=self.why,
-            spent=spent - 1 if self.cause in _NOT_THE_WORKS else spent,
+            spent=max(0, spent - (self.cause in _GIVEN_BACK)),
             splits=False,
             rounds=0 if is_retry else task.rounds,
+            conflicts=self._conflicts(task),
             outages=task.outages + 1 if self.cause == "outage" else 0,
             not_before=self.not_before,
             notes=(*task.notes, self.why) if is_news else task.notes,
@@ -54,6 +57,11 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
             approved_by=(),
             earlier=task.work if self.cause == "changes" else task.earlier,
         )
+
+    def _conflicts(self, task: Task) -> int:
+        if self.cause in ("retry", "changes"):  # a person acted, or a reviewer
+            return 0
+        return task.conflicts + (self.cause == "conflict")
 
 
 class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):

@@ -74,3 +74,5 @@ class Candidate(Struct, frozen=True, kw_only=True):
     target: str = ""
     """The target's commit that a task's work takes in; empty: it takes none in."""
     at: int
+    since: int = 0
+    """When the first candidate of the same work was built, unix ms."""

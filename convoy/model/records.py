@@ -21,12 +21,12 @@ Cause = Literal[
     "spent",
     "retry",
 ]
-"""Why a task is in the queue: only `planned`, `outage`, `setup`, `spent` and `retry`
-cost no attempt."""
+"""Why a task is in the queue: what is not in `FREE` costs an attempt."""
 FREE: Final[frozenset[Cause]] = frozenset(
-    {"planned", "outage", "setup", "spent", "retry"}
+    {"planned", "outage", "setup", "spent", "retry", "conflict"}
 )
-"""Causes of a return to the queue that cost no attempt."""
+"""Causes of a return to the queue that cost no attempt; conflicts have their own
+limit."""
 
 ActionKind = Literal[
     "dispatch", "pull", "land", "comment", "finish", "answer", "notify"
@@ -258,6 +258,9 @@ class Settings(Struct, frozen=True, kw_only=True):
     checks: tuple[str, ...] = ()
     """Names of the checks that must be green; empty: all of them, at least one."""
     attempts: int = 3
+    rounds: int = 3
+    """How often a task's work may conflict and be done again before a person is asked;
+    it costs no attempt."""
     tasks: int = 20
     max_sessions: int = 32
     locks: Literal["off", "warn", "require"] = "require"

@@ -82,6 +82,10 @@ class Task(Struct, frozen=True, kw_only=True):
     attempt: Attempt | None = None
     work: Work | None = None
     handed_in: HandedIn | None = None
+    touched: tuple[str, ...] = ()
+    """The files that any of its attempts was seen to change, sorted."""
+    conflicts: int = 0
+    """How often its work conflicted since a person last acted."""
     candidate: Candidate | None = None
     approved_by: tuple[str, ...] = ()
     """Who approves the current work; newer work needs approval again."""

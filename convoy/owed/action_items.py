@@ -31,7 +31,6 @@ from convoy.owed.actions import (
     TakeUp,
     Try,
 )
-from convoy.readiness.reorder import Reorder
 
 
 def item_of(action: Staged) -> str:
@@ -54,7 +53,6 @@ def item_of(action: Staged) -> str:
             | TakeOut()
             | TakeBack()
             | Defer()
-            | Reorder()
         ):
             return task_item(action.convoy, action.task)
         case _:

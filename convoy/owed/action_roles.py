@@ -37,7 +37,6 @@ from convoy.owed.actions import (
     Try,
     Wait,
 )
-from convoy.readiness.reorder import Reorder
 
 Role = Literal["mayor", "witness", "refinery", "deacon"]
 
@@ -45,7 +44,6 @@ _ROLES: dict[type[Action], Role] = {
     MakePlan: "mayor",
     BeginPlan: "mayor",
     CreateBase: "mayor",
-    Reorder: "mayor",
     Begin: "witness",
     Split: "mayor",
     Collect: "witness",

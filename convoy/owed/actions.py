@@ -8,7 +8,6 @@ from convoy.model.intent import Intent
 from convoy.model.taken_out import TakenOut
 from convoy.model.target_rules import Landing
 from convoy.readiness.needs import Need
-from convoy.readiness.reorder import Reorder
 
 
 class MakePlan(Struct, frozen=True):
@@ -310,7 +309,6 @@ Staged = (
     MakePlan
     | BeginPlan
     | CreateBase
-    | Reorder
     | Begin
     | Split
     | Collect

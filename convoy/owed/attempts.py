@@ -31,7 +31,7 @@ from convoy.readiness.attempt_start import (
 )
 from convoy.readiness.budget_left import closed, overspent, reopens
 from convoy.readiness.observed import Observed
-from convoy.readiness.reorder import overlooked
+from convoy.readiness.turns import turns
 
 TOO_MANY = (
     "too many attempts in a row brought no work ({}, over all convoys): see why they "
@@ -188,7 +188,7 @@ def _startable(
         yield mayor
     if ids.HEADS + ids.base_branch(convoy.name) not in observed.refs:
         return
-    later = {each.task for each in overlooked(convoy)}
+    later = turns(convoy)
     for task in convoy.tasks:
         is_ready = startable(convoy, task) and task.not_before <= now
         if task.number in later or (is_ready and closed(state, convoy, task, now)):

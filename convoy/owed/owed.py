@@ -51,7 +51,6 @@ from convoy.owed.patience import Patience
 from convoy.readiness.landing import queue_branches
 from convoy.readiness.needs import uncalled
 from convoy.readiness.observed import Observed
-from convoy.readiness.reorder import overlooked
 
 UNTRIED_MS: Final = 600_000
 """What is due for so long and was not tried is wanted no more, such as a check of a
@@ -94,7 +93,6 @@ def _owed(
         lambda convoy: gestures(convoy, observed),
         lambda convoy: merges(convoy, observed, patience, now),
         lambda convoy: _foundations(convoy, observed),
-        overlooked,
         overspent_tasks,
         splits,
         lambda convoy: deferred(state, convoy, now),

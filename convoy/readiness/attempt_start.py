@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from convoy.kinds.relations import awaited
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.readiness.budget_left import overspent
+from convoy.readiness.stuck_tasks import unmet
 from grite.resource import overlaps
 
 
@@ -78,10 +79,7 @@ def ready(convoy: Convoy, task: Task) -> bool:
         and task.state == "queued"
         and task.attempt is None
         and not awaited(convoy, task)
-        and all(
-            (needed := convoy.task(number)) is not None and needed.state == "merged"
-            for number in task.spec.after
-        )
+        and not unmet(convoy, task)
     )
 
 

@@ -22,6 +22,7 @@ from convoy.model.set_aside import another_try
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.observed import Checks
 from convoy.readiness.target_moves import on_tip
+from convoy.readiness.turns import turns
 
 UNJUDGED: Final = ("none",)
 """What a landing notes as its checks if CI is not required."""
@@ -50,13 +51,36 @@ def kept_by_people(convoy: Convoy, task: Task) -> str:
 
 
 def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
-    """Return the tasks with accepted work that may merge, first accepted first."""
-    waiting = (
+    """Return the tasks with accepted work that may merge, in the order of the queue.
+
+    What CI judges already is in front, then what was accepted first; of tasks that
+    touch the same, each stands behind those whose turn comes first.
+    """
+    waiting = [
         task
         for task in convoy.tasks
         if task.state == "needs-review" and not kept_back(convoy, task)
-    )
-    return tuple(sorted(waiting, key=lambda t: (t.work.at if t.work else 0, t.number)))
+    ]
+    waiting.sort(key=_came)
+    first = turns(convoy) if len(convoy.tasks) > 1 and waiting else {}
+    queue: dict[int, Task] = {}
+    while waiting:
+        able = (
+            task
+            for task in waiting
+            if all(turn.on in queue for turn in first.get(task.number, ()))
+        )
+        if (task := next(able, None)) is None:
+            break
+        waiting.remove(task)
+        queue[task.number] = task
+    return tuple(queue.values())
+
+
+def _came(task: Task) -> tuple[bool, int, int]:
+    if task.candidate is not None:
+        return (False, task.candidate.since, task.number)
+    return (True, task.work.at if task.work else 0, task.number)
 
 
 def judged_by(settings: Settings, checks: Checks | None) -> tuple[str, ...]:

@@ -69,13 +69,16 @@ def again(  # noqa: PLR0913  each is a fact of the end
     """
     if task.state not in ("running", "needs-review"):
         return ()
-    limit = state.convoys[convoy].settings.attempts
+    settings = state.convoys[convoy].settings
     why = ""
-    if cause not in FREE and task.spent >= limit:
+    if cause not in FREE and task.spent >= settings.attempts:
         tries = counted(task.spent, "attempt")
         why = f"{tries} did not land; the last: {last}"
     elif cause == "refused" == task.cause and last in task.notes[-1:]:
         why = f"two attempts were refused alike: {last}"
+    elif cause == "conflict" and task.conflicts >= settings.rounds:
+        times = counted(task.conflicts, "time")
+        why = f"its work conflicts after it was done again {times}: {last}"
     elif cause == "outage" and task.outages >= OUTAGES_MOST:
         why = f"{task.outages + 1} attempts found no model; the last: {last}"
     if why:

@@ -14,6 +14,8 @@ from convoy.model import ids
 from convoy.model.records import Cause
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.landing import is_judged, kept_back
+from convoy.readiness.stuck_tasks import unmet
+from convoy.readiness.turns import turns
 from convoy.rules.consequences import again, completed, convoy_next
 
 
@@ -180,8 +182,10 @@ class LandMerge(Command, frozen=True, kw_only=True):
         )
         if task is None:
             return (landed, *completed(convoy, self.candidate))
-        if unmet := [n for n in task.spec.after if not _merged(convoy, n)]:
-            return Refusal(f"task {task.number} needs task {unmet[0]} merged first")
+        if needed := unmet(convoy, task):
+            return Refusal(f"task {task.number} needs task {needed[0]} merged first")
+        if first := turns(convoy).get(task.number):
+            return Refusal(f"task {task.number} waits for {first[0].words()}")
         merged = TaskMerged(convoy=convoy.name, task=task.number, commit=self.candidate)
         done = replace(task, state="merged", landed=self.candidate)
         taken = _taken_in(landed, task)
@@ -206,8 +210,3 @@ def _is_current(convoy: Convoy, command: FailMerge | LandMerge) -> bool:
     task = convoy.task(command.task)
     candidate = task.candidate if task else convoy.candidate
     return candidate is not None and candidate.commit == command.candidate
-
-
-def _merged(convoy: Convoy, number: int) -> bool:
-    task = convoy.task(number)
-    return task is not None and task.state == "merged"

@@ -17,7 +17,7 @@ from convoy.readiness.attempt_start import (
     startable,
 )
 from convoy.readiness.budget_left import capped, closed
-from convoy.readiness.reorder import overlooked
+from convoy.readiness.turns import turns
 from grite.resource import overlaps
 
 LEASE_SLACK_S = 300
@@ -166,9 +166,9 @@ def handed(convoy: Convoy, task: Task) -> tuple[str, ...]:
 
 
 def _late(convoy: Convoy, task: Task) -> str:
-    """Return why a task must wait whose paths were touched meanwhile."""
-    found = (each for each in overlooked(convoy) if each.task == task.number)
-    return next((f"task {task.number} waits for task {each.on}" for each in found), "")
+    """Return why it is not the task's turn yet; empty: it is."""
+    first = turns(convoy).get(task.number)
+    return f"task {task.number} waits for {first[0].words()}" if first else ""
 
 
 def _elsewhere(task: Task, work: Work | None, base: str) -> str:

@@ -16,6 +16,8 @@ from convoy.model.state import Convoy, Lease, State, Task
 from convoy.readiness.attempt_start import blocking, conflicting_leases, resting
 from convoy.readiness.budget_left import closed, overspent
 from convoy.readiness.landing import kept_back, waiting_to_merge
+from convoy.readiness.stuck_tasks import unmet
+from convoy.readiness.turns import turns
 from convoy.text.counts_and_times import clock
 from convoy.views.plan_order import edges
 
@@ -43,7 +45,7 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
         return "its session"
     if task.state == "needs-review":
         queue = "CI" if task.candidate else "the merge queue"
-        return kept_back(convoy, task) or queue
+        return kept_back(convoy, task) or _turn(convoy, task) or queue
     if kept := convoy.kept_by or (task.taken_out and task.taken_out.back):
         return kept
     if convoy.state == "planning":
@@ -51,7 +53,22 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
     numbers = ", ".join(str(number) for number in unmet(convoy, task))
     needed = f"task {numbers}" if numbers else ""
     held = _held(convoy, task, leases)
-    return awaited(convoy, task) or needed or held or task.why or "a free slot"
+    turn = _turn(convoy, task)
+    why = awaited(convoy, task) or needed or turn or held
+    return why or task.why or "a free slot"
+
+
+def _turn(convoy: Convoy, task: Task) -> str:
+    """Return whom the task lets go first that is not ahead of it in the merge queue."""
+    queue = {each.number for each in waiting_to_merge(convoy)}
+    if task.number in queue:
+        return ""
+    first = (
+        turn
+        for turn in turns(convoy).get(task.number, ())
+        if turn.on not in queue or task.state == "queued"
+    )
+    return next((turn.words() for turn in first), "")
 
 
 def holding(lease: Lease) -> str:
@@ -85,15 +102,6 @@ def _blocked(convoy: Convoy, task: Task) -> Iterator[str]:
         yield "nobody splits it: no engine is to ([mayor] engine and split)"
     elif task.splits and task.spec.part_of:
         yield f"it is a part of task {task.spec.part_of}: a part is not split again"
-
-
-def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
-    """Return the numbers of the tasks that must be merged first and are not."""
-    return tuple(
-        number
-        for number in task.spec.after
-        if (other := convoy.task(number)) is None or other.state != "merged"
-    )
 
 
 def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ...]:
@@ -148,6 +156,10 @@ def _queued(state: State, convoy: Convoy, task: Task, now: int) -> Iterator[str]
         *((f"it waits for {task.taken_out.back}",) if task.taken_out else ()),
         *(_needed(convoy, number) for number in unmet(convoy, task)),
         *((f"it waits for {waits}",) if (waits := awaited(convoy, task)) else ()),
+        *(
+            f"it waits for {turn.words()}"
+            for turn in turns(convoy).get(task.number, ())
+        ),
         *(("its last session has not ended yet",) if task.attempt else ()),
         *(_outage(task) if task.not_before > now else ()),
         *((spent,) if (spent := overspent(convoy, task)) else ()),
@@ -224,6 +236,9 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     if ahead := ", ".join(map(str, queue[:place])):
         yield f"in the merge queue it stands behind task {ahead}"
     if waits := kept_back(convoy, task):
+        yield f"it waits for {waits}"
+        return
+    if waits := _turn(convoy, task):
         yield f"it waits for {waits}"
         return
     if task.pull is None:

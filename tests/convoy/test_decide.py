@@ -44,8 +44,10 @@ def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
     rules = Rules().planned(spec(1, paths=("src/",)), spec(2, paths=("src/a.py",)))
     rules.started(1)
 
-    assert "path:src/" in why(rules.ask(start(2)))
-    rules.accepted(1, sha("a"))
+    assert "task 1 to land first (both touch src/a.py)" in why(rules.ask(start(2)))
+    rules.accepted(1, sha("a")).offered(1, sha("a"), sha("0"))
+    assert "task 1 to land first (both touch src/a.py)" in why(rules.ask(start(2)))
+    rules.landed_as(1, sha("a"))
 
     assert rules.ask(start(2)) is None
 

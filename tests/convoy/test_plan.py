@@ -163,7 +163,8 @@ def test_a_run_the_forge_has_forgotten_is_given_up_after_its_deadline() -> None:
 
 def test_accepted_work_is_built_in_the_order_it_came() -> None:
     rules = Rules().planned(spec(1), spec(2))
-    rules.started(1).started(2).accepted(2, sha("2")).accepted(1, sha("1"))
+    rules.started(1).started(2)
+    rules.accepted(2, sha("2"), "b.py").accepted(1, sha("1"), "a.py")
 
     assert owed(rules) == [Build(NAME, (2, 1), sha("0"))]
 

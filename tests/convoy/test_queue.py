@@ -82,7 +82,7 @@ def test_what_was_accepted_first_merges_first() -> None:
     rules.started(1).started(2).started(3)
 
     for number in (3, 1, 2):
-        rules.accepted(number, sha(str(number)))
+        rules.accepted(number, sha(str(number)), f"{number}.py")
 
     assert order(rules.convoy) == [3, 1, 2]
 

@@ -102,14 +102,14 @@ class Rules:
         key = f"dispatch:{NAME}/{number}/{attempt}"
         return self.do(NoteDone(key=key, number=100 * number + attempt))
 
-    def accepted(self, number: int, commit: str) -> "Rules":
+    def accepted(self, number: int, commit: str, *files: str) -> "Rules":
         """Take in a commit of the running attempt and open its pull request."""
         first = self.task(number).pull is None
-        self.accepted_quietly(number, commit)
+        self.accepted_quietly(number, commit, *files)
         key = f"pull:{NAME}/{number}"
         return self.do(NoteDone(key=key, number=10 + number)) if first else self
 
-    def accepted_quietly(self, number: int, commit: str) -> "Rules":
+    def accepted_quietly(self, number: int, commit: str, *files: str) -> "Rules":
         """Take in a commit of the running attempt that opens no pull request yet."""
         task = self.task(number)
         return self.do(
@@ -119,7 +119,7 @@ class Rules:
                 attempt=task.started,
                 commit=commit,
                 base=sha("0"),
-                files=("a.py",),
+                files=files or ("a.py",),
             )
         )
 

@@ -23,7 +23,8 @@ from convoy.events.task_start import TaskStarted
 from convoy.kinds.relations import attending, trial
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
-from convoy.readiness.reorder import overlooked
+from convoy.readiness.stuck_tasks import unmet
+from convoy.readiness.turns import turns
 from grite.remote import RefUpdate
 from grite.resource import overlaps
 from tests.world.model.counts import names_of
@@ -80,7 +81,9 @@ class Promises:
                 self._synced(before, fact)
             case TaskMerged():
                 convoy = before.convoys[fact.convoy]
-                assert unmet(convoy, fact.task) == [], "merged before what it needs"
+                task = convoy.task(fact.task)
+                needed = unmet(convoy, task) if task else ()
+                assert needed == (), "merged before what it needs"
             case ConvoyApproved() | TaskApproved() | ApprovalVoided():
                 self._vouched(before, fact)
             case TaskBlocked() | ConvoyFailed() | TaskDropped():
@@ -120,10 +123,9 @@ class Promises:
         assert not convoy.held, "started while a label holds it"
         approved = convoy.settings.approve == "auto" or convoy.name in self._planned
         assert approved, "started on a plan that nobody approved"
-        assert unmet(convoy, fact.task) == [], "started before what it needs"
+        assert unmet(convoy, task) == (), "started before what it needs"
         assert task.attempt is None, "two sessions of one task"
-        late = [each.task for each in overlooked(convoy)]
-        assert fact.task not in late, "started beside work on what it is to touch"
+        assert fact.task not in turns(convoy), "started before its turn"
         for number in task.spec.after:
             needed = convoy.task(number)
             assert needed is not None
@@ -385,15 +387,6 @@ class Promises:
             assert max(what.values(), default=1) == 1, what
 
 
-def unmet(convoy: Convoy, number: int) -> list[int]:
-    """Return what the task needs and is not merged."""
-    task = convoy.task(number)
-    assert task is not None
-    needed = [convoy.task(n) for n in task.spec.after]
-    merged = {t.number for t in needed if t is not None and t.state == "merged"}
-    return sorted({*task.spec.after} - merged)
-
-
 def _holds_for(convoy: Convoy, task: Task) -> None:
     assert 0 <= task.spent <= convoy.settings.attempts, "tried too often"
     assert task.spent <= task.started
@@ -405,7 +398,7 @@ def _holds_for(convoy: Convoy, task: Task) -> None:
         case "blocked" | "dropped":
             assert task.why, f"{task.state} without a reason"
         case "merged":
-            assert unmet(convoy, task.number) == []
+            assert unmet(convoy, task) == ()
         case "queued":
             pass
     if task.candidate is not None:

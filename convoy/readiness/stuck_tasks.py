@@ -1,0 +1,47 @@
+"""Which tasks cannot go on without a person. Pure."""
+
+from convoy.model.state import Convoy, Task
+from convoy.model.task_graph import overlapping
+
+
+def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
+    """Return the tasks that must be merged first and are not, whatever they touch."""
+    return tuple(
+        number
+        for number in task.spec.after
+        if not overlapping(task.spec, number)
+        and ((other := convoy.task(number)) is None or other.state != "merged")
+    )
+
+
+def stuck_tasks(convoy: Convoy) -> set[int]:
+    """Return the tasks that cannot go on without a person, or need one that cannot."""
+    stuck = {t.number for t in convoy.tasks if not t.settled and _needs_help(convoy, t)}
+    grown = bool(stuck)
+    while grown:
+        more = {
+            task.number
+            for task in convoy.tasks
+            if not (task.settled or task.number in stuck)
+            and not stuck.isdisjoint(_bound(convoy, task))
+        }
+        stuck |= more
+        grown = bool(more)
+    return stuck
+
+
+def _bound(convoy: Convoy, task: Task) -> set[int]:
+    """Return the tasks without which a task does not land."""
+    looking = {other.number for other in convoy.tasks if task.number in other.spec.on}
+    return {*unmet(convoy, task), *task.spec.on, *looking}
+
+
+def _needs_help(convoy: Convoy, task: Task) -> bool:
+    """Whether a task itself waits for a person, or is set aside."""
+    if task.state == "blocked" or task.waits_aside:
+        return True
+    if task.held or task.withdrawn or task.taken_out is not None:
+        return True
+    if task.state == "needs-review":
+        return len(task.approved_by) < convoy.settings.approvals
+    return task.state == "queued" and convoy.state == "paused"

@@ -1,0 +1,320 @@
+"""Tasks that touch the same files take turns, until what goes first has landed."""
+
+from hypothesis import given, strategies as st
+from msgspec.structs import replace
+
+from convoy.model import ids
+from convoy.model.attempt import Work
+from convoy.model.records import TaskSpec, Wait
+from convoy.model.state import Convoy, Task
+from convoy.owed.actions import Begin
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.landing import waiting_to_merge
+from convoy.readiness.observed import Observed
+from convoy.readiness.stuck_tasks import unmet
+from convoy.readiness.turns import Turn, turns
+from convoy.rules.end_session import LoseSession
+from convoy.rules.merge_work import FailMerge
+from convoy.rules.plan_changes import LinkTask
+from convoy.rules.stop_task import BlockTask, DropTask
+from convoy.views.reasons import reasons, waits_for
+from tests.world.rules import NAME, Rules, sha, spec
+
+ON_ONE = (Turn(1, ("a.py",)),)
+
+
+def surprised(**given: object) -> Rules:
+    """Return rules where task 1 touched a.py, and 2 and 3 are to touch it."""
+    rules = Rules().planned(
+        spec(1, paths=("docs/",)),
+        spec(2, paths=("a.py",)),
+        spec(3, paths=("a.py", "c.py")),
+        spec(4, paths=("b.py",)),
+        spec(5),
+        **given,
+    )
+    return rules.started(1).accepted(1, sha("a"))
+
+
+def herd(*numbers: int) -> Rules:
+    """Return rules where tasks that declare nothing all touched a.py."""
+    rules = Rules().planned(*(spec(number) for number in numbers))
+    for number in numbers:
+        rules.started(number)
+    for number in numbers:
+        rules.accepted(number, sha(f"{number:x}"), "a.py")
+    return rules
+
+
+def conflicts(rules: Rules, number: int) -> Rules:
+    """Let a task's work conflict with what has landed."""
+    return rules.do(
+        FailMerge(
+            convoy=NAME, task=number, candidate=None, cause="conflict", why="a.py"
+        )
+    )
+
+
+def begins(rules: Rules) -> list[int]:
+    observed = Observed(refs={ids.HEADS + f"convoy/{NAME}/base": sha("0")})
+    owed = owed_actions(rules.state, observed, Patience(), rules.now)
+    return [each.task for each in owed if isinstance(each, Begin)]
+
+
+def queue(rules: Rules) -> list[int]:
+    return [task.number for task in waiting_to_merge(rules.convoy)]
+
+
+# --- who has not begun ----------------------------------------------------------------
+
+
+def test_who_has_not_begun_waits_for_what_is_found_to_be_touched() -> None:
+    rules = surprised()
+
+    found = turns(rules.convoy)
+    assert found[2] == ON_ONE
+    assert found[3] == (*ON_ONE, Turn(2, ("a.py",)))
+    assert begins(rules) == [4, 5]
+    assert waits_for(rules.convoy, rules.task(2)) == (
+        "task 1 to land first (both touch a.py)"
+    )
+    said = reasons(rules.state, rules.convoy, rules.task(2), rules.now)
+    assert "it waits for task 1 to land first (both touch a.py)" in said
+
+
+def test_it_starts_when_the_other_has_landed() -> None:
+    rules = surprised()
+    rules.offered(1, sha("c"), sha("0"))
+    assert begins(rules) == [4, 5]
+
+    rules.landed_as(1, sha("c"))
+    assert begins(rules) == [2, 4, 5]
+
+
+def test_it_waits_no_more_for_what_was_dropped() -> None:
+    rules = surprised().do(DropTask(convoy=NAME, task=1, why="dropped by bea"))
+
+    assert begins(rules) == [2, 4, 5]
+
+
+def test_a_person_who_links_them_means_it() -> None:
+    rules = surprised().do(LinkTask(convoy=NAME, task=2, on=1, by="bea"))
+    rules.do(DropTask(convoy=NAME, task=1, why="dropped by bea"))
+
+    assert rules.task(2).state == "blocked"
+
+
+def test_what_a_plan_puts_in_order_for_a_shared_path_needs_nothing() -> None:
+    behind = spec(2, after=(1,), waits=(Wait(1, "both touch a.py", overlap=True),))
+    rules = Rules().planned(spec(1), behind)
+    assert begins(rules) == [1]
+
+    rules.do(BlockTask(convoy=NAME, task=1, why="no"))
+    assert begins(rules) == [2]
+
+
+def test_without_locks_nobody_waits() -> None:
+    assert turns(surprised(locks="off").convoy) == {}
+
+
+def touching(*others: TaskSpec) -> Rules:
+    """Return rules where task 1 touched a.py and did not land, beside others."""
+    rules = Rules().planned(spec(1, paths=("docs/",)), *others)
+    return rules.started(1).accepted(1, sha("a"))
+
+
+def test_what_was_tried_already_is_not_put_behind() -> None:
+    rules = Rules().planned(spec(1, paths=("a.py",)), spec(2, paths=("a.py",)))
+    rules = rules.do(BlockTask(convoy=NAME, task=1, why="no")).started(2)
+    lost = LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="gone")
+    rules.do(lost)
+    waiting = replace(rules.task(1), state="queued", cause="retry")
+    convoy = replace(rules.convoy, tasks=(waiting, rules.task(2)))
+
+    assert turns(convoy) == {1: (Turn(2, ("a.py",)),)}
+
+
+def test_what_starts_from_its_tests_or_changes_nothing_does_not_wait() -> None:
+    rules = touching(
+        spec(2, kind="tests", paths=("t.py",)),
+        spec(3, on=(2,), paths=("a.py",)),
+        spec(4, kind="report", paths=("a.py",)),
+    )
+
+    assert turns(rules.convoy) == {}
+
+
+def test_nobody_waits_for_work_that_may_never_be_chosen() -> None:
+    rules = Rules().planned(
+        spec(1, kind="rival"),
+        spec(2, kind="rival"),
+        spec(3, kind="choice", on=(1, 2)),
+        spec(4, paths=("a.py",)),
+    )
+    rules.started(1).accepted_quietly(1, sha("a"))
+
+    assert rules.task(1).touched == ("a.py",)
+    assert turns(rules.convoy) == {}
+
+
+def test_a_name_that_begins_alike_is_another() -> None:
+    assert turns(touching(spec(2, paths=("a",))).convoy) == {}
+    assert turns(touching(spec(2, paths=("a.pyi",))).convoy) == {}
+
+
+def test_nobody_waits_for_work_that_waits_for_a_person() -> None:
+    rules = touching(spec(2, paths=("a.py",)))
+    assert turns(rules.convoy) == {2: ON_ONE}
+
+    rules.do(BlockTask(convoy=NAME, task=1, why="red"))
+    assert turns(rules.convoy) == {}
+
+
+def test_nobody_waits_for_what_needs_work_that_waits_for_a_person() -> None:
+    rules = Rules().planned(
+        spec(1), spec(2, after=(1,), paths=("a.py",)), spec(3, paths=("a.py",))
+    )
+    assert turns(rules.convoy) == {3: (Turn(2, ("a.py",)),)}
+
+    rules.do(BlockTask(convoy=NAME, task=1, why="red"))
+    assert turns(rules.convoy) == {}
+
+
+# --- what was sent back, and the queue ------------------------------------------------
+
+
+def test_a_herd_that_conflicts_goes_on_one_after_another() -> None:
+    rules = herd(1, 2, 3)
+    assert queue(rules) == [1, 2, 3]
+    rules.offered(1, sha("c"), sha("0")).landed_as(1, sha("c"))
+    conflicts(conflicts(rules, 2), 3)
+
+    assert begins(rules) == [2]
+    rules.started(2).accepted(2, sha("d"))
+    assert begins(rules) == []
+    rules.offered(2, sha("e"), sha("c")).landed_as(2, sha("e"))
+    assert begins(rules) == [3]
+
+
+def test_what_any_attempt_touched_counts_from_then_on() -> None:
+    rules = herd(1, 2)
+    rules.offered(1, sha("c"), sha("0")).landed_as(1, sha("c"))
+    conflicts(rules, 2).started(2).accepted(2, sha("d"), "b.py")
+
+    assert rules.task(2).touched == ("a.py", "b.py")
+
+
+def test_the_listed_order_holds_in_the_queue_among_those_that_share_a_file() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3))
+    rules.started(1).started(2).started(3)
+    rules.accepted(3, sha("3"), "a.py").accepted(2, sha("2"), "b.py")
+    rules.accepted(1, sha("1"), "a.py")
+
+    assert queue(rules) == [2, 1, 3]
+
+
+def test_what_ci_judges_is_not_overtaken() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3))
+    rules.started(1).started(2).started(3).accepted(2, sha("2"), "a.py")
+    rules.offered(2, sha("c"), sha("0")).accepted(1, sha("1"), "a.py")
+    assert queue(rules) == [2, 1]
+
+    rules.offered(1, sha("d"), sha("c")).accepted(3, sha("3"), "a.py")
+    rules.offered(2, sha("e"), sha("9")).offered(1, sha("f"), sha("e"))
+    assert queue(rules) == [2, 1, 3]
+
+
+def test_work_waits_in_the_queue_for_what_was_sent_back_before_it() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3))
+    rules.started(1).started(2).started(3).accepted(3, sha("3"), "a.py")
+    rules.offered(3, sha("c"), sha("0")).landed_as(3, sha("c"))
+    conflicts(rules.accepted(1, sha("1"), "a.py"), 1).started(1)
+    rules.accepted(2, sha("2"), "a.py")
+
+    assert queue(rules) == []
+    assert waits_for(rules.convoy, rules.task(2)) == (
+        "task 1 to land first (both touch a.py)"
+    )
+    rules.accepted(1, sha("d"), "a.py")
+    assert queue(rules) == [1, 2]
+
+
+def test_nobody_gives_way_for_ever() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3))
+    rules.started(1).started(2).started(3)
+    for _ in range(2):
+        conflicts(rules.accepted(3, sha("3")), 3).started(3)
+    rules.accepted(1, sha("1"))
+
+    assert turns(rules.convoy)[1] == (Turn(3, ("a.py",)),)
+
+
+def test_conflicts_cost_no_attempt_and_are_bounded() -> None:
+    rules = Rules().planned(spec(1), attempts=1, rounds=2)
+    for _ in range(2):
+        conflicts(rules.started(1).accepted(1, sha("a")), 1)
+        assert (rules.task(1).state, rules.task(1).spent) == ("queued", 0)
+    conflicts(rules.started(1).accepted(1, sha("a")), 1)
+
+    assert rules.task(1).state == "blocked"
+    assert rules.task(1).why == (
+        "its work conflicts after it was done again 2 times: a.py"
+    )
+
+
+paths = st.sampled_from(["a.py", "src/", "src/b.py", "docs/"])
+drawn = st.tuples(
+    st.lists(paths, max_size=2, unique=True),
+    st.lists(paths, max_size=2, unique=True),
+    st.sampled_from(["queued", "needs-review", "merged", "blocked"]),
+    st.sets(st.integers(min_value=1, max_value=6), max_size=2),
+    st.booleans(),
+)
+
+
+@given(st.lists(drawn, min_size=1, max_size=6))
+def test_whatever_is_touched_somebody_can_go_on(
+    told: list[tuple[list[str], list[str], str, set[int], bool]],
+) -> None:
+    tasks = tuple(
+        Task(
+            spec=spec(
+                number,
+                paths=tuple(paths),
+                after=tuple(n for n in after if n <= len(told) and n % 3 < number % 3),
+            ),
+            state=state,  # type: ignore[arg-type]
+            why="stopped",
+            started=int(begun),
+            touched=tuple(files),
+            work=Work(attempt=1, commit=sha("a"), base="", files=(), at=number % 2),
+        )
+        for number, (paths, files, state, after, begun) in enumerate(told, 1)
+    )
+    convoy = replace(Rules().planned(spec(1)).convoy, tasks=tasks)
+
+    assert not _waiting_for_nobody(convoy)
+
+
+def _waiting_for_nobody(convoy: Convoy) -> set[int]:
+    """Return the tasks that wait, and neither a person nor a free task is behind it."""
+    found = turns(convoy)
+    left = {task.number for task in convoy.tasks if not task.settled}
+    going = {task.number for task in convoy.tasks if task.state == "blocked"}
+    grown = True
+    while grown:
+        more = {
+            task.number
+            for task in convoy.tasks
+            if task.number in left - going
+            and (
+                any(number in going for number in unmet(convoy, task))
+                or {turn.on for turn in found.get(task.number, ())}
+                | {*unmet(convoy, task)}
+                <= going
+            )
+        }
+        going |= more
+        grown = bool(more)
+    return left - going
