@@ -24,8 +24,6 @@ from grite import git
 from grite.errors import BratError
 
 CLONE_S: Final = 600.0
-MANY: Final = 25
-"""How many changes of each are done again."""
 _KEPT: Final = tuple(each.removesuffix("/**") for each in Gate().protected)
 _WHO: Final = pygit2.Signature("Replay", "replay@example.invalid", 1_700_000_000, 0)
 
@@ -40,6 +38,8 @@ class Project(Struct, frozen=True, kw_only=True):
     """Its tests as a line of sh, with `pytest` for the environment's."""
     needs: tuple[str, ...] = ()
     """What they need beside pytest."""
+    changes: int = 25
+    """How many changes up to the last; all of them are green in this environment."""
 
 
 PROJECTS: Final[dict[str, Project]] = {
@@ -69,6 +69,7 @@ PROJECTS: Final[dict[str, Project]] = {
         repository="pytoolz/toolz",
         end="568c2b8",
         tests="pytest --deselect toolz/tests/test_package.py::test_has_version",
+        changes=22,
     ),
     "tomli": Project(
         repository="hukkin/tomli",
@@ -97,7 +98,7 @@ def prepared(name: str, folder: Path, clones: Path | None) -> History:
     place = folder / f"{name}.git"
     end = _line_of_allowed(source, place, project)
     return history.read(
-        name, place, project.tests.replace("pytest", pytest, 1), end, MANY
+        name, place, project.tests.replace("pytest", pytest, 1), end, project.changes
     )
 
 
@@ -146,7 +147,7 @@ def _line_of_allowed(source: Path, place: Path, project: Project) -> str:
     borrowed = (source / objects.decode().strip()).resolve()
     (place / "objects/info/alternates").write_text(f"{borrowed}\n", encoding="utf-8")
     repo = pygit2.Repository(str(place))
-    trees = [*_trees(repo, project.end)]
+    trees = [*_trees(repo, project)]
     above: list[pygit2.Oid] = []
     for tree, said in reversed(trees):
         commit = repo.create_commit(None, _WHO, _WHO, said, tree, above)
@@ -155,12 +156,14 @@ def _line_of_allowed(source: Path, place: Path, project: Project) -> str:
     return str(above[0])
 
 
-def _trees(repo: pygit2.Repository, end: str) -> Iterator[tuple[pygit2.Oid, str]]:
+def _trees(
+    repo: pygit2.Repository, project: Project
+) -> Iterator[tuple[pygit2.Oid, str]]:
     """Give the last trees of the main line that differ, the newest first."""
-    commit = repo.revparse_single(end).peel(pygit2.Commit)
+    commit = repo.revparse_single(project.end).peel(pygit2.Commit)
     kept = [each for each in commit.tree if each.name in _KEPT]
     last = None
-    left = MANY + 1
+    left = project.changes + 1
     while left:
         builder = repo.TreeBuilder(commit.tree)
         for name in _KEPT:
