@@ -22,6 +22,7 @@ async def allowance(context: BotContext, by: str, key: str) -> Allowance:
         Unavailable: the forge did not answer.
     """
     budget, now = context.memory.answers, context.clock()
+    budget.recall(by, context.mirror.state.answers.get(by.casefold()))
     spent, settings = budget.spent(by, key, now), context.settings
     most = settings.answers_hour
     if most <= spent < settings.writer_answers_hour:

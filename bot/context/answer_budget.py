@@ -4,7 +4,8 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Final
 
-HOUR_MS: Final = 3_600_000
+from convoy.model.given_answers import HOUR_MS, GivenAnswers
+
 PEOPLE: Final = 1_000
 """The most people remembered; those who had no answer for longest are forgotten."""
 
@@ -21,9 +22,26 @@ class _Had:
 
 @dataclass
 class AnswerBudget:
-    """The answers of the last hour; of a bounded size, however many people ask."""
+    """The answers of the last hour; of a bounded size, however many people ask.
+
+    It knows what is not in the log yet, and learns from there what is.
+    """
 
     _people: OrderedDict[str, _Had] = field(default_factory=OrderedDict)
+
+    def recall(self, by: str, given: GivenAnswers | None) -> None:
+        """Take over what the log tells of somebody: another process may have written.
+
+        Args:
+            by: the person.
+            given: what the log tells; None: nothing.
+        """
+        if given is None:
+            return
+        had = self._people.setdefault(by.casefold(), _Had())
+        had.answers = {**had.answers, **given.at}
+        if given.told and given.told_at > had.told[1]:
+            had.told = given.told, given.told_at
 
     def spent(self, by: str, key: str, now: int) -> int:
         """Return how many answers somebody had, without the one under `key`."""

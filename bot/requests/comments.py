@@ -55,6 +55,7 @@ async def answer(context: BotContext, draft: Draft, remark: Remark) -> None:
             comment=remark.comment,
             reaction=replies.reaction(given),
             text=replies.text(remark.by, given),
+            by=remark.by,
         )
     )
 

@@ -47,6 +47,8 @@ async def has_heard_enough(
             sign=sign,
             reaction="confused" if comment else "",
             text=replies.enough(by, again_at),
+            by=by,
+            enough=True,
         )
     )
     return True

@@ -102,5 +102,6 @@ async def ask_again(context: BotContext, draft: Draft, remark: Remark) -> None:
             comment=remark.comment,
             reaction="confused",
             text=EDITED_COMMENT.format(by=remark.by),
+            by=remark.by,
         )
     )

@@ -33,4 +33,5 @@ async def answer(
     asker = Asker(by=rerun.by, number=number, convoy=convoy.name, nonce=key)
     wanted = Request("retry", {"task": task.number} if task else {})
     given = await carry_out(context, draft, asker, wanted)
-    draft.submit(Answer(issue=number, sign=key, text=replies.text(rerun.by, [given])))
+    text = replies.text(rerun.by, [given])
+    draft.submit(Answer(issue=number, sign=key, text=text, by=rerun.by))

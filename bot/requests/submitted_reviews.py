@@ -56,7 +56,7 @@ async def answer(context: BotContext, draft: Draft, review: Review) -> None:
         given += await _carry_out_verdict(context, draft, convoy, review, key)
     if given:
         text = replies.text(review.by, given)
-        draft.submit(Answer(issue=number, sign=key, text=text))
+        draft.submit(Answer(issue=number, sign=key, text=text, by=review.by))
 
 
 async def keep_missed(context: BotContext, state: State) -> None:

@@ -37,4 +37,4 @@ async def answer(
     given = [await carry_out(context, draft, asker, request) for request in wanted]
     if given:
         text = replies.text(ticked.by, given)
-        draft.submit(Answer(issue=ticked.issue, sign=key, text=text))
+        draft.submit(Answer(issue=ticked.issue, sign=key, text=text, by=ticked.by))

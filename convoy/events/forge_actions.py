@@ -6,6 +6,7 @@ from convoy.events.command import Command, Decision, Refusal
 from convoy.events.fact import ConvoyEvent, Event
 from convoy.model import ids
 from convoy.model.change import change_convoy, change_session, change_task
+from convoy.model.given_answers import with_answer
 from convoy.model.intent import Intent
 from convoy.model.records import ActionKind, Reaction
 from convoy.model.set_aside import action_item
@@ -29,6 +30,10 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
     """For an answer: the reaction to that comment."""
     text: str = ""
     """For an answer or a notification: its text; empty: none, or the usual one."""
+    by: str = ""
+    """For an answer: who asked; empty: nobody did."""
+    enough: bool = False
+    """For an answer: whether it says that it is enough for now."""
 
     def sentence(self) -> str:
         return f"Will do {self.key}."
@@ -45,7 +50,12 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
             reaction=self.reaction,
             text=self.text,
         )
-        return replace(state, intents={**state.intents, self.key: intent})
+        state = replace(state, intents={**state.intents, self.key: intent})
+        if not self.by:
+            return state
+        now, known = state.moment.at, state.answers
+        given = with_answer(known, self.by, self.key, now, enough=self.enough)
+        return replace(state, answers=given)
 
 
 class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
@@ -119,6 +129,10 @@ class Answer(Command, frozen=True, kw_only=True):
     """A review or a tick: see `ids.sign_key`."""
     reaction: Reaction = ""
     text: str
+    by: str = ""
+    """Who asked, and so has one answer less; empty: nobody did."""
+    enough: bool = False
+    """Whether it says that it is enough for now."""
 
     def decide(self, state: State) -> Decision:
         """Announce the answer to a comment, a review or a tick, once."""
@@ -134,6 +148,8 @@ class Answer(Command, frozen=True, kw_only=True):
                 comment=self.comment,
                 reaction=self.reaction,
                 text=self.text,
+                by=self.by,
+                enough=self.enough,
             ),
         )
 

@@ -9,6 +9,7 @@ from typing import Literal
 from msgspec import Struct
 
 from convoy.model.attempt import Attempt, Candidate, HalfDone, HandedIn, Work
+from convoy.model.given_answers import GivenAnswers
 from convoy.model.intent import Intent
 from convoy.model.records import (
     Cause,
@@ -290,6 +291,8 @@ class State(Struct, frozen=True, kw_only=True):
     """Comments whose commands were carried out and answered."""
     heard: frozenset[str] = frozenset()
     """Reviews and ticks that were carried out and answered, by key."""
+    answers: dict[str, GivenAnswers] = {}
+    """The answers of the last hour, by whom they answer, in lower case."""
     paused_by: str = ""
     """Who stopped everything; empty: nobody."""
     failures: int = 0

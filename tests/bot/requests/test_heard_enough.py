@@ -4,10 +4,11 @@ from pathlib import Path
 
 from hypothesis import given, strategies as st
 
-from bot.context.answer_budget import HOUR_MS, PEOPLE, AnswerBudget
+from bot.context.answer_budget import PEOPLE, AnswerBudget
 from bot.door.delivery_inbox import Review, Ticked
 from bot.serving import bot_service
 from brat.forge.traffic_recording import Exchange
+from convoy.model.given_answers import HOUR_MS
 from tests.bot.lobby import Lobby, lobby
 from tests.bot.room import Room, room
 
@@ -89,6 +90,30 @@ async def test_a_command_of_a_person_with_write_access_is_heard_longer(
         assert await here.answer("/brat cancel") == ""
         assert here.convoy_state() == "active"
         assert "is here" in await here.answer("/brat ping", by="mallory")
+
+
+async def test_jobs_without_a_server_count_together(tmp_path: Path) -> None:
+    async with room(tmp_path) as here:
+        few = {"answers_hour": 2, "writer_answers_hour": 2}
+        own, said = here.loop, list[str]()
+        settings = own.context.settings.model_copy(update=few)
+        await own.release()
+        for job in range(6):
+            folder = {"folder": tmp_path / f"job-{job}"}
+            later_job = settings.model_copy(update=folder)
+            async with bot_service.opened(later_job, lambda _: None) as here.loop:
+                late = HOUR_MS if job >= 4 else 0
+                later(here, late)
+                await here.loop.tick()
+                said.append(await here.answer("/brat ping"))
+                await here.loop.release()
+        here.loop = own
+
+        assert ["is here" in text for text in said] == [
+            *(True, True, False, False),
+            *(True, True),
+        ]
+        assert [TOO_MUCH in text for text in said[2:4]] == [True, False]
 
 
 async def test_reviews_and_ticks_are_counted_too(tmp_path: Path) -> None:
