@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from filelock import FileLock
@@ -218,7 +219,8 @@ class Loop:
         for _ in range(ROUNDS):
             await self.pacing.wait()
             parts |= self.wake.take()
-            context.observed = await observe(context, parts)
+            look = partial(asyncio.to_thread, context.mirror.look)
+            context.observed = await observe(context, parts, look)
             draft = context.draft()
             accepted = await self._drafted(draft, parts)
             wanted = draft or self._refused.only is not None

@@ -1,6 +1,6 @@
 """Looks once at the runs, checks and pull requests that the state waits for."""
 
-import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
 
@@ -24,9 +24,11 @@ from convoy.readiness.observed import (
 )
 
 LIST: Final = look_item("runs")
+Look = Callable[[], Awaitable[None]]
+"""Fetches the refs and the log."""
 
 
-async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
+async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Observed:
     """Return what the loop may see, asking only for what may have changed.
 
     A run that has ended is not asked for again. A run whose id is new to the log is
@@ -46,7 +48,7 @@ async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
     if "issues" in parts:
         seen = replace(seen, issues=await issue_look.look(context))
     if parts & {"issues", "pulls"}:  # a merge closes its issue
-        seen = replace(seen, pulls=await _pulls(context))
+        seen = replace(seen, pulls=await _pulls(context, look))
     if parts:
         pulls = await observe_targets.own_pulls(context)
         rules = await observe_targets.target_rules(context)
@@ -56,7 +58,7 @@ async def observe(context: BotContext, parts: frozenset[str]) -> Observed:
     return replace(seen, refs=context.mirror.refs)
 
 
-async def _pulls(context: BotContext) -> dict[int, PullSeen]:
+async def _pulls(context: BotContext, look: Look) -> dict[int, PullSeen]:
     """Return the pull requests; where one was closed, look at the branches again.
 
     A forge closes pull requests when a branch of theirs is deleted: that is then to be
@@ -66,7 +68,7 @@ async def _pulls(context: BotContext) -> dict[int, PullSeen]:
     found = await pull_look.look(context)
     closed = (n for n, pull in found.items() if not (pull.open or pull.merged))
     if any(n not in known or known[n].open for n in closed):
-        await asyncio.to_thread(context.mirror.look)
+        await look()
     return found
 
 

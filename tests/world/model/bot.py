@@ -146,6 +146,10 @@ class ModelMirror(Mirror):
             self._state = fold(self._state, entry.commit, entry.events, entry.actor)
         self._folded = len(self.forge.log)
 
+    async def look_at_once(self) -> None:
+        """Look in the midst of a tick."""
+        self.look()
+
     def push(
         self,
         events: Sequence[GriteEvent],
@@ -273,7 +277,9 @@ class Bot:
     def _rounds(self) -> bool:
         for number in range(ROUNDS):
             assert not self.forge.broken, self.forge.broken
-            self.context.observed = at_once(observe(self.context, ALL))
+            self.context.observed = at_once(
+                observe(self.context, ALL, self.mirror.look_at_once)
+            )
             draft = self._draft()
             for command in self._noted:
                 draft.submit(command)
