@@ -1,0 +1,1 @@
+"""Real merge conflicts: what resolves them, and whether people resolved them so."""
