@@ -61,6 +61,13 @@ def target_merge(convoy: Convoy) -> str:
     return f"{title}\n\nFor #{convoy.issue}\nBrat-Try: {convoy.sync.reds + 1}\n"
 
 
+def work_merge(convoy: Convoy, task: Task) -> str:
+    """Return the message of a merge that a task's next attempt makes whole."""
+    branch = ids.base_branch(convoy.name)
+    title = f"Merge the work of task {task.number} into {branch}"
+    return f"{title}\n\nFor #{convoy.issue}\n"
+
+
 def landing_message(convoy: Convoy, method: Strategy) -> tuple[str, str]:
     """Return the title and the text of the commit that the forge makes of a convoy."""
     if method == "merge":

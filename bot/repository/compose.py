@@ -1,8 +1,8 @@
 """Builds candidates: a task's work as commits on another base, by merge strategy.
 
 libgit2 builds them in the mirror, without a work tree; git merges what conflicts or has
-attributes. Authors are kept; committer and
-dates are fixed by the log, so that building again gives the same ids.
+attributes. Authors are kept; committer and dates are fixed by the log, so that building
+again gives the same ids.
 """
 
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import Final
 import pygit2
 from msgspec import Struct
 
-from bot.repository import attributed_merge, unresolved_merge
+from bot.repository import attributed_merge, dropped_lines, unresolved_merge
 from bot.repository.attributed_merge import is_attributed
+from bot.repository.dropped_lines import Dropped
 from convoy.model.records import Strategy
 from convoy.text import commit_message
 
@@ -71,6 +72,19 @@ class Composer:
     def left_over(self, merge: str, work: str) -> tuple[str, ...]:
         """Return the files of `work` in which conflict markers of a merge are left."""
         return unresolved_merge.left_over(self._path, merge, work)
+
+    def dropped(self, merge: str, work: str) -> tuple[Dropped, ...]:
+        """Return what `work` lost of the sides of an unresolved merge."""
+        ours, theirs = (str(each) for each in self._commit(merge).parent_ids)
+        paths = attributed_merge.merged(self._path, ours, theirs).paths
+        return tuple(dropped_lines.dropped(self._repo, merge, work, paths))
+
+    def flattened(self, base: str, work: str) -> str:
+        """Return the files of `work` as one commit on `base`; deterministic."""
+        made = self._commit(work)
+        return self._write(
+            made.author, made.committer, _message(made), made.tree_id, [base]
+        )
 
     def target_of(self, merge: str) -> str:
         """Return the commit that an unresolved merge takes in."""

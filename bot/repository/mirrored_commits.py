@@ -4,6 +4,7 @@ Blocking. Missing commits are fetched first.
 """
 
 from collections.abc import Callable
+from typing import Final
 
 from bot.repository.collision_forecast import foreseen
 from bot.repository.mirror import Mirror
@@ -14,6 +15,9 @@ from convoy.patterns.template import Template
 from convoy.planner.survey import Survey
 from grite import git
 from grite.errors import GitFailed, Unavailable
+
+LANDED_MOST: Final = 20
+"""The most landed commits that a conflict is explained by."""
 
 
 class MirroredCommits:
@@ -30,15 +34,34 @@ class MirroredCommits:
         """Return a reader of files' texts at a commit; large files read as empty."""
         return text_at(self.mirror.path, commit)
 
-    def diff(self, base: str, commit: str, room: int) -> str:
+    def diff(
+        self, base: str, commit: str, room: int, paths: tuple[str, ...] = ()
+    ) -> str:
         """Return the difference between two commits as a patch, cut to `room` + 1.
 
-        A patch longer than `room` characters was cut.
+        A patch longer than `room` characters was cut. `paths` are the only files shown;
+        empty: all.
         """
         self.mirror.ensure([base, commit])
         options = ("--no-color", "--no-ext-diff", "--no-textconv", "--stat", "--patch")
-        found = git.run(["diff", *options, base, commit, "--"], cwd=self.mirror.path)
+        found = git.run(
+            ["--literal-pathspecs", "diff", *options, base, commit, "--", *paths],
+            cwd=self.mirror.path,
+        )
         return found.stdout[: 4 * room].decode(errors="replace")[: room + 1]
+
+    def landed(self, base: str, tip: str, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the newest commits of `base..tip` that touch one of the paths."""
+        self.mirror.ensure([base, tip])
+        line = ["--literal-pathspecs", "rev-list", f"--max-count={LANDED_MOST}"]
+        line += ["--no-merges", tip, f"^{base}", "--", *paths]
+        found = git.run(line, cwd=self.mirror.path)
+        return tuple(found.stdout.decode().split())
+
+    def subject(self, commit: str) -> str:
+        """Return the first line of a commit's message."""
+        line = ("show", "--no-patch", "--format=%s", commit)
+        return git.run(line, cwd=self.mirror.path).stdout.decode(errors="replace")
 
     def lines(self, base: str, commit: str) -> int:
         """Return how many lines a commit adds and removes."""

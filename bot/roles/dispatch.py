@@ -12,6 +12,7 @@ from bot.forge.rest import Refused
 from bot.messages import warning_texts
 from bot.repository.draft import Draft
 from bot.roles import result_artifact, target_merges
+from bot.roles.conflict_resolution import resolution
 from bot.roles.handin import LOST
 from convoy.answers import ANSWERS
 from convoy.answers.answering import Question
@@ -34,10 +35,15 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
     task = convoy.task(action.task)
     session = secrets.token_hex(16)
     base, merge = action.base, ""
+    resolves = None
     if task is not None and _merges_tips(draft, convoy, task, base):
         if not _is_logged(context, convoy.name, task.number):
             return  # a refused ref of its could not be noted: the next push starts it
         base = merge = target_merges.unresolved(context, draft, convoy)
+    elif task is not None:
+        resolves = resolution(context, convoy, task, base)
+        if resolves is not None and base == resolves.tip:
+            base = merge = resolves.merge
     refused = draft.submit(
         StartTask(
             convoy=action.convoy,
@@ -47,6 +53,7 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
             nonce=secrets.token_hex(8),
             now=draft.now,
             brief=_brief(context, draft.state, convoy, task, session) if task else "",
+            resolves=resolves,
         )
     )
     if task is not None and merge and refused is None:  # so that the runner gets it

@@ -6,9 +6,9 @@ import pygit2
 
 from bot.repository.attempt_patch import Patch, examined
 from bot.repository.bundle import NoBundle
+from bot.roles.conflict_resolution import dropped, unresolved, whole
 from bot.roles.ended_attempt import EndedAttempt, fit
 from bot.roles.result_artifact import Result, ResultArtifact
-from convoy.gate.patch import named
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.outcome import CUT_OFF
@@ -53,33 +53,28 @@ def brought(ended: EndedAttempt, artifact: ResultArtifact, commit: str) -> str:
 
 def unfit(ended: EndedAttempt, commit: str) -> str:
     """Return why no attempt may go on from half-done work; empty: one may."""
-    patch = _examined(ended, ended.root, commit)
-    return " ".join(patch.refusals) or _changed_tests(ended, commit)
+    made = whole(ended, commit)
+    patch = _examined(ended, ended.root, made)
+    return " ".join(patch.refusals) or _changed_tests(ended, made)
 
 
 def _is_merge_as_it_is(ended: EndedAttempt, result: Result) -> bool:
     """Whether the agent says that the merge it was given needs no change."""
-    is_merge = kind_of(ended.task.spec).takes_target_in
+    takes_in = kind_of(ended.task.spec).takes_target_in
+    is_merge = takes_in or bool(ended.attempt.resolves)
     return is_merge and result.conclusion == "noop" and result.commit is None
 
 
 def _accept_merge(ended: EndedAttempt, result: Result) -> None:
-    """Let CI judge the merge once more, if no conflict is left in it."""
-    commit = ended.attempt.base
-    if why := _unresolved(ended, commit):
+    """Let CI judge the merge as it is, if no conflict is left in it."""
+    commit = whole(ended, ended.attempt.base)
+    if why := unresolved(ended, commit):
         ended.turn_down(result, why)
-    else:
-        ended.note(result, result.left.followups)
-        _accept(ended, result, commit, ())
-
-
-def _unresolved(ended: EndedAttempt, commit: str) -> str:
-    """Return a sentence naming the files that still conflict; empty: none does."""
-    if not kind_of(ended.task.spec).takes_target_in:
-        return ""
-    left = ended.context.composer.left_over(ended.root, commit)
-    names = named([fit(path) for path in left])
-    return f"Conflict markers are left in {names}." if left else ""
+        return
+    was_left = ended.attempt.resolves
+    files = _examined(ended, ended.root, commit).files if was_left else ()
+    ended.note(result, result.left.followups)
+    _accept(ended, result, commit, files)
 
 
 def _settle(ended: EndedAttempt, result: Result) -> None:
@@ -101,25 +96,38 @@ def _settle(ended: EndedAttempt, result: Result) -> None:
         ended.turn_down(result, str(refused))
 
 
-def _pass_gate(ended: EndedAttempt, result: Result, commit: str) -> None:
+def _pass_gate(ended: EndedAttempt, result: Result, handed_in: str) -> None:
+    commit = whole(ended, handed_in)
     patch = _examined(ended, ended.root, commit)
     if patch.refusals or result.conclusion != "success":
         kept = ended.keep(commit) if patch.keeps else ""
         is_done = result.conclusion == "success"
         is_half = not patch.refusals and result.outcome in CUT_OFF
         failed = result.why or "the agent did not finish"
-        why = " ".join(patch.refusals) if is_done else failed
+        why = _refused(ended, result, commit, patch) if is_done else failed
         if kept and (patch.is_large or result.outcome == "oversized"):
             why = f"{why} What could be kept is at {kept}."
-        left = commit if is_half else ""
+        left = handed_in if is_half else ""
         ended.turn_down(result, why, left, is_large=patch.is_large)
-    elif why := _changed_tests(ended, commit) or _unresolved(ended, commit):
+    elif why := _changed_tests(ended, commit) or _unfinished(ended, result, commit):
         ended.keep(commit)
         ended.turn_down(result, why)
     else:
         ended.note(result, result.left.followups)
         inert = ended.context.composer.inert(ended.root, commit)
         _accept(ended, result, inert, patch.files)
+
+
+def _refused(ended: EndedAttempt, result: Result, commit: str, patch: Patch) -> str:
+    """Return why the gate refuses a patch, or whose side is gone where it is empty."""
+    gone = "" if patch.files else _unfinished(ended, result, commit)
+    return gone or " ".join(patch.refusals)
+
+
+def _unfinished(ended: EndedAttempt, result: Result, commit: str) -> str:
+    """Return why a merge that an agent was to make whole is not; empty: it is."""
+    said = " ".join((result.summary, *result.left.notes))
+    return unresolved(ended, commit) or dropped(ended, commit, said)
 
 
 def _accept(

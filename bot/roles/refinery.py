@@ -36,6 +36,8 @@ from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, ProveWor
 from convoy.rules.stop_task import BlockTask
 from convoy.text.commit_message import inert
 
+LISTED_FILES: Final = 100
+"""The most conflicting files that an event lists."""
 CI_BROKEN: Final = "ci-broken"
 """The rule by which work is set aside that CI cannot judge."""
 
@@ -185,6 +187,7 @@ def _conflict(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> None
             candidate=None,
             cause="conflict",
             why=merge_texts.conflicts(what, made.paths),
+            paths=made.paths[:LISTED_FILES],
         ),
     )
 

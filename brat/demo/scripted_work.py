@@ -1,7 +1,8 @@
 """The scripted model's work in the demo: the sample's patches, by a CLI's tools.
 
 Task 4's first fix is wrong. Tasks 6 and 7 write to the same place of the changelog, so
-that the second to land conflicts. No machine is lost here, because the CLI is real.
+that the second to land conflicts; its next attempt keeps both entries. No machine is
+lost here, because the CLI is real.
 """
 
 from collections.abc import Iterator
@@ -27,6 +28,12 @@ _NOTE: Final = """\
 +
 +{entry}
 """
+_CONFLICT: Final = "## Your task's work conflicts"
+"""How a prompt begins to tell of a conflict."""
+_KEEP_BOTH: Final = (
+    "sed -e '/^<<<<<<< /d' -e '/^=======$/d' -e '/^>>>>>>> /d' CHANGELOG.md > both && "
+    "mv both CHANGELOG.md"
+)
 _GONE: Final = """\
 --- a/known_bugs/{name}
 +++ /dev/null
@@ -49,10 +56,12 @@ def _cases(look: Run) -> Iterator[Case]:
         if task == _WRONG:
             wrong = _fix(project, task, f"{task}-wrong")
             yield _case((named, ", attempt 1\n"), wrong, look)
+        if task in _ENTRIES:
+            yield _case((named, _CONFLICT), Run(command=_KEEP_BOTH), look)
         yield _case((named,), _fix(project, task, str(task)), look)
 
 
-def _case(when: tuple[str, ...], fix: Patch, look: Run) -> Case:
+def _case(when: tuple[str, ...], fix: Patch | Run, look: Run) -> Case:
     closing = "The bug is fixed.\n\nBRAT: done. Fixed the bug and ran the tests."
     return Case(when=when, steps=(fix, look), closing=closing)
 

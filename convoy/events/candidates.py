@@ -5,10 +5,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy.events.fact import SHORT, ConvoyEvent, clause, subject
-from convoy.model.attempt import Candidate
+from convoy.model.attempt import Candidate, Unmerged
 from convoy.model.change import change_task
 from convoy.model.records import Strategy
-from convoy.model.state import Convoy, Moment
+from convoy.model.state import Convoy, Moment, Task
 
 UNJUDGED: Final = "CI has not judged what landed"
 
@@ -59,17 +59,31 @@ class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
     task: int
     candidate: str | None
     why: str
+    paths: tuple[str, ...] = ()
+    """The files in which it conflicts."""
 
     def sentence(self) -> str:
         what = subject(self.task).capitalize()
         return f"{what} cannot land: {clause(self.why)}."
 
-    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+    def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         if self.task == 0:
             return replace(convoy, candidate=None, asked="")
         return change_task(
-            convoy, self.task, lambda task: replace(task, candidate=None)
+            convoy, self.task, lambda task: self._without_candidate(task, now)
         )
+
+    def _without_candidate(self, task: Task, now: Moment) -> Task:
+        work, unmerged = task.work, task.unmerged
+        if work is not None and self.paths:
+            unmerged = Unmerged(
+                attempt=work.attempt,
+                commit=work.commit,
+                base=work.base,
+                paths=self.paths,
+                at=now.at,
+            )
+        return replace(task, candidate=None, unmerged=unmerged)
 
 
 class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):

@@ -48,6 +48,7 @@ class WorkAccepted(SessionEvent, frozen=True, kw_only=True, tag="work.accepted")
             touched=tuple(sorted({*task.touched, *self.files})),
             approved_by=(),
             earlier=None,
+            unmerged=None,
             half_done=None,
         )
 

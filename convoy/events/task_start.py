@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec.structs import replace
 
 from convoy.events.fact import SHORT, SessionEvent
-from convoy.model.attempt import Attempt
+from convoy.model.attempt import Attempt, Resolution
 from convoy.model.kind_names import Kind
 from convoy.model.records import EngineSpec, Gate, Limits
 from convoy.model.state import Moment, Task
@@ -26,6 +26,8 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
     """The commit that the whole work is measured from, if it continues earlier work."""
     salvaged: int = 0
     """The earlier attempt whose half-done work is `base`; 0: none."""
+    resolves: Resolution | None = None
+    """The conflict of earlier work that it makes fit; null: none."""
     branch: str
     """The branch the bot will push the work to."""
     title: str
@@ -57,7 +59,10 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
         return f"Task {self.task}, attempt {self.attempt}, starts from {base}."
 
     def task_after(self, task: Task, now: Moment) -> Task:
-        left = task.half_done
+        left, unmerged = task.half_done, task.unmerged
+        merge = self.resolves.merge if self.resolves else ""
+        if unmerged is not None:
+            unmerged = replace(unmerged, merge=merge)
         attempt = Attempt(
             number=self.attempt,
             session=self.session,
@@ -66,6 +71,7 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
             root=self.root,
             salvaged=self.salvaged,
             ground=left.ground if self.salvaged and left else self.base,
+            resolves=merge,
             log=now.commit,
             at=now.at,
         )
@@ -76,5 +82,6 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
             started=self.attempt,
             spent=task.spent + 1,
             attempt=attempt,
+            unmerged=unmerged,
             begun_at=task.begun_at or now.at,
         )

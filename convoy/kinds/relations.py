@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from convoy.kinds import kind_of
 from convoy.kinds.split_kind import can_be_split
 from convoy.kinds.task_kind import Relief, Trial
-from convoy.model.attempt import HalfDone, Work
+from convoy.model.attempt import HalfDone, Unmerged, Work
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
 
@@ -63,6 +63,14 @@ def half_done(convoy: Convoy, task: Task) -> HalfDone | None:
         return None
     work = task.earlier or stands_on(convoy, task)
     return found if work is None or work.commit == found.ground else None
+
+
+def unmerged(convoy: Convoy, task: Task) -> Unmerged | None:
+    """Return the conflicting work that the next attempt makes fit; None: none."""
+    kind = kind_of(task.spec)
+    if kind.answer or kind.takes_target_in or stands_on(convoy, task) is not None:
+        return None
+    return task.unmerged if task.earlier is None else None
 
 
 def awaited(convoy: Convoy, task: Task) -> str:

@@ -23,6 +23,8 @@ class Attempt(Struct, frozen=True, kw_only=True):
     """The earlier attempt whose half-done work is `base`; 0: none."""
     ground: str = ""
     """The commit it would have started from without that half-done work."""
+    resolves: str = ""
+    """The merge with git's conflict markers that it makes whole; empty: none."""
     log: str
     """The commit that carries `task.started`, which the runner is told to read."""
     at: int
@@ -45,6 +47,33 @@ class Work(Struct, frozen=True, kw_only=True):
     log: str = ""
     """The commit that carries `work.accepted`; empty until it is pushed."""
     at: int
+
+
+class Unmerged(Struct, frozen=True, kw_only=True):
+    """Work that conflicts with what has landed; the next attempt makes it fit."""
+
+    attempt: int
+    commit: str
+    base: str
+    paths: tuple[str, ...]
+    """The files that conflict."""
+    merge: str = ""
+    """The merge that the newest attempt at it began with; empty: none has begun."""
+    at: int
+    """When the conflict was found, unix ms."""
+
+
+class Resolution(Struct, frozen=True, kw_only=True):
+    """What an attempt that makes work fit starts from, and is told."""
+
+    attempt: int
+    """The attempt whose work it goes on with."""
+    merge: str
+    """That work merged into the branch, with git's conflict markers."""
+    tip: str
+    """The commit of the branch that it was merged into."""
+    told: str
+    """Both sides of the conflict: what each was for and what it changed; data."""
 
 
 class HalfDone(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,14 @@ from typing import Literal
 
 from msgspec import Struct
 
-from convoy.model.attempt import Attempt, Candidate, HalfDone, HandedIn, Work
+from convoy.model.attempt import (
+    Attempt,
+    Candidate,
+    HalfDone,
+    HandedIn,
+    Unmerged,
+    Work,
+)
 from convoy.model.given_answers import GivenAnswers
 from convoy.model.intent import Intent
 from convoy.model.records import (
@@ -92,6 +99,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """Who approves the current work; newer work needs approval again."""
     earlier: Work | None = None
     """Work that a person wants changed; the next attempt continues it."""
+    unmerged: Unmerged | None = None
+    """Work that conflicts with what has landed; the next attempt makes it fit."""
     half_done: HalfDone | None = None
     """The half-done work of its last attempt; the next one continues it."""
     withdrawn: bool = False

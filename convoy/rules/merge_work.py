@@ -81,6 +81,8 @@ class FailMerge(Command, frozen=True, kw_only=True):
     candidate: str | None
     cause: Cause
     why: str
+    paths: tuple[str, ...] = ()
+    """The files that conflict."""
 
     def decide(self, state: State) -> Decision:
         """Send the task back.
@@ -97,6 +99,7 @@ class FailMerge(Command, frozen=True, kw_only=True):
             task=self.task,
             candidate=self.candidate,
             why=self.why,
+            paths=self.paths,
         )
         task = task_in(state, convoy.name, self.task, "needs-review")
         if isinstance(task, Refusal):

@@ -7,7 +7,7 @@ from convoy.events.task_start import TaskStarted
 from convoy.kinds import kind_of
 from convoy.kinds.relations import half_done, stands_on
 from convoy.model import ids
-from convoy.model.attempt import Work
+from convoy.model.attempt import Resolution, Work
 from convoy.model.notes import handed as handed_on
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.attempt_start import (
@@ -83,6 +83,8 @@ class StartTask(Command, frozen=True, kw_only=True):
     now: int
     brief: str = ""
     """What a session that looks at another task's work is told about it."""
+    resolves: Resolution | None = None
+    """The conflict of earlier work that it makes fit; `base` then holds it."""
 
     def decide(self, state: State) -> Decision:
         """Begin an attempt: its leases, the hand-off, and the dispatch that is owed."""
@@ -119,8 +121,9 @@ class StartTask(Command, frozen=True, kw_only=True):
             session=self.session,
             nonce=self.nonce,
             base=self.base,
-            root=left.base if left else _root(task, work),
+            root=left.base if left else _root(task, work, self.resolves),
             salvaged=left.attempt if left else 0,
+            resolves=self.resolves,
             branch=ids.task_branch(convoy.name, task.number),
             title=task.spec.title,
             instructions=task.spec.instructions,
@@ -180,8 +183,10 @@ def _elsewhere(task: Task, work: Work | None, base: str) -> str:
     return ""
 
 
-def _root(task: Task, work: Work | None) -> str:
+def _root(task: Task, work: Work | None, resolves: Resolution | None) -> str:
     """Return the commit the whole work is measured from, if that is not its base."""
+    if resolves is not None:
+        return resolves.tip
     if task.earlier is not None:
         return task.earlier.base
     return "" if work is None or kind_of(task.spec).answer else work.base

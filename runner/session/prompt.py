@@ -37,6 +37,18 @@ of it, as its newest commit; `git diff {root} HEAD` shows it. Look at it first: 
 from it, and undo what is no good. Where it is whole, `BRAT: done` is right although you
 changed nothing more.
 """
+_CONFLICT = """\
+## Your task's work conflicts with what has landed
+
+Attempt {number} did this task. Its work does not fit what has landed since, and nothing
+of either is to be lost. The checkout is the branch as it is now, with that work merged
+in; `git diff {root} HEAD` shows it. Git left each conflict in a text between lines that
+begin with `<<<<<<<` (what has landed first) and `>>>>>>>` (this task's work); no such
+line may be left. A file that one side deleted or renamed is there as git left it: keep
+it or remove it. Make it whole, so that what both sides meant holds. Where lines of one
+side have to go, name their file in the sentence after `BRAT: done` and say why. If
+nothing conflicts any more and all is done, end with `noop`. Both sides:
+"""
 _HANDED = "## What agents before you noted for you\n"
 _SCRATCHPAD = "## What the agents of this convoy noted for each other\n"
 _SAYING = """\
@@ -103,6 +115,9 @@ def prompt(
     parts = [told, fenced(clean(text), fence) + "\n"]
     if started.salvaged:
         parts.append(_HALF_DONE.format(number=started.salvaged, root=started.root))
+    if started.resolves is not None:
+        told = _CONFLICT.format(number=started.resolves.attempt, root=started.root)
+        parts += [told, fenced(clean(started.resolves.told), fence) + "\n"]
     for heading, lines in (
         (_NOTES, started.notes),
         (_HANDED, started.handed),

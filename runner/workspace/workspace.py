@@ -72,8 +72,9 @@ def prepare(
     branch = ids.task_branch(started.convoy, started.task)
     workspace = Workspace(folder, scratch / STORE, started.base, branch)
     bare_repository.create(workspace.store, workspace.branch)
-    # For half-done work, fetch its root too, so that a diff shows the work.
-    beside = (started.root,) if started.salvaged else ()
+    # For earlier work, fetch its root too, so that a diff shows the work.
+    goes_on = started.salvaged or started.resolves is not None
+    beside = (started.root,) if goes_on else ()
     fetch_near(inputs, workspace.store, workspace.base, *beside)
     bare_repository.point(workspace.store, workspace.ref, workspace.base)
     workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)

@@ -35,6 +35,7 @@ from convoy.kinds import kind_of
 from convoy.kinds.choice_kind import left
 from convoy.log.record import fold
 from convoy.model import ids
+from convoy.model.attempt import Attempt
 from convoy.model.records import Overlap, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.owed.action_items import item_of, item_of_effect
@@ -107,10 +108,23 @@ class ModelCommits(MirroredCommits):
         """Return one of brat's own: commits in memory hold none."""
         return built_in(name)
 
-    def diff(self, base: str, commit: str, room: int) -> str:
+    def diff(
+        self, base: str, commit: str, room: int, paths: tuple[str, ...] = ()
+    ) -> str:
         """Return what changed: commits in memory have lines."""
+        del paths
         known = self.forge.commits
         return "\n".join(sorted(known[commit].lines - known[base].lines))[:room]
+
+    def landed(self, base: str, tip: str, paths: tuple[str, ...]) -> tuple[str, ...]:
+        """Return the newest commits of `base..tip`, whatever they touch."""
+        del paths
+        known = self.forge.commits
+        return tuple(sorted(known[tip].ancestors - known[base].ancestors))
+
+    def subject(self, commit: str) -> str:
+        """Return a commit's name: commits in memory have no messages."""
+        return commit
 
     def surveyed(self, commit: str) -> Survey:
         """Return that nothing is known: commits in memory hold no files."""
@@ -359,6 +373,7 @@ class Bot:
         names = (action.convoy, action.task, attempt.number)
         if result.commit:
             draft.keep(*names, result.commit)
+        result = self._made_whole(attempt, result)
         if task is not None and result.how == "nothing" and not attempt.root:
             is_merge = kind_of(task.spec).takes_target_in
             result = Result("work", attempt.base) if is_merge else result
@@ -375,6 +390,13 @@ class Bot:
         command = result.command(*names, base=attempt.root or attempt.base)
         if draft.submit(command) is None and isinstance(command, AcceptWork):
             draft.move(HEADS + ids.task_branch(*names[:2]), command.commit)
+
+    def _made_whole(self, attempt: Attempt, result: Result) -> Result:
+        """Return earlier work that fits now, as one commit on the branch."""
+        made = attempt.base if result.how == "nothing" else result.commit
+        if not attempt.resolves or result.how not in ("work", "nothing"):
+            return result
+        return Result("work", self.context.composer.flattened(attempt.root, made))
 
     # --- effects --------------------------------------------------------------------
 

@@ -41,6 +41,10 @@ class ModelComposer(Composer):
         parents = (piece.onto, piece.work)
         return self.commits.make(parents, made, "unresolved")
 
+    def flattened(self, base: str, work: str) -> str:
+        """Return the files of `work` as one commit on `base`."""
+        return self.commits.make((base,), self.commits[work].files, work)
+
     def target_of(self, merge: str) -> str:
         """Return the commit that an unresolved merge takes in."""
         return self.commits[merge].parents[1]

@@ -6,7 +6,8 @@
 # BRAT_DEMO_PACE is how long it pretends to think, in seconds (default 1).
 # Three first attempts go wrong on purpose: task 4's fix is wrong, task 5 loses its
 # machine, and tasks 6 and 7 write to the same place of the changelog, so that the one
-# which lands second conflicts.
+# which lands second conflicts: its second attempt finds its own work merged into what
+# has landed, with git's markers where the two meet.
 set -eu
 export LC_ALL=C
 
@@ -37,6 +38,27 @@ note() {
     mv CHANGELOG.new CHANGELOG.md
 }
 
+# Whether an earlier attempt's work is here already, and conflicts.
+meets_a_conflict() {
+    grep -q '^<<<<<<<' CHANGELOG.md
+}
+
+# Keeps both sides of the conflict, and puts this task's entry where it belongs.
+make_whole() {
+    grep -vxF -e "- $1" CHANGELOG.md | grep -Ev '^(<<<<<<< |=======$|>>>>>>> )' >CHANGELOG.new
+    mv CHANGELOG.new CHANGELOG.md
+    note "$1"
+}
+
+record() {
+    if meets_a_conflict; then
+        make_whole "$1"
+    else
+        apply "$BRAT_TASK"
+        note "$1"
+    fi
+}
+
 lose_the_machine() {
     say "half-way through $1 the machine goes away"
     head -n 12 "$1" >half
@@ -51,12 +73,10 @@ case "$BRAT_TASK/$BRAT_ATTEMPT" in
 4/1) apply 4-wrong ;;
 5/1) lose_the_machine auth/roles.py ;;
 6/*)
-    apply 6
-    note 'Fixed: a name with a line break made two entries in the audit log.'
+    record 'Fixed: a name with a line break made two entries in the audit log.'
     ;;
 7/*)
-    apply 7
-    note 'Fixed: the API documents left out the role editor.'
+    record 'Fixed: the API documents left out the role editor.'
     ;;
 [1-5]/*) apply "$BRAT_TASK" ;;
 *)
