@@ -20,6 +20,7 @@ from bot.roles import (
     handin,
     mayor,
     merged_by_forge,
+    part_landing,
     refinery,
     target_merges,
 )
@@ -47,12 +48,14 @@ from convoy.owed.actions import (
     Collect,
     CreateBase,
     Defer,
+    DropPart,
     Expire,
     Faulty,
     HearBase,
     HearIssue,
     Land,
     LandConvoy,
+    LandPart,
     LandSync,
     MakePlan,
     OpenAnother,
@@ -185,7 +188,7 @@ async def _may_still(
             return await by_hand.is_wanted(
                 context, draft, action.convoy
             ) and await may_land(context, draft, action)
-        case LandConvoy() | AskMerge():
+        case LandConvoy() | LandPart() | AskMerge():
             return await by_hand.is_wanted(
                 context, draft, action.convoy
             ) and await convoy_may_land(context, draft, action)
@@ -238,6 +241,10 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             refinery.land(context, draft, action)
         case LandConvoy():
             refinery.land_convoy(context, draft, action)
+        case LandPart():
+            part_landing.land(context, draft, action)
+        case DropPart():
+            part_landing.drop(draft, action)
         case ChooseWay(convoy=name, landing=landing):
             draft.submit(ChooseLanding(convoy=name, landing=landing))
         case AlignConvoy():

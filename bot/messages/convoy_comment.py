@@ -11,7 +11,7 @@ from convoy.model.spending import foreseen, spoken, used
 from convoy.model.state import Convoy, Task
 from convoy.text.escaped_markdown import LINE_CHARS, fitting, inline
 from convoy.views.followups import further
-from convoy.views.landing_words import unread, way_of_landing
+from convoy.views.landing_words import about_parts, unread, way_of_landing
 from convoy.views.plan_order import collisions, edges
 from convoy.views.reasons import waits_for
 
@@ -71,13 +71,14 @@ def convoy_table(convoy: Convoy, asides: Sequence[SetAside] = ()) -> str:
 def _landing(convoy: Convoy) -> list[str]:
     """Return how the convoy lands, and what that waits for."""
     pull, landing = convoy.pull, convoy.landing
-    told = [f"The convoy's own pull request: #{pull}."] if pull is not None else []
+    told = [inline(about_parts(convoy))]
+    told += [f"The convoy's own pull request: #{pull}."] if pull is not None else []
     if landing is not None and not convoy.ended:
         told += [
             inline(way_of_landing(landing, convoy.target)),
             inline(unread(landing)),
         ]
-    lines = [" ".join(filter(None, told)), ""] if told else []
+    lines = [" ".join(filter(None, told)), ""] if any(told) else []
     if convoy.sync.stalled and not convoy.ended:
         stalled = inline(convoy.sync.stalled)
         lines += [f"**Its landing waits for a person** (`/brat retry`): {stalled}.", ""]
@@ -154,6 +155,8 @@ def _headline(convoy: Convoy) -> str:
 def _row(convoy: Convoy, task: Task) -> str:
     pull = f"#{task.pull}" if task.pull else ""
     landed = f"`{task.landed[:10]}`" if task.landed else ""
+    if task.number in convoy.parts.tasks:
+        landed += f" on {inline(convoy.target)}"
     cells = (
         str(task.number),
         inline(task.spec.title),

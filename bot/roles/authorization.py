@@ -19,7 +19,7 @@ from convoy.events.merge_holds import WithdrawMerge
 from convoy.events.pausing import PauseConvoy
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.owed.actions import AskMerge, Begin, Land, LandConvoy
+from convoy.owed.actions import AskMerge, Begin, Land, LandConvoy, LandPart
 
 _LOGIN: Final = re.compile(r"[A-Za-z0-9-]+(\[bot\])?")
 """Any other name stands for whoever runs the bot, who needs no right."""
@@ -83,7 +83,7 @@ async def may_land(context: BotContext, draft: Draft, action: Land) -> bool:
 
 
 async def convoy_may_land(
-    context: BotContext, draft: Draft, action: LandConvoy | AskMerge
+    context: BotContext, draft: Draft, action: LandConvoy | LandPart | AskMerge
 ) -> bool:
     """Whether the person who lets the convoy land still has the right to do so.
 

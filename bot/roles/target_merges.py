@@ -32,7 +32,8 @@ def build_sync(context: BotContext, draft: Draft, action: BuildSync) -> None:
     tip = draft.refs[_base(convoy)]
     context.mirror.ensure([target, tip])
     made = _made(context, convoy, tip, target)
-    if made == target and convoy.settled and _is_merged_by_forge(convoy):
+    shown = convoy.pull is not None and _is_merged_by_forge(convoy)
+    if made == target and convoy.settled and shown:
         return  # it holds all of the convoy: the forge will show what merged it
     if isinstance(made, Conflicted):
         fail_sync(draft, convoy, target, None, made.paths)

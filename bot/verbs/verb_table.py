@@ -11,6 +11,7 @@ from bot.markdown.code_span import code_span
 from bot.verbs import (
     approval_verbs,
     ending_verbs,
+    landing_verbs,
     lock_verbs,
     merge_verbs,
     message_verbs,
@@ -63,6 +64,7 @@ VERBS: Final = (
     *ending_verbs.VERBS,
     *plan_verbs.VERBS,
     *merge_verbs.VERBS,
+    *landing_verbs.VERBS,
     *lock_verbs.VERBS,
 )
 """Every verb, in the order of the help, the boxes and the buttons."""

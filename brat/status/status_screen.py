@@ -18,7 +18,7 @@ from convoy.text.counts_and_times import clock
 from convoy.text.plaintext import clean
 from convoy.views.elapsed import saved_s
 from convoy.views.interventions import Intervention, interventions
-from convoy.views.landing_words import landing_document
+from convoy.views.landing_words import about_parts, landing_document
 from convoy.views.plan_order import collisions
 from convoy.views.reasons import waits_for
 
@@ -66,6 +66,8 @@ def _parts(
         yield convoy_table(convoy, leases)
         if convoy.why:
             yield Text(f"  {one_line(convoy.why)}")
+        if told := about_parts(convoy):
+            yield Text(f"  {one_line(told)}")
         landing = landing_document(convoy)
         if landing and landing["way"] != "push" and not convoy.ended:
             yield Text(f"  {one_line(landing['said'])}")

@@ -29,6 +29,7 @@ from convoy.model.records import (
     Approve,
     Budget,
     EngineSpec,
+    Extent,
     Followups,
     Gate,
     Limits,
@@ -68,6 +69,9 @@ class RefineryTable(Table):
     checks: Words = _DEFAULT.checks
     """Names of the checks, or contexts of commit statuses, that must be green; none:
     all of them, at least one."""
+    land: Extent = _DEFAULT.land
+    """`whole`: a convoy lands once all its tasks are done; `parts`: what is finished
+    lands while the others go on (docs/landing.md)."""
     sync: bool = _DEFAULT.sync
     """Whether the target branch is taken into a convoy's branch whenever it moves, so
     that what does not fit is found early; otherwise only after the last task."""

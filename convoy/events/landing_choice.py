@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from convoy.events.command import Command, Decision, Refusal, live
 from convoy.events.fact import ConvoyEvent
 from convoy.events.set_asides import ItemTakenUp
-from convoy.model.set_aside import convoy_item
+from convoy.model.set_aside import convoy_item, part_item
 from convoy.model.state import Convoy, Moment, State
 from convoy.model.target_rules import Landing
 
@@ -74,7 +74,8 @@ class ChooseLanding(Command, frozen=True, kw_only=True):
         known = convoy.landing.learnt if convoy.landing else ()
         if self.landing.learnt == known:
             return (chosen,)
-        return (chosen, ItemTakenUp(item=convoy_item(convoy.name), works=True))
+        items = (convoy_item(convoy.name), part_item(convoy.name))
+        return (chosen, *(ItemTakenUp(item=item, works=True) for item in items))
 
 
 class WaitToLand(Command, frozen=True, kw_only=True):

@@ -78,6 +78,11 @@ class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.comple
         told = f": {clause(self.why)}" if self.why else ""
         return f"The convoy landed as {self.commit[:SHORT]}{told}."
 
+    def change(self, state: State) -> State:
+        key = ids.pull_key(self.convoy, 0)  # there is nothing left to show
+        intents = {k: intent for k, intent in state.intents.items() if k != key}
+        return super().change(replace(state, intents=intents))
+
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         return replace(
             convoy,

@@ -85,7 +85,7 @@ def convoy_of_item(state: State, item: str) -> str:
     if part is not None:
         return part[0]
     words = item.split("/")
-    if words[0] in ("show", "look") and words[1] in state.convoys:
+    if words[0] in ("show", "look", "part") and words[1] in state.convoys:
         return words[1]
     for intent in state.intents.values():
         if item == action_item(intent.key):

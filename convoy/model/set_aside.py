@@ -54,6 +54,11 @@ def convoy_item(convoy: str) -> str:
     return f"{CONVOY}{convoy}"
 
 
+def part_item(convoy: str) -> str:
+    """Return the name of the landing of what is finished of a convoy, as an item."""
+    return f"part/{convoy}"
+
+
 def task_item(convoy: str, task: int) -> str:
     """Return the name of a task as an item; task 0 is the convoy."""
     return f"{TASK}{convoy}/{task}" if task else convoy_item(convoy)

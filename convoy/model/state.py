@@ -18,6 +18,7 @@ from convoy.model.attempt import (
 )
 from convoy.model.given_answers import GivenAnswers
 from convoy.model.intent import Intent
+from convoy.model.landed_parts import Parts
 from convoy.model.records import (
     Cause,
     Estimate,
@@ -217,6 +218,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The candidate that the forge was asked to merge."""
     offered: str = ""
     """The tip of its branch when the branch was last offered to the target."""
+    parts: Parts = Parts()
+    """What of it has landed on the target while other tasks go on."""
     sync: TargetSync = TargetSync()
     landed: str | None = None
     requested_at: int = 0

@@ -5,6 +5,7 @@ from convoy.model.set_aside import (
     LOG,
     SWEEP,
     convoy_item,
+    part_item,
     run_item,
     show_item,
     task_item,
@@ -19,6 +20,7 @@ from convoy.owed.actions import (
     Do,
     Effect,
     Expire,
+    LandPart,
     Prove,
     Reject,
     Show,
@@ -55,6 +57,8 @@ def item_of(action: Staged) -> str:
             | Defer()
         ):
             return task_item(action.convoy, action.task)
+        case LandPart():
+            return part_item(action.convoy)
         case _:
             return convoy_item(action.convoy)
 

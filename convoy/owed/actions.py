@@ -125,6 +125,21 @@ class LandConvoy(Struct, frozen=True):
     tip: str
 
 
+class LandPart(Struct, frozen=True):
+    """Move the target from `tip` to what is finished of the convoy."""
+
+    convoy: str
+    tip: str
+
+
+class DropPart(Struct, frozen=True):
+    """What is finished of the convoy cannot land by itself."""
+
+    convoy: str
+    candidate: str
+    why: str
+
+
 class ChooseWay(Struct, frozen=True):
     """The rules of the target ask for another way of landing than the log says."""
 
@@ -322,6 +337,8 @@ Staged = (
     | Align
     | Land
     | LandConvoy
+    | LandPart
+    | DropPart
     | ChooseWay
     | AlignConvoy
     | AskMerge

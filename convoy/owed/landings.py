@@ -29,7 +29,8 @@ from convoy.owed.last_step import last_step
 from convoy.owed.patience import Patience
 from convoy.readiness.landing import Chain, Link, chain
 from convoy.readiness.observed import Checks, Observed
-from convoy.readiness.target_moves import is_soon, may_take_in, on_tip
+from convoy.readiness.target_moves import comes_first, is_soon, may_take_in, on_tip
+from convoy.readiness.unlanded_work import wants_part
 
 NO_CI = (
     "no check has reported on the candidate, and no commit status: set [ci] command "
@@ -68,7 +69,8 @@ def merges(
         return
     else:
         yield from _front(convoy, queue, observed, tip, patience, now)
-    if queue.unbuilt:
+    target = observed.refs.get(ids.HEADS + convoy.target, "")
+    if queue.unbuilt and (sync is not None or not comes_first(convoy, target)):
         numbers = tuple(task.number for task in queue.unbuilt)
         yield Build(convoy.name, numbers, queue.onto)
 
@@ -76,7 +78,10 @@ def merges(
 def _moved(convoy: Convoy, observed: Observed, patience: Patience, now: int) -> str:
     """Return the commit of the target that is to be taken in now; empty: none is."""
     target = observed.refs.get(ids.HEADS + convoy.target, "")
-    wanted = convoy.settings.sync and target and may_take_in(convoy, target)
+    if target and comes_first(convoy, target):
+        return target
+    syncs = convoy.settings.sync or wants_part(convoy)
+    wanted = syncs and target and may_take_in(convoy, target)
     return target if wanted and not is_soon(convoy, now, patience.sync_s) else ""
 
 

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from convoy.model import ids
 from convoy.model.attempt import Candidate
-from convoy.model.state import Convoy
+from convoy.model.set_aside import part_item
+from convoy.model.state import Convoy, State
 from convoy.model.target_rules import Landing
 from convoy.owed.actions import (
     Action,
@@ -23,13 +24,14 @@ from convoy.readiness.observed import Mergeable, Observed
 LEFT_QUEUE = "the forge's merge queue took its pull request out: see its checks there"
 
 
-def ways(convoy: Convoy, observed: Observed) -> Iterator[Action]:
+def ways(state: State, convoy: Convoy, observed: Observed) -> Iterator[Action]:
     """Yield the choice of another way, where the target's rules ask for it."""
     rules = observed.rules.get(convoy.target)
     if rules is None:
         return
     known = convoy.landing or Landing()
-    learnt = learnt_of(known, convoy.set_aside if convoy.settled else None)
+    part = state.set_aside.get(part_item(convoy.name))
+    learnt = learnt_of(known, convoy.set_aside if convoy.settled else part)
     landing = landing_by(rules, bypass=convoy.settings.bypass, learnt=learnt)
     if landing != convoy.landing:
         yield ChooseWay(convoy.name, landing)
@@ -48,6 +50,8 @@ def last_step(
     """Yield what lands a convoy whose candidate is green."""
     landing = convoy.landing or Landing()
     if convoy.pull is None:
+        if candidate.commit == candidate.base:  # the target holds all of it
+            yield LandConvoy(convoy.name, candidate.base)
         return
     if landing.way == "push":
         yield LandConvoy(convoy.name, candidate.base)

@@ -18,6 +18,7 @@ from convoy.model.set_aside import (
     SWEEP,
     action_item,
     convoy_item,
+    part_item,
     show_item,
 )
 from convoy.model.state import Convoy, State
@@ -47,10 +48,12 @@ from convoy.owed.attempts import (
 from convoy.owed.gestures import gestures
 from convoy.owed.landings import merges
 from convoy.owed.last_step import landed_elsewhere, ways
+from convoy.owed.parts_due import part_landings
 from convoy.owed.patience import Patience
 from convoy.readiness.landing import queue_branches
 from convoy.readiness.needs import uncalled
 from convoy.readiness.observed import Observed
+from convoy.readiness.target_moves import may_take_in
 
 UNTRIED_MS: Final = 600_000
 """What is due for so long and was not tried is wanted no more, such as a check of a
@@ -86,12 +89,13 @@ def _owed(
     yield from taken_up(state, observed, now)
     yield from ended_sessions(state, observed, patience, now)
     for convoy in state.live():
-        yield from ways(convoy, observed)
+        yield from ways(state, convoy, observed)
         yield from landed_elsewhere(convoy, observed)
     convoys = tuple(convoy for convoy in state.live() if not convoy.waits_aside)
     for rule in (
         lambda convoy: gestures(convoy, observed),
         lambda convoy: merges(convoy, observed, patience, now),
+        lambda convoy: _parts(state, convoy, observed, patience, now),
         lambda convoy: _foundations(convoy, observed),
         overspent_tasks,
         splits,
@@ -101,10 +105,17 @@ def _owed(
             yield from rule(convoy)
     yield from starts(state, observed, now)
     yield from _calls(state)
-    yield from _effects(state, now)
+    yield from _effects(state, observed, now)
     if may_try(state, SWEEP, now):
         yield from _sweeps(state, observed)
     yield from _expired(state, now)
+
+
+def _parts(
+    state: State, convoy: Convoy, observed: Observed, patience: Patience, now: int
+) -> Iterator[Action]:
+    if may_try(state, part_item(convoy.name), now):
+        yield from part_landings(convoy, observed, patience, now)
 
 
 def _expired(state: State, now: int) -> Iterator[Expire]:
@@ -137,10 +148,13 @@ def _due_again(state: State, now: int) -> Iterator[TakeUp]:
             yield TakeUp(item)
 
 
-def _effects(state: State, now: int) -> Iterator[Action]:
+def _effects(state: State, observed: Observed, now: int) -> Iterator[Action]:
     """Yield what the forge has to be told, but for what is set aside."""
     for intent in state.intents.values():
-        if _is_unwanted(state.convoys.get(intent.convoy), intent):
+        convoy = state.convoys.get(intent.convoy)
+        if convoy and (
+            _is_unwanted(convoy, intent) or _is_early(convoy, intent, observed)
+        ):
             continue
         if may_try(state, intent_item(intent), now):
             yield Do(intent)
@@ -149,10 +163,20 @@ def _effects(state: State, now: int) -> Iterator[Action]:
             yield Show(convoy.name, part)
 
 
-def _is_unwanted(convoy: Convoy | None, intent: Intent) -> bool:
-    """Whether a person has said no by hand since the action was announced."""
-    if convoy is None:
+def _is_early(convoy: Convoy, intent: Intent, observed: Observed) -> bool:
+    """Whether the target may hold all of a convoy whose pull request is wanted.
+
+    A forge opens none without commits. Once the target has been taken in, it shows.
+    """
+    if intent.kind != "pull" or intent.task:
         return False
+    target = observed.refs.get(ids.HEADS + convoy.target, "")
+    tip = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
+    return tip == target or may_take_in(convoy, target)
+
+
+def _is_unwanted(convoy: Convoy, intent: Intent) -> bool:
+    """Whether a person has said no by hand since the action was announced."""
     if intent.kind == "pull":  # it would have nothing to be merged into
         return convoy.base_is == "deleted"
     closed = convoy.issue_is in ("closed", "paused")

@@ -9,6 +9,7 @@ target, only for a merge that is already being judged; and at most one is tried 
 from convoy.kinds import kind_of
 from convoy.model.attempt import Candidate
 from convoy.model.state import Convoy, Task
+from convoy.readiness.unlanded_work import unlanded, wants_part
 
 
 def taken_in(convoy: Convoy) -> str:
@@ -24,7 +25,17 @@ def syncing(convoy: Convoy) -> Task | None:
 
 def has_own(convoy: Convoy) -> bool:
     """Whether the convoy's branch holds anything that its target does not."""
-    return any(task.landed for task in convoy.tasks)
+    return bool(unlanded(convoy))
+
+
+def comes_first(convoy: Convoy, target: str) -> bool:
+    """Whether the target is taken in before more candidates are built.
+
+    So it is where a person wants what is finished to land now: candidates that CI
+    judges are judged to their end, and nothing is put behind them.
+    """
+    asked = bool(convoy.parts.asked_by) and wants_part(convoy)
+    return asked and may_take_in(convoy, target)
 
 
 def on_tip(convoy: Convoy, tip: str) -> Candidate | None:

@@ -28,6 +28,7 @@ from convoy.model.outcome import OUTAGES_MOST
 from convoy.model.records import FREE, Cause, Occasion, Usage
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import overlapping
+from convoy.readiness.unlanded_work import unlanded
 from convoy.text.counts_and_times import counted
 
 ALL_DROPPED: Final = "every task was dropped"
@@ -176,13 +177,13 @@ def _stranded(convoy: Convoy, after: tuple[Task, ...]) -> Events:
 def _convoy_after(convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
     if not all(task.settled for task in tasks):
         return ()
-    if any(task.landed for task in tasks):
+    if unlanded(replace(convoy, tasks=tasks)):
         if convoy.pull is not None:
             return ()  # a task that came later has settled
         key = ids.pull_key(convoy.name, 0)
         return (ActionIntended(key=key, kind="pull", convoy=convoy.name),)
     if any(task.state == "merged" for task in tasks):
-        return completed(convoy, convoy.base)
+        return completed(convoy, convoy.parts.commit or convoy.base)
     dropped = ConvoyFailed(convoy=convoy.name, why=ALL_DROPPED)
     return (dropped, finish(convoy.name))
 

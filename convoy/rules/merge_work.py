@@ -16,6 +16,7 @@ from convoy.model.state import Convoy, State, Task
 from convoy.readiness.landing import is_judged, kept_back
 from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import turns
+from convoy.readiness.unlanded_work import wants_part
 from convoy.rules.consequences import again, completed, convoy_next
 
 
@@ -43,7 +44,7 @@ class AttemptMerge(Command, frozen=True, kw_only=True):
             if unfit := self._unfit(convoy, task):
                 return unfit
             current = task.candidate
-        elif not convoy.settled:
+        elif not (convoy.settled or wants_part(convoy)):
             return Refusal(f"{convoy.name} has tasks that are not settled")
         offered = (self.candidate, self.base, self.work)
         if current and (current.commit, current.base, current.work) == offered:

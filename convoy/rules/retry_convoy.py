@@ -7,6 +7,7 @@ from convoy.events.pausing import ConvoyPaused, paused_because
 from convoy.kinds.relations import is_done, needed, trial
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
+from convoy.readiness.unlanded_work import unlanded
 
 
 class RetryConvoy(Command, frozen=True, kw_only=True):
@@ -29,7 +30,7 @@ class RetryConvoy(Command, frozen=True, kw_only=True):
         if convoy.issue_is == "gone":
             return Refusal(f"issue #{convoy.issue} was deleted or transferred")
         tasks = taken_up(convoy)
-        if convoy.tasks and not tasks and not _has_landed(convoy):
+        if convoy.tasks and not tasks and not unlanded(convoy):
             return Refusal(f"nothing of {convoy.name} is left to do")
         retried = ConvoyRetried(
             convoy=convoy.name, by=self.by, tasks=tuple(task.number for task in tasks)
@@ -72,7 +73,7 @@ def _shown(state: State, convoy: Convoy, tasks: tuple[Task, ...]) -> Events:
     """Announce the pull requests that were not opened because it failed."""
     hidden = (task for task in tasks if task.work and not task.pull)
     numbers = [task.number for task in hidden if not trial(convoy, task)]
-    if not tasks and _has_landed(convoy) and convoy.pull is None:
+    if not tasks and unlanded(convoy) and convoy.pull is None:
         numbers.append(0)
     keys = ((number, ids.pull_key(convoy.name, number)) for number in numbers)
     return tuple(

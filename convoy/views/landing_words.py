@@ -3,6 +3,7 @@
 from convoy.model.state import Convoy
 from convoy.model.target_rules import Landing
 from convoy.readiness.landing_way import wanted
+from convoy.text.counts_and_times import counted
 
 
 def way_of_landing(landing: Landing, target: str) -> str:
@@ -15,6 +16,33 @@ def way_of_landing(landing: Landing, target: str) -> str:
     }[landing.way]
     after = ", ".join(wanted(landing))
     return f"{said}, after {after}." if after else f"{said}."
+
+
+def about_parts(convoy: Convoy) -> str:
+    """Return what has landed before the rest, and when more does; empty: nothing."""
+    return " ".join(filter(None, (_landed_so_far(convoy), _more(convoy))))
+
+
+def _landed_so_far(convoy: Convoy) -> str:
+    there = len(convoy.parts.tasks)
+    if not there or convoy.state == "complete":
+        return ""
+    wanted = [t for t in convoy.tasks if convoy.ended or t.state != "dropped"]
+    have = "has" if there == 1 else "have"
+    tasks = counted(len(wanted), "task")
+    return f"{there} of {tasks} {have} landed on {convoy.target}."
+
+
+def _more(convoy: Convoy) -> str:
+    parts = convoy.parts
+    if convoy.ended or convoy.settled:
+        return ""
+    if parts.left:
+        return f"What is finished could not land without the rest: {parts.why}."
+    if parts.asked_by:
+        return f"What is finished lands now, as {parts.asked_by} asked."
+    lands = convoy.settings.land == "parts"
+    return "What is finished lands while other tasks go on." if lands else ""
 
 
 def landing_document(convoy: Convoy) -> dict[str, str] | None:

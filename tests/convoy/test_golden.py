@@ -11,7 +11,7 @@ from convoy.log.codec import CLOSE, OPEN, UnknownFact, body_of, fact_of
 from grite import git
 
 GOLDEN = Path(__file__).with_name("golden")
-LATER = {"landing": None}
+LATER: dict[str, object] = {"landing": None, "landed_tasks": []}
 """What status says of a convoy since then, where its log says nothing of it."""
 BODIES: list[str] = json.loads((GOLDEN / "bodies.json").read_text())
 

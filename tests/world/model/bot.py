@@ -51,6 +51,7 @@ from convoy.rules.end_session import (
     LoseSession,
     RefuseWork,
 )
+from convoy.rules.land_part import LandPart
 from convoy.rules.make_choice import MakeChoice
 from convoy.rules.merge_work import FailMerge, LandMerge, ProveWork
 from convoy.rules.split_task import BeginSplit, SplitTask
@@ -69,7 +70,7 @@ ONCE: Final = (
     *(AcceptNothing, AcceptReport, AcceptWork),
     AcceptReview,
     *(ProveWork, MakeChoice),
-    *(LandMerge, LoseSession, NoteDone),
+    *(LandMerge, LandPart, LoseSession, NoteDone),
     *(PlanConvoy, RefuseWork, RequestConvoy),
     *(StartBot, BeginSplit, SplitTask),
 )

@@ -2,6 +2,7 @@
 
 from convoy.events import Event
 from convoy.events.candidates import MergeAttempted, MergeFailed, MergeLanded
+from convoy.events.parts import PartLanded
 from convoy.events.review_verdicts import WorkReviewed
 from convoy.events.rival_choice import ChoiceMade
 from convoy.events.syncs import SyncFailed, SyncLanded
@@ -31,7 +32,11 @@ def names_of(  # noqa: C901, PLR0912  one arm a kind
         case SyncLanded():
             return ("target taken in by a task",)
         case MergeLanded(task=0):
-            return ("convoy landed",)
+            parts = before.convoys[fact.convoy].parts.count
+            return ("convoy landed", "rest landed after a part" if parts else "")
+        case PartLanded():
+            again = before.convoys[fact.convoy].parts.count
+            return ("part landed after a part" if again else "part landed",)
         case MergeLanded():
             return (f"landed by {before.convoys[fact.convoy].settings.strategy}",)
         case MergeAttempted():

@@ -9,10 +9,13 @@ from hypothesis.stateful import precondition, rule
 from bot.forge.rest import Refused
 from bot.repository.compose import Conflicted
 from convoy.events.leases import FreeLease, TakeLease
+from convoy.events.parts import Wanted
 from convoy.events.pausing import PauseConvoy, ResumeConvoy
 from convoy.model.records import Settings
 from convoy.model.state import Convoy, Task
 from convoy.model.target_rules import TargetRules
+from convoy.readiness.unlanded_work import unlanded
+from convoy.rules.land_part import RequestPart
 from convoy.rules.retry_convoy import RetryConvoy
 from convoy.rules.stop_task import DropTask, FailConvoy, RetryTask
 from tests.world.model.drawn import chosen, configurations, patterns, plans, which
@@ -22,12 +25,16 @@ from tests.world.model.story import Story
 RESOURCES: Final = ("path:src/", "path:src/a.py", "port:80", "repo:global")
 CONVOYS: Final = 4
 DROPPED: Final = ("needs-review", "running", "blocked", "queued")
-COMMANDS: Final = ("pauses_or_resumes", "cancels", "cancels", "locks", "unlocks")
+COMMANDS: Final = (
+    *("pauses_or_resumes", "cancels", "cancels", "locks", "unlocks"),
+    *("wants_a_part", "wants_a_part"),
+)
 DEEDS: Final = (
     *("pushes_to_a_base", "pushes_to_the_target", "pushes_to_the_target"),
     *("merges_by_hand", "merges_by_hand", "deletes_a_base", "deletes_a_run"),
     *("changes_the_rules", "changes_the_rules", "approves", "lets_the_queue_go_on"),
 )
+WANTED: Final[tuple[Wanted, ...]] = ("once", "once", "parts", "once", "whole")
 RULES: Final = (
     TargetRules(),
     TargetRules(pull_request=True),
@@ -73,6 +80,13 @@ class People(Story):
             command = PauseConvoy if convoy.state == "active" else ResumeConvoy
             self.may(command(convoy=convoy.name, by="ann"))
             self.saw("pause" if convoy.state == "active" else "resume")
+
+    def wants_a_part(self, number: int) -> None:
+        if live := [c for c in self.forge.state.live() if unlanded(c)]:
+            convoy = chosen(live, number)
+            how = chosen(WANTED, number)
+            if self.bot.ask(RequestPart(convoy=convoy.name, by="ann", how=how)) is None:
+                self.saw("part asked for" if how == "once" else "landing changed")
 
     @rule(number=which, state=st.sampled_from(DROPPED))
     @precondition(lambda self: "commands" in self.season and self.tasks(*DROPPED))

@@ -13,11 +13,17 @@ from convoy.events import Event
 from convoy.events.approvals import ApprovalVoided, ConvoyApproved, TaskApproved
 from convoy.events.candidates import MergeLanded
 from convoy.events.leases import LeaseTaken
+from convoy.events.parts import PartLanded
 from convoy.events.review_verdicts import WorkReviewed
 from convoy.events.rival_choice import ChoiceMade
 from convoy.events.session_ends import WorkAccepted, WorkRefused
 from convoy.events.syncs import SyncLanded
-from convoy.events.task_ends import ConvoyFailed, TaskDropped, TaskMerged
+from convoy.events.task_ends import (
+    ConvoyCompleted,
+    ConvoyFailed,
+    TaskDropped,
+    TaskMerged,
+)
 from convoy.events.task_queue import TaskBlocked
 from convoy.events.task_start import TaskStarted
 from convoy.kinds.relations import attending, trial
@@ -51,13 +57,15 @@ class Promises:
         """Convoys whose plan somebody approved."""
         self._until: dict[tuple[str, str], int] = {}
         """When what a holder took runs out, by resource and holder."""
-        self._landing: list[MergeLanded | SyncLanded] = []
+        self._landing: list[MergeLanded | SyncLanded | PartLanded] = []
+        self._in_parts: set[tuple[str, int]] = set()
+        """The tasks that landed on the target before the rest of their convoy."""
         self._handed_in: dict[str, str] = {}
         """What sessions left, with the commit it was made on."""
 
     # --- as it is written -----------------------------------------------------------
 
-    def fact(  # noqa: C901, PLR0912  one arm a kind
+    def fact(  # noqa: C901, PLR0912, PLR0915  one arm a kind
         self, before: State, after: State, fact: Event
     ) -> None:
         """Check one fact against the state it was decided in."""
@@ -77,6 +85,10 @@ class Promises:
                 self._reviewed[fact.convoy, fact.task] = fact.commit
             case MergeLanded():
                 self._landed(before, fact)
+            case PartLanded():
+                self._part_landed(before, fact)
+            case ConvoyCompleted():
+                self._completed(before, fact)
             case SyncLanded(task=0):
                 self._synced(before, fact)
             case TaskMerged():
@@ -189,6 +201,36 @@ class Promises:
             self._task_landed(convoy, task, fact)
         self._landing.append(fact)
 
+    def _part_landed(self, before: State, fact: PartLanded) -> None:
+        """Check what lands while other tasks of its convoy go on."""
+        convoy, commits = before.convoys[fact.convoy], self.forge.commits
+        assert fact.tasks, "a part of nothing"
+        for number in fact.tasks:
+            assert (fact.convoy, number) not in self._in_parts, "landed twice"
+            self._in_parts.add((fact.convoy, number))
+            task = convoy.task(number)
+            assert task is not None
+            assert task.state == "merged", "landed on the target and is not merged"
+            assert task.landed is not None
+            assert commits.contains(fact.tip, task.landed), "is not in the part"
+        assert convoy.candidate is not None
+        assert convoy.candidate.commit == fact.commit, "not the candidate"
+        assert not convoy.settled, "the whole landed as a part"
+        assert not convoy.held, "landed and held"
+        self._nobody_said_no(convoy, convoy)
+        if convoy.settings.require_ci:
+            assert set(convoy.settings.checks) <= set(fact.judged)
+            assert fact.commit in self.green, "landed and never green"
+        self._landing.append(fact)
+
+    def _completed(self, before: State, fact: ConvoyCompleted) -> None:
+        """Check that a convoy is over only once its target holds all of it."""
+        convoy = before.convoys[fact.convoy]
+        there = self.forge.commits[fact.commit].lines
+        for task in convoy.tasks:
+            if task.landed and not fact.why and task.number in convoy.parts.tasks:
+                assert there >= self._lines_of(task), "complete without its work"
+
     def _task_landed(self, convoy: Convoy, task: Task, fact: MergeLanded) -> None:
         assert task.work is not None
         assert task.candidate is not None
@@ -250,7 +292,7 @@ class Promises:
         forge, state = self.forge, self.forge.state
         shared = {HEADS + ids.base_branch(name) for name in state.convoys} | {MAIN}
         moved = {update.ref: update.new for update in updates}
-        landed = {HEADS + fact.branch: fact.candidate for fact in self._landing}
+        landed = {HEADS + fact.branch: _commit_of(fact) for fact in self._landing}
         for ref in shared & moved.keys():
             new, old = moved[ref], before.get(ref)
             assert new is not None, "a shared branch was deleted"
@@ -263,6 +305,8 @@ class Promises:
         for fact in self._landing:
             if isinstance(fact, MergeLanded):
                 self._arrived(before, fact)
+            elif isinstance(fact, PartLanded):
+                self._part_arrived(fact)
         self._landing.clear()
         self._kept()
 
@@ -298,6 +342,18 @@ class Promises:
                 assert self._shows_merged(fact), "its pull request is not merged"
         self._holds_nothing_else(convoy, lines)
 
+    def _part_arrived(self, fact: PartLanded) -> None:
+        """Check that the target holds the part, and nothing that is not merged."""
+        commits, convoy = self.forge.commits, self.forge.state.convoys[fact.convoy]
+        tip = self.forge.refs[HEADS + fact.branch]
+        assert commits.contains(tip, fact.commit)
+        lines = commits[fact.commit].lines
+        for number in fact.tasks:
+            task = convoy.task(number)
+            assert task is not None
+            assert lines >= self._lines_of(task), "without its work"
+        self._holds_nothing_else(convoy, lines)
+
     def _lines_of(self, task: Task) -> frozenset[str]:
         assert task.work is not None
         commits = self.forge.commits
@@ -316,6 +372,7 @@ class Promises:
             owner, number, _ = ids.parse_session(session)
             task = self.forge.state.convoys[owner].task(number)
             whole = self.forge.state.convoys[owner].state == "complete"
+            whole = whole or (owner, number) in self._in_parts
             assert whole or owner == convoy.name, f"{line} is of another convoy"
             assert task is not None
             assert task.state == "merged", f"{line} is not merged, and landed"
@@ -385,6 +442,10 @@ class Promises:
         )
         for what in (heads, sessions, comments):
             assert max(what.values(), default=1) == 1, what
+
+
+def _commit_of(fact: MergeLanded | SyncLanded | PartLanded) -> str:
+    return fact.commit if isinstance(fact, PartLanded) else fact.candidate
 
 
 def _holds_for(convoy: Convoy, task: Task) -> None:

@@ -1,0 +1,45 @@
+"""The refinery lands what is finished of a convoy whose other tasks go on."""
+
+from bot.context.bot_context import BotContext
+from bot.messages import merge_texts
+from bot.repository.draft import Draft
+from convoy.model import ids
+from convoy.model.state import Convoy
+from convoy.owed.actions import DropPart, LandPart
+from convoy.readiness.landing import judged_by
+from convoy.readiness.unlanded_work import unlanded
+from convoy.rules import land_part
+
+
+def land(context: BotContext, draft: Draft, action: LandPart) -> None:
+    """Move the target to what is finished, as CI judged it."""
+    convoy = draft.state.convoys[action.convoy]
+    target, candidate = ids.HEADS + convoy.target, convoy.candidate
+    if candidate is None or draft.refs.get(target) != candidate.base:
+        return
+    checks = context.observed.checks.get(candidate.commit)
+    command = land_part.LandPart(
+        convoy=convoy.name,
+        candidate=candidate.commit,
+        tasks=tasks_in(context, convoy, candidate.work),
+        judged=judged_by(convoy.settings, checks),
+    )
+    if draft.submit(command) is None:
+        draft.move(target, candidate.commit)
+
+
+def drop(draft: Draft, action: DropPart) -> None:
+    """Note why what is finished cannot land without the rest."""
+    said = merge_texts.ci_is_red(action.candidate, action.why)
+    draft.submit(
+        land_part.FailPart(convoy=action.convoy, candidate=action.candidate, why=said)
+    )
+
+
+def tasks_in(context: BotContext, convoy: Convoy, commit: str) -> tuple[int, ...]:
+    """Return the tasks whose landed work a commit holds, and no earlier part."""
+    return tuple(
+        task.number
+        for task in unlanded(convoy)
+        if task.landed and context.composer.is_ancestor(task.landed, commit)
+    )

@@ -1,0 +1,65 @@
+"""The actions due for what is finished of a convoy whose other tasks go on. Pure.
+
+A part is the tip of the convoy's branch: merged tasks, each judged, on the target as it
+is. So it lands as the whole does, and nothing of the merge queue is built again for it.
+"""
+
+from collections.abc import Iterator
+
+from convoy.model import ids
+from convoy.model.attempt import Candidate
+from convoy.model.state import Convoy
+from convoy.owed.actions import Action, BuildConvoy, DropPart, LandPart
+from convoy.owed.patience import Patience
+from convoy.readiness.observed import Observed
+from convoy.readiness.target_moves import taken_in
+from convoy.readiness.unlanded_work import wants_part
+
+SILENT = "no check has reported on it"
+
+
+def part_landings(
+    convoy: Convoy, observed: Observed, patience: Patience, now: int
+) -> Iterator[Action]:
+    """Yield what lands the finished part of a convoy, where that is wanted."""
+    tip = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
+    target = observed.refs.get(ids.HEADS + convoy.target)
+    if tip is None or convoy.kept_by or convoy.state not in ("active", "paused"):
+        return
+    if target != taken_in(convoy) or not wants_part(convoy):
+        return
+    by_push = convoy.landing is None or convoy.landing.way == "push"
+    if tip == convoy.parts.left or not by_push:
+        return
+    candidate = convoy.candidate
+    if candidate is None or (candidate.base, candidate.work) != (target, tip):
+        yield BuildConvoy(convoy.name, target)
+        return
+    why = _refused(convoy, candidate, observed, patience, now)
+    if why is None:
+        yield LandPart(convoy.name, target)
+    elif why:
+        yield DropPart(convoy.name, candidate.commit, why)
+
+
+def _refused(
+    convoy: Convoy,
+    candidate: Candidate,
+    observed: Observed,
+    patience: Patience,
+    now: int,
+) -> str | None:
+    """Return why CI refuses a part; None: it is green; empty: CI has not ended."""
+    checks = observed.checks.get(candidate.commit)
+    if not convoy.settings.require_ci:
+        return None
+    match checks.verdict if checks else "pending":
+        case "green":
+            return None
+        case "pending":
+            return ""
+        case "none":
+            is_late = now > candidate.at + patience.check_start_s * 1000
+            return SILENT if is_late else ""
+        case _:
+            return checks.text if checks else ""

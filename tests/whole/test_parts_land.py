@@ -1,0 +1,81 @@
+"""What is finished lands on the target while other tasks go on, as people type it."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.whole.test_target_moves import AGENT, facts, planned, status
+from tests.world.seen import look
+from tests.world.terminal import Terminal
+from tests.world.words import engine, project
+
+pytestmark = pytest.mark.timeout(600)
+TWO = "Two\n\n- [ ] Spell words\n- [ ] Sort words (after 1)\n"
+
+
+def begun(folder: Path, more: str = "") -> Terminal:
+    """Make a project with the first of two tasks merged."""
+    terminal = project(folder, engine(AGENT, more))
+    planned(terminal, TWO)
+    turn(terminal)
+    return terminal
+
+
+def turn(terminal: Terminal) -> None:
+    """Let agents work, then the refinery."""
+    terminal.done("brat witness run")
+    terminal.done("brat refinery run")
+
+
+def test_what_is_finished_lands_when_somebody_asks_and_the_rest_later(
+    tmp_path: Path,
+) -> None:
+    terminal = begun(tmp_path)
+    (convoy,) = status(terminal)["convoys"]
+    name, (first, second) = convoy["name"], convoy["tasks"]
+    assert (first["state"], second["state"]) == ("merged", "queued")
+    moved = terminal.commit("Say more", {"README.md": "Words.\n"})
+
+    terminal.done(f"brat convoy land {name}")
+    again = terminal.type(f"brat convoy land {name}")
+    assert again.status == 1
+    assert "has asked for that already" in again.err
+    terminal.done("brat refinery run")
+
+    seen = look(terminal.cwd / ".git/brat")
+    assert {moved, first["landed_commit"]} <= {*seen.ancestors()}
+    (convoy,) = status(terminal)["convoys"]
+    assert (convoy["state"], convoy["landed_tasks"]) == ("active", [1])
+    assert "1 of 2 tasks has landed on main." in terminal.type("brat status").out
+    (told,) = seen.comments[str(seen.issue["number"])]
+    assert "1 of 2 tasks has landed on main." in told["body"]
+    part = seen.git("rev-parse", "main").strip()
+    assert [one["conclusion"] for one in seen.checks[part]] == ["success"]
+    refused = terminal.type(f"brat convoy land {name}")
+    assert "nothing is finished that main does not hold" in refused.err
+
+    turn(terminal)
+
+    (convoy,) = status(terminal)["convoys"]
+    assert convoy["state"] == "complete"
+    seen = look(terminal.cwd / ".git/brat")
+    assert {part, convoy["tasks"][1]["landed_commit"]} <= {*seen.ancestors()}
+    assert [pull["merged"] for pull in seen.pulls] == [True] * 3
+    assert seen.faults == []
+
+
+def test_with_parts_each_task_lands_as_soon_as_it_is_green(tmp_path: Path) -> None:
+    terminal = begun(tmp_path, '[refinery]\nland = "parts"\n')
+
+    (convoy,) = status(terminal)["convoys"]
+    assert convoy["landed_tasks"] == [1]
+    first = convoy["tasks"][0]["landed_commit"]
+    seen = look(terminal.cwd / ".git/brat")
+    assert seen.git("rev-parse", "main").strip() == first
+    assert convoy["state"] == "active"
+
+    terminal.done("brat task drop 2")
+
+    (convoy,) = status(terminal)["convoys"]
+    assert (convoy["state"], convoy["landed_commit"]) == ("complete", first)
+    assert facts(look(terminal.cwd / ".git/brat")).count("part.landed") == 1
