@@ -27,6 +27,10 @@ class RebaseWork(Command, frozen=True, kw_only=True):
         convoy = state.convoys[self.convoy]
         if used := in_use(convoy, task) or being_judged(convoy, task):
             return used
+        if kind_of(task.spec).takes_target_in:
+            return Refusal(
+                f"task {self.task} takes {convoy.target} in: it stays a merge"
+            )
         if task.work is None or task.work.commit != self.old:
             return Refusal(f"task {self.task} has other work by now")
         if task.work.base == self.base:

@@ -14,6 +14,7 @@ from convoy.owed.patience import Patience
 from convoy.readiness.landing import chain
 from convoy.readiness.observed import Checks, Observed
 from convoy.rules.merge_work import AttemptMerge
+from convoy.rules.redo_work import RebaseWork
 from convoy.rules.retry_convoy import RetryConvoy
 from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy
 from convoy.rules.take_target_in import (
@@ -62,6 +63,17 @@ def conflicted() -> Rules:
             convoy=NAME, candidate=None, target=MOVED, why="no", paths=("a.py", "b.py")
         )
     )
+
+
+def test_work_that_takes_the_target_in_is_not_rebased() -> None:
+    rules = conflicted().started(3).accepted(3, sha("b"))
+
+    rebase = RebaseWork(
+        convoy=NAME, task=3, old=sha("b"), commit=sha("c"), base=TIP, by="bea"
+    )
+    refused = rules.ask(rebase)
+    assert isinstance(refused, Refusal)
+    assert refused.why == "task 3 takes main in: it stays a merge"
 
 
 # --- when -----------------------------------------------------------------------------

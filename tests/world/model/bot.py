@@ -147,6 +147,8 @@ class ModelMirror(Mirror):
         self.default_branch = "main"
         self._state = State()
         self._folded = 0
+        self.blind = False
+        """Whether its looks come too late to show anything new."""
         self.look()
 
     @property
@@ -156,6 +158,8 @@ class ModelMirror(Mirror):
 
     def look(self) -> None:
         """See the refs and fold the log's new tail."""
+        if self.blind:
+            return
         self.refs = dict(self.forge.refs)
         for entry in self.forge.log[self._folded :]:
             self._state = fold(self._state, entry.commit, entry.events, entry.actor)
@@ -280,13 +284,16 @@ class Bot:
         self._lease_is_fresh = False
         if look:
             self.mirror.look()
+        self.mirror.blind = not look
         try:
             return self._rounds()
         except Conflict:
             self.forge.seen["race lost"] += 1
-            self.mirror.look()
         except Unavailable:
-            self.mirror.look()
+            pass
+        finally:
+            self.mirror.blind = False
+        self.mirror.look()
         return True
 
     def _rounds(self) -> bool:
