@@ -1,6 +1,6 @@
 """The actions due for sessions: some have to end, others to start. Pure."""
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Iterator
 
 from convoy.kinds.relations import half_done, stands_on
@@ -22,6 +22,7 @@ from convoy.owed.actions import (
     TakeUp,
 )
 from convoy.owed.patience import Patience
+from convoy.owed.start_order import next_start, waiting_behind
 from convoy.readiness.attempt_start import (
     must_wait,
     plannable,
@@ -116,20 +117,26 @@ def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]
     # each outage, and come back one by one as the waits, which are spread, run out.
     engines.update(resting(state, now))
     queues = {
-        convoy.name: deque(_startable(state, convoy, observed, now))
+        convoy.name: [*_startable(state, convoy, observed, now)]
         for convoy in state.live()
     }
+    behind = {
+        name: waiting_behind(state.convoys[name]) for name, q in queues.items() if q
+    }
+    chosen: dict[str, list[int]] = {name: [] for name in queues}
     while waiting := [name for name, queue in queues.items() if queue]:
         name = min(waiting, key=lambda n: (state.convoys[n].priority, used[n]))
         convoy = state.convoys[name]
         if used.total() >= convoy.settings.max_sessions:
             queues[name].clear()
             continue
-        task = queues[name].popleft()
+        task = next_start(convoy, queues[name], behind[name], chosen[name])
+        queues[name].remove(task)
         engine = task.spec.engine
         if engines[engine] < convoy.settings.engines[engine].max_sessions:
             used[name] += 1
             engines[engine] += 1
+            chosen[name].append(task.number)
             yield _begin(convoy, task, observed)
 
 

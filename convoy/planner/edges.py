@@ -36,8 +36,10 @@ def ordered(
 ) -> tuple[TaskSpec, ...]:
     """Let tasks wait for what they build on; those that share a path never run at once.
 
-    Tasks that already wait for each other, directly or through others, are left alone.
-    An edge is added only where neither waits for the other, so no circle arises.
+    The listed order holds among those that share a path: tests or documents wait for
+    what they describe only where that does not turn it round. Tasks that already wait
+    for each other, directly or through others, are left alone. An edge is added only
+    where neither waits for the other, so no circle arises.
 
     Args:
         tasks: a plan's, without a circle.
@@ -45,7 +47,7 @@ def ordered(
         made: by task, the files and folders that it makes.
     """
     done: dict[int, TaskSpec] = {task.number: task for task in tasks}
-    implied = (_made(tasks, ground, made), _described(tasks, ground), _shared(tasks))
+    implied = (_made(tasks, ground, made), _shared(tasks), _described(tasks, ground))
     for one, on, why, needs in chain(*implied):
         if not waits(done, one, on) and not waits(done, on, one):
             task = done[one]

@@ -112,6 +112,12 @@ def test_whoever_shares_a_path_waits_for_all_before_it() -> None:
     assert [task.after for task in (one, two, three, four)] == [(), (), (2,), (2, 3)]
 
 
+def test_the_listed_order_holds_among_those_that_share_a_path() -> None:
+    one, two = plan("README.md", "README.md src/api.py")
+
+    assert (one.after, two.after) == ((), (1,))
+
+
 def test_gos_tests_wait_for_the_folder_they_import() -> None:
     one, two = plan("cmd/main_test.go", "pkg/store/store.go")
 

@@ -1,0 +1,51 @@
+"""Which of the tasks that may start goes first when slots are few."""
+
+from msgspec.structs import replace
+
+from convoy.model import ids
+from convoy.model.records import Overlap
+from convoy.owed.actions import Begin
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.observed import Observed
+from convoy.rules.end_session import LoseSession
+from tests.world.rules import NAME, Rules, sha, spec
+
+
+def begins(rules: Rules) -> list[int]:
+    observed = Observed(refs={ids.HEADS + f"convoy/{NAME}/base": sha("0")})
+    owed = owed_actions(rules.state, observed, Patience(), rules.now)
+    return [each.task for each in owed if isinstance(each, Begin)]
+
+
+def test_what_was_sent_back_goes_before_all_that_never_began() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3), max_sessions=1).started(2)
+    rules.do(LoseSession(convoy=NAME, task=2, attempt=1, cause="lost", why="gone"))
+
+    assert begins(rules) == [2]
+
+
+def test_what_most_tasks_wait_for_goes_first_through_any_chain() -> None:
+    rules = Rules().planned(
+        *(spec(1), spec(2), spec(3, after=(2,)), spec(4, after=(3,))),
+        *(spec(5), spec(6, after=(5,))),
+        max_sessions=2,
+    )
+
+    assert begins(rules) == [2, 5]
+
+
+def test_what_may_collide_with_what_is_under_way_goes_last() -> None:
+    rules = Rules().planned(*(spec(number) for number in range(1, 5)), max_sessions=3)
+    rules.started(1)
+    likely = (Overlap(one=1, other=2, chance=0.4), Overlap(one=3, other=4, chance=0.9))
+    convoy = replace(rules.convoy, overlaps=likely)
+    rules.state = replace(rules.state, convoys={NAME: convoy})
+
+    assert begins(rules) == [3, 2]
+
+
+def test_else_the_list_decides() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3), max_sessions=2)
+
+    assert begins(rules) == [1, 2]
