@@ -16,6 +16,7 @@ from benchmarks import (
     seeing,
     witness,
 )
+from benchmarks.checkout_cost import checkout_cost
 from benchmarks.door import door
 from benchmarks.eyes import eyes
 from benchmarks.fleet import Load
@@ -71,6 +72,7 @@ def three_jobs(folder: Path, _: int) -> Figures:
 BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "whole-loop": whole_loop,
     "three-jobs": three_jobs,
+    "ci-checkout": checkout_cost,
     "forge-cost": forge_cost,
     "door": door,
     "eyes": eyes,

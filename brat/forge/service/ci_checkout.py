@@ -1,38 +1,46 @@
-"""The fresh checkout that a CI job runs in, with its submodules.
+"""The checkout that a CI job runs in: a commit's tree and nothing else.
 
-They are fetched as `actions/checkout` does with `submodules: recursive`, from the
-person's own copies where those have the commit, else from the addresses in .gitmodules.
-https://github.com/actions/checkout#usage
+Its objects are those of the forge's repository. Its files are those of an earlier job,
+brought to the commit by git, so that only what differs is written. A job finds what a
+fresh checkout would hold all the same: .git is made anew, what git does not track is
+removed, and which files are as git wrote them is told by an index that was put aside
+before the earlier job began. Where that cannot be sure, the checkout is a fresh one.
 """
 
+import os
+import shutil
+import stat
 from pathlib import Path
 from typing import Final
 
+from brat.forge.service import programs
+from brat.forge.service.ci_submodules import fill
 from brat.forge.storage.git_storage import Bare
 from grite import git
 from grite.errors import BratError, GitFailed, Unavailable
 
-CHECKOUT_S: Final = 60.0
-SUBMODULE_S: Final = 120.0
-DEEPEST: Final = 10
-"""How far submodules may lie inside one another."""
-_FILES: Final = ("-c", "protocol.file.allow=always")
-"""Git fetches no submodule from a path unless it is told to.
-https://git-scm.com/docs/git-config (protocol.allow)
-"""
+CHECKOUT_S: Final = 300.0
+WORK: Final = "work"
+"""The checkout, in a job's folder."""
+_INDEX: Final = "index"
+"""The index of the checkout as git wrote it, beside it; missing: never use it again."""
+_COMMIT: Final = "commit"
+"""The commit that the index is of."""
+_ATTRIBUTES: Final = ":(glob)**/.gitattributes"
+_SUBMODULE: Final = b"\n160000 "
 
 
-class NoSubmodule(BratError):
-    """A submodule could not be fetched; its text is one sentence."""
+class _Unsure(BratError):
+    """An earlier job's files may not become a fresh checkout's."""
 
 
-def checkout(bare: Bare, commit: str, folder: Path, own: Path | None) -> None:
-    """Check a commit out into a new repository that borrows the objects of `bare`.
+def checkout(bare: Bare, commit: str, job: Path, own: Path | None) -> None:
+    """Check a commit out into `work` in a job's folder.
 
     Args:
         bare: has the commit.
         commit: what to check out.
-        folder: where; it does not exist yet.
+        job: the job's folder; it may hold what an earlier job left (`keep`).
         own: the person's own checkout; None: there is none.
 
     Raises:
@@ -40,73 +48,137 @@ def checkout(bare: Bare, commit: str, folder: Path, own: Path | None) -> None:
         NoSubmodule: a submodule could not be fetched.
         Unavailable: it took too long.
     """
-    git.run(["init", "--quiet", "--template=", str(folder)], deadline_s=CHECKOUT_S)
-    borrowed = folder / ".git" / "objects" / "info" / "alternates"
-    borrowed.parent.mkdir(parents=True, exist_ok=True)
-    borrowed.write_text(f"{bare.path / 'objects'}\n")
-    git.run(
-        ["checkout", "--quiet", "--detach", commit], cwd=folder, deadline_s=CHECKOUT_S
-    )
-    if (folder / ".gitmodules").is_file():
-        _fill(folder, _origin(own) if own else str(bare.path), _git_folder(own))
+    work = job / WORK
+    try:
+        _renew(bare, commit, job)
+    except (_Unsure, GitFailed, Unavailable, OSError):
+        if work.exists():
+            _remove(work)
+        _prepare(bare, work)
+        _switch(work, commit)
+    _put_aside(job, commit)
+    if (work / ".gitmodules").is_file():
+        fill(work, bare, own)
 
 
-def _origin(own: Path) -> str:
-    """Return the address that relative ones are relative to, as for git itself."""
-    said = _read(own, "config", "remote.origin.url")
-    return str((own / said).resolve()) if said.startswith(".") else said or str(own)
+class KeptTrees:
+    """The checkouts of ended jobs in a folder, for those that follow."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep them in `folder`, which an earlier process may have filled."""
+        self._folder = folder
+
+    def take(self, job: Path) -> None:
+        """Make a job's folder, from an earlier job's where one is kept."""
+        job.parent.mkdir(parents=True, exist_ok=True)
+        for kept in self._kept():
+            try:
+                kept.rename(job)  # also where it is in use: so only one gets it
+            except OSError:
+                continue
+            return
+        job.mkdir()
+
+    def keep(self, job: Path, most: int) -> None:
+        """Take over the folder of an ended job; what can be used no more is removed.
+
+        A program that the job left behind would write into the next job's files.
+
+        Args:
+            job: the folder.
+            most: how many are kept.
+        """
+        is_whole = (job / _INDEX).is_file() and not (job / WORK).is_symlink()
+        if is_whole and len(self._kept()) < most and not programs.inside(job):
+            for left in [*job.iterdir()]:
+                if left.name not in (WORK, _INDEX, _COMMIT):
+                    _remove(left)
+            self._folder.mkdir(parents=True, exist_ok=True)
+            job.rename(self._folder / job.name)
+        else:
+            shutil.rmtree(job, ignore_errors=True)
+
+    def _kept(self) -> list[Path]:
+        """Return them, the last first."""
+        return sorted(
+            self._folder.glob("*"), key=lambda kept: int(kept.name), reverse=True
+        )
 
 
-def _git_folder(own: Path | None) -> Path | None:
-    said = _read(own, "rev-parse", "--git-common-dir") if own else ""
-    return own / said if own and said else None
+def _renew(bare: Bare, commit: str, job: Path) -> None:
+    """Bring an earlier job's files to a commit.
+
+    What is not tracked goes before anything is written: git would heed a left
+    .gitattributes.
+    """
+    work = job / WORK
+    if not (job / _INDEX).is_file():
+        raise _Unsure("nothing was kept")
+    before = (job / _COMMIT).read_text(encoding="ascii")
+    asked = ["diff", "--quiet", before, commit, "--", _ATTRIBUTES]
+    git.run(asked, cwd=bare.path, deadline_s=CHECKOUT_S)
+    shutil.rmtree(work / ".git")
+    _prepare(bare, work)
+    shutil.move(job / _INDEX, work / ".git" / "index")
+    git.run(["clean", "-ffdxq"], cwd=work, deadline_s=CHECKOUT_S)
+    _switch(work, commit)
+    if not _is_as_made(work, stat.S_IMODE((work / ".git").stat().st_mode)):
+        raise _Unsure("a mode was changed")
 
 
-def _fill(folder: Path, origin: str, kept: Path | None, depth: int = 1) -> None:
-    """Check out the submodules of a checkout, and theirs.
+def _is_as_made(folder: Path, mode: int) -> bool:
+    """Say whether all in a folder, and it itself, has the mode that git gave it.
+
+    A change of mode within the second of the checkout is one that git does not see.
 
     Args:
-        folder: the checkout.
-        origin: the address that it came from.
-        kept: the git folder of the person's own copy; None: there is none.
-        depth: how far the checkout lies inside others.
+        folder: it.
+        mode: what new folders get.
     """
-    git.run(["config", "remote.origin.url", origin], cwd=folder)
-    for name, path in _submodules(folder):
-        try:
-            git.run(["submodule", "--quiet", "init", "--", path], cwd=folder)
-            url = _read(folder, "config", f"submodule.{name}.url")
-            copy = kept / "modules" / name if kept else None
-            wanted = _read(folder, "rev-parse", f":{path}")
-            if copy is not None and _holds(copy, wanted):
-                git.run(["config", f"submodule.{name}.url", str(copy)], cwd=folder)
-            update = ["submodule", "--quiet", "update", "--", path]
-            git.run([*_FILES, *update], cwd=folder, deadline_s=SUBMODULE_S)
-        except (GitFailed, Unavailable) as error:
-            said = f"the submodule {path} cannot be fetched: {error}"
-            raise NoSubmodule(said) from error
-        if depth < DEEPEST and (folder / path / ".gitmodules").is_file():
-            _fill(folder / path, url, copy, depth + 1)
+    files = {mode & 0o666, mode & 0o777}
+    if stat.S_IMODE(folder.stat().st_mode) != mode:
+        return False
+    with os.scandir(folder) as found:
+        for each in found:
+            if each.is_dir(follow_symlinks=False):
+                if each.name != ".git" and not _is_as_made(Path(each.path), mode):
+                    return False
+            elif each.is_file(follow_symlinks=False):
+                seen = stat.S_IMODE(each.stat(follow_symlinks=False).st_mode)
+                if seen not in files:
+                    return False
+    return True
 
 
-def _submodules(folder: Path) -> list[tuple[str, str]]:
-    """Return the name and path of each submodule that .gitmodules lists."""
-    asked = ["config", "-z", "-f", ".gitmodules", "--get-regexp", r"\.path$"]
-    said = git.run(asked, cwd=folder, check=False).stdout.decode(errors="replace")
-    listed = (line.partition("\n") for line in said.split("\0") if line)
-    return [
-        (key.removeprefix("submodule.").removesuffix(".path"), path)
-        for key, _, path in listed
-    ]
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink()
 
 
-def _holds(repository: Path, commit: str) -> bool:
-    asked = ["cat-file", "-e", f"{commit}^{{commit}}"]
-    return (
-        repository.is_dir() and git.run(asked, cwd=repository, check=False).status == 0
-    )
+def _prepare(bare: Bare, work: Path) -> None:
+    """Make the repository of a checkout, which borrows the objects of `bare`."""
+    git.run(["init", "--quiet", "--template=", str(work)], deadline_s=CHECKOUT_S)
+    borrowed = work / ".git" / "objects" / "info" / "alternates"
+    borrowed.parent.mkdir(parents=True, exist_ok=True)
+    borrowed.write_text(f"{bare.path / 'objects'}\n")
 
 
-def _read(folder: Path, *args: str) -> str:
-    """Return the line that a git command prints; empty: it failed."""
-    return git.run(args, cwd=folder, check=False).stdout.decode().strip()
+def _switch(work: Path, commit: str) -> None:
+    asked = ["checkout", "--quiet", "--force", "--detach", commit]
+    git.run(asked, cwd=work, deadline_s=CHECKOUT_S)
+
+
+def _put_aside(job: Path, commit: str) -> None:
+    """Keep the index from the job; a checkout with submodules is not used again.
+
+    The copy has the index's own time: by it git knows which files may have changed
+    within the same second. https://git-scm.com/docs/racy-git
+    """
+    (job / _INDEX).unlink(missing_ok=True)
+    asked = ["ls-files", "--stage"]
+    listed = git.run(asked, cwd=job / WORK, deadline_s=CHECKOUT_S).stdout
+    if _SUBMODULE not in b"\n" + listed:
+        (job / _COMMIT).write_text(commit, encoding="ascii")
+        shutil.copy2(job / WORK / ".git" / "index", job / _INDEX)

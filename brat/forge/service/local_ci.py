@@ -17,10 +17,12 @@ from msgspec.structs import replace
 
 from brat.forge.resources.account_resource import ACTIONS_APP, User
 from brat.forge.resources.check_resource import CheckRun, Conclusion, Job, Output
-from brat.forge.resources.repository_resource import Ci, Repository
+from brat.forge.resources.repository_resource import Repository
 from brat.forge.service import programs
-from brat.forge.service.ci_checkout import NoSubmodule, checkout
+from brat.forge.service.ci_checkout import WORK, KeptTrees, checkout
+from brat.forge.service.ci_submodules import NoSubmodule
 from brat.forge.service.ci_turns import Turns
+from brat.forge.service.ci_verdict import GONE, NAME, tail, verdict
 from brat.forge.service.forge_context import ForgeContext
 from brat.forge.service.machine_cores import cores
 from brat.forge.service.webhook_payloads import Events
@@ -28,15 +30,8 @@ from brat.forge.storage.git_storage import Move
 from convoy.model import ids
 from grite.errors import GitFailed, Unavailable
 
-NAME: Final = "ci"
 QUEUES: Final = ("brat/queue/**", "gh-readonly-queue/**")
 """Branches that are always judged: the bot's candidates, and those of a merge queue."""
-GONE: Final = Output(title=NAME, summary="Its branch is gone.")
-TAIL_BYTES: Final = 8192
-CANNOT_RUN: Final = {126: "it cannot be run", 127: "a program was not found"}
-"""What a shell's exit status says of the command itself, not of what it judged.
-https://pubs.opengroup.org/onlinepubs/9799919799/utilities/V3_chap02.html#tag_19_08_02
-"""
 
 
 class Judge:
@@ -156,8 +151,8 @@ class Judge:
                 self._finish(repo, check, "cancelled", GONE)
                 return
             folder = self._context.forge.folder / "ci" / str(check.id)
-            shutil.rmtree(folder, ignore_errors=True)
-            folder.mkdir(parents=True)
+            kept = KeptTrees(self._context.forge.folder / "ci-kept" / str(repo.id))
+            await asyncio.to_thread(kept.take, folder)
             try:
                 check = self._put(
                     replace(
@@ -168,7 +163,7 @@ class Judge:
                 )
                 conclusion, output = await self._run(repo, check, folder)
             finally:
-                await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+                await asyncio.to_thread(kept.keep, folder, turns.most)
             self._finish(repo, check, conclusion, output)
 
     def _overtaken(self, repo: Repository, check: CheckRun) -> bool:
@@ -187,36 +182,35 @@ class Judge:
         self, repo: Repository, check: CheckRun, folder: Path
     ) -> tuple[Conclusion, Output]:
         settings = repo.settings.ci
-        work = folder / "work"
         bare = self._context.forge.bare(repo)
         try:
             own = Path(settings.checkout) if settings.checkout else None
-            await asyncio.to_thread(checkout, bare, check.head_sha, work, own)
+            await asyncio.to_thread(checkout, bare, check.head_sha, folder, own)
         except (GitFailed, NoSubmodule, Unavailable) as error:
             return "action_required", Output(title=NAME, summary=f"{error}.")
         if self._overtaken(repo, check):
             return "cancelled", GONE
         with (folder / "log").open("wb+") as log:
-            status = await self._command(repo, check, (work, log))
-            text = _tail(log)
+            status = await self._command(repo, check, (folder, log))
+            text = tail(log)
         if status and status < 0 and self._overtaken(repo, check):
             return "cancelled", GONE
-        return _verdict(status, settings, text)
+        return verdict(status, settings, text)
 
     async def _command(
         self, repo: Repository, check: CheckRun, where: tuple[Path, IO[bytes]]
     ) -> int | None:
         """Run the command to its end and return its status; None: it took too long."""
         settings = repo.settings.ci
-        work, log = where
+        folder, log = where
         job = check.job
         assert job is not None  # noqa: S101  only jobs get here
         process = await asyncio.create_subprocess_exec(
             "sh",
             "-c",
             settings.command or "true",
-            cwd=work,
-            env=_environment(check, work.parent, job.ref),
+            cwd=folder / WORK,
+            env=_environment(check, folder, job.ref),
             stdin=DEVNULL,
             stdout=log,
             stderr=log,
@@ -268,28 +262,6 @@ def _environment(check: CheckRun, folder: Path, ref: str) -> dict[str, str]:
         "GITHUB_SHA": check.head_sha,
         "GITHUB_REF_NAME": ref,
     }
-
-
-def _tail(log: IO[bytes]) -> str:
-    size = log.seek(0, 2)
-    log.seek(max(size - TAIL_BYTES, 0))
-    return log.read().decode(errors="replace")
-
-
-def _verdict(status: int | None, settings: Ci, text: str) -> tuple[Conclusion, Output]:
-    if status == 0:
-        said = f"`{settings.command}` passed."
-        return "success", Output(title=NAME, summary=said, text=text)
-    if status is None:
-        said = f"`{settings.command}` took longer than {settings.timeout_s:g} s."
-        return "timed_out", Output(title=NAME, summary=said, text=text)
-    if why := CANNOT_RUN.get(status):
-        last = text.strip().rpartition("\n")[2]
-        said = f"`{settings.command}` ended with {status}, {why}: {last or 'no word'}"
-        mend = "install what is missing, or set another [ci] command"
-        return "action_required", Output(title=NAME, summary=f"{said}; {mend}.")
-    said = f"`{settings.command}` ended with {status}."
-    return "failure", Output(title=NAME, summary=said, text=text)
 
 
 def _is_queue(branch: str) -> bool:

@@ -122,3 +122,12 @@ def end_group(pid: int) -> None:
     """
     with contextlib.suppress(ProcessLookupError):
         os.killpg(pid, signal.SIGKILL)
+
+
+def inside(folder: Path) -> bool:
+    """Say whether a process of ours works in a folder or below it."""
+    for process in psutil.process_iter():
+        with contextlib.suppress(psutil.Error, OSError):
+            if Path(process.cwd()).is_relative_to(folder):
+                return True
+    return False
