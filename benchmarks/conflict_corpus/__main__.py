@@ -8,6 +8,7 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 
@@ -17,10 +18,11 @@ from benchmarks.conflict_corpus.conflicting_merges import (
     History,
 )
 from benchmarks.conflict_corpus.corpus_figures import Figures, counted
-from benchmarks.conflict_corpus.corpus_tables import by_project, by_way
+from benchmarks.conflict_corpus.corpus_tables import by_project, by_sharing, by_way
 from benchmarks.conflict_corpus.merges_tested import outcomes
 from benchmarks.conflict_corpus.merging_ways import ways
 from benchmarks.conflict_corpus.recorded_histories import RECORDED, Recorded, clone_of
+from benchmarks.conflict_corpus.shared_files import SharedFiles, shared_files
 
 MOST: int = 60
 """So many merges of one project count, so that none outweighs the others."""
@@ -37,6 +39,16 @@ def corpus(
     if len(found) <= most:
         return found
     return Random(0).sample(found, most)  # noqa: S311  the same each time
+
+
+def _shared(every: Sequence[tuple[Recorded, Path]]) -> None:
+    told: dict[str, SharedFiles] = {}
+    for project, clone in every:
+        with tempfile.TemporaryDirectory(prefix="brat-corpus-") as folder:
+            scratch = Path(folder) / "scratch.git"
+            told[project.name] = shared_files(History(clone, project.head, scratch))
+        print(project.name, file=sys.stderr, flush=True)
+    print(*by_sharing(told), sep="\n")
 
 
 def _told(
@@ -65,22 +77,30 @@ def _is_code(file: ConflictFile) -> bool:
 def main() -> None:
     """Print what each way made of the conflicts, by project and by way."""
     given = _arguments()
+    found = [*_clones(given)]
+    if given.shared:
+        _shared(found)
+        return
     every: dict[str, Figures] = {}
     cases: dict[str, list[str]] = {}
-    for project in RECORDED:
-        if given.only and project.name not in given.only:
-            continue
-        if given.tests and not project.tests:
-            continue
-        clone = clone_of(project, given.histories)
-        if clone is None:
-            print(f"skipped, no clone: {project.name}", file=sys.stderr)
-            continue
-        cases[project.name], every[project.name] = _told(project, clone, given)
+    for project, clone in found:
+        if project.tests or not given.tests:
+            cases[project.name], every[project.name] = _told(project, clone, given)
     if given.cases:
         given.cases.write_text(json.dumps(cases, indent=1))
     if every and not given.tests:
         print(*by_project(every), "", *by_way(sum(every.values(), Figures())), sep="\n")
+
+
+def _clones(given: argparse.Namespace) -> Iterator[tuple[Recorded, Path]]:
+    for project in RECORDED:
+        if given.only and project.name not in given.only:
+            continue
+        clone = clone_of(project, given.histories)
+        if clone:
+            yield project, clone
+        else:
+            print(f"skipped, no clone: {project.name}", file=sys.stderr)
 
 
 def _arguments() -> argparse.Namespace:
@@ -97,6 +117,11 @@ def _arguments() -> argparse.Namespace:
         default=0,
         metavar="N",
         help="instead, run the tests of N merges of each project that can be tested",
+    )
+    parser.add_argument(
+        "--shared",
+        action="store_true",
+        help="instead, count how often two sides that share a file conflict",
     )
     parser.add_argument(
         "--libraries",

@@ -51,7 +51,9 @@ class ConflictingMerge:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Merge:
+class Merge:
+    """A commit with two parents."""
+
     commit: str
     ours: str
     theirs: str
@@ -78,18 +80,18 @@ class History:
         alternates.write_text(f"{objects}\n")
         self.repo = pygit2.Repository(str(scratch))
 
-    def merges(self) -> list[_Merge]:
+    def merges(self) -> list[Merge]:
         """Return every commit of two parents that have a common ancestor."""
         argv = ["rev-list", "--parents", "--min-parents=2", "--max-parents=2"]
         said = git.run([*argv, self._head], cwd=self.scratch, deadline_s=_DEADLINE_S)
         rows = [line.split() for line in said.stdout.decode().splitlines()]
         return [
-            _Merge(commit=commit, ours=ours, theirs=theirs)
+            Merge(commit=commit, ours=ours, theirs=theirs)
             for commit, ours, theirs in rows
             if self.repo.merge_base(ours, theirs)
         ]
 
-    def conflicting(self, merges: Sequence[_Merge]) -> Iterator[ConflictingMerge]:
+    def conflicting(self, merges: Sequence[Merge]) -> Iterator[ConflictingMerge]:
         """Give those of the merges that git cannot make; blocking, for minutes."""
         for start in range(0, len(merges), ONE_READ):
             some = merges[start : start + ONE_READ]
@@ -97,7 +99,7 @@ class History:
                 if said and said[0] == b"0":
                     yield self._conflict(merge, said[2:])
 
-    def _merged(self, merges: Sequence[_Merge]) -> list[list[bytes]]:
+    def _merged(self, merges: Sequence[Merge]) -> list[list[bytes]]:
         """Merge all by one process; one by one where a snapshot lacks an object."""
         try:
             return self._asked(merges)
@@ -107,7 +109,7 @@ class History:
             half = len(merges) // 2
             return [*self._merged(merges[:half]), *self._merged(merges[half:])]
 
-    def _asked(self, merges: Sequence[_Merge]) -> list[list[bytes]]:
+    def _asked(self, merges: Sequence[Merge]) -> list[list[bytes]]:
         asked = "".join(f"{each.ours} {each.theirs}\n" for each in merges)
         said = git.run(
             ["merge-tree", "--stdin", "--no-messages", "-z"],
@@ -117,7 +119,7 @@ class History:
         )
         return [*records(said.stdout)]
 
-    def _conflict(self, merge: _Merge, rows: Sequence[bytes]) -> ConflictingMerge:
+    def _conflict(self, merge: Merge, rows: Sequence[bytes]) -> ConflictingMerge:
         staged: dict[str, dict[int, tuple[int, str]]] = {}
         for row in rows:
             about, _, path = row.partition(b"\t")
@@ -135,7 +137,7 @@ class History:
         )
 
     def _file(
-        self, merge: _Merge, path: str, sides: dict[int, tuple[int, str]]
+        self, merge: Merge, path: str, sides: dict[int, tuple[int, str]]
     ) -> ConflictFile | None:
         if not {2, 3} <= sides.keys():
             return None

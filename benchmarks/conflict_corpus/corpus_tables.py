@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from benchmarks.conflict_corpus.corpus_figures import Figures
+from benchmarks.conflict_corpus.shared_files import SharedFiles
 from benchmarks.conflict_corpus.verdicts import Verdict
 
 
@@ -35,6 +36,21 @@ def by_project(every: Mapping[str, Figures]) -> Iterator[str]:
         )
         counts = (told.merges, told.files, told.others, told.kept)
         yield _row(name, *map(str, counts), *cells)
+
+
+def by_sharing(every: Mapping[str, SharedFiles]) -> Iterator[str]:
+    """Give a row for each history, and one for all: merges that share a file."""
+    yield _row("project", "merges", "share a file", "of those conflict", "conflicts")
+    yield _row(*["---"] * 5)
+    total = sum(every.values(), SharedFiles())
+    for name, told in {**every, "all": total}.items():
+        yield _row(
+            name,
+            str(told.merges),
+            _share(told.sharing, told.merges),
+            _share(told.both, told.sharing),
+            str(told.conflicts),
+        )
 
 
 def _resolved(counts: Counter[Verdict]) -> int:

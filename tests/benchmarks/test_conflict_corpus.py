@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pygit2
 import pytest
+from pygit2.enums import FileMode
 
+from benchmarks.conflict_corpus import conflicting_merges as read
 from benchmarks.conflict_corpus.__main__ import corpus
 from benchmarks.conflict_corpus.conflict_hunks import ConflictHunk, refined
 from benchmarks.conflict_corpus.conflicting_merges import (
@@ -11,7 +14,7 @@ from benchmarks.conflict_corpus.conflicting_merges import (
     ConflictingMerge,
 )
 from benchmarks.conflict_corpus.corpus_figures import ATTRIBUTES, Figures, counted
-from benchmarks.conflict_corpus.corpus_tables import by_project, by_way
+from benchmarks.conflict_corpus.corpus_tables import by_project, by_sharing, by_way
 from benchmarks.conflict_corpus.hunk_refinements import (
     adjacent_lines,
     both_imports,
@@ -20,6 +23,7 @@ from benchmarks.conflict_corpus.hunk_refinements import (
 from benchmarks.conflict_corpus.merges_tested import outcomes
 from benchmarks.conflict_corpus.merging_ways import ways
 from benchmarks.conflict_corpus.recorded_histories import Recorded, clone_of
+from benchmarks.conflict_corpus.shared_files import SharedFiles, shared_files
 from benchmarks.conflict_corpus.verdicts import Verdict, judged
 from grite.errors import BratError
 from tests.bot.history import History
@@ -91,6 +95,34 @@ def test_merges_that_conflict_are_found_and_compared_with_what_people_committed(
     rows = [*by_project({"own/calc": figures}), *by_way(sum([figures], Figures()))]
     assert rows[2].startswith("| own/calc | 3 | 3 | 0 | 3 | 1, 1 | 3, 2 | 1, 1 |")
     assert "| union of changelogs | 1 (33 %) | 1 (100 %) |" in "\n".join(rows)
+
+
+def test_merges_are_counted_by_whether_their_sides_share_a_file(
+    history: History, tmp_path: Path
+) -> None:
+    head = str(history.repo.references["refs/heads/main"].target)
+
+    told = shared_files(read.History(history.path, head, tmp_path / "scratch.git"))
+
+    assert told == SharedFiles(merges=4, sharing=3, conflicts=3, both=3)
+    assert [*by_sharing({})][-1] == "| all | 0 | 0 | 0 | 0 |"
+
+
+def test_a_conflict_of_submodules_is_none_of_lines(tmp_path: Path) -> None:
+    made = History(tmp_path / "project.git")
+    tips: list[str] = []
+    for part in ("1" * 40, "2" * 40, "3" * 40):
+        index = pygit2.Index()
+        index.add(pygit2.IndexEntry("part", pygit2.Oid(hex=part), FileMode.COMMIT))
+        tree, who = index.write_tree(made.repo), pygit2.Signature("A", "a@b.c", 1, 0)
+        tip = made.repo.create_commit(None, who, who, "Move it", tree, tips[:1])
+        tips.append(str(tip))
+    merge = read.Merge(commit=tips[1], ours=tips[1], theirs=tips[2])
+    history = read.History(made.path, tips[1], tmp_path / "scratch.git")
+
+    [found] = history.conflicting([merge])
+
+    assert (found.files, found.others) == ((), 1)
 
 
 def test_a_resolution_is_wrong_where_the_projects_tests_break(
