@@ -165,10 +165,6 @@ class ModelMirror(Mirror):
             self._state = fold(self._state, entry.commit, entry.events, entry.actor)
         self._folded = len(self.forge.log)
 
-    async def look_at_once(self) -> None:
-        """Look in the midst of a tick."""
-        self.look()
-
     def push(
         self,
         events: Sequence[GriteEvent],
@@ -249,6 +245,7 @@ class Bot:
         self._done = done
         self._noted: list[NoteDone] = []
         self._lease_is_fresh = False
+        self._looks = True
         self._refused = RefusedParts()
 
     def ask(self, command: Command, moves: Mapping[str, str] = {}) -> Refusal | None:
@@ -281,7 +278,7 @@ class Bot:
             roles: whose work is done.
         """
         self.context.settings = _SETTINGS.model_copy(update={"roles": roles})
-        self._lease_is_fresh = False
+        self._lease_is_fresh, self._looks = False, look
         if look:
             self.mirror.look()
         self.mirror.blind = not look
@@ -300,7 +297,7 @@ class Bot:
         for number in range(ROUNDS):
             assert not self.forge.broken, self.forge.broken
             self.context.observed = at_once(
-                observe(self.context, ALL, self.mirror.look_at_once)
+                observe(self.context, ALL, self._look_again)
             )
             draft = self._draft()
             for command in self._noted:
@@ -319,6 +316,10 @@ class Bot:
                 assert not self.forge.broken, self.forge.broken
                 return number > 0
         raise AssertionError(f"owed without end: {owed(self.context)[:3]}")
+
+    async def _look_again(self) -> None:
+        if self._looks:
+            self.mirror.look()
 
     def _draft(self) -> TwiceDraft:
         self.forge.now += 1_000
