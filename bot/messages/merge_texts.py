@@ -7,6 +7,7 @@ from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Task
 from convoy.text.commit_message import inert
+from convoy.text.escaped_markdown import inline
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
 
@@ -38,6 +39,15 @@ def ci_cannot_judge(candidate: str, said: str) -> str:
 def conflicts(what: str, paths: Sequence[str]) -> str:
     """Say in which files the work conflicts, and with what."""
     return f"it conflicts with {what} in {', '.join(paths[:_FILES])}"
+
+
+def merged_with_help(commit: str, helped: Sequence[str]) -> str:
+    """Say what programs merged where git had left a conflict."""
+    did = "\n".join(f"- {inline(each)}" for each in helped)
+    return (
+        f"git left conflicts in this work, and a program merged them by the structure "
+        f"of the code in `{commit[:10]}`, which CI judged:\n\n{did}"
+    )
 
 
 def may_not_write(by: str) -> str:

@@ -6,14 +6,19 @@ https://git-scm.com/docs/gitattributes#_performing_a_three_way_merge
 """
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 import pygit2
 from msgspec import Struct
+from msgspec.structs import replace
 
+from bot.repository import structural_merge
+from bot.repository.structural_merge import STRUCTURAL
 from grite import git
+from grite.errors import GitFailed, Unavailable
 
 _NAME: Final = ".gitattributes"
 _WORDS: Final = (b"merge", b"binary")
@@ -35,10 +40,20 @@ class Merged(Struct, frozen=True):
     tree: str
     paths: tuple[str, ...]
     """The files that conflict; some, such as deleted ones, have no markers."""
+    helped: str = ""
+    """Which program merged which files that git had left in conflict."""
 
 
-def merged(repository: Path, ours: str, theirs: str) -> Merged:
+def merged(
+    repository: Path, ours: str, theirs: str, mergers: Iterable[str] = ()
+) -> Merged:
     """Merge two commits of a bare repository; deterministic, moves no ref.
+
+    Args:
+        repository: bare.
+        ours: the commit merged into.
+        theirs: the commit that is merged.
+        mergers: what may merge files that git leaves in conflict; see `STRUCTURAL`.
 
     Raises:
         GitFailed: git cannot merge them at all.
@@ -50,14 +65,44 @@ def merged(repository: Path, ours: str, theirs: str) -> Merged:
             path = Path(folder, file)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text)
-        env = {"GIT_DIR": str(repository.resolve()), "GIT_WORK_TREE": folder}
-        done = git.run(line, cwd=Path(folder), env=env, check=False)
+        work = _Folder(repository.resolve(), Path(folder))
+        made = work.merged(line)
+        for name in mergers:
+            if made.paths and name in STRUCTURAL:
+                made = work.helped(name, line, made)
+    return made
+
+
+class _Folder(Struct, frozen=True):
+    """Where one merge runs."""
+
+    repository: Path
+    path: Path
+
+    def merged(self, line: Sequence[str], deadline_s: float = git.DEADLINE_S) -> Merged:
+        """Run git's merge."""
+        env = {"GIT_DIR": str(self.repository), "GIT_WORK_TREE": str(self.path)}
+        run = partial(git.run, line, cwd=self.path, env=env, deadline_s=deadline_s)
+        done = run(check=False)
         if done.status not in (0, _CONFLICTS):
-            git.run(line, cwd=Path(folder), env=env)
-    tree, *paths = done.stdout.decode(errors="surrogateescape").split("\0")
-    # A path that is not UTF-8 has lone surrogates, which no event can carry.
-    shown = {path.encode(errors="replace").decode() for path in paths if path}
-    return Merged(tree, tuple(sorted(shown)))
+            run()
+        tree, *paths = done.stdout.decode(errors="surrogateescape").split("\0")
+        # A path that is not UTF-8 has lone surrogates, which no event can carry.
+        shown = {path.encode(errors="replace").decode() for path in paths if path}
+        return Merged(tree, tuple(sorted(shown)))
+
+    def helped(self, name: str, line: Sequence[str], before: Merged) -> Merged:
+        """Let a program merge what conflicts; what it cannot stays as git left it."""
+        more = structural_merge.options(name, self.path, before.paths)
+        try:
+            made = self.merged((*more, *line), structural_merge.DEADLINE_S)
+        except (GitFailed, Unavailable):
+            return before  # it is an agent's then, as without the program
+        done = [path for path in before.paths if path not in made.paths]
+        if not done:
+            return before
+        helped = f"{before.helped} {name}: {', '.join(done)}".strip()
+        return replace(made, helped=helped)
 
 
 def is_attributed(base: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree) -> bool:

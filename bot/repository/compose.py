@@ -10,6 +10,7 @@ from typing import Final
 
 import pygit2
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bot.repository import attributed_merge, dropped_lines, unresolved_merge
 from bot.repository.attributed_merge import is_attributed
@@ -17,6 +18,8 @@ from bot.repository.dropped_lines import Dropped
 from convoy.model.records import Strategy
 from convoy.text import commit_message
 
+HELPED: Final = "Brat-Merged-By"
+"""The trailer that tells which program merged which files of a commit."""
 BOT: Final = ("brat", "brat@users.noreply.github.com")
 
 
@@ -38,6 +41,22 @@ class Piece(Struct, frozen=True, kw_only=True):
     """Committer date, unix ms."""
     target: str = ""
     """For a task that takes the target in: the target's commit."""
+    mergers: tuple[str, ...] = ()
+    """What may merge files that conflict, after git: see `structural_merge`."""
+
+
+class Tree(Struct, frozen=True):
+    """A merge without a conflict."""
+
+    id: pygit2.Oid
+    helped: str = ""
+    """Which program merged which files that git had left in conflict."""
+
+    def message(self, said: str) -> str:
+        """Return a commit's message that tells of the help that its merge had."""
+        if not self.helped:
+            return said
+        return commit_message.trailed(said, HELPED, self.helped)
 
 
 class Composer:
@@ -97,12 +116,12 @@ class Composer:
         among its ancestors.
         """
         began, taken = (str(each) for each in self._commit(piece.base).parent_ids)
-        tree = self._merged_tree(began, piece.onto, piece.work)
+        tree = self._merged_tree(piece, began, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        author = self._commit(piece.work).author
+        author, said = self._commit(piece.work).author, tree.message(piece.message)
         parents = [piece.onto, taken]
-        return self._write(author, _bot(piece.at), piece.message, tree, parents)
+        return self._write(author, _bot(piece.at), said, tree.id, parents)
 
     def inert(self, base: str, work: str) -> str:
         """Return `work` with messages that no forge acts on; deterministic.
@@ -122,6 +141,12 @@ class Composer:
                 )
         return made.get(work, work)
 
+    def helped(self, base: str, commit: str) -> tuple[str, ...]:
+        """Return which programs merged which files in `base..commit`, oldest first."""
+        ours = (c for c in self._commits(base, commit) if c.committer.name == BOT[0])
+        found = (commit_message.trailer(_message(each), HELPED) for each in ours)
+        return tuple(filter(None, found))
+
     def is_ancestor(self, old: str, new: str) -> bool:
         """Whether `new` contains `old`."""
         return old == new or self._repo.descendant_of(new, old)
@@ -140,20 +165,19 @@ class Composer:
 
     def _merge(self, piece: Piece) -> str | Conflicted:
         base = self.base_of(piece.onto, piece.work) or piece.base
-        tree = self._merged_tree(base, piece.onto, piece.work)
+        tree = self._merged_tree(piece, base, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        bot = _bot(piece.at)
+        bot, said = _bot(piece.at), tree.message(piece.message)
         parents = [piece.onto, piece.work]
-        return self._write(bot, bot, piece.message, tree, parents)
+        return self._write(bot, bot, said, tree.id, parents)
 
     def _squash(self, piece: Piece) -> str | Conflicted:
-        tree = self._merged_tree(piece.base, piece.onto, piece.work)
+        tree = self._merged_tree(piece, piece.base, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        author = self._commit(piece.work).author
-        bot = _bot(piece.at)
-        return self._write(author, bot, piece.message, tree, [piece.onto])
+        author, said = self._commit(piece.work).author, tree.message(piece.message)
+        return self._write(author, _bot(piece.at), said, tree.id, [piece.onto])
 
     def _rebase(self, piece: Piece) -> str | Conflicted:
         """Replay each commit; on an unmoved base the work lands as it is."""
@@ -165,13 +189,14 @@ class Composer:
         onto = piece.onto
         for commit in commits:
             parent = str(commit.parent_ids[0])
-            tree = self._merged_tree(parent, onto, str(commit.id))
+            next_one = replace(piece, onto=onto)
+            tree = self._merged_tree(next_one, parent, str(commit.id))
             if isinstance(tree, Conflicted):
                 return tree
-            if tree == self._commit(onto).tree_id:
+            if tree.id == self._commit(onto).tree_id:
                 continue  # other work has landed the change already
-            bot = _bot(piece.at)
-            onto = self._write(commit.author, bot, _message(commit), tree, [onto])
+            bot, said = _bot(piece.at), tree.message(_message(commit))
+            onto = self._write(commit.author, bot, said, tree.id, [onto])
         return onto
 
     def _commits(self, base: str, work: str) -> list[pygit2.Commit]:
@@ -182,22 +207,20 @@ class Composer:
         return list(walk)
 
     def _merged_tree(
-        self, ancestor: str, ours: str, theirs: str
-    ) -> pygit2.Oid | Conflicted:
-        base, onto, work = (self._commit(c).tree for c in (ancestor, ours, theirs))
+        self, piece: Piece, ancestor: str, commit: str
+    ) -> Tree | Conflicted:
+        """Merge what a commit changed since its ancestor into what it stands on."""
+        commits = (ancestor, piece.onto, commit)
+        base, onto, work = (self._commit(each).tree for each in commits)
         index = self._repo.merge_trees(base, onto, work)
         if index.conflicts is None and not is_attributed(base, onto, work):
-            return index.write_tree(self._repo)
-        return self._merged_by_git(base, onto, work)
-
-    def _merged_by_git(
-        self, ancestor: pygit2.Tree, ours: pygit2.Tree, theirs: pygit2.Tree
-    ) -> pygit2.Oid | Conflicted:
-        """Merge as git does: commits of the trees give it the base to merge from."""
-        root = self._bare(ancestor, [])
-        sides = (self._bare(tree, [root]) for tree in (ours, theirs))
-        made = attributed_merge.merged(self._path, *sides)
-        return Conflicted(made.paths) if made.paths else pygit2.Oid(hex=made.tree)
+            return Tree(index.write_tree(self._repo))
+        root = self._bare(base, [])  # git takes the base from the commits' history
+        ours, theirs = (self._bare(tree, [root]) for tree in (onto, work))
+        made = attributed_merge.merged(self._path, ours, theirs, piece.mergers)
+        if made.paths:
+            return Conflicted(made.paths)
+        return Tree(pygit2.Oid(hex=made.tree), made.helped)
 
     def _bare(self, tree: pygit2.Tree, parents: list[str]) -> str:
         nobody = _bot(0)

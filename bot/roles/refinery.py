@@ -10,6 +10,7 @@ from bot.messages import merge_texts
 from bot.repository.compose import Conflicted, Piece
 from bot.repository.draft import Draft
 from bot.roles import target_merges
+from bot.roles.structural_help import tell_of_help
 from convoy.events.set_asides import SetItemAside
 from convoy.kinds import kind_of
 from convoy.model import ids
@@ -127,6 +128,7 @@ def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None
         onto=action.onto,
         message=inert(merge_texts.convoy_merge(convoy)),
         at=at,
+        mergers=convoy.settings.merge,
     )
     made: str | Conflicted = work
     is_again = convoy.sync.reds > 0
@@ -155,6 +157,7 @@ def _piece(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:
         onto=onto,
         message=inert(f"{title}\n\nBrat-Task: {branch}\n"),
         at=work.at,
+        mergers=convoy.settings.merge,
     )
 
 
@@ -226,6 +229,7 @@ def land(context: BotContext, draft: Draft, action: Land) -> None:
             return
         if _land(context, draft, convoy, number, candidate):
             draft.move(branch, candidate.commit)
+            tell_of_help(context, draft, task, candidate)
 
 
 def land_convoy(context: BotContext, draft: Draft, action: LandConvoy) -> None:

@@ -102,7 +102,11 @@ def _startable(checkout: Checkout) -> Iterator[Finding]:
         config = local_mode.configuration(checkout)
     except ConfigError:
         return  # told already
-    for lack in start_checks.engine_lacks(checkout, config):
+    lacks = (
+        *start_checks.engine_lacks(checkout, config),
+        *start_checks.merge_lacks(config),
+    )
+    for lack in lacks:
         yield Finding("fault", lack.said, lack.mend)
 
 

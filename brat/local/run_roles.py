@@ -11,7 +11,7 @@ from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES
 from brat.local.local_mode import Local, ci_of, configuration, serving
-from brat.local.start_checks import Lack, ci_lacks, engine_lacks
+from brat.local.start_checks import Lack, ci_lacks, engine_lacks, merge_lacks
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.labelled_issues import labelled_issues
@@ -253,6 +253,7 @@ def checked(
     if {"mayor", "refinery"} & {*roles}:
         ci = ci_of(checkout, config, registrations.known(checkout.folder))
         lacks += ci_lacks(checkout, config, ci)
+        lacks += merge_lacks(config)
     if lacks:
         raise BratError("\n".join(map(str, lacks)))
     return config

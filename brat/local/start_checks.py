@@ -15,6 +15,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from bot.repository.structural_merge import STRUCTURAL
 from brat.forge.resources.repository_resource import Ci
 from brat.forge.service.programs import plain_environment
 from brat.local.model_keys import STAND_IN, model_keys
@@ -109,6 +110,16 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
     if word and not is_found(checkout.top, word):
         said = f"CI's command is `{ci.command}`, and there is no program {word}"
         yield Lack(said, f"install it, or set another [ci] command in {CONFIG}")
+
+
+def merge_lacks(config: Config) -> Iterator[Lack]:
+    """Yield which programs that are to merge are not here."""
+    for name in config.refinery.merge:
+        row = STRUCTURAL.get(name)
+        if row and not shutil.which(row.program, path=plain_environment()["PATH"]):
+            said = f"[refinery] merge: there is no program {row.program}"
+            mend = f"run `{row.install}`, or take {name} out of the list in {CONFIG}"
+            yield Lack(said, mend)
 
 
 def _shell_word(args: tuple[str, ...]) -> str:

@@ -17,6 +17,7 @@ from convoy.config.values import (
     Command,
     Dollars,
     Host,
+    Mergers,
     Pattern,
     PlannerName,
     Seconds,
@@ -75,6 +76,13 @@ class RefineryTable(Table):
     sync: bool = _DEFAULT.sync
     """Whether the target branch is taken into a convoy's branch whenever it moves, so
     that what does not fit is found early; otherwise only after the last task."""
+    merge: Mergers = _DEFAULT.merge
+    """What merges, in order: each program only the files that those before it left in
+    conflict. `git` comes first; `mergiraf` merges code by its structure and has to be
+    installed where brat runs. CI judges what it makes, and the pull request tells."""
+    conflicts: Literal["agent", "person"] = _DEFAULT.conflicts
+    """Who makes work fit that conflicts with what has landed: the task's agent, who is
+    told of both sides (`agent`), or a `person` at once."""
     rounds: Annotated[int, Field(ge=1, le=20)] = _DEFAULT.rounds
     """How often a task's work may conflict and be done again before a person must look;
     it costs no attempt."""

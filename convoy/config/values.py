@@ -19,6 +19,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
 from convoy.model.engine_types import ENGINE_TYPES
+from convoy.model.records import Merger
 from convoy.text.duration import seconds
 
 LONGEST_S = 5 * 24 * 3600
@@ -38,6 +39,7 @@ HOST = (
     'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443", or "*" '
     "for all"
 )
+MERGERS = 'a list such as ["git", "mergiraf"], each once and "git" first'
 PLANNER = "a name of at most 31 letters, digits, - and _"
 SCHEDULES = "tables [schedule.NAME], with small letters, digits and - as the name"
 
@@ -101,6 +103,18 @@ Text = Annotated[str, StringConstraints(min_length=1), AfterValidator(_startable
 
 Words = Annotated[tuple[Text, ...], Field(strict=False)]
 
+
+def _after_git(given: tuple[Merger, ...]) -> tuple[Merger, ...]:
+    if given[:1] != ("git",) or len({*given}) < len(given):
+        raise ValueError(MERGERS)
+    return given
+
+
+Mergers = Annotated[
+    tuple[Merger, ...],
+    Field(strict=False, json_schema_extra={"x-allowed": MERGERS}),
+    AfterValidator(_after_git),
+]
 EngineName = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")
 ]

@@ -8,6 +8,8 @@ from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.kind_names import Kind
 
 Strategy = Literal["rebase", "squash", "merge"]
+Merger = Literal["git", "mergiraf"]
+"""What may merge files that two sides changed."""
 Cause = Literal[
     "planned",
     "lost",
@@ -260,6 +262,10 @@ class Settings(Struct, frozen=True, kw_only=True):
     checks: tuple[str, ...] = ()
     """Names of the checks that must be green; empty: all of them, at least one."""
     attempts: int = 3
+    merge: tuple[Merger, ...] = ("git",)
+    """What merges, in order: each only what those before it left in conflict."""
+    conflicts: Literal["agent", "person"] = "agent"
+    """Who is to make work fit that conflicts with what has landed."""
     rounds: int = 3
     """How often a task's work may conflict and be done again before a person is asked;
     it costs no attempt."""

@@ -77,6 +77,8 @@ def again(  # noqa: PLR0913  each is a fact of the end
         why = f"{tries} did not land; the last: {last}"
     elif cause == "refused" == task.cause and last in task.notes[-1:]:
         why = f"two attempts were refused alike: {last}"
+    elif cause == "conflict" and settings.conflicts == "person":
+        why = f"{last}, and the configuration leaves conflicts to people"
     elif cause == "conflict" and task.conflicts >= settings.rounds:
         times = counted(task.conflicts, "time")
         why = f"its work conflicts after it was done again {times}: {last}"

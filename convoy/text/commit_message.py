@@ -21,6 +21,8 @@ _CLOSES: Final = re.compile(
     re.IGNORECASE,
 )
 
+_TRAILER: Final = re.compile(r"[\w-]+: ")
+
 
 def inert(message: str) -> str:
     """Return the message without what makes GitHub act on it; safe to call twice.
@@ -31,3 +33,21 @@ def inert(message: str) -> str:
     text = _SKIPS.sub(r"(\1)", message)
     text = _SKIP_TRAILER.sub(r"\1", text)
     return _CLOSES.sub(r"\1 issue ", text)
+
+
+def trailed(message: str, key: str, value: str) -> str:
+    """Return the message with a trailer at its end.
+
+    https://git-scm.com/docs/git-interpret-trailers
+    """
+    text = message.rstrip("\n")
+    last = text.rpartition("\n\n")[2]
+    is_open = "\n\n" in text and all(_TRAILER.match(row) for row in last.split("\n"))
+    return f"{text}{chr(10) if is_open else chr(10) * 2}{key}: {value}\n"
+
+
+def trailer(message: str, key: str) -> str:
+    """Return the value of a trailer; empty: there is none."""
+    last = message.rstrip("\n").rpartition("\n\n")[2].split("\n")
+    found = (row.removeprefix(f"{key}: ") for row in last if row.startswith(f"{key}: "))
+    return next(found, "")

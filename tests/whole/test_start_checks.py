@@ -23,6 +23,12 @@ NO_CI = (
     f"CI's command is `FAST=1 {TESTER} -q`, and there is no program {TESTER}",
     "install it, or set another [ci] command in .brat/config.toml",
 )
+OUT = "out of the list in .brat/config.toml"
+NO_MERGER = (
+    "[refinery] merge: there is no program mergiraf",
+    f"run `cargo install --locked mergiraf`, or take mergiraf {OUT}",
+)
+MERGER = '[refinery]\nmerge = ["git", "mergiraf"]\n'
 CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
 
 
@@ -32,8 +38,9 @@ CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
         (None, NO_CLAUDE, (START, "brat mayor ask Why")),
         (engine("agent-nobody-has -p"), NO_AGENT, ("brat up --port 0",)),
         (engine("my-agent", CI), NO_CI, (f"{START} --headless", "brat refinery run")),
+        (engine("my-agent", MERGER), NO_MERGER, (START, "brat refinery run")),
     ],
-    ids=["engine", "shell", "ci"],
+    ids=["engine", "shell", "ci", "merge"],
 )
 def test_what_is_not_here_is_one_sentence_and_nothing_begins(
     tmp_path: Path,
