@@ -25,6 +25,14 @@ query ($owner: String!, $name: String!, $number: Int!) {
       mergeStateStatus
       merged
       reviewDecision
+      timelineItems(
+        last: 1
+        itemTypes: [ADDED_TO_MERGE_QUEUE_EVENT, REMOVED_FROM_MERGE_QUEUE_EVENT]
+      ) {
+        nodes {
+          ... on RemovedFromMergeQueueEvent { actor { __typename login } }
+        }
+      }
     }
   }
 }"""
@@ -44,6 +52,21 @@ class _Commit(_Read):
     oid: str
 
 
+class _Actor(_Read):
+    kind: str = Field(alias="__typename")
+    login: str
+
+
+class _QueueEvent(_Read):
+    """The last that happened in the queue; without an actor: it was put in."""
+
+    actor: _Actor | None = None
+
+
+class _QueueEvents(_Read):
+    nodes: tuple[_QueueEvent, ...] = ()
+
+
 class _Pull(_Read):
     id: str
     head: str = Field(alias="headRefOid")
@@ -52,6 +75,17 @@ class _Pull(_Read):
     state: str = Field("UNKNOWN", alias="mergeStateStatus")
     merged: bool = False
     review: str | None = Field(None, alias="reviewDecision")
+    events: _QueueEvents = Field(default=_QueueEvents(), alias="timelineItems")
+
+    @property
+    def dequeued_by(self) -> str:
+        """The person who took it out of the queue last; empty: nobody did.
+
+        What the queue takes out itself is taken out by a bot.
+        Source: https://docs.github.com/graphql/reference/objects#removedfrommergequeueevent
+        """
+        actors = [one.actor for one in self.events.nodes if one.actor is not None]
+        return next((one.login for one in actors if one.kind == "User"), "")
 
 
 class _Repository(_Read):
@@ -94,6 +128,7 @@ class PullMerging:
             merged=pull.commit.oid if pull.merged and pull.commit else "",
             review=pull.review or "",
             queued=pull.queued,
+            dequeued_by=pull.dequeued_by,
         )
 
     async def merge(

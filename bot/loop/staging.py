@@ -52,6 +52,7 @@ from convoy.owed.actions import (
     Expire,
     Faulty,
     HearBase,
+    HearDequeue,
     HearIssue,
     Land,
     LandConvoy,
@@ -267,6 +268,8 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             refinery.block(draft, action)
         case HearBase():
             by_hand.hear_base(draft, action)
+        case HearDequeue():
+            by_hand.hear_dequeue(draft, action)
         case HearIssue():
             by_hand.hear(context, draft, action)
         case TakeOut():

@@ -45,6 +45,15 @@ def base_deleted(branch: str) -> str:
     )
 
 
+def dequeued(by: str) -> str:
+    """Say that the forge's merge queue is not asked again, and what changes that."""
+    return (
+        f"@{by} The convoy is out of the merge queue, because you took this pull "
+        "request out of the forge's. `/brat merge` puts it in again. Nothing is lost "
+        "meanwhile."
+    )
+
+
 def taken_out(out: TakenOut, task: int, wanted: str) -> str:
     """Say that work is taken out, and what brings it back.
 

@@ -11,10 +11,11 @@ from convoy.events.command import Command
 from convoy.events.deleted_base import NoteDeletedBase, NoteRestoredBase
 from convoy.events.forge_actions import Answer
 from convoy.events.issue_gestures import NoteClosedIssue, NoteReopenedIssue
+from convoy.events.merge_holds import WithdrawMerge
 from convoy.events.taken_out_work import TakeOutWork
 from convoy.model import ids
 from convoy.model.state import Convoy
-from convoy.owed.actions import HearBase, HearIssue, TakeOut
+from convoy.owed.actions import HearBase, HearDequeue, HearIssue, TakeOut
 from convoy.owed.gestures import gestures
 from convoy.rules.gone_issue import NoteGoneIssue
 from convoy.rules.stop_task import FailConvoy
@@ -42,6 +43,15 @@ def take_out(draft: Draft, action: TakeOut) -> None:
     if draft.submit(command) is None and NO not in (convoy.held, part.held):
         text = gesture_texts.taken_out(out, action.task, wanted)
         say(draft, out.pull, f"{convoy.name}/{action.task}", text)
+
+
+def hear_dequeue(draft: Draft, action: HearDequeue) -> None:
+    """Take a convoy out of the merge queue, as the forge shows, and say so once."""
+    convoy = draft.state.convoys[action.convoy]
+    command = WithdrawMerge(convoy=convoy.name, task=0, by=action.by)
+    if draft.submit(command) is None and convoy.pull and convoy.held != NO:
+        text = gesture_texts.dequeued(action.by)
+        say(draft, convoy.pull, f"{convoy.name}/queue", text)
 
 
 def hear_base(draft: Draft, action: HearBase) -> None:

@@ -46,6 +46,8 @@ class MergeRequested(ConvoyEvent, frozen=True, kw_only=True, tag="merge.requeste
         return f"{self.by} put {subject(self.task)} into the merge queue."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        if not self.task:  # the forge may have to be asked again
+            convoy = replace(convoy, asked="")
         return change_part(convoy, self.task, withdrawn=False, put_back_by=self.by)
 
 

@@ -229,6 +229,13 @@ class HearBase(Struct, frozen=True):
     there: bool
 
 
+class HearDequeue(Struct, frozen=True):
+    """A person took the convoy's pull request out of the forge's merge queue."""
+
+    convoy: str
+    by: str
+
+
 class TakeOut(Struct, frozen=True):
     """A person took work out by hand; task 0 is the convoy itself."""
 
@@ -350,6 +357,7 @@ Staged = (
     | Block
     | HearIssue
     | HearBase
+    | HearDequeue
     | TakeOut
     | TakeBack
     | Defer

@@ -12,6 +12,7 @@ from convoy.owed.actions import (
     AlignConvoy,
     AskMerge,
     ChooseWay,
+    HearDequeue,
     LandConvoy,
     OpenAnother,
     Reject,
@@ -81,5 +82,7 @@ def _by_forge(
         return
     if convoy.asked != candidate.commit:
         yield AskMerge(convoy.name, candidate.commit)
+    elif landing.way == "queue" and not seen.queued and seen.dequeued_by:
+        yield HearDequeue(convoy.name, seen.dequeued_by)
     elif landing.way == "queue" and not seen.queued:
         yield Reject(convoy.name, 0, candidate.commit, LEFT_QUEUE)

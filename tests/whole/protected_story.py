@@ -24,6 +24,7 @@ from brat.forge.service.running_forge import Service
 from brat.forge.service.webhook_payloads import Kind
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.git_storage import Bare
+from brat.forge.wire.urls import node_id
 from brat.local import local_mode
 from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration
@@ -105,6 +106,22 @@ class Protected:
                 method, f"{repository}/{path}", json=body, headers=headers
             )
         return answer.status_code
+
+    async def mutate(self, name: str, given: dict[str, str]) -> None:
+        """Do by GraphQL, as the repository's owner, what REST has no way to do."""
+        kind = f"{name[0].upper()}{name[1:]}Input"
+        does = f"{name}(input: $in) {{ clientMutationId }}"
+        document = f"mutation($in: {kind}!) {{ {does} }}"
+        asked = {"query": document, "variables": {"in": given}}
+        headers = {"Authorization": f"Bearer {self.known.person_token}"}
+        async with httpx.AsyncClient(timeout=DEADLINE_S, trust_env=False) as client:
+            url = f"{self.url}/api/graphql"
+            answer = await client.post(url, json=asked, headers=headers)
+        assert "errors" not in answer.json(), answer.text
+
+    def node(self) -> str:
+        """Return the global id of the convoy's own pull request."""
+        return node_id("PullRequest", self.pull().id)
 
     async def shows(self, look: Callable[[], bool]) -> None:
         """Wait until something is to be seen."""

@@ -10,6 +10,7 @@ from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
 from convoy.views.document import state_document
 from tests.whole.protected_story import Protected, protected
+from tests.world.github_forge.queue_events import ADDED
 from tests.world.protection_profiles import PROFILES, ProtectionProfile
 
 pytestmark = pytest.mark.timeout(300)
@@ -64,6 +65,36 @@ async def test_what_the_queue_puts_out_is_mended_and_lands(tmp_path: Path) -> No
         tip = _landed_as_said(here, queue)
 
         assert here.bare.file(tip, "mended.txt") is not None
+
+
+async def test_what_a_person_takes_out_of_the_queue_waits_until_it_is_put_in_again(
+    tmp_path: Path,
+) -> None:
+    queue = next(one for one in PROFILES if one.name == "merge queue")
+    gate = tmp_path / "gate"
+    waits = f"gh-readonly-queue/*) until test -e {gate}; do sleep 0.1; done"
+
+    def hold_groups(here: Protected, _: Service) -> None:
+        ci = Ci(command=f"case $GITHUB_REF_NAME in {waits} ;; esac")
+        here.forge.set_settings(here.known.repository, Settings(ci=ci))
+
+    async with protected(tmp_path, queue, at_start=hold_groups) as (here, _):
+        events = here.forge.store.issue_events
+        await here.shows(lambda: ADDED in {one.event for one in events.all()})
+        await here.mutate("dequeuePullRequest", {"id": here.node()})
+        await here.shows(lambda: here.says("you took this pull request out of"))
+        shown = state_document(here.state(), 0)
+        told = [one["why"] for one in shown["interventions"]]
+        assert told == [
+            f"pull request #{here.pull().number} was taken out of the merge queue"
+        ]
+        assert [one["state"] for one in shown["convoys"][0]["tasks"]] == ["merged"]
+
+        gate.touch()
+        comments = f"issues/{here.pull().number}/comments"
+        assert await here.person("POST", comments, {"body": "/brat merge"}) == 201
+        await here.shows(here.is_over)
+        _landed_as_said(here, queue)
 
 
 def judge_groups_harder(here: Protected, _: Service) -> None:

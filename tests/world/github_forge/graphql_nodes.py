@@ -18,6 +18,7 @@ from tests.world.github_forge.graphql_git import (
     account,
 )
 from tests.world.github_forge.graphql_queues import EntryNode, QueueNode, QueueViews
+from tests.world.github_forge.graphql_timeline import timeline
 from tests.world.github_forge.graphql_viewer import Failed, Viewer
 from tests.world.github_forge.review_decisions import review_decision
 
@@ -126,6 +127,12 @@ class PullNode:
         """Return its place in the queue."""
         entry = self.viewer.queues.entry(self.pull)
         return views(self.viewer, self.repo).entry(entry) if entry else None
+
+    def timeline_items(
+        self, item_types: list[str] | None = None, last: int | None = None
+    ) -> dict[str, object]:
+        """Return what happened to it, of these kinds."""
+        return timeline(self.viewer, self.pull, item_types, last)
 
     @property
     def _issue(self) -> Issue:

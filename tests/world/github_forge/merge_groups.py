@@ -14,6 +14,7 @@ from brat.forge.service.running_forge import Service
 from brat.forge.storage.git_storage import Move
 from brat.forge.storage.record_store import Table
 from brat.forge.wire.http_refusals import Refused
+from tests.world.github_forge import queue_events
 from tests.world.github_forge.queue_entries import QueueEntry
 from tests.world.github_forge.queue_rules import METHODS, check_queued
 from tests.world.github_forge.queue_verdicts import (
@@ -79,6 +80,7 @@ class MergeGroups:
             self._entries.remove(entry)
             if pull is not None:
                 actor = user or self.actor()
+                queue_events.note(self._service, pull, actor, queue_events.REMOVED)
                 events = self._service.events
                 events.pull(repo, actor, "dequeued", pull, reason=why)
 

@@ -15,6 +15,7 @@ from brat.forge.service.running_forge import Service
 from brat.forge.service.webhook_payloads import Kind
 from brat.forge.storage.record_store import Table
 from brat.forge.wire.http_refusals import Refused
+from tests.world.github_forge import queue_events
 from tests.world.github_forge.merge_groups import MergeGroups
 from tests.world.github_forge.queue_entries import QueueEntry
 from tests.world.github_forge.queue_rules import check_queued
@@ -94,6 +95,7 @@ class MergeQueues:
                         jump=jump,
                     )
                 )
+                queue_events.note(self._service, pull, user, queue_events.ADDED)
                 self._service.events.pull(repo, user, "enqueued", pull)
         self._happened.set()
         return entry
