@@ -1,11 +1,12 @@
-"""Runs a project's tests as CI, and notes that it did: `ci_record.py RECORD COMMAND`.
+"""Runs a project's tests as CI and notes that: `ci_record.py RECORD FLAKY COMMAND`.
 
-With `FLAKY` before the command, so large a part of all runs is red whatever the tests
-say; which ones, is drawn from the tree and from how often it was judged before.
+So large a part of all runs as `FLAKY` says is red whatever the tests say; which ones,
+is drawn from the tree and from how often it was judged before.
 """
 
 import json
 import random
+import re
 import subprocess
 import sys
 import time
@@ -26,6 +27,8 @@ def main() -> int:
         ["git", "rev-parse", "HEAD", "HEAD^{tree}"], capture_output=True, check=True
     )
     commit, tree = said.stdout.decode().split()
+    log = subprocess.run(["git", "log", "--format=%s"], capture_output=True, check=True)
+    has = re.findall(r"^Apply change (\d+)\b", log.stdout.decode(), re.MULTILINE)
     begun = time.time()
     status = subprocess.run(["sh", "-c", command], check=False).returncode
     by_chance = status == 0 and flakes(record, tree, flaky)
@@ -33,6 +36,7 @@ def main() -> int:
         print("FAILED tests/test_network.py::test_that_flakes")
         status = 1
     told = {"commit": commit, "tree": tree, "status": status, "flake": by_chance}
+    told["has"] = [int(number) for number in has]
     with record.open("a", encoding="utf-8") as lines:
         lines.write(json.dumps({**told, "begun": begun, "ended": time.time()}) + "\n")
     return status

@@ -104,6 +104,7 @@ def _configure(folder: Path, project: Path, history: History, how: How) -> None:
         "changes": [(each.base, each.commit) for each in history.changes],
         "seconds": how.seconds,
         "sessions": str(folder / "sessions.jsonl"),
+        "judged": str(folder / "ci.jsonl"),
     }
     (folder / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
     agent = [sys.executable, "-I", patch_agent.__file__, str(folder / "plan.json")]

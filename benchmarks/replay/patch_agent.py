@@ -112,20 +112,34 @@ def _chosen(
     return list(theirs)
 
 
-def remembered(plan: dict[str, Any], name: str, numbers: set[int]) -> Content:
+def remembered(plan: dict[str, Any], name: str, wanted: set[int]) -> Content:
     """Return a file as the history made it by these changes alone."""
     repository = plan["repository"]
     now = content(repository, plan["start"], name)
     for number, (base, commit) in enumerate(plan["changes"], 1):
-        if number in numbers:
+        if number in wanted:
             old, new = (content(repository, each, name) for each in (base, commit))
             now, _ = merge(now, old, new)
     return now
 
 
-def landed(start: str) -> set[int]:
-    """Return the changes that the checkout's commit has."""
-    said = git(".", "log", "--format=%B", f"{start}..HEAD").decode(errors="replace")
+def landed(plan: dict[str, Any]) -> set[int]:
+    """Return the changes that the checkout's commit has.
+
+    Where the checkout has no commits before its own, what CI noted of them is asked.
+    """
+    commits = git(".", "rev-list", "HEAD").decode().split()
+    if plan["start"] in commits:
+        said = git(".", "log", "--format=%B", f"{plan['start']}..HEAD")
+        return numbers(said.decode(errors="replace"))
+    judged = Path(plan["judged"])
+    lines = judged.read_text("utf-8").splitlines() if judged.exists() else []
+    known = {told["commit"]: set(told["has"]) for told in map(json.loads, lines)}
+    return next((known[each] for each in commits if each in known), set())
+
+
+def numbers(said: str) -> set[int]:
+    """Return the changes that commit messages name."""
     return {int(found) for found in re.findall(rf"{TITLE} (\d+)\b", said)}
 
 
@@ -139,8 +153,7 @@ def apply(plan: dict[str, Any], number: int, attempt: int) -> list[str]:
         if not clean:
             rough.append(name)
             if attempt > 1:
-                known = landed(plan["start"]) | {number}
-                found = remembered(plan, name, known)
+                found = remembered(plan, name, landed(plan) | {number})
         _write(Path(name), found)
     return rough
 

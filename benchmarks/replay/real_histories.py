@@ -55,9 +55,10 @@ PROJECTS: Final[dict[str, Project]] = {
     ),
     "pyjwt": Project(
         repository="jpadilla/pyjwt",
-        end="bd9700c",
+        end="dcc27a9",
         tests="pytest tests",
         needs=("cryptography==50.0.2",),
+        changes=22,
     ),
     "slugify": Project(
         repository="un33k/python-slugify",

@@ -82,6 +82,7 @@ class Tree:
             "changes": [(each.base, each.commit) for each in self._history.changes],
             "seconds": self._seconds,
             "sessions": os.devnull,
+            "judged": os.devnull,
         }
         file = self._folder / f"plan-{number}-{attempt}.json"
         file.write_text(json.dumps(plan), encoding="utf-8")
