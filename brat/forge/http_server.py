@@ -12,6 +12,7 @@ from typing import Final
 from aiohttp import web
 
 from brat.forge.rest import (
+    ci_settings,
     rest_actions,
     rest_artifacts,
     rest_assignees,
@@ -122,6 +123,8 @@ def _app(
         by_id = route.path.replace(BY_NAME, BY_ID, 1)
         if by_id != route.path:
             app.router.add_route(route.method, API + by_id, answer)
+    put_ci = Gate(service, ci_settings.ROUTE, extension)
+    app.router.add_put(ci_settings.PLACE, put_ci.answer)
     app.router.add_post("/api/graphql", no_graphql)
     unknown = Gate(service, Route("*", "", _unknown), extension)
     app.router.add_route("*", API + "/{tail:.*}", unknown.answer)

@@ -12,11 +12,6 @@ from convoy.config import ConfigError
 from convoy.model import ids
 from grite import git
 
-_NEW_CI = (
-    "[ci] has changed: the local forge goes on with what it was started with, until "
-    "every brat command here has ended and another begins"
-)
-
 
 @dataclass(kw_only=True)
 class CheckoutConfig:
@@ -29,6 +24,8 @@ class CheckoutConfig:
     """Returns how candidates are to be judged, by the file; may raise `ConfigError`."""
     ci: Ci
     """How the forge was told to judge them."""
+    tell_forge: Callable[[Ci], None]
+    """Tells the forge how to judge them from now on; may raise `Unavailable`."""
     tell: Tell
     _mark: object = None
     _differs: bool = False
@@ -37,12 +34,15 @@ class CheckoutConfig:
         """Use the file where it is not what is committed; cheap while nothing changed.
 
         The person is told when that begins and ends.
+
+        Raises:
+            Unavailable: the forge could not be told of a changed `[ci]`; look again.
         """
         branch = ids.HEADS + context.mirror.default_branch
         mark = (context.mirror.refs.get(branch), self._marked())
         if mark == self._mark:
             return
-        first, self._mark = self._mark is None, mark
+        first = self._mark is None
         differs = mark[1] is not None and self._as_it_lies() != self._committed(branch)
         if differs and not self._differs:
             self.tell(f"using {self.file} as it lies there, not as committed")
@@ -53,6 +53,7 @@ class CheckoutConfig:
         context.settings = context.settings.model_copy(update=update)
         if not first:
             self._look_at_ci()
+        self._mark = mark
 
     def _look_at_ci(self) -> None:
         try:
@@ -61,8 +62,10 @@ class CheckoutConfig:
             self.tell(f"{error}")
             return
         if found != self.ci:
+            self.tell_forge(found)
             self.ci = found
-            self.tell(_NEW_CI)
+            how = f"`{found.command}` judges" if found.command else "nothing judges"
+            self.tell(f"[ci] has changed: {how} what lands from now on")
 
     def _marked(self) -> object:
         try:

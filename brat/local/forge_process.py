@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+import httpx
+import msgspec
 from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
+from bot.forge import outbound_client
 from brat.forge.resources.repository_resource import Ci
 from brat.local import child_processes
 from brat.repository import registration as registrations
@@ -23,6 +26,7 @@ from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from grite.errors import BratError, Unavailable
 
 LOOK_S: Final = 0.3
+TELL_S: Final = 10.0
 _LOG: Final = "forge.log"
 
 
@@ -46,7 +50,7 @@ class Served:
     """Whether the forge's process lives, as far as this process knows."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class ServeOptions:
     """How a forge is to be served."""
 
@@ -56,6 +60,30 @@ class ServeOptions:
     """The variables that the forge's runs get, by name."""
     executor: tuple[str, ...] = ()
     """The command that runs jobs; see `brat.local.executors`."""
+
+
+def judge_by(url: str, known: Registration, options: ServeOptions, ci: Ci) -> None:
+    """Let a forge judge candidates in another way from now on, whoever serves it.
+
+    Args:
+        url: the forge.
+        known: the repository's registration.
+        options: changed too, for when this process comes to serve the forge.
+        ci: the way.
+
+    Raises:
+        Unavailable: the forge did not take it.
+    """
+    with outbound_client.client_of(url, TELL_S) as client:
+        try:
+            client.put(
+                f"{url}/_ci/{known.repository}",
+                headers={"Authorization": f"Bearer {known.person_token}"},
+                content=msgspec.json.encode(ci),
+            ).raise_for_status()
+        except httpx.HTTPError as error:
+            raise Unavailable(f"the local forge keeps its [ci]: {error}") from error
+    options.ci = ci
 
 
 @asynccontextmanager

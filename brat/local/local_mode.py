@@ -26,7 +26,7 @@ from brat.forge.resources.repository_resource import Ci
 from brat.forge.service.machine_cores import cores
 from brat.local.checkout_config import CheckoutConfig
 from brat.local.checkout_sync import CheckoutSync
-from brat.local.forge_process import ServeOptions, served
+from brat.local.forge_process import ServeOptions, judge_by, served
 from brat.local.model_keys import model_keys
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
@@ -175,6 +175,7 @@ async def serving(
                 bare=sync.bare,
                 ci_now=lambda: ci_of(checkout, configuration(checkout), known),
                 ci=ci,
+                tell_forge=partial(judge_by, url, known, options),
                 tell=tell,
             )
             loop.look_here = partial(_look_here, loop.context, sync, file)

@@ -8,7 +8,7 @@ import pytest
 
 from brat.forge import Forge
 from grite.outbound import PROXIES, TRUST
-from tests.world.forge import Checkout, Json, Town, settle_in, town, until
+from tests.world.forge import REPO, Checkout, Json, Town, settle_in, town, until
 
 
 async def push(
@@ -323,3 +323,29 @@ async def test_a_submodule_that_cannot_be_fetched_is_one_sentence(here: Town) ->
     assert check["conclusion"] == "action_required"
     said = "the submodule vendor/my lib cannot be fetched: "
     assert check["output"]["summary"].startswith(said)
+
+
+async def put_ci(here: Town, by: str, told: Json) -> int:
+    """Change how pushes are judged while the forge runs; return the status."""
+    who = {"Authorization": f"Bearer {here.tokens[by]}"}
+    answer = await here.client.put(f"{here.url}/_ci/{REPO}", headers=who, json=told)
+    return answer.status_code
+
+
+async def test_another_command_judges_what_is_pushed_from_now_on(here: Town) -> None:
+    here.judge("echo old; tester-nobody-has")
+    _, asking = await push(here, "1", to="brat/queue/main/1")
+    await judged(here, asking)
+    told = {"command": "echo new", "slots": 1}
+
+    bots, owners = await put_ci(here, "bot", told), await put_ci(here, "alice", told)
+    _, later = await push(here, "2", to="brat/queue/main/2")
+
+    assert (bots, owners) == (403, 204)
+    assert (await judged(here, later))["output"]["text"] == "new\n"
+
+    async def passed() -> bool:
+        (check,) = await checks(here, asking)
+        return bool(check["conclusion"] == "success")
+
+    await until(passed)

@@ -94,12 +94,13 @@ def test_an_edited_configuration_counts_and_another_branch_is_no_hindrance(
 ) -> None:
     terminal = project(tmp_path, engine("exit 3"))
     terminal.done("brat init")
-    good = engine("my-agent < $BRAT_PROMPT", "[ci]\ncommand = 'true'\n")
+    judge = f"echo judged > {tmp_path / 'judged'}"
+    good = engine("my-agent < $BRAT_PROMPT", f'[ci]\ncommand = "{judge}"\n')
     with staying(terminal, "up", "--no-dashboard") as up:
         up.says("watching")
         terminal.write({".brat/config.toml": good})
         up.says("config.toml as it lies there, not as committed")
-        up.says("[ci] has changed: the local forge goes on with what it was started")
+        up.says("[ci] has changed: `echo judged > ")
         own = terminal.commit("Use my agent", {})
         up.says(f"took up 1 new commit of yours: {own[:10]}")
         up.says("using .brat/config.toml as committed")
@@ -111,6 +112,7 @@ def test_an_edited_configuration_counts_and_another_branch_is_no_hindrance(
         terminal.done("brat mayor start --task 'Spell words'")
         line = up.says(PULL).removeprefix(PULL)
         terminal.done(line)
+        until((tmp_path / "judged").is_file)
 
     assert line == f"git fetch {BARE} main:main"
     assert terminal.done("git rev-parse main") == terminal.done(

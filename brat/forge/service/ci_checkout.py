@@ -99,10 +99,7 @@ class KeptTrees:
             shutil.rmtree(job, ignore_errors=True)
 
     def _kept(self) -> list[Path]:
-        """Return them, the last first."""
-        return sorted(
-            self._folder.glob("*"), key=lambda kept: int(kept.name), reverse=True
-        )
+        return [*self._folder.glob("*")]
 
 
 def _renew(bare: Bare, commit: str, job: Path) -> None:

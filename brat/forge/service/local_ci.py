@@ -47,33 +47,41 @@ class Judge:
     def start(self) -> None:
         """Restart the jobs that an earlier process left unfinished."""
         shutil.rmtree(self._context.forge.folder / "ci", ignore_errors=True)
-        for check in self._store.check_runs.all():
-            repo = self._store.repositories.get(check.repo)
-            if check.job is None or repo is None:
-                continue
-            if check.status == "completed" and not self._asks(repo, check):
-                continue
-            if check.job.pid is not None and check.job.born is not None:
-                programs.end_tree(check.job.pid, check.job.born)
-            again = replace(
-                check, status="queued", conclusion=None, job=Job(ref=check.job.ref)
-            )
-            with self._store.change():
-                self._store.check_runs.put(again)
-            self._spawn(repo, again)
         for repo in self._store.repositories.all():
-            bare = self._context.forge.bare(repo)
-            owner = self._events.renderer.owner(repo)
-            for ref, target in bare.refs(ids.HEADS).items():
-                if self.judges(repo, ref) and not self._known(repo, target):
-                    with self._store.change():
-                        self._consider(repo, owner, ref, target)
+            for check in self._store.check_runs.all():
+                if check.repo == repo.id and check.status != "completed":
+                    self._again(repo, check)
+            self.look_again(repo)
+
+    def look_again(self, repo: Repository) -> None:
+        """Judge what nothing has judged, or only asked a person about who has acted."""
+        self._turns[repo.id].most = repo.settings.ci.slots or cores()
+        for check in self._store.check_runs.all():
+            if check.repo == repo.id and self._asks(repo, check):
+                self._again(repo, check)
+        owner = self._events.renderer.owner(repo)
+        for ref, target in self._context.forge.bare(repo).refs(ids.HEADS).items():
+            if self.judges(repo, ref) and not self._known(repo, target):
+                with self._store.change():
+                    self._consider(repo, owner, ref, target)
+
+    def _again(self, repo: Repository, check: CheckRun) -> None:
+        """Begin a job anew, whatever became of it."""
+        if check.job is None:
+            return
+        if check.job.pid is not None and check.job.born is not None:
+            programs.end_tree(check.job.pid, check.job.born)
+        job = Job(ref=check.job.ref)
+        with self._store.change():
+            check = self._store.check_runs.put(
+                replace(check, status="queued", conclusion=None, job=job)
+            )
+        self._spawn(repo, check)
 
     def _asks(self, repo: Repository, check: CheckRun) -> bool:
-        """Whether a job asked for a person, who may have acted before this start."""
-        return check.conclusion == "action_required" and not self._overtaken(
-            repo, check
-        )
+        """Whether a job asked for a person, who may have acted meanwhile."""
+        asked = check.job is not None and check.conclusion == "action_required"
+        return asked and not self._overtaken(repo, check)
 
     def judges(self, repo: Repository, ref: str) -> bool:
         """Say whether pushes to a ref are judged."""
@@ -142,11 +150,13 @@ class Judge:
 
     async def _job(self, repo: Repository, check: CheckRun) -> None:
         turns = self._turns[repo.id]
+        repo = self._store.repositories.get(repo.id) or repo
         turns.most = repo.settings.ci.slots or cores()
         async with turns.turn():
             now = self._store.check_runs.get(check.id)
             if now is None or now.status == "completed":
                 return  # dropped while it waited
+            repo = self._store.repositories.get(repo.id) or repo
             if self._overtaken(repo, check):
                 self._finish(repo, check, "cancelled", GONE)
                 return
