@@ -45,6 +45,7 @@ from convoy.owed.actions import (
     Call,
     Choose,
     ChooseWay,
+    ClearWork,
     Collect,
     CreateBase,
     Defer,
@@ -58,6 +59,7 @@ from convoy.owed.actions import (
     LandConvoy,
     LandPart,
     LandSync,
+    LookAgain,
     MakePlan,
     OpenAnother,
     Pause,
@@ -260,6 +262,10 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             merged_by_forge.take_landed(context, draft, action)
         case Reject():
             refinery.reject(draft, action)
+        case LookAgain():
+            refinery.look_again(draft, action)
+        case ClearWork():
+            refinery.clear(context, draft, action)
         case Stall():
             refinery.stall(context, draft, action)
         case Defer():

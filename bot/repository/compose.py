@@ -43,6 +43,8 @@ class Piece(Struct, frozen=True, kw_only=True):
     """For a task that takes the target in: the target's commit."""
     mergers: tuple[str, ...] = ()
     """What may merge files that conflict, after git: see `structural_merge`."""
+    is_again: bool = False
+    """Whether CI has judged this before: the candidate must be another commit."""
 
 
 class Tree(Struct, frozen=True):
@@ -180,8 +182,11 @@ class Composer:
         return self._write(author, _bot(piece.at), said, tree.id, [piece.onto])
 
     def _rebase(self, piece: Piece) -> str | Conflicted:
-        """Replay each commit; on an unmoved base the work lands as it is."""
-        if piece.base == piece.onto:
+        """Replay each commit; on an unmoved base the work lands as it is.
+
+        Where it is judged again, the candidate is another commit of the same files.
+        """
+        if piece.base == piece.onto and not piece.is_again:
             return piece.work
         commits = self._commits(piece.base, piece.work)
         if any(len(commit.parent_ids) != 1 for commit in commits):

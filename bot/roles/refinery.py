@@ -23,8 +23,10 @@ from convoy.owed.actions import (
     Build,
     BuildConvoy,
     Choose,
+    ClearWork,
     Land,
     LandConvoy,
+    LookAgain,
     Prove,
     Reject,
     Stall,
@@ -32,6 +34,7 @@ from convoy.owed.actions import (
 )
 from convoy.owed.landings import NOT_RED
 from convoy.readiness.landing import judged_by
+from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
 from convoy.rules.make_choice import MakeChoice
 from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, ProveWork
 from convoy.rules.stop_task import BlockTask
@@ -39,6 +42,9 @@ from convoy.text.commit_message import inert
 
 LISTED_FILES: Final = 100
 """The most conflicting files that an event lists."""
+_SECOND_MS: Final = 1_000
+"""Git dates commits by the second: a second more makes another commit of the same
+files, which any CI judges anew."""
 CI_BROKEN: Final = "ci-broken"
 """The rule by which work is set aside that CI cannot judge."""
 
@@ -156,7 +162,8 @@ def _piece(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:
         work=work.commit,
         onto=onto,
         message=inert(f"{title}\n\nBrat-Task: {branch}\n"),
-        at=work.at,
+        at=work.at + _SECOND_MS * (task.doubted.judged if task.doubted else 0),
+        is_again=task.doubted is not None,
         mergers=convoy.settings.merge,
     )
 
@@ -270,6 +277,35 @@ def reject(draft: Draft, action: Reject) -> None:
             cause="changes" if is_untested else "red",
             why=NOT_RED if is_untested else red,
         ),
+    )
+
+
+def look_again(draft: Draft, action: LookAgain) -> None:
+    """Note that CI is red on a candidate, or gave no verdict; blame nobody."""
+    draft.submit(
+        DoubtMerge(
+            convoy=action.convoy,
+            task=action.task,
+            candidate=action.candidate,
+            is_red=action.is_red,
+            checks=action.checks,
+            why=merge_texts.end_of(action.text),
+        ),
+    )
+
+
+def clear(context: BotContext, draft: Draft, action: ClearWork) -> None:
+    """Note that CI is green on what was red."""
+    checks = context.observed.checks.get(action.candidate)
+    convoy = draft.state.convoys[action.convoy]
+    judged = judged_by(convoy.settings, checks)
+    draft.submit(
+        ClearMerge(
+            convoy=convoy.name,
+            task=action.task,
+            candidate=action.candidate,
+            judged=judged,
+        )
     )
 
 

@@ -16,6 +16,7 @@ from convoy.model.attempt import (
     Unmerged,
     Work,
 )
+from convoy.model.doubt import Doubt
 from convoy.model.given_answers import GivenAnswers
 from convoy.model.intent import Intent
 from convoy.model.landed_parts import Parts
@@ -96,6 +97,8 @@ class Task(Struct, frozen=True, kw_only=True):
     conflicts: int = 0
     """How often its work conflicted since a person last acted."""
     candidate: Candidate | None = None
+    doubt: Doubt | None = None
+    """What CI said against its work, where nobody is blamed for it yet."""
     approved_by: tuple[str, ...] = ()
     """Who approves the current work; newer work needs approval again."""
     earlier: Work | None = None
@@ -142,6 +145,12 @@ class Task(Struct, frozen=True, kw_only=True):
     def settled(self) -> bool:
         """Whether it is over: nothing more will happen to it."""
         return self.state in ("merged", "dropped")
+
+    @property
+    def doubted(self) -> Doubt | None:
+        """What CI said against its current work; None: nothing."""
+        is_of_it = self.doubt and self.work and self.doubt.work == self.work.commit
+        return self.doubt if is_of_it else None
 
     @property
     def waits_aside(self) -> bool:
@@ -220,6 +229,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The tip of its branch when the branch was last offered to the target."""
     parts: Parts = Parts()
     """What of it has landed on the target while other tasks go on."""
+    flakes: tuple[str, ...] = ()
+    """The checks that were red once and green once on the same files, each time."""
     sync: TargetSync = TargetSync()
     landed: str | None = None
     requested_at: int = 0

@@ -15,12 +15,14 @@ from convoy.owed.actions import (
     Block,
     CancelRun,
     Choose,
+    ClearWork,
     Collect,
     Defer,
     Do,
     Effect,
     Expire,
     LandPart,
+    LookAgain,
     Prove,
     Reject,
     Show,
@@ -50,6 +52,8 @@ def item_of(action: Staged) -> str:
             | Prove()
             | Choose()
             | Reject()
+            | LookAgain()
+            | ClearWork()
             | Stall()
             | Block()
             | TakeOut()

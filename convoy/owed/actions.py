@@ -191,6 +191,25 @@ class Reject(Struct, frozen=True):
     text: str
 
 
+class LookAgain(Struct, frozen=True):
+    """CI found a candidate red, or ended without a verdict: it is judged again."""
+
+    convoy: str
+    task: int
+    candidate: str
+    text: str
+    checks: tuple[str, ...]
+    is_red: bool
+
+
+class ClearWork(Struct, frozen=True):
+    """CI found work green that was red: it waits to land like any other."""
+
+    convoy: str
+    task: int
+    candidate: str
+
+
 class Stall(Struct, frozen=True):
     """CI cannot judge the front candidate before a person has mended CI.
 
@@ -353,6 +372,8 @@ Staged = (
     | TakeLanded
     | OpenAnother
     | Reject
+    | LookAgain
+    | ClearWork
     | Stall
     | Block
     | HearIssue

@@ -1,9 +1,7 @@
 """The actions due for accepted work: trials, candidates, landings. Pure."""
 
 from collections.abc import Iterator
-from typing import Literal
 
-from convoy.kinds import kind_of
 from convoy.kinds.choice_kind import NONE_LEFT, is_open, left, under_way
 from convoy.kinds.relations import trial
 from convoy.kinds.task_kind import Trial
@@ -12,39 +10,27 @@ from convoy.model.attempt import Candidate
 from convoy.model.state import Convoy, Task
 from convoy.owed.actions import (
     Action,
-    Align,
     Block,
     Build,
     BuildConvoy,
     BuildSync,
     Choose,
-    Land,
     LandSync,
     Prove,
     Reject,
-    Stall,
     Try,
 )
+from convoy.owed.ci_findings import finding, is_green, judged
+from convoy.owed.green_front import green_front, landing
 from convoy.owed.last_step import last_step
 from convoy.owed.patience import Patience
-from convoy.readiness.landing import Chain, Link, chain
-from convoy.readiness.observed import Checks, Observed
+from convoy.owed.suspect_actions import doubted_link, suspects_judged
+from convoy.readiness.landing import Chain, chain
+from convoy.readiness.observed import Observed
 from convoy.readiness.target_moves import comes_first, is_soon, may_take_in, on_tip
 from convoy.readiness.unlanded_work import wants_part
 
-NO_CI = (
-    "no check has reported on the candidate, and no commit status: set [ci] command "
-    "(local) or let CI run on pushes to brat/queue/**, or set [refinery] require_ci = "
-    "false"
-)
-
-
 NOT_RED = "CI is green with these tests and without the code: none of them fails"
-
-
-Finding = Literal["waiting", "silent", "red", "green", "broken"]
-"""CI's verdict on a candidate; silent: no check began on it in time; broken: CI cannot
-judge it before a person has acted."""
 
 
 def merges(
@@ -69,6 +55,10 @@ def merges(
         return
     else:
         yield from _front(convoy, queue, observed, tip, patience, now)
+    yield from suspects_judged(convoy, queue, observed, tip, patience, now)
+    if doubted := doubted_link(convoy, queue.links, observed):
+        yield from doubted
+        return
     target = observed.refs.get(ids.HEADS + convoy.target, "")
     if queue.unbuilt and (sync is not None or not comes_first(convoy, target)):
         numbers = tuple(task.number for task in queue.unbuilt)
@@ -94,10 +84,10 @@ def _sync_judged(
 ) -> Iterator[Action]:
     """Move the branch to what takes the target in, or act on CI's verdict against."""
     checks = observed.checks.get(sync.commit)
-    if _is_green(convoy, checks):
+    if is_green(convoy, checks):
         yield LandSync(convoy.name, sync.base)
     else:
-        yield from _judged(convoy, 0, sync, checks, patience, now)
+        yield from judged(convoy, 0, sync, checks, patience, now)
 
 
 def _front(
@@ -108,14 +98,18 @@ def _front(
     patience: Patience,
     now: int,
 ) -> Iterator[Action]:
-    """Land what is green in front, or act on CI's verdict against the first."""
-    green = _green_front(convoy, queue.links, observed)
-    yield from _landing(convoy, green, observed, tip)
+    """Land what is green in front, or say that CI cannot judge the first.
+
+    What is red, in front or behind, is doubted by `doubted_link`.
+    """
+    green = green_front(convoy, queue.links, observed)
+    yield from landing(convoy, green, observed, tip)
     if queue.links and not green and convoy.settings.require_ci:
         front = queue.links[0]
         checks = observed.checks.get(front.candidate.commit)
         number, candidate = front.task.number, front.candidate
-        yield from _judged(convoy, number, candidate, checks, patience, now)
+        if checks is None or checks.verdict not in ("red", "lost"):
+            yield from judged(convoy, number, candidate, checks, patience, now)
 
 
 def _trials(
@@ -148,13 +142,13 @@ def _trial(
         yield Try(name, task.number)
         return
     checks = observed.checks.get(work)
-    found = _finding(convoy, candidate, checks, patience, now)
+    found = finding(convoy, candidate, checks, patience, now)
     if found == wanted:
         yield Prove(name, task.number, work)
     elif found == "green":
         yield Reject(name, task.number, work, NOT_RED)
     else:
-        yield from _judged(convoy, task.number, candidate, checks, patience, now)
+        yield from judged(convoy, task.number, candidate, checks, patience, now)
 
 
 def _choices(convoy: Convoy) -> Iterator[Action]:
@@ -167,91 +161,6 @@ def _choices(convoy: Convoy) -> Iterator[Action]:
             yield Block(convoy.name, task.number, NONE_LEFT)
         elif len(found) == 1:
             yield Choose(convoy.name, task.number)
-
-
-def _green_front(
-    convoy: Convoy, links: tuple[Link, ...], observed: Observed
-) -> tuple[Link, ...]:
-    """Return the links that may land, from the front on."""
-    for position, link in enumerate(links):
-        checks = observed.checks.get(link.candidate.commit)
-        if not _is_shown(link) or not _is_green(convoy, checks):
-            return links[:position]
-    return links
-
-
-def _is_shown(link: Link) -> bool:
-    """Whether the forge has the pull request and, from an earlier push, the work."""
-    pull, work = link.task.pull, link.task.work
-    return pull is not None and work is not None and work.log != ""
-
-
-def _is_green(convoy: Convoy, checks: Checks | None) -> bool:
-    if not convoy.settings.require_ci:
-        return True
-    return checks is not None and checks.verdict == "green"
-
-
-def _landing(
-    convoy: Convoy, green: tuple[Link, ...], observed: Observed, tip: str
-) -> Iterator[Action]:
-    """Move the branches of the green tasks first; once they are there, land.
-
-    Both in one push would let the forge see the base move first, and the pull request
-    would show as closed instead of merged.
-    """
-    if not green:
-        return
-    behind = tuple(
-        link.task.number for link in green if _must_align(convoy, link, observed)
-    )
-    if behind:
-        yield Align(convoy.name, behind)
-    else:
-        yield Land(convoy.name, tuple(link.task.number for link in green), tip)
-
-
-def _must_align(convoy: Convoy, link: Link, observed: Observed) -> bool:
-    takes_in = kind_of(link.task.spec).takes_target_in  # its own work is no ancestor
-    if convoy.settings.strategy == "merge" and not takes_in:
-        return False
-    branch = ids.HEADS + ids.task_branch(convoy.name, link.task.number)
-    return observed.refs.get(branch) != link.candidate.commit
-
-
-def _finding(
-    convoy: Convoy,
-    candidate: Candidate,
-    checks: Checks | None,
-    patience: Patience,
-    now: int,
-) -> Finding:
-    if not convoy.settings.require_ci:
-        return "green"
-    if checks is None or checks.verdict == "pending":
-        return "waiting"
-    if checks.verdict != "none":
-        return checks.verdict
-    is_late = now > candidate.at + patience.check_start_s * 1000
-    return "silent" if is_late else "waiting"
-
-
-def _judged(
-    convoy: Convoy,
-    task: int,
-    candidate: Candidate,
-    checks: Checks | None,
-    patience: Patience,
-    now: int,
-) -> Iterator[Action]:
-    """Act on CI's verdict against a candidate; task 0 is the convoy itself."""
-    found = _finding(convoy, candidate, checks, patience, now)
-    if found == "red" and checks is not None:
-        yield Reject(convoy.name, task, candidate.commit, checks.text)
-    elif found == "broken" and checks is not None:
-        yield Stall(convoy.name, task, candidate.commit, checks.text)
-    elif found == "silent":
-        yield Block(convoy.name, task, NO_CI)
 
 
 def _holds(candidate: Candidate, tip: str) -> bool:
@@ -278,7 +187,7 @@ def _convoy_merge(
         yield BuildConvoy(convoy.name, tip)
         return
     checks = observed.checks.get(candidate.commit)
-    if _is_green(convoy, checks):
+    if is_green(convoy, checks):
         yield from last_step(convoy, candidate, observed)
     else:
-        yield from _judged(convoy, 0, candidate, checks, patience, now)
+        yield from judged(convoy, 0, candidate, checks, patience, now)

@@ -6,7 +6,8 @@ A task's work goes this way: it waits while somebody or something keeps it back
 
 The chain: each task's candidate stands on the branch's tip or on the candidate ahead
 of it; in front of all there may be one that takes the target in. A link whose base or
-work has changed is broken; it and all behind it are built again.
+work has changed is broken; it and all behind it are built again. What CI finds red
+leaves the chain and is judged alone (`second_looks.py`).
 """
 
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from convoy.model.records import Settings
 from convoy.model.set_aside import another_try
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.observed import Checks
+from convoy.readiness.second_looks import is_suspect
 from convoy.readiness.target_moves import on_tip
 from convoy.readiness.turns import turns
 
@@ -54,13 +56,10 @@ def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
     """Return the tasks with accepted work that may merge, in the order of the queue.
 
     What CI judges already is in front, then what was accepted first; of tasks that
-    touch the same, each stands behind those whose turn comes first.
+    touch the same, each stands behind those whose turn comes first. Without the
+    suspects: what CI found red is judged alone.
     """
-    waiting = [
-        task
-        for task in convoy.tasks
-        if task.state == "needs-review" and not kept_back(convoy, task)
-    ]
+    waiting = [task for task in _may_merge(convoy) if not is_suspect(task)]
     waiting.sort(key=_came)
     first = turns(convoy) if len(convoy.tasks) > 1 and waiting else {}
     queue: dict[int, Task] = {}
@@ -81,6 +80,19 @@ def _came(task: Task) -> tuple[bool, int, int]:
     if task.candidate is not None:
         return (False, task.candidate.since, task.number)
     return (True, task.work.at if task.work else 0, task.number)
+
+
+def suspects(convoy: Convoy) -> tuple[Task, ...]:
+    """Return the tasks whose work CI found red and that may merge, as listed."""
+    return tuple(task for task in _may_merge(convoy) if is_suspect(task))
+
+
+def _may_merge(convoy: Convoy) -> Iterator[Task]:
+    return (
+        task
+        for task in convoy.tasks
+        if task.state == "needs-review" and not kept_back(convoy, task)
+    )
 
 
 def judged_by(settings: Settings, checks: Checks | None) -> tuple[str, ...]:

@@ -1,15 +1,21 @@
 """What the shell observed: git refs, workflow runs, checks, pull requests."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from convoy.model import ids
 from convoy.model.target_rules import TargetRules
 
-CiVerdict = Literal["none", "pending", "green", "red", "broken"]
-"""`broken`: CI itself cannot judge before a person has acted."""
+CiVerdict = Literal["none", "pending", "green", "red", "lost", "broken"]
+"""`broken`: CI itself cannot judge before a person has acted. `lost`: it ended without
+a verdict."""
+LOST: Final = frozenset({"cancelled", "timed_out", "startup_failure", "stale"})
+"""Conclusions that say nothing about the commit: somebody or something stopped CI.
+
+https://docs.github.com/rest/checks/runs (conclusion)
+"""
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -60,6 +66,8 @@ class Checks(Struct, frozen=True, kw_only=True):
     verdict: CiVerdict
     names: tuple[str, ...] = ()
     """The checks that reported, sorted."""
+    failed: tuple[str, ...] = ()
+    """The checks that did not pass, sorted."""
     text: str = ""
     """The output of the red checks, for the next attempt, or of those that ask a
     person, for that person."""
@@ -151,10 +159,10 @@ def judge(
 
     Of two runs of one check, the one with the larger id counts; a status and a check
     run of one name both do. Only `success` passes: a skipped or neutral check has
-    tested nothing. The bot's own checks never count. All `required` checks must be
-    present; without such names all present checks must pass, and while a workflow is
-    `running` on the commit some may be missing: a job that needs another shows no check
-    before that has passed.
+    tested nothing. What was cancelled or ran out of time is no verdict. The bot's own
+    checks never count. All `required` checks must be present; without such names
+    all present checks must pass, and while a workflow is `running` on the commit some
+    may be missing: a job that needs another shows no check before that has passed.
 
     Source: https://docs.github.com/rest/checks/runs
     """
@@ -165,19 +173,31 @@ def judge(
     names = tuple(sorted({check.name for check in newest.values()}))
     asking = [c for c in newest.values() if c.asks_a_person]
     ended = [c for c in newest.values() if c.status == "completed" and not c.has_passed]
-    if red := [c for c in ended if c not in asking]:
-        text = "\n".join(f"{c.name}: {c.conclusion}\n{c.text}".strip() for c in red)
-        return Checks(verdict="red", names=names, text=text)
+    lost = [check for check in ended if check.conclusion in LOST]
+    if red := [check for check in ended if check not in (*asking, *lost)]:
+        return _against("red", names, red)
     if asking:
         text = "\n".join(f"{c.name}: {c.text or c.conclusion}" for c in asking)
         return Checks(verdict="broken", names=names, text=text)
     more = running and not required
+    if lost and not more and all(c.status == "completed" for c in newest.values()):
+        return _against("lost", names, lost)
     if not newest:
         return Checks(verdict="pending" if more else "none", more=more)
     waits = set(required) - set(names) or not all(c.has_passed for c in newest.values())
     if waits or more:
         return Checks(verdict="pending", names=names, more=more)
     return Checks(verdict="green", names=names)
+
+
+def _against(
+    verdict: CiVerdict, names: tuple[str, ...], said: Iterable[Check]
+) -> Checks:
+    """Return a verdict with the checks that it is by, and their text."""
+    against = tuple(said)
+    text = "\n".join(f"{c.name}: {c.conclusion}\n{c.text}".strip() for c in against)
+    failed = tuple(sorted({check.name for check in against}))
+    return Checks(verdict=verdict, names=names, failed=failed, text=text)
 
 
 def may_turn(by_runs: Checks, required: tuple[str, ...]) -> bool:

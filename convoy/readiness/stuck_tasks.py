@@ -1,4 +1,7 @@
-"""Which tasks cannot go on without a person. Pure."""
+"""Which tasks let all others go first: they wait for a person, or CI was red on them.
+
+Pure.
+"""
 
 from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import overlapping
@@ -15,7 +18,7 @@ def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
 
 
 def stuck_tasks(convoy: Convoy) -> set[int]:
-    """Return the tasks that cannot go on without a person, or need one that cannot."""
+    """Return the tasks that wait for a person or were red, and what needs them."""
     stuck = {t.number for t in convoy.tasks if not t.settled and _needs_help(convoy, t)}
     grown = bool(stuck)
     while grown:
@@ -37,8 +40,10 @@ def _bound(convoy: Convoy, task: Task) -> set[int]:
 
 
 def _needs_help(convoy: Convoy, task: Task) -> bool:
-    """Whether a task itself waits for a person, or is set aside."""
+    """Whether a task itself waits for a person, is set aside or was red."""
     if task.state == "blocked" or task.waits_aside:
+        return True
+    if task.doubted is not None and task.doubted.is_open:
         return True
     if task.held or task.withdrawn or task.taken_out is not None:
         return True

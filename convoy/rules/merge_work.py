@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from convoy.events.candidates import MergeAttempted, MergeFailed, MergeLanded
 from convoy.events.command import Command, Decision, Events, Refusal, live, task_in
+from convoy.events.doubts import MergeCleared
 from convoy.events.syncs import SyncLanded
 from convoy.events.task_ends import TaskMerged
 from convoy.events.task_queue import TaskBlocked
@@ -14,6 +15,7 @@ from convoy.model import ids
 from convoy.model.records import Cause
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.landing import is_judged, kept_back
+from convoy.readiness.second_looks import flaky, is_kept, is_suspect
 from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import turns
 from convoy.readiness.unlanded_work import wants_part
@@ -88,12 +90,13 @@ class FailMerge(Command, frozen=True, kw_only=True):
     def decide(self, state: State) -> Decision:
         """Send the task back.
 
-        Without a candidate it conflicts; with one, only the current one is blamed.
+        Without a candidate it conflicts; with one, only the current one is blamed, or
+        the one that was red last, whose work was kept since.
         """
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
-        if self.candidate is not None and not _is_current(convoy, self):
+        if self.candidate is not None and not _may_be_blamed(convoy, self):
             return Refusal(f"{self.candidate} is not the candidate any more")
         failed = MergeFailed(
             convoy=convoy.name,
@@ -193,7 +196,21 @@ class LandMerge(Command, frozen=True, kw_only=True):
         merged = TaskMerged(convoy=convoy.name, task=task.number, commit=self.candidate)
         done = replace(task, state="merged", landed=self.candidate)
         taken = _taken_in(landed, task)
-        return (landed, *taken, merged, *convoy_next(convoy, done))
+        ends = (*taken, merged, *convoy_next(convoy, done))
+        return (*_cleared(landed, task), landed, *ends)
+
+
+def _cleared(landed: MergeLanded, task: Task) -> Events:
+    """Return that what lands was red, if it was."""
+    if not is_suspect(task):
+        return ()
+    cleared = MergeCleared(
+        convoy=landed.convoy,
+        task=task.number,
+        candidate=landed.candidate,
+        flaky=flaky(task),
+    )
+    return (cleared,)
 
 
 def _taken_in(landed: MergeLanded, task: Task) -> Events:
@@ -214,3 +231,11 @@ def _is_current(convoy: Convoy, command: FailMerge | LandMerge) -> bool:
     task = convoy.task(command.task)
     candidate = task.candidate if task else convoy.candidate
     return candidate is not None and candidate.commit == command.candidate
+
+
+def _may_be_blamed(convoy: Convoy, command: FailMerge) -> bool:
+    task = convoy.task(command.task)
+    doubt = task.doubted if task is not None and is_kept(task) else None
+    if doubt is not None:
+        return doubt.candidate == command.candidate
+    return _is_current(convoy, command)

@@ -25,6 +25,7 @@ from convoy.model.set_aside import convoy_item, look_item, task_item
 from convoy.model.taken_out import TakenOut
 from convoy.model.target_rules import Landing
 from convoy.rules.call_people import CallPeople
+from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
 from convoy.rules.end_session import (
     AcceptNothing,
     AcceptReport,
@@ -72,7 +73,11 @@ def went_wrong() -> Rules:
     rules.started(1).do(
         RefuseWork(convoy=NAME, task=1, attempt=1, cause="refused", why="a symlink")
     )
-    rules.started(1).accepted(1, sha("a")).offered(1, sha("c"), sha("0"))
+    rules.started(1).accepted(1, sha("a")).offered(1, sha("b"), sha("0"))
+    rules.do(_red_on("b")).offered(1, sha("d"), sha("0"))
+    rules.do(
+        ClearMerge(convoy=NAME, task=1, candidate=sha("d"), judged=("ci",)),
+    ).offered(1, sha("c"), sha("0"))
     rules.do(
         FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red"),
         RetryTask(convoy=NAME, task=1, by="ann"),
@@ -82,6 +87,18 @@ def went_wrong() -> Rules:
     )
     return rules.started(1).do(
         LoseSession(convoy=NAME, task=1, attempt=3, cause="lost", why="it died")
+    )
+
+
+def _red_on(candidate: str) -> DoubtMerge:
+    checks = ("ci",)
+    return DoubtMerge(
+        convoy=NAME,
+        task=1,
+        candidate=sha(candidate),
+        is_red=True,
+        checks=checks,
+        why="red",
     )
 
 

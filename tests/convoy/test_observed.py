@@ -28,8 +28,10 @@ def check(
     )
 
 
-def verdict(*reported: Check, required: tuple[str, ...] = ()) -> CiVerdict:
-    return judge(reported, required, OWN).verdict
+def verdict(
+    *reported: Check, required: tuple[str, ...] = (), running: bool = False
+) -> CiVerdict:
+    return judge(reported, required, OWN, running=running).verdict
 
 
 def test_nothing_reported_is_no_verdict() -> None:
@@ -50,14 +52,24 @@ def test_one_that_runs_is_waited_for() -> None:
 @pytest.mark.parametrize(
     "said",
     [
-        *("failure", "cancelled", "timed_out", "stale"),
-        *("startup_failure", "skipped", "neutral", "something_new"),
+        *("failure", "error", "skipped", "neutral", "something_new"),
     ],
 )
 def test_only_success_passes(said: str) -> None:
     assert verdict(check(1, "test", said)) == "red"
     assert verdict(check(1, "test", said), check(2, "lint", "running")) == "red"
     assert verdict(check(1, "test", said), required=("test",)) == "red"
+
+
+@pytest.mark.parametrize("said", ["cancelled", "timed_out", "stale", "startup_failure"])
+def test_what_was_stopped_is_no_verdict(said: str) -> None:
+    stopped = check(1, "test", said)
+
+    assert verdict(stopped) == "lost"
+    assert verdict(stopped, check(2, "lint", "running")) == "pending"
+    assert verdict(stopped, running=True) == "pending"
+    assert verdict(stopped, check(2, "lint", "failure")) == "red"
+    assert verdict(stopped, check(2, "test")) == "green"
 
 
 def test_a_check_that_asks_for_a_person_is_no_fault_of_the_work() -> None:

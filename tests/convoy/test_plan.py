@@ -21,7 +21,6 @@ from convoy.owed.actions import (
     Land,
     LandConvoy,
     MakePlan,
-    Reject,
     Show,
     Sweep,
 )
@@ -198,18 +197,6 @@ def test_nothing_lands_behind_a_candidate_that_is_not_judged() -> None:
     pending = Checks(verdict="pending")
 
     assert owed(rules, checks={sha("a"): pending, sha("b"): GREEN}) == []
-
-
-def test_only_the_front_is_blamed_for_red() -> None:
-    rules = (
-        in_review(1, 2).offered(1, sha("a"), sha("0")).offered(2, sha("b"), sha("a"))
-    )
-    red = Checks(verdict="red", text="boom")
-
-    assert owed(rules, checks={sha("b"): red}) == []
-    front = owed(rules, checks={sha("a"): red, sha("b"): red})
-
-    assert front == [Reject(NAME, 1, sha("a"), "boom")]
 
 
 def test_what_stood_on_a_moved_branch_is_built_again() -> None:

@@ -15,7 +15,7 @@ ENDS: Final = (
 )
 TROUBLES: Final = ("refused", "nothing", "lost", "outage")
 """What may go wrong with a session that is to report."""
-VERDICTS: Final = ("truth", "truth", "red", "late")
+VERDICTS: Final = ("truth", "truth", "red", "late", "stopped")
 
 
 class Agents(Bots):

@@ -26,9 +26,9 @@ class ModelComposer(Composer):
             case "merge":
                 fork = self.base_of(piece.onto, piece.work) or piece.base
                 parents = (piece.onto, piece.work)
-                return self._made(fork, piece.onto, piece.work, parents)
+                return self._made(fork, piece, parents)
             case "squash":
-                return self._made(piece.base, piece.onto, piece.work, (piece.onto,))
+                return self._made(piece.base, piece, (piece.onto,))
             case "rebase":
                 return self._rebased(piece)
 
@@ -53,7 +53,7 @@ class ModelComposer(Composer):
         """Return resolved work on an unresolved merge as one merge commit."""
         began, taken = self.commits[piece.base].parents
         parents = (piece.onto, taken)
-        return self._made(began, piece.onto, piece.work, parents)
+        return self._made(began, piece, parents)
 
     def helped(self, base: str, commit: str) -> tuple[str, ...]:
         """Return nothing: commits in memory are merged without help."""
@@ -73,7 +73,7 @@ class ModelComposer(Composer):
         return self.commits.fork_of(one, other)
 
     def _rebased(self, piece: Piece) -> str | Conflicted:
-        if piece.base == piece.onto:
+        if piece.base == piece.onto and not piece.is_again:
             return piece.work
         onto = piece.onto
         for commit in self.commits.chain(piece.base, piece.work):
@@ -82,13 +82,18 @@ class ModelComposer(Composer):
             if isinstance(made, Conflicted):
                 return made
             if made != self.commits[onto].files:
-                onto = self.commits.make((onto,), made, commit)
+                onto = self.commits.make((onto,), made, _note(piece, commit))
         return onto
 
     def _made(
-        self, ancestor: str, ours: str, theirs: str, parents: tuple[str, ...]
+        self, ancestor: str, piece: Piece, parents: tuple[str, ...]
     ) -> str | Conflicted:
-        made = self.commits.merged(ancestor, ours, theirs)
+        made = self.commits.merged(ancestor, piece.onto, piece.work)
         if isinstance(made, Conflicted):
             return made
-        return self.commits.make(parents, made, theirs)
+        return self.commits.make(parents, made, _note(piece, piece.work))
+
+
+def _note(piece: Piece, commit: str) -> tuple[str, int]:
+    """Return what tells a commit from others of the same files: its work and date."""
+    return commit, piece.at if piece.is_again else 0

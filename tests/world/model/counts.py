@@ -2,6 +2,7 @@
 
 from convoy.events import Event
 from convoy.events.candidates import MergeAttempted, MergeFailed, MergeLanded
+from convoy.events.doubts import MergeCleared, MergeDoubted
 from convoy.events.parts import PartLanded
 from convoy.events.review_verdicts import WorkReviewed
 from convoy.events.rival_choice import ChoiceMade
@@ -25,6 +26,10 @@ def names_of(  # noqa: C901, PLR0912  one arm a kind
             return ("tests not red",)
         case MergeFailed():
             return (f"task {'red' if fact.candidate else 'conflict'}",)
+        case MergeDoubted():
+            return ("task doubted",)
+        case MergeCleared():
+            return ("flake",) if fact.flaky else ("red only on another",)
         case SyncFailed():
             return (f"convoy {'red' if fact.candidate else 'conflict'}",)
         case SyncLanded(task=0):

@@ -11,7 +11,8 @@ from typing import Final
 
 from convoy.events import Event
 from convoy.events.approvals import ApprovalVoided, ConvoyApproved, TaskApproved
-from convoy.events.candidates import MergeLanded
+from convoy.events.candidates import MergeFailed, MergeLanded
+from convoy.events.doubts import MergeDoubted
 from convoy.events.leases import LeaseTaken
 from convoy.events.parts import PartLanded
 from convoy.events.review_verdicts import WorkReviewed
@@ -29,6 +30,7 @@ from convoy.events.task_start import TaskStarted
 from convoy.kinds.relations import attending, trial
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
+from convoy.readiness.second_looks import LOOKS
 from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import turns
 from grite.remote import RefUpdate
@@ -60,6 +62,8 @@ class Promises:
         self._landing: list[MergeLanded | SyncLanded | PartLanded] = []
         self._in_parts: set[tuple[str, int]] = set()
         """The tasks that landed on the target before the rest of their convoy."""
+        self._reds: Counter[tuple[str, int, str]] = Counter()
+        """How often CI was red on a task's work on a commit."""
         self._handed_in: dict[str, str] = {}
         """What sessions left, with the commit it was made on."""
 
@@ -83,6 +87,10 @@ class Promises:
                 self._chosen(before, fact)
             case WorkReviewed(verdict="approve"):
                 self._reviewed[fact.convoy, fact.task] = fact.commit
+            case MergeDoubted(is_red=True):
+                self._reds[fact.convoy, fact.task, fact.base] += 1
+            case MergeFailed(candidate=str()):
+                self._blamed(before, fact)
             case MergeLanded():
                 self._landed(before, fact)
             case PartLanded():
@@ -113,6 +121,22 @@ class Promises:
         assert winner.state == "needs-review"
         assert winner.work is not None
         assert winner.work.commit == fact.commit in self.green, "chosen, never green"
+
+    def _blamed(self, before: State, fact: MergeFailed) -> None:
+        """Check that CI was red on this change alone, more than once, on the tip."""
+        convoy = before.convoys[fact.convoy]
+        task = convoy.task(fact.task)
+        assert task is not None
+        if trial(convoy, task) is not None:
+            return
+        tip = self.forge.refs[HEADS + ids.base_branch(convoy.name)]
+        doubt = task.doubted
+        assert doubt is not None, "blamed at once"
+        reds = self._reds[fact.convoy, fact.task, doubt.base]
+        assert reds >= LOOKS, "blamed for a single run"
+        real = self.forge.commits.contains(tip, doubt.base)
+        assert real, "blamed on what the branch does not hold"
+        assert task.candidate is None, "blamed while it is being judged"
 
     def _vouched(
         self, before: State, fact: ConvoyApproved | TaskApproved | ApprovalVoided

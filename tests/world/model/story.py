@@ -126,7 +126,7 @@ class Story(RuleBasedStateMachine):
         ]
 
     def judge(self, commit: str, how: str) -> None:
-        """Let CI speak: the `truth`, `red` without a reason, or only begin (`late`)."""
+        """Let CI tell the `truth`, be `red`, only begin (`late`) or be `stopped`."""
         lines = self.forge.commits[commit].lines
         bad = any(line.startswith("bad:") for line in lines) or self.unmet(lines)
         passed = how == "truth" and not bad
@@ -137,10 +137,12 @@ class Story(RuleBasedStateMachine):
             app="ci",
             name="ci",
             status="in_progress" if how == "late" else "completed",
-            conclusion=None if how == "late" else "success" if passed else "failure",
-            is_status=commit[-1] in "02468ace",  # half of them, as some CIs speak
+            conclusion=_conclusion(how, passed=passed),
+            is_status=how != "stopped" and commit[-1] in "02468ace",  # as some CIs do
         )
         self.forge.checks.setdefault(commit, []).append(check)
+        if how == "stopped":
+            self.saw("CI stopped")
         if check.conclusion == "failure" and self._is_behind(commit):
             self.saw("red behind another")
 
@@ -160,3 +162,9 @@ class Story(RuleBasedStateMachine):
         ]
         bases = {candidate.base for candidate in open_ if candidate.commit == commit}
         return bool(bases & {candidate.commit for candidate in open_})
+
+
+def _conclusion(how: str, *, passed: bool) -> str | None:
+    """Return what CI says in the end; None: nothing yet."""
+    said = {"late": None, "stopped": "cancelled"}
+    return said.get(how, "success" if passed else "failure")

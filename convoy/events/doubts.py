@@ -1,0 +1,83 @@
+"""What CI says against a candidate is looked at again before anybody is blamed."""
+
+from msgspec.structs import replace
+
+from convoy.events.fact import SHORT, ConvoyEvent, clause
+from convoy.model.change import change_task
+from convoy.model.doubt import Doubt
+from convoy.model.state import Convoy, Moment, Task
+
+
+class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
+    """CI found a candidate red, or ended without a verdict; nobody is blamed yet."""
+
+    task: int
+    candidate: str
+    base: str
+    """The commit that the candidate stands on."""
+    is_red: bool
+    """Whether CI found it red; otherwise its run was cancelled or ran out of time."""
+    checks: tuple[str, ...] = ()
+    """The checks that did not pass."""
+    why: str
+    """The end of CI's text."""
+
+    def sentence(self) -> str:
+        found = "CI is red on" if self.is_red else "CI gave no verdict on"
+        which = f"candidate {self.candidate[:SHORT]} of task {self.task}"
+        said = f" ({said})" if (said := clause(self.why)) else ""
+        return f"{found} {which}{said}: it is judged again before anybody is blamed."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        landed = sum(task.landed is not None for task in convoy.tasks)
+        return change_task(convoy, self.task, lambda task: self._doubted(task, landed))
+
+    def _doubted(self, task: Task, landed: int) -> Task:
+        before = task.doubted or Doubt(work=task.work.commit if task.work else "")
+        after = replace(
+            before,
+            candidate=self.candidate,
+            judged=before.judged + 1,
+            why=self.why,
+        )
+        if self.is_red:
+            after = replace(
+                after,
+                base=self.base,
+                reds=before.reds + 1,
+                times=before.times + 1 if before.base == self.base else 1,
+                landed=landed,
+                lost=0,
+                checks=self.checks,
+            )
+        else:
+            after = replace(after, lost=before.lost + 1)
+        return replace(task, doubt=after, candidate=None)
+
+
+class MergeCleared(ConvoyEvent, frozen=True, kw_only=True, tag="merge.cleared"):
+    """CI found work green that it had found red."""
+
+    task: int
+    candidate: str
+    flaky: tuple[str, ...] = ()
+    """The checks that were red on the same files; empty: what it stood on differs."""
+
+    def sentence(self) -> str:
+        if self.flaky:
+            checks = ", ".join(self.flaky)
+            return (
+                f"CI found the same files of task {self.task} red, and then green: a "
+                f"flake of {checks}."
+            )
+        return f"CI is green on task {self.task} by now: the fault was not its own."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        after = change_task(convoy, self.task, _cleared)
+        return replace(after, flakes=(*convoy.flakes, *self.flaky))
+
+
+def _cleared(task: Task) -> Task:
+    doubt = task.doubted
+    kept = None if doubt is None else replace(doubt, base="", times=0, lost=0)
+    return replace(task, doubt=kept)

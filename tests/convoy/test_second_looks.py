@@ -1,0 +1,233 @@
+"""Red work is judged again, alone and on the real tip, before anybody is blamed."""
+
+import pytest
+
+from convoy.events.doubts import MergeCleared
+from convoy.owed.actions import Action, Build, ClearWork, Land, LookAgain, Reject, Stall
+from convoy.owed.landings import merges
+from convoy.owed.patience import Patience
+from convoy.readiness.observed import Checks, Observed
+from convoy.readiness.second_looks import LOST_MOST, is_due, is_kept, movers, waits
+from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
+from convoy.rules.stop_task import BlockTask
+from convoy.rules.take_target_in import AttemptSync
+from tests.world.rules import NAME, Rules, sha, spec
+
+BASE = f"refs/heads/convoy/{NAME}/base"
+TIP, NEXT = sha("0"), sha("9")
+GREEN = Checks(verdict="green", names=("unit",))
+RED = Checks(verdict="red", names=("unit",), failed=("unit",), text="boom")
+STOPPED = Checks(verdict="lost", names=("unit",), failed=("unit",), text="stopped")
+
+
+def waiting(*numbers: int, others: int = 0) -> Rules:
+    """Return rules with accepted work of these tasks, and others that never began."""
+    later = range(max(numbers) + 1, max(numbers) + others + 1)
+    specs = (spec(number) for number in (*numbers, *later))
+    rules = Rules().planned(*specs, strategy="merge")
+    for number in numbers:
+        rules.started(number).accepted(number, sha(str(number)), f"{number}.py")
+    return rules
+
+
+def due(rules: Rules, tip: str = TIP, **seen: Checks) -> list[Action]:
+    """Return what is due; each check is that of the commit of this letter."""
+    checks = {sha(letter): check for letter, check in seen.items()}
+    observed = Observed(refs={BASE: tip}, checks=checks)
+    return list(merges(rules.convoy, observed, Patience(), rules.now))
+
+
+def red(rules: Rules, task: int, candidate: str, base: str = TIP) -> Rules:
+    """Let CI be red on a task's candidate on this base."""
+    rules.offered(task, sha(candidate), base)
+    return rules.do(doubt(task, candidate))
+
+
+def doubt(task: int, candidate: str, *, is_red: bool = True) -> DoubtMerge:
+    return DoubtMerge(
+        convoy=NAME,
+        task=task,
+        candidate=sha(candidate),
+        is_red=is_red,
+        checks=("unit",),
+        why="boom",
+    )
+
+
+# --- who is doubted, and when ---------------------------------------------------------
+
+
+def test_the_first_red_link_is_doubted_before_those_ahead_are_judged() -> None:
+    rules = waiting(1, 2, 3).offered(1, sha("a"), TIP)
+    rules.offered(2, sha("b"), sha("a")).offered(3, sha("c"), sha("b"))
+
+    found = due(rules, b=RED, c=RED)
+
+    assert found == [LookAgain(NAME, 2, sha("b"), "boom", ("unit",), is_red=True)]
+
+
+def test_what_stands_on_a_red_one_is_built_without_it_at_once() -> None:
+    rules = waiting(1, 2, 3).offered(1, sha("a"), TIP)
+    rules.offered(2, sha("b"), sha("a")).offered(3, sha("c"), sha("b"))
+
+    rules.do(doubt(2, "b"))
+
+    alone, others = Build(NAME, (2,), TIP), Build(NAME, (3,), sha("a"))
+    assert due(rules) == [alone, others]
+
+
+def test_the_only_one_in_front_is_judged_again_on_the_same_commit() -> None:
+    rules = red(waiting(1), 1, "a")
+
+    assert due(rules) == [Build(NAME, (1,), TIP)]
+    assert rules.task(1).doubted is not None
+
+
+# --- green after red ------------------------------------------------------------------
+
+
+def test_green_on_the_same_files_is_a_flake_and_lands() -> None:
+    rules = red(waiting(1), 1, "a").offered(1, sha("b"), TIP)
+
+    assert due(rules, b=GREEN) == [Land(NAME, (1,), TIP)]
+    rules.landed_as(1, sha("b"))
+
+    noted = [fact for fact in rules.facts if isinstance(fact, MergeCleared)]
+    assert [fact.flaky for fact in noted] == [("unit",)]
+    assert rules.convoy.flakes == ("unit",)
+    assert "the same files of task 1 red, and then green" in noted[0].sentence()
+
+
+def test_green_alone_after_red_on_another_is_no_flake() -> None:
+    rules = waiting(1, 2).offered(1, sha("a"), TIP)
+    red(rules, 2, "b", sha("a")).offered(2, sha("c"), TIP)
+    rules.landed_as(2, sha("c"))
+
+    noted = [fact for fact in rules.facts if isinstance(fact, MergeCleared)]
+    assert [fact.flaky for fact in noted] == [()]
+    assert rules.convoy.flakes == ()
+
+
+def test_green_on_a_tip_that_moved_on_waits_in_the_chain_again() -> None:
+    rules = red(waiting(1), 1, "a").offered(1, sha("b"), TIP)
+
+    assert due(rules, NEXT, b=GREEN) == [ClearWork(NAME, 1, sha("b"))]
+    rules.do(ClearMerge(convoy=NAME, task=1, candidate=sha("b"), judged=("unit",)))
+
+    assert due(rules, NEXT) == [Build(NAME, (1,), NEXT)]
+
+
+def test_it_does_not_overtake_several_that_are_being_judged() -> None:
+    rules = red(waiting(1, 2, 3), 1, "a").offered(1, sha("b"), TIP)
+    rules.offered(2, sha("c"), TIP).offered(3, sha("d"), sha("c"))
+
+    assert due(rules, b=GREEN) == []
+    assert due(rules, b=GREEN, d=RED) == [
+        LookAgain(NAME, 3, sha("d"), "boom", ("unit",), is_red=True)
+    ]
+
+
+# --- red again ------------------------------------------------------------------------
+
+
+def test_red_again_and_nothing_else_can_help_is_its_own() -> None:
+    rules = red(red(waiting(1), 1, "a"), 1, "b")
+
+    assert due(rules) == [Reject(NAME, 1, sha("b"), "boom")]
+
+
+def test_red_again_is_kept_while_others_can_move_the_tip() -> None:
+    rules = red(red(waiting(1, others=1), 1, "a"), 1, "b")
+
+    assert is_kept(rules.task(1))
+    assert movers(rules.convoy, rules.task(1)) == (2,)
+    assert due(rules) == []
+    assert waits(rules.convoy, rules.task(1)).startswith("task 2 to land: CI is red")
+
+
+def test_it_is_judged_again_when_the_tip_has_moved() -> None:
+    rules = red(red(waiting(2, others=1), 2, "a"), 2, "b")
+    assert not is_due(rules.convoy, rules.task(2), TIP)
+
+    rules.landed(3, NEXT)
+
+    assert due(rules, NEXT) == [Build(NAME, (2,), NEXT)]
+    red(rules, 2, "c", NEXT)
+    assert due(rules, NEXT) == [Build(NAME, (2,), NEXT)]
+    red(rules, 2, "d", NEXT)
+    assert due(rules, NEXT) == [Reject(NAME, 2, sha("d"), "boom")]
+
+
+def test_it_costs_few_runs_while_others_before_it_are_under_way() -> None:
+    rules = Rules().planned(*map(spec, range(1, 6)), strategy="merge")
+    rules.started(5).accepted(5, sha("5"))
+    red(red(rules, 5, "a"), 5, "b")
+
+    rules.landed(1, sha("6"))
+    assert not is_due(rules.convoy, rules.task(5), sha("6"))
+    rules.landed(2, sha("7"))
+
+    assert is_due(rules.convoy, rules.task(5), sha("7"))
+
+
+def test_of_two_that_wait_for_each_other_the_first_listed_goes() -> None:
+    rules = waiting(1, 2)
+    for task, one, other in ((2, "a", "b"), (1, "c", "d")):
+        red(red(rules, task, one), task, other)
+
+    assert due(rules) == [Reject(NAME, 1, sha("d"), "boom")]
+
+
+def test_nobody_is_blamed_while_the_target_comes_in() -> None:
+    rules = red(red(waiting(1), 1, "a"), 1, "b")
+    rules.do(AttemptSync(convoy=NAME, candidate=sha("e"), base=TIP, target=NEXT))
+
+    assert due(rules) == []
+
+
+def test_nobody_waits_for_the_turn_of_what_was_red() -> None:
+    rules = Rules().planned(spec(1), spec(2), strategy="merge")
+    for number in (1, 2):
+        rules.started(number).accepted(number, sha(str(number)), "both.py")
+    assert due(rules) == [Build(NAME, (1, 2), TIP)]
+
+    red(rules, 1, "a")
+
+    assert due(rules) == [Build(NAME, (1,), TIP), Build(NAME, (2,), TIP)]
+
+
+def test_nothing_is_waited_for_that_only_a_person_can_move() -> None:
+    rules = red(red(waiting(1, others=1), 1, "a"), 1, "b")
+
+    rules.do(BlockTask(convoy=NAME, task=2, why="no"))
+
+    assert due(rules) == [Reject(NAME, 1, sha("b"), "boom")]
+
+
+@pytest.mark.parametrize(("seen", "needed"), [(0, 2), (1, 3), (5, 4)])
+def test_where_ci_has_flaked_more_reds_are_needed(seen: int, needed: int) -> None:
+    rules = waiting(1, *range(2, 2 + seen))
+    for number in range(2, 2 + seen):
+        tip = TIP if number == 2 else sha("e")
+        red(rules, number, "c", tip).offered(number, sha("e"), tip)
+        rules.landed_as(number, sha("e"))
+    for count in range(needed):
+        assert not isinstance(due(rules)[0], Reject), count
+        red(rules, 1, "ab"[count % 2])
+
+    assert isinstance(due(rules)[0], Reject)
+
+
+# --- no verdict -----------------------------------------------------------------------
+
+
+def test_ci_that_was_stopped_is_asked_again_and_then_a_person() -> None:
+    rules = waiting(1)
+    for count in range(LOST_MOST):
+        rules.offered(1, sha("abc"[count]), TIP)
+        found = due(rules, a=STOPPED, b=STOPPED, c=STOPPED)
+        is_last = count == LOST_MOST - 1
+        assert [type(one) for one in found] == [LookAgain, Stall][: 1 + is_last]
+        rules.do(doubt(1, "abc"[count], is_red=False))
+        assert due(rules) == [Build(NAME, (1,), TIP)]
+    assert rules.task(1).spent == 1
