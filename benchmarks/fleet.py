@@ -31,6 +31,9 @@ class Load:
     """What each task's agent waits; one entry a task."""
     slots: int
     ci: str = "true"
+    ci_slots: int | None = None
+    bad: int = 0
+    """The task whose first attempt writes `bad` into its file; 0: none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +54,9 @@ def project(folder: Path, load: Load) -> Path:
     )
     agent = (
         f"case $BRAT_TASK in {waits} esac; "
-        "mkdir -p work && echo done > work/$BRAT_TASK.txt"
+        "mkdir -p work && echo done > work/$BRAT_TASK.txt; "
+        f"case $BRAT_TASK-$BRAT_ATTEMPT in {load.bad}-1) "
+        "echo bad > work/$BRAT_TASK.txt;; esac"
     )
     (folder / ".brat").mkdir()
     (folder / ".brat/config.toml").write_text(
@@ -59,7 +64,8 @@ def project(folder: Path, load: Load) -> Path:
         'type = "shell"\n'
         f"args = ['sh', '-c', '{agent}']\n"
         f"max_sessions = {load.slots}\n"
-        f"[mayor]\ntasks = {len(load.seconds)}\n",
+        f"[mayor]\ntasks = {len(load.seconds)}\n"
+        + (f"[ci]\nslots = {load.ci_slots}\n" if load.ci_slots else ""),
         encoding="utf-8",
     )
     (folder / "README.md").write_text("# A project\n", encoding="utf-8")
@@ -73,7 +79,7 @@ def run(folder: Path, source: Path, load: Load) -> Outcome:
     known = registrations.register(
         folder, Source(path=source, branch="main", name="project", person="you")
     )
-    registrations.set_ci(folder, known, Ci(command=load.ci))
+    registrations.set_ci(folder, known, Ci(command=load.ci, slots=load.ci_slots))
     return asyncio.run(_run(folder, known, load))
 
 

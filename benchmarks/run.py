@@ -23,6 +23,7 @@ from benchmarks.fleet import Load
 from benchmarks.forge_cost import forge_cost
 from benchmarks.planning import planning
 from benchmarks.poisoned_hour import poisoned_hour
+from benchmarks.slow_ci import slow_ci
 
 Figures = dict[str, object]
 
@@ -73,6 +74,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "whole-loop": whole_loop,
     "three-jobs": three_jobs,
     "ci-checkout": checkout_cost,
+    "slow-ci": slow_ci,
     "forge-cost": forge_cost,
     "door": door,
     "eyes": eyes,
