@@ -54,5 +54,8 @@ class ProcessMemory:
     """The answers that people had within the last hour."""
     rules_read: dict[str, int] = field(default_factory=dict)
     """When each target's rules were last read, unix ms."""
+    given_up: dict[str, int] = field(default_factory=dict)
+    """The candidates that were given up while CI judged them, and until when (unix ms)
+    a first run of theirs may show; each stays until its runs have ended."""
     ended: dict[int, int] = field(default_factory=dict)
     """When each run was first seen to have ended, unix ms."""

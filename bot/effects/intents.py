@@ -26,7 +26,7 @@ from convoy.model.asides import intent_item, may_try, set_aside, shown_asides
 from convoy.model.intent import Intent
 from convoy.model.set_aside import action_item, show_item
 from convoy.model.state import Convoy
-from convoy.owed.actions import SHOWN, CancelRun, Do, Effect, Show, Shown
+from convoy.owed.actions import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
 from grite.errors import Unavailable
 
 
@@ -43,6 +43,9 @@ async def perform(context: BotContext, effect: Effect) -> NoteDone | None:
             return NoteDone(key=intent.key, number=number)
         case CancelRun(run=run, force=force):
             await context.github.runs.cancel(run, force=force)
+            return None
+        case CancelCi(run=run):
+            await context.github.runs.cancel(run)
             return None
         case Show(convoy=name, part=part):
             await _show(context, context.mirror.state.convoys[name], part)

@@ -173,6 +173,7 @@ class Run(_Payload):
     conclusion: str | None = None
     event: str = ""
     path: str = ""
+    head_branch: str | None = None
     display_title: str = ""
     run_attempt: int = 1
 

@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from bot.forge import payloads
 from bot.forge.rest import Refused, Rest
+from convoy.model import ids
 from convoy.readiness.observed import Check
 
 
@@ -86,6 +87,25 @@ class Ci:
             if refused.status not in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
                 raise
         return False
+
+    async def on_queues(self, commit: str) -> tuple[int, ...]:
+        """Return the runs on a candidate that have not ended, by their ids.
+
+        Only those on queue branches: on another one the same commit may be wanted. None
+        if the bot may not see the runs.
+        Source: https://docs.github.com/rest/actions/workflow-runs (head_branch)
+        """
+        url = f"{self._repo}/actions/runs?head_sha={commit}&per_page=100"
+        found = []
+        try:
+            async for run in self._rest.each(payloads.Run, url, "workflow_runs"):
+                is_queued = (run.head_branch or "").startswith(ids.QUEUE)
+                if is_queued and run.status != "completed":
+                    found.append(run.id)
+        except Refused as refused:
+            if refused.status not in (HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND):
+                raise
+        return tuple(found)
 
     async def has_runs(self, commit: str) -> bool:
         """Whether a commit has any workflow run, ended or not; brat's do not count."""

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from bot.context.alone import tried
 from bot.context.bot_context import BotContext
-from bot.loop import observe_targets
+from bot.loop import observe_targets, unneeded_runs
 from bot.roles import issue_look, pull_look
 from convoy.model import ids
 from convoy.model.set_aside import check_item, look_item, run_item
@@ -34,7 +34,7 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
     A run that has ended is not asked for again. A run whose id is new to the log is
     asked for at once: what the forge said of it before could not be understood.
     """
-    seen = context.observed
+    seen = replace(context.observed, unneeded=())
     awaited = frozenset(
         task.attempt.run
         for _, task in context.mirror.state.running()
@@ -54,7 +54,9 @@ async def observe(context: BotContext, parts: frozenset[str], look: Look) -> Obs
         rules = await observe_targets.target_rules(context)
         seen = replace(seen, mergeable=pulls, rules=rules)
     if "checks" in parts or ("runs" in parts and awaits_runs):
-        seen = replace(seen, checks=await _checks(context, seen))
+        checks = await _checks(context, seen)
+        gone = await unneeded_runs.look(context, frozenset(checks))
+        seen = replace(seen, checks=checks, unneeded=gone)
     return replace(seen, refs=context.mirror.refs)
 
 

@@ -10,6 +10,8 @@ from typing import Final
 
 HEADS: Final = "refs/heads/"
 """The part of a branch's ref before its name."""
+QUEUE: Final = "brat/queue/"
+"""The beginning of the branches that show candidates to CI."""
 _SESSION = re.compile(
     r"([a-z0-9][a-z0-9-]{0,39})/(0|[1-9][0-9]{0,8})/([1-9][0-9]{0,8})"
 )
@@ -92,7 +94,7 @@ def attempt_refs(convoy: str, task: int, attempt: int, commit: str) -> tuple[str
 
 def queue_branch(target: str, commit: str) -> str:
     """Return the branch that shows a candidate for `target` to CI."""
-    return f"brat/queue/{target.replace('/', '--')}/{commit}"
+    return f"{QUEUE}{target.replace('/', '--')}/{commit}"
 
 
 def dispatch_key(session: str) -> str:

@@ -13,6 +13,7 @@ from convoy.model.set_aside import (
 from convoy.owed.actions import (
     Begin,
     Block,
+    CancelCi,
     CancelRun,
     Choose,
     ClearWork,
@@ -72,7 +73,7 @@ def item_of_effect(effect: Effect) -> str:
     match effect:
         case Do(intent=intent):
             return intent_item(intent)
-        case CancelRun(run=run):
+        case CancelRun(run=run) | CancelCi(run=run):
             return run_item(run)
         case Show(convoy=convoy, part=part):
             return show_item(convoy, part)

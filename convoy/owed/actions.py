@@ -389,5 +389,13 @@ Staged = (
     | TakeUp
     | Faulty
 )
-Effect = Do | CancelRun | Show
+
+
+class CancelCi(Struct, frozen=True):
+    """Cancel a run of CI on a candidate that nobody needs any more."""
+
+    run: int
+
+
+Effect = Do | CancelRun | CancelCi | Show
 Action = Staged | Effect

@@ -19,6 +19,7 @@ from convoy.model.set_aside import (
     action_item,
     convoy_item,
     part_item,
+    run_item,
     show_item,
 )
 from convoy.model.state import Convoy, State
@@ -26,6 +27,7 @@ from convoy.owed.actions import (
     SHOWN,
     Action,
     Call,
+    CancelCi,
     CreateBase,
     Do,
     Expire,
@@ -106,6 +108,9 @@ def _owed(
     yield from starts(state, observed, now)
     yield from _calls(state)
     yield from _effects(state, observed, now)
+    for run in observed.unneeded:
+        if may_try(state, run_item(run), now):
+            yield CancelCi(run)
     if may_try(state, SWEEP, now):
         yield from _sweeps(state, observed)
     yield from _expired(state, now)
@@ -245,7 +250,7 @@ def _sweeps(state: State, observed: Observed) -> Iterator[Action]:
     stale = tuple(
         (ref, commit)
         for ref, commit in sorted(observed.refs.items())
-        if ref.startswith(ids.HEADS + "brat/queue/") and ref not in kept
+        if ref.startswith(ids.HEADS + ids.QUEUE) and ref not in kept
     )
     if stale:
         yield Sweep(stale)

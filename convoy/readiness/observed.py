@@ -133,6 +133,8 @@ class Observed(Struct, frozen=True, kw_only=True):
     """The rules of the branches on which convoys land, by branch."""
     mergeable: dict[int, Mergeable] = {}
     """The pull requests of convoys at their last step, by number."""
+    unneeded: tuple[int, ...] = ()
+    """Runs of CI that go on for candidates that are no longer open."""
 
     def merged_as(self, pull: int | None, head: str | None) -> str:
         """Return the commit as which the forge merged a pull request; empty: none.

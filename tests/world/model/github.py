@@ -122,6 +122,9 @@ class ModelCi(Ci):
         newest = (await self.checks(commit))[-1:]
         return any(check.status != "completed" for check in newest)
 
+    async def on_queues(self, commit: str) -> tuple[int, ...]:
+        return ()
+
     async def checks(self, commit: str) -> list[Check]:
         said = self.forge.checks.get(commit, ())
         return [check for check in said if not check.is_status]
