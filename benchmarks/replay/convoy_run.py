@@ -56,6 +56,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     same_tree: bool
     rough: int
     """How many of the landed tasks' attempts met lines that others had changed."""
+    refused: int
+    """How many sessions' work was not taken."""
     failed: dict[str, int]
     """Why candidates left the queue, counted."""
 
@@ -191,6 +193,7 @@ def _outcome(
         persons=persons,
         same_tree=histories.tree(bare, tip) == wanted,
         rough=sum(bool(session["rough"]) for session in sessions),
+        refused=sum(fact["type"] == "work.refused" for fact in facts),
         failed=dict(Counter(map(_reason, facts)) - Counter({"": len(facts)})),
     )
 

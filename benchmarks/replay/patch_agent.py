@@ -180,6 +180,9 @@ def main() -> None:
     time.sleep(plan["seconds"])
     rough = apply(plan, number, attempt)
     done = {"task": number, "attempt": attempt, "rough": rough}
+    if rough and attempt > 1:
+        # Agents are asked to name each file in which they left out lines of a side.
+        print(f"BRAT: done {', '.join(rough)}: kept what the history kept")
     told = json.dumps({**done, "begun": begun, "ended": time.time()})
     with Path(plan["sessions"]).open("a", encoding="utf-8") as record:
         record.write(f"{told}\n")
