@@ -128,7 +128,9 @@ def landed(plan: dict[str, Any]) -> set[int]:
 
     Where the checkout has no commits before its own, what CI noted of them is asked.
     """
+    above = re.findall(rb"(?m)^parent (.+)$", git(".", "cat-file", "commit", "HEAD"))
     commits = git(".", "rev-list", "HEAD").decode().split()
+    commits += [each.decode() for each in above]
     if plan["start"] in commits:
         said = git(".", "log", "--format=%B", f"{plan['start']}..HEAD")
         return numbers(said.decode(errors="replace"))
@@ -180,9 +182,10 @@ def main() -> None:
     time.sleep(plan["seconds"])
     rough = apply(plan, number, attempt)
     done = {"task": number, "attempt": attempt, "rough": rough}
-    if rough and attempt > 1:
+    if attempt > 1:
         # Agents are asked to name each file in which they left out lines of a side.
-        print(f"BRAT: done {', '.join(rough)}: kept what the history kept")
+        names = changed(plan["repository"], *plan["changes"][number - 1])
+        print(f"BRAT: done {', '.join(names)}: kept what the history kept")
     told = json.dumps({**done, "begun": begun, "ended": time.time()})
     with Path(plan["sessions"]).open("a", encoding="utf-8") as record:
         record.write(f"{told}\n")

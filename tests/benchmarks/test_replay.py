@@ -22,3 +22,13 @@ def test_changes_that_overlap_all_land_without_a_person_and_give_the_same_tree(
     assert done.same_tree
     assert done.sessions <= 1.3 * done.changes
     assert done.ci_runs <= 1.5 * done.changes
+
+
+def test_all_of_a_herd_that_adds_to_one_undeclared_file_land(tmp_path: Path) -> None:
+    history = generated_history.herd(tmp_path, 4)
+
+    how = How(mode="none", seconds=0.1)
+    done = convoy_run.run(tmp_path / "run", history, how)
+
+    assert (done.landed, done.persons, done.same_tree) == (4, 0, True)
+    assert done.sessions <= 2 * done.changes
