@@ -39,6 +39,8 @@ class Lack(Struct, frozen=True):
     mend: str
 
     def __str__(self) -> str:
+        if self.said.endswith((".", "?")):
+            return f"{self.said} {self.mend[:1].upper()}{self.mend[1:]}."
         return f"{self.said}: {self.mend}"
 
 
@@ -75,7 +77,9 @@ def _lacks(
         row = engines.found(spec.type)
         program = program_of(row, spec)
     except ValueError as error:
-        yield Lack(f"{where}: {str(error).rstrip('.')}", f"change it in {CONFIG}")
+        said = str(error)
+        end = "" if said.endswith((".", "?")) else "."
+        yield Lack(f"{where}: {said}{end}", f"change it in {CONFIG}")
         return
     words: tuple[str, ...] = (program,)
     if row.name == "shell" and (inner := _shell_word(spec.args)):

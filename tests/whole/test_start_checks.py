@@ -58,3 +58,13 @@ def test_what_is_not_here_is_one_sentence_and_nothing_begins(
         assert (said.status, said.lines) == (1, [f"brat: {': '.join(lack)}"])
     assert contents(terminal.cwd) == before
     assert f"  FAULT {' -> '.join(lack)}" in terminal.type("brat doctor").lines
+
+
+def test_what_to_change_is_a_sentence_of_its_own(tmp_path: Path) -> None:
+    terminal = project(tmp_path, '[engine.default]\ntype = "plugin:aidr"\n')
+    terminal.done("brat init")
+
+    said = terminal.type(START)
+
+    assert said.status == 1
+    assert "opencode, shell. Change it in .brat/config.toml." in said.err
