@@ -77,8 +77,8 @@ def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
     Raises:
         BratError: none of them holds a log.
     """
-    found = many.readers(path)
-    if not found:
+    found, broken = many.readers(path)
+    if not (found or broken):
         raise BratError(f"no repository below {path} holds a log; see: brat init")
 
     def seen() -> RenderableType:
@@ -86,21 +86,23 @@ def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
             *(
                 many.headed(name, looked(reader.read(), reader.faults))
                 for name, reader in found.items()
-            )
+            ),
+            *(many.headed(name, Text(why)) for name, why in broken.items()),
         )
 
     if watch:
         live_screen.watch(seen)
     elif as_json:
         version = {"schema_version": document.SCHEMA_VERSION}
-        _write(version | {"repositories": many.told(found)})
+        told = {"repositories": many.told(found), "broken": broken}
+        _write(version | told)
     else:
         out.print(seen())
     waits = (
         needs_a_person(interventions(reader.read(), wall_clock(), reader.faults))
         for reader in found.values()
     )
-    return BLOCKED if any(waits) else OK
+    return BLOCKED if broken or any(waits) else OK
 
 
 def looked(

@@ -16,6 +16,7 @@ from rich.text import Text
 from bot.settings.clock import wall_clock
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
+from brat.repository.state_files import REGISTRATION, STATE_FOLDER
 from convoy.views import document
 from grite.errors import BratError
 
@@ -23,20 +24,25 @@ DEPTH: Final = 5
 _PASSED: Final = frozenset({"node_modules", "site-packages"})
 
 
-def readers(path: Path) -> dict[str, Reader]:
-    """Return a reader of each repository's log, by the repository's path.
+def readers(path: Path) -> tuple[dict[str, Reader], dict[str, str]]:
+    """Return a reader of each repository's log, and why others cannot be read.
+
+    Both are by the repository's path.
 
     Args:
         path: the folder to search; if in a repository, the repository's parent.
     """
     root = _around(path.resolve())
     found: dict[str, Reader] = {}
+    broken: dict[str, str] = {}
     for place in _repositories(root, DEPTH):
+        name = str(place.relative_to(root))
         try:
-            found[str(place.relative_to(root))] = Reader(log_repository(place))
-        except BratError:
-            continue  # a repository without a log
-    return found
+            found[name] = Reader(log_repository(place))
+        except BratError as error:
+            if (place / ".git" / STATE_FOLDER / REGISTRATION).exists():
+                broken[name] = str(error)
+    return found, broken
 
 
 def _around(path: Path) -> Path:
