@@ -27,6 +27,7 @@ from convoy.model.intent import Intent
 from convoy.model.set_aside import action_item, show_item
 from convoy.model.state import Convoy
 from convoy.owed.actions import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
+from convoy.readiness.attempt_start import valid_leases
 from grite.errors import Unavailable
 
 
@@ -155,7 +156,8 @@ async def _comment(context: BotContext, convoy: Convoy, now: Try) -> int:
     if found := await _said(context, convoy.issue, now):
         return found
     asides = shown_asides(context.mirror.state, convoy.name)
-    body = convoy_comment(convoy, asides=asides)
+    leases = valid_leases(context.mirror.state, context.clock())
+    body = convoy_comment(convoy, asides=asides, leases=leases)
     number = await context.github.say(convoy.issue, body)
     context.memory.shown[comment_key(convoy)] = body
     return number

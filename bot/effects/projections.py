@@ -15,6 +15,7 @@ from convoy.model import ids
 from convoy.model.asides import shown_asides
 from convoy.model.state import Convoy
 from convoy.owed.actions import Effect, Show, Shown
+from convoy.readiness.attempt_start import valid_leases
 
 TICK_MS: Final = 600_000
 """How long a tick without a delivery is kept; after that the box is emptied."""
@@ -50,7 +51,8 @@ def _is_said(context: BotContext, convoy: Convoy) -> bool:
     if not isinstance(seen, str) or convoy.comment in context.memory.unticked:
         return seen is None
     asides = shown_asides(context.mirror.state, convoy.name)
-    return unticked(seen) == convoy_comment(convoy, asides=asides)
+    leases = valid_leases(context.mirror.state, context.clock())
+    return unticked(seen) == convoy_comment(convoy, asides=asides, leases=leases)
 
 
 async def show(
@@ -93,7 +95,8 @@ async def _show_comment(
     if stands is not None:
         unheard = _unheard(context, number, stands)
         asides = shown_asides(context.mirror.state, convoy.name, works)
-        body = convoy_comment(convoy, unheard, asides)
+        leases = valid_leases(context.mirror.state, context.clock())
+        body = convoy_comment(convoy, unheard, asides, leases)
         if stands != body:
             await context.github.edit_comment(number, body)
         stands = body

@@ -1,6 +1,6 @@
 """The text of a convoy's comment: the progress of the convoy and its tasks. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from bot.markdown.code_span import code_span
@@ -8,7 +8,7 @@ from bot.messages import plan_diagram, staged_preview
 from convoy.model import ids
 from convoy.model.set_aside import SetAside
 from convoy.model.spending import foreseen, spoken, used
-from convoy.model.state import Convoy, Task
+from convoy.model.state import Convoy, Lease, Task
 from convoy.text.escaped_markdown import LINE_CHARS, fitting, inline
 from convoy.views.followups import further
 from convoy.views.landing_words import about_parts, unread, way_of_landing
@@ -22,13 +22,17 @@ _WARNED_CHARS: Final = 2_000
 _REFUSED_CHARS: Final = 4_000
 
 
-def convoy_table(convoy: Convoy, asides: Sequence[SetAside] = ()) -> str:
+def convoy_table(
+    convoy: Convoy, asides: Sequence[SetAside] = (), leases: Iterable[Lease] = ()
+) -> str:
     """Return the progress of a convoy and its tasks, as Markdown.
 
     Args:
         convoy: the convoy.
         asides: what of it is set aside beside its tasks.
+        leases: those that have not run out.
     """
+    held = tuple(leases)
     lines = [
         f"### Convoy `{convoy.name}`: {_headline(convoy)}",
         "",
@@ -38,7 +42,7 @@ def convoy_table(convoy: Convoy, asides: Sequence[SetAside] = ()) -> str:
             "| # | Task | State | Attempts | Pull request | Landed as | Waits for |",
             "|---|---|---|---|---|---|---|",
             *fitting(
-                [_row(convoy, task) for task in convoy.tasks],
+                [_row(convoy, task, held) for task in convoy.tasks],
                 f"| | {{}}: `brat convoy show {convoy.name}` lists them all |",
                 _ROWS_CHARS,
             ),
@@ -152,7 +156,7 @@ def _headline(convoy: Convoy) -> str:
     return f"{convoy.state}, {merged}/{len(convoy.tasks)} merged{rest}"
 
 
-def _row(convoy: Convoy, task: Task) -> str:
+def _row(convoy: Convoy, task: Task, leases: tuple[Lease, ...]) -> str:
     pull = f"#{task.pull}" if task.pull else ""
     landed = f"`{task.landed[:10]}`" if task.landed else ""
     if task.number in convoy.parts.tasks:
@@ -164,6 +168,6 @@ def _row(convoy: Convoy, task: Task) -> str:
         str(task.started),
         pull,
         landed,
-        inline(waits_for(convoy, task)),
+        inline(waits_for(convoy, task, leases)),
     )
     return f"| {' | '.join(cells)} |"

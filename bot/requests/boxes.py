@@ -3,7 +3,7 @@
 A tick makes the same request as a command, and needs the same right.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from bot.markdown.tick_boxes import box_line
@@ -12,7 +12,7 @@ from bot.verbs.verb import Request
 from bot.verbs.verb_table import BY_NAME, VERBS
 from convoy.model import ids
 from convoy.model.set_aside import SetAside
-from convoy.model.state import Convoy
+from convoy.model.state import Convoy, Lease
 
 
 class Offered(NamedTuple):
@@ -40,6 +40,7 @@ def convoy_comment(
     convoy: Convoy,
     ticked: frozenset[str] = frozenset(),
     asides: Sequence[SetAside] = (),
+    leases: Iterable[Lease] = (),
 ) -> str:
     """Return the one comment that shows a convoy and its boxes, as Markdown.
 
@@ -47,13 +48,14 @@ def convoy_comment(
         convoy: the convoy.
         ticked: keys of boxes that a person ticked and the bot has not handled yet.
         asides: what of the convoy is set aside beside its tasks.
+        leases: those that have not run out.
     """
     lines = [
         box_line(box.key, box.says, ticked=box.key in ticked) for box in offered(convoy)
     ]
     surface = ("", *lines) if lines else ()
     marker = ids.marker(ids.comment_key(convoy.name, convoy.deleted_comments))
-    return "\n".join((marker, convoy_table(convoy, asides), *surface))
+    return "\n".join((marker, convoy_table(convoy, asides, leases), *surface))
 
 
 def request_of(key: str) -> Request | None:

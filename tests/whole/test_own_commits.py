@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.world.local_rules import ask
 from tests.world.staying import staying, until
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
@@ -13,6 +14,7 @@ pytestmark = pytest.mark.timeout(300)
 
 BARE = ".git/brat/forge/repos/pat-person/project.git"
 PULL = "landed; bring it into your checkout with: "
+HELD = "path:words/, which pat-person holds until 2"
 TASK = "- [ ] Spell words paths: words/"
 
 
@@ -37,6 +39,7 @@ def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
         status = json.loads(terminal.type("brat status --json").out)
         why = terminal.done("brat why 1")
         screen = terminal.type("brat status").out
+        until(lambda: HELD in ask(terminal, "GET", "issues/1/comments")[0]["body"])
         own = terminal.commit("Take notes", {"NOTES.md": "Meanwhile.\n"})
         until(lambda: holds(terminal, own))
         terminal.done("brat lock release path:words/")
