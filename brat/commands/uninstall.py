@@ -10,9 +10,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from brat.local.forge_process import in_use
 from brat.repository import workflow_files
 from brat.repository.checkout import Checkout
+from brat.repository.forge_lock import in_use
 from brat.terminal.console import say
 from grite import git
 from grite.errors import BratError

@@ -15,30 +15,19 @@ from urllib.parse import urlsplit
 
 import httpx
 import msgspec
-from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
 from bot.forge import outbound_client
 from brat.forge.resources.repository_resource import Ci
 from brat.local import child_processes
 from brat.repository import registration as registrations
+from brat.repository.forge_lock import in_use
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration
 from grite.errors import BratError, Unavailable
 
 LOOK_S: Final = 0.3
 TELL_S: Final = 10.0
 _LOG: Final = "forge.log"
-
-
-def in_use(folder: Path) -> bool:
-    """Whether a living process has the forge in brat's folder open."""
-    lock = FileLock(folder / FORGE_FOLDER / "lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        return True
-    lock.release()
-    return False
 
 
 @dataclass(frozen=True)

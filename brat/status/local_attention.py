@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pygit2
 
+from brat.repository.forge_lock import in_use
 from brat.repository.labelled_issues import labelled_issues
 from brat.repository.state_files import CONFIG, DAEMON_FILE, REGISTRATION, STATE_FOLDER
 from convoy.model.state import State
@@ -80,7 +81,9 @@ def _unread(folder: Path, state: State, *, runs: bool) -> Iterator[Intervention]
     except BratError as error:
         yield Intervention(kind="unread_issue", why=str(error))
         return
-    yield from unread(issues, state, () if runs else ("brat up",))
+    if issues:
+        runs = runs or in_use(folder)
+        yield from unread(issues, state, () if runs else ("brat up",))
 
 
 def _beside_landed(path: Path, folder: Path) -> Iterator[Intervention]:

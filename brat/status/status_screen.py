@@ -30,6 +30,7 @@ _STYLES: Final = {
     "blocked": "red",
     "dropped": "dim red",
 }
+NEXT: Final = "issue_next"
 SHORT: Final = 10
 """How many digits of a commit id people see."""
 _WORTH_SAYING_S: Final = 1.0
@@ -118,10 +119,14 @@ def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
 
 
 def waiting(found: tuple[Intervention, ...]) -> Iterator[Text]:
-    """Yield each wait for a person, and the command to type."""
-    if found:
+    """Yield what the loop takes up next; then each wait for a person, with commands."""
+    for each in found:
+        if each.kind == NEXT:
+            yield Text(f"next: {one_line(each.why)}")
+    yours = [each for each in found if each.kind != NEXT]
+    if yours:
         yield Text("waits for you:")
-        for each in found:
+        for each in yours:
             yield from _intervention(each)
 
 

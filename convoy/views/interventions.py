@@ -37,10 +37,12 @@ Kind = Literal[
     "bot_down",
     "standstill",
     "unread_issue",
+    "issue_next",
     "commits_beside",
     "log_damaged",
     "unknown_event",
 ]
+_GOES_ON: Final = frozenset({"further_work", "issue_next"})
 _UNMERGED: Final = frozenset({"conflict", "red"})
 LATELY_MS: Final = 7 * 86_400_000
 """How long a convoy that failed is shown as waiting."""
@@ -95,14 +97,16 @@ def standing_still(why: str) -> Intervention:
 
 
 def needs_a_person(found: Iterable[Intervention], convoy: str | None = None) -> bool:
-    """Whether anything does not go on without a person; further work is only offered.
+    """Whether anything does not go on without a person.
+
+    Further work is only offered, and a loop that runs takes the next issue up itself.
 
     Args:
         found: what waits.
         convoy: the only one that counts, by name; None: all do.
     """
     return any(
-        each.kind != "further_work" and convoy in (None, each.convoy or convoy)
+        each.kind not in _GOES_ON and convoy in (None, each.convoy or convoy)
         for each in found
     )
 

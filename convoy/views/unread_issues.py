@@ -1,6 +1,7 @@
 """The issues that ask for a convoy and have none yet: what each waits for. Pure."""
 
 from collections.abc import Iterable, Iterator
+from typing import Final
 
 from msgspec import Struct
 
@@ -8,6 +9,8 @@ from convoy.model.asides import set_aside
 from convoy.model.set_aside import another_try, delivery_item, issue_item
 from convoy.model.state import State
 from convoy.views.interventions import Intervention
+
+SOON: Final = "the loop takes it up at its next look"
 
 
 class LabelledIssue(Struct, frozen=True, kw_only=True):
@@ -33,10 +36,11 @@ def unread(
     for issue in issues:
         if issue.number not in at_work:
             why = f"issue #{issue.number} {issue.title!r} waits to be read: "
+            reason = _reason(issue, state, commands)
             yield Intervention(
-                kind="unread_issue",
+                kind="issue_next" if reason == SOON else "unread_issue",
                 issue=issue.number,
-                why=why + _reason(issue, state, commands),
+                why=why + reason,
                 commands=() if issue.never else commands,
             )
 
@@ -49,4 +53,4 @@ def _reason(issue: LabelledIssue, state: State, commands: tuple[str, ...]) -> st
         return another_try(aside)
     if commands:
         return "no mayor has run since it was labelled"
-    return "the loop takes it up at its next look"
+    return SOON

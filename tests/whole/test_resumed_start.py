@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from filelock import FileLock
 
+from brat.repository.forge_lock import in_use
 from tests.world.staying import Staying, staying, until
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
@@ -59,6 +60,7 @@ def test_the_same_words_find_the_issue_that_a_killed_start_left(
     with begun(terminal) as start:
         start.process.kill()
         start.ended()
+    until(lambda: not in_use(terminal.cwd / ".git/brat"))
 
     shown = terminal.type("brat status")
     assert UNREAD in shown.out
@@ -78,6 +80,20 @@ def test_the_same_words_find_the_issue_that_a_killed_start_left(
     assert left_running(terminal.cwd.parent) == []
 
 
+def test_an_issue_that_a_running_loop_takes_up_next_waits_for_nobody(
+    terminal: Terminal,
+) -> None:
+    with begun(terminal):
+        shown = terminal.type("brat status")
+        found = waiting(terminal)
+
+    assert shown.status == 0
+    (line,) = (one for one in shown.out.splitlines() if one.startswith("next: "))
+    assert line.startswith("next: issue #1 'Spell words' waits to be read: the loop")
+    assert "waits for you" not in shown.out
+    assert found == [("issue_next", 1, [])]
+
+
 def test_the_loop_goes_on_with_what_an_interrupted_start_left(
     terminal: Terminal,
 ) -> None:
@@ -85,6 +101,7 @@ def test_the_loop_goes_on_with_what_an_interrupted_start_left(
         start.process.send_signal(signal.SIGINT)
         start.says("issue #1 stays; go on with it by: brat up")
     assert start.ended() == 130
+    until(lambda: not in_use(terminal.cwd / ".git/brat"))
     assert waiting(terminal) == [("unread_issue", 1, ["brat up"])]
 
     with staying(terminal, "up", "--no-dashboard") as up:
@@ -100,6 +117,7 @@ def test_a_plan_that_waits_for_approval_still_does_after_a_kill(
     with begun(terminal, "--plan-only") as start:
         start.process.kill()
         start.ended()
+    until(lambda: not in_use(terminal.cwd / ".git/brat"))
 
     terminal.done("brat mayor run")
     witness = terminal.type("brat witness run")

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from brat.local.forge_process import in_use
+from brat.repository.forge_lock import in_use
 from tests.world.extended import forge_folder
 from tests.world.local_rules import ask, at_rest
 from tests.world.staying import until
