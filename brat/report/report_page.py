@@ -7,6 +7,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from bot.dashboard import graph_drawing
 from brat.report import gantt
+from brat.report.check_tally import check_tallies
 from brat.report.engine_tally import tallies
 from convoy.events import Event as Fact
 from convoy.model.path_area import area_of
@@ -40,6 +41,7 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Fact]], now: int) -> str:
         facts: the bots' events of the whole log with their times (unix ms), in order.
         now: unix ms.
     """
+    facts = tuple(facts)
     sessions = past(convoy.name, facts)
     names = {task.number: _name(task.number, task.spec.title) for task in convoy.tasks}
     if any(one.task == 0 for one in sessions):
@@ -54,6 +56,7 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Fact]], now: int) -> str:
         used=spoken(used(convoy)),
         again=[one for one in sessions if one.why],
         tallies=tallies(convoy, sessions),
+        checks=check_tallies(convoy.name, facts),
         risks=risks(convoy),
         kinds={task.number: area_of(files_of(task)) for task in convoy.tasks},
         worked_s=worked_s(convoy),

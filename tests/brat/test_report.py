@@ -5,10 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from brat.report.check_tally import check_tallies
 from brat.report.report_page import page
 from convoy.events import Event
 from convoy.log.codec import fact_of
 from convoy.model.records import Usage
+from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
 from convoy.rules.end_session import LoseSession
 from convoy.rules.merge_work import FailMerge
 from convoy.rules.stop_task import BlockTask
@@ -80,6 +82,24 @@ def test_the_page_has_bars_graph_cost_and_success() -> None:
     assert "1,000 tokens in, 10 out, $0.50" in text
     assert '<td class="number">2 (67 %)</td>' in text
     assert "changes code and no test; took 2 attempts" in text
+
+
+def test_each_check_has_its_reds_its_flakes_and_its_time() -> None:
+    rules = Rules().planned(spec(1), spec(2))
+    rules.landed(1, sha("a")).started(2).accepted(2, sha("b"))
+    rules.offered(2, sha("c"), sha("a")).now += 30_000
+    red = DoubtMerge(
+        convoy=NAME, task=2, candidate=sha("c"), is_red=True, checks=("ci",), why="red"
+    )
+    rules.do(red).offered(2, sha("d"), sha("a")).now += 10_000
+    rules.do(ClearMerge(convoy=NAME, task=2, candidate=sha("d"), judged=("ci",)))
+    rules.landed_as(2, sha("d"))
+
+    (row,) = check_tallies(NAME, facts(rules))
+
+    assert (row.name, row.green, row.red, row.lost, row.flakes) == ("ci", 2, 1, 0, 1)
+    assert row.seconds >= 40 / 3
+    assert re.search(r"<td>ci</td>(<td class=\"number\">[210]</td>){4}", told(rules))
 
 
 @pytest.mark.parametrize("rules", [Rules().planned(spec(1)), eventful(HOSTILE)])
