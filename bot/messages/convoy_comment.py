@@ -1,5 +1,6 @@
 """The text of a convoy's comment: the progress of the convoy and its tasks. Pure."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -9,12 +10,14 @@ from convoy.model import ids
 from convoy.model.set_aside import SetAside
 from convoy.model.spending import foreseen, spoken, used
 from convoy.model.state import Convoy, Lease, Task
+from convoy.text.counts_and_times import counted
 from convoy.text.escaped_markdown import LINE_CHARS, fitting, inline
 from convoy.views.followups import further
 from convoy.views.landing_words import about_parts, unread, way_of_landing
 from convoy.views.plan_order import collisions, edges
 from convoy.views.reasons import waits_for
 
+_FLAKES_MOST: Final = 5
 _ROWS_CHARS: Final = 36_000
 _FURTHER_CHARS: Final = 8_000
 _ORDER_CHARS: Final = 2_000
@@ -62,6 +65,7 @@ def convoy_table(
     lines += _landing(convoy)
     lines += _refused(asides)
     lines += _further(convoy)
+    lines += _flakes(convoy)
     lines += _money(convoy)
     lines.append(
         f"<sub>Asked for by {inline(convoy.by)}. "
@@ -111,6 +115,17 @@ def _order(convoy: Convoy) -> Iterator[str]:
     if told and len(convoy.tasks) <= plan_diagram.MOST:
         lines = fitting(told, f"{{}}: `brat convoy show {convoy.name}`", _ORDER_CHARS)
         yield from (*plan_diagram.picture(convoy), "", *(f"- {line}" for line in lines))
+
+
+def _flakes(convoy: Convoy) -> list[str]:
+    """Return the checks that were red and then green on the same files."""
+    if not convoy.flakes:
+        return []
+    told = ", ".join(
+        f"{inline(name)} ({counted(count, 'time')})"
+        for name, count in Counter(convoy.flakes).most_common(_FLAKES_MOST)
+    )
+    return [f"**Flaky checks**, red and then green on the same files: {told}.", ""]
 
 
 def _money(convoy: Convoy) -> list[str]:

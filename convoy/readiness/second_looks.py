@@ -19,6 +19,8 @@ LOOKS: Final = 2
 """How often the same files must be red before anybody is blamed."""
 FLAKY_LOOKS: Final = 2
 """How many looks more there are at most where CI has been seen to be wrong."""
+NAMED: Final = 3
+"""How many tasks a reason names."""
 LOST_MOST: Final = 3
 """How often CI may end without a verdict on the same work before a person is asked."""
 
@@ -127,14 +129,19 @@ def _is_out(convoy: Convoy, task: Task) -> bool:
     )
 
 
-def waits(convoy: Convoy, task: Task) -> str:
-    """Return what red work waits for, in words; empty: it is not red, or is judged."""
-    doubt = task.doubted
-    if doubt is None or not is_kept(task):
+def helped_by(convoy: Convoy, task: Task) -> str:
+    """Return what red work waits for, in a few words; empty: for nothing of the kind.
+
+    Some other task may bring what it lacks.
+    """
+    others = movers(convoy, task) if is_kept(task) else ()
+    if not others:
         return ""
-    others = ", ".join(map(str, movers(convoy, task)))
-    of = f"task {others} to land" if others else "the next look"
-    return f"{of}: CI is red on it, and its work is kept and judged again"
+    which = " or ".join(map(str, others[:NAMED]))
+    more = " or another" if len(others) > NAMED else ""
+    return (
+        f"task {which}{more} to land: CI is red on it alone, and judges it then again"
+    )
 
 
 def flaky(task: Task) -> tuple[str, ...]:

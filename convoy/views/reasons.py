@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from convoy.events.fact import clause
 from convoy.kinds.relations import awaited, relief
 from convoy.kinds.split_kind import can_be_split
 from convoy.model.attempt import Attempt
@@ -16,6 +17,7 @@ from convoy.model.state import Convoy, Lease, State, Task
 from convoy.readiness.attempt_start import blocking, conflicting_leases, resting
 from convoy.readiness.budget_left import closed, overspent
 from convoy.readiness.landing import kept_back, waiting_to_merge
+from convoy.readiness.second_looks import helped_by
 from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import turns
 from convoy.text.counts_and_times import clock
@@ -45,7 +47,8 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
         return "its session"
     if task.state == "needs-review":
         queue = "CI" if task.candidate else "the merge queue"
-        return kept_back(convoy, task) or _turn(convoy, task) or queue
+        waits = kept_back(convoy, task) or helped_by(convoy, task)
+        return waits or _turn(convoy, task) or queue
     if kept := convoy.kept_by or (task.taken_out and task.taken_out.back):
         return kept
     if convoy.state == "planning":
@@ -238,12 +241,20 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
     if waits := kept_back(convoy, task):
         yield f"it waits for {waits}"
         return
-    if waits := _turn(convoy, task):
+    if waits := helped_by(convoy, task) or _turn(convoy, task):
         yield f"it waits for {waits}"
         return
+    yield from _doubted(task)
     if task.pull is None:
         yield "its pull request is not open yet"
     if task.candidate is None:
         yield "the refinery has not built its candidate yet"
     else:
         yield f"CI judges its candidate {task.candidate.commit[:10]}"
+
+
+def _doubted(task: Task) -> Iterator[str]:
+    doubt = task.doubted
+    if doubt is not None and doubt.is_open:
+        said = clause(doubt.why)
+        yield f"CI was red on it ({said}), and judges it alone before anybody is blamed"

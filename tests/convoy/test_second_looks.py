@@ -7,10 +7,11 @@ from convoy.owed.actions import Action, Build, ClearWork, Land, LookAgain, Rejec
 from convoy.owed.landings import merges
 from convoy.owed.patience import Patience
 from convoy.readiness.observed import Checks, Observed
-from convoy.readiness.second_looks import LOST_MOST, is_due, is_kept, movers, waits
+from convoy.readiness.second_looks import LOST_MOST, is_due, is_kept, movers
 from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
 from convoy.rules.stop_task import BlockTask
 from convoy.rules.take_target_in import AttemptSync
+from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
 
 BASE = f"refs/heads/convoy/{NAME}/base"
@@ -52,6 +53,10 @@ def doubt(task: int, candidate: str, *, is_red: bool = True) -> DoubtMerge:
         checks=("unit",),
         why="boom",
     )
+
+
+def why(rules: Rules, task: int) -> tuple[str, ...]:
+    return reasons(rules.state, rules.convoy, rules.task(task), rules.now)
 
 
 # --- who is doubted, and when ---------------------------------------------------------
@@ -142,7 +147,16 @@ def test_red_again_is_kept_while_others_can_move_the_tip() -> None:
     assert is_kept(rules.task(1))
     assert movers(rules.convoy, rules.task(1)) == (2,)
     assert due(rules) == []
-    assert waits(rules.convoy, rules.task(1)).startswith("task 2 to land: CI is red")
+    said = "task 2 to land: CI is red on it alone, and judges it then again"
+    assert waits_for(rules.convoy, rules.task(1)) == said
+    assert f"it waits for {said}" in why(rules, 1)
+
+
+def test_people_read_that_it_is_judged_again() -> None:
+    rules = red(waiting(1), 1, "a")
+
+    said = "CI was red on it (boom), and judges it alone before anybody is blamed"
+    assert said in why(rules, 1)
 
 
 def test_it_is_judged_again_when_the_tip_has_moved() -> None:
