@@ -28,6 +28,7 @@ from convoy.model.set_aside import action_item, show_item
 from convoy.model.state import Convoy
 from convoy.owed.actions import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
 from convoy.readiness.attempt_start import valid_leases
+from convoy.readiness.unlanded_work import head_branch
 from grite.errors import Unavailable
 
 
@@ -131,7 +132,7 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
         head = ids.task_branch(convoy.name, task.number)
         base = ids.base_branch(convoy.name)
     else:
-        head, base = ids.base_branch(convoy.name), convoy.target
+        head, base = head_branch(convoy), convoy.target
     found = await context.github.pulls.of(head, base) if now.look else None
     if found is not None and not found.merged_at:
         return found.number

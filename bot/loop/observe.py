@@ -109,6 +109,8 @@ def _awaited(convoy: Convoy, seen: Observed) -> frozenset[str]:
 
 
 def _merged_as(convoy: Convoy, seen: Observed) -> str:
+    if convoy.parts.branch:
+        return seen.merged_part(convoy.pull)[0]
     branch = ids.HEADS + ids.base_branch(convoy.name)
     return seen.merged_as(convoy.pull, seen.refs.get(branch))
 

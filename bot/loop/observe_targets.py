@@ -45,4 +45,4 @@ async def own_pulls(context: BotContext) -> dict[int, Mergeable]:
 
 def _at_last_step(convoy: Convoy) -> bool:
     is_pushed = convoy.landing is None or convoy.landing.way == "push"
-    return convoy.settled and not is_pushed
+    return bool(convoy.settled or convoy.parts.branch) and not is_pushed

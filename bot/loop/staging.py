@@ -61,6 +61,7 @@ from convoy.owed.actions import (
     LandSync,
     LookAgain,
     MakePlan,
+    OfferPart,
     OpenAnother,
     Pause,
     Prove,
@@ -73,6 +74,7 @@ from convoy.owed.actions import (
     TakeBack,
     TakeLanded,
     TakeOut,
+    TakePart,
     TakeUp,
     Try,
     Wait,
@@ -246,6 +248,10 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
             refinery.land_convoy(context, draft, action)
         case LandPart():
             part_landing.land(context, draft, action)
+        case OfferPart():
+            part_landing.offer(draft, action)
+        case TakePart():
+            merged_by_forge.take_part(context, draft, action)
         case DropPart():
             part_landing.drop(draft, action)
         case ChooseWay(convoy=name, landing=landing):

@@ -6,6 +6,7 @@ from typing import Final
 from convoy.model import ids
 from convoy.model.records import Strategy
 from convoy.model.state import Convoy, Task
+from convoy.readiness.unlanded_work import unlanded
 from convoy.text.commit_message import inert
 from convoy.text.escaped_markdown import inline
 from convoy.text.plaintext import clean
@@ -78,12 +79,18 @@ def work_merge(convoy: Convoy, task: Task) -> str:
     return f"{title}\n\nFor #{convoy.issue}\n"
 
 
+def part_merge(convoy: Convoy) -> str:
+    """Return the message of a commit that ties a landed part to the convoy's branch."""
+    return f"Note what of {convoy.name} is on {convoy.target}\n\nFor #{convoy.issue}\n"
+
+
 def landing_message(convoy: Convoy, method: Strategy) -> tuple[str, str]:
     """Return the title and the text of the commit that the forge makes of a convoy."""
     if method == "merge":
         title, _, text = convoy_merge(convoy).partition("\n\n")
         return inert(title), text.strip()
-    merged = (task for task in convoy.tasks if task.landed)
+    offered = convoy.candidate.at if convoy.candidate else 0
+    merged = (task for task in unlanded(convoy) if task.ended_at <= offered)
     done = "\n".join(f"- {task.spec.title}" for task in merged)
     title = f"{convoy.title} (#{convoy.pull})"
     return inert(title), inert(f"{done}\n\nConvoy {convoy.name}, for #{convoy.issue}")

@@ -25,7 +25,8 @@ def pull_title(convoy: Convoy, task: Task | None) -> str:
     """Return the title of a task's pull request; without a task, the convoy's own."""
     if task:
         return cut(task.spec.title, TITLE_CHARS)
-    end = f" (convoy {convoy.name})"
+    part = f"part {convoy.parts.count + 1} of " if convoy.parts.branch else ""
+    end = f" ({part}convoy {convoy.name})"
     return cut(convoy.title, TITLE_CHARS - len(end)) + end
 
 
@@ -44,15 +45,20 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     """Return the text of a convoy's own pull request, as Markdown.
 
     Args:
-        convoy: a convoy whose tasks are all merged or dropped.
+        convoy: a convoy whose tasks are all merged or dropped, or of which a part is
+            offered.
         web: the repository's address on the forge for people; empty: none.
         dashboard: the address of the repository's dashboard; empty: none.
     """
-    merged = sum(task.state == "merged" for task in convoy.tasks)
-    count = f"{merged} of {counted(len(convoy.tasks), 'task')}"
+    shown = [risk for risk in risks(convoy) if risk.task not in convoy.parts.tasks]
+    count = f"{len(shown)} of {counted(len(convoy.tasks), 'task')}"
+    what = "Part of convoy" if convoy.parts.branch else "Convoy"
+    before = len(convoy.parts.tasks)
     lines = [
         ids.marker(ids.pull_key(convoy.name, 0)),
-        f"Convoy `{convoy.name}` for #{convoy.issue}: {count}, the riskiest first.",
+        f"{what} `{convoy.name}` for #{convoy.issue}: {count}, the riskiest first."
+        + (f" {counted(before, 'task')} landed before." if before else "")
+        + (" The others go on, and land later." if convoy.parts.branch else ""),
         "",
         "| # | Task | Look at | Change | Accepted because |",
         "|---|---|---|---|---|",
@@ -60,7 +66,7 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     between = landings(convoy)
     rows = [
         _row(convoy, task, risk, between.get(task.number), web)
-        for risk in risks(convoy)
+        for risk in shown
         if (task := convoy.task(risk.task))
     ]
     more = f"{{}}: `brat report {convoy.name}`"

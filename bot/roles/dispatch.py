@@ -19,6 +19,7 @@ from convoy.answers.answering import Question
 from convoy.events.forge_actions import Answer
 from convoy.events.pausing import PauseConvoy
 from convoy.kinds import kind_of
+from convoy.kinds.relations import half_done
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.owed.actions import Begin, BeginPlan, Collect, Defer, Pause, Split
@@ -36,7 +37,7 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
     session = secrets.token_hex(16)
     base, merge = action.base, ""
     resolves = None
-    if task is not None and _merges_tips(draft, convoy, task, base):
+    if task is not None and _merges_tips(convoy, task, base):
         if not _is_logged(context, convoy.name, task.number):
             return  # a refused ref of its could not be noted: the next push starts it
         base = merge = target_merges.unresolved(context, draft, convoy)
@@ -60,10 +61,13 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
         draft.keep(convoy.name, task.number, task.started + 1, merge)
 
 
-def _merges_tips(draft: Draft, convoy: Convoy, task: Task, base: str) -> bool:
-    """Whether an attempt starts from the merge of both tips, not from earlier work."""
-    tip = draft.refs.get(ids.HEADS + ids.base_branch(convoy.name))
-    return kind_of(task.spec).takes_target_in and base == tip
+def _merges_tips(convoy: Convoy, task: Task, base: str) -> bool:
+    """Whether an attempt starts from the merge of both tips, not from earlier work.
+
+    The tips are the draft's own: one of them may move in this very push.
+    """
+    own = {work.commit for work in (task.earlier, half_done(convoy, task)) if work}
+    return kind_of(task.spec).takes_target_in and base not in own
 
 
 def _is_logged(context: BotContext, convoy: str, task: int) -> bool:

@@ -2,16 +2,20 @@
 
 from bot.context.bot_context import BotContext
 from bot.repository.draft import Draft
+from bot.roles.part_landing import tasks_in
 from convoy.model import ids
-from convoy.owed.actions import AlignConvoy, AskMerge, TakeLanded
+from convoy.model.state import Convoy
+from convoy.owed.actions import AlignConvoy, AskMerge, TakeLanded, TakePart
 from convoy.readiness.landing import UNJUDGED, judged_by
+from convoy.readiness.unlanded_work import head_branch
 from convoy.rules.land_by_forge import AskForge, NoteLanded
+from convoy.rules.land_part import NotePart
 
 
 def align_convoy(draft: Draft, action: AlignConvoy) -> None:
-    """Move the convoy's branch to its candidate, which contains it."""
-    branch = ids.HEADS + ids.base_branch(action.convoy)
-    draft.move(branch, action.candidate)
+    """Move the branch of its pull request to its candidate, which contains it."""
+    branch = head_branch(draft.state.convoys[action.convoy])
+    draft.move(ids.HEADS + branch, action.candidate)
 
 
 def ask_merge(context: BotContext, draft: Draft, action: AskMerge) -> None:
@@ -30,16 +34,35 @@ def take_landed(context: BotContext, draft: Draft, action: TakeLanded) -> None:
     It did if it judged the very commit, as for a merge queue, or one with its tree.
     """
     convoy = draft.state.convoys[action.convoy]
-    context.mirror.ensure([action.commit])
-    current = convoy.candidate.commit if convoy.candidate else ""
-    checks = context.observed.checks
-    judged: tuple[str, ...] = ()
-    for commit in (action.commit, convoy.asked, current):
-        known = checks.get(commit)
-        is_green = known is not None and known.verdict == "green"
-        if commit and is_green and context.composer.same_tree(commit, action.commit):
-            judged = judged_by(convoy.settings, known)
-            break
-    if not convoy.settings.require_ci:
-        judged = UNJUDGED
+    judged = _judged(context, convoy, action.commit)
     draft.submit(NoteLanded(convoy=convoy.name, commit=action.commit, judged=judged))
+
+
+def take_part(context: BotContext, draft: Draft, action: TakePart) -> None:
+    """Note a part that the forge merged, with the tasks that came with it."""
+    convoy = draft.state.convoys[action.convoy]
+    context.mirror.ensure([action.tip])
+    draft.submit(
+        NotePart(
+            convoy=convoy.name,
+            pull=convoy.pull or 0,
+            tip=action.tip,
+            commit=action.commit,
+            tasks=tasks_in(context, convoy, action.tip),
+            judged=_judged(context, convoy, action.commit),
+        )
+    )
+
+
+def _judged(context: BotContext, convoy: Convoy, commit: str) -> tuple[str, ...]:
+    """Return the checks that judged what is on the target as a commit; else none."""
+    context.mirror.ensure([commit])
+    if not convoy.settings.require_ci:
+        return UNJUDGED
+    current = convoy.candidate.commit if convoy.candidate else ""
+    for one in (commit, convoy.asked, current):
+        known = context.observed.checks.get(one)
+        is_green = known is not None and known.verdict == "green"
+        if one and is_green and context.composer.same_tree(one, commit):
+            return judged_by(convoy.settings, known)
+    return ()

@@ -5,7 +5,8 @@ from bot.messages import merge_texts
 from bot.repository.draft import Draft
 from convoy.model import ids
 from convoy.model.state import Convoy
-from convoy.owed.actions import DropPart, LandPart
+from convoy.owed.actions import DropPart, LandPart, OfferPart
+from convoy.owed.last_step import LEFT_QUEUE
 from convoy.readiness.landing import judged_by
 from convoy.readiness.unlanded_work import unlanded
 from convoy.rules import land_part
@@ -28,9 +29,19 @@ def land(context: BotContext, draft: Draft, action: LandPart) -> None:
         draft.move(target, candidate.commit)
 
 
+def offer(draft: Draft, action: OfferPart) -> None:
+    """Show what is finished by a branch of its own, and announce its pull request."""
+    command = land_part.OfferPart(convoy=action.convoy, candidate=action.candidate)
+    if draft.submit(command) is None:
+        branch = draft.state.convoys[action.convoy].parts.branch
+        draft.move(ids.HEADS + branch, action.candidate)
+
+
 def drop(draft: Draft, action: DropPart) -> None:
     """Note why what is finished cannot land without the rest."""
-    said = merge_texts.ci_is_red(action.candidate, action.why)
+    said = action.why
+    if said != LEFT_QUEUE:
+        said = merge_texts.ci_is_red(action.candidate, said)
     draft.submit(
         land_part.FailPart(convoy=action.convoy, candidate=action.candidate, why=said)
     )

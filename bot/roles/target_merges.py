@@ -60,13 +60,31 @@ def _made(
         return target
     piece = Piece(
         base=convoy.base,
-        work=target,
+        work=_with_parts(context, convoy, target),
         onto=tip,
         message=inert(merge_texts.target_merge(convoy)),
         at=_at(convoy),
         mergers=convoy.settings.merge,
     )
     return context.composer.build("merge", piece)
+
+
+def _with_parts(context: BotContext, convoy: Convoy, target: str) -> str:
+    """Return the target as a commit that knows what of the convoy it holds.
+
+    A forge's squash of a part has no history in common with the convoy's branch: git
+    would find in it, once more, the changes that the branch has made already.
+    """
+    tip, commit = convoy.parts.tip, convoy.parts.commit
+    current, composer = convoy.candidate, context.composer
+    if current and convoy.parts.branch and composer.same_tree(target, current.commit):
+        tip, commit = current.work, target  # merged, and not seen yet as merged
+    if not tip or composer.is_ancestor(tip, target):
+        return target
+    if not composer.is_ancestor(commit, target):
+        return target
+    message = inert(merge_texts.part_merge(convoy))
+    return composer.joined(target, tip, message, _at(convoy))
 
 
 def land_sync(context: BotContext, draft: Draft, action: LandSync) -> None:
@@ -144,7 +162,7 @@ def unresolved(context: BotContext, draft: Draft, convoy: Convoy) -> str:
     context.mirror.ensure([target, tip])
     piece = Piece(
         base=convoy.base,
-        work=target,
+        work=_with_parts(context, convoy, target),
         onto=tip,
         message=inert(merge_texts.target_merge(convoy)),
         at=_at(convoy),

@@ -53,7 +53,8 @@ class PullMergedEarly(ConvoyEvent, frozen=True, kw_only=True, tag="pull.merged-e
         return f"Pull request #{self.pull} was merged early; another will be opened."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return replace(convoy, pull=None)
+        parts = replace(convoy.parts, branch="")
+        return replace(convoy, pull=None, parts=parts)
 
 
 class ChooseLanding(Command, frozen=True, kw_only=True):

@@ -38,6 +38,18 @@ class PartRequested(ConvoyEvent, frozen=True, kw_only=True, tag="part.requested"
         return replace(convoy, settings=settings, parts=parts, candidate=candidate)
 
 
+class PartOffered(ConvoyEvent, frozen=True, kw_only=True, tag="part.offered"):
+    """A branch of its own shows the part that the forge or a person is to merge."""
+
+    branch: str
+
+    def sentence(self) -> str:
+        return f"What is finished is offered by the branch {self.branch}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, parts=replace(convoy.parts, branch=self.branch))
+
+
 class PartFailed(ConvoyEvent, frozen=True, kw_only=True, tag="part.failed"):
     """What is finished cannot land by itself; it is tried again when there is more."""
 

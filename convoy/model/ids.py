@@ -16,7 +16,7 @@ _SESSION = re.compile(
     r"([a-z0-9][a-z0-9-]{0,39})/(0|[1-9][0-9]{0,8})/([1-9][0-9]{0,8})"
 )
 _BRANCH = re.compile(
-    r"convoy/([a-z0-9][a-z0-9-]{0,39})/(?:base|task-([1-9][0-9]{0,8}))"
+    r"convoy/([a-z0-9][a-z0-9-]{0,39})/(?:base|part-[1-9][0-9]*|task-([1-9][0-9]{0,8}))"
 )
 _CHECK = "brat:check:"
 CONVOY_CHECK_NAME = "brat (convoy)"
@@ -76,6 +76,11 @@ def base_branch(convoy: str) -> str:
 def task_branch(convoy: str, task: int) -> str:
     """Return the branch that carries a task's accepted work."""
     return f"convoy/{convoy}/task-{task}"
+
+
+def part_branch(convoy: str, part: int) -> str:
+    """Return the branch by whose pull request a forge merges a part of the convoy."""
+    return f"convoy/{convoy}/part-{part}"
 
 
 def attempt_ref(convoy: str, task: int, attempt: int) -> str:

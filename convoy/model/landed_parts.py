@@ -6,6 +6,9 @@ from msgspec import Struct
 class Parts(Struct, frozen=True, kw_only=True):
     """The parts that have landed, and whether somebody asks for another one."""
 
+    branch: str = ""
+    """The branch by whose pull request the next part lands; empty: the forge merges
+    none now."""
     asked_by: str = ""
     """Who asked for a part that has not landed yet; empty: nobody."""
     tasks: tuple[int, ...] = ()

@@ -24,6 +24,7 @@ from convoy.owed.actions import (
     Expire,
     LandPart,
     LookAgain,
+    OfferPart,
     Prove,
     Reject,
     Show,
@@ -62,7 +63,7 @@ def item_of(action: Staged) -> str:
             | Defer()
         ):
             return task_item(action.convoy, action.task)
-        case LandPart():
+        case LandPart() | OfferPart():
             return part_item(action.convoy)
         case _:
             return convoy_item(action.convoy)

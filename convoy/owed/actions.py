@@ -132,6 +132,22 @@ class LandPart(Struct, frozen=True):
     tip: str
 
 
+class OfferPart(Struct, frozen=True):
+    """Show what is finished by a branch, for the forge or a person to merge it."""
+
+    convoy: str
+    candidate: str
+
+
+class TakePart(Struct, frozen=True):
+    """The forge shows the pull request of a part as merged."""
+
+    convoy: str
+    commit: str
+    tip: str
+    """What its branch stood at."""
+
+
 class DropPart(Struct, frozen=True):
     """What is finished of the convoy cannot land by itself."""
 
@@ -364,6 +380,8 @@ Staged = (
     | Land
     | LandConvoy
     | LandPart
+    | OfferPart
+    | TakePart
     | DropPart
     | ChooseWay
     | AlignConvoy

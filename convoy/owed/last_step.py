@@ -17,10 +17,12 @@ from convoy.owed.actions import (
     OpenAnother,
     Reject,
     TakeLanded,
+    TakePart,
     Wait,
 )
 from convoy.readiness.landing_way import asked_for, landing_by, learnt_of
 from convoy.readiness.observed import Mergeable, Observed
+from convoy.readiness.unlanded_work import head_branch
 
 LEFT_QUEUE = "the forge's merge queue took its pull request out: see its checks there"
 
@@ -40,6 +42,11 @@ def ways(state: State, convoy: Convoy, observed: Observed) -> Iterator[Action]:
 
 def landed_elsewhere(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     """Yield that the forge, or a person, merged the convoy's own pull request."""
+    if convoy.parts.branch:
+        commit, head = observed.merged_part(convoy.pull)
+        if commit:
+            yield TakePart(convoy.name, commit, head)
+        return
     branch = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
     if convoy.settled and (commit := observed.merged_as(convoy.pull, branch)):
         yield TakeLanded(convoy.name, commit)
@@ -57,20 +64,29 @@ def last_step(
     if landing.way == "push":
         yield LandConvoy(convoy.name, candidate.base)
         return
-    base = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
-    if base != candidate.commit:
+    yield from by_forge(convoy, candidate, observed)
+
+
+def by_forge(
+    convoy: Convoy, candidate: Candidate, observed: Observed
+) -> Iterator[Action]:
+    """Yield what lets the forge merge a green candidate: the whole, or a part."""
+    head = observed.refs.get(ids.HEADS + head_branch(convoy))
+    if head != candidate.commit:
         yield AlignConvoy(convoy.name, candidate.commit)
         return
-    seen = observed.mergeable.get(convoy.pull)
+    pull, landing = convoy.pull or 0, convoy.landing or Landing()
+    seen = observed.mergeable.get(pull)
     if seen is None:
         return  # the next look shows it
     if seen.merged:  # before its branch held all of the work
-        yield OpenAnother(convoy.name, convoy.pull)
+        if not convoy.parts.branch:
+            yield OpenAnother(convoy.name, pull)
     elif seen.head == candidate.commit:
-        yield from _by_forge(convoy, landing, candidate, seen)
+        yield from _asked(convoy, landing, candidate, seen)
 
 
-def _by_forge(
+def _asked(
     convoy: Convoy, landing: Landing, candidate: Candidate, seen: Mergeable
 ) -> Iterator[Action]:
     waits = asked_for(landing, seen, convoy.target)

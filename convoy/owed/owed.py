@@ -55,7 +55,8 @@ from convoy.owed.patience import Patience
 from convoy.readiness.landing import queue_branches
 from convoy.readiness.needs import uncalled
 from convoy.readiness.observed import Observed
-from convoy.readiness.target_moves import may_take_in
+from convoy.readiness.target_moves import syncing, taken_in
+from convoy.readiness.unlanded_work import head_branch
 
 UNTRIED_MS: Final = 600_000
 """What is due for so long and was not tried is wanted no more, such as a check of a
@@ -176,8 +177,9 @@ def _is_early(convoy: Convoy, intent: Intent, observed: Observed) -> bool:
     if intent.kind != "pull" or intent.task:
         return False
     target = observed.refs.get(ids.HEADS + convoy.target, "")
-    tip = observed.refs.get(ids.HEADS + ids.base_branch(convoy.name))
-    return tip == target or may_take_in(convoy, target)
+    tip = observed.refs.get(ids.HEADS + head_branch(convoy))
+    is_behind = target != taken_in(convoy) and syncing(convoy) is None
+    return tip == target or is_behind
 
 
 def _is_unwanted(convoy: Convoy, intent: Intent) -> bool:

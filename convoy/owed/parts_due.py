@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from convoy.model import ids
 from convoy.model.attempt import Candidate
 from convoy.model.state import Convoy
-from convoy.owed.actions import Action, BuildConvoy, DropPart, LandPart
+from convoy.owed.actions import (
+    Action,
+    BuildConvoy,
+    DropPart,
+    LandPart,
+    OfferPart,
+    Reject,
+)
+from convoy.owed.last_step import LEFT_QUEUE, by_forge
 from convoy.owed.patience import Patience
 from convoy.readiness.observed import Observed
 from convoy.readiness.target_moves import taken_in
@@ -28,18 +36,40 @@ def part_landings(
         return
     if target != taken_in(convoy) or not wants_part(convoy):
         return
-    by_push = convoy.landing is None or convoy.landing.way == "push"
-    if tip == convoy.parts.left or not by_push:
+    if tip == convoy.parts.left:
         return
     candidate = convoy.candidate
-    if candidate is None or (candidate.base, candidate.work) != (target, tip):
+    if candidate is None or candidate.base != target or _is_old(convoy, candidate, tip):
         yield BuildConvoy(convoy.name, target)
         return
     why = _refused(convoy, candidate, observed, patience, now)
     if why is None:
-        yield LandPart(convoy.name, target)
+        yield from _green(convoy, candidate, observed)
     elif why:
         yield DropPart(convoy.name, candidate.commit, why)
+
+
+def _is_old(convoy: Convoy, candidate: Candidate, tip: str) -> bool:
+    """Whether there is more by now; what people look at does not grow meanwhile."""
+    return candidate.work != tip and not convoy.parts.branch
+
+
+def _green(
+    convoy: Convoy, candidate: Candidate, observed: Observed
+) -> Iterator[Action]:
+    """Yield what lands a part that CI judged green."""
+    if convoy.landing is None or convoy.landing.way == "push":
+        yield LandPart(convoy.name, candidate.base)
+    elif convoy.pull is not None:
+        for action in by_forge(convoy, candidate, observed):
+            is_out = isinstance(action, Reject)
+            yield (
+                DropPart(convoy.name, candidate.commit, LEFT_QUEUE)
+                if is_out
+                else action
+            )
+    elif not convoy.parts.branch:
+        yield OfferPart(convoy.name, candidate.commit)
 
 
 def _refused(

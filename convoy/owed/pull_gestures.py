@@ -7,6 +7,7 @@ from convoy.model.state import Convoy, Task
 from convoy.model.taken_out import Gesture, TakenOut
 from convoy.owed.actions import Action, TakeBack, TakeOut
 from convoy.readiness.observed import Observed, PullSeen
+from convoy.readiness.unlanded_work import head_branch
 
 
 def pull_gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
@@ -14,7 +15,7 @@ def pull_gestures(convoy: Convoy, observed: Observed) -> Iterator[Action]:
     branch = ids.base_branch(convoy.name)
     if ids.HEADS + branch not in observed.refs:
         return  # the forge closed all its pull requests with it
-    yield from _of(convoy, convoy, branch, convoy.target, observed)
+    yield from _of(convoy, convoy, head_branch(convoy), convoy.target, observed)
     for task in convoy.tasks:
         if not task.settled:
             own = ids.task_branch(convoy.name, task.number)

@@ -64,7 +64,7 @@ def _of_live(convoy: Convoy) -> Iterator[Need]:
     # A plan out of the issue's own list is shown as soon as the comment is written.
     if convoy.state == "planning" and planned and convoy.mayor and not convoy.staged:
         yield Need(key="plan", kind="approve the plan")
-    if convoy.landing_waits and convoy.settled:
+    if convoy.landing_waits and (convoy.settled or convoy.parts.branch):
         yield Need(key=f"landing/{convoy.landing_waits}", kind="let it land")
     for task in convoy.tasks:
         if is_stopped(convoy, task):

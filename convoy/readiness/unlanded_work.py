@@ -1,6 +1,12 @@
 """What of a convoy's branch its target does not hold yet. Pure."""
 
+from convoy.model import ids
 from convoy.model.state import Convoy, Task
+
+
+def head_branch(convoy: Convoy) -> str:
+    """Return the branch that the convoy's own pull request is of."""
+    return convoy.parts.branch or ids.base_branch(convoy.name)
 
 
 def unlanded(convoy: Convoy) -> tuple[Task, ...]:

@@ -7,6 +7,7 @@ from convoy.events.landing_choice import PullMergedEarly
 from convoy.model import ids
 from convoy.model.state import State
 from convoy.readiness.landing import is_judged
+from convoy.readiness.unlanded_work import wants_part
 from convoy.rules.consequences import completed
 
 
@@ -28,7 +29,7 @@ class AskForge(Command, frozen=True, kw_only=True):
         if not is_judged(convoy.settings, self.judged):
             return Refusal(f"{self.candidate} was not judged by all that must be green")
         out = convoy.withdrawn or convoy.taken_out
-        if convoy.kept_by or out or not convoy.settled:
+        if convoy.kept_by or out or not (convoy.settled or wants_part(convoy)):
             return Refusal(f"{self.candidate} may not land now")
         if convoy.pull is None:
             return Refusal(f"{convoy.name} has no pull request yet")

@@ -51,7 +51,7 @@ REACHED: Final = (
     *("task with nothing to merge", "landed by rebase", "landed by squash"),
     *("landed by merge", "convoy landed", "completed"),
     *("part asked for", "landing changed", "part landed", "part landed after a part"),
-    "rest landed after a part",
+    *("rest landed after a part", "part merged by the forge"),
     *("rules of the target", "push to a protected target"),
     *("merged by the forge", "queued by the forge", "merged by the queue"),
     *("add", "approve", "assign", "hold", "link", "rank", "rebase", "release"),
@@ -162,7 +162,8 @@ class Machine(Gestures, Agents):
         for convoy in state.convoys.values():
             stands = convoy.ended or convoy.state == "paused"
             assert stands or _waits_for_a_person(convoy), f"it hangs: {convoy}"
-        assert not state.intents
+        stalled = {c.name for c in state.live() if c.sync.stalled}
+        assert {intent.convoy for intent in state.intents.values()} <= stalled
         assert {lease.holder for lease in state.leases.values()} <= {"ann"}
         judged = {c.commit for convoy in state.live() for c in candidates(convoy)}
         assert {*self.forge.queued()} <= judged, "a queue branch is left over"

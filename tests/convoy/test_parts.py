@@ -2,12 +2,17 @@
 
 import pytest
 
+from convoy.events.candidates import UNJUDGED
 from convoy.events.command import Refusal
+from convoy.events.forge_actions import NoteDone
+from convoy.events.landing_choice import ChooseLanding
 from convoy.events.parts import PartLanded
 from convoy.events.set_asides import SetItemAside
 from convoy.model.set_aside import part_item
+from convoy.model.target_rules import Landing
 from convoy.owed.actions import (
     Action,
+    AskMerge,
     Build,
     BuildConvoy,
     BuildSync,
@@ -15,12 +20,24 @@ from convoy.owed.actions import (
     DropPart,
     LandConvoy,
     LandPart as Land,
+    OfferPart as Offer,
+    TakePart,
+    Wait,
 )
+from convoy.owed.last_step import LEFT_QUEUE
 from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
-from convoy.readiness.observed import Checks, Observed
+from convoy.readiness.observed import Checks, Mergeable, Observed
 from convoy.readiness.target_moves import has_own
-from convoy.rules.land_part import FailPart, LandPart, RequestPart
+from convoy.readiness.unlanded_work import head_branch
+from convoy.rules.land_by_forge import AskForge
+from convoy.rules.land_part import (
+    FailPart,
+    LandPart,
+    NotePart,
+    OfferPart,
+    RequestPart,
+)
 from convoy.rules.merge_work import AttemptMerge, LandMerge
 from convoy.rules.retry_convoy import RetryConvoy
 from convoy.rules.stop_task import DropTask, FailConvoy
@@ -196,6 +213,102 @@ def test_the_whole_never_lands_as_a_part() -> None:
     refused = rules.ask(land(TIP, 1))
     assert isinstance(refused, Refusal)
     assert "lands as a whole" in refused.why
+
+
+# --- where the target takes no push ---------------------------------------------------
+
+MERGED = Landing(way="merge", method="squash")
+QUEUED = Landing(way="queue")
+
+
+def shown(landing: Landing = MERGED) -> Rules:
+    """Offer a part by a pull request of its own."""
+    rules = begun(2, land="parts").do(ChooseLanding(convoy=NAME, landing=landing))
+    offered(rules).do(OfferPart(convoy=NAME, candidate=TIP))
+    return rules.do(NoteDone(key=f"pull:{NAME}/0", number=30))
+
+
+def asked(rules: Rules, seen: Mergeable, tip: str = TIP) -> list[Action]:
+    """Return what is due of the part as the forge shows its pull request."""
+    refs = {
+        "refs/heads/main": START,
+        f"refs/heads/convoy/{NAME}/base": tip,
+        f"refs/heads/convoy/{NAME}/part-1": TIP,
+    }
+    observed = Observed(refs=refs, checks={TIP: GREEN}, mergeable={30: seen})
+    found = owed_actions(rules.state, observed, Patience(), rules.now)
+    kinds = (AskMerge, BuildConvoy, TakePart, DropPart, Wait)
+    return [action for action in found if isinstance(action, kinds)]
+
+
+def merged(*tasks: int, judged: tuple[str, ...] = ("ci",)) -> NotePart:
+    return NotePart(
+        convoy=NAME, pull=30, tip=TIP, commit=MOVED, tasks=tasks, judged=judged
+    )
+
+
+def test_a_part_is_shown_by_a_branch_of_its_own() -> None:
+    rules = begun(2, land="parts").do(ChooseLanding(convoy=NAME, landing=MERGED))
+    offered(rules)
+
+    kinds = (Offer, Land)
+    assert owed(rules, a=GREEN, kinds=kinds) == [Offer(NAME, TIP)]
+    rules.do(OfferPart(convoy=NAME, candidate=TIP))
+    assert head_branch(rules.convoy) == f"convoy/{NAME}/part-1"
+    assert owed(rules, a=GREEN, kinds=kinds) == []
+
+
+def test_the_forge_merges_what_was_offered_though_more_is_finished_since() -> None:
+    rules = shown().started(2).accepted(2, MORE)
+    rules.offered(2, MORE, TIP).ask(RequestPart(convoy=NAME, by="ann"))
+
+    assert asked(rules, Mergeable(head=TIP, state="clean"), MORE) == [
+        AskMerge(NAME, TIP)
+    ]
+    done = asked(rules, Mergeable(head=TIP, merged=MOVED))
+    assert done == [TakePart(NAME, MOVED, TIP)]
+    rules.do(merged(1))
+    assert rules.convoy.state == "active"
+    assert (rules.convoy.pull, head_branch(rules.convoy)) == (
+        None,
+        f"convoy/{NAME}/base",
+    )
+    assert owed(rules, target=MOVED, tip=TIP) == []  # task 2 is judged to its end
+
+
+def test_people_are_told_what_a_part_waits_for() -> None:
+    rules = shown(Landing(way="person"))
+    waits = f"a person to merge pull request #{rules.convoy.pull}"
+
+    seen = Mergeable(head=TIP)
+    assert asked(rules, seen) == [Wait(NAME, waits)]
+
+
+def test_a_part_that_the_queue_puts_out_waits_for_more() -> None:
+    rules = shown(QUEUED)
+    rules.do(AskForge(convoy=NAME, candidate=TIP, judged=("ci",)))
+    rules.do(NoteDone(key=f"land:{NAME}/{TIP[:12]}", number=30))
+
+    assert asked(rules, Mergeable(head=TIP)) == [DropPart(NAME, TIP, LEFT_QUEUE)]
+    assert rules.task(1).state == "merged"
+
+
+def test_a_part_that_turns_out_to_be_all_completes_the_convoy() -> None:
+    rules = shown().do(DropTask(convoy=NAME, task=2, why="not wanted"))
+
+    rules.do(merged(1, judged=()))
+    assert rules.convoy.state == "complete"
+    assert rules.convoy.why == UNJUDGED
+
+
+def test_the_rest_gets_a_pull_request_when_a_part_merges_at_the_end() -> None:
+    rules = shown().started(2).accepted(2, MORE)
+    rules.offered(2, MORE, TIP).landed_as(2, MORE)
+    assert f"pull:{NAME}/0" not in rules.state.intents
+
+    rules.do(merged(1))
+    assert rules.convoy.state == "active"
+    assert f"pull:{NAME}/0" in rules.state.intents
 
 
 # --- what people say ------------------------------------------------------------------

@@ -137,10 +137,15 @@ AtStart = Callable[[Protected, Service], None]
 
 @contextlib.asynccontextmanager
 async def protected(
-    folder: Path, profile: ProtectionProfile, at_start: AtStart | None = None
+    folder: Path,
+    profile: ProtectionProfile,
+    at_start: AtStart | None = None,
+    *,
+    config: str = CONFIG,
+    plan: str = "- [ ] one\n",
 ) -> AsyncIterator[tuple[Protected, str]]:
     """Serve a repository with a convoy and its bot; give what the doctor says, too."""
-    known = set_up(folder, CONFIG + PASSES_BY * profile.passes_by)
+    known = set_up(folder, config + PASSES_BY * profile.passes_by)
     key = folder / "app.pem"
     key.write_text(pair()[0])
     with Forge(folder / FORGE_FOLDER) as forge:
@@ -172,7 +177,7 @@ async def protected(
             bot_json.write_text(json.dumps(served))
             doctor = await typed("doctor", "--github", str(bot_json))
             async with local_mode.person(here.url, known) as person:
-                issue = await person.open_issue("Do it", "- [ ] one\n")
+                issue = await person.open_issue("Do it", plan)
                 await person.relabel(issue, {"brat"}, set())
             async with (
                 bot_service.opened(settings, lambda _: None) as loop,

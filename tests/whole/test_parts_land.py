@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import pygit2
 import pytest
 
+from tests.whole.protected_story import protected
 from tests.whole.test_target_moves import AGENT, facts, planned, status
+from tests.world.protection_profiles import PROFILES, ProtectionProfile
 from tests.world.seen import look
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
@@ -79,3 +82,44 @@ def test_with_parts_each_task_lands_as_soon_as_it_is_green(tmp_path: Path) -> No
     (convoy,) = status(terminal)["convoys"]
     assert (convoy["state"], convoy["landed_commit"]) == ("complete", first)
     assert facts(look(terminal.cwd / ".git/brat")).count("part.landed") == 1
+
+
+LISTING = """\
+[engine.default]
+type = "shell"
+args = ["sh", "-c", "echo by task $BRAT_TASK > LIST"]
+[refinery]
+land = "parts"
+"""
+MERGED = [one for one in PROFILES if one.name in ("linear history", "merge queue")]
+
+
+@pytest.mark.parametrize("profile", MERGED, ids=lambda one: one.name)
+async def test_the_forge_merges_a_part_where_the_target_takes_no_push(
+    tmp_path: Path, profile: ProtectionProfile
+) -> None:
+    plan = "- [ ] one\n- [ ] two (after 1)\n"
+    story = protected(tmp_path, profile, config=LISTING, plan=plan)
+    async with story as (here, _):
+
+        def is_over() -> bool:
+            return [c.state for c in here.state().convoys.values()] == ["complete"]
+
+        await here.shows(is_over)
+
+    (convoy,) = here.state().convoys.values()
+    assert convoy.parts.tasks == (1,)
+    assert [task.spec.kind for task in convoy.tasks] == ["work", "work"]
+    pulls = [one for one in here.forge.store.pulls.all() if one.base == "main"]
+    assert [one.head for one in pulls] == [
+        f"convoy/{convoy.name}/part-1",
+        f"convoy/{convoy.name}/base",
+    ]
+    assert all(one.merged_at for one in pulls)
+    by = [here.forge.store.users.get(one.merged_by or 0) for one in pulls]
+    assert [one and one.login for one in by] == [profile.landed_by] * 2
+    tip = here.bare.tip("main")
+    assert tip is not None
+    listed = here.bare.file(tip, "LIST")
+    assert isinstance(listed, pygit2.Blob)
+    assert listed.data == b"by task 2\n"

@@ -61,7 +61,7 @@ class Gestures(Steering):
         _, name, what = pull.head.split("/")
         if pull.state in ("open", "merged") or name not in forge.state.convoys:
             return bool(moved)
-        if what != "base" and HEADS + pull.head not in forge.refs:
+        if what.startswith("task-") and HEADS + pull.head not in forge.refs:
             number = int(what.removeprefix("task-"))
             task = forge.state.convoys[name].task(number)
             if task is not None and task.work is not None:

@@ -156,7 +156,7 @@ class ModelPulls(PullRequests):
     def _is_wanted(self, head: str) -> bool:
         """Whether the task whose work a branch carries was not dropped."""
         _, name, what = head.split("/")
-        if what == "base":
+        if what == "base" or what.startswith("part-"):
             return True
         task = self.forge.state.convoys[name].task(int(what.removeprefix("task-")))
         return task is not None and task.state != "dropped"

@@ -237,6 +237,9 @@ class Promises:
             assert task.state == "merged", "landed on the target and is not merged"
             assert task.landed is not None
             assert commits.contains(fact.tip, task.landed), "is not in the part"
+        if fact.commit in self.forge.foreign:
+            self._part_merged(convoy, fact)
+            return
         assert convoy.candidate is not None
         assert convoy.candidate.commit == fact.commit, "not the candidate"
         assert not convoy.settled, "the whole landed as a part"
@@ -246,6 +249,15 @@ class Promises:
             assert set(convoy.settings.checks) <= set(fact.judged)
             assert fact.commit in self.green, "landed and never green"
         self._landing.append(fact)
+
+    def _part_merged(self, convoy: Convoy, fact: PartLanded) -> None:
+        """Check what the log says of a part that the forge or a person merged."""
+        commits = self.forge.commits
+        self.forge.seen["part merged by the forge"] += 1
+        if convoy.settings.require_ci and fact.judged:
+            known = (commits[commit].files for commit in self.green)
+            assert commits[fact.commit].files in known, "said to be judged, and was not"
+        assert commits.contains(self.forge.refs[MAIN], fact.commit)
 
     def _completed(self, before: State, fact: ConvoyCompleted) -> None:
         """Check that a convoy is over only once its target holds all of it."""
