@@ -13,7 +13,6 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.conflict_corpus.conflicting_merges import (
-    ConflictFile,
     ConflictingMerge,
     History,
 )
@@ -60,18 +59,13 @@ def _told(
         merges = corpus(project, clone, given.most, scratch)
         figures = Figures() if given.tests else counted(merges, ways())
         if given.tests:
-            code = [each for each in merges if any(map(_is_code, each.files))]
             tried = {name: ways()[name] for name in TESTED if name in ways()}
             told = outcomes(
-                code[: given.tests], scratch, project.tests, tried, given.libraries
+                merges[: given.tests], scratch, project.tests, tried, given.libraries
             )
             print(project.name, json.dumps(dict(sorted(told.items())), indent=1))
     print(f"{project.name}: {len(merges)} merges", file=sys.stderr, flush=True)
     return [each.commit for each in merges], figures
-
-
-def _is_code(file: ConflictFile) -> bool:
-    return file.path.endswith(".py")
 
 
 def main() -> None:

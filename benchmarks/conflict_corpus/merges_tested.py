@@ -1,4 +1,4 @@
-"""Whether a project's own tests still pass on what a way made of a merge."""
+"""Whether a project's own tests still pass on what a way made of a file."""
 
 import io
 import re
@@ -7,10 +7,13 @@ import sys
 import tarfile
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from benchmarks.conflict_corpus.conflicting_merges import ConflictingMerge
+from benchmarks.conflict_corpus.conflicting_merges import (
+    ConflictFile,
+    ConflictingMerge,
+)
 from benchmarks.conflict_corpus.merging_ways import Way
 from grite import git
 
@@ -27,10 +30,11 @@ def outcomes(
     ways: Mapping[str, Way],
     libraries: Path | None = None,
 ) -> Counter[str]:
-    """Count, by way, what became of the merges that it resolved wholly.
+    """Count, by way, what became of the Python files that it resolved.
 
-    Tests that fail on what people committed count against nobody. Merges on whose
-    committed files no test passes are only counted.
+    Each is put by itself in the place of the file that people committed. Tests that
+    fail on what people committed count against nobody. Where no test passes there, the
+    file is counted as not judged.
 
     Args:
         merges: of one history.
@@ -41,52 +45,58 @@ def outcomes(
     """
     told: Counter[str] = Counter()
     for merge in merges:
-        made = {} if merge.others else _resolved(merge, ways)
-        if not made:
-            continue
-        with tempfile.TemporaryDirectory(prefix="brat-tested-") as folder:
-            place = Path(folder)
-            _checked_out(scratch, merge.commit, place)
-            told.update(_compared(merge, place, tests, made, libraries))
+        made = [*_resolved(merge, ways)]
+        told.update(f"{name}: equal" for name, file, text in made if _equal(file, text))
+        differ = [each for each in made if not _equal(*each[1:])]
+        if differ:
+            with tempfile.TemporaryDirectory(prefix="brat-tested-") as folder:
+                place = Path(folder)
+                _checked_out(scratch, merge.commit, place)
+                told.update(_compared(place, differ, tests, libraries))
     return told
 
 
-_Resolution = tuple[bytes, ...]
+_Made = tuple[str, ConflictFile, bytes]
 
 
-def _resolved(
-    merge: ConflictingMerge, ways: Mapping[str, Way]
-) -> dict[str, _Resolution]:
-    found: dict[str, _Resolution] = {}
-    for name, way in ways.items():
-        texts = [text for file in merge.files if (text := way(file)) is not None]
-        if len(texts) == len(merge.files):
-            found[name] = tuple(texts)
-    return found
+def _resolved(merge: ConflictingMerge, ways: Mapping[str, Way]) -> Iterator[_Made]:
+    for file in merge.files:
+        for name, way in ways.items():
+            if not file.path.endswith(".py") or file.committed is None:
+                continue
+            if (text := way(file)) is not None:
+                yield name, file, text
+
+
+def _equal(file: ConflictFile, text: bytes) -> bool:
+    return text == file.committed
 
 
 def _compared(
-    merge: ConflictingMerge,
+    place: Path, made: Iterable[_Made], tests: tuple[str, ...], libraries: Path | None
+) -> Counter[str]:
+    before = _failing(place, tests, libraries)
+    results: dict[tuple[str, bytes], str] = {}
+    told: Counter[str] = Counter()
+    for name, file, text in made:
+        if (file.path, text) not in results:
+            (place / file.path).write_bytes(text)
+            results[file.path, text] = _result(before, place, tests, libraries)
+            (place / file.path).write_bytes(file.committed or b"")
+        told[f"{name}: {results[file.path, text]}"] += 1
+    return told
+
+
+def _result(
+    before: set[str] | None,
     place: Path,
     tests: tuple[str, ...],
-    made: Mapping[str, _Resolution],
     libraries: Path | None,
-) -> Counter[str]:
-    results = {tuple(file.committed for file in merge.files): "equal"}
-    differs = results.keys() < {*results, *made.values()}
-    before = _failing(place, tests, libraries) if differs else set()
+) -> str:
     if before is None:
-        return Counter(["no test passes on what people committed"])
-    for texts in made.values():
-        if texts in results:
-            continue
-        for file, text in zip(merge.files, texts, strict=True):
-            (place / file.path).parent.mkdir(parents=True, exist_ok=True)
-            (place / file.path).write_bytes(text)
-        after = _failing(place, tests, libraries)
-        broken = after is None or after - before
-        results[texts] = "tests break" if broken else "tests pass"
-    return Counter(f"{name}: {results[texts]}" for name, texts in made.items())
+        return "not judged"
+    after = _failing(place, tests, libraries)
+    return "tests break" if after is None or after - before else "tests pass"
 
 
 def _checked_out(scratch: Path, commit: str, place: Path) -> None:

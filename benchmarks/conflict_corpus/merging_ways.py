@@ -23,6 +23,7 @@ Way = Callable[[ConflictFile], bytes | None]
 
 MERGIRAF: Final = "mergiraf"
 """A program people install: `cargo install mergiraf --locked`, https://mergiraf.org."""
+_MARK: Final = b"<<<<<<< "
 DEADLINE_S: Final = 60.0
 _LOGS: Final = ("change", "changelog", "history", "news", "release", "authors")
 
@@ -60,7 +61,9 @@ def _cheap(file: ConflictFile) -> bytes | None:
 
 @lru_cache(maxsize=1)
 def mergiraf(program: str, file: ConflictFile) -> bytes | None:
-    """Return what mergiraf makes of a file; it ends with 1 where conflicts stay.
+    """Return what mergiraf makes of a file, None where conflicts stay.
+
+    It ends with 1 then, but not always.
 
     https://mergiraf.org/usage.html
     """
@@ -75,9 +78,16 @@ def mergiraf(program: str, file: ConflictFile) -> bytes | None:
             )
         except subprocess.TimeoutExpired:
             return None
-        if done.returncode != 0:
-            return None
-        return (Path(folder) / "merged").read_bytes()
+        made = (Path(folder) / "merged").read_bytes() if done.returncode == 0 else b""
+    return None if done.returncode or _is_marked(file, made) else made
+
+
+def _is_marked(file: ConflictFile, made: bytes) -> bool:
+    """Tell whether markers are left, which mergiraf 0.20.0 may call a clean merge.
+
+    Seen where a side has no line break at its end: the marker ends its last line.
+    """
+    return made.count(_MARK) > max(file.ours.count(_MARK), file.theirs.count(_MARK))
 
 
 def _structure_then_cheap(program: str, file: ConflictFile) -> bytes | None:

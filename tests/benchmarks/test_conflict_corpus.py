@@ -21,7 +21,7 @@ from benchmarks.conflict_corpus.hunk_refinements import (
     separate_words,
 )
 from benchmarks.conflict_corpus.merges_tested import outcomes
-from benchmarks.conflict_corpus.merging_ways import ways
+from benchmarks.conflict_corpus.merging_ways import mergiraf, ways
 from benchmarks.conflict_corpus.recorded_histories import Recorded, clone_of
 from benchmarks.conflict_corpus.shared_files import SharedFiles, shared_files
 from benchmarks.conflict_corpus.verdicts import Verdict, judged
@@ -149,6 +149,20 @@ def test_a_clone_without_the_commit_is_named(history: History, tmp_path: Path) -
     project = Recorded(name="own/calc", head="0" * 40, language="Python")
     with pytest.raises(BratError, match=r"own/calc .* lacks the commit 0{40}"):
         clone_of(project, history.path.parents[1])
+
+
+def test_a_clean_merge_with_markers_in_it_is_a_conflict(tmp_path: Path) -> None:
+    program = tmp_path / "mergiraf"
+    program.write_text(
+        "#!/bin/sh\nprintf 'b<<<<<<< ours\\nc\\n>>>>>>> theirs' > merged\n"
+    )
+    program.chmod(0o755)
+    base, ours, theirs = b"b", b"b\nc\n", b"b\nd\n"
+    file = ConflictFile(
+        path=LISTED, base=base, ours=ours, theirs=theirs, committed=None
+    )
+
+    assert mergiraf(str(program), file) is None
 
 
 def test_only_edits_that_do_not_meet_are_joined() -> None:
