@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 from convoy.config.engine_section import EngineTable, Table
 from convoy.config.schema_faults import encoding_fault, field_faults, syntax_fault
 from convoy.config.sections import (
-    REMOTE_PARALLEL,
+    PARALLEL,
     BudgetTable,
     CiTable,
     GateTable,
@@ -136,7 +136,8 @@ class Config(Table):
         """Return how many candidates CI judges at once."""
         if self.refinery.max_parallel is not None:
             return self.refinery.max_parallel
-        return REMOTE_PARALLEL if cores is None else (self.ci.slots or cores) + 1
+        slots = 0 if cores is None else self.ci.slots or cores
+        return max(PARALLEL, slots + 1)
 
     def _same_named(self) -> dict[str, object]:
         """Return the keys of these tables that a convoy freezes under their own name.

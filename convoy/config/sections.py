@@ -54,8 +54,8 @@ _ALWAYS = ", ".join(
 _INSTRUCTING = ", ".join(f"`{pattern}`" for pattern in INSTRUCTIONS)
 
 
-REMOTE_PARALLEL: Final = 8
-"""How many candidates CI judges at once where it has machines of its own."""
+PARALLEL: Final = 8
+"""How many candidates of a convoy stand before CI where nobody says."""
 
 
 class RefineryTable(Table):
@@ -92,8 +92,8 @@ class RefineryTable(Table):
     max_parallel: Annotated[int, Field(ge=1, le=64)] | None = Field(
         default=None,
         description="How many candidates of one convoy CI judges at once. When not "
-        f"given: {REMOTE_PARALLEL} where a forge runs CI; in local mode one more than "
-        "`ci.slots`, so that the next is ready when a slot is free.",
+        f"given: {PARALLEL}, and in local mode at least one more than `ci.slots`: what "
+        "waits for a slot is ready when one is free.",
     )
     bypass: bool = _DEFAULT.bypass
     """Whether the bot passes by the rules of the default branch where the forge lets

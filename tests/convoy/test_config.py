@@ -122,7 +122,7 @@ def test_every_key_reaches_the_settings() -> None:
     ("text", "cores", "most"),
     [
         ("", None, 8),
-        ("", 2, 3),
+        ("", 2, 8),
         ("[ci]\nslots = 10", 2, 11),
         ("[ci]\nslots = 10", None, 8),
         ("[refinery]\nmax_parallel = 1", 2, 1),
