@@ -23,6 +23,7 @@ from convoy.kinds.relations import half_done
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.owed.actions import Begin, BeginPlan, Collect, Defer, Pause, Split
+from convoy.readiness.landing import candidates
 from convoy.rules.split_task import BeginSplit
 from convoy.rules.start_attempt import StartPlanning, StartTask
 from convoy.rules.stop_task import DeferTask
@@ -57,8 +58,11 @@ def begin(context: BotContext, draft: Draft, action: Begin) -> None:
             resolves=resolves,
         )
     )
-    if task is not None and merge and refused is None:  # so that the runner gets it
-        draft.keep(convoy.name, task.number, task.started + 1, merge)
+    kept = merge or _candidate(convoy, base)
+    if kept:
+        context.mirror.ensure([kept])
+    if task is not None and kept and refused is None:  # so that the runner gets it
+        draft.keep(convoy.name, task.number, task.started + 1, kept)
 
 
 def _merges_tips(convoy: Convoy, task: Task, base: str) -> bool:
@@ -68,6 +72,11 @@ def _merges_tips(convoy: Convoy, task: Task, base: str) -> bool:
     """
     own = {work.commit for work in (task.earlier, half_done(convoy, task)) if work}
     return kind_of(task.spec).takes_target_in and base not in own
+
+
+def _candidate(convoy: Convoy, base: str) -> str:
+    """Return the base if it is a candidate, whose branch may go at any time."""
+    return base if base in {c.commit for c in candidates(convoy)} else ""
 
 
 def _is_logged(context: BotContext, convoy: str, task: int) -> bool:

@@ -31,6 +31,8 @@ from convoy.readiness.attempt_start import (
     startable,
 )
 from convoy.readiness.budget_left import closed, overspent, reopens
+from convoy.readiness.early_start import may_start_early
+from convoy.readiness.landing import Chain, chain
 from convoy.readiness.observed import Observed
 from convoy.readiness.turns import turns
 
@@ -196,9 +198,12 @@ def _startable(
     if ids.HEADS + ids.base_branch(convoy.name) not in observed.refs:
         return
     later = turns(convoy)
+    queue = chain(convoy, observed.refs[ids.HEADS + ids.base_branch(convoy.name)])
     for task in convoy.tasks:
         is_ready = startable(convoy, task) and task.not_before <= now
-        if task.number in later or (is_ready and closed(state, convoy, task, now)):
+        if is_ready and closed(state, convoy, task, now):
+            continue
+        if task.number in later and not _early(convoy, task, queue, observed):
             continue
         if is_ready and not must_wait(state, convoy, task, now):
             yield task
@@ -208,10 +213,30 @@ def _begin(convoy: Convoy, task: Task, observed: Observed) -> Begin | BeginPlan:
     if task.number == 0:
         return BeginPlan(convoy.name)
     tip = observed.refs[ids.HEADS + ids.base_branch(convoy.name)]
+    if early := _early(convoy, task, chain(convoy, tip), observed):
+        tip = early
     if work := stands_on(convoy, task):
         tip = work.commit
     base = task.earlier.commit if task.earlier else tip
     return Begin(convoy.name, task.number, _left(convoy, task, observed) or base)
+
+
+def _early(convoy: Convoy, task: Task, queue: Chain, observed: Observed) -> str:
+    """Return the candidate to start from while those that go first are judged.
+
+    Empty: nothing goes first, or it is not in the queue, or CI is against it.
+    """
+    first = {turn.on for turn in turns(convoy).get(task.number, ())}
+    if not first or not may_start_early(convoy, task):
+        return ""
+    for link in queue.links:
+        checks = observed.checks.get(link.candidate.commit)
+        if checks is not None and checks.verdict not in ("pending", "none", "green"):
+            return ""
+        first -= {link.task.number}
+        if not first:
+            return link.candidate.commit
+    return ""
 
 
 def _left(convoy: Convoy, task: Task, observed: Observed) -> str:

@@ -17,6 +17,7 @@ from convoy.readiness.attempt_start import (
     startable,
 )
 from convoy.readiness.budget_left import capped, closed
+from convoy.readiness.early_start import stands_behind
 from convoy.readiness.turns import turns
 from grite.resource import overlaps
 
@@ -96,7 +97,9 @@ class StartTask(Command, frozen=True, kw_only=True):
             return Refusal(f"task {self.task} of {convoy.name} cannot start now")
         if task.not_before > self.now:
             return Refusal(f"task {task.number} waits for the model's vendor")
-        if why := closed(state, convoy, task, self.now) or _late(convoy, task):
+        if why := closed(state, convoy, task, self.now) or _late(
+            convoy, task, self.base
+        ):
             return Refusal(why)
         work = stands_on(convoy, task) if task.earlier is None else None
         left = half_done(convoy, task)
@@ -168,10 +171,12 @@ def handed(convoy: Convoy, task: Task) -> tuple[str, ...]:
     return (*found, *told, *own)
 
 
-def _late(convoy: Convoy, task: Task) -> str:
+def _late(convoy: Convoy, task: Task, base: str) -> str:
     """Return why it is not the task's turn yet; empty: it is."""
-    first = turns(convoy).get(task.number)
-    return f"task {task.number} waits for {first[0].words()}" if first else ""
+    first = turns(convoy).get(task.number, ())
+    if not first or stands_behind(convoy, task, first, base):
+        return ""
+    return f"task {task.number} waits for {first[0].words()}"
 
 
 def _elsewhere(task: Task, work: Work | None, base: str) -> str:

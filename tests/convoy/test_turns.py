@@ -7,11 +7,11 @@ from convoy.model import ids
 from convoy.model.attempt import Work
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.state import Convoy, Task
-from convoy.owed.actions import Begin
+from convoy.owed.actions import Action, Begin
 from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
 from convoy.readiness.landing import waiting_to_merge
-from convoy.readiness.observed import Observed
+from convoy.readiness.observed import Checks, Observed
 from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import Turn, turns
 from convoy.rules.end_session import LoseSession
@@ -56,10 +56,14 @@ def conflicts(rules: Rules, number: int) -> Rules:
     )
 
 
-def begins(rules: Rules) -> list[int]:
-    observed = Observed(refs={ids.HEADS + f"convoy/{NAME}/base": sha("0")})
-    owed = owed_actions(rules.state, observed, Patience(), rules.now)
-    return [each.task for each in owed if isinstance(each, Begin)]
+def owed(rules: Rules, checks: dict[str, Checks] | None = None) -> tuple[Action, ...]:
+    refs = {ids.HEADS + f"convoy/{NAME}/base": sha("0")}
+    observed = Observed(refs=refs, checks=checks or {})
+    return owed_actions(rules.state, observed, Patience(), rules.now)
+
+
+def begins(rules: Rules, checks: dict[str, Checks] | None = None) -> list[int]:
+    return [each.task for each in owed(rules, checks) if isinstance(each, Begin)]
 
 
 def queue(rules: Rules) -> list[int]:
@@ -84,12 +88,25 @@ def test_who_has_not_begun_waits_for_what_is_found_to_be_touched() -> None:
 
 
 def test_it_starts_when_the_other_has_landed() -> None:
-    rules = surprised()
+    rules = surprised(strategy="merge")
     rules.offered(1, sha("c"), sha("0"))
     assert begins(rules) == [4, 5]
 
     rules.landed_as(1, sha("c"))
     assert begins(rules) == [2, 4, 5]
+
+
+def test_it_starts_from_the_others_candidate_while_ci_judges_that() -> None:
+    rules = surprised()
+    rules.offered(1, sha("c"), sha("0"))
+    started = [each for each in owed(rules) if isinstance(each, Begin)]
+    assert started[0] == Begin(NAME, 2, sha("c"))
+
+    red = Checks(verdict="red", text="no", names=("ci",))
+    assert begins(rules, checks={sha("c"): red}) == [4, 5]
+
+    rules.started(2, sha("c"))
+    assert begins(rules) == [4, 5]
 
 
 def test_it_waits_no_more_for_what_was_dropped() -> None:

@@ -25,11 +25,13 @@ from convoy.events.task_ends import (
     TaskDropped,
     TaskMerged,
 )
-from convoy.events.task_queue import TaskBlocked
+from convoy.events.task_queue import TaskBlocked, TaskQueued
 from convoy.events.task_start import TaskStarted
 from convoy.kinds.relations import attending, trial
 from convoy.model import ids
+from convoy.model.records import FREE
 from convoy.model.state import Convoy, State, Task
+from convoy.readiness.early_start import stands_behind
 from convoy.readiness.second_looks import LOOKS
 from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import turns
@@ -37,8 +39,11 @@ from grite.remote import RefUpdate
 from grite.resource import overlaps
 from tests.world.model.counts import names_of
 from tests.world.model.forge import HEADS, MAIN, QUEUE, Forge
+from tests.world.model.reason_chains import hanging
 
 UNJUDGED: Final = ("none",)
+GIVEN_BACK: Final = frozenset({"conflict", "outage", "setup"})
+"""Why an attempt that was begun does not count."""
 
 
 class Promises:
@@ -106,10 +111,25 @@ class Promises:
                 assert needed == (), "merged before what it needs"
             case ConvoyApproved() | TaskApproved() | ApprovalVoided():
                 self._vouched(before, fact)
+            case TaskQueued():
+                self._queued(before, after, fact)
             case TaskBlocked() | ConvoyFailed() | TaskDropped():
                 assert fact.why, "stopped without a reason"
             case _:
                 pass
+
+    def _queued(self, before: State, after: State, fact: TaskQueued) -> None:
+        """Check that nobody pays for what others did, and that all of it is bounded."""
+        convoy = before.convoys[fact.convoy]
+        was = convoy.in_session(fact.task)
+        now = after.convoys[fact.convoy].in_session(fact.task)
+        assert was is not None
+        assert now is not None
+        if fact.cause in FREE:
+            assert now.spent <= max(0, was.spent - (fact.cause in GIVEN_BACK)), (
+                "charged"
+            )
+        assert now.conflicts <= convoy.settings.rounds, "conflicts without end"
 
     def _chosen(self, before: State, fact: ChoiceMade) -> None:
         convoy = before.convoys[fact.convoy]
@@ -161,7 +181,9 @@ class Promises:
         assert approved, "started on a plan that nobody approved"
         assert unmet(convoy, task) == (), "started before what it needs"
         assert task.attempt is None, "two sessions of one task"
-        assert fact.task not in turns(convoy), "started before its turn"
+        first = turns(convoy).get(task.number, ())
+        early = stands_behind(convoy, task, first, fact.base)
+        assert not first or early, "started before its turn"
         for number in task.spec.after:
             needed = convoy.task(number)
             assert needed is not None
@@ -439,6 +461,7 @@ class Promises:
             assert convoy.state != "failed" or convoy.why
             for task in convoy.tasks:
                 _holds_for(convoy, task)
+        assert not (hung := [*hanging(state)]), hung
         self._leases_hold(state)
         self._once_each()
         self._runs_hold(state)
@@ -487,6 +510,7 @@ def _commit_of(fact: MergeLanded | SyncLanded | PartLanded) -> str:
 def _holds_for(convoy: Convoy, task: Task) -> None:
     assert 0 <= task.spent <= convoy.settings.attempts, "tried too often"
     assert task.spent <= task.started
+    assert task.conflicts <= convoy.settings.rounds, "its work conflicted too often"
     match task.state:
         case "running":
             assert task.attempt is not None

@@ -1,0 +1,110 @@
+"""Whom each waiting task waits for, until something that ends by itself, or a person.
+
+Read from the state alone: a task hangs when no chain of reasons leads from it to a
+running session, a CI run, a timer, a person or the bot's next look.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from convoy.kinds.relations import awaited, kept_back, relief
+from convoy.model.state import Convoy, State, Task
+from convoy.readiness import second_looks
+from convoy.readiness.attempt_start import conflicting_leases
+from convoy.readiness.landing import kept_by_people, waiting_to_merge
+from convoy.readiness.stuck_tasks import unmet
+from convoy.readiness.turns import turns
+from convoy.views.reasons import waits_for
+
+_NAMED: Final = re.compile(r"\btask ((?:\d+, )*\d+)")
+
+END: Final = frozenset[int]()
+"""Something ends it that is no task."""
+
+
+def hanging(state: State) -> Iterator[str]:
+    """Yield each task for whose wait nothing stands at the end, and each unsaid one."""
+    for convoy in state.live():
+        waits = {
+            task.number: _waits(state, convoy, task)
+            for task in convoy.tasks
+            if not task.settled
+        }
+        movers = {t.number: _movers(convoy, t) for t in convoy.tasks}
+        grounded: set[int] = set()
+        grown = True
+        while grown:
+            more = {
+                number
+                for number, on in waits.items()
+                if on <= grounded or movers[number] & grounded
+            } - grounded
+            grounded |= more
+            grown = bool(more)
+        for number in waits.keys() - grounded:
+            yield f"task {number} of {convoy.name} waits in a circle: {waits}"
+        for task in convoy.tasks:
+            said = waits_for(convoy, task, state.leases.values())
+            if not task.settled and not said:
+                yield f"nobody is told what task {task.number} waits for"
+
+
+def _waits(state: State, convoy: Convoy, task: Task) -> frozenset[int]:
+    """Return the tasks that must move before this one does; none: it ends by itself."""
+    if task.attempt is not None or task.waits_aside or task.taken_out is not None:
+        return END  # its session, a timer, a person
+    match task.state:
+        case "queued" if _stands_still(state, convoy):
+            return END  # a person
+        case "blocked":
+            found = relief(convoy, task)
+            return frozenset({found[0].number}) if found else END  # a person
+        case "needs-review":
+            return _queue(convoy, task)
+        case _:
+            return _start(state, convoy, task)
+
+
+def _stands_still(state: State, convoy: Convoy) -> bool:
+    """Whether nothing of the convoy starts before a person acts."""
+    return bool(
+        convoy.kept_by or convoy.state in ("planning", "paused") or state.paused_by
+    )
+
+
+def _start(state: State, convoy: Convoy, task: Task) -> frozenset[int]:
+    needed = {*unmet(convoy, task), *_numbers(awaited(convoy, task))}
+    first = {turn.on for turn in turns(convoy).get(task.number, ())}
+    held = conflicting_leases(state, task, state.moment.at)
+    if needed or first:
+        there = {other.number for other in convoy.tasks}
+        assert needed | first <= there, "it waits for what is not there"
+        return frozenset(needed | first)
+    assert all(lease.expires for lease in held)
+    return END  # a slot, which a session gives back; a lease, which runs out
+
+
+def _movers(convoy: Convoy, task: Task) -> set[int]:
+    """Return the tasks of which one is enough: what is red waits for any to land."""
+    return {*second_looks.movers(convoy, task)} if second_looks.is_kept(task) else set()
+
+
+def _queue(convoy: Convoy, task: Task) -> frozenset[int]:
+    if kept_by_people(convoy, task):
+        return END  # a person
+    if second_looks.is_suspect(task):  # any of the movers, else CI or its agent
+        return frozenset({task.number} if _movers(convoy, task) else ())
+    if why := kept_back(convoy, task):
+        return frozenset(_numbers(why))  # none named: CI
+    queue = [each.number for each in waiting_to_merge(convoy)]
+    if task.number in queue:  # CI judges the front; all others stand behind it
+        return frozenset(queue[: queue.index(task.number)])
+    first = frozenset(turn.on for turn in turns(convoy).get(task.number, ()))
+    assert first, f"task {task.number} is not in the queue, and nothing keeps it out"
+    return first
+
+
+def _numbers(why: str) -> set[int]:
+    found = _NAMED.findall(why) if not why.startswith("nobody") else ()
+    return {int(number) for each in found for number in each.split(", ")}
