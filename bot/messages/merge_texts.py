@@ -58,7 +58,7 @@ def may_not_write(by: str) -> str:
 
 def convoy_merge(convoy: Convoy) -> str:
     """Return the message of the commit that merges a convoy with its target."""
-    again = f"Brat-Try: {convoy.sync.reds + 1}\n" if convoy.sync.reds else ""
+    again = f"Brat-Try: {convoy.sync.judged + 1}\n" if convoy.sync.judged else ""
     title = f"Merge convoy {convoy.name}: {convoy.title}"
     return f"{title}\n\nFor #{convoy.issue}\n{again}"
 
@@ -69,7 +69,7 @@ def target_merge(convoy: Convoy) -> str:
     It tells a second try from the first: CI judges each commit once.
     """
     title = f"Merge {convoy.target} into {ids.base_branch(convoy.name)}"
-    return f"{title}\n\nFor #{convoy.issue}\nBrat-Try: {convoy.sync.reds + 1}\n"
+    return f"{title}\n\nFor #{convoy.issue}\nBrat-Try: {convoy.sync.judged + 1}\n"
 
 
 def work_merge(convoy: Convoy, task: Task) -> str:

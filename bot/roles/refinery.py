@@ -137,7 +137,7 @@ def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None
         mergers=convoy.settings.merge,
     )
     made: str | Conflicted = work
-    is_again = convoy.sync.reds > 0
+    is_again = convoy.sync.judged > 0
     if is_again or not context.composer.is_ancestor(action.onto, work):
         made = context.composer.build("merge", piece)
     if isinstance(made, Conflicted):
@@ -282,6 +282,9 @@ def reject(draft: Draft, action: Reject) -> None:
 
 def look_again(draft: Draft, action: LookAgain) -> None:
     """Note that CI is red on a candidate, or gave no verdict; blame nobody."""
+    if not action.task:
+        target_merges.reject_whole(draft, action)
+        return
     draft.submit(
         DoubtMerge(
             convoy=action.convoy,

@@ -11,7 +11,7 @@ from bot.repository.draft import Draft
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
-from convoy.owed.actions import Block, BuildSync, LandSync, Reject
+from convoy.owed.actions import Block, BuildSync, LandSync, LookAgain, Reject
 from convoy.readiness.landing import judged_by
 from convoy.rules.take_target_in import (
     AttemptSync,
@@ -55,7 +55,7 @@ def _made(
 ) -> str | Conflicted:
     if context.composer.is_ancestor(target, tip):
         return tip
-    is_again = convoy.sync.reds > 0
+    is_again = convoy.sync.judged > 0
     if not is_again and context.composer.is_ancestor(tip, target):
         return target
     piece = Piece(
@@ -103,30 +103,35 @@ def land_sync(context: BotContext, draft: Draft, action: LandSync) -> None:
         draft.move(branch, candidate.commit)
 
 
-def reject_whole(draft: Draft, action: Reject) -> None:
+def reject_whole(draft: Draft, action: Reject | LookAgain) -> None:
     """Try once more what CI found red with the target in it, or let an agent see."""
     convoy = draft.state.convoys[action.convoy]
     sync = convoy.sync.candidate
     is_sync = sync is not None and sync.commit == action.candidate
     target = sync.work if sync is not None and is_sync else _own_target(convoy)
-    fail_sync(draft, convoy, target, action.candidate, said=action.text)
+    lost = isinstance(action, LookAgain)
+    fail_sync(draft, convoy, target, action.candidate, said=action.text, lost=lost)
 
 
 def _own_target(convoy: Convoy) -> str:
     return convoy.candidate.base if convoy.candidate is not None else ""
 
 
-def fail_sync(
+def fail_sync(  # noqa: PLR0913  each is a fact of the failure
     draft: Draft,
     convoy: Convoy,
     target: str,
     candidate: str | None,
     paths: tuple[str, ...] = (),
     said: str = "",
+    *,
+    lost: bool = False,
 ) -> None:
-    """Note that the target cannot be taken in: a conflict, or CI is red."""
+    """Note that the target cannot be taken in: a conflict, or CI is red or lost."""
     why = merge_texts.conflicts(convoy.target, paths)
-    if candidate is not None:
+    if lost and candidate is not None:
+        why = merge_texts.ci_cannot_judge(candidate, said)
+    elif candidate is not None:
         why = merge_texts.ci_is_red(candidate, said)
     draft.submit(
         FailSync(
@@ -136,6 +141,7 @@ def fail_sync(
             why=why,
             paths=paths,
             said=merge_texts.end_of(said),
+            lost=lost,
         )
     )
 

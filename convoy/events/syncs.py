@@ -40,11 +40,19 @@ class SyncFailed(ConvoyEvent, frozen=True, kw_only=True, tag="sync.failed"):
     """What CI judged; null: it conflicts."""
     target: str
     why: str
+    lost: bool = False
+    """Whether CI ended without a verdict: it was cancelled, or ran out of time."""
 
     def sentence(self) -> str:
+        if self.lost:
+            return f"The target is not taken in yet: {clause(self.why)}."
         return f"The target cannot be taken in: {clause(self.why)}."
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
+        if self.lost:
+            lost = convoy.sync.lost + 1
+            again = replace(convoy.sync, candidate=None, at=now.at, lost=lost)
+            return replace(convoy, sync=again, candidate=None)
         reds = convoy.sync.reds + (self.candidate is not None)
         failed = replace(
             convoy.sync, candidate=None, at=now.at, reds=reds, left=self.target

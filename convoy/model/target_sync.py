@@ -26,7 +26,14 @@ class TargetSync(Struct, frozen=True, kw_only=True):
     """When any of this changed last, unix ms."""
     reds: int = 0
     """How often in a row CI found the branch red with the target taken in."""
+    lost: int = 0
+    """How often CI ended without a verdict on what takes the target in."""
     left: str = ""
     """The target's commit that could not be taken in last; empty: the last could."""
     stalled: str = ""
     """Why landing waits for a person; empty: it does not."""
+
+    @property
+    def judged(self) -> int:
+        """How many candidates CI was shown that did not land."""
+        return self.reds + self.lost

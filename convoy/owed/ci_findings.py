@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 from convoy.model.attempt import Candidate
 from convoy.model.state import Convoy
-from convoy.owed.actions import Action, Block, Reject, Stall
+from convoy.owed.actions import Action, Block, LookAgain, Reject, Stall
 from convoy.owed.patience import Patience
 from convoy.readiness.observed import Checks
 
@@ -53,11 +53,17 @@ def judged(
     patience: Patience,
     now: int,
 ) -> Iterator[Action]:
-    """Act on CI's verdict against a candidate; task 0 is the convoy itself."""
+    """Act on CI's verdict against a candidate; task 0 is the convoy itself.
+
+    Work on trial is a commit that stays: no verdict on it needs a person.
+    """
     found = finding(convoy, candidate, checks, patience, now)
-    if found in ("red", "lost") and checks is not None:
+    if found == "red" and checks is not None:
         yield Reject(convoy.name, task, candidate.commit, checks.text)
-    elif found == "broken" and checks is not None:
+    elif found == "lost" and checks is not None and not task:
+        said, which = checks.text, checks.failed
+        yield LookAgain(convoy.name, 0, candidate.commit, said, which, is_red=False)
+    elif found in ("lost", "broken") and checks is not None:
         yield Stall(convoy.name, task, candidate.commit, checks.text)
     elif found == "silent":
         yield Block(convoy.name, task, NO_CI)

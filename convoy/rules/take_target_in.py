@@ -13,6 +13,7 @@ from convoy.model import ids
 from convoy.model.state import Convoy, State
 from convoy.model.target_sync import TRIES
 from convoy.readiness.landing import is_judged
+from convoy.readiness.second_looks import LOST_MOST
 from convoy.readiness.target_moves import has_own, may_take_in, syncing
 
 REFINERY = "the refinery"
@@ -62,9 +63,14 @@ class FailSync(Command, frozen=True, kw_only=True):
     """The files that conflict."""
     said: str = ""
     """CI's text."""
+    lost: bool = False
+    """Whether CI ended without a verdict."""
 
     def decide(self, state: State) -> Decision:
-        """Try once more what CI found red; then add a task that sees to it."""
+        """Try once more what CI found red; then add a task that sees to it.
+
+        What CI gave no verdict on is tried again, and then waits for a person.
+        """
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
@@ -80,7 +86,12 @@ class FailSync(Command, frozen=True, kw_only=True):
             candidate=self.candidate,
             target=self.target,
             why=self.why,
+            lost=self.lost,
         )
+        if self.lost:
+            is_last = convoy.sync.lost + 1 >= LOST_MOST
+            waits = LandingStalled(convoy=convoy.name, why=self.why)
+            return (failed, waits) if is_last else (failed,)
         return (failed, *self._task(convoy))
 
     def _task(self, convoy: Convoy) -> Events:

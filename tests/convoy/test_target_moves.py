@@ -1,5 +1,7 @@
 """The target is taken in when it helps; what goes wrong with it is a task, no end."""
 
+from msgspec.structs import replace
+
 from convoy.events.command import Refusal
 from convoy.owed.actions import (
     Action,
@@ -7,12 +9,14 @@ from convoy.owed.actions import (
     BuildConvoy,
     BuildSync,
     LandSync,
+    LookAgain,
     Reject,
 )
 from convoy.owed.landings import merges
 from convoy.owed.patience import Patience
 from convoy.readiness.landing import chain
 from convoy.readiness.observed import Checks, Observed
+from convoy.readiness.second_looks import LOST_MOST
 from convoy.rules.merge_work import AttemptMerge
 from convoy.rules.redo_work import RebaseWork
 from convoy.rules.retry_convoy import RetryConvoy
@@ -139,6 +143,22 @@ def test_what_its_branch_was_moved_to_is_not_built_again() -> None:
 
 
 # --- what goes wrong ------------------------------------------------------------------
+
+
+def test_ci_that_was_stopped_blames_nobody_and_then_asks_a_person() -> None:
+    rules = begun(2)
+    stopped = Checks(verdict="lost", failed=("ci",), text="cancelled")
+    for count in range(LOST_MOST):
+        rules.now += 10**6
+        rules.do(attempt(sha("def"[count])))
+        found = owed(rules, d=stopped, e=stopped, f=stopped)
+        candidate = sha("def"[count])
+        look = LookAgain(NAME, 0, candidate, "cancelled", ("ci",), is_red=False)
+        assert found == [look]
+        rules.do(replace(fail(candidate), lost=True))
+    assert len(rules.convoy.tasks) == 2
+    assert rules.convoy.sync.reds == 0
+    assert rules.convoy.sync.stalled
 
 
 def test_red_once_is_built_once_more_and_red_twice_is_a_task() -> None:
