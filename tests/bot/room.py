@@ -17,6 +17,8 @@ from bot.serving import bot_service
 from brat.forge.http_server import serving
 from brat.forge.resources.account_resource import Role
 from brat.forge.resources.repository_resource import Ci
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
 from brat.forge.storage.forge_state import Forge
 from brat.forge.traffic_recording import Observer
 from brat.local import local_mode
@@ -251,7 +253,7 @@ class Room:
 
 
 @asynccontextmanager
-async def room(
+async def room(  # noqa: PLR0913  an option each
     folder: Path,
     config: str | Mapping[str, str] = "",
     *,
@@ -259,6 +261,7 @@ async def room(
     roles: tuple[Job, ...] = ("mayor", "refinery", "deacon"),
     delivered: bool = False,
     observe: Observer | None = None,
+    extend: Callable[[Service], Extension] | None = None,
 ) -> AsyncIterator[Room]:
     """Serve a forge with an issue whose convoy the bot has just begun.
 
@@ -269,6 +272,7 @@ async def room(
         roles: whose work the bot does.
         delivered: whether what happens on the forge comes to the bot's door.
         observe: is told of every exchange with the forge.
+        extend: adds to the forge.
     """
     source = make_source(folder / "source")
     files = {"config.toml": config} if isinstance(config, str) else config
@@ -286,7 +290,7 @@ async def room(
     registrations.set_ci(folder, known, Ci())
     with Forge(folder / FORGE_FOLDER) as forge:
         async with (
-            serving(forge, observe=observe) as url,
+            serving(forge, observe=observe, extend=extend) as url,
             local_mode.person(url, known) as person,
         ):
             settings = local_mode.bot_settings(folder, known, url, roles=roles)

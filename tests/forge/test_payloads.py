@@ -67,7 +67,11 @@ async def remove(here: Town) -> None:
 async def work(here: Town, heard: Receiver) -> None:
     """Do to a branch and its pull request whatever is told of."""
     checkout = await here.clone()
-    number = (await here.pull(checkout))["number"]
+    pull = await here.pull(checkout)
+    number = pull["number"]
+    check = {"name": "lint", "head_sha": pull["head"]["sha"]}
+    made = (await here.post("check-runs", check))["id"]
+    await here.ask("POST", f"check-runs/{made}/rerequest", by="alice")
     path = f"pulls/{number}"
     await here.post(f"issues/{number}/labels", ["brat"])
     await here.ask("DELETE", f"issues/{number}/labels/brat")
@@ -95,6 +99,10 @@ async def work(here: Town, heard: Receiver) -> None:
     await checkout.git("push", "--quiet", "origin", ":work", ":v1")
 
 
+RERUN = "check_run.rerequested"
+"""Only the App that made the check hears of it."""
+
+
 async def queue(here: Town, heard: Receiver) -> None:
     """Let a pull request through a merge queue."""
     number = await rule(here, merge_queue())
@@ -117,7 +125,7 @@ async def test_each_payload_is_as_github_describes_it(
     ):
         Apps(forge).add(
             NewApp(
-                slug="helper",
+                slug="brat",
                 owner="alice",
                 public_key=pair()[1],
                 permissions=dict.fromkeys(HEARD_BY, "read"),
@@ -125,7 +133,7 @@ async def test_each_payload_is_as_github_describes_it(
                 hook=(app.url, ""),
             )
         )
-        Apps(forge).install("helper", REPO)
+        Apps(forge).install("brat", REPO)
         hook = {"config": {"url": heard.url}, "events": ["*"]}
         await here.post("hooks", hook, by="alice")
         here.judge("true", branches=("work",))
@@ -147,7 +155,7 @@ async def test_each_payload_is_as_github_describes_it(
         for fault in webhooks(host).faults(one.headers["X-GitHub-Event"], one.json)
     }
     assert sorted(faults) == []
-    assert {*heard.kinds} == SENT
+    assert {*heard.kinds} == SENT - {RERUN}
     assert {*app.kinds} == SENT - {"ping"}
     assert all("installation" in one.json for one in app.came)
 

@@ -72,6 +72,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "checks=write": (
         "POST /check-runs",
         "PATCH /check-runs/{check_run_id}",
+        "POST /check-runs/{check_run_id}/rerequest",
     ),
     "statuses=read": (
         "GET /commits/{ref}/status",

@@ -147,6 +147,17 @@ async def change_check(call: Call) -> Answer:
     return Answer(call.service.renderer.check_run(call.repo, check))
 
 
+async def rerequest_check(call: Call) -> Answer:
+    """`POST check-runs/{id}/rerequest`: only tells the app that made it.
+
+    https://docs.github.com/rest/checks/runs#rerequest-a-check-run
+    """
+    check = _check(call)
+    with call.store.change():
+        call.service.events.check_run(call.repo, call.user, "rerequested", check)
+    return Answer({}, 201)
+
+
 async def get_check(call: Call) -> Answer:
     """`GET check-runs/{id}`."""
     return Answer(call.service.renderer.check_run(call.repo, _check(call)))
@@ -241,6 +252,7 @@ ROUTES = (
     Route("POST", _REPO + "/check-runs", create_check, "write"),
     Route("GET", _CHECK, get_check),
     Route("PATCH", _CHECK, change_check, "write"),
+    Route("POST", _CHECK + "/rerequest", rerequest_check, "write"),
     Route("GET", _REPO + "/commits/{ref:.+}/check-runs", list_checks),
     Route("POST", _REPO + "/statuses/{sha}", create_status, "write"),
     Route("GET", _REPO + "/commits/{ref:.+}/status", combined_status),

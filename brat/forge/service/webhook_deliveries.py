@@ -27,6 +27,8 @@ KEPT: Final = 500
 CARRIERS: Final = 4
 """How many deliveries are under way at once: a dead receiver may hold up only them."""
 
+RERUN: Final = ("check_run", "rerequested")
+
 
 def signature(secret: str, body: bytes) -> str:
     """Return the value of X-Hub-Signature-256."""
@@ -54,7 +56,13 @@ class WebhookSender:
     def post(
         self, repo: Repository, _actor: User, kind: Kind, payload: dict[str, Any]
     ) -> None:
-        """Keep a payload for each hook that wants it; only inside `Store.change`."""
+        """Keep a payload for each hook that wants it; only inside `Store.change`.
+
+        That a check is wanted again, only the App hears that made it.
+        https://docs.github.com/webhooks/webhook-events-and-payloads#check_run
+        """
+        if kind == RERUN:
+            return
         for hook in self._store.hooks.of(repo.id):
             self.send(hook, repo, kind, payload)
 

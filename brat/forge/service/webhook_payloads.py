@@ -177,7 +177,7 @@ class Events:
     def check_run(
         self, repo: Repository, actor: User, action: str, check: CheckRun
     ) -> None:
-        """A check run was created or completed."""
+        """A check run was created or completed, or somebody wants it again."""
         body = {"check_run": self.renderer.check_run(repo, check)}
         self.send(repo, actor, ("check_run", action), body)
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from brat.forge.resources.account_resource import Access, Permissions, Token, User
 from brat.forge.resources.hook_resource import Hook
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.service.webhook_deliveries import WebhookSender
+from brat.forge.service.webhook_deliveries import RERUN, WebhookSender
 from brat.forge.service.webhook_payloads import Kind
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.record_store import Store, Table
@@ -228,11 +228,17 @@ class Apps:
         for one in self.installations.all():
             if repo.id not in one.repos or one.suspended_at is not None:
                 continue
+            if kind == RERUN and not self._made(one.app, payload["check_run"]):
+                continue
             if may_hear(kind[0], dict(one.permissions)):
                 named = {"id": one.id, "node_id": node_id("Installation", one.id)}
                 told = {**payload, "installation": named}
                 for hook in self._store.hooks.of(one.app):
                     webhooks.send(hook, repo, kind, told, installation=one.id)
+
+    def _made(self, app: int, check: Mapping[str, Any]) -> bool:
+        """Whether an App made a check."""
+        return app in {each.id for each in self.known.of(check["app"]["slug"])}
 
     def _by_issuer(self, issuer: object) -> App:
         for app in self.known.all():
