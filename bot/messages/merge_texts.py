@@ -27,8 +27,12 @@ def ci_is_red(candidate: str, said: str) -> str:
 
 
 def end_of(said: str) -> str:
-    """Return the end of CI's text, without what looks like a secret."""
-    return redacted(clean(said))[-TEXT_CHARS:]
+    """Return the last whole lines of CI's text, without what looks like a secret."""
+    text = redacted(clean(said))
+    end = text[-TEXT_CHARS:]
+    if len(text) == len(end) or text[-TEXT_CHARS - 1] == "\n":
+        return end
+    return end.partition("\n")[2] or end
 
 
 def ci_cannot_judge(candidate: str, said: str) -> str:
