@@ -49,21 +49,6 @@ RECORDED: Final = (
         language="Python",
     ),
     Recorded(
-        name="pytest-dev/pytest",
-        head="df87db7b0462fb764ef73fa00561adf8ad047572",
-        language="Python",
-    ),
-    Recorded(
-        name="scrapy/scrapy",
-        head="11079cb1c85b9e75a39a7269943c69d1a975d485",
-        language="Python",
-    ),
-    Recorded(
-        name="tornadoweb/tornado",
-        head="e530031405e2154654dedc4c84d5656b557ea310",
-        language="Python",
-    ),
-    Recorded(
         name="aio-libs/aiohttp",
         head="495e778360d1924da63e16dba0f0d76baf56a56a",
         language="Python",
@@ -87,21 +72,6 @@ RECORDED: Final = (
         name="rust-lang/cargo",
         head="af373f761aa4e42b093c2e453078fd73c8ce54dd",
         language="Rust",
-    ),
-    Recorded(
-        name="tokio-rs/tokio",
-        head="ea91b33ca57ff0581b38e735cc108f831bccbdaa",
-        language="Rust",
-    ),
-    Recorded(
-        name="junit-team/junit4",
-        head="71c33ce555230d9dfb6cab5e133e22a4cc95cdff",
-        language="Java",
-    ),
-    Recorded(
-        name="jekyll/jekyll",
-        head="202df571314ba1d18e9fccd81d12aaad4a703c38",
-        language="Ruby",
     ),
 )
 
