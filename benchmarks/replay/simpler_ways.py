@@ -90,6 +90,7 @@ class Tree:
             [sys.executable, "-I", patch_agent.__file__, str(file)],
             cwd=place,
             env={**ENV, "BRAT_TASK": str(number), "BRAT_ATTEMPT": str(attempt)},
+            stdout=subprocess.DEVNULL,
             check=True,
             timeout=CI_S,
         )
