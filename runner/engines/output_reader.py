@@ -35,7 +35,7 @@ _NOTED_MOST = 100
 """Lines; of each kind far fewer are kept."""
 _LAST_WORD = re.compile(
     r"^[^\w\n]{0,20}BRAT: *(done|noop|blocked|missing_tool|missing_data)\b"
-    r"[:.,*` \t-]*(.*)$",
+    r"(?:[:,*` \t-]|\.(?!\w))*(.*)$",
     re.MULTILINE,
 )
 
