@@ -23,6 +23,7 @@ from bot.roles import (
     part_landing,
     refinery,
     target_merges,
+    work_on_trial,
 )
 from bot.roles.authorization import convoy_may_land, may_land, may_start
 from convoy.events.landing_choice import ChooseLanding, WaitToLand
@@ -229,11 +230,11 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
         case Build():
             refinery.build(context, draft, action)
         case Try():
-            refinery.try_out(draft, action)
+            work_on_trial.try_out(draft, action)
         case Prove():
-            refinery.prove(context, draft, action)
+            work_on_trial.prove(context, draft, action)
         case Choose():
-            refinery.choose(draft, action)
+            work_on_trial.choose(draft, action)
         case BuildSync():
             target_merges.build_sync(context, draft, action)
         case LandSync():

@@ -10,6 +10,8 @@ from bot.messages import merge_texts
 from bot.repository.compose import Conflicted, Piece
 from bot.repository.draft import Draft
 from bot.roles import target_merges
+from bot.roles.conflict_forecast import foresee
+from bot.roles.sent_back_work import conflicting, send_back
 from bot.roles.structural_help import tell_of_help
 from convoy.events.set_asides import SetItemAside
 from convoy.kinds import kind_of
@@ -22,26 +24,20 @@ from convoy.owed.actions import (
     Block,
     Build,
     BuildConvoy,
-    Choose,
     ClearWork,
     Land,
     LandConvoy,
     LookAgain,
-    Prove,
     Reject,
     Stall,
-    Try,
 )
 from convoy.owed.landings import NOT_RED
 from convoy.readiness.landing import judged_by
 from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
-from convoy.rules.make_choice import MakeChoice
-from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, ProveWork
+from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
 from convoy.rules.stop_task import BlockTask
 from convoy.text.commit_message import inert
 
-LISTED_FILES: Final = 100
-"""The most conflicting files that an event lists."""
 _SECOND_MS: Final = 1_000
 """Git dates commits by the second: a second more makes another commit of the same
 files, which any CI judges anew."""
@@ -74,50 +70,10 @@ def build(context: BotContext, draft: Draft, action: Build) -> None:
                 _attempt(draft, convoy, number, branch, piece, made)
                 onto = made
             elif onto == draft.refs.get(ids.HEADS + branch):
-                _conflict(draft, convoy, task.number, made)
+                conflicting(draft, convoy, task.number, made)
             else:
+                foresee(context, draft, convoy, task, piece)
                 return
-
-
-def try_out(draft: Draft, action: Try) -> None:
-    """Show unmerged work to CI: tests before their code exists, or a rival's work."""
-    convoy = draft.state.convoys[action.convoy]
-    task = convoy.task(action.task)
-    if task is None or task.work is None:
-        return
-    commit, branch = task.work.commit, ids.base_branch(convoy.name)
-    attempted = AttemptMerge(
-        convoy=convoy.name,
-        task=task.number,
-        candidate=commit,
-        base=task.work.base,
-        work=commit,
-    )
-    if draft.submit(attempted) is None:
-        draft.move(ids.HEADS + ids.queue_branch(branch, commit), commit)
-
-
-def prove(context: BotContext, draft: Draft, action: Prove) -> None:
-    """Note that CI found the tests red, or a rival's work green."""
-    checks = context.observed.checks.get(action.candidate)
-    convoy = draft.state.convoys[action.convoy]
-    task = convoy.task(action.task)
-    if task is None or task.work is None:
-        return
-    draft.submit(
-        ProveWork(
-            convoy=convoy.name,
-            task=task.number,
-            commit=action.candidate,
-            judged=judged_by(convoy.settings, checks),
-            lines=context.commits.lines(task.work.base, task.work.commit),
-        )
-    )
-
-
-def choose(draft: Draft, action: Choose) -> None:
-    """Choose the only remaining rival."""
-    draft.submit(MakeChoice(convoy=action.convoy, task=action.task))
 
 
 def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None:
@@ -187,29 +143,6 @@ def _attempt(
         draft.move(ids.HEADS + ids.queue_branch(branch, made), made)
 
 
-def _conflict(draft: Draft, convoy: Convoy, task: int, made: Conflicted) -> None:
-    what = "what has landed meanwhile"
-    _send_back(
-        draft,
-        FailMerge(
-            convoy=convoy.name,
-            task=task,
-            candidate=None,
-            cause="conflict",
-            why=merge_texts.conflicts(what, made.paths),
-            paths=made.paths[:LISTED_FILES],
-        ),
-    )
-
-
-def _send_back(draft: Draft, command: FailMerge) -> None:
-    """Fail a merge; keep the work, because the next attempt reuses its branch."""
-    task = draft.state.convoys[command.convoy].task(command.task)
-    work = task.work if task else None
-    if draft.submit(command) is None and work is not None:
-        draft.keep(command.convoy, command.task, work.attempt, work.commit)
-
-
 def align(draft: Draft, action: Align) -> None:
     """Move the tasks' branches to their candidates; the replaced work is kept."""
     convoy = draft.state.convoys[action.convoy]
@@ -268,7 +201,7 @@ def reject(draft: Draft, action: Reject) -> None:
         return
     red = merge_texts.ci_is_red(action.candidate, action.text)
     is_untested = action.text == NOT_RED
-    _send_back(
+    send_back(
         draft,
         FailMerge(
             convoy=action.convoy,

@@ -11,6 +11,7 @@ from msgspec import Struct
 from convoy.model.attempt import (
     Attempt,
     Candidate,
+    Clash,
     HalfDone,
     HandedIn,
     Unmerged,
@@ -105,6 +106,8 @@ class Task(Struct, frozen=True, kw_only=True):
     """Work that a person wants changed; the next attempt continues it."""
     unmerged: Unmerged | None = None
     """Work that conflicts with what has landed; the next attempt makes it fit."""
+    clash: Clash | None = None
+    """The newest conflict that was foreseen with work ahead of its own."""
     half_done: HalfDone | None = None
     """The half-done work of its last attempt; the next one continues it."""
     withdrawn: bool = False

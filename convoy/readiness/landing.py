@@ -10,7 +10,7 @@ work has changed is broken; it and all behind it are built again. What CI finds 
 leaves the chain and is judged alone (`second_looks.py`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -24,7 +24,7 @@ from convoy.model.state import Convoy, State, Task
 from convoy.readiness.observed import Checks
 from convoy.readiness.second_looks import is_suspect
 from convoy.readiness.target_moves import on_tip
-from convoy.readiness.turns import turns
+from convoy.readiness.turns import Turn, turns
 
 UNJUDGED: Final = ("none",)
 """What a landing notes as its checks if CI is not required."""
@@ -56,8 +56,9 @@ def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
     """Return the tasks with accepted work that may merge, in the order of the queue.
 
     What CI judges already is in front, then what was accepted first; of tasks that
-    touch the same, each stands behind those whose turn comes first. Without the
-    suspects: what CI found red is judged alone.
+    touch the same, each stands behind those whose turn comes first. What was seen to
+    conflict with work ahead of it stands in no queue until that has landed or is out,
+    nor do suspects: what CI found red is judged alone.
     """
     waiting = [task for task in _may_merge(convoy) if not is_suspect(task)]
     waiting.sort(key=_came)
@@ -72,8 +73,19 @@ def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:
         if (task := next(able, None)) is None:
             break
         waiting.remove(task)
-        queue[task.number] = task
+        if clashing(task, queue) is None:
+            queue[task.number] = task
     return tuple(queue.values())
+
+
+def clashing(task: Task, ahead: Mapping[int, Task]) -> Turn | None:
+    """Return the work ahead that the task's work was seen to conflict with."""
+    clash, work = task.clash, task.work
+    other = ahead.get(clash.on) if clash is not None else None
+    if clash is None or work is None or other is None or other.work is None:
+        return None
+    is_current = (clash.work, clash.other) == (work.commit, other.work.commit)
+    return Turn(clash.on, clash.paths) if is_current else None
 
 
 def _came(task: Task) -> tuple[bool, int, int]:

@@ -16,7 +16,7 @@ from convoy.model.set_aside import another_try
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.readiness.attempt_start import blocking, conflicting_leases, resting
 from convoy.readiness.budget_left import closed, overspent
-from convoy.readiness.landing import kept_back, waiting_to_merge
+from convoy.readiness.landing import clashing, kept_back, waiting_to_merge
 from convoy.readiness.second_looks import helped_by
 from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import turns
@@ -63,9 +63,11 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
 
 def _turn(convoy: Convoy, task: Task) -> str:
     """Return whom the task lets go first that is not ahead of it in the merge queue."""
-    queue = {each.number for each in waiting_to_merge(convoy)}
+    queue = {each.number: each for each in waiting_to_merge(convoy)}
     if task.number in queue:
         return ""
+    if task.state == "needs-review" and (turn := clashing(task, queue)):
+        return turn.words()
     first = (
         turn
         for turn in turns(convoy).get(task.number, ())

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
 from convoy.events.comment_deletion import NoteDeletedComment
 from convoy.events.deleted_base import NoteDeletedBase, NoteRestoredBase
+from convoy.events.foreseen_conflicts import ForeseeConflict
 from convoy.events.forge_actions import NoteDone
 from convoy.events.ignored_requests import IgnoreRequest
 from convoy.events.issue_gestures import NoteClosedIssue, NoteReopenedIssue
@@ -78,7 +79,11 @@ def went_wrong() -> Rules:
     rules.do(
         ClearMerge(convoy=NAME, task=1, candidate=sha("d"), judged=("ci",)),
     ).offered(1, sha("c"), sha("0"))
+    rules.started(2).accepted(2, sha("b"))
     rules.do(
+        ForeseeConflict(
+            convoy=NAME, task=2, on=1, work=sha("b"), other=sha("a"), paths=("a.py",)
+        ),
         FailMerge(convoy=NAME, task=1, candidate=sha("c"), cause="red", why="red"),
         RetryTask(convoy=NAME, task=1, by="ann"),
         BlockTask(convoy=NAME, task=2, why="no CI"),
