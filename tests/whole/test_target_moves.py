@@ -109,6 +109,27 @@ def test_an_agent_resolves_what_conflicts_with_the_target(
     assert seen.faults == []
 
 
+def test_markers_that_an_agent_leaves_are_refused_and_the_next_attempt_resolves(
+    tmp_path: Path,
+) -> None:
+    terminal = listing(tmp_path)
+    hasty = f"if grep -q '<<<<<<<' LIST && mkdir {tmp_path}/hasty; then"
+    leaves = f"{hasty}\n    echo done > NOTES\n    exit\nfi\n"
+    terminal.install("resolver", leaves + RESOLVING)
+    moved = terminal.commit("Go on with it", {"LIST": "begun\nby hand\n"})
+
+    go_on(terminal)
+
+    (convoy,) = status(terminal)["convoys"]
+    resolved = convoy["tasks"][2]
+    assert (resolved["kind"], resolved["attempts"]) == ("sync", 2)
+    why = terminal.done("brat why 3")
+    assert "Conflict markers are left in LIST." in why
+    seen = look(terminal.cwd / ".git/brat")
+    assert moved in seen.ancestors()
+    assert "<<<<<<<" not in seen.git("show", "main:LIST")
+
+
 def test_ci_that_fails_once_by_chance_costs_no_agent(tmp_path: Path) -> None:
     flaked = tmp_path / "flaked"
     ci = f"test ! -f NEWS || ! mkdir {flaked} 2> /dev/null"  # one of two at once
