@@ -25,16 +25,13 @@ from tests.world.model.story import Story
 RESOURCES: Final = ("path:src/", "path:src/a.py", "port:80", "repo:global")
 CONVOYS: Final = 4
 DROPPED: Final = ("needs-review", "running", "blocked", "queued")
-COMMANDS: Final = (
-    *("pauses_or_resumes", "cancels", "cancels", "locks", "unlocks"),
-    *("wants_a_part", "wants_a_part"),
-)
+COMMANDS: Final = ("pauses_or_resumes", "cancels", "cancels", "locks", "unlocks")
 DEEDS: Final = (
     *("pushes_to_a_base", "pushes_to_the_target", "pushes_to_the_target"),
     *("merges_by_hand", "merges_by_hand", "deletes_a_base", "deletes_a_run"),
     *("changes_the_rules", "changes_the_rules", "approves", "lets_the_queue_go_on"),
 )
-WANTED: Final[tuple[Wanted, ...]] = ("once", "once", "parts", "once", "whole")
+WANTED: Final[tuple[Wanted, ...]] = ("once", "parts", "whole")
 RULES: Final = (
     TargetRules(),
     TargetRules(pull_request=True),
@@ -81,12 +78,17 @@ class People(Story):
             self.may(command(convoy=convoy.name, by="ann"))
             self.saw("pause" if convoy.state == "active" else "resume")
 
-    def wants_a_part(self, number: int) -> None:
-        if live := [c for c in self.forge.state.live() if unlanded(c)]:
-            convoy = chosen(live, number)
-            how = chosen(WANTED, number)
-            if self.bot.ask(RequestPart(convoy=convoy.name, by="ann", how=how)) is None:
-                self.saw("part asked for" if how == "once" else "landing changed")
+    @rule(number=which, how=st.sampled_from(WANTED))
+    @precondition(lambda self: "commands" in self.season and self.half_way())
+    def somebody_wants_a_part(self, number: int, how: Wanted) -> None:
+        convoy = chosen(self.half_way(), number)
+        if self.bot.ask(RequestPart(convoy=convoy.name, by="ann", how=how)) is None:
+            self.saw("part asked for" if how == "once" else "landing changed")
+
+    def half_way(self) -> list[Convoy]:
+        """Return the convoys that have finished something and not everything."""
+        live = self.forge.state.live()
+        return [c for c in live if unlanded(c) and not c.settled]
 
     @rule(number=which, state=st.sampled_from(DROPPED))
     @precondition(lambda self: "commands" in self.season and self.tasks(*DROPPED))
