@@ -80,6 +80,6 @@ class Agents(Bots):
                 run.result = Result("refused", commit, splits=True)
             case _:
                 commit = self.edited(base, line, how)
-                changed = commits[commit].files != commits[base].files
-                run.result = Result("work" if changed else "refused", commit)
+                files = commits.changed(base, commit)
+                run.result = Result("work" if files else "refused", commit, files)
         self.saw(f"session {how}")

@@ -51,6 +51,11 @@ class Commits:
         files = self[parent].files
         return self.make((parent,), {**files, path: (*files.get(path, ()), line)})
 
+    def changed(self, base: str, commit: str) -> tuple[str, ...]:
+        """Return the files that differ between two commits, sorted."""
+        old, new = self[base].files, self[commit].files
+        return tuple(p for p in sorted({*old, *new}) if old.get(p) != new.get(p))
+
     def contains(self, new: str, old: str) -> bool:
         """Whether `old` is `new` or an ancestor of it."""
         return old in self[new].ancestors

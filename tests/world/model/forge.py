@@ -87,6 +87,8 @@ class Result(Struct, frozen=True):
 
     how: How
     commit: str = ""
+    files: tuple[str, ...] = ()
+    """The files that it changed."""
     on: int = 0
     """The rival that is chosen."""
     parts: tuple[TaskSpec, ...] = ()
@@ -117,7 +119,7 @@ class Result(Struct, frozen=True):
             case "split":
                 return SplitTask(**of, parts=self.parts)
             case "work":
-                return AcceptWork(**of, commit=self.commit, base=base, files=())
+                return AcceptWork(**of, commit=self.commit, base=base, files=self.files)
             case _:
                 assert_never(self.how)
 
