@@ -33,7 +33,8 @@ class Structural(Struct, frozen=True):
 STRUCTURAL: Final = {
     "mergiraf": Structural(
         program="mergiraf",
-        driver="mergiraf merge --git %O %A %B -p %P -l %L",
+        # 0.20.0 may end with 0 and leave markers, after a last line without its end.
+        driver="mergiraf merge --git %O %A %B -p %P -l %L && ! grep -q '<<<<<<< ' %A",
         install="cargo install --locked mergiraf",
     )
 }

@@ -176,6 +176,26 @@ def test_a_structural_merge_gets_what_git_leaves_in_conflict_and_says_so(
     assert composer.build(strategy, replace(helping, onto=other)) == Conflicted(("c",))
 
 
+def test_a_structural_merge_that_leaves_markers_is_none_whatever_it_ends_with(
+    history: History,
+    composer: Composer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    program = tmp_path / "bin" / "mergiraf"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nprintf '1<<<<<<< ours\\n' > \"$4\"\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}{os.pathsep}{os.environ['PATH']}")
+    base = history.commit({"a.txt": b"1"})
+    onto = history.commit({"a.txt": b"1\none\n"}, base)
+    work = history.commit({"a.txt": b"1\ntwo\n"}, base)
+    piece = Piece(base=base, work=work, onto=onto, message="Task 1\n", at=1_000)
+    helping = replace(piece, mergers=("git", "mergiraf"))
+
+    assert composer.build("merge", helping) == Conflicted(("a.txt",))
+
+
 def git(folder: Path, *args: str) -> str:
     """Run git as somebody with a name."""
     who = ("-c", "user.name=Ann", "-c", "user.email=ann@example.com")
