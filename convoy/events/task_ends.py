@@ -46,9 +46,7 @@ class TaskDropped(SessionEvent, frozen=True, kw_only=True, tag="task.dropped"):
         return f"Task {self.task} was dropped: {clause(self.why)}."
 
     def change(self, state: State) -> State:
-        key = ids.pull_key(self.convoy, self.task)  # is not opened any more
-        intents = {k: intent for k, intent in state.intents.items() if k != key}
-        after = super().change(replace(state, intents=intents))
+        after = super().change(_unopened(state, self.convoy, self.task))
         return change_convoy(after, self.convoy, self._waited_for_no_more)
 
     def task_after(self, task: Task, now: Moment) -> Task:
@@ -79,9 +77,7 @@ class ConvoyCompleted(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.comple
         return f"The convoy landed as {self.commit[:SHORT]}{told}."
 
     def change(self, state: State) -> State:
-        key = ids.pull_key(self.convoy, 0)  # there is nothing left to show
-        intents = {k: intent for k, intent in state.intents.items() if k != key}
-        return super().change(replace(state, intents=intents))
+        return super().change(_unopened(state, self.convoy, 0))
 
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         return replace(
@@ -113,6 +109,13 @@ class ConvoyFailed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.failed"):
             candidate=None,
             ended_at=now.at,
         )
+
+
+def _unopened(state: State, convoy: str, task: int) -> State:
+    """Open no pull request any more for what has ended; task 0 is the convoy."""
+    key = ids.pull_key(convoy, task)
+    intents = {k: intent for k, intent in state.intents.items() if k != key}
+    return replace(state, intents=intents)
 
 
 def _without(spec: TaskSpec, number: int) -> TaskSpec:
