@@ -230,7 +230,7 @@ def perform(  # noqa: C901, PLR0912, PLR0915  one arm a kind
         case Build():
             refinery.build(context, draft, action)
         case Try():
-            work_on_trial.try_out(draft, action)
+            work_on_trial.try_out(context, draft, action)
         case Prove():
             work_on_trial.prove(context, draft, action)
         case Choose():

@@ -63,7 +63,7 @@ def build(context: BotContext, draft: Draft, action: Build) -> None:
             return
         with alone(context, item, draft), draft.part(item):
             context.mirror.ensure([task.work.commit, task.work.base])
-            piece = _piece(convoy, task, task.work, onto)
+            piece = piece_of(convoy, task, task.work, onto)
             piece = replace(piece, target=target_merges.taken_by(context, task))
             made = _built(context, convoy, task, piece)
             if not isinstance(made, Conflicted):
@@ -110,7 +110,8 @@ def _built(
     return context.composer.build(convoy.settings.strategy, piece)
 
 
-def _piece(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:
+def piece_of(convoy: Convoy, task: Task, work: Work, onto: str) -> Piece:
+    """Return a task's work as it is to be built on a commit."""
     branch = ids.task_branch(convoy.name, task.number)
     title = merge_texts.task_title(convoy, task)
     return Piece(

@@ -72,7 +72,7 @@ class Prove(Struct, frozen=True):
 
     convoy: str
     task: int
-    candidate: str
+    work: str
 
 
 class Choose(Struct, frozen=True):

@@ -53,10 +53,7 @@ def judged(
     patience: Patience,
     now: int,
 ) -> Iterator[Action]:
-    """Act on CI's verdict against a candidate; task 0 is the convoy itself.
-
-    Work on trial is a commit that stays: no verdict on it needs a person.
-    """
+    """Act on CI's verdict against a candidate; task 0 is the convoy itself."""
     found = finding(convoy, candidate, checks, patience, now)
     if found == "red" and checks is not None:
         yield Reject(convoy.name, task, candidate.commit, checks.text)

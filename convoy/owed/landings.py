@@ -24,7 +24,7 @@ from convoy.owed.ci_findings import finding, is_green, judged
 from convoy.owed.green_front import green_front, landing
 from convoy.owed.last_step import last_step
 from convoy.owed.patience import Patience
-from convoy.owed.suspect_actions import doubted_link, suspects_judged
+from convoy.owed.suspect_actions import again, doubted_link, suspects_judged
 from convoy.readiness.landing import Chain, chain
 from convoy.readiness.observed import Observed
 from convoy.readiness.target_moves import comes_first, is_soon, may_take_in, on_tip
@@ -138,15 +138,17 @@ def _trial(
     if not convoy.settings.require_ci:
         yield Prove(name, task.number, work)
         return
-    if candidate is None or candidate.commit != work:
+    if candidate is None or candidate.work != work:
         yield Try(name, task.number)
         return
-    checks = observed.checks.get(work)
+    checks = observed.checks.get(candidate.commit)
     found = finding(convoy, candidate, checks, patience, now)
     if found == wanted:
         yield Prove(name, task.number, work)
     elif found == "green":
-        yield Reject(name, task.number, work, NOT_RED)
+        yield Reject(name, task.number, candidate.commit, NOT_RED)
+    elif found == "lost" and checks is not None:
+        yield from again(convoy, task, candidate, checks)
     else:
         yield from judged(convoy, task.number, candidate, checks, patience, now)
 

@@ -24,7 +24,7 @@ def doubted_link(
     for link in links if convoy.settings.require_ci else ():
         checks = observed.checks.get(link.candidate.commit)
         if checks is not None and checks.verdict in ("red", "lost"):
-            return _again(convoy, link.task, link.candidate, checks)
+            return again(convoy, link.task, link.candidate, checks)
     return ()
 
 
@@ -63,7 +63,7 @@ def suspects_judged(
                 is_free = False
                 yield from landing(convoy, (link,), observed, tip)
         elif found in ("red", "lost") and checks is not None:
-            yield from _again(convoy, task, link.candidate, checks)
+            yield from again(convoy, task, link.candidate, checks)
         else:
             number, candidate = task.number, link.candidate
             yield from judged(convoy, number, candidate, checks, patience, now)
@@ -84,7 +84,7 @@ def _unjudged(convoy: Convoy, task: Task, tip: str) -> Action | None:
     return None
 
 
-def _again(
+def again(
     convoy: Convoy, task: Task, candidate: Candidate, checks: Checks
 ) -> tuple[Action, ...]:
     """Return that nobody is blamed yet; CI that never judges it needs a person."""

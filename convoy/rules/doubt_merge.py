@@ -27,7 +27,7 @@ class DoubtMerge(Command, frozen=True, kw_only=True):
         candidate = task.candidate
         if candidate is None or candidate.commit != self.candidate:
             return Refusal(f"{self.candidate} is not the candidate any more")
-        if trial(state.convoys[self.convoy], task):
+        if self.is_red and trial(state.convoys[self.convoy], task):
             return Refusal(f"task {task.number} is on trial")
         return (
             MergeDoubted(

@@ -68,7 +68,7 @@ class AttemptMerge(Command, frozen=True, kw_only=True):
         """Return why this is no candidate of the task."""
         if task.work is None or task.work.commit != self.work:
             return Refusal(f"task {self.task} has other work by now")
-        is_trial = trial(convoy, task) and self.candidate == task.work.commit
+        is_trial = trial(convoy, task) and self.base == task.work.base
         if not is_trial and (waits := kept_back(convoy, task)):
             return Refusal(f"task {self.task} waits for {waits}")
         if kind_of(task.spec).takes_target_in != bool(self.target):
@@ -138,7 +138,7 @@ class ProveWork(Command, frozen=True, kw_only=True):
             return Refusal(f"task {task.number} is not tried: it lands as it is")
         if task.work is None or task.work.commit != self.commit or task.is_proven:
             return Refusal(f"{self.commit} is not on trial")
-        shown = task.candidate is not None and task.candidate.commit == self.commit
+        shown = task.candidate is not None and task.candidate.work == self.commit
         if convoy.settings.require_ci and not shown:
             return Refusal(f"{self.commit} is not the candidate any more")
         if not is_judged(convoy.settings, self.judged):

@@ -11,16 +11,26 @@ from convoy.events.rival_choice import ChoiceMade
 from convoy.events.task_start import TaskStarted
 from convoy.kinds.choice_kind import MOST, NONE_LEFT, smallest
 from convoy.model.records import TaskSpec
-from convoy.owed.actions import Block, Choose, Prove, Reject, Try
+from convoy.owed.actions import (
+    Block,
+    Choose,
+    LookAgain,
+    Prove,
+    Reject,
+    Stall,
+    Try,
+)
 from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
 from convoy.readiness.attempt_start import startable
 from convoy.readiness.landing import kept_back, waiting_to_merge
 from convoy.readiness.needs import uncalled
 from convoy.readiness.observed import Checks, Observed
+from convoy.readiness.second_looks import LOST_MOST
+from convoy.rules.doubt_merge import DoubtMerge
 from convoy.rules.end_session import AcceptNothing, LoseSession, RefuseWork
 from convoy.rules.make_choice import MakeChoice
-from convoy.rules.merge_work import FailMerge, ProveWork
+from convoy.rules.merge_work import AttemptMerge, FailMerge, ProveWork
 from convoy.rules.plan_changes import AddTask
 from convoy.rules.redo_work import RebaseWork, ReviseTask
 from convoy.rules.stop_task import DropTask, RetryTask
@@ -87,7 +97,7 @@ def owed(rules: Rules, **verdicts: str) -> list[object]:
     refs = {f"refs/heads/convoy/{NAME}/base": sha("0")}
     observed = Observed(refs=refs, checks=checks)
     actions = owed_actions(rules.state, observed, Patience(), rules.now)
-    wanted = Try | Prove | Reject | Choose | Block
+    wanted = Try | Prove | Reject | Choose | Block | LookAgain | Stall
     return [each for each in actions if isinstance(each, wanted)]
 
 
@@ -102,6 +112,32 @@ def test_ci_judges_each_rival_as_it_is_and_nobody_else_sees_it() -> None:
     assert owed(rules) == []
     assert owed(rules, a="green") == [Prove(NAME, 1, WORK[1])]
     assert owed(rules, a="red") == [Reject(NAME, 1, WORK[1], "red")]
+
+
+def test_a_rival_that_ci_was_stopped_on_is_judged_as_another_commit() -> None:
+    rules = begun().started(1).accepted_quietly(1, WORK[1])
+    for number, shown in enumerate((WORK[1], sha("e"), sha("f")), start=1):
+        assert owed(rules) == [Try(NAME, 1)]
+        rules.do(
+            AttemptMerge(
+                convoy=NAME, task=1, candidate=shown, base=sha("0"), work=WORK[1]
+            )
+        )
+        look = LookAgain(NAME, 1, shown, "lost", (), is_red=False)
+        last = [Stall(NAME, 1, shown, "lost")] if number == LOST_MOST else []
+        assert owed(rules, **{shown[0]: "lost"}) == [look, *last]
+        if not last:
+            rules.do(_stopped(shown))
+
+    assert owed(rules, f="green") == [Prove(NAME, 1, WORK[1])]
+    rules.do(ProveWork(convoy=NAME, task=1, commit=WORK[1], judged=("ci",), lines=3))
+    assert rules.task(1).is_proven
+
+
+def _stopped(candidate: str) -> DoubtMerge:
+    return DoubtMerge(
+        convoy=NAME, task=1, candidate=candidate, is_red=False, checks=(), why="lost"
+    )
 
 
 def _is_pull(fact: object) -> bool:

@@ -140,7 +140,10 @@ class Promises:
         assert winner.number in choice.spec.on
         assert winner.state == "needs-review"
         assert winner.work is not None
-        assert winner.work.commit == fact.commit in self.green, "chosen, never green"
+        assert winner.work.commit == fact.commit
+        files = self.forge.commits[fact.commit].files
+        known = (self.forge.commits[commit].files for commit in self.green)
+        assert files in known, "chosen, never green"
 
     def _blamed(self, before: State, fact: MergeFailed) -> None:
         """Check that CI was red on this change alone, more than once, on the tip."""
