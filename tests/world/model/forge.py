@@ -410,15 +410,16 @@ class Forge:
                     self._follow(pull, update)
 
     def _follow(self, pull: Pull, update: RefUpdate) -> None:
-        if update.ref not in (HEADS + pull.head, HEADS + pull.base):
+        onto = pull.moved_to or pull.base
+        if update.ref not in (HEADS + pull.head, HEADS + onto):
             return
-        head, base = (self.refs.get(HEADS + name) for name in (pull.head, pull.base))
+        head, base = (self.refs.get(HEADS + name) for name in (pull.head, onto))
         if base is None:
             pull.state = "orphan"
         elif head is None:
             pull.state = "shut"
         elif self.commits.contains(base, head):
-            moved_base = update.ref == HEADS + pull.base
+            moved_base = update.ref == HEADS + onto
             pull.state = "merged" if moved_base else "closed"
             pull.merged_as = base if moved_base else ""
             pull.merged_head = head
