@@ -44,7 +44,7 @@ def _has_part(convoy: Convoy) -> bool:
 VERBS: Final = (
     Verb(
         name="land",
-        words=(Argument(name="how", read=_extent, form="parts|whole", needed=False),),
+        words=(Argument(name="how", read=_extent, form="<how>", needed=False),),
         help="Lands what is finished of the convoy now, while other tasks go on; "
         "`parts`: each time from now on; `whole`: only once all is done.",
         rule=_land,

@@ -69,7 +69,8 @@ def test_every_kind_of_event_that_the_story_has_is_in_it(demo: Story) -> None:
 
 
 def test_every_event_has_a_time_and_an_actor(demo: Story) -> None:
-    (asked,) = [row for row in demo.rows if row.fact and "by" in row.fact]
+    requested = "convoy.requested"
+    (asked,) = [r for r in demo.rows if r.fact and r.fact["type"] == requested]
     hour_ms = 3_600_000
 
     for row in demo.rows:
@@ -115,5 +116,7 @@ def test_files_modified_are_those_of_the_work(demo: Story) -> None:
     }
 
     for work in demo.facts("work.accepted"):
-        assert named[work["task"], work["attempt"]] == work["files"]
+        touched = named[work["task"], work["attempt"]]
+        assert touched == work["files"] or work["attempt"] > 1  # it made work fit
+        assert {*touched} <= {*work["files"]}
     assert named[1, 1] == ["auth/tokens.py", "known_bugs/1-token-lifetime"]

@@ -61,6 +61,11 @@ class Buttons(Typed):
         else:
             ask(self.terminal, "DELETE", f"git/refs/heads/{name}")
 
+    def is_there(self, name: str) -> bool:
+        """Whether there is such a branch."""
+        git = f"git -C {bare_of(self.terminal)}"
+        return bool(self.terminal.done(f"{git} branch --list {name}").strip())
+
     def approve(self, convoy: str) -> None:
         """Let the colleague approve the convoy's work."""
         pull = self.pull(convoy)
@@ -141,6 +146,7 @@ def delete_base(here: Buttons, convoy: str) -> None:
 def resume(here: Buttons, convoy: str) -> None:
     here.terminal.done(f"brat convoy resume {convoy}")
     here.until(lambda: here.states()[convoy] == "active", here.states)
+    here.until(lambda: here.is_there(ids.base_branch(convoy)), here.states)
     reopen_pull(here, convoy)
 
 

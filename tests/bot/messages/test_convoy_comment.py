@@ -137,7 +137,7 @@ def test_a_convoy_that_failed_says_why() -> None:
 | # | Task | State | Attempts | Pull request | Landed as | Waits for |
 |---|---|---|---|---|---|---|
 | 1 | Task 1 | dropped | 3 | #11 |  |  |
-| 2 | Task 2 | dropped | 0 |  |  |  |
+| 2 | Task 2 | dropped | 1 | #12 |  |  |
 | 4 | Task 4 | dropped | 0 |  |  |  |
 
 **Why:** cancelled by ann

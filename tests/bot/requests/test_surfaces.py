@@ -23,7 +23,7 @@ from bot.verbs.verb_table import BY_CONVOY_WORD, BY_NAME, BY_TASK_WORD, VERBS
 from brat.__main__ import app
 from convoy.events.pausing import PauseConvoy
 from convoy.rules.stop_task import BlockTask
-from tests.world.rules import NAME, Rules, spec
+from tests.world.rules import NAME, Rules, sha, spec
 
 ROWS: Final = pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
 TEXT: Final = "Write it down"
@@ -116,11 +116,16 @@ def test_buttons_are_shown_where_they_can_be_pressed() -> None:
     rules.do(BlockTask(convoy=NAME, task=2, why="no CI"))
     tasks = [task_buttons(rules.task(number)) for number in (1, 2, 3)]
     active = convoy_buttons(rules.convoy)
+    begun = Rules().planned(spec(1), spec(2)).landed(1, sha("a"))
+    finished = convoy_buttons(begun.convoy)
     paused = convoy_buttons(rules.do(PauseConvoy(convoy=NAME, by="ann")).convoy)
 
     assert planned == ("approve", "cancel")
     assert active == ("pause", "cancel")
     assert paused == ("resume", "cancel")
+    assert finished == ("pause", "cancel", "land")
     assert tasks == [("stop", "drop"), ("retry", "drop"), ("drop",)]
-    shown = {word for words in (*tasks, planned, active, paused) for word in words}
+    shown = {
+        word for words in (*tasks, planned, active, paused, finished) for word in words
+    }
     assert shown == {*BY_TASK_WORD, *BY_CONVOY_WORD} - {"tell", "add"}

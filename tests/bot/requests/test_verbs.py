@@ -50,6 +50,8 @@ ASKED: dict[str, Request] = {
     "merge": Request("merge"),
     "unqueue": Request("unqueue"),
     "rebase": Request("rebase"),
+    "land": Request("land"),
+    "land Parts": Request("land", {"how": "parts"}),
     "logs 3": Request("logs", {"task": 3}),
     "cost": Request("cost"),
     "retry": Request("retry"),
