@@ -253,7 +253,8 @@ class CiTable(Table):
     """The command to run on the exact commit; exit status 0 is green. A string is run
     by `sh -c`."""
     timeout: Seconds = 1800
-    """How long it may take; after that the commit is red."""
+    """How long it may take; after that it has no verdict, and is run again: three times
+    at most, then a person is asked."""
     slots: Annotated[int, Field(ge=1, le=64)] | None = Field(
         default=None,
         description="How many commits are judged at once. When not given: as many as "
