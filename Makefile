@@ -34,7 +34,7 @@ test: $(VENV)/.dev ## the quick tests, some minutes: ARGS=tests/convoy for some 
 	@$(SAME) $(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not slow" $(ARGS)
 
 test-all: $(VENV)/.dev ## all tests; STRICT=1 forbids skips
-	@$(SAME) BRAT_STRICT=$(STRICT) PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 3 --dist worksteal $(ARGS)
+	@$(SAME) BRAT_STRICT=$(STRICT) PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 3 --dist worksteal --durations 15 $(ARGS)
 
 ifeq ($(STRICT),1)
 test-all: engines-install
