@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Lock
 from typing import Final
 
 from msgspec import Struct
@@ -45,6 +46,7 @@ class Tree:
         self.ci_s: list[float] = []
         self.sessions = 0
         self._seconds = seconds
+        self._adding = Lock()
         folder.mkdir(parents=True)
         self.path = folder / "tree"
         call("git", "clone", "-q", "-n", str(history.repository), "tree", cwd=folder)
@@ -75,7 +77,8 @@ class Tree:
         self.sessions += 1
         place = self._folder / f"work-{number}-{attempt}"
         how = ("--quiet", "--force", "--detach", str(place), tip)
-        call("git", "worktree", "add", *how, cwd=self.path)
+        with self._adding:  # git reads the others' entries while they are half written
+            call("git", "worktree", "add", *how, cwd=self.path)
         plan = {
             "repository": str(self._history.repository),
             "start": self._history.start,
