@@ -3,8 +3,7 @@
 No method ever waits, so `at_once` drives the bot's own coroutines without a loop.
 """
 
-import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Coroutine, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -31,22 +30,12 @@ BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 T = TypeVar("T")
 
 
-class Here:
-    """A loop in which what is sent to a thread is done at once."""
-
-    async def run_in_executor(self, _: object, call: Callable[[], T]) -> T:
-        return call()
-
-
 def at_once(coroutine: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine that waits for nothing."""
-    asyncio._set_running_loop(Here())  # type: ignore[arg-type]  # noqa: SLF001
     try:
         coroutine.send(None)
     except StopIteration as done:
         return done.value  # type: ignore[no-any-return]
-    finally:
-        asyncio._set_running_loop(None)  # noqa: SLF001
     coroutine.close()
     raise AssertionError("it waited")
 
