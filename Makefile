@@ -13,16 +13,16 @@ $(VENV)/bin/uv:
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv==0.13.8
 
-$(VENV)/.run: requirements.lock pyproject.toml | $(VENV)/bin/uv
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
-	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
+$(VENV)/.run: requirements.lock requirements-build.lock pyproject.toml | $(VENV)/bin/uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock -r requirements-build.lock
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test test-all first-five-minutes engines engines-install deep mutants check fmt lint types layers dead house bench replay docs image lock clean
+.PHONY: help demo test test-all first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead house bench replay docs image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ engines-install: $(VENV)/.dev ## the pinned agent CLIs, into .engines/
 engines: ENGINES_ARGS = --versions
 engines: engines-install ## every agent CLI against every fault of a model's vendor
 	@BRAT_ENGINES=all BRAT_STRICT=1 PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/engines $(ARGS)
+
+attacks: $(VENV)/.dev ## every attack of an agent on every kind of machine, as a table; ARGS=host for one
+	@$(BIN)/python -m tests.attacks.sweep $(ARGS)
 
 deep: $(VENV)/.dev ## the rules' state machine and walks through the commands, for long
 	@$(BIN)/python -m pytest -q tests/convoy/test_machine.py tests/whole/test_typed_walks.py --hypothesis-profile=deep $(ARGS)
@@ -101,6 +104,7 @@ docs: $(VENV)/.dev ## write what documents take from the code
 lock: $(VENV)/bin/uv ## pin what pyproject.toml asks for
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --extra dev pyproject.toml -o requirements-dev.lock
+	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --group build --constraint requirements.lock -o requirements-build.lock
 	@for each in aider node; do $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 tests/engines/$$each/requirements.in -o tests/engines/$$each/requirements.lock; done
 	@for each in tests/npm tests/clients tests/engines/npm; do (cd $$each && npm install --silent --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts); done
 

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 from bot.door.delivery_inbox import Inbox
+from bot.door.listening import listening
 from bot.door.wake import Wake
 from bot.door.webhooks import Door, Place
-from bot.serving.bot_service import listening
 
 
 async def serve(folder: Path, secret: str) -> None:

@@ -18,22 +18,22 @@ from pathlib import Path
 import pygit2
 
 from benchmarks import grite_protocol
-from bot.repository.mirror import Mirror
 from brat.repository.log_reader import Reader
 from convoy.log import state_codec
 from convoy.log.following import Reading
 from convoy.model.state import State
 from grite.wal import WAL_REF
+from tests.world.log_keys import LOG_KEY, open_mirror
 
 
 def read(path: str) -> State:
     """Read as `brat status` does, with what was kept."""
-    return Reader(Path(path)).read()
+    return Reader(Path(path), authority=LOG_KEY.authority()).read()
 
 
 def start(url: str, token: str, path: str) -> State:
     """Start as a bot does, on a clone that is not there yet."""
-    mirror = Mirror.open(Path(path), url, token)
+    mirror = open_mirror(Path(path), url, token)
     mirror.look()
     assert not mirror.notices
     return mirror.state

@@ -21,12 +21,13 @@ from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from convoy.model import ids
 from convoy.model.state import Convoy
-from grite import entry
+from grite import entry, git
 from grite.event import Event
 from grite.kind import kind_of, payload_of
 from grite.objects import WAL_MAIL
 from grite.remote import ensure_mirror
 from grite.wal import WAL_REF, Log
+from tests.world.log_keys import LOG_KEY
 
 DEADLINE_S: Final = 600.0
 PAUSE_MS: Final = 60_000
@@ -93,6 +94,19 @@ def pushes(events: int) -> Iterator[Push]:
                 return
             given += len(push)
             yield push
+
+
+def write_signed(path: Path, pushes: Iterable[Push]) -> None:
+    """Write a log of signed commits to the bare repository at `path`, in one pack."""
+    ensure_mirror(path)
+    log, actor = Log(path, LOG_KEY.writer()), demo().actor
+    head: str | None = None
+    for push in pushes:
+        at_ms = push[-1].ts
+        head = log.write(push, parent=head, actor=actor, at_ms=at_ms)
+    log.set_head(str(head), None)
+    git.run(["repack", "-adq"], cwd=path, deadline_s=DEADLINE_S)
+    git.run(["prune-packed", "-q"], cwd=path, deadline_s=DEADLINE_S)
 
 
 def write(path: Path, pushes: Iterable[Push]) -> list[str]:

@@ -32,6 +32,7 @@ from grite import git
 from grite.errors import Conflict
 from grite.remote import RefUpdate, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
+from tests.world.log_keys import open_mirror
 
 ACTOR: Final = bytes(range(16))
 WAITS_S: Final = (0.1, 10.0)
@@ -87,7 +88,7 @@ def _measured(folder: Path, how: Callable[[Place, str], float]) -> tuple[int, fl
 
 
 def _by_one(place: Place, url: str) -> float:
-    mirror = Mirror.open(place.folder / "mirror.git", url, place.known.bot_token)
+    mirror = open_mirror(place.folder / "mirror.git", url, place.known.bot_token)
     mirror.look()
     lease = BotLease(mirror, ACTOR, sole=True)
     _begin(mirror, lease, place.base)

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import pygit2
 
-from benchmarks import bare_loop, log_history
+from benchmarks import bare_loop, log_append, log_history
 from brat.local import child_processes
 from brat.repository import registration as registrations
 from brat.repository.log_reader import CACHE
@@ -25,6 +25,7 @@ from convoy.log import state_codec as states
 from convoy.log.following import NOTHING, Reading, follow
 from grite import checkpoint, git
 from grite.wal import WAL_REF, Log
+from tests.world.log_keys import LOG_KEY
 
 DEADLINE_S: Final = 600.0
 SIZES: Final = (10_000, 100_000, 300_000)
@@ -51,7 +52,7 @@ def reading(folder: Path, repeats: int) -> dict[str, object]:
     """Read and fold 100,000 events cold, and again with ten new ones."""
     ours, theirs = folder / "ours.git", folder / "grite.git"
     pushes = list(log_history.pushes(COLD))
-    log_history.write(ours, pushes)
+    log_history.write_signed(ours, pushes)
     # One commit an event, in one pack: better than grite would have it.
     log_history.write(theirs, ((event,) for push in pushes for event in push))
     cold, warm, grite, plain = [], [], [], []
@@ -62,7 +63,7 @@ def reading(folder: Path, repeats: int) -> dict[str, object]:
         cold.append(child("read", str(ours)))
         grite.append(child("grite", str(theirs)))
         plain.append(child("git", str(ours)))
-        _append(Log(ours), tuple(islice(later, NEW)))
+        _append(Log(ours, LOG_KEY.writer()), tuple(islice(later, NEW)))
         warm.append(child("read", str(ours)))
     return {
         "events": sum(map(len, pushes)),
@@ -152,7 +153,12 @@ def _place(log: Path, size: int, head: str, kept: Reading) -> _Place:
     bare = registrations.bare_path(folder, known)
     data, at = states.encode(kept), str(kept.head)
     repo, made = pygit2.Repository(str(log)), checkpoint.ref_of(MADE_MS)
-    pointed = {WAL_REF: head, made: checkpoint.write(repo, data, at, MADE_MS)}
+    writer, words = LOG_KEY.writer(), [log_append.event(0)]
+    # The newest commit vouches for the chain: no other signature is looked at.
+    top = Log(log, writer).write(
+        words, parent=head, actor=log_append.ACTOR, at_ms=MADE_MS
+    )
+    pointed = {WAL_REF: top, made: checkpoint.write(repo, data, at, MADE_MS, writer)}
     for ref, commit in pointed.items():
         repo.references.create(ref, commit, force=True)
     fetch = ["fetch", "--quiet", log.as_uri(), *(f"+{ref}:{ref}" for ref in pointed)]

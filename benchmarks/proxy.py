@@ -24,8 +24,8 @@ from brat.demo.vendor.script import Case, Script, dump
 from brat.local.child_processes import Process
 from convoy.model.records import EngineSpec
 from runner.box.agent_box import NetworkExit
-from runner.box.hidden_paths import kept
 from runner.box.module_launch import launched
+from runner.box.visible_paths import own_code
 from runner.engines.row import Call, Key
 from runner.proxy.proxy_protocol import Model, ProxyOrder
 from runner.session.proxy_client import ProxyClient, cannot_close
@@ -148,7 +148,7 @@ def _walled() -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         way = NetworkExit(theirs.fileno(), (40_001, 40_002)).word
-        start = [*launched("box.network_namespace"), way, *kept(), "--", "--"]
+        start = [*launched("box.network_namespace"), way, *own_code(), "--", "--"]
         _program(start, (theirs.fileno(),))()
         _, fds, _, _ = socket.recv_fds(ours, 1000, 2)
         for each in fds:

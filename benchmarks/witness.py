@@ -54,8 +54,16 @@ def _sessions(place: Place) -> dict[str, float]:
     before_s = _cpu_s()
     begun = time.time()
     jobs = [_job(place, number) for number in numbers]
-    _until(lambda: all(place.began(number).exists() for number in numbers), jobs)
-    ready = [place.began(number).stat().st_mtime - begun for number in numbers]
+    began: dict[int, float] = {}
+
+    def have_begun() -> bool:
+        for number in numbers:
+            if number not in began and (at := place.began_at(number)):
+                began[number] = at
+        return len(began) == place.count
+
+    _until(have_begun, jobs)
+    ready = [began[number] - begun for number in numbers]
     memory = [memory_below(job.pid) for job in jobs]
     for number in numbers:
         place.gate(number).write_text("go\n", encoding="utf-8")
@@ -63,7 +71,7 @@ def _sessions(place: Place) -> dict[str, float]:
         said = job.communicate(timeout=DEADLINE_S)[1]
         assert job.returncode == 0, said.decode()
     after = [
-        place.result(number).stat().st_mtime - place.ended(number).stat().st_mtime
+        place.result(number).stat().st_mtime - place.ended_at(number)
         for number in numbers
     ]
     return {

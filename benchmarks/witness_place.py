@@ -4,32 +4,36 @@ The agent stands in for a real one: a shell script under the name of an engine w
 is held by the proxy. It says when it began, waits for its gate, says when it ended.
 """
 
+import json
 import os
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from benchmarks.bare_loop import call
+from bot.settings.log_key import kept_in
 from convoy.events.task_start import TaskStarted
 from convoy.log.codec import body_of
 from convoy.model import ids
 from convoy.model.records import EngineSpec, Gate, Limits
 from grite import git
 from grite.event import CommentAdded, Event
+from grite.log_authority import Writer
 from grite.wal import Log
 
 BOT: Final = b"b" * 16
-BEGUN_MS: Final = 1_700_000_000_000
 CONVOY: Final = "measured-1"
+REPOSITORY_ID: Final = "1"
 TIMEOUT_S: Final = 600
 _AGENT: Final = """\
 #!/bin/sh
-: > "{place}/began-$BRAT_TASK"
-read -r _ < "{place}/gate-$BRAT_TASK"
+: > began
+read -r _ < "{place}/gates/gate-$BRAT_TASK"
 echo done > "work-$BRAT_TASK.txt"
-: > "{place}/ended-$BRAT_TASK"
-echo '{{"type": "result", "subtype": "success", "result": "BRAT: done wrote a file."}}'
+now=$(date +%s.%N)
+echo '{{"type": "result", "subtype": "success", "result": "BRAT: done '$now'"}}'
 """
 
 
@@ -40,23 +44,28 @@ class Place:
     folder: Path
     logs: tuple[str, ...]
     """The log's commits that start tasks 1, 2, and so on."""
+    allowed: str
+    """The line that allows the log's key."""
 
     @property
     def count(self) -> int:
         """How many sessions there are."""
         return len(self.logs)
 
-    def began(self, number: int) -> Path:
-        """Return the file that a task's agent makes first."""
-        return self.folder / f"began-{number}"
+    def began_at(self, number: int) -> float | None:
+        """Return when a waiting agent made its first file; None: it has not."""
+        for each in self.folder.glob(f"runner-{number}/work/*/began"):
+            return each.stat().st_mtime
+        return None
 
-    def ended(self, number: int) -> Path:
-        """Return the file that a task's agent makes last."""
-        return self.folder / f"ended-{number}"
+    def ended_at(self, number: int) -> float:
+        """Return when a task's agent ended, as it said itself."""
+        result = json.loads(self.result(number).read_text(encoding="utf-8"))
+        return float(result["summary"])
 
     def gate(self, number: int) -> Path:
         """Return the pipe that a task's agent reads a line from."""
-        return self.folder / f"gate-{number}"
+        return self.folder / f"gates/gate-{number}"
 
     def result(self, number: int) -> Path:
         """Return the file that says that all is done."""
@@ -71,9 +80,12 @@ class Place:
             "BRAT_LOG": self.logs[number - 1],
             "BRAT_RESULT": str(self.folder / f"result-{number}"),
             "BRAT_TOKEN": "a-token-for-a-file-needs-no-secret",
+            "BRAT_SHOWN": str(self.folder / "gates"),
             "BRAT_MODEL_URL": "http://127.0.0.1:9",
             "GITHUB_SERVER_URL": f"file://{self.folder}",
             "GITHUB_REPOSITORY": "octo/hello",
+            "GITHUB_REPOSITORY_ID": REPOSITORY_ID,
+            "BRAT_ALLOWED_SIGNERS": self.allowed,
             "RUNNER_TEMP": str(own / "temp"),
             "GITHUB_WORKSPACE": str(own / "work"),
         }
@@ -106,19 +118,22 @@ def make(folder: Path, project: Path, count: int) -> Place:
     agent.parent.mkdir()
     agent.write_text(_AGENT.format(place=folder), encoding="utf-8")
     agent.chmod(0o755)
-    log, logs = Log(bare), []
+    key, begun_ms = kept_in(folder), time.time_ns() // 1_000_000
+    log, logs = Log(bare, Writer(REPOSITORY_ID, key.sign)), []
     for number in range(1, count + 1):
-        at_ms = BEGUN_MS + number
+        start = _start(number, base, begun_ms + number)
         logs.append(
-            log.append([_start(number, base)], after=log.head(), actor=BOT, at_ms=at_ms)
+            log.append([start], after=log.head(), actor=BOT, at_ms=begun_ms + number)
         )
-    place = Place(folder, tuple(logs))
+    place = Place(folder, tuple(logs), key.line)
+    (folder / "gates").mkdir()
     for number in range(1, count + 1):
         os.mkfifo(place.gate(number))
+        place.gate(number).chmod(0o644)
     return place
 
 
-def _start(number: int, base: str) -> Event:
+def _start(number: int, base: str, at_ms: int) -> Event:
     started = TaskStarted(
         convoy=CONVOY,
         task=number,
@@ -135,4 +150,4 @@ def _start(number: int, base: str) -> Event:
     )
     kind = CommentAdded(body_of(started, "It starts."))
     issue = ids.task_issue(CONVOY, number)
-    return Event(issue=issue, actor=BOT, ts=BEGUN_MS + number, kind=kind)
+    return Event(issue=issue, actor=BOT, ts=at_ms, kind=kind)

@@ -20,6 +20,7 @@ from bot.forge.github import GitHub
 from bot.messages.convoy_comment import convoy_table
 from bot.serving import bot_service
 from bot.serving.oneshot_loop import Left, run_once
+from bot.settings import log_key
 from bot.settings.oneshot_settings import (
     KEY_FILE,
     OneshotInputs,
@@ -41,6 +42,7 @@ async def _job(inputs: OneshotInputs) -> Left:
     async with bot_service.opened(inputs.settings, _tell) as loop:
         token = await loop.context.github.token()
         made = [pair_of(token)]  # anything derived from a secret is secret too
+        (inputs.settings.folder / log_key.FILE).unlink()
         if inputs.key:
             (inputs.settings.folder / KEY_FILE).unlink()
             made.append(token)
@@ -62,14 +64,16 @@ async def _job(inputs: OneshotInputs) -> Left:
 
 
 def _prepare(inputs: OneshotInputs) -> None:
-    """Make the bot's folder, with its actor id and the App's key."""
+    """Make the bot's folder, with its actor id, the log's key and the App's."""
     folder = inputs.settings.folder
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     (folder / "actor").write_text(actor_of(inputs.settings.repository))
-    if inputs.key:
-        handle = os.open(folder / KEY_FILE, os.O_WRONLY | os.O_CREAT, 0o600)
-        with os.fdopen(handle, "w") as file:
-            file.write(inputs.key + "\n")
+    keys = {log_key.FILE: inputs.log_key, KEY_FILE: inputs.key}
+    for name, key in keys.items():
+        if key:
+            handle = os.open(folder / name, os.O_WRONLY | os.O_CREAT, 0o600)
+            with os.fdopen(handle, "w") as file:
+                file.write(key + "\n")
 
 
 def kept_of(inputs: OneshotInputs, login: str) -> Kept | None:

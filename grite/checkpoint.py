@@ -14,6 +14,7 @@ import pygit2
 
 from grite import objects
 from grite.errors import Corrupt
+from grite.log_authority import CHECKPOINT, Authority, Writer
 from grite.objects import Note
 
 CHECKPOINTS: Final = "refs/grite/checkpoints/"
@@ -50,8 +51,21 @@ def outdated(refs: Mapping[str, str], at_ms: int, kept: int = KEPT) -> dict[str,
     return {ref: refs[ref] for ref in newest_first(refs) if ref not in past[:kept]}
 
 
-def write(repo: pygit2.Repository, state: bytes, wal_head: str, at_ms: int) -> str:
+def write(
+    repo: pygit2.Repository,
+    state: bytes,
+    wal_head: str,
+    at_ms: int,
+    writer: Writer | None = None,
+) -> str:
     """Write a checkpoint as a commit and return it; no ref moves. Safe to call again.
+
+    Args:
+        repo: where.
+        state: what the log adds up to.
+        wal_head: at this commit of the log.
+        at_ms: now, unix ms.
+        writer: signs it; None: nobody who knows the allowed signers uses it.
 
     Raises:
         Corrupt: `wal_head` is no commit here.
@@ -59,16 +73,27 @@ def write(repo: pygit2.Repository, state: bytes, wal_head: str, at_ms: int) -> s
     """
     files = {STATE: state, WAL_HEAD: wal_head.encode()}
     date = objects.date_after(repo, wal_head, at_ms)
-    note = Note(f"Checkpoint at {wal_head}", date, (wal_head,))
-    return objects.write(repo, files, note)
+    note = Note(f"{CHECKPOINT}{wal_head}", date, (wal_head,))
+    return objects.write(repo, files, note.signed(writer))
 
 
-def read(repo: pygit2.Repository, commit: str) -> tuple[bytes, str]:
+def read(
+    repo: pygit2.Repository, commit: str, authority: Authority | None = None
+) -> tuple[bytes, str]:
     """Return the state and the commit of the log that it belongs to.
 
+    Args:
+        repo: where.
+        commit: the checkpoint.
+        authority: says whose signature it needs; None: none.
+
     Raises:
-        Corrupt: it is no checkpoint, or not there.
+        Corrupt: it is no checkpoint, or not there, or its signature does not count.
     """
+    if authority is not None:
+        fault = authority.fault(objects.commit_bytes(repo, commit), CHECKPOINT)
+        if fault:
+            raise Corrupt(f"{commit} does not count: {fault}")
     state = objects.file_in(repo, commit, STATE)
     wal_head = objects.file_in(repo, commit, WAL_HEAD)
     try:

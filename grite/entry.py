@@ -40,6 +40,13 @@ class Entry(Struct, frozen=True):
     """Those that verify, in the chunk's order."""
     faults: tuple[str, ...] = ()
     """One sentence for each thing that could not be read or does not verify."""
+    is_foreign: bool = False
+    """Whether a later commit lists it: it counts for nothing, and is not read."""
+
+
+def foreign(commit_id: str) -> Entry:
+    """Return what stands for a commit that counts for nothing."""
+    return Entry(commit_id, None, 0, (), is_foreign=True)
 
 
 def files(

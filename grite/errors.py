@@ -5,6 +5,7 @@ BratError
 ├── Unavailable   no answer in time, or no room to write; trying later may help
 ├── Corrupt       the log holds what this version cannot read; a person must look
 │   ├── Rewritten the log does not descend from what was read before
+│   ├── Unsigned  no commit of the log is signed by an allowed key
 │   └── Missing   the log is there, but not all of it is in this repository
 └── GitFailed     git ended with an error that is none of the above
     └── Rejected  the remote will not take a push: a hook, a rule or a lacking right
@@ -60,6 +61,27 @@ class Rewritten(Corrupt):
 
     def __reduce__(self) -> tuple[type["Rewritten"], tuple[str, str | None, str]]:
         return type(self), (self.known, self.found, self.mend)
+
+
+class Unsigned(Corrupt):
+    """No commit of the log is signed by an allowed key, so none of it counts."""
+
+    head: str
+    """The newest commit."""
+    why: str
+    """Why that one does not count."""
+
+    def __init__(self, head: str, why: str) -> None:
+        self.head = head
+        self.why = why
+        super().__init__(
+            f"refs/grite/wal: no commit of the log counts; {head[:10]}: {why}. If the "
+            "log is older than signatures, or its key was replaced, look at it, then "
+            f"take it over with: brat log adopt {head}"
+        )
+
+    def __reduce__(self) -> tuple[type["Unsigned"], tuple[str, str]]:
+        return type(self), (self.head, self.why)
 
 
 class Missing(Corrupt):

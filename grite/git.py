@@ -1,6 +1,7 @@
 """The git program, run from a clean environment and never past its deadline.
 
-No user's configuration, prompts or language affect it, and no shell is involved. A
+No user's configuration, prompts or language affect it, and no shell is involved. It is
+not taken from a folder that an agent may have written to (`trusted_programs`). A
 token travels in the environment (`authorization`), never in an argument or a URL.
 """
 
@@ -18,6 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from grite import trusted_programs
 from grite.errors import BratError, GitFailed, Unavailable
 
 DEADLINE_S: Final = 60.0
@@ -72,7 +74,7 @@ def run(  # noqa: PLR0913  what a call is
         GitFailed: git ended with an error and `check` is on.
         BratError: there is no git.
     """
-    argv = ("git", *args)
+    argv = (trusted_programs.found("git"), *args)
     extra = dict(env or {})
     try:
         process = _start(argv, cwd, extra)
@@ -84,7 +86,8 @@ def run(  # noqa: PLR0913  what a call is
         raise Unavailable(said) from None
     stderr = redacted(err.decode(errors="replace"), extra)
     if check and status != 0:
-        raise GitFailed([redacted(arg, extra) for arg in argv], status, stderr)
+        shown = ["git", *(redacted(arg, extra) for arg in args)]
+        raise GitFailed(shown, status, stderr)
     return Completed(status, out, stderr)
 
 
@@ -143,7 +146,7 @@ def redacted(text: str, env: Mapping[str, str] | None = None) -> str:
 
 def _clean_environment() -> dict[str, str]:
     return {
-        "PATH": os.pathsep.join(os.get_exec_path()),
+        "PATH": trusted_programs.folders(),
         "HOME": "/nonexistent",
         "LC_ALL": "C",
         "GIT_CONFIG_NOSYSTEM": "1",

@@ -5,6 +5,7 @@ writer can win that; `grite.resource` says which leases exclude each other.
 """
 
 import json
+import re
 from hashlib import sha256
 from typing import Final
 
@@ -14,10 +15,13 @@ from msgspec import Struct
 from grite import objects
 from grite.errors import Corrupt
 from grite.event import ID_BYTES
+from grite.log_authority import LOCK, Authority, Writer
 from grite.objects import Note
 
 LOCKS: Final = "refs/grite/locks/"
 FILE: Final = "lock.json"
+_HEAD: Final = "Log-Head: "
+_NAMED: Final = re.compile(rf"\n{_HEAD}([0-9a-f]{{40,64}})\Z")
 _MAIL: Final = "grit@localhost"  # grit: so it is written in grite's source.
 
 
@@ -31,6 +35,8 @@ class Lock(Struct, frozen=True):
     expires_ms: int
     """Unix milliseconds."""
     resource: str
+    log_head: str | None = None
+    """The log's newest commit when it was written, where it says so."""
 
 
 def ref_of(resource: str) -> str:
@@ -39,7 +45,12 @@ def ref_of(resource: str) -> str:
 
 
 def write(
-    repo: pygit2.Repository, lock: Lock, *, parent: str | None, at_ms: int
+    repo: pygit2.Repository,
+    lock: Lock,
+    *,
+    parent: str | None,
+    at_ms: int,
+    writer: Writer | None = None,
 ) -> str:
     """Write `lock` as a commit and return it; no ref moves. Safe to call again.
 
@@ -48,6 +59,7 @@ def write(
         lock: what.
         parent: the commit it renews; None for a new lease.
         at_ms: the time in unix ms. The commit's date is never before its parent's.
+        writer: signs it; None: it binds nobody who knows the allowed signers.
 
     Raises:
         Corrupt: there is no such parent.
@@ -66,17 +78,31 @@ def write(
     )
     parents = () if parent is None else (parent,)
     date = objects.date_after(repo, parent, at_ms)
-    note = Note(f"Lock: {lock.resource}", date, parents, _MAIL)
-    return objects.write(repo, {FILE: text.encode()}, note)
+    note = Note(f"{LOCK}{lock.resource}", date, parents, _MAIL)
+    named = () if lock.log_head is None else (f"{_HEAD}{lock.log_head}",)
+    return objects.write(repo, {FILE: text.encode()}, note.signed(writer, named))
 
 
-def read(repo: pygit2.Repository, commit: str) -> Lock:
+def read(
+    repo: pygit2.Repository, commit: str, authority: Authority | None = None
+) -> Lock:
     """Return the lease that `commit` holds.
 
+    Args:
+        repo: where.
+        commit: the lock ref's.
+        authority: says whose signature it needs; None: none.
+
     Raises:
-        Corrupt: it holds none that this version can read, or is not there.
+        Corrupt: it holds none that this version can read, or is not there, or its
+            signature does not count.
     """
+    if authority is not None:
+        fault = authority.fault(objects.commit_bytes(repo, commit), LOCK)
+        if fault:
+            raise Corrupt(f"{commit} does not count: {fault}")
     text = objects.file_in(repo, commit, FILE)
+    head = _NAMED.search(objects.commit_in(repo, commit).message)
     try:
         match json.loads(text):
             case {
@@ -85,7 +111,8 @@ def read(repo: pygit2.Repository, commit: str) -> Lock:
                 "expires_unix_ms": int(expires_ms),
                 "resource": str(resource),
             } if len(bytes.fromhex(owner)) == ID_BYTES:
-                return Lock(bytes.fromhex(owner), nonce, expires_ms, resource)
+                named = head[1] if head else None
+                return Lock(bytes.fromhex(owner), nonce, expires_ms, resource, named)
             case _:
                 raise Corrupt(f"{FILE} in {commit} has another form")
     except ValueError as error:

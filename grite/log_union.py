@@ -29,7 +29,15 @@ def missing(log: Log, ours: str, theirs: str | None) -> tuple[Event, ...]:
     return tuple(found.values())
 
 
-def union(log: Log, ours: str, theirs: str | None, *, actor: bytes, at_ms: int) -> str:
+def union(
+    log: Log,
+    ours: str,
+    theirs: str | None,
+    *,
+    actor: bytes,
+    at_ms: int,
+    but: bytes | None = None,
+) -> str:
     """Return a commit that holds the events of both chains and descends from theirs.
 
     That is theirs itself where it holds all of ours, and ours where it comes after
@@ -41,6 +49,7 @@ def union(log: Log, ours: str, theirs: str | None, *, actor: bytes, at_ms: int) 
         theirs: the head of the other, that must be kept; None: it is empty.
         actor: 16 bytes, the writer of a new commit; not of the events in it.
         at_ms: now, unix ms.
+        but: an actor whose events are left out.
 
     Raises:
         Missing: a commit of one of them is not here.
@@ -48,7 +57,7 @@ def union(log: Log, ours: str, theirs: str | None, *, actor: bytes, at_ms: int) 
     """
     if theirs is None or theirs == log.fork(ours, theirs):
         return ours
-    events = missing(log, ours, theirs)
+    events = [each for each in missing(log, ours, theirs) if each.actor != but]
     if not events:
         return theirs
     return log.write(events, parent=theirs, actor=actor, at_ms=at_ms)

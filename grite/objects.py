@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Final
 
 import pygit2
-from msgspec import Struct
+from msgspec import Struct, structs
 
+from grite.commit_signature import Sign, with_signature
 from grite.errors import Corrupt, Missing, Unavailable
+from grite.log_authority import Writer, message
 
 WAL_MAIL: Final = "grit@local"  # grit: so it is written in grite's source.
 UNREADABLE: Final = (KeyError, ValueError, OSError, pygit2.GitError)
@@ -27,6 +29,20 @@ class Note(Struct, frozen=True):
     """Unix seconds; see `date_after`."""
     parents: Sequence[str] = ()
     mail: str = WAL_MAIL
+    sign: Sign | None = None
+    """Signs the commit; None: it stays unsigned."""
+
+    def signed(self, by: Writer | None, trailers: Sequence[str] = ()) -> "Note":
+        """Return the note of a commit that its writer signs; None: nobody does.
+
+        Args:
+            by: the writer.
+            trailers: lines that the signed message says, too.
+        """
+        if by is None:
+            return self
+        text = message(self.message, by.repository, trailers)
+        return structs.replace(self, message=text, sign=by.sign)
 
 
 def write(repo: pygit2.Repository, files: Mapping[str, bytes], note: Note) -> str:
@@ -40,7 +56,10 @@ def write(repo: pygit2.Repository, files: Mapping[str, bytes], note: Note) -> st
         who = f"grite <{note.mail}> {note.date} +0000"
         lines = [f"tree {tree}", *(f"parent {parent}" for parent in note.parents)]
         lines += [f"author {who}", f"committer {who}", "", note.message]
-        made = repo.write(pygit2.enums.ObjectType.COMMIT, "\n".join(lines).encode())
+        data = "\n".join(lines).encode()
+        if note.sign is not None:
+            data = with_signature(data, note.sign(data))
+        made = repo.write(pygit2.enums.ObjectType.COMMIT, data)
     return str(made)
 
 
@@ -81,6 +100,23 @@ def commit_in(repo: pygit2.Repository, commit: str) -> pygit2.Commit:
     if not isinstance(found, pygit2.Commit):
         raise Corrupt(f"{commit} is no commit")
     return found
+
+
+def commit_bytes(repo: pygit2.Repository, commit: str) -> bytes:
+    """Return all of a commit's bytes, even where a shallow clone hides its parents.
+
+    Raises:
+        Missing: it is not there, or not readable.
+        Corrupt: it is no commit.
+        Unavailable: the repository is gone.
+    """
+    try:
+        kind, data = repo.read(commit)
+    except UNREADABLE as error:
+        raise absent(repo, commit, error) from error
+    if kind != pygit2.enums.ObjectType.COMMIT:
+        raise Corrupt(f"{commit} is no commit")
+    return data
 
 
 def absent(

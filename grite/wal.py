@@ -8,13 +8,12 @@ https://github.com/neul-labs/grite/blob/main/docs/git-wal.md
 import contextlib
 import re
 from collections.abc import Iterator, Sequence
-from itertools import zip_longest
 from pathlib import Path
 from typing import Final
 
 import pygit2
 
-from grite import entry, git, objects
+from grite import entry, git, log_chain, objects
 from grite.entry import Entry
 from grite.errors import (
     BratError,
@@ -26,6 +25,8 @@ from grite.errors import (
     Unavailable,
 )
 from grite.event import Event
+from grite.log_authority import ENTRY, Authority, Writer, foreign_in, foreign_lines
+from grite.log_chain import TrustedHead
 from grite.objects import Note
 
 __all__ = ["WAL_REF", "Entry", "Log"]
@@ -34,15 +35,25 @@ WAL_REF: Final = "refs/grite/wal"
 _LOST_RACE: Final = re.compile(
     r"does not match|lock(ed)? file(?!.*(denied|Read-only|No space))"
 )
-_PARENT: Final = b"\nparent "
 _NOWHERE: Final = "0" * 40
 
 
 class Log:
     """The log in the bare repository at `path`. Not for several threads at once."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, writer: Writer | None = None) -> None:
+        """Open the log.
+
+        Args:
+            path: the repository.
+            writer: signs what is written; None: it stays unsigned, and counts for
+                nobody who knows the allowed signers.
+
+        Raises:
+            BratError: there is no repository.
+        """
         self._path = path
+        self._writer = writer
         self._newest = ("", 0)
         """The commit written last, and its date."""
         try:
@@ -77,7 +88,13 @@ class Log:
             return None
 
     def write(
-        self, events: Sequence[Event], *, parent: str | None, actor: bytes, at_ms: int
+        self,
+        events: Sequence[Event],
+        *,
+        parent: str | None,
+        actor: bytes,
+        at_ms: int,
+        foreign: Sequence[str] = (),
     ) -> str:
         """Write `events` as one commit after `parent` and return it; no ref moves.
 
@@ -89,6 +106,8 @@ class Log:
             actor: 16 bytes.
             at_ms: the time in unix ms. The commit's date is never before its parent's,
                 as dates that go back make each push and fetch cost the whole history.
+            foreign: the commits up to `parent` that count for nothing: a reader skips
+                them, once this commit is signed.
 
         Raises:
             ValueError: no event, or text that is not valid Unicode.
@@ -97,13 +116,14 @@ class Log:
         """
         if not events:
             raise ValueError("an entry of the log holds at least one event")
-        message = f"WAL: {len(events)} events from {actor.hex()[:8]}"
+        subject = f"{ENTRY}{len(events)} events from {actor.hex()[:8]}"
         parents = () if parent is None else (parent,)
         if parent is not None and parent == self._newest[0]:
             date = max(at_ms // 1000, self._newest[1])
         else:
             date = objects.date_after(self._repo, parent, at_ms)
-        note = Note(message, date, parents)
+        trailers = foreign_lines(foreign)
+        note = Note(subject, date, parents).signed(self._writer, trailers)
         new = objects.write(self._repo, entry.files(events, parent, actor), note)
         self._newest = (new, date)
         return new
@@ -183,7 +203,8 @@ class Log:
         Raises as `entries`, before anything is given; with `whole` also `Missing` when
         the log's beginning is not here.
         """
-        chain, missing = self._chain(head, since)
+        found = log_chain.chain(self._repo, head, since)
+        missing = found.missing
         if since is not None and missing is not None:
             raise Missing(
                 f"{missing} is not in {self._path}, so it is not known whether the "
@@ -194,16 +215,28 @@ class Log:
                 f"the log is not all here, {missing} is missing; bring it with: "
                 "git fetch --unshallow origin '+refs/grite/*:refs/grite/*'"
             )
-        return (entry.read(self._repo, commit) for commit in reversed(chain))
+        return (
+            entry.foreign(commit)
+            if commit in found.foreign
+            else entry.read(self._repo, commit)
+            for commit in reversed(found.commits)
+        )
 
     def newest(self, head: str) -> Iterator[Entry]:
         """Yield the entries up to `head` one by one, newest first.
 
         It stops before a commit that is not here, so a shallow clone shows what it has.
         """
+        listed: set[str] = set()
         with contextlib.suppress(Missing):
-            for commit in self._walk(head):
+            for commit in log_chain.walk(self._repo, head):
+                if commit in listed:
+                    yield entry.foreign(commit)
+                    continue
                 yield entry.read(self._repo, commit)
+                with contextlib.suppress(Corrupt):
+                    data = objects.commit_bytes(self._repo, commit)
+                    listed.update(foreign_in(data))
 
     def missing(self, head: str, *, since: str | None = None) -> str | None:
         """Return the commit between `since` and `head` that is not here.
@@ -213,7 +246,7 @@ class Log:
         Raises:
             Rewritten: `head` does not descend from `since`.
         """
-        return self._chain(head, since)[1]
+        return log_chain.chain(self._repo, head, since).missing
 
     def fork(self, ours: str, theirs: str) -> str | None:
         """Return the newest commit that two chains share; None when there is none.
@@ -221,66 +254,26 @@ class Log:
         Raises:
             Missing: a commit of theirs or ours is not here.
         """
-        seen: tuple[set[str], set[str]] = (set(), set())
-        for pair in zip_longest(self._walk(ours), self._walk(theirs)):
-            for side, commit in enumerate(pair):
-                if commit is None:
-                    continue
-                if commit in seen[1 - side]:
-                    return commit
-                seen[side].add(commit)
-        return None
+        return log_chain.fork(self._repo, ours, theirs)
 
-    def _walk(self, head: str) -> Iterator[str]:
-        """Yield `head` and its ancestors, up to an object that is not a commit."""
-        at: str | None = head
-        while at is not None:
-            yield at
-            try:
-                at = self._parent(at)
-            except Missing:
-                raise
-            except Corrupt:
-                return
-
-    def _chain(self, head: str, since: str | None) -> tuple[list[str], str | None]:
-        """Return the commits after `since`, newest first, and the first missing one.
-
-        The missing one is the last of them.
-        """
-        chain: list[str] = []
-        at: str | None = head
-        while at is not None and at != since:
-            chain.append(at)
-            try:
-                at = self._parent(at)
-            except Missing:
-                return chain, at
-            except Corrupt:  # the ref was pointed at something else
-                at = None
-        if since is not None and at != since:
-            raise Rewritten(since, head)
-        return chain, None
-
-    def _parent(self, commit: str) -> str | None:
-        """Return the commit before `commit`, even where a shallow clone hides it.
+    def before(self, head: str) -> str | None:
+        """Return the commit before `head` that counts; None: it is the first.
 
         Raises:
-            Corrupt: `commit` is not here, or is no commit.
+            Missing: it is not here.
         """
+        return log_chain.before(self._repo, head)
+
+    def passes(self, head: str, commit: str) -> bool:
+        """Whether a commit counts in the log up to `head`, as far as that is here."""
         try:
-            kind, data = self._repo.read(commit)
-        except objects.UNREADABLE as error:
-            raise objects.absent(self._repo, commit, error) from error
-        if kind != pygit2.enums.ObjectType.COMMIT:
-            raise Corrupt(f"{commit} is no commit")
-        # libgit2's own `parent_ids` would end at the edge of a shallow clone.
-        head = data[: data.find(b"\n\n")]
-        at = head.find(_PARENT)
-        if at < 0:
-            return None
-        start = at + len(_PARENT)
-        return head[start : head.find(b"\n", start)].decode()
+            return log_chain.chain(self._repo, head, commit).missing is None
+        except Rewritten:
+            return False
+
+    def trusted_head(self, head: str, authority: Authority) -> TrustedHead:
+        """Return the newest commit that counts; as `log_chain.trusted_head`."""
+        return log_chain.trusted_head(self._repo, head, authority)
 
     def _create(self, new: str) -> None:
         # libgit2 can lose one of two refs created at once; git itself cannot.

@@ -19,11 +19,15 @@ from convoy.readiness.observed import Observed
 
 
 async def _nothing() -> None:
-    """Hold no lease."""
+    """Hold no lease, and check no name."""
 
 
 async def _unknown() -> None:
     """Know of no secret."""
+
+
+async def _unknown_environments(_: Iterable[str]) -> None:
+    """Know of no environment."""
 
 
 @dataclass(kw_only=True)
@@ -48,10 +52,18 @@ class BotContext:
     observed: Observed = field(default_factory=Observed)
     elsewhere: Callable[[], Iterable[int]] = tuple
     """Gives the start times of convoys in the installation's other repositories."""
+    confirm: Callable[[], Awaitable[None]] = _nothing
+    """Checks that the repository's name still stands for it; raises if not."""
     hold: Callable[[], Awaitable[None]] = _nothing
     """Renews the bot's lease before a write that was not announced."""
     secret_names: Callable[[], Awaitable[frozenset[str] | None]] = _unknown
     """Returns the names of the runs' secrets; None: the bot may not list them."""
+
+    open_environments: Callable[[Iterable[str]], Awaitable[frozenset[str] | None]] = (
+        _unknown_environments
+    )
+    """Returns which of the named environments of Actions let in our branches; None:
+    the bot may not know."""
 
     def draft(self) -> Draft:
         """Return an empty draft over the log as last seen."""

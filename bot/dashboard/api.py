@@ -11,7 +11,6 @@ from aiohttp import web
 
 from bot.dashboard.access_policy import view_of
 from bot.dashboard.path_lookup import convoy_of, task_of
-from bot.dashboard.stream import stream
 from bot.settings.version import VERSION
 from convoy.model.state import State
 from convoy.views import document
@@ -40,7 +39,6 @@ class Api:
             web.get(f"{root}/convoys/{{convoy}}/tasks", self._tasks),
             web.get(root + TASK, self._task),
             web.get(root + TASK + "/log", self._printed),
-            web.get(f"{root}/events", self._events),
         ]
 
     async def _description(self, _: web.Request) -> web.FileResponse:
@@ -108,9 +106,6 @@ class Api:
             *task_of(view_of(request).state, request)
         )
         return web.Response(text=text)
-
-    async def _events(self, request: web.Request) -> web.StreamResponse:
-        return await stream(request, view_of(request).watcher)
 
 
 def _answer(name: str, rows: list[dict[str, Any]]) -> web.Response:

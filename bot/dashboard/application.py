@@ -1,7 +1,6 @@
 """The dashboard's routes, and the checks and headers common to all of them."""
 
 import asyncio
-import errno
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -14,7 +13,9 @@ from bot.dashboard.access_policy import AccessPolicy, RepositoryView, attach
 from bot.dashboard.buttons import Buttons
 from bot.dashboard.dashboard_source import DashboardSource
 from bot.dashboard.state_watcher import StateWatcher
+from bot.dashboard.stream import Stream
 from bot.dashboard.views import Views
+from bot.door.listening import listener_at, serving_on
 from grite.errors import BratError
 
 PORT: Final = 5173
@@ -34,12 +35,14 @@ class Dashboard:
     def application(self) -> web.Application:
         """Return the web application."""
         app = web.Application(middlewares=[self._guarded], client_max_size=FORM_BYTES)
-        base = self._base
+        base, stream = self._base, Stream(self._access)
         app.add_routes(
             [
                 *Views(self._access).routes(base),
                 *api.Api().routes(base),
                 *Buttons(self._access).routes(base),
+                web.get(f"{base}/events", stream.answer),
+                web.get(f"{base}{api.ROOT}/events", stream.answer),
                 web.get("/healthz", _healthy),
                 web.get("/static/{digest}/{name}", assets.give),
             ]
@@ -86,28 +89,13 @@ async def serving(source: DashboardSource, port: int = PORT) -> AsyncIterator[st
     """
     watcher = StateWatcher(source.read, source.here)
     await watcher.look()
-    runner = web.AppRunner(
-        Dashboard(
-            token_access.TokenAccess(RepositoryView(source, watcher))
-        ).application(),
-        access_log=None,
-        shutdown_timeout=1,
-    )
-    await runner.setup()
+    access = token_access.TokenAccess(RepositoryView(source, watcher))
+    app = Dashboard(access).application()
     async with asyncio.TaskGroup() as group:
         looking = group.create_task(watcher.keep_looking(), name="dashboard watcher")
         try:
-            await _listen(runner, port)
-            yield f"http://localhost:{runner.addresses[0][1]}"
+            listener = listener_at("127.0.0.1", port, or_any_port=True)
+            async with serving_on(listener, app) as bound:
+                yield f"http://localhost:{bound}"
         finally:
             looking.cancel()
-            await runner.cleanup()
-
-
-async def _listen(runner: web.AppRunner, port: int) -> None:
-    try:
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-    except OSError as error:
-        if error.errno != errno.EADDRINUSE:
-            raise
-        await web.TCPSite(runner, "127.0.0.1", 0).start()

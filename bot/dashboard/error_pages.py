@@ -1,16 +1,23 @@
 """Answers requests that fail: with a page, with JSON, or with one sentence."""
 
 from http import HTTPStatus
+from typing import Final
 
 from aiohttp import web
 
 from bot.dashboard import api, page_contents, token_access
 
+_KEPT: Final = ("Allow", "Retry-After")
+
 
 def told(request: web.Request, error: web.HTTPException) -> web.Response:
     """Return an error in the form the client expects: JSON, a page, or plain text."""
     said = (error.text or error.reason).strip()
-    kept = {name: error.headers[name] for name in ("Allow",) if name in error.headers}
+    kept = {
+        name: error.headers[name]
+        for name in ("Allow", "Retry-After")
+        if name in error.headers
+    }
     headers = token_access.HEADERS | kept
     if api.ROOT in request.path:
         told = {"error": said}

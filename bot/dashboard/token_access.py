@@ -14,6 +14,8 @@ from bot.dashboard.access_policy import RepositoryView, Visitor
 
 SOMEBODY: Final = "somebody at the dashboard"
 COOKIE: Final = "brat-dashboard"
+LOCAL: Final = "local-"
+"""How the token of a dashboard on this machine begins: it is sent to no other."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -37,15 +39,34 @@ def is_ours(request: web.Request) -> bool:
 
 def is_known(request: web.Request, token: str) -> bool:
     """Whether the request shows the token, as a cookie or as a bearer."""
-    header = request.headers.get("Authorization", "")
-    shown = request.cookies.get(COOKIE) or header.removeprefix("Bearer ")
-    return bool(token) and hmac.compare_digest(shown.encode(), token.encode())
+    if not token:
+        return False
+    cookie = request.cookies.get(cookie_name(request))
+    if cookie is None:
+        return shows(request, token)
+    wanted = _cookie(request, token)
+    return hmac.compare_digest(cookie.encode(errors="replace"), wanted.encode())
+
+
+def cookie_name(request: web.Request) -> str:
+    """Return the name of the cookie for the port that the request names.
+
+    A browser sends each cookie to all ports of a machine. With the port in its name,
+    two dashboards do not take each other's.
+    """
+    return f"{COOKIE}-{request.url.port}"
+
+
+def _cookie(request: web.Request, token: str) -> str:
+    """Return the cookie's value: other ports see it, so it is not the token itself."""
+    name = cookie_name(request).encode()
+    return hmac.digest(token.encode(), name, "sha256").hex()
 
 
 def shows(request: web.Request, token: str) -> bool:
     """Whether the request shows the token as a bearer."""
     shown = request.headers.get("Authorization", "").removeprefix("Bearer ")
-    return hmac.compare_digest(shown.encode(), token.encode())
+    return hmac.compare_digest(shown.encode(errors="replace"), token.encode())
 
 
 def is_from_here(request: web.Request) -> bool:
@@ -70,7 +91,8 @@ def welcome(request: web.Request, token: str) -> web.Response | None:
     if not token or not hmac.compare_digest(shown.encode(), token.encode()):
         raise web.HTTPForbidden(text="This is not the token that brat printed.\n")
     answer = web.Response(status=303, headers={"Location": request.path})
-    answer.set_cookie(COOKIE, token, httponly=True, samesite="Strict", path="/")
+    name, value = cookie_name(request), _cookie(request, token)
+    answer.set_cookie(name, value, httponly=True, samesite="Strict", path="/")
     return answer
 
 

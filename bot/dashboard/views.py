@@ -12,7 +12,6 @@ from bot.dashboard.log_tail import MOST
 from bot.dashboard.page_cache import CachedPage, PageCache
 from bot.dashboard.paging import part
 from bot.dashboard.path_lookup import convoy_of, task_of
-from bot.dashboard.stream import stream
 
 Given = Callable[[], Mapping[str, Any]]
 """Returns a page's values."""
@@ -39,7 +38,6 @@ class Views:
             web.get(task, self._task),
             web.get(task + "/output", self._output),
             web.get(f"{base}/log", self._log),
-            web.get(f"{base}/events", self._events),
         ]
 
     async def _page(
@@ -129,6 +127,3 @@ class Views:
         )
         status = 200 if task.attempt else 286
         return web.Response(text=text, content_type="text/html", status=status)
-
-    async def _events(self, request: web.Request) -> web.StreamResponse:
-        return await stream(request, view_of(request).watcher)

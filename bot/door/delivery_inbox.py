@@ -119,7 +119,7 @@ class Inbox:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._folder = folder
+        self.folder = folder
         self._left: dict[Path, _File] = {}
         """The requests in each file read so far, without those that are done."""
         for file in folder.glob(".*"):
@@ -144,14 +144,14 @@ class Inbox:
         for delivery in requests:
             check(delivery)
         name = f"{time_ns():020}-{os.getpid()}-{next(_numbers)}"
-        beside = f"{self._folder}/.{name}"
+        beside = f"{self.folder}/.{name}"
         try:
             _write(beside, msgspec.json.encode(requests))
-            os.rename(beside, f"{self._folder}/{name}.json")  # noqa: PTH104  hot
+            os.rename(beside, f"{self.folder}/{name}.json")  # noqa: PTH104  hot
         except OSError:
             Path(beside).unlink(missing_ok=True)
             raise
-        _settle(self._folder)
+        _settle(self.folder)
 
     def requests(self) -> dict[str, Request]:
         """Return the waiting requests for convoys, by delivery id, oldest first."""
@@ -174,7 +174,7 @@ class Inbox:
         return tuple(self._kept())
 
     def _kept(self) -> _File:
-        files = sorted(self._folder.glob("*.json"))
+        files = sorted(self.folder.glob("*.json"))
         self._left = {file: self._left.get(file) or _read(file) for file in files}
         found: _File = {}
         for left in self._left.values():

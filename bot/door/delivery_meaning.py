@@ -75,7 +75,7 @@ class Meaning:
     """The request to keep, with the text as it was signed."""
 
 
-def read(event: str, body: bytes) -> Envelope:
+def read(event: str, body: bytes | bytearray) -> Envelope:
     """Return a delivery's content.
 
     Raises:

@@ -56,6 +56,11 @@ class Metrics:
             registry=self.registry,
         )
 
+    def answered(self, event: str, status: int, seconds: float) -> None:
+        """Count a delivery that was answered."""
+        self.deliveries.labels(event, status).inc()
+        self.answer_s.observe(seconds)
+
     def watch(self, name: str, said: str, count: Callable[[], float]) -> None:
         """Add a gauge whose value `count` returns at each scrape."""
         Gauge(name, said, registry=self.registry).set_function(count)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from time import monotonic
-from typing import Final, Literal, get_args
+from typing import Final, Literal, Protocol, get_args
 
 Part = Literal[
     "issues", "pulls", "comments", "runs", "checks", "refs", "shown", "rights"
@@ -12,6 +12,16 @@ Part = Literal[
 RIGHTS: Final = "rights"
 """What the bot may do: only a hint tells of it, so it is never suspect by itself."""
 ALL: Final[frozenset[str]] = frozenset(get_args(Part)) - {RIGHTS}
+
+
+class Bell(Protocol):
+    """What the door does to a loop, in this process or another."""
+
+    def up(self, part: str) -> None:
+        """Say that `part` may have changed."""
+
+    def keep(self) -> None:
+        """Say that the inbox holds one more request."""
 
 
 class Wake:

@@ -4,43 +4,43 @@ Deliveries may be lost, doubled or reordered: each only says which part of the w
 look at again. A stranger's request is always answered with 2xx or 4xx.
 """
 
-import asyncio
 import hmac
 import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from time import monotonic
 from typing import Final
 
 from aiohttp import web
+from aiohttp.typedefs import Handler
 from pydantic import ValidationError
 
+from bot.door.bytes_in_flight import BytesInFlight
 from bot.door.delivery_inbox import Inbox, Kept
 from bot.door.delivery_meaning import LOOK_AT, ROSTER, meaning, read
 from bot.door.inbox_writer import Writer
 from bot.door.metrics import Metrics
-from bot.door.wake import Wake
-from bot.forge.payloads import Envelope
+from bot.door.readiness import PATH as READY, readiness
+from bot.door.received_body import READ_S, Turned, received
+from bot.door.wake import Bell
+from bot.forge.payloads import Envelope, Repository
 from bot.settings.origins import Origins
 
 PATH: Final = "/webhooks/github"
 BODY_BYTES: Final = 25_000_000
 """GitHub sends no larger payload: https://docs.github.com/webhooks."""
-SMALL_BYTES: Final = 1_000_000
-LARGE_AT_ONCE: Final = 4
-"""How many bodies over SMALL_BYTES, or of unknown size, are read at once."""
-READ_S: Final = 10.0
-"""GitHub gives up after this time; a slower sender only occupies a slot.
-https://docs.github.com/webhooks/using-webhooks/best-practices-for-using-webhooks"""
 KNOWN: Final = frozenset(LOOK_AT) | ROSTER | {"ping", "unsigned"}
 
 _JSON: Final = {"Content-Type": "application/json"}
 _NAME: Final = re.compile(r"[0-9A-Za-z-]{1,64}")
 _log: Final = logging.getLogger(__name__)
+
+
+Answered = Callable[[str, int, float], None]
+"""Takes a delivery's event, the answer's status, and how many seconds it took."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,19 +52,12 @@ class Place:
     login: str
     """The bot's account there."""
     inbox: Inbox
-    wake: Wake
+    wake: Bell
+    repository_id: int = 0
+    """The forge's id of the repository; 0: not known."""
 
 
-class Turned(Exception):
-    """The request is turned away; the answer says why."""
-
-    def __init__(self, status: HTTPStatus, why: str) -> None:
-        super().__init__(why)
-        self.status = status
-        self.why = why
-
-
-def signed(secrets: Sequence[str], body: bytes, signature: str) -> bool:
+def signed(secrets: Sequence[str], body: bytes | bytearray, signature: str) -> bool:
     """Whether `signature` (X-Hub-Signature-256) is that of `body` by one of `secrets`.
 
     The time taken does not depend on which secret fits or how much of it is right.
@@ -84,20 +77,24 @@ class Door:
     """The current secret, and the previous one while it is being changed."""
     place_of: Callable[[str], Place | None]
     """Finds a repository by its lower-case name; None: the bot does not serve it."""
+    place_with: Callable[[int], Place | None] = lambda _: None
+    """Finds a repository by its id, whatever its name is now."""
     roster_changed: Callable[[], None] = lambda: None
     """Called when the App may have been installed or removed somewhere."""
     unready: Callable[[], str | None] = lambda: None
     """Returns why the bot cannot work now; None: it can."""
     troubles: Callable[[], Iterable[str]] = tuple
     """Returns what goes wrong while the bot works."""
+    ready: Handler | None = None
+    """Answers whether the bot can work, in place of the two before."""
     version: str = ""
     origins: Origins = field(default_factory=Origins)
     """The networks from which deliveries may come."""
-    metrics: Metrics = field(default_factory=Metrics)
+    answered: Answered = field(default_factory=lambda: Metrics().answered)
+    """Called after each answer."""
     _writer: Writer = field(default_factory=Writer, repr=False)
-    _large: asyncio.Semaphore = field(
-        default_factory=lambda: asyncio.Semaphore(LARGE_AT_ONCE), repr=False
-    )
+    received: BytesInFlight = field(default_factory=BytesInFlight, repr=False)
+    """The bodies that are being received."""
 
     def __post_init__(self) -> None:
         if not self.secrets or not all(self.secrets):
@@ -105,10 +102,11 @@ class Door:
 
     def application(self) -> web.Application:
         """Return the aiohttp application."""
-        app = web.Application(client_max_size=BODY_BYTES)
+        app = web.Application()
         app.router.add_post(PATH, self._deliver)
         app.router.add_get("/healthz", self._health)
-        app.router.add_get("/readyz", self._ready)
+        ready = self.ready or readiness(self.unready, self.troubles)
+        app.router.add_get(READY, ready)
         app.router.add_get("/version", self._version)
         app.on_cleanup.append(self._close)
         return app
@@ -118,14 +116,6 @@ class Door:
 
     async def _health(self, _: web.Request) -> web.Response:
         return web.json_response({"ok": True})
-
-    async def _ready(self, _: web.Request) -> web.Response:
-        why = self.unready()
-        if why is None:
-            troubles = list(self.troubles())
-            more = {"troubles": troubles} if troubles else {}
-            return web.json_response({"ok": True, **more})
-        return _answer(HTTPStatus.SERVICE_UNAVAILABLE, why)
 
     async def _version(self, _: web.Request) -> web.Response:
         return web.json_response({"version": self.version})
@@ -140,61 +130,34 @@ class Door:
         except Turned as turned:
             answer = _answer(turned.status, turned.why)
         shown = event if event in KNOWN else "other"
-        self.metrics.deliveries.labels(shown, answer.status).inc()
-        self.metrics.answer_s.observe(monotonic() - began)
+        self.answered(shown, answer.status, monotonic() - began)
         return answer
 
     def _admit(self, request: web.Request) -> None:
-        """Check a request's address and encoding before its body is read.
+        """Check a request's address before its body is read.
 
         Raises:
-            Turned: the address is not allowed, or the body is encoded: the forge never
-                encodes one, and a small encoded body can become a very large one.
+            Turned: the address is not allowed.
         """
         forwarded = request.headers.getall("X-Forwarded-For", ())
         if not self.origins.allow(request.remote, forwarded):
             why = "deliveries may not come from this address"
             raise Turned(HTTPStatus.FORBIDDEN, why)
-        encodings = request.headers.getall("Content-Encoding", ())
-        if any(each.strip().casefold() != "identity" for each in encodings):
-            why = "send the body without a Content-Encoding"
-            raise Turned(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, why)
 
-    def _room(self, request: web.Request) -> AbstractAsyncContextManager[None]:
-        """Return the slot a large body waits for, so that none can fill the memory."""
-        size = request.content_length
-        return (
-            nullcontext() if size is not None and size <= SMALL_BYTES else self._large
-        )
-
-    async def _body(self, request: web.Request) -> bytes:
+    async def _body(self, request: web.Request) -> bytearray:
         """Return the body of a delivery signed with one of our secrets.
 
         Raises:
             Turned: the body is not so signed, or cannot be read.
         """
-        try:
-            if request.content.is_eof():  # it usually came with the headers
-                body = await request.read()
-            else:
-                async with asyncio.timeout(READ_S), self._room(request):
-                    body = await request.read()
-        except TimeoutError:
-            why = f"the body did not come within {READ_S:g} s"
-            raise Turned(HTTPStatus.REQUEST_TIMEOUT, why) from None
-        except web.HTTPRequestEntityTooLarge:
-            why = f"the body is larger than {BODY_BYTES} bytes"
-            raise Turned(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why) from None
-        except web.RequestPayloadError:
-            why = "the body cannot be read"
-            raise Turned(HTTPStatus.BAD_REQUEST, why) from None
+        body = await received(request, self.received, BODY_BYTES, READ_S)
         given = request.headers.get("X-Hub-Signature-256", "")
         if not signed(self.secrets, body, given):
             why = "the signature (X-Hub-Signature-256) does not fit the body"
             raise Turned(HTTPStatus.UNAUTHORIZED, why)
         return body
 
-    async def _take(self, request: web.Request, body: bytes) -> web.Response:
+    async def _take(self, request: web.Request, body: bytearray) -> web.Response:
         """Keep the delivery's request, and wake the repository's loop.
 
         Raises:
@@ -212,9 +175,7 @@ class Door:
         _say(guid, event, delivery)
         if event in ROSTER:
             self.roster_changed()
-        repository = delivery.repository
-        name = repository.full_name.casefold() if repository is not None else ""
-        place = self.place_of(name)
+        place = self._place(delivery.repository)
         if place is None:
             return _answer(HTTPStatus.ACCEPTED, "not about a repository of this bot")
         meant = meaning(event, delivery, place.label, place.login)
@@ -224,6 +185,16 @@ class Door:
         if meant.part is not None:
             place.wake.up(meant.part)
         return _answer(HTTPStatus.ACCEPTED, "thank you")
+
+    def _place(self, repository: Repository | None) -> Place | None:
+        """Return the destination; a name that another repository took leads nowhere."""
+        if repository is None:
+            return None
+        named = self.place_with(repository.id)
+        named = named or self.place_of(repository.full_name.casefold())
+        if named is None or named.repository_id not in {0, repository.id}:
+            return None
+        return named
 
     async def _keep(self, inbox: Inbox, guid: str, kept: Kept) -> None:
         """Write a request to the disk without blocking other requests."""

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Final, Self
 
@@ -84,6 +84,9 @@ class Grant:
 
     repository: str
     """`owner/name`: the only repository that the token opens."""
+    repository_id: int = 0
+    """Its id: a token asked for by it opens no other one that took the name. 0: not
+    known yet."""
     permissions: Mapping[str, str] = field(default_factory=lambda: PERMISSIONS)
     installation: int | None = None
     """Looked up when None."""
@@ -149,6 +152,10 @@ class AppTokens:
                 self._made = await self._renewed()
             return self._made.token
 
+    def tie(self, number: int) -> None:
+        """Ask for later tokens by the repository's id, which no rename changes."""
+        self._grant = replace(self._grant, repository_id=number)
+
     def spoiled(self, token: str) -> bool:
         """Forget a token that the forge rejected; return True: another may work."""
         if self._made is not None and self._made.token == token:
@@ -187,15 +194,17 @@ class AppTokens:
             where = f"/repos/{self._grant.repository}/installation"
             self._installation = (await self._rest.read(_Installed, where)).id
         url = f"/app/installations/{self._installation}/access_tokens"
-        body = {
-            "repositories": [self._grant.repository.partition("/")[2]],
-            "permissions": dict(self._grant.permissions),
-        }
+        body = {**self._opens(), "permissions": dict(self._grant.permissions)}
         try:
             return await self._rest.make(_Made, url, body)
         except Refused:
             self._installation = self._grant.installation  # it may be installed anew
             raise
+
+    def _opens(self) -> dict[str, object]:
+        if self._grant.repository_id:
+            return {"repository_ids": [self._grant.repository_id]}
+        return {"repositories": [self._grant.repository.partition("/")[2]]}
 
     @contextmanager
     def _explained(self) -> Iterator[None]:

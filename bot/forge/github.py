@@ -19,6 +19,7 @@ from bot.forge.graphql import GraphQl
 from bot.forge.pace import Pace
 from bot.forge.pull_merging import PullMerging
 from bot.forge.pull_requests import LATEST, PullRequests
+from bot.forge.remarks import Remarks
 from bot.forge.repository_ci import Ci
 from bot.forge.rest import Refused, Rest
 from bot.forge.task_runs import TaskRuns
@@ -60,6 +61,7 @@ class GitHub:
         self.check_runs = CheckRuns(self._rest, self._repo)
         self.ci = Ci(self._rest, self._repo, workflow)
         self.pulls = PullRequests(self._rest, repository)
+        self.remarks = Remarks(self._rest, self._repo)
         self.runs = TaskRuns(self._rest, self._repo, workflow)
         self._graphql = GraphQl(self._rest, api_url)
         self.branch_rules = BranchRules(self._rest, self._graphql, repository)

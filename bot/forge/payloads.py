@@ -174,8 +174,25 @@ class Run(_Payload):
     event: str = ""
     path: str = ""
     head_branch: str | None = None
+    head_sha: str = ""
     display_title: str = ""
     run_attempt: int = 1
+
+
+class Job(_Payload):
+    """A job of a workflow run."""
+
+    id: int
+    name: str
+    status: str
+    conclusion: str | None = None
+    check_run_url: str | None = None
+
+    @property
+    def check_run(self) -> int:
+        """The id of its check run; 0: it names none."""
+        last = (self.check_run_url or "").rpartition("/")[2]
+        return int(last) if last.isdecimal() else 0
 
 
 class Artifact(_Payload):
@@ -199,6 +216,7 @@ class App(_Payload):
     """The App that made a check."""
 
     slug: str | None = None
+    id: int = 0
 
 
 class Status(_Payload):
@@ -209,6 +227,7 @@ class Status(_Payload):
     context: str
     description: str | None = None
     target_url: str | None = None
+    creator: Account | None = None
 
 
 class CheckRun(_Payload):
@@ -289,6 +308,7 @@ class Reviewed(_Payload):
     state: str = ""
     body: str | None = None
     commit_id: str | None = None
+    submitted_at: Moment | None = None
 
 
 class Line(_Payload):

@@ -22,6 +22,7 @@ class Payload(BaseModel):
 
 class _Context(Payload):
     context: str
+    integration_id: int | None = None
 
 
 class _Parameters(Payload):
@@ -81,7 +82,16 @@ def _and(found: TargetRules, rule: Rule) -> TargetRules:
                 *found.checks,
                 *(one.context for one in asked.required_status_checks),
             )
-            return replace(found, checks=tuple(dict.fromkeys(names)))
+            asked_of = {
+                one.context: one.integration_id
+                for one in asked.required_status_checks
+                if one.integration_id
+            }
+            return replace(
+                found,
+                checks=tuple(dict.fromkeys(names)),
+                reporters=found.reporters | asked_of,
+            )
         case "merge_queue":
             return replace(found, queue=True)
         case "required_signatures":

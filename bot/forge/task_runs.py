@@ -3,6 +3,7 @@
 https://docs.github.com/rest/actions
 """
 
+import re
 from collections.abc import AsyncIterator, Mapping
 from http import HTTPStatus
 from typing import Final
@@ -14,6 +15,8 @@ from convoy.readiness.observed import Run
 ARTIFACT_BYTES: Final = 100_000_000
 """A larger artifact is refused unread (design: 100 MB zipped)."""
 _DETAILS: Final = "return_run_details"
+_COMMIT: Final = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
+_NEWEST: Final = 100
 
 
 class TaskRuns:
@@ -58,6 +61,23 @@ class TaskRuns:
                 return run.id
         return None
 
+    async def logs(self) -> tuple[str, ...]:
+        """Return the log's commits that the newest runs name, the newest first.
+
+        None where the forge does not show its runs. They are in the runs' titles, where
+        whoever may only push cannot change them; but anybody who may start runs can
+        make one up.
+        """
+        found: list[str] = []
+        try:
+            async for run in self._runs():
+                found += _COMMIT.findall(run.display_title)
+                if len(found) >= _NEWEST:
+                    break
+        except Refused:
+            return ()
+        return tuple(dict.fromkeys(found))
+
     async def listed(self, wanted: frozenset[int]) -> dict[int, Run]:
         """Return the states of those wanted task runs that the workflow's list has."""
         found: dict[int, Run] = {}
@@ -76,7 +96,7 @@ class TaskRuns:
         except Refused as refused:
             if refused.status not in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
                 raise
-            return Run(id=number, completed=True)
+            return Run(id=number, completed=True, deleted=True)
 
     async def cancel(self, run: int, *, force: bool = False) -> None:
         """Ask the forge to cancel a run; the run may have ended already.

@@ -5,6 +5,9 @@ lost the lease fails as a whole. The lease is freed when nothing is owed. Two ma
 clocks are never compared to decide that a holder is dead: the same lease has to stand
 for a whole TTL by this process's monotonic clock. In local mode an operating-system
 lock on the bot's folder decides instead, and a dead holder's lease is free at once.
+
+A lease binds nobody unless an allowed key signed it, and unless it names the log's
+newest commit or the one before: an old lease cannot be pushed again to stop the bot.
 """
 
 import uuid
@@ -93,8 +96,15 @@ class BotLease:
             parent = old
         elif old is not None and not self.sole:
             self._check(old, now)
-        lock = lease.Lock(self.actor, self.nonce, now + TTL_S * 1000, RESOURCE)
-        new = lease.write(self.mirror.objects, lock, parent=parent, at_ms=now)
+        expires_ms, head = now + TTL_S * 1000, self.mirror.head
+        lock = lease.Lock(self.actor, self.nonce, expires_ms, RESOURCE, head)
+        new = lease.write(
+            self.mirror.objects,
+            lock,
+            parent=parent,
+            at_ms=now,
+            writer=self.mirror.writer,
+        )
         return RefUpdate(self.ref, new, old)
 
     def pushed(self, update: RefUpdate) -> None:
@@ -114,24 +124,25 @@ class BotLease:
 
     def _check(self, commit: str, now: int) -> None:
         lock = self._read(commit)
-        if self.once and lock and now >= lock.expires_ms + SKEW_S * 1000:
+        if lock is None or lock.log_head not in self.mirror.newest_heads():
+            return
+        if self.once and now >= lock.expires_ms + SKEW_S * 1000:
             return
         if commit != self._watched[0]:
             self._watched = (commit, self.ticking())
         waited_s = self.ticking() - self._watched[1]
         if waited_s >= TTL_S:
             return
-        who = lock.owner.hex()[:8] if lock else "somebody"
         raise NotHolder(
-            f"another bot ({who}) holds {RESOURCE}; if its lease does not move, this "
-            f"one takes over in {TTL_S - waited_s:.0f} s"
+            f"another bot ({lock.owner.hex()[:8]}) holds {RESOURCE}; if its lease does "
+            f"not move, this one takes over in {TTL_S - waited_s:.0f} s"
         )
 
     def _read(self, commit: str) -> lease.Lock | None:
-        """Return the lease in a commit; None when the commit holds no valid lease."""
+        """Return the lease in a commit; None: it holds none that counts."""
         if not self.mirror.has(commit):
             self.mirror.remote.fetch([commit])
         try:
-            return lease.read(self.mirror.objects, commit)
+            return lease.read(self.mirror.objects, commit, self.mirror.authority)
         except Corrupt:
             return None

@@ -13,14 +13,13 @@ from bot.roles import issue_look, pull_look
 from convoy.model import ids
 from convoy.model.set_aside import check_item, look_item, run_item
 from convoy.model.state import Convoy
+from convoy.readiness.commit_verdict import Reporters, judge, may_turn
 from convoy.readiness.landing import candidates
 from convoy.readiness.observed import (
     Checks,
     Observed,
     PullSeen,
     Run,
-    judge,
-    may_turn,
 )
 
 LIST: Final = look_item("runs")
@@ -96,7 +95,7 @@ async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
             if known is not None:
                 found[commit] = known
             if known is None or known.verdict not in ("green", "red"):
-                look = partial(_judged, context, commit, convoy.settings.checks)
+                look = partial(_judged, context, convoy, commit)
                 if new := await tried(context, check_item(commit), look):
                     found[commit] = new
     return found
@@ -115,19 +114,40 @@ def _merged_as(convoy: Convoy, seen: Observed) -> str:
     return seen.merged_as(convoy.pull, seen.refs.get(branch))
 
 
-async def _judged(
-    context: BotContext, commit: str, required: tuple[str, ...]
-) -> Checks:
+async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
     """Return the verdict on a commit.
 
     Asks for runs before checks: if no run is under way, all checks have been reported.
     Asks for statuses only where they may still change the verdict.
     """
     ci, app = context.github.ci, context.settings.app
-    running = not required and await ci.is_judging(commit)
-    reported = await ci.checks(commit)
-    seen = judge(reported, required, app, running=running)
-    if not may_turn(seen, required):
-        return seen
-    statuses = await ci.statuses(commit)
-    return judge([*reported, *statuses], required, app, running=running)
+    runs, required = await ci.runs(commit), convoy.settings.checks
+    known = context.observed.checks.get(commit, Checks(verdict="none")).runs
+    listed = frozenset(run.id for run in runs or ())
+    gone = [number for number in known - listed if await _is_deleted(context, number)]
+    if gone:
+        why = f"workflow run {gone[0]} was deleted"
+        return Checks(verdict="lost", text=why, failed=(f"run {gone[0]}",))
+    running = any(not run.completed for run in runs or ())
+    whose = _reporters(context, convoy)
+    said = await ci.checks(commit, runs)
+    seen = judge(said, required, app, running=running, reporters=whose)
+    if may_turn(seen, required):
+        said += await ci.statuses(commit)
+        seen = judge(said, required, app, running=running, reporters=whose)
+    return replace(seen, runs=known | listed)
+
+
+async def _is_deleted(context: BotContext, run: int) -> bool:
+    return (await context.github.runs.state(run)).deleted
+
+
+def _reporters(context: BotContext, convoy: Convoy) -> Reporters:
+    """Return whose word counts: the configuration's, a ruleset's, the first ones'."""
+    chosen = convoy.settings.reporters
+    rules = context.observed.rules.get(convoy.target)
+    ids = rules.reporters if rules is not None else {}
+    return Reporters(
+        named=context.mirror.state.reporters | chosen,
+        ids={name: app for name, app in ids.items() if name not in chosen},
+    )

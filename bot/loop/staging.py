@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from bot.context.alone import alone
 from bot.context.bot_context import BotContext
+from bot.loop.authority import may_still
 from bot.repository.draft import Draft
 from bot.roles import (
     by_hand,
@@ -25,7 +26,6 @@ from bot.roles import (
     target_merges,
     work_on_trial,
 )
-from bot.roles.authorization import convoy_may_land, may_land, may_start
 from convoy.events.landing_choice import ChooseLanding, WaitToLand
 from convoy.events.set_asides import SetItemAside, TakeItemUp
 from convoy.events.taken_out_work import TakeBackWork
@@ -177,29 +177,8 @@ async def _staged(
 ) -> None:
     if isinstance(action, Collect):
         await _collect(context, draft, action)
-    elif await _may_still(context, draft, action, known):
+    elif await may_still(context, draft, action, known):
         await asyncio.to_thread(perform, context, draft, action)
-
-
-async def _may_still(
-    context: BotContext, draft: Draft, action: Staged, known: set[str]
-) -> bool:
-    """Whether the people who authorized the action still have the right to do so."""
-    match action:
-        case Begin():
-            return await may_start(context, draft, action, known)
-        case Align():
-            return await by_hand.is_wanted(context, draft, action.convoy)
-        case Land():
-            return await by_hand.is_wanted(
-                context, draft, action.convoy
-            ) and await may_land(context, draft, action)
-        case LandConvoy() | LandPart() | AskMerge():
-            return await by_hand.is_wanted(
-                context, draft, action.convoy
-            ) and await convoy_may_land(context, draft, action)
-        case _:
-            return True
 
 
 async def _collect(context: BotContext, draft: Draft, action: Collect) -> None:

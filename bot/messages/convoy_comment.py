@@ -6,6 +6,7 @@ from typing import Final
 
 from bot.markdown.code_span import code_span
 from bot.messages import plan_diagram, staged_preview
+from bot.messages.box_warnings import box_warnings
 from convoy.model import ids
 from convoy.model.set_aside import SetAside
 from convoy.model.spending import foreseen, spoken, used
@@ -51,6 +52,7 @@ def convoy_table(
             ),
             "",
         ]
+    lines += box_warnings(convoy, convoy.tasks)
     if not convoy.ended:
         lines += _look_out(convoy)
     if convoy.staged and convoy.tasks:

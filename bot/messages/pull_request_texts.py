@@ -6,6 +6,7 @@ The text of a convoy's pull request lists its tasks for a reviewer, the riskiest
 from collections.abc import Iterator
 from typing import Final
 
+from bot.messages.box_warnings import box_warnings
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.text.counts_and_times import counted
@@ -37,6 +38,7 @@ def task_pull_body(convoy: Convoy, task: Task) -> str:
         f"Task {task.number} of convoy `{convoy.name}`, for #{convoy.issue}.",
         "",
         "brat merges this when CI is green on the exact commit that will land.",
+        *box_warnings(convoy, (task,)),
     )
     return "\n".join(lines)
 
@@ -71,7 +73,7 @@ def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:
     ]
     more = f"{{}}: `brat report {convoy.name}`"
     lines += fitting(rows, f"| | {more} | | | |", _ROWS_CHARS)
-    lines += [*_gaps(convoy), *_left(convoy), ""]
+    lines += [*_gaps(convoy), *box_warnings(convoy, convoy.tasks), *_left(convoy), ""]
     page = f"{dashboard}/convoys/{convoy.name}"
     live = f"[How it went]({page}). " if dashboard else ""
     lines.append(f"<sub>{live}`brat report {convoy.name}` draws how it went.</sub>")

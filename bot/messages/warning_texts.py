@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from bot.forge.ci_exposure import Exposure
 from bot.markdown.code_span import code_span
 from convoy.text.escaped_markdown import inline
 from convoy.text.forge_limits import posted
@@ -29,12 +30,34 @@ def log_refused(why: str, helps: str) -> str:
     )
 
 
+def changes_ci(files: Sequence[str]) -> str:
+    """Say that what is to land changes what judges it."""
+    named = ", ".join(code_span(path) for path in files[:5])
+    return (
+        f"This changes what CI runs, so that CI's word on it is not enough: {named}. "
+        "It is taken out of the merge queue. Somebody who has looked at these files "
+        "puts it back with `/brat merge` on its pull request."
+    )
+
+
 def unanswered_for(by: str) -> str:
     """Say that nobody answers for the landing."""
     return (
         f"@{by} may not have this merged any more, so it is taken out of the merge "
         "queue. Somebody who may puts it back with `/brat merge` on its pull request."
     )
+
+
+def exposed(found: Sequence[Exposure]) -> str:
+    """Say what agents' code can reach by this repository's workflows."""
+    listed = "\n".join(f"- {inline(f'{one.said}: {one.mend}')}" for one in found)
+    said = (
+        "CI runs what agents write on `brat/queue/**` and `convoy/**`, and GitHub "
+        "trusts these branches. Treat an agent's commit like a fork's pull request: no "
+        "secrets, and a token that only reads.\n\n"
+        f"{listed}"
+    )
+    return posted(said, "There is more: `brat doctor --github` lists it all.")
 
 
 def keyless(lacking: Mapping[str, Sequence[str]]) -> str:

@@ -5,17 +5,22 @@ the commit came in a bundle. A commit is whole if one of our own refs points at 
 moves a ref only once everything that the commit needs is there.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 import pygit2
+from msgspec.structs import replace
 
+from bot.repository.committed_signers import committed_signers
 from convoy.log import state_codec as states
 from convoy.log.following import Reading
 from convoy.model import ids
 from grite import checkpoint
+from grite.allowed_signers import AllowedSigners
+from grite.commit_signature import Sign
 from grite.errors import Conflict, Corrupt, GitFailed
+from grite.log_authority import Authority, Writer
 from grite.objects import writing
 from grite.remote import PARTS, WHOLE, Remote, ensure_mirror
 from grite.wal import WAL_REF, Log
@@ -31,21 +36,66 @@ FOUND: Final = "refs/found/grite/wal"
 class Clone:
     """The bare repository at `path`; created whenever it is missing."""
 
-    def __init__(self, path: Path, remote: Remote) -> None:
+    def __init__(
+        self,
+        path: Path,
+        remote: Remote,
+        authority: Authority,
+        sign: Sign,
+        confirm: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Open the clone.
+
+        Args:
+            path: its folder.
+            remote: the repository that is cloned.
+            authority: says whose log, checkpoints and locks count.
+            sign: signs what is written.
+            confirm: raises if the remote's name now stands for another repository;
+                called before each push that no lease on a ref would stop there.
+        """
         self.path = path
         self.remote = remote
+        self.authority = authority
+        self.writer = Writer(authority.repository, sign)
+        self.confirm = confirm
+        self.adopt = ""
+        """The commit at which a person takes the log over; see `adopted_log`."""
+        self.witnesses: tuple[str, ...] = ()
+        """Commits that a new clone looks for in the log; see `log_witnesses`."""
+        self._own, self._fault = authority, ""
+        self.committed: AllowedSigners | None = None
+        """The keys that the default branch allows; None: it names none."""
+        self.believes_branch: bool | None = None
+        """Whether these count; None: nobody has asked yet."""
         self._anchored: tuple[str, Reading | None] = ("", None)
         self._open()
 
     def _open(self) -> None:
         ensure_mirror(self.path)
-        self.log = Log(self.path)
+        self.log = Log(self.path, self.writer)
         self.objects = pygit2.Repository(str(self.path))
         self._whole = {
             str(ref.target)
             for ref in self.objects.references.iterator()
             if ref.name.startswith((SEEN, FOUND))
         }
+
+    def read_signers(self, commit: str | None) -> list[str]:
+        """Let the keys count that a commit of the default branch names, if they may.
+
+        Returns:
+            Why its file cannot be used, if that is new.
+        """
+        fault, known = "", self._fault
+        if commit is not None:
+            self.committed, fault = committed_signers(self.objects, commit)
+        self.authority = self._own
+        if self.believes_branch and self.committed is not None:
+            signers = self._own.signers | self.committed
+            self.authority = replace(self._own, signers=signers)
+        self._fault = fault
+        return [fault] if fault and fault != known else []
 
     def stand(self) -> None:
         """Create the clone again if somebody deleted it."""
@@ -84,11 +134,15 @@ class Clone:
                 raise Conflict(f"{ref} moved while it was fetched")
             self._whole.add(commit)
 
-    def bring_log_again(self) -> None:
-        """Fetch the whole log, even parts already here; mends a shallow clone."""
-        self.remote.fetch([_spec(WAL_REF)], WHOLE, again=True)
+    def bring_log_again(self, *also: str) -> None:
+        """Fetch the whole log, even parts already here; mends a shallow clone.
+
+        Args:
+            also: commits to fetch with their whole history.
+        """
+        self.remote.fetch([_spec(WAL_REF), *also], WHOLE, again=True)
         # An open repository goes on to believe that it is shallow.
-        self.log = Log(self.path)
+        self.log = Log(self.path, self.writer)
         self.objects = pygit2.Repository(str(self.path))
 
     def anchor(self, commit: str) -> None:
@@ -98,12 +152,17 @@ class Clone:
         except GitFailed:
             return  # the remote lacks or refuses the commit: the whole log is fetched
 
-    def anchor_at_kept(self, refs: Mapping[str, str]) -> None:
-        """Let the log's history end at the newest readable checkpoint."""
+    def anchor_at_kept(self, refs: Mapping[str, str]) -> str | None:
+        """Let the log's history end at the newest checkpoint that counts.
+
+        Returns:
+            The commit of the log that it was made at: the log has to pass through it.
+        """
         for ref, reading in self.kept(refs):
             if isinstance(reading, Reading):
                 self._anchored = (ref, reading)
-                return
+                return reading.head
+        return None
 
     def kept(self, refs: Mapping[str, str]) -> Iterator[tuple[str, Reading | str]]:
         """Give the checkpoints, newest first: each with its content or its fault."""
@@ -126,7 +185,7 @@ class Clone:
             depth = checkpoint.DEPTH if self.is_new else None
             self.remote.fetch([f"+{ref}:{_seen(ref)}"], depth)
             self._whole.add(commit)
-        return states.load(self.objects, commit)
+        return states.load(self.objects, commit, self.authority)
 
     def _forget(self, refs: Mapping[str, str]) -> None:
         """Delete copies of deleted refs: a new ref may need the path as a folder."""

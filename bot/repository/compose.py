@@ -12,7 +12,12 @@ import pygit2
 from msgspec import Struct
 from msgspec.structs import replace
 
-from bot.repository import attributed_merge, dropped_lines, unresolved_merge
+from bot.repository import (
+    attributed_merge,
+    commit_text,
+    dropped_lines,
+    unresolved_merge,
+)
 from bot.repository.attributed_merge import is_attributed
 from bot.repository.dropped_lines import Dropped
 from convoy.model.records import Strategy
@@ -108,9 +113,8 @@ class Composer:
     def flattened(self, base: str, work: str) -> str:
         """Return the files of `work` as one commit on `base`; deterministic."""
         made = self._commit(work)
-        return self._write(
-            made.author, made.committer, _message(made), made.tree_id, [base]
-        )
+        said = commit_message.inert(commit_text.message(self._repo, made))
+        return self._write(*_people(made), said, made.tree_id, [base])
 
     def target_of(self, merge: str) -> str:
         """Return the commit that an unresolved merge takes in."""
@@ -126,32 +130,39 @@ class Composer:
         tree = self._merged_tree(piece, began, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        author, said = self._commit(piece.work).author, tree.message(piece.message)
+        author = commit_text.author(self._commit(piece.work))
+        said = tree.message(piece.message)
         parents = [piece.onto, taken]
         return self._write(author, _bot(piece.at), said, tree.id, parents)
 
     def inert(self, base: str, work: str) -> str:
         """Return `work` with messages that no forge acts on; deterministic.
 
-        The result is `work` itself if the messages of `base..work` are inert already. A
-        rewritten commit loses its signature.
+        The result is `work` itself if the messages of `base..work` are inert already,
+        and everybody reads them alike: see `commit_text`. A rewritten commit loses its
+        signature.
         """
         made: dict[str, str] = {}
         for commit in self._commits(base, work):
             old = [str(parent) for parent in commit.parent_ids]
             parents = [made.get(parent, parent) for parent in old]
-            said = _message(commit)
+            said = commit_text.message(self._repo, commit)
             message = commit_message.inert(said)
-            if message != said or parents != old:
+            is_kept = message == said and parents == old
+            if not (is_kept and commit_text.is_plain(self._repo, commit)):
+                author, committer = _people(commit)
                 made[str(commit.id)] = self._write(
-                    commit.author, commit.committer, message, commit.tree_id, parents
+                    author, committer, message, commit.tree_id, parents
                 )
         return made.get(work, work)
 
     def helped(self, base: str, commit: str) -> tuple[str, ...]:
         """Return which programs merged which files in `base..commit`, oldest first."""
         ours = (c for c in self._commits(base, commit) if c.committer.name == BOT[0])
-        found = (commit_message.trailer(_message(each), HELPED) for each in ours)
+        found = (
+            commit_message.trailer(commit_text.message(self._repo, each), HELPED)
+            for each in ours
+        )
         return tuple(filter(None, found))
 
     def is_ancestor(self, old: str, new: str) -> bool:
@@ -183,7 +194,8 @@ class Composer:
         tree = self._merged_tree(piece, piece.base, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        author, said = self._commit(piece.work).author, tree.message(piece.message)
+        author = commit_text.author(self._commit(piece.work))
+        said = tree.message(piece.message)
         return self._write(author, _bot(piece.at), said, tree.id, [piece.onto])
 
     def _rebase(self, piece: Piece) -> str | Conflicted:
@@ -205,8 +217,11 @@ class Composer:
                 return tree
             if tree.id == self._commit(onto).tree_id:
                 continue  # other work has landed the change already
-            bot, said = _bot(piece.at), tree.message(_message(commit))
-            onto = self._write(commit.author, bot, said, tree.id, [onto])
+            said = tree.message(
+                commit_message.inert(commit_text.message(self._repo, commit))
+            )
+            author, bot = commit_text.author(commit), _bot(piece.at)
+            onto = self._write(author, bot, said, tree.id, [onto])
         return onto
 
     def _commits(self, base: str, work: str) -> list[pygit2.Commit]:
@@ -250,12 +265,9 @@ class Composer:
         return str(made)
 
 
-def _message(commit: pygit2.Commit) -> str:
-    """Return the message, whatever encoding the commit claims to have."""
-    try:
-        return commit.message
-    except (LookupError, UnicodeError):
-        return commit.raw_message.decode(errors="replace")
+def _people(commit: pygit2.Commit) -> tuple[pygit2.Signature, pygit2.Signature]:
+    """Return the author and the committer, as they can be written again."""
+    return commit_text.author(commit), commit_text.committer(commit)
 
 
 def _bot(at: int) -> pygit2.Signature:

@@ -147,6 +147,10 @@ class Draft:
             if before.get(resource) != lease:
                 lock = locks.Lock(self.actor, lease.nonce, lease.expires, resource)
                 commit = locks.write(
-                    self._mirror.objects, lock, parent=None, at_ms=self.now
+                    self._mirror.objects,
+                    lock,
+                    parent=None,
+                    at_ms=self.now,
+                    writer=self._mirror.writer,
                 )
                 self.move(locks.ref_of(resource), commit)

@@ -2,31 +2,36 @@
 
 The clone is a cache: if it is deleted, the next look builds it again. All writes go to
 the remote in one atomic push and count here only after that. A log that was rewound or
-replaced is not believed: it is put back.
+replaced is not believed: it is put back. What no allowed key signed counts for nothing.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
 
 import pygit2
 
+from bot.repository import log_reading
+from bot.repository.adopted_log import adopted
 from bot.repository.bundle import NoBundle, take_in
 from bot.repository.clone import Clone
+from bot.repository.foreign_commits import kept_short
+from bot.repository.log_witnesses import witnessed
+from bot.repository.mirror_upkeep import INTAKE
 from bot.repository.rewritten_log import believed
 from convoy.log import state_codec as states
-from convoy.log.following import NOTHING, Reading, follow
+from convoy.log.following import NOTHING, Reading
 from convoy.log.record import fold
+from convoy.model.ids import HEADS
 from convoy.model.state import State
-from grite import checkpoint, objects
-from grite.errors import Corrupt, Missing
+from grite import checkpoint
+from grite.commit_signature import Sign
+from grite.errors import Missing
 from grite.event import Event
+from grite.log_authority import Authority, Writer
 from grite.remote import RefUpdate, Remote
 from grite.wal import WAL_REF, Log
-
-_INTAKE: Final = "refs/intake/"
-"""Local refs that keep an attempt's commits while they are examined."""
 
 
 @dataclass(kw_only=True)
@@ -39,13 +44,36 @@ class Mirror:
     default_branch: str = "main"
     reading: Reading = NOTHING
     """The log's content when it was last seen or pushed."""
+    foreign: tuple[str, ...] = ()
+    """The commits above the newest that counts; the next push lists them as foreign."""
+    warning: str = ""
+    """A sentence about them; empty: there are none."""
     notices: list[str] = field(default_factory=list)
     """Lines that a person should read; the code that shows one removes it."""
 
     @classmethod
-    def open(cls, path: Path, url: str, token: str | None) -> "Mirror":
-        """Open the mirror at `path`, creating it if it is missing."""
-        return cls(clone=Clone(path, Remote(url, path, token)))
+    def open(
+        cls,
+        path: Path,
+        url: str,
+        token: str | None,
+        *,
+        authority: Authority,
+        sign: Sign,
+        confirm: Callable[[], None] = lambda: None,
+    ) -> "Mirror":
+        """Open the mirror at `path`, creating it if it is missing.
+
+        Args:
+            path: its folder.
+            url: the repository that is mirrored.
+            token: with which git reads and writes there.
+            authority: says whose log, checkpoints and locks count.
+            sign: signs what is written, by a key that `authority` allows.
+            confirm: see `Clone`.
+        """
+        remote = Remote(url, path, token)
+        return cls(clone=Clone(path, remote, authority, sign, confirm))
 
     # --- what is known ----------------------------------------------------------------
 
@@ -64,6 +92,16 @@ class Mirror:
         self.clone.remote = remote
 
     @property
+    def authority(self) -> Authority:
+        """Says whose log, checkpoints and locks count."""
+        return self.clone.authority
+
+    @property
+    def writer(self) -> Writer:
+        """Who signs what is written here."""
+        return self.clone.writer
+
+    @property
     def log(self) -> Log:
         """The log over the clone's objects; the remote's ref counts, not the log's."""
         return self.clone.log
@@ -80,13 +118,21 @@ class Mirror:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The faults in unreadable parts of the log, by commit."""
-        return self.reading.faults
+        """The faults in unreadable parts of the log, by commit, and foreign ones."""
+        return (*self.reading.faults, *filter(None, (self.warning,)))
 
     @property
     def head(self) -> str | None:
         """The newest commit folded into the state."""
         return self.reading.head
+
+    def newest_heads(self) -> tuple[str | None, ...]:
+        """Return the newest commit of the log that counts, and the one before."""
+        if self.head is None:
+            return (None,)
+        with suppress(Missing):  # the history of a shallow clone may end here
+            return self.head, self.log.before(self.head)
+        return (self.head,)
 
     @property
     def since_checkpoint(self) -> int:
@@ -106,6 +152,7 @@ class Mirror:
             Unavailable: the remote did not answer.
             Rewritten: the log could not be put back.
             Missing: the remote itself lacks a commit of the log.
+            Unsigned: no commit of the log counts.
             Corrupt: the log's ref holds no log.
         """
         self.clone.stand()
@@ -113,62 +160,47 @@ class Mirror:
         self.default_branch = seen.default_branch or self.default_branch
         refs = dict(seen.refs)
         known = self.head or self.clone.known
-        if self.clone.is_new:
-            self._anchor(refs)
+        is_new = self.clone.is_new
+        if is_new:
+            known = self._anchor(refs) or known
         self.clone.bring(refs)
-        found = refs.get(WAL_REF)
-        head = found
+        self.notices += self.clone.read_signers(refs.get(HEADS + self.default_branch))
+        tip = refs.get(WAL_REF)
+        if is_new and self.head is None:
+            known = witnessed(self.clone, tip) or known
         if known is not None:
-            head, said = believed(self.clone, known, found)
+            tip, said = believed(self.clone, known, tip)
             self.notices += said
-        if head is not None:
-            self.reading = self._read(head, refs)
-            self.clone.saw(WAL_REF, head)
-            refs[WAL_REF] = head
+        if tip is not None:
+            refs[WAL_REF] = self._read(tip, refs)
         self.refs = refs
 
-    def _anchor(self, refs: Mapping[str, str]) -> None:
-        """Fetch the commit at which a new clone's history of the log ends."""
-        if self.head is not None:
-            self.clone.anchor(self.head)
-        elif WAL_REF in refs:
-            self.clone.anchor_at_kept(refs)
+    def _read(self, tip: str, refs: Mapping[str, str]) -> str:
+        """Read the log up to the newest commit that counts; return where it stands."""
+        tip = adopted(self.clone, tip)
+        trusted = log_reading.trusted(self.clone, tip)
+        if trusted.foreign and trusted.foreign != self.foreign:
+            self.notices.append(trusted.warning)
+        self.warning = trusted.warning
+        tip, self.foreign = kept_short(self.clone, tip, trusted)
+        head = str(trusted.head)
+        if head != self.head:
+            self.reading, said = log_reading.read(self.clone, head, self.reading, refs)
+            self.notices += said
+        self.clone.saw(WAL_REF, head)
+        return tip
 
-    def _read(self, head: str, refs: Mapping[str, str]) -> Reading:
-        """Return the reading of the log at `head`, a descendant of the known head."""
-        if head == self.head:
-            return self.reading
-        if self.head is not None:
-            return follow(self.log, head, self.reading)
-        for ref, kept in self.clone.kept(refs):
-            try:
-                if isinstance(kept, Reading):
-                    return follow(self.log, head, kept)
-                fault = kept
-            except Corrupt as error:
-                fault = str(error)
-            self.notices.append(f"{ref} is of no use, the log is read: {fault}")
-        try:
-            return self._whole(head)
-        except Missing:
-            self.clone.bring_log_again()
-            return self._whole(head)
+    def _anchor(self, refs: Mapping[str, str]) -> str | None:
+        """Fetch the commit at which a new clone's history of the log ends.
 
-    def _whole(self, head: str) -> Reading:
-        """Return the reading of the whole log.
-
-        Raises:
-            Missing: a part of the log is not here.
-            Corrupt: the log's ref does not point to a commit.
+        Returns:
+            A commit of the log that a checkpoint vouches for, whatever the log's ref
+            says: where that was rewound, this commit is put back.
         """
-        try:
-            objects.commit_in(self.objects, head)
-        except Corrupt as error:
-            raise Corrupt(
-                f"{WAL_REF} holds no log ({error}); if there was none, remove it with: "
-                f"git push REMOTE :{WAL_REF}"
-            ) from error
-        return follow(self.log, head)
+        if self.head is None:
+            return self.clone.anchor_at_kept(refs)
+        self.clone.anchor(self.head)
+        return self.head
 
     # --- writing ----------------------------------------------------------------------
 
@@ -190,9 +222,16 @@ class Mirror:
             # A session's own times come from its machine's clock and may be wrong.
             ours = (event.ts for event in events if event.actor == actor)
             at_ms = max(ours, default=self.state.moment.at)
-            commit = self.log.write(events, parent=self.head, actor=actor, at_ms=at_ms)
-            moves[WAL_REF] = RefUpdate(WAL_REF, commit, self.head)
+            tip = self.refs.get(WAL_REF)
+            commit = self.log.write(
+                events, parent=tip, actor=actor, at_ms=at_ms, foreign=self.foreign
+            )
+            moves[WAL_REF] = RefUpdate(WAL_REF, commit, tip)
+        if not any(update.old for update in moves.values()):
+            self.clone.confirm()  # no lease on a ref that is there guards this push
         self.remote.push(tuple(moves.values()))
+        if commit:
+            self.foreign, self.warning = (), ""
         for ref, update in moves.items():
             if update.new is None:
                 self.refs.pop(ref, None)
@@ -222,7 +261,7 @@ class Mirror:
             return ()
         ref = checkpoint.ref_of(now)
         data = states.encode(self.reading)
-        commit = checkpoint.write(self.objects, data, self.head, now)
+        commit = checkpoint.write(self.objects, data, self.head, now, self.writer)
         refs = {**self.refs, ref: commit}
         gone = checkpoint.outdated(refs, now)
         return (
@@ -245,7 +284,7 @@ class Mirror:
         head = take_in(bundle, self.path)
         if not self.has(head):
             raise NoBundle("it does not hold the commit it names")
-        self.objects.references.create(_INTAKE + session, head, force=True)
+        self.objects.references.create(INTAKE + session, head, force=True)
         return head
 
     def has(self, commit: str) -> bool:

@@ -31,6 +31,7 @@ def believed(clone: Clone, known: str, found: str | None) -> tuple[str, list[str
 
     Raises:
         Rewritten: the remote forbids the push, or the clone lacks a lost commit too.
+        BratError: the remote's name now stands for another repository.
         Conflict: somebody else moved the log meanwhile.
         Unavailable: the remote did not answer.
     """
@@ -38,6 +39,7 @@ def believed(clone: Clone, known: str, found: str | None) -> tuple[str, list[str
         return found, []
     try:
         head = known if found is None else _union(clone, known, found)
+        clone.confirm()  # else another repository that took the name would get the log
         clone.remote.push((RefUpdate(WAL_REF, head, found),))
     except (Missing, GitFailed) as error:
         said = (
@@ -70,7 +72,15 @@ def _union(clone: Clone, known: str, found: str) -> str:
     """
     at_ms = objects.commit_in(clone.objects, known).commit_time * 1000
     try:
-        return union(clone.log, found, known, actor=UNION, at_ms=at_ms)
+        return _joined(clone, known, found, at_ms)
     except Missing:
-        clone.bring_log_again()
-        return union(clone.log, found, known, actor=UNION, at_ms=at_ms)
+        try:
+            clone.bring_log_again(known)
+        except GitFailed:  # the remote has lost it
+            clone.bring_log_again()
+        return _joined(clone, known, found, at_ms)
+
+
+def _joined(clone: Clone, known: str, found: str, at_ms: int) -> str:
+    # An event by the writer of the signed chunk would count as written there.
+    return union(clone.log, found, known, actor=UNION, at_ms=at_ms, but=UNION)

@@ -12,6 +12,12 @@ from bot.context.bot_context import BotContext
 from bot.door.delivery_inbox import Remark
 from bot.forge.precedence import Precedence, going
 from bot.markdown.mention import mentioned
+from bot.markdown.slash_commands import (
+    FoundCommand,
+    MalformedCommand,
+    SlashCommand,
+    slash_commands,
+)
 from bot.messages import replies
 from bot.messages.replies import Reply
 from bot.repository.draft import Draft
@@ -21,12 +27,6 @@ from bot.roles import mayor
 from bot.verbs.carry_out import carry_out
 from bot.verbs.parsing import parsed
 from bot.verbs.request_context import Asker, convoy_of
-from bot.verbs.slash_commands import (
-    FoundCommand,
-    MalformedCommand,
-    SlashCommand,
-    slash_commands,
-)
 from bot.verbs.verb import Place
 from convoy.events.forge_actions import Answer
 from convoy.model import ids
@@ -107,7 +107,12 @@ async def _mention(
 
 
 async def carry_out_command(
-    context: BotContext, draft: Draft, remark: Remark, said: FoundCommand, nonce: str
+    context: BotContext,
+    draft: Draft,
+    remark: Remark,
+    said: FoundCommand,
+    nonce: str,
+    review: int = 0,
 ) -> Reply:
     """Carry out one command of a remark, with its author's right.
 
@@ -117,6 +122,7 @@ async def carry_out_command(
         remark: the comment with the command.
         said: the command.
         nonce: see `Asker`.
+        review: the review that the remark is the text of; 0: it is a comment.
     """
     if isinstance(said, MalformedCommand):
         return replies.malformed(said.why)
@@ -124,5 +130,7 @@ async def carry_out_command(
     request = await asyncio.to_thread(parsed, said, place)
     if isinstance(request, MalformedCommand):
         return replies.malformed(request.why)
-    asker = Asker(by=remark.by, number=remark.issue, nonce=nonce, remark=remark)
+    asker = Asker(
+        by=remark.by, number=remark.issue, nonce=nonce, remark=remark, review=review
+    )
     return await carry_out(context, draft, asker, request)

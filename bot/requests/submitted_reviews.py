@@ -13,6 +13,7 @@ from bot.context.bot_context import BotContext
 from bot.door import delivery_meaning
 from bot.door.delivery_inbox import Remark, Review
 from bot.forge.payloads import Reviewed
+from bot.markdown.slash_commands import FoundCommand, SlashCommand, slash_commands
 from bot.messages import replies
 from bot.messages.replies import Reply
 from bot.repository.draft import Draft
@@ -21,11 +22,11 @@ from bot.requests.heard_enough import has_heard_enough
 from bot.verbs.carry_out import carry_out
 from bot.verbs.parsing import cleaned
 from bot.verbs.request_context import Asker, convoy_of
-from bot.verbs.slash_commands import FoundCommand, SlashCommand, slash_commands
 from bot.verbs.verb import Request
 from convoy.events.forge_actions import Answer
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
+from convoy.readiness.lacking_approvals import changes_ci
 
 _VERB_OF: Final = {"approved": "approve", "changes_requested": "revise"}
 SEE_REVIEW: Final = "see the review's comments on the lines of the change"
@@ -110,7 +111,9 @@ async def _carry_out_commands(
         on_pull=True,
     )
     return [
-        await comments.carry_out_command(context, draft, remark, each, key)
+        await comments.carry_out_command(
+            context, draft, remark, each, key, review.review
+        )
         for each in said
     ]
 
@@ -123,15 +126,22 @@ async def _carry_out_verdict(
     verb = _VERB_OF.get(review.verdict)
     if verb is None or not own:
         return []
-    if verb == "approve" and not convoy.settings.approvals:
+    if verb == "approve" and not _is_asked_for(convoy, review.pull):
         return []
     request = (
         Request(verb, {"commit": review.commit})
         if verb == "approve"
         else Request(verb, text=await _review_text(context, review))
     )
-    asker = Asker(by=review.by, number=review.pull, nonce=key)
+    asker = Asker(by=review.by, number=review.pull, nonce=key, review=review.review)
     return [await carry_out(context, draft, asker, request)]
+
+
+def _is_asked_for(convoy: Convoy, pull: int) -> bool:
+    """Whether the work of a pull request needs approvals."""
+    if convoy.settings.approvals:
+        return True
+    return any(changes_ci(task) for task in convoy.tasks if task.pull == pull)
 
 
 async def _review_text(context: BotContext, review: Review) -> str:

@@ -12,7 +12,9 @@ from bot.context.bot_context import BotContext
 from bot.forge.github import Right
 from bot.messages import warning_texts
 from bot.messages.merge_texts import may_not_write
+from bot.repository.ci_changes import ci_changes
 from bot.repository.draft import Draft
+from bot.roles.standing_approvals import fallen
 from convoy.events.approvals import VoidApproval
 from convoy.events.forge_actions import Answer
 from convoy.events.merge_holds import WithdrawMerge
@@ -79,7 +81,10 @@ async def may_land(context: BotContext, draft: Draft, action: Land) -> bool:
         for task in landing
         if task.put_back_by
     ]
-    return approved and all(put_back)
+    last = landing[-1].candidate if landing else None
+    if not (approved and all(put_back) and last is not None):
+        return False
+    return _ci_is_seen(context, draft, convoy, landing[-1], last.commit)
 
 
 async def convoy_may_land(
@@ -94,7 +99,42 @@ async def convoy_may_land(
     if by := convoy.put_back_by:
         return await _still_may(context, draft, convoy, 0, by, "maintain")
     by = convoy.vouched_by or convoy.by
-    return await _still_may(context, draft, convoy, 0, by, "write")
+    if not await _still_may(context, draft, convoy, 0, by, "write"):
+        return False
+    candidate = convoy.candidate
+    if candidate is None:
+        return True
+    return _ci_is_seen(context, draft, convoy, None, candidate.commit)
+
+
+def _ci_is_seen(
+    context: BotContext, draft: Draft, convoy: Convoy, task: Task | None, commit: str
+) -> bool:
+    """Whether a person has looked at all that a commit changes of what CI runs.
+
+    Otherwise its verdict may be the agent's own: what lands goes out of the queue until
+    somebody puts it back, who then answers for it.
+    """
+    target = draft.refs.get(ids.HEADS + convoy.target, "")
+    if not target or (task.put_back_by if task is not None else convoy.put_back_by):
+        return True
+    seen = {
+        path
+        for each in convoy.tasks
+        if each.approvals and each.work is not None
+        for path in each.work.ci_files
+    }
+    context.mirror.ensure([target, commit])
+    changed = ci_changes(context.mirror.path, target, commit)
+    if not (unseen := [path for path in changed if path not in seen]):
+        return True
+    number = task.number if task is not None else 0
+    leave = WithdrawMerge(convoy=convoy.name, task=number, by=context.login)
+    if draft.submit(leave) is None:
+        sign = ids.sign_key("ci-files", f"{convoy.name}/{number}/{commit}")
+        text = warning_texts.changes_ci(unseen)
+        draft.submit(Answer(issue=_place(convoy, number), sign=sign, text=text))
+    return False
 
 
 async def _still_may(
@@ -119,15 +159,11 @@ def _place(convoy: Convoy, number: int) -> int:
 async def _approvals_stand(
     context: BotContext, draft: Draft, convoy: Convoy, landing: list[Task]
 ) -> bool:
-    gone = {
-        by
-        for by in {by for task in landing for by in task.approved_by}
-        if not await context.github.may_write(by)
-    }
+    """Whether the forge still shows every approval; else void those it does not."""
+    stand = True
     for task in landing:
-        for by in gone.intersection(task.approved_by):
-            void = VoidApproval(
-                convoy=convoy.name, task=task.number, by=by, why=may_not_write(by)
-            )
+        for by, why in (await fallen(context, task)).items():
+            void = VoidApproval(convoy=convoy.name, task=task.number, by=by, why=why)
             draft.submit(void)
-    return not gone
+            stand = False
+    return stand

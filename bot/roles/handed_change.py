@@ -9,6 +9,7 @@ from bot.repository.bundle import NoBundle
 from bot.roles.conflict_resolution import dropped, unresolved, whole
 from bot.roles.ended_attempt import EndedAttempt, fit
 from bot.roles.result_artifact import Result, ResultArtifact
+from convoy.gate.ci_files import ci_files
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.outcome import CUT_OFF
@@ -141,8 +142,10 @@ def _accept(
         commit=commit,
         base=ended.root,
         files=files[:LISTED_FILES],
+        ci_files=ci_files(files)[:LISTED_FILES],
         summary=fit(result.summary)[:SUMMARY_CHARS],
         usage=result.used,
+        missing_walls=result.missing_walls(ended.convoy.settings),
     )
     if ended.draft.submit(accepted) is None:
         ended.draft.move(ids.HEADS + ids.task_branch(name, number), commit)

@@ -15,7 +15,7 @@ from bot.markdown.mention import mentioned
 from bot.messages import start_refusals
 from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
-from bot.roles import model_key_check
+from bot.roles import ci_exposure_check, model_key_check
 from bot.roles.admission import admitted
 from bot.roles.chosen_pattern import chosen, compiled_for, plan_by_pattern
 from bot.settings.quota import refusal
@@ -116,6 +116,7 @@ async def begin(
     if forbidden:
         return forbidden.why
     await model_key_check.warn(context, draft, command)
+    await ci_exposure_check.warn(context, draft, command)
     return None
 
 

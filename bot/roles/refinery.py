@@ -190,7 +190,11 @@ def _land(
     checks = context.observed.checks.get(candidate.commit)
     judged = judged_by(convoy.settings, checks)
     command = LandMerge(
-        convoy=convoy.name, task=task, candidate=candidate.commit, judged=judged
+        convoy=convoy.name,
+        task=task,
+        candidate=candidate.commit,
+        judged=judged,
+        reporters=checks.reporters if checks else {},
     )
     return draft.submit(command) is None
 

@@ -23,8 +23,9 @@ from convoy.log.record import issue_of
 from convoy.model import ids
 from convoy.model.notes import LINE_CHARS, LINES_MOST
 from convoy.model.outcome import Outcome
-from convoy.model.records import Usage, Verdict
+from convoy.model.records import Settings, Usage, Verdict
 from convoy.model.usage import bounded
+from convoy.model.walls import Wall, Walls, missing
 from convoy.planner import ANSWER_CHARS
 from grite import chunk
 from grite.errors import BratError, Corrupt
@@ -102,6 +103,18 @@ class Noted(BaseModel):
     followups: Lines = ()
 
 
+class ClaimedWalls(BaseModel):
+    """Which walls stood around the agent; one that is not claimed did not stand."""
+
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+    files: Wall = ""
+    processes: Wall = ""
+    network: Wall = ""
+    user: Wall = ""
+    syscalls: Wall = ""
+
+
 class Result(BaseModel):
     """`result.json`, version 1: the witness's report on the attempt."""
 
@@ -126,7 +139,22 @@ class Result(BaseModel):
     refusals: Annotated[tuple[str, ...], Field(max_length=20)] = ()
     """Why the witness's gate refused the work; the bot's own gate decides."""
     usage: Claimed = Claimed()
+    network: str = Field(default="", max_length=2_000)
+    """Why the agent's network was not closed although it should have been."""
+    walls: ClaimedWalls = ClaimedWalls()
     left: Noted = Noted()
+
+    def missing_walls(self, settings: Settings) -> tuple[str, ...]:
+        """Return the walls that a session under these settings should have claimed.
+
+        Without a list of hosts, a network that stayed open though it should not have
+        is known only by the session's own word.
+        """
+        if settings.box == "off":
+            return ()  # which is said on every comment
+        listed = settings.egress is not None and "*" not in settings.egress
+        walls = Walls(**self.walls.model_dump())
+        return missing(walls, closed=listed or bool(self.network))
 
     @property
     def used(self) -> Usage:

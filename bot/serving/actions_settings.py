@@ -1,4 +1,4 @@
-"""Checks whether workflows may run and whether their jobs may open pull requests.
+"""Checks whether workflows may run, and what the tokens of their jobs may do.
 
 https://docs.github.com/rest/actions/permissions
 """
@@ -8,6 +8,7 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.forge.ci_exposure import Default
 from bot.forge.rest import Refused, Rest
 from bot.serving.examination_finding import Finding
 
@@ -27,6 +28,7 @@ class _Jobs(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     can_approve_pull_request_reviews: bool
+    default_workflow_permissions: Default = ""
 
 
 async def examined(
@@ -38,7 +40,7 @@ async def examined(
         rest: a client with the permission `administration`, if the App has it.
         name: the repository's full name.
         has_loop: whether brat.yml is there, whose jobs may act with their own token.
-        fix: whether to switch on settings that are needed and off.
+        fix: whether to make the default token read-only; nothing is ever loosened.
 
     Raises:
         Unavailable: the forge did not answer.
@@ -50,13 +52,14 @@ async def examined(
     except Refused:
         yield unseen(name)
         return
-    yield await _actions(rest, name, actions, fix=fix)
+    yield _actions(name, actions)
+    yield await _token(rest, name, jobs, fix=fix)
     if actions.enabled and actions.allowed_actions == "local_only":
         said = f"{name}: only actions of the repository's own may run"
         mend = f"allow actions/upload-artifact {_WHERE}: brat-task.yml hands in by it"
         yield Finding("fault", said, mend)
     if has_loop:
-        yield await _jobs(rest, name, jobs, fix=fix)
+        yield _jobs(name, jobs)
 
 
 def unseen(name: str) -> Finding:
@@ -65,24 +68,42 @@ def unseen(name: str) -> Finding:
     return Finding("note", said, f"look {_WHERE}")
 
 
-async def _actions(rest: Rest, name: str, known: _Actions, *, fix: bool) -> Finding:
+async def default_token(rest: Rest, name: str) -> Default:
+    """Return what a job's token may do by default; empty: the App may not see it.
+
+    Raises:
+        Unavailable: the forge did not answer.
+    """
+    try:
+        url = f"/repos/{name}/actions/permissions/workflow"
+        return (await rest.read(_Jobs, url)).default_workflow_permissions
+    except Refused:
+        return ""
+
+
+def _actions(name: str, known: _Actions) -> Finding:
     if known.enabled:
         return Finding("ok", f"{name}: Actions may run")
-    url = f"/repos/{name}/actions/permissions"
-    if fix and await _put(rest, url, {"enabled": True}):
-        return Finding("ok", f"{name}: let Actions run")
-    mend = f"allow them {_WHERE}; with {RIGHT}: write --fix does it"
-    return Finding("fault", f"{name}: Actions may not run", mend)
+    return Finding("fault", f"{name}: Actions may not run", f"allow them {_WHERE}")
 
 
-async def _jobs(rest: Rest, name: str, known: _Jobs, *, fix: bool) -> Finding:
+async def _token(rest: Rest, name: str, known: _Jobs, *, fix: bool) -> Finding:
+    """Check the default token of jobs: CI runs what agents write with it."""
+    if known.default_workflow_permissions != "write":
+        return Finding("ok", f"{name}: by default a job's token only reads")
+    url = f"/repos/{name}/actions/permissions/workflow"
+    if fix and await _put(rest, url, {"default_workflow_permissions": "read"}):
+        return Finding("ok", f"{name}: let a job's token only read by default")
+    said = f"{name}: by default a job's token can write, and CI runs agents' code"
+    mend = f"choose read permissions {_WHERE}; with {RIGHT}: write --fix does it"
+    return Finding("fault", said, mend)
+
+
+def _jobs(name: str, known: _Jobs) -> Finding:
     if known.can_approve_pull_request_reviews:
         return Finding("ok", f"{name}: jobs may open pull requests")
-    url = f"/repos/{name}/actions/permissions/workflow"
-    if fix and await _put(rest, url, {"can_approve_pull_request_reviews": True}):
-        return Finding("ok", f"{name}: let jobs open pull requests")
     said = f"{name}: jobs may not open pull requests, so brat.yml needs an App"
-    mend = f"allow GitHub Actions to create pull requests {_WHERE}, or --fix"
+    mend = f"give it one, or allow GitHub Actions to create pull requests {_WHERE}"
     return Finding("note", said, mend)
 
 

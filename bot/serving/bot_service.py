@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +12,7 @@ from msgspec import structs
 
 from bot.context.bot_context import BotContext, actor_of
 from bot.door.delivery_inbox import Inbox
+from bot.door.listening import listening
 from bot.door.wake import Wake
 from bot.door.webhooks import Door, Place
 from bot.feed import handover
@@ -20,21 +20,29 @@ from bot.feed.feed_endpoint import FeedEndpoint, Finds
 from bot.feed.job_origin import Origin
 from bot.feed.repository_feed import Feed
 from bot.forge import outbound_client
+from bot.forge.environments import open_environments
 from bot.forge.github import GitHub
-from bot.forge.pace import Pace, pacing
+from bot.forge.pace import Pace
+from bot.forge.precedence import Precedence, going
+from bot.forge.repository_identity import RepositoryIdentity
 from bot.forge.rest import DEADLINE_S, Refused, Rest
-from bot.forge.secret_names import RIGHT, secret_names
-from bot.forge.token_source import StaticToken, Tokens
+from bot.forge.secret_names import secret_names
 from bot.loop.acknowledging import acknowledging
 from bot.loop.bot_lease import BotLease
 from bot.loop.loop import Loop
 from bot.loop.staging import owes
 from bot.repository.compose import Composer
 from bot.repository.mirror import Mirror
+from bot.repository.mirror_upkeep import collect
 from bot.repository.mirrored_commits import MirroredCommits
+from bot.serving import signers_in_force, way_in
+from bot.serving.way_in import WayIn
+from bot.settings import log_key, state_folder
 from bot.settings.bot_settings import Settings
 from bot.settings.version import VERSION
-from grite.errors import BratError, Unavailable
+from grite import allowed_signers
+from grite.errors import Unavailable
+from grite.log_authority import Authority
 
 if TYPE_CHECKING:  # cryptography is slow to load
     from bot.feed.oidc import Issuer
@@ -64,25 +72,30 @@ async def opened(
     Raises:
         Unavailable: the forge does not answer.
         Refused: the forge does not let the bot in.
-        BratError: the App's private key cannot be read.
+        BratError: the App's private key cannot be read, or the folder holds the state
+            of another repository.
     """
     settings.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    known = settings.repository_id or state_folder.owner_of(settings.folder)
+    settings = settings.model_copy(update={"repository_id": known})
     async with AsyncExitStack() as stack:
         client = outbound_client.client(DEADLINE_S)
         await stack.enter_async_context(client)
-        way_in = await stack.enter_async_context(_let_in(client, settings, pace))
+        entry = await stack.enter_async_context(way_in.let_in(client, settings, pace))
         github = GitHub(
             client,
             api_url=settings.api_url,
             repository=settings.repository,
-            token=way_in.tokens,
-            pace=way_in.pace,
+            token=entry.tokens,
+            pace=entry.pace,
             workflow=settings.workflow,
         )
-        path = settings.folder / MIRROR
-        url = f"{settings.git_url}/{settings.repository}.git"
-        token = await way_in.tokens.token()
-        mirror = await asyncio.to_thread(Mirror.open, path, url, token)
+        with going(Precedence.ANSWER):
+            identity = await way_in.identified(github, settings)
+            entry.tie(identity.number)
+            settings = settings.model_copy(update={"repository_id": identity.number})
+            await asyncio.to_thread(collect, settings.folder / MIRROR)
+            mirror = await _mirror(settings, identity, await entry.tokens.token())
         actor, bell = actor_of(settings.folder), wake or Wake()
         name, number = await github.named() if settings.feed_url else ("", 0)
 
@@ -96,10 +109,11 @@ async def opened(
             github=github,
             mirror=mirror,
             commits=MirroredCommits(mirror),
-            composer=Composer(path),
+            composer=Composer(settings.folder / MIRROR),
             inbox=Inbox(settings.folder / "inbox"),
             actor=actor,
-            login=way_in.login or await github.login(),
+            login=entry.login or await github.login(),
+            confirm=identity.confirm,
             feed=Feed(
                 settings.folder,
                 settings.repository,
@@ -110,52 +124,45 @@ async def opened(
             ),
         )
         if not settings.sole:  # `brat doctor --engines` looks on the person's machine
-            rest = Rest(client, api_url=settings.api_url, token=way_in.onlooker)
-            context.secret_names = partial(secret_names, rest, settings.repository)
+            _ask_of_ci(context, client, entry)
         lease = BotLease(mirror, actor, sole=settings.sole, once=settings.once)
         if "mayor" in settings.roles:
             await stack.enter_async_context(acknowledging(context, bell, tell))
         yield Loop(context=context, wake=bell, lease=lease, tell=tell)
 
 
-@dataclass(frozen=True, kw_only=True)
-class _WayIn:
-    """The bot's tokens for the forge, and its pace."""
-
-    tokens: Tokens
-    onlooker: Tokens
-    """Tokens for listing the names of secrets, where the bot may do that."""
-    pace: Pace
-    login: str | None = None
-    """The App's account: unlike other accounts, an App cannot ask for its own."""
+def _ask_of_ci(context: BotContext, client: httpx.AsyncClient, entry: WayIn) -> None:
+    """Let the context ask for what CI has: secrets' names, environments."""
+    api_url, repository = context.settings.api_url, context.settings.repository
+    onlooker = Rest(client, api_url=api_url, token=entry.onlooker)
+    own = Rest(client, api_url=api_url, token=entry.tokens, pace=entry.pace)
+    context.secret_names = partial(secret_names, onlooker, repository)
+    context.open_environments = partial(open_environments, own, repository)
 
 
-@asynccontextmanager
-async def _let_in(
-    client: httpx.AsyncClient, settings: Settings, pace: Pace | None
-) -> AsyncIterator[_WayIn]:
-    how = pacing(settings.gap_s)
-    if settings.app_id is None or settings.private_key_file is None:
-        own_token = StaticToken(settings.token)
-        yield _WayIn(tokens=own_token, onlooker=own_token, pace=pace or Pace(how))
-        return
-    # Cryptography is slow to load, and a bot with a token does not need it.
-    from bot.forge.app_auth import AppTokens, Grant
-    from bot.serving.installations import key_of
+async def _mirror(
+    settings: Settings, identity: RepositoryIdentity, token: str
+) -> Mirror:
+    """Return the mirror, with the key that signs the log and those that may.
 
-    grant = Grant(repository=settings.repository, installation=settings.installation)
-    source = partial(
-        AppTokens,
-        client,
-        api_url=settings.api_url,
-        app=key_of(settings.app_id, settings.private_key_file),
+    Raises:
+        BratError: the key cannot be read, or a line of the allowed signers is wrong.
+    """
+    folder = settings.key_folder or settings.folder
+    key = log_key.of(folder, settings.log_key_file)
+    signers = key.signers | allowed_signers.parse(settings.allowed_signers)
+    opening = partial(
+        Mirror.open,
+        authority=Authority(str(identity.number), signers),
+        sign=key.sign,
+        confirm=way_in.from_threads(identity),
     )
-    async with (
-        source(grant=grant) as tokens,
-        source(grant=replace(grant, permissions=RIGHT)) as onlooker,
-    ):
-        own, login = pace or Pace(how, clock=tokens.clock), await tokens.login()
-        yield _WayIn(tokens=tokens, onlooker=onlooker, pace=own, login=login)
+    url = f"{settings.git_url}/{settings.repository}.git"
+    mirror = await asyncio.to_thread(opening, settings.folder / MIRROR, url, token)
+    mirror.clone.adopt = settings.adopt_log
+    if mirror.clone.is_new:
+        mirror.clone.witnesses = await identity.github.runs.logs()
+    return mirror
 
 
 @asynccontextmanager
@@ -170,17 +177,17 @@ async def door(
         unready: returns why the bot cannot work now; None: it can.
     """
     settings = loop.context.settings
-    places = {
-        settings.repository.casefold(): Place(
-            label=settings.label,
-            login=loop.context.login,
-            inbox=loop.context.inbox,
-            wake=loop.wake,
-        )
-    }
+    place = Place(
+        label=settings.label,
+        login=loop.context.login,
+        inbox=loop.context.inbox,
+        wake=loop.wake,
+        repository_id=settings.repository_id,
+    )
     app = Door(
         secrets=settings.secrets,
-        place_of=places.get,
+        place_of={settings.repository.casefold(): place}.get,
+        place_with={settings.repository_id: place}.get,
         unready=unready,
         version=VERSION,
     ).application()
@@ -197,30 +204,6 @@ def with_feed(
 ) -> None:
     """Add the feed of running sessions to a door."""
     app.add_subapp(handover.PATH, FeedEndpoint(finds, issuer).application())
-
-
-@asynccontextmanager
-async def listening(app: web.Application, host: str, port: int) -> AsyncIterator[int]:
-    """Serve an application and give its port (0 chooses one).
-
-    Bodies are not decoded: a decoded body could fill the memory.
-
-    Raises:
-        BratError: the address or port cannot be used.
-    """
-    runner = web.AppRunner(
-        app, access_log=None, shutdown_timeout=1, auto_decompress=False
-    )
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, host, port)
-        try:
-            await site.start()
-        except OSError as error:
-            raise BratError(f"cannot listen on {host}:{port}: {error}") from error
-        yield int(runner.addresses[0][1])
-    finally:
-        await runner.cleanup()
 
 
 async def until_done(loop: Loop, *, seen: Callable[[], None] = lambda: None) -> None:
@@ -264,10 +247,17 @@ async def forever(loop: Loop, *, seen: Callable[[bool], None] = lambda _: None) 
 
 
 async def tick(loop: Loop) -> bool:
-    """Give git a valid token, and tick; return whether to try again soon."""
+    """Give git a valid token, and tick; return whether to try again soon.
+
+    Raises:
+        AnotherRepository: another repository took the name of the one that is served.
+    """
     context, name = loop.context, "token"
     try:
         token = await context.github.token()
+        await context.confirm()
+        with going(Precedence.ANSWER):  # no answer leaves before they are known
+            await signers_in_force.settle(loop)
     except (Unavailable, Refused) as error:
         loop.cut_by = error
         loop.troubles.note(name, error)

@@ -1,7 +1,7 @@
 """Checks that the App and every repository it serves suit the bot.
 
 Each finding says how to fix its fault. This module itself can create a missing label
-and, where the App may, change settings of Actions.
+and, where the App may, let the tokens of jobs only read; it never loosens a setting.
 https://docs.github.com/rest/apps/apps
 """
 
@@ -19,16 +19,19 @@ from pydantic import BaseModel, ConfigDict
 from bot.door.redelivery import Sent
 from bot.forge import outbound_client
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
+from bot.forge.ci_exposure import Default
 from bot.forge.rest import DEADLINE_S, Refused, Rest
 from bot.forge.token_source import StaticToken, Tokens
 from bot.serving import (
     actions_settings,
+    exposure_findings,
     hook_address,
     rule_findings,
+    signers_in_force,
     workflow_presence,
 )
 from bot.serving.examination_finding import Finding
-from bot.serving.installations import Installations, key_of
+from bot.serving.installations import Covered, Installations, key_of
 from bot.serving.manifest import EVENTS
 from bot.serving.workflow_presence import IsOurs
 from bot.settings.service_settings import ServiceSettings
@@ -64,7 +67,7 @@ async def examined(
     Args:
         hosting: the service's settings.
         is_ours: recognizes this version's workflow files.
-        fix: whether to create a missing label and switch on needed Actions settings.
+        fix: whether to create a missing label and make the default token read-only.
 
     Raises:
         BratError: the forge did not answer, or does not know the App.
@@ -72,7 +75,7 @@ async def examined(
     async with AsyncExitStack() as stack:
         client = outbound_client.client(DEADLINE_S)
         await stack.enter_async_context(client)
-        served: Mapping[str, int | None] = dict.fromkeys(hosting.repositories)
+        served: Mapping[str, Covered | None] = dict.fromkeys(hosting.repositories)
         settings_right = "none"
         if hosting.app_id is not None and hosting.private_key_file is not None:
             key = key_of(hosting.app_id, hosting.private_key_file)
@@ -90,7 +93,8 @@ async def examined(
                 yield Finding("fault", said, "look at it in the App's settings")
         if not served:
             yield Finding("fault", "no repository is served", "install the App in one")
-        for name, installation in served.items():
+        for name, covered in served.items():
+            installation = covered.installation if covered else None
             visit = _Visit(stack, client, hosting, name, installation, settings_right)
             async for found in _repository(visit, is_ours, fix=fix):
                 yield found
@@ -205,11 +209,25 @@ async def _repository(
             yield found
         async for found in rule_findings.examined(rest, hosting.api_url, name):
             yield found
+        default = await _default_token(visit)
+        async for found in exposure_findings.examined(rest, name, files, default):
+            yield found
+        whose = signers_in_force.examined(rest, hosting, name, visit.installation)
+        async for found in whose:
+            yield found
         has_loop = workflow_presence.LOOP in files
         async for found in _settings(visit, has_loop=has_loop, fix=fix):
             yield found
     except BratError as error:
         yield Finding("fault", f"{name}: {error}")
+
+
+async def _default_token(visit: _Visit) -> Default:
+    right = visit.settings_right
+    if not visit.hosting.token and right == "none":
+        return ""
+    rest = await visit.rest({actions_settings.RIGHT: right})
+    return await actions_settings.default_token(rest, visit.name)
 
 
 async def _settings(

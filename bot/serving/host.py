@@ -7,53 +7,37 @@ installation share its budget on the forge, and therefore a pace.
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import partial
 from typing import Final
 
-from bot.door.delivery_inbox import Inbox
 from bot.door.metrics import Metrics
-from bot.door.wake import Wake
 from bot.door.webhooks import Place
 from bot.feed.repository_feed import Feed
 from bot.forge.pace import Pace, pacing
-from bot.loop.loop import Loop
+from bot.repository.mirror_upkeep import MirrorWatch
 from bot.serving import bot_service
 from bot.serving.bot_service import Tell
-from bot.serving.installations import Installations
+from bot.serving.installations import Covered, Installations
 from bot.serving.lost_deliveries import LostDeliveries
+from bot.serving.served_repository import Served, starts_beside
 from bot.serving.service_metrics import RepositoryStanding, ServiceMetrics
-from bot.serving.standing_still import Standstill, StandstillMetric
-from bot.settings.bot_settings import Settings
+from bot.serving.standing_still import StandstillMetric
 from bot.settings.clock import wall_clock
-from bot.settings.quota import HOUR_MS
 from bot.settings.service_settings import ServiceSettings
 from convoy.text.plaintext import cut
 from grite.errors import BratError
 
+Wanted = dict[str, Covered | None]
+"""Repositories by full name; None: a token opens it, and its id is asked for later."""
 AGAIN_S: Final = 1.0
 AGAIN_MOST_S: Final = 300.0
 RELEASE_S: Final = 5.0
 WHY_CHARS: Final = 1_000
 
 _log: Final = logging.getLogger(__name__)
-
-
-@dataclass(kw_only=True)
-class Served:
-    """One repository of the service."""
-
-    settings: Settings
-    place: Place
-    pace: Pace
-    standstill: Standstill = field(default_factory=lambda: Standstill(clock=wall_clock))
-    loop: Loop | None = None
-    """None: the loop is not open."""
-    trouble: str = ""
-    """Why the loop could not run."""
-    fault: str = ""
-    """The last trouble that was a fault of ours, whose place was logged."""
 
 
 class Host:
@@ -90,6 +74,11 @@ class Host:
         one = self.served.get(name)
         return one.place if one else None
 
+    def place_with(self, number: int) -> Place | None:
+        """Return the destination of deliveries about the repository with an id."""
+        found = (one.place for one in self.served.values() if one.place)
+        return next((place for place in found if place.repository_id == number), None)
+
     def feed_of(self, name: str) -> Feed | None:
         """Return the feed of a repository."""
         one = self.served.get(name)
@@ -109,7 +98,7 @@ class Host:
     def standing_still(self) -> dict[str, str]:
         """Return why each served repository stands still; empty: it moves."""
         return {
-            one.settings.repository: one.standstill.why(one.loop, one.trouble)
+            one.name: one.standstill.why(one.loop, one.trouble)
             for one in self.served.values()
         }
 
@@ -128,7 +117,7 @@ class Host:
         """Look at the App's installations at once, and try what was refused again."""
         self._changed.set()
         for one in self.served.values():
-            one.place.wake.up("rights")
+            one.wake.up("rights")
 
     # --- which repositories ---------------------------------------------------------
 
@@ -140,11 +129,11 @@ class Host:
         while True:
             self._changed.clear()
             try:
-                wanted: dict[str, int | None] = dict.fromkeys(hosting.repositories)
+                wanted: Wanted = dict.fromkeys(hosting.repositories)
                 if roster is not None:
                     wanted = await self._covered(roster)
                 self._trouble = ""
-                self._settle(group, wanted)
+                await self._settle(group, wanted)
                 self.known.set()
             except BratError as error:
                 self._say_trouble(str(error))
@@ -152,18 +141,17 @@ class Host:
                 async with asyncio.timeout(hosting.roster_s):
                     await self._changed.wait()
 
-    async def _covered(self, roster: Installations) -> dict[str, int | None]:
+    async def _covered(self, roster: Installations) -> Wanted:
         """Return the wanted repositories; a broken installation keeps those it had."""
         found = await roster.coverage(self.hosting.allows, self.hosting.serves)
         for number, why in found.broken.items():
             if self.broken.get(number) != why:
                 self.tell(_hides(number, why))
         self.broken = found.broken
-        kept = [one.settings for one in self.served.values()]
         return {
             **{
-                one.repository: one.installation
-                for one in kept
+                one.name: Covered(one.installation, one.number)
+                for one in self.served.values()
                 if one.installation in found.broken
             },
             **found.repositories,
@@ -174,13 +162,19 @@ class Host:
             self._trouble = why
             self.tell(why)
 
-    def _settle(self, group: asyncio.TaskGroup, wanted: dict[str, int | None]) -> None:
-        """Start serving new repositories, and stop serving those no longer wanted."""
+    async def _settle(self, group: asyncio.TaskGroup, wanted: Wanted) -> None:
+        """Start serving new repositories, and stop serving those no longer wanted.
+
+        A name that stands for another repository now is a new one; a repository that
+        was renamed or transferred keeps its folder, which one loop leaves before the
+        next one opens it.
+        """
         names = {name.casefold(): name for name in wanted}
-        for gone in self.served.keys() - names.keys():
-            self.tell(f"{gone}: served no more")
-            self._tasks.pop(gone).cancel()
-            del self.served[gone]
+        await self._stop(
+            key
+            for key, one in self.served.items()
+            if key not in names or one.number != _number(wanted[names[key]])
+        )
         unserved: dict[str, str] = {}
         for key, name in names.items():
             if key in self.served:
@@ -197,15 +191,29 @@ class Host:
                 self.tell(why)
         self.unserved = unserved
 
-    def _new(self, name: str, installation: int | None) -> Served:
-        settings = self.hosting.of(name, installation)
-        how = pacing(settings.gap_s)
-        pace = self._paces.setdefault(installation, Pace(how))
-        inbox = Inbox(settings.folder / "inbox")
-        # An App's account is known; another's is asked for when the loop is opened.
-        login = f"{settings.app}[bot]"
-        place = Place(label=settings.label, login=login, inbox=inbox, wake=Wake())
-        return Served(settings=settings, place=place, pace=pace)
+    async def _stop(self, gone: Iterable[str]) -> None:
+        """End the loops of repositories, and wait until they have ended."""
+        ended = []
+        for key in [*gone]:
+            self.tell(f"{key}: served no more")
+            ended.append(self._tasks.pop(key))
+            ended[-1].cancel()
+            del self.served[key]
+        if ended:
+            await asyncio.wait(ended)
+
+    def _new(self, name: str, covered: Covered | None) -> Served:
+        installation = covered.installation if covered else None
+        one = Served(
+            name=name,
+            installation=installation,
+            number=_number(covered),
+            hosting=self.hosting,
+            pace=self._paces.setdefault(installation, Pace(pacing(self.hosting.gap_s))),
+        )
+        if one.number:  # its deliveries are kept before its loop is open
+            one.settle(one.number)
+        return one
 
     def tasks(self) -> list[asyncio.Task[None]]:
         """Return the tasks of all repositories."""
@@ -215,7 +223,7 @@ class Host:
 
     async def _serve(self, one: Served) -> None:
         """Run the loop of one repository until cancelled, whatever goes wrong."""
-        name = one.settings.repository
+        name = one.name
         again_s = AGAIN_S
         while True:
             begun = wall_clock()
@@ -233,18 +241,26 @@ class Host:
             again_s = min(again_s * 2, AGAIN_MOST_S)
 
     async def _run(self, one: Served) -> None:
-        name = one.settings.repository
+        name = one.name
         tell = _telling(self.tell, name)
+        settings = await one.identified()
         async with bot_service.opened(
-            one.settings, tell, wake=one.place.wake, pace=one.pace
+            settings, tell, wake=one.wake, pace=one.pace
         ) as loop:
-            loop.context.elsewhere = lambda: self._starts_beside(one)
+            loop.context.elsewhere = partial(starts_beside, one, self.served)
             one.loop, one.trouble = loop, ""
-            one.place = replace(one.place, login=loop.context.login)
+            if one.place is not None:
+                one.place = replace(one.place, login=loop.context.login)
             loop.wake.all()
             await asyncio.to_thread(self.figures.begin, name, loop.context.mirror)
             try:
-                await bot_service.forever(loop, seen=lambda cut: self._count(name, cut))
+                watch = MirrorWatch(loop.context.mirror.path)
+
+                def seen(cut: bool) -> None:  # noqa: FBT001  a callback
+                    self._count(name, cut)
+                    watch.look()
+
+                await bot_service.forever(loop, seen=seen)
             finally:
                 # A lease that is freed lets the next bot begin at once.
                 with suppress(BratError, TimeoutError):
@@ -269,17 +285,12 @@ class Host:
                 faults=one.loop.context.mirror.faults,
             )
             for one in self.served.values()
-            if one.loop is not None and (name := one.settings.repository)
+            if one.loop is not None and (name := one.name)
         }
 
-    def _starts_beside(self, one: Served) -> Iterator[int]:
-        """Give the start times of convoys in the installation's other repositories."""
-        after = wall_clock() - HOUR_MS
-        for other in self.served.values():
-            if other is not one and other.pace is one.pace and other.loop is not None:
-                for convoy in other.loop.context.mirror.state.convoys.values():
-                    if convoy.requested_at > after:
-                        yield convoy.requested_at
+
+def _number(covered: Covered | None) -> int:
+    return covered.number if covered else 0
 
 
 def _stands(name: str, why: str) -> str:

@@ -9,39 +9,30 @@ import asyncio
 import hmac
 import os
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote, urlsplit
 
 from aiohttp import web
 
-from bot.context.configuration import configuration
 from bot.dashboard import api, page_contents, token_access
 from bot.dashboard.access_policy import RepositoryView, Visitor
 from bot.dashboard.application import Dashboard
-from bot.dashboard.dashboard_source import DashboardSource
-from bot.dashboard.log_tail import LogTail
 from bot.dashboard.login import Login, OAuth, Person, Sessions
 from bot.dashboard.rights import Rights
 from bot.dashboard.state_watcher import StateWatcher
-from bot.feed.repository_feed import last_of
-from bot.loop.loop import Loop
-from bot.messages.replies import Reply
-from bot.serving import bot_service
-from bot.serving.host import Host, Served
-from bot.settings.clock import wall_clock
-from bot.verbs.request_context import Asker
-from bot.verbs.verb import Request
-from convoy.config import ConfigError
-from convoy.log.following import Reading
-from convoy.model import ids
-from convoy.model.state import Convoy, Task
-from convoy.views.interventions import Intervention, standing_still, unusable
-from convoy.views.unread_issues import unread
-from grite.errors import BratError, Unavailable
+from bot.forge.repository_identity import AnotherRepository
+from bot.serving.front_process import Front, fronted
+from bot.serving.host import Host
+from bot.serving.served_repository import Served
+from bot.serving.shown_repository import loop_of, source_of
+from grite.errors import Unavailable
 
+Asked = Callable[[], Awaitable[bool]]
+"""A question about a right, put to the forge."""
 BASE: Final = "/{owner}/{repository}"
 _KEY: Final = "dashboard.key"
 _NOT_THERE: Final = "There is no such page, or not for you.\n"
@@ -104,10 +95,9 @@ class HostedDashboard:
         if person is None:
             return Visitor(may_write=False, may_sign_in=True)
         one, login = self._one(view), person.login
-        key = (view.source.repository, login, "write")
-        may = await self._rights.may(
-            key, lambda: _loop(one).context.github.may_write(login)
-        )
+        key = (_key_of(one), login, "write")
+        asked = partial(loop_of(one).context.github.may_write, login)
+        may = await self._rights.may(key, _asking(one, asked))
         csrf = self._sessions.csrf(person)
         return Visitor(may_write=may, login=login, csrf=csrf)
 
@@ -122,8 +112,9 @@ class HostedDashboard:
             request, person
         ):
             raise web.HTTPForbidden(text="This form is not one of ours.\n")
-        github = _loop(self._one(view)).context.github
-        if not await github.may_write(person.login):
+        one = self._one(view)
+        asked = partial(loop_of(one).context.github.may_write, person.login)
+        if not await _asking(one, asked)():
             raise web.HTTPForbidden(text="You may not write in this repository.\n")
         return person.login
 
@@ -139,16 +130,17 @@ class HostedDashboard:
         return bool(token) and token_access.shows(request, token)
 
     async def _may_read(self, request: web.Request, one: Served) -> bool:
-        github, name = _loop(one).context.github, one.settings.repository
+        github, name = loop_of(one).context.github, _key_of(one)
         if self._is_program(request):
             return True
-        if await self._rights.may((name, "", "public"), github.is_public):
+        if await self._rights.may((name, "", "public"), _asking(one, github.is_public)):
             return True
         person = self._sessions.person(request)
         if person is None:
             return False
         key = (name, person.login, "read")
-        return await self._rights.may(key, lambda: github.may(person.login, "read"))
+        asked = partial(github.may, person.login, "read")
+        return await self._rights.may(key, _asking(one, asked))
 
     # --- what they see ----------------------------------------------------------------
 
@@ -158,7 +150,7 @@ class HostedDashboard:
         for one in list(self._host.served.values()):
             with suppress(Unavailable):  # this repository's loop is not open now
                 if await self._may_read(request, one):
-                    shown.append(one.settings.repository)
+                    shown.append(one.name)
         person = self._sessions.person(request)
         csrf = self._sessions.csrf(person) if person else ""
         login = person.login if person else ""
@@ -170,77 +162,34 @@ class HostedDashboard:
         return self._host.served[view.source.repository.casefold()]
 
     async def _view(self, one: Served) -> RepositoryView:
-        name = one.settings.repository
+        name = _key_of(one)
         if name not in self._views:
-            source = _source(one)
+            source = source_of(one)
             view = RepositoryView(source, StateWatcher(source.read, source.here))
             await view.watcher.look()
             if self._views.setdefault(name, view) is view:  # first request
                 looking = view.watcher.keep_looking()
-                task = self._group.create_task(looking, name=f"news of {name}")
+                task = self._group.create_task(looking, name=f"news of {one.name}")
                 self._looking.append(task)
         return self._views[name]
 
 
-def _source(one: Served) -> DashboardSource:
-    """Return the dashboard's source for one repository, read from its current loop."""
-    settings = one.settings
-    # No ref in a mirror points at the log's head: only its loop knows the head.
-    lines = LogTail(
-        settings.folder / bot_service.MIRROR, lambda: _loop(one).context.mirror.head
-    )
-
-    def read() -> Reading:
-        return _loop(one).context.mirror.reading
-
-    async def carry_out(asker: Asker, request: Request) -> Reply:
-        return await _loop(one).carry_out(asker, request)
-
-    def printed(convoy: Convoy, task: Task) -> str:
-        session = ids.session_name(convoy.name, task.number, task.started)
-        return last_of(settings.folder, session)
-
-    return DashboardSource(
-        repository=settings.repository,
-        read=read,
-        log=lines.last,
-        clock=wall_clock,
-        here=lambda: (*_standing_still(one), *_misconfigured(one), *_unread(one)),
-        output=printed,
-        web=f"{settings.git_url}/{settings.repository}",
-        carry_out=carry_out,
-        base=f"/{settings.repository}",
-    )
+def _key_of(one: Served) -> str:
+    """Return what is shown by: the repository's name and its id."""
+    return f"{one.name} {loop_of(one).context.settings.repository_id}"
 
 
-def _standing_still(one: Served) -> tuple[Intervention, ...]:
-    why = one.standstill.why(one.loop, one.trouble)
-    return (standing_still(why),) if why else ()
+def _asking(one: Served, question: Asked) -> Asked:
+    """Ask about a right only while the name stands for the repository served."""
 
+    async def asked() -> bool:
+        try:
+            await loop_of(one).context.confirm()
+        except AnotherRepository:
+            return False
+        return await question()
 
-def _misconfigured(one: Served) -> tuple[Intervention, ...]:
-    """Return an intervention if the default branch's configuration is unusable."""
-    try:
-        configuration(_loop(one).context)
-    except ConfigError as error:
-        return (unusable(str(error)),)
-    except (BratError, KeyError):  # no loop, no default branch: reported elsewhere
-        return ()
-    return ()
-
-
-def _unread(one: Served) -> tuple[Intervention, ...]:
-    """Return the labelled issues that had no convoy at the loop's last look."""
-    if one.loop is None:
-        return ()
-    context = one.loop.context
-    return tuple(unread([*context.memory.unread.values()], context.mirror.state))
-
-
-def _loop(one: Served) -> Loop:
-    if one.loop is None:
-        raise Unavailable(f"{one.settings.repository} is not served just now")
-    return one.loop
+    return asked
 
 
 def key_of(folder: Path) -> bytes:
@@ -273,11 +222,17 @@ async def shown(host: Host) -> AsyncIterator[int]:
         api_url=hosting.api_url.rstrip("/"),
         own_url=hosting.dashboard_url,
     )
+    front = Front(
+        name="dashboard",
+        address=hosting.address,
+        port=hosting.dashboard_port,
+        origins=hosting.origins,
+        tell=host.tell,
+    )
     async with asyncio.TaskGroup() as group:
         site = HostedDashboard(host, oauth, group)
-        where = (hosting.address, hosting.dashboard_port)
         try:
-            async with bot_service.listening(site.application(), *where) as port:
+            async with fronted(front, site.application()) as (_, port):
                 yield port
         finally:
             site.close()

@@ -6,17 +6,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
-from bot.door.webhooks import Door
+from bot.door.listening import listening
 from bot.feed.oidc import Issuer, issuer_of
 from bot.forge import outbound_client
 from bot.forge.rest import DEADLINE_S
-from bot.serving import bot_service
 from bot.serving.bot_service import Tell
 from bot.serving.host import Host
+from bot.serving.hosted_door import opened_door
 from bot.serving.installations import Installations, key_of
 from bot.serving.lost_deliveries import LostDeliveries
 from bot.settings.service_settings import ServiceSettings
-from bot.settings.version import VERSION
 from grite.errors import BratError
 
 THREADS: Final = 256
@@ -104,22 +103,9 @@ async def _listen(stack: AsyncExitStack, host: Host, *, poll: bool) -> None:
         lambda: len(host.broken),
     )
     if not poll:
-        door = Door(
-            secrets=hosting.secrets,
-            place_of=host.place_of,
-            roster_changed=host.roster_changed,
-            unready=host.unready,
-            troubles=host.troubles,
-            version=VERSION,
-            origins=hosting.origins,
-            metrics=metrics,
+        host.port = await stack.enter_async_context(
+            opened_door(host, await _issuer(stack, hosting))
         )
-        app = door.application()
-        bot_service.with_feed(app, host.feed_of, await _issuer(stack, hosting))
-        site = bot_service.listening(app, hosting.address, hosting.port)
-        host.port = await stack.enter_async_context(site)
     if hosting.metrics_port is not None:
-        site = bot_service.listening(
-            metrics.application(), hosting.address, hosting.metrics_port
-        )
+        site = listening(metrics.application(), hosting.address, hosting.metrics_port)
         host.metrics_port = await stack.enter_async_context(site)

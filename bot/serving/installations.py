@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import httpx
 from pydantic import BaseModel, ConfigDict, Field
@@ -34,12 +35,20 @@ class _Token(_Answer):
     token: str = Field(repr=False, min_length=1)
 
 
+class Covered(NamedTuple):
+    """A repository in which an App is installed."""
+
+    installation: int
+    number: int
+    """The forge's id of the repository."""
+
+
 @dataclass
 class Coverage:
     """Where an App is installed."""
 
-    repositories: dict[str, int] = field(default_factory=dict)
-    """The installation of each served repository, by full name."""
+    repositories: dict[str, Covered] = field(default_factory=dict)
+    """The served repositories by full name."""
     broken: dict[int, str] = field(default_factory=dict)
     """The installations that do not show their repositories, and why."""
 
@@ -88,15 +97,18 @@ class Installations:
             owner = one.account.login if one.account else ""
             if one.suspended_at is None and allows(owner):
                 try:
-                    names = await self._covered(one.id)
+                    covered = await self._covered(one.id)
                 except BratError as error:
                     found.broken[one.id] = str(error)
                     continue
-                of_one = {name: one.id for name in names if serves(name)}
-                found.repositories |= of_one
+                found.repositories |= {
+                    repo.full_name: Covered(one.id, repo.id)
+                    for repo in covered
+                    if serves(repo.full_name)
+                }
         return found
 
-    async def _covered(self, installation: int) -> list[str]:
+    async def _covered(self, installation: int) -> list[Repository]:
         """Return an installation's repositories; the token used only reads names."""
         url = f"/app/installations/{installation}/access_tokens"
         wanted = {"permissions": {"metadata": "read"}}
@@ -105,7 +117,7 @@ class Installations:
         path = "/installation/repositories?per_page=100"
         try:
             listed = rest.each(Repository, path, "repositories")
-            return [repo.full_name async for repo in listed]
+            return [repo async for repo in listed]
         finally:
             with suppress(BratError):  # the token only reads names, and expires soon
                 await rest.write("DELETE", "/installation/token")

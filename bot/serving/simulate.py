@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from bot.door.delivery_inbox import Remark, Request, Rerun, Review, Ticked
 from bot.door.delivery_meaning import meaning, read
+from bot.markdown.slash_commands import MalformedCommand, slash_commands
 from bot.verbs.parsing import parsed
 from bot.verbs.request_context import convoy_of
-from bot.verbs.slash_commands import MalformedCommand, slash_commands
 from bot.verbs.verb_table import BY_NAME
 from convoy.config import Config
 from convoy.model import ids

@@ -51,13 +51,19 @@ async def texts(rest: Rest, name: str) -> dict[str, str]:
     async for each in rest.each(_Workflow, url, "workflows"):
         file = each.path.removeprefix(FOLDER)
         if each.path.startswith(FOLDER) and len(found) < MOST:
-            text = await _text(rest, f"/repos/{name}/contents/{quote(each.path)}")
+            text = await text_at(rest, name, each.path)
             if text is not None:
                 found[file] = text
     return found
 
 
-async def _text(rest: Rest, url: str) -> str | None:
+async def text_at(rest: Rest, name: str, path: str) -> str | None:
+    """Return a file's text on the default branch; None: it is not there.
+
+    Raises:
+        BratError: the forge did not answer.
+    """
+    url = f"/repos/{name}/contents/{quote(path)}"
     try:
         found = await rest.read(_Content, url)
         return base64.b64decode(found.content).decode(errors="replace")

@@ -59,7 +59,16 @@ class Common(BaseModel):
     feed_issuer: str = Field(default="", pattern=FEED_URL)
     """The issuer that vouches for jobs; empty: the forge's own."""
     folder: Path
-    """The bot's folder: mirror, inbox, identity. A cache except for the inbox."""
+    """The bot's folder: mirror, inbox, identity. A cache except for the inbox, and for
+    the log's key where `log_key_file` names no other."""
+    log_key_file: Path | None = None
+    """The Ed25519 private key that signs the log, in OpenSSH's form; None: one that is
+    made in `key_folder`."""
+    allowed_signers: str = ""
+    """Further keys that may sign the log, in the form of `.brat/allowed_signers`."""
+    adopt_log: str = Field(default="", pattern=r"^([0-9a-f]{40,64})?$")
+    """The log's commit up to which a person vouches for it: a log that no allowed key
+    signed is taken over there. Without effect once that commit counts."""
     workflow: str = Field(default="brat-task.yml", pattern=r"^[\w.-]+\.ya?ml$")
     """The workflow file whose dispatch runs a task."""
     label: str = Field(default="brat", min_length=1, max_length=LABEL_CHARS)
@@ -130,8 +139,13 @@ class Settings(Common):
     """The settings of one bot in one repository."""
 
     repository: str = Field(pattern=REPOSITORY)
+    repository_id: int = Field(default=0, ge=0)
+    """The forge's id of the repository, to which all state belongs; 0: not known yet.
+    An opened bot knows it."""
     secret: str = Field(repr=False, min_length=16)
     """The webhook's secret."""
+    key_folder: Path | None = None
+    """Where the log's key is made, if it is; None: the bot's folder."""
     installation: int | None = None
     """The id of the App's installation on the repository; looked up when None."""
     roles: tuple[Role, ...] = ROLES

@@ -44,6 +44,8 @@ class OneshotInputs:
     """The workflow file to dispatch on each candidate; empty: pushes start CI."""
     output: Path | None
     summary: Path | None
+    log_key: str = field(repr=False)
+    """The private key that signs the log, in OpenSSH's form."""
     key: str = field(default="", repr=False)
     """The App's private key, PEM; empty: a token is used."""
 
@@ -66,6 +68,7 @@ def read(env: Mapping[str, str]) -> OneshotInputs:
     key = env.get("BRAT_APP_KEY", "").strip()
     told = {
         "repository": repository,
+        "repository_id": int(_number(env, "GITHUB_REPOSITORY_ID", "0")),
         "api_url": env.get("GITHUB_API_URL", "").rstrip("/")
         or "https://api.github.com",
         "git_url": server,
@@ -73,6 +76,8 @@ def read(env: Mapping[str, str]) -> OneshotInputs:
         "secret": secrets.token_hex(32),  # nothing is delivered to this bot
         "workflow": env.get("BRAT_WORKFLOW", "").strip() or WORKFLOW,
         "label": env.get("BRAT_LABEL", "").strip() or "brat",
+        "adopt_log": env.get("BRAT_ADOPT_LOG", "").strip(),
+        "allowed_signers": env.get("BRAT_ALLOWED_SIGNERS", ""),
         "push_gap_s": 0 if is_near else GITHUB_PUSH_GAP_S,
         "write_gap_s": 0 if is_near else GITHUB_WRITE_GAP_S,
         **_way_in(env, key, folder),
@@ -93,6 +98,7 @@ def read(env: Mapping[str, str]) -> OneshotInputs:
         ci_workflow="" if key else env.get("BRAT_CI_WORKFLOW", "").strip(),
         output=_file(env, "GITHUB_OUTPUT"),
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
+        log_key=_log_key(env),
         key=key,
     )
 
@@ -119,6 +125,18 @@ def _way_in(env: Mapping[str, str], key: str, folder: Path) -> dict[str, object]
             "there is no token: set BRAT_TOKEN, such as ${{ github.token }}"
         )
     return {"token": token}
+
+
+def _log_key(env: Mapping[str, str]) -> str:
+    key = env.get("BRAT_LOG_KEY", "").strip()
+    if not key:
+        raise BratError(
+            "BRAT_LOG_KEY is not set, and the log has to be signed: make a key with "
+            "`ssh-keygen -t ed25519 -N '' -C brat -f log_key`, and store the file as "
+            "the secret BRAT_LOG_KEY of the environment `brat`, which only the default "
+            "branch may use"
+        )
+    return key
 
 
 def _given(env: Mapping[str, str], name: str) -> str:

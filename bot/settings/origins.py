@@ -33,10 +33,14 @@ class Origins:
         """
         if not self.networks:
             return True
-        address = _address(self._sender(peer, forwarded))
+        address = _address(self.sender(peer, forwarded))
         return address is not None and any(address in each for each in self.networks)
 
-    def _sender(self, peer: str | None, forwarded: Sequence[str]) -> str:
+    def sender(self, peer: str | None, forwarded: Sequence[str]) -> str:
+        """Return the sender's address as our outermost proxy saw it; empty: unknown.
+
+        Takes what `allow` takes.
+        """
         if not self.proxies:
             return peer or ""
         heard = [each.strip() for line in forwarded for each in line.split(",")]

@@ -95,14 +95,21 @@ class ServiceSettings(Common):
             return False
         return self.allows(owner) and (not listed or name in listed)
 
-    def of(self, repository: str, installation: int | None) -> Settings:
-        """Return the settings of the bot in one repository."""
+    def of(self, repository: str, installation: int | None, number: int) -> Settings:
+        """Return the settings of the bot in one repository.
+
+        Args:
+            repository: its full name now.
+            installation: of the App there; None: there is no App, or it is looked up.
+            number: the forge's id of the repository, which names its folder.
+        """
         own = {name: getattr(self, name) for name in Common.model_fields}
         own["secret"] = self.secret or secrets.token_hex(SECRET_CHARS)
-        owner, _, name = repository.casefold().partition("/")
         return Settings(
-            **{**own, "folder": self.folder / "repositories" / owner / name},
+            **{**own, "folder": self.folder / "repositories" / str(number)},
             repository=repository,
+            repository_id=number,
+            key_folder=self.folder,
             installation=installation,
             quota=self.quota,
             stop_file=self.stop_file,

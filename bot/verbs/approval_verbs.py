@@ -9,6 +9,7 @@ from bot.verbs.revision_verbs import NO_WORK
 from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, Verb
 from convoy.events.approvals import ApprovePlan, ApproveWork
 from convoy.model.state import Convoy, Task
+from convoy.readiness.lacking_approvals import lacking
 
 
 def _approve(context: RequestContext, *, commit: str | None = None) -> str:
@@ -41,12 +42,20 @@ def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -
         raise NotPossible(NO_WORK)
     if commit is None:
         raise NotPossible(_name_the_commit(task))
+    asker = context.asker
+    in_comment = asker.remark is not None and not asker.review
     context.submit(
-        ApproveWork(convoy=convoy.name, task=task.number, commit=commit, by=context.by)
+        ApproveWork(
+            convoy=convoy.name,
+            task=task.number,
+            commit=commit,
+            by=context.by,
+            review=asker.review,
+            comment=asker.remark.comment if asker.remark and in_comment else 0,
+        )
     )
-    wanted, have = convoy.settings.approvals, len(task.approved_by) + 1
-    if have < wanted:
-        return f"Approved: {have} of {wanted} who are needed."
+    if lacks := lacking(context.convoy, context.own_task or task):
+        return f"Approved; it still needs {lacks}."
     return "Approved: it merges when it is green."
 
 

@@ -5,8 +5,8 @@ from typing import Final
 
 from bot.markdown.cleaning import clean
 from bot.markdown.code_span import code_span
+from bot.markdown.slash_commands import LINE_CHARS, MalformedCommand, SlashCommand
 from bot.verbs.arguments import Reader
-from bot.verbs.slash_commands import LINE_CHARS, MalformedCommand, SlashCommand
 from bot.verbs.verb import USAGE_CHARS, Place, Request, Verb
 from bot.verbs.verb_table import BY_NAME
 from convoy.text.nearest import did_you_mean

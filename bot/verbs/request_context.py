@@ -28,6 +28,8 @@ class Asker(Struct, frozen=True, kw_only=True):
     """Distinguishes a lock taken here from the same person's other locks."""
     remark: "Remark | None" = None
     """The comment with the request; None: the request came in another way."""
+    review: int = 0
+    """The review with the request; 0: it was none."""
     allowed: bool = False
     """Whether the person's right has been checked already."""
     at_endpoint: bool = False

@@ -81,7 +81,7 @@ BY_CONVOY_WORD: Final = {v.of_convoy.word: v for v in VERBS if v.of_convoy is no
 
 def help_text(verb: str | None = None) -> str:
     """Return the help for all verbs, or for one, as Markdown."""
-    from bot.verbs.slash_commands import MOST_COMMANDS
+    from bot.markdown.slash_commands import MOST_COMMANDS
 
     if verb is None:
         return (

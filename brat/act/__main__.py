@@ -24,8 +24,10 @@ UPLOAD: Final = Path(__file__).parent / "upload"
 CI: Final = "ci.yml"
 HANDED_ON: Final = (
     *("GITHUB_SERVER_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_RUN_ID"),
+    "GITHUB_REPOSITORY_ID",
 )
 ARTIFACTS: Final = ("ACTIONS_RUNTIME_TOKEN", "ACTIONS_RESULTS_URL")
+SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
 MARK_CHARS: Final = 12
 _NAME: Final = re.compile(r"^name: .*$", re.MULTILINE)
 _PIN: Final = re.compile(r"actions/upload-artifact@[0-9a-f]{40}")
@@ -63,6 +65,8 @@ def _variables(workflow: Path, image: str) -> Iterator[str]:
         yield f"BRAT_CI_WORKFLOW={CI}"
     if image:
         yield f"BRAT_CONTAINER={image}"
+    if SIGNERS in _OURS:
+        yield stated(SIGNERS)
 
 
 def _secrets(text: str) -> list[str]:

@@ -130,6 +130,7 @@ def _started(
         limits=settings.limits,
         gate=settings.gate,
         egress=settings.egress,
+        box=settings.box,
     )
 
 
@@ -173,5 +174,6 @@ def _inputs(folder: Path, config: Config) -> Inputs:
         objects=None,
         endpoint=offered.get(STAND_IN, ""),
         hidden=(),
+        shown=(),
         offered=offered,
     )

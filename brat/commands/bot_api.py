@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 import httpx
 import pygit2
 
+from bot.dashboard.token_access import LOCAL
 from bot.forge.outbound_client import client_of
 from bot.verbs.endpoints import endpoint_of
 from bot.verbs.verb import Request
@@ -77,6 +78,11 @@ class BotApi:
         token = os.environ.get(TOKEN, "")  # noqa: TID251  a person's own terminal
         if not token:
             raise BratError(f"set {TOKEN} to a token that the bot at {bot} knows")
+        if token.startswith(LOCAL) and not here:
+            raise BratError(
+                f"{TOKEN} is the token of a dashboard on this machine, and is not sent "
+                f"to {bot}: set it to the api_token of the bot there"
+            )
         found = None if here else pygit2.discover_repository(str(path))
         if not here and found is None:
             raise BratError(f"{path} is not in a git repository: give --repo")

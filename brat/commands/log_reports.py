@@ -1,6 +1,7 @@
 """`brat log`: lines, a follow mode, export, and a checkpoint."""
 
 import asyncio
+import re
 from pathlib import Path
 from typing import Final
 
@@ -38,6 +39,28 @@ def export(path: Path, form: str) -> None:
         raise BratError(f"--format {form}: give one of {', '.join(FORMS)}")
     some = log_export.entries(log_repository(path))
     write(log_export.as_json(some) if form == "json" else log_export.as_markdown(some))
+
+
+def adopt(path: Path, head: str) -> int:
+    """Take the log over at a commit; return the exit status.
+
+    Raises:
+        BratError: that is no commit of the log which does not count yet.
+    """
+    if re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", head) is None:
+        raise BratError(f"{head[:80]} is no full commit id: see brat log show")
+
+    async def adopted() -> int:
+        top = checkouts.find(path)
+        async with serving(top, (), say, adopt_log=head) as here:
+            mirror = here.loop.context.mirror
+            await asyncio.to_thread(mirror.look)
+            if not (mirror.head and mirror.log.passes(mirror.head, head)):
+                raise BratError(f"{head} is no commit of the log: see brat log show")
+            say(f"the log counts up to {head}")
+            return run_roles.OK
+
+    return asyncio.run(adopted())
 
 
 def checkpoint(path: Path) -> int:

@@ -67,6 +67,19 @@ def log_checkpoint(repo: Repo = HERE) -> None:
     sys.exit(log_reports.checkpoint(repo))
 
 
+@log.command("adopt")
+def log_adopt(
+    head: Annotated[
+        str, typer.Argument(help="The newest commit that counts, in full.")
+    ],
+    repo: Repo = HERE,
+) -> None:
+    """Vouch for a log up to a commit, with this machine's key, after a look at it."""
+    from brat.commands import log_reports
+
+    sys.exit(log_reports.adopt(repo, head))
+
+
 @lock.command("status")
 def lock_status(*, as_json: Json = False, repo: Repo = HERE) -> None:
     """Show who holds what."""

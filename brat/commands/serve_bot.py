@@ -6,10 +6,10 @@ import signal
 from pathlib import Path
 from typing import Any, Final
 
+from bot.door.listening import listening
 from bot.door.webhooks import PATH
 from bot.forge import outbound_client
 from bot.forge.rest import DEADLINE_S
-from bot.serving.bot_service import listening
 from bot.serving.examination import examined
 from bot.serving.hosted_dashboard import shown
 from bot.serving.hosted_service import hosted

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
+from bot.forge.ci_exposure import exposures
 from bot.settings.clock import wall_clock
 from brat.doctor.finding import Finding
 from brat.local import local_mode, start_checks
@@ -128,6 +129,14 @@ def _workflows(checkout: Checkout) -> Iterator[Finding]:
         else:
             yield Finding("note", f"{name} is not this version's")
     yield from _ci(checkout)
+    yield from _exposed(checkout)
+
+
+def _exposed(checkout: Checkout) -> Iterator[Finding]:
+    """Check what CI on the forge would hand to the code of agents."""
+    # Environments' rules are the forge's: `brat doctor --github` asks it.
+    for one in exposures(workflow_files.own(checkout), "", frozenset()):
+        yield Finding("fault", one.said, one.mend)
 
 
 def _ci(checkout: Checkout) -> Iterator[Finding]:
@@ -163,6 +172,7 @@ def _log(bare: Path) -> Iterator[Finding]:
     head, convoys = state.moment.commit[:10], counted(len(state.convoys), "convoy")
     said = f"reads up to {head}, {convoys}" if head else "is still empty"
     yield Finding("ok", f"the log {said}")
+    yield from _signed(reader)
     for fault in reader.faults:
         yield Finding("fault", f"the log: {fault}; all else was read")
     for wrong in (*reader.notices, *verify(bare)):
@@ -170,6 +180,18 @@ def _log(bare: Path) -> Iterator[Finding]:
     for unknown in state.unknown:
         yield Finding("fault", f"the log holds {unknown}", "update brat: it only reads")
     yield from _waiting(state, wall_clock())
+
+
+def _signed(reader: Reader) -> Iterator[Finding]:
+    """Yield whose log it is."""
+    found = reader.trusted
+    if found is None:
+        said = "nobody says who may sign the log, so whoever may push may write it"
+        yield Finding("note", said, "put the bot's key into .brat/allowed_signers")
+    elif found.head is None and found.foreign:
+        said = f"no commit of the log counts; the newest: {found.fault}"
+        adopt = f"look at it (brat log show), then: brat log adopt {found.foreign[0]}"
+        yield Finding("fault", said, adopt)
 
 
 def _waiting(state: State, now: int) -> Iterator[Finding]:

@@ -50,15 +50,18 @@ def checks(checkout: Checkout, config: Config) -> Iterator[Finding]:
         is_closed |= reachable(settings.egress, by_default=unknown) is not None
     if is_closed:
         yield _network(settings.egress or ())
-    yield _box()
+    if settings.box == "off":
+        yield Finding("note", 'agents get no box: [runner] box is "off"')
+    else:
+        yield _box()
 
 
 def _box() -> Finding:
     if why := cannot_box():
-        said = "agents get no box here, and see what the job's user sees"
-        mend = "let users make namespaces, or give each job a machine of its own"
-        return Finding("note", f"{said}: {why}", mend)
-    return Finding("ok", "agents get users, processes and mounts of their own")
+        said = "agents get no box here, and none starts without one"
+        mend = 'let users make namespaces, or set [runner] box = "off"'
+        return Finding("fault", f"{said}: {why}", mend)
+    return Finding("ok", "agents get a box")
 
 
 def _network(listed: tuple[str, ...]) -> Finding:

@@ -12,10 +12,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from bot.settings import log_key
 from brat.forge.service.run_environment import SECRET
+from brat.repository.registration import BOT_FOLDER
 from grite import outbound
 from grite.errors import Unavailable
 
+ALLOWED_SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
+"""The variable that tells jobs which keys may sign hand-offs."""
 START_S: Final = 20.0
 STOP_S: Final = 5.0
 NONE: Final[Mapping[str, str]] = {}
@@ -118,6 +122,9 @@ def forge_process(
 ) -> Iterator[tuple[str, Process]]:
     """Serve the forge in `folder` and give its address and process.
 
+    Its runs take hand-offs from the bot whose folder lies beside the forge's: nothing
+    is committed that says so, and a repository's variables are not kept here.
+
     Args:
         folder: the forge's folder.
         port: the port to try first; if it is taken, any free port is used.
@@ -127,7 +134,10 @@ def forge_process(
 
     Raises:
         Unavailable: it did not start.
+        BratError: the key of that bot cannot be kept or read.
     """
+    signers = {ALLOWED_SIGNERS: log_key.kept_in(folder.parent / BOT_FOLDER).line}
+    secrets = signers | dict(secrets)
     args = ("--dir", str(folder), *options)
     first, any_port = ("--port", str(port)), ("--port", "0")
     process = Process("brat.forge", *args, *first, log=log, secrets=secrets)

@@ -66,8 +66,14 @@ def ci_of(checkout: Checkout, config: Config, known: Registration | None) -> Ci:
     if command is None and (proposal := checkout.propose_ci()):
         command = proposal.command
     top = str(checkout.top)
-    slots = config.ci.slots
-    return Ci(command=command, timeout_s=config.ci.timeout, slots=slots, checkout=top)
+    return Ci(
+        command=command,
+        timeout_s=config.ci.timeout,
+        slots=config.ci.slots,
+        checkout=top,
+        egress=config.ci.egress,
+        box=config.runner.box,
+    )
 
 
 def bot_settings(
@@ -142,6 +148,7 @@ async def serving(
     roles: tuple[Role, ...],
     tell: Tell,
     executor: tuple[str, ...] = (),
+    adopt_log: str = "",
 ) -> AsyncIterator[Local]:
     """Start the forge and a bot with `roles`, and stop them at the end.
 
@@ -150,6 +157,7 @@ async def serving(
         roles: the bot's roles.
         tell: is told of every fault and wait.
         executor: the command that runs jobs; empty: ours; see `brat.local.executors`.
+        adopt_log: the commit at which to take the log over; see the bot's settings.
 
     Raises:
         BratError: the repository was not initialised, or its configuration is faulty,
@@ -164,6 +172,7 @@ async def serving(
     async with served(folder, known, options) as forge:
         url, known = forge.url, registrations.read(folder)
         settings = bot_settings(folder, known, url, roles)
+        settings = settings.model_copy(update={"adopt_log": adopt_log})
         sync = CheckoutSync(checkout=checkout, known=known, url=url, tell=tell)
         async with (
             bot_service.opened(settings, tell) as loop,

@@ -1,5 +1,6 @@
 """The log for people and programs: lines, a follow mode, and two forms of export."""
 
+import itertools
 import json
 import time
 from collections.abc import Iterator
@@ -9,11 +10,13 @@ from typing import Any, Final
 
 import msgspec
 
+from brat.repository.reading_authority import authority_of
 from convoy.events import Claim, Event as Fact
 from convoy.log.codec import fact_of
 from convoy.text.plaintext import clean
 from convoy.views import timeline
 from convoy.views.timeline import Line
+from grite.entry import foreign
 from grite.event import CommentAdded, Event
 from grite.wal import Entry, Log
 
@@ -28,17 +31,33 @@ def entries(path: Path, *, since: str | None = None) -> list[Entry]:
         Corrupt: the log does not descend from `since`.
     """
     log = Log(path)
-    head = log.head()
-    return [] if head is None or head == since else log.entries(head, since=since)
+    tip = log.head()
+    if tip is None:
+        return []
+    head, above = _counting(log, path, tip)
+    found = [] if head == since else log.entries(head, since=since)
+    return [*found, *map(foreign, reversed(above))]
 
 
 def newest(path: Path, number: int) -> list[str]:
     """Return the last `number` lines, oldest first, without reading all of the log."""
     log = Log(path)
-    head = log.head()
-    if head is None:
+    tip = log.head()
+    if tip is None:
         return []
-    return [*map(_shown, timeline.last(log.newest(head), number))]
+    head, above = _counting(log, path, tip)
+    newest_first = itertools.chain(map(foreign, above), log.newest(head))
+    return [*map(_shown, timeline.last(newest_first, number))]
+
+
+def _counting(log: Log, path: Path, tip: str) -> tuple[str, tuple[str, ...]]:
+    """Return the newest commit that counts, and those above it, newest first.
+
+    All of the log counts where nobody says who may sign it, or no commit is signed.
+    """
+    authority = authority_of(path)
+    found = log.trusted_head(tip, authority) if authority else None
+    return (found.head, found.foreign) if found and found.head else (tip, ())
 
 
 def lines(some: list[Entry]) -> Iterator[str]:
@@ -52,11 +71,15 @@ def _shown(line: Line) -> str:
 
 def follow(path: Path) -> Iterator[str]:
     """Yield a line for each event that is logged from now on, without end."""
-    since = Log(path).head()
+    log = Log(path)
+    tip = log.head()
+    since, above = _counting(log, path, tip) if tip else (None, ())
+    told = set(above)
     while True:
-        new = entries(path, since=since)
+        new = [each for each in entries(path, since=since) if each.commit not in told]
         yield from lines(new)
-        since = new[-1].commit if new else since
+        told |= {each.commit for each in new if each.is_foreign}
+        since = next((e.commit for e in reversed(new) if not e.is_foreign), since)
         time.sleep(FOLLOW_S)
 
 
@@ -79,6 +102,7 @@ def as_json(some: list[Entry]) -> str:
         "schema_version": SCHEMA_VERSION,
         "wal_head": some[-1].commit if some else None,
         "event_count": len(events),
+        "foreign": [entry.commit for entry in some if entry.is_foreign],
     }
     return json.dumps({"meta": meta, "events": events, "faults": faults}, indent=1)
 

@@ -14,11 +14,14 @@ from typing import Final
 
 import pygit2
 
+from brat.repository.reading_authority import authority_of
 from convoy.log import state_codec as states
 from convoy.log.following import NOTHING, Reading, follow
 from convoy.model.state import State
 from grite import checkpoint
 from grite.errors import Corrupt, Rewritten
+from grite.log_authority import Authority
+from grite.log_chain import TrustedHead
 from grite.wal import WAL_REF, Log
 
 __all__ = ["WAL_REF", "Reader", "verify", "wrong_checkpoints"]
@@ -40,6 +43,11 @@ class Reader:
     reading: Reading = NOTHING
     notices: tuple[str, ...] = ()
     """A sentence for each cache or checkpoint that is of no use, with the reason."""
+    authority: Authority | None = None
+    """Says whose log counts; None: what the repository itself says."""
+    trusted: TrustedHead | None = None
+    """How far the log counts; None: nobody says who may sign it, so all of it does."""
+    _tip: str | None = None
 
     @property
     def state(self) -> State:
@@ -48,31 +56,43 @@ class Reader:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """The parts of the log that could not be read, by commit."""
-        return self.reading.faults
+        """The parts of the log that could not be read, by commit, and foreign ones."""
+        above = self.trusted.warning if self.trusted else ""
+        return (*self.reading.faults, *filter(None, (above,)))
 
     def read(self) -> State:
         """Return the log's present state; safe to call at any time.
 
         Raises:
             Rewritten: the log does not descend from what this reader read before.
+            BratError: a line of the allowed signers is wrong.
             Missing: the log is not all here, and no checkpoint helps.
             Corrupt: the log's ref holds no log.
         """
         log = Log(self.path)
-        head = log.head()
-        if head == self.reading.head:
+        tip = log.head()
+        if tip == self._tip:
             return self.state
-        if head is None:
+        if tip is None:
             raise Rewritten(str(self.reading.head), None)
+        head = self._counting(log, tip)
         if self.reading.head is None:
             self._require_log(log, head)
             self.reading = self._begun(log, head)
         else:
             self.reading = follow(log, head, self.reading)
+        self._tip = tip
         if self.reading.events >= WORTH:
             self._keep()
         return self.state
+
+    def _counting(self, log: Log, tip: str) -> str:
+        """Return the newest commit to read: all of a log that was never signed."""
+        self.authority = self.authority or authority_of(self.path)
+        if self.authority is None:
+            return tip
+        self.trusted = log.trusted_head(tip, self.authority)
+        return self.trusted.head or tip
 
     def _require_log(self, log: Log, head: str) -> None:
         """Check that the log's ref points at a commit, if its object is here."""
@@ -105,7 +125,8 @@ class Reader:
         repo = pygit2.Repository(str(self.path))
         for ref in checkpoint.newest_first(repo.listall_references()):
             try:
-                reading = states.load(repo, str(repo.references[ref].target))
+                target = str(repo.references[ref].target)
+                reading = states.load(repo, target, self.authority)
             except Corrupt as error:
                 self._note(ref, error)
             else:
@@ -137,11 +158,12 @@ def wrong_checkpoints(path: Path) -> dict[str, str]:
         checkpoint should not be used and may be deleted.
     """
     log, repo = Log(path), pygit2.Repository(str(path))
+    authority = authority_of(path)
     found: dict[str, str] = {}
     folded = NOTHING
     for ref in reversed(checkpoint.newest_first(repo.listall_references())):
         try:
-            kept = states.load(repo, str(repo.references[ref].target))
+            kept = states.load(repo, str(repo.references[ref].target), authority)
             folded = _folded(log, str(kept.head), folded)
         except Corrupt as error:
             found[ref] = f"it is of no use: {error}"

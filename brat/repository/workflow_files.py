@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from bot.settings.forge_hosts import is_cloud
 from brat.repository.checkout import Checkout
+from brat.repository.install_source import Pin, installed_from
 from brat.repository.remote_forge import origin_of
 from brat.terminal.console import say
 from grite.errors import BratError
@@ -35,6 +36,7 @@ https://github.com/actions/upload-artifact/tree/v4.6.2#v4---whats-new
 https://github.blog/changelog/2024-04-16-deprecation-notice-v3-of-the-artifact-actions/
 """
 _UPLOAD: Final = re.compile(rf"(?<={UPLOAD})[0-9a-f]{{40}} # v4\S*")
+_PIN: Final = re.compile(r'(?m)^( +BRAT_(SOURCE|COMMIT): )"[^"\n]*"')
 _CI: Final = re.compile(r"(?m)^(    workflows: )\[.*\]")
 _NAME: Final = re.compile(r"(?m)^name: *(['\"]?)(.+?)\1 *(?:#.*)?$")
 _CAN_JUDGE: Final = ("workflow_dispatch", "brat/queue")
@@ -57,10 +59,11 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
     """
     folder = checkout.top / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
-    found = compare(checkout, names)
+    found, pin = compare(checkout, names), installed_from()
     for each in found:
         if not each.is_there:
             text = _with_ci(text_of(each.name), ci_names(checkout))
+            text = _with_pin(text, pin)
             if _is_on_server(checkout):
                 text = _UPLOAD.sub(ON_SERVER, text)
             (folder / each.name).write_text(text, encoding="utf-8")
@@ -72,6 +75,11 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
                 f"{FOLDER}/{each.name} is there and not this version's: it is left "
                 "alone; remove it and try again to take the new one"
             )
+    if pin is None:
+        say(
+            "a job whose image has no brat installs a commit: write which one into "
+            f"BRAT_SOURCE and BRAT_COMMIT in {FOLDER}"
+        )
     say(
         f'next: git add {FOLDER} && git commit -m "Let brat work here" && git push; '
         "then label an issue brat"
@@ -92,13 +100,13 @@ def compare(checkout: Checkout, names: tuple[str, ...] = EVERY) -> tuple[Differs
 def is_ours(name: str, text: str) -> bool:
     """Whether a file's text is this version's, for GitHub or for Enterprise Server.
 
-    The names of CI workflows do not count.
+    The names of CI workflows, and the commit to install, do not count.
 
     Raises:
         BratError: this installation lacks the file.
     """
     ours = _with_ci(text_of(name), ())
-    return _with_ci(text, ()) in {ours, _UPLOAD.sub(ON_SERVER, ours)}
+    return _with_ci(_with_pin(text, None), ()) in {ours, _UPLOAD.sub(ON_SERVER, ours)}
 
 
 def ci_names(checkout: Checkout) -> tuple[str, ...]:
@@ -134,6 +142,11 @@ def _own(checkout: Checkout) -> list[tuple[Path, str]]:
     ]
 
 
+def own(checkout: Checkout) -> dict[str, str]:
+    """Return the texts of the repository's own workflow files, by name."""
+    return {file.name: text for file, text in _own(checkout)}
+
+
 def awaited(checkout: Checkout) -> str | None:
     """Return the line of brat.yml that names CI workflows, or None."""
     file = checkout.top / FOLDER / NAMES[0]
@@ -151,6 +164,11 @@ def text_of(name: str) -> str:
         if (folder / name).is_file():
             return (folder / name).read_text(encoding="utf-8")
     raise BratError(f"this installation of brat lacks {name}: install it anew")
+
+
+def _with_pin(text: str, pin: Pin | None) -> str:
+    told = {"SOURCE": pin.source, "COMMIT": pin.commit} if pin else {}
+    return _PIN.sub(lambda found: f'{found[1]}"{told.get(found[2], "")}"', text)
 
 
 def _with_ci(text: str, names: tuple[str, ...]) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 from bot.dashboard.application import PORT, serving
 from bot.dashboard.dashboard_source import DashboardSource, Output
 from bot.dashboard.log_tail import LogTail
+from bot.dashboard.token_access import LOCAL
 from bot.serving.standing_still import Standstill
 from bot.settings.clock import wall_clock
 from brat.local.local_mode import Local
@@ -37,7 +38,7 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
 
     The address holds the token. If the port is taken, another port is used.
     """
-    token = secrets.token_urlsafe(TOKEN_BYTES)
+    token = LOCAL + secrets.token_urlsafe(TOKEN_BYTES)
     folder = local.checkout.folder
     loop, still = local.loop, Standstill(clock=wall_clock)
     source = replace(
@@ -118,7 +119,7 @@ def _source(path: Path, repository: str) -> DashboardSource:
         reader.read()
         return reader.reading
 
-    lines = LogTail(path)
+    lines = LogTail(path, lambda: reader.reading.head)
     return DashboardSource(
         repository=repository, read=read, log=lines.last, clock=wall_clock
     )

@@ -15,6 +15,7 @@ from convoy.config.values import (
     PRICE,
     Dollars,
     EngineType,
+    Opened,
     Seconds,
     Sessions,
     Text,
@@ -119,6 +120,9 @@ class EngineTable(Table):
         f"(docs/engines.md); none: all it has. {_UNLIMITED} cannot be told.",
     )
 
+    allow: Annotated[tuple[Opened, ...], Field(strict=False)] = _ENGINE.allow
+    """What it may ask of its model's vendor beyond what the key proxy lets through
+    (docs/engines.md)."""
     good_at: Text | None = None
     """What to give it, in a few words that the planner is told, such as `"tests"`; when
     not given, what is known of its type."""
@@ -135,5 +139,6 @@ class EngineTable(Table):
             max_sessions=self.max_sessions,
             price=self.price.price() if self.price else None,
             tools=self.tools,
+            allow=self.allow,
             good_at=self.good_at or "",
         )

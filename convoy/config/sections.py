@@ -28,6 +28,7 @@ from convoy.config.values import (
 from convoy.model.records import (
     INSTRUCTIONS,
     Approve,
+    BoxSetting,
     Budget,
     EngineSpec,
     Extent,
@@ -70,6 +71,10 @@ class RefineryTable(Table):
     checks: Words = _DEFAULT.checks
     """Names of the checks, or contexts of commit statuses, that must be green; none:
     all of them, at least one."""
+    reporters: dict[Text, Text] = Field(default_factory=dict)
+    """Whose word counts for a check: the name of an App or of an account, by the
+    check's name. What is not named: the App that a ruleset names, else whoever reported
+    the check when it was first green. For a job of a workflow its run counts."""
     land: Extent = _DEFAULT.land
     """`whole`: a convoy lands once all its tasks are done; `parts`: what is finished
     lands while the others go on (docs/landing.md)."""
@@ -138,6 +143,17 @@ class RunnerTable(Table):
         "none but the model's vendor for an engine that uses the key proxy, and all "
         "for the others, such as `shell`. How it is held: docs/engines.md.",
     )
+    setup_hosts: tuple[Host, ...] | None = Field(
+        default=None,
+        strict=False,
+        description="The only hosts that `.brat/setup.sh` may reach, as for `egress`. "
+        "When not given, those of `egress` and the public package registries, or all "
+        "where agents may reach all.",
+    )
+    box: BoxSetting = _DEFAULT.box
+    """`on`: every program of an agent runs in a box, and where the machine gives none,
+    no agent starts; `off`: agents run as the job's user does, and every comment of the
+    convoy says so. See docs/engines.md."""
 
 
 class MayorTable(Table):
@@ -259,6 +275,13 @@ class CiTable(Table):
         default=None,
         description="How many commits are judged at once. When not given: as many as "
         "this machine has cores.",
+    )
+    egress: tuple[Host, ...] | None = Field(
+        default=None,
+        strict=False,
+        description="The only hosts that the command may reach, as for "
+        "`[runner] egress`. When not given, the public package registries. The command "
+        "runs in a box like an agent's; `[runner] box` turns that off, too.",
     )
 
 

@@ -35,6 +35,10 @@ VARIABLE = (
 ENGINES = "tables [engine.NAME], with at most 40 letters, digits, - and _ as the name"
 DOLLARS = "a number of US dollars from 0 to 10000"
 PRICE = "a table such as { input = 3.0, output = 15.0 }"
+OPENED = (
+    'a field such as "speed", a value of one such as "tools[].type=web_search", '
+    '"model=NAME", "header:NAME" or a path such as "GET /v1/models"'
+)
 HOST = (
     'a host such as "pypi.org", "*.npmjs.org" or "registry.example.org:8443", or "*" '
     "for all"
@@ -170,6 +174,15 @@ Host = Annotated[
         pattern=r"^(?:\*|(?:\*\.)?[a-z0-9](?:[a-z0-9.-]{0,250}[a-z0-9])?(?::[0-9]{1,5})?)$"
     ),
     Field(json_schema_extra={"x-allowed": HOST}),
+]
+
+Opened = Annotated[
+    str,
+    StringConstraints(
+        pattern=r"^(?:(?:GET|POST) (?:/[\w:@-][\w.:@-]*)+|header:[\w-]+(?:=[\w.-]+)?"
+        r"|\w+(?:\[\])?(?:\.\w+(?:\[\])?)*(?:=[\w.:/@*-]+)?)$"
+    ),
+    Field(json_schema_extra={"x-allowed": OPENED}),
 ]
 
 Sessions = Annotated[int, Field(ge=1, le=1000)]

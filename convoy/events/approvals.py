@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from convoy.events.command import Command, Decision, Refusal, in_state, task_in
 from convoy.events.fact import SHORT, ConvoyEvent, TaskEvent, clause
 from convoy.events.pausing import stands_still
+from convoy.model.approval import Approval
 from convoy.model.state import Convoy, Moment, State, Task
 
 
@@ -29,12 +30,21 @@ class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
 
     commit: str
     by: str
+    review: int = 0
+    """The review on the forge that says so; 0: it was none."""
+    comment: int = 0
+    """The comment on the forge that says so; 0: it was none."""
 
     def sentence(self) -> str:
         return f"{self.by} approves {self.commit[:SHORT]} of task {self.task}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
-        return replace(task, approved_by=(*task.approved_by, self.by))
+        if self.commit not in _heads(task):
+            return task  # no rule of ours approves what is not there
+        approval = Approval(
+            by=self.by, commit=self.commit, review=self.review, comment=self.comment
+        )
+        return replace(task, approvals=(*task.approvals, approval))
 
 
 class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"):
@@ -49,8 +59,8 @@ class ApprovalVoided(TaskEvent, frozen=True, kw_only=True, tag="approval.voided"
         return f"{self.by}'s approval of task {self.task} is void: {why}."
 
     def task_after(self, task: Task, _now: Moment) -> Task:
-        left = tuple(by for by in task.approved_by if by != self.by)
-        return replace(task, approved_by=left, candidate=None)
+        left = tuple(each for each in task.approvals if each.by != self.by)
+        return replace(task, approvals=left, candidate=None)
 
 
 class ApprovePlan(Command, frozen=True, kw_only=True):
@@ -85,6 +95,10 @@ class ApproveWork(Command, frozen=True, kw_only=True):
     task: int
     commit: str
     by: str
+    review: int = 0
+    """The review that says so; 0: none does."""
+    comment: int = 0
+    """The comment that says so; 0: none does."""
 
     def decide(self, state: State) -> Decision:
         """Count an approval of the current work, once for each person."""
@@ -92,17 +106,23 @@ class ApproveWork(Command, frozen=True, kw_only=True):
         if isinstance(task, Refusal):
             return task
         convoy = state.convoys[self.convoy]
-        if not convoy.settings.approvals:
+        asked = convoy.settings.approvals
+        if not asked and not (task.work is not None and task.work.ci_files):
             return Refusal("no approval is asked for here: green work merges by itself")
-        if self.by.casefold() == convoy.by.casefold():
+        if asked and self.by.casefold() == convoy.by.casefold():
             return Refusal("who asked for the work cannot be the one who approves it")
-        if self.by in task.approved_by:
+        if self.by.casefold() in map(str.casefold, task.approved_by):
             return Refusal(f"{self.by} approves it already")
         commit = _named(task, self.commit)
         if isinstance(commit, Refusal):
             return commit
         approved = TaskApproved(
-            convoy=convoy.name, task=task.number, commit=commit, by=self.by
+            convoy=convoy.name,
+            task=task.number,
+            commit=commit,
+            by=self.by,
+            review=self.review,
+            comment=self.comment,
         )
         return (approved,)
 
@@ -130,9 +150,13 @@ class VoidApproval(Command, frozen=True, kw_only=True):
 
 def _named(task: Task, beginning: str) -> str | Refusal:
     """Return the commit that is meant: the work, or the candidate that carries it."""
-    heads = [each.commit for each in (task.work, task.candidate) if each is not None]
+    heads = _heads(task)
     for head in heads:
         if head.startswith(beginning):
             return head
     now = heads[0][:10] if heads else "no commit"
     return Refusal(f"task {task.number} is at {now}, not at {beginning[:10]}")
+
+
+def _heads(task: Task) -> list[str]:
+    return [each.commit for each in (task.work, task.candidate) if each is not None]

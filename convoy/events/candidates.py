@@ -2,13 +2,14 @@
 
 from typing import Final
 
+from msgspec import field
 from msgspec.structs import replace
 
 from convoy.events.fact import SHORT, ConvoyEvent, clause, subject
 from convoy.model.attempt import Candidate, Unmerged
 from convoy.model.change import change_task
 from convoy.model.records import Strategy
-from convoy.model.state import Convoy, Moment, Task
+from convoy.model.state import Convoy, Moment, State, Task
 
 UNJUDGED: Final = "CI has not judged what landed"
 
@@ -69,9 +70,11 @@ class MergeFailed(ConvoyEvent, frozen=True, kw_only=True, tag="merge.failed"):
     def convoy_after(self, convoy: Convoy, now: Moment) -> Convoy:
         if self.task == 0:
             return replace(convoy, candidate=None, asked="")
-        return change_task(
+        after = change_task(
             convoy, self.task, lambda task: self._without_candidate(task, now)
         )
+        contested = tuple(sorted({*convoy.contested, *self.paths}))
+        return replace(after, contested=contested)
 
     def _without_candidate(self, task: Task, now: Moment) -> Task:
         work, unmerged = task.work, task.unmerged
@@ -95,11 +98,25 @@ class MergeLanded(ConvoyEvent, frozen=True, kw_only=True, tag="merge.landed"):
     judged: tuple[str, ...]
     """The checks that judged the candidate; `("none",)` where CI is not required.
     Empty: the forge or a person merged something that CI did not judge."""
+    reporters: dict[str, str] = field(default_factory=dict)
+    """The App or account that reported a check, by the check's name. From the first
+    landing on, that one's word counts for the check and no other's."""
 
     def sentence(self) -> str:
         what, commit = subject(self.task).capitalize(), self.candidate[:SHORT]
-        judged = f"judged: {', '.join(self.judged)}" if self.judged else UNJUDGED
+        judged = f"judged: {', '.join(map(self._said, self.judged))}"
+        judged = judged if self.judged else UNJUDGED
         return f"{what} landed on {self.branch} as {commit} ({judged})."
+
+    def _said(self, check: str) -> str:
+        by = self.reporters.get(check)
+        return f"{check} by {by}" if by else check
+
+    def change(self, state: State) -> State:
+        after = super().change(state)
+        if self.reporters.items() <= after.reporters.items():
+            return after
+        return replace(after, reporters=self.reporters | after.reporters)
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         return convoy  # task.merged or convoy.completed beside it says the rest

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from convoy.events.fact import SHORT, ConvoyEvent, clause
 from convoy.model.change import change_task
 from convoy.model.doubt import Doubt
+from convoy.model.possible_help import landed_help
 from convoy.model.state import Convoy, Moment, Task
 
 
@@ -29,11 +30,10 @@ class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
         return f"{found} {which}{said}: it is judged again before anybody is blamed."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        landed = sum(task.landed is not None for task in convoy.tasks)
-        return change_task(convoy, self.task, lambda task: self._doubted(task, landed))
+        return change_task(convoy, self.task, lambda task: self._doubted(task, convoy))
 
-    def _doubted(self, task: Task, landed: int) -> Task:
-        before = task.doubted or Doubt(work=task.work.commit if task.work else "")
+    def _doubted(self, task: Task, convoy: Convoy) -> Task:
+        before = task.doubted or _first_doubt(task)
         after = replace(
             before,
             candidate=self.candidate,
@@ -46,13 +46,20 @@ class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
                 base=self.base,
                 reds=before.reds + 1,
                 times=before.times + 1 if before.base == self.base else 1,
-                landed=landed,
+                landed=landed_help(convoy, task.number, before),
+                synced=convoy.sync.commit,
                 lost=0,
                 checks=self.checks,
             )
         else:
             after = replace(after, lost=before.lost + 1)
         return replace(task, doubt=after, candidate=None)
+
+
+def _first_doubt(task: Task) -> Doubt:
+    """Begin to doubt new work; earlier work that was still doubted was given back."""
+    was_red = task.doubt is not None and task.doubt.is_open
+    return Doubt(work=task.work.commit if task.work else "", is_again=was_red)
 
 
 class MergeCleared(ConvoyEvent, frozen=True, kw_only=True, tag="merge.cleared"):

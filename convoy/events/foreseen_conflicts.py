@@ -9,16 +9,18 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy.events.command import Command, Decision, Refusal, task_in
-from convoy.events.fact import TaskEvent
+from convoy.events.fact import ConvoyEvent
 from convoy.model.attempt import Clash
-from convoy.model.state import Moment, State, Task
+from convoy.model.change import change_task
+from convoy.model.state import Convoy, Moment, State
 
 _SHOWN: Final = 3
 
 
-class ConflictForeseen(TaskEvent, frozen=True, kw_only=True, tag="conflict.foreseen"):
+class ConflictForeseen(ConvoyEvent, frozen=True, kw_only=True, tag="conflict.foreseen"):
     """A task's work conflicts with work ahead of it in the merge queue."""
 
+    task: int
     on: int
     """The other task."""
     work: str
@@ -32,9 +34,11 @@ class ConflictForeseen(TaskEvent, frozen=True, kw_only=True, tag="conflict.fores
         paths = ", ".join(self.paths[:_SHOWN])
         return f"Task {self.task} waits: it conflicts with task {self.on} in {paths}."
 
-    def task_after(self, task: Task, _now: Moment) -> Task:
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
         clash = Clash(on=self.on, work=self.work, other=self.other, paths=self.paths)
-        return replace(task, clash=clash)
+        after = change_task(convoy, self.task, lambda task: replace(task, clash=clash))
+        contested = tuple(sorted({*convoy.contested, *self.paths}))
+        return replace(after, contested=contested)
 
 
 class ForeseeConflict(Command, frozen=True, kw_only=True):

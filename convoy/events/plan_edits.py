@@ -19,7 +19,8 @@ class TaskAdded(ConvoyEvent, frozen=True, kw_only=True, tag="task.added"):
         return f"{self.by} added task {self.spec.number}."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return replace(convoy, tasks=(*convoy.tasks, Task(spec=self.spec)))
+        added = Task(spec=self.spec).after_words_of(self.by)
+        return replace(convoy, tasks=(*convoy.tasks, added))
 
 
 class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):

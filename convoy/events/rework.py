@@ -21,4 +21,4 @@ class WorkRebased(TaskEvent, frozen=True, kw_only=True, tag="work.rebased"):
         if task.work is None:
             return task
         work = replace(task.work, commit=self.commit, base=self.base, log=now.commit)
-        return replace(task, work=work, approved_by=(), candidate=None)
+        return replace(task, work=work, approvals=(), candidate=None)

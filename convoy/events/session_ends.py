@@ -22,7 +22,11 @@ class WorkAccepted(SessionEvent, frozen=True, kw_only=True, tag="work.accepted")
     base: str
     files: tuple[str, ...]
     summary: str = ""
+    ci_files: tuple[str, ...] = ()
+    """Those of all its files that tell CI what to run: a person has to look at them."""
     usage: Usage = Usage()
+    missing_walls: tuple[str, ...] = ()
+    """The walls that the session does not claim to have had around its agent."""
 
     def sentence(self) -> str:
         attempt = f"task {self.task}, attempt {self.attempt}"
@@ -37,8 +41,10 @@ class WorkAccepted(SessionEvent, frozen=True, kw_only=True, tag="work.accepted")
             commit=self.commit,
             base=self.base,
             files=self.files,
+            ci_files=self.ci_files,
             log=now.commit,
             at=now.at,
+            missing_walls=self.missing_walls,
         )
         return replace(
             ended_session(task, now, self.usage),
@@ -46,7 +52,7 @@ class WorkAccepted(SessionEvent, frozen=True, kw_only=True, tag="work.accepted")
             work=work,
             handed_in=HandedIn(self.attempt, self.commit),
             touched=tuple(sorted({*task.touched, *self.files})),
-            approved_by=(),
+            approvals=(),
             earlier=None,
             unmerged=None,
             half_done=None,

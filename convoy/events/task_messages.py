@@ -24,7 +24,8 @@ class TaskTold(TaskEvent, frozen=True, kw_only=True, tag="task.told"):
             said = Message(by=self.by, text=self.text)
             attempt = replace(attempt, messages=(*attempt.messages, said))
         notes = (*task.notes, f"{self.by} says: {self.text}")
-        return replace(task, notes=notes, attempt=attempt)
+        told = task.after_words_of(self.by)
+        return replace(told, notes=notes, attempt=attempt)
 
 
 class TaskHeard(TaskEvent, frozen=True, kw_only=True, tag="task.heard"):

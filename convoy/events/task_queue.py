@@ -23,6 +23,8 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
     why: str = ""
     not_before: int = 0
     """The earliest start (unix ms): the model's vendor wants a pause."""
+    by: str = ""
+    """The person whose words `why` tells the next attempt; empty: nobody's."""
 
     def sentence(self) -> str:
         if not self.why:
@@ -41,7 +43,7 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
         spent = 0 if is_retry else task.spent
         is_news = self.why and self.cause not in {*_NOT_THE_WORKS, "spent"}
         return replace(
-            task,
+            task.after_words_of(self.by),
             state="queued",
             cause=self.cause,
             why=self.why,
@@ -54,7 +56,7 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
             notes=(*task.notes, self.why) if is_news else task.notes,
             work=None,
             candidate=None,
-            approved_by=(),
+            approvals=(),
             earlier=task.work if self.cause == "changes" else task.earlier,
         )
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from convoy.events.fact import SHORT, SessionEvent
 from convoy.model.attempt import Attempt, Resolution
 from convoy.model.kind_names import Kind
-from convoy.model.records import EngineSpec, Gate, Limits
+from convoy.model.records import BoxSetting, EngineSpec, Gate, Limits
 from convoy.model.state import Moment, Task
 
 
@@ -53,6 +53,11 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
     egress: tuple[str, ...] | None = None
     """The only hosts its agent may reach; null: none where the key proxy reaches its
     model, else all."""
+    setup_hosts: tuple[str, ...] | None = None
+    """The only hosts that its setup script may reach; null: those of `egress` and the
+    public package registries, or all where its agent may reach all."""
+    box: BoxSetting = "on"
+    """Whether it starts in a box or not at all (`on`), or without one (`off`)."""
 
     def sentence(self) -> str:
         base = self.base[:SHORT]

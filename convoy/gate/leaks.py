@@ -9,12 +9,15 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
+from convoy.gate.binary_patch import HEAD, BinaryPatch
+from convoy.gate.disguises import readings
 from convoy.gate.patch import is_matched, named
 from convoy.model.records import Gate
 from convoy.text.redaction import NO_SECRETS, Redaction, secrets_in
 
 _COMMIT: Final = re.compile(rb"[0-9a-f]{40}\b")
 """How git begins each of several commits."""
+_FILE: Final = b"diff --git "
 _OCTAL: Final = re.compile(rb"\\([0-7]{3}|.)", re.DOTALL)
 _ESCAPES: Final = {b"t": b"\t", b"n": b"\n", b"r": b"\r"}
 
@@ -41,7 +44,7 @@ def _leaking(patch: bytes, known: Redaction) -> dict[str, None]:
     found: dict[str, None] = {}
     step = _Step()
     for line in patch.split(b"\n"):
-        if _COMMIT.match(line):
+        if _COMMIT.match(line) and not step.is_in_binary:
             found.update(step.leaking(known))
             step = _Step()
         else:
@@ -55,12 +58,22 @@ class _Step:
 
     def __init__(self) -> None:
         self._in_hunk = False
+        self._binary: BinaryPatch | None = None
         self._path = ""
         self._added: defaultdict[str, list[bytes]] = defaultdict(list)
         self._removed: list[bytes] = []
 
+    @property
+    def is_in_binary(self) -> bool:
+        """Whether the next line may belong to a binary file."""
+        return self._binary is not None
+
     def take(self, line: bytes) -> None:
         """Take the next line of the patch."""
+        if self._binary is not None:
+            if self._binary.take(line):
+                return
+            self._end_binary()
         if line.startswith(b"@@"):
             self._in_hunk = True
         elif self._in_hunk and line.startswith(b"+"):
@@ -69,19 +82,37 @@ class _Step:
             self._removed.append(line[1:])
         elif not (self._in_hunk and line.startswith((b" ", b"\\"))):
             self._in_hunk = False
-            if line.startswith(b"+++ "):
-                self._path = _path(line[4:])
+            self._take_head(line)
+
+    def _take_head(self, line: bytes) -> None:
+        if line.startswith(b"+++ "):
+            self._path = _path(line[4:])
+        elif line.startswith(_FILE):
+            both = line[len(_FILE) :]  # the same name twice: renames are not looked for
+            self._path = _path(both[len(both) // 2 + 1 :])
+        elif line == HEAD:
+            self._binary = BinaryPatch()
+
+    def _end_binary(self) -> None:
+        if self._binary is not None:
+            self._added[self._path].append(self._binary.added())
+            self._removed.append(self._binary.removed())
+            self._binary = None
 
     def leaking(self, known: Redaction) -> dict[str, None]:
         """Return the files in which it adds a secret."""
-        before = _text(self._removed)
-        was_there = secrets_in(before) | known.known_in(before)
-        texts = ((each, _text(lines)) for each, lines in self._added.items())
+        self._end_binary()
+        was_there = _secrets(_text(self._removed), known)
         return {
             each: None
-            for each, text in texts
-            if (secrets_in(text) | known.known_in(text)) - was_there
+            for each, lines in self._added.items()
+            if _secrets(_text(lines), known) - was_there
         }
+
+
+def _secrets(text: str, known: Redaction) -> frozenset[str]:
+    found = (secrets_in(each) | known.known_in(each) for each in readings(text))
+    return frozenset().union(*found)
 
 
 def _text(lines: Sequence[bytes]) -> str:

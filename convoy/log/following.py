@@ -31,9 +31,11 @@ NOTHING: Final = Reading()
 def follow(log: Log, head: str, known: Reading = NOTHING) -> Reading:
     """Fold what was logged after what is known, up to `head`.
 
+    Commits that the log lists as foreign are left out.
+
     Args:
         log: where.
-        head: the commit to read up to.
+        head: the commit to read up to; whoever asks has seen that it counts.
         known: where to go on; nothing begins at the log's first commit.
 
     Raises:
@@ -43,6 +45,8 @@ def follow(log: Log, head: str, known: Reading = NOTHING) -> Reading:
     state, events = known.state, known.events
     faults: list[str] = []
     for entry in log.read(head, since=known.head, whole=True):
+        if entry.is_foreign:
+            continue
         state = fold(state, entry.commit, entry.events, entry.actor)
         faults += (f"{entry.commit}: {fault}" for fault in entry.faults)
         events += len(entry.events)

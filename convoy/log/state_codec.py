@@ -15,6 +15,7 @@ from convoy.log.following import Reading
 from convoy.model.state import State
 from grite import checkpoint
 from grite.errors import Corrupt
+from grite.log_authority import Authority
 
 VERSION: Final = 1
 """To be raised when the same events fold to another state of the same form."""
@@ -57,15 +58,23 @@ def decode(data: bytes) -> Reading:
     return Reading(state, kept.faults)
 
 
-def load(repo: pygit2.Repository, commit: str) -> Reading:
+def load(
+    repo: pygit2.Repository, commit: str, authority: Authority | None = None
+) -> Reading:
     """Return what a checkpoint holds.
 
     Whether the log passes through the commit it was made at is not looked at here.
 
+    Args:
+        repo: where.
+        commit: the checkpoint.
+        authority: says whose signature it needs; None: none.
+
     Raises:
-        Corrupt: it is no checkpoint that this version can use.
+        Corrupt: it is no checkpoint that this version can use, or its signature does
+            not count.
     """
-    data, wal_head = checkpoint.read(repo, commit)
+    data, wal_head = checkpoint.read(repo, commit, authority)
     reading = decode(data)
     if reading.head != wal_head:
         raise Corrupt(f"its state is of {reading.head}, not of {wal_head}")

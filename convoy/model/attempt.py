@@ -44,9 +44,13 @@ class Work(Struct, frozen=True, kw_only=True):
     commit: str
     base: str
     files: tuple[str, ...]
+    ci_files: tuple[str, ...] = ()
+    """Those that tell CI what to run."""
     log: str = ""
     """The commit that carries `work.accepted`; empty until it is pushed."""
     at: int
+    missing_walls: tuple[str, ...] = ()
+    """The walls that its session does not claim to have had around its agent."""
 
 
 class Unmerged(Struct, frozen=True, kw_only=True):

@@ -17,7 +17,11 @@ class Doubt(Struct, frozen=True, kw_only=True):
     times: int = 0
     """How often in a row it was red on that base: the same files each time."""
     landed: int = 0
-    """How many tasks of the convoy had landed when it was red last."""
+    """How many of the tasks that may bring what it lacks had landed by then."""
+    synced: str = ""
+    """The commit by which the branch had taken its target in last by then."""
+    is_again: bool = False
+    """Whether its agent has had earlier work back, because CI was red on it."""
     lost: int = 0
     """How often in a row CI ended without a verdict on it."""
     checks: tuple[str, ...] = ()

@@ -37,6 +37,7 @@ Reaction = Literal["", "rocket", "confused", "-1"]
 Approve = Literal["auto", "plan"]
 Followups = Literal["ask", "auto", "off"]
 Extent = Literal["whole", "parts"]
+BoxSetting = Literal["on", "off"]
 """Whether a convoy lands once all is done, or also what is finished before."""
 Opinion = Literal["approve", "changes"]
 """A review's verdict."""
@@ -180,6 +181,8 @@ class EngineSpec(Struct, frozen=True, kw_only=True):
     """What its tokens cost, where the engine does not say; null: unknown."""
     tools: tuple[str, ...] = ()
     """The only tools it may use, by the engine's own names; empty: all it has."""
+    allow: tuple[str, ...] = ()
+    """What it may ask of its model's vendor beyond what the key proxy lets through."""
     good_at: str = ""
     """What the planner is told about it; empty: the default for its type."""
 
@@ -261,6 +264,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     require_ci: bool = True
     checks: tuple[str, ...] = ()
     """Names of the checks that must be green; empty: all of them, at least one."""
+    reporters: dict[str, str] = {}
+    """The App or account whose word counts for a check, by the check's name."""
     attempts: int = 3
     merge: tuple[Merger, ...] = ("git",)
     """What merges, in order: each only what those before it left in conflict."""
@@ -288,6 +293,11 @@ class Settings(Struct, frozen=True, kw_only=True):
     egress: tuple[str, ...] | None = None
     """The only hosts that agents may reach; null: none where the key proxy reaches the
     model, else all."""
+    setup_hosts: tuple[str, ...] | None = None
+    """The only hosts that `.brat/setup.sh` may reach; null: those of `egress` and the
+    public package registries, or all where agents may reach all."""
+    box: BoxSetting = "on"
+    """Whether agents work in a box (`on`), without which none starts."""
     failures: int = 20
     """After this many failed attempts in a row, over all convoys, everything pauses."""
     staged: bool = False

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
+from convoy.model.approval import Approval
 from convoy.model.attempt import (
     Attempt,
     Candidate,
@@ -100,8 +102,10 @@ class Task(Struct, frozen=True, kw_only=True):
     candidate: Candidate | None = None
     doubt: Doubt | None = None
     """What CI said against its work, where nobody is blamed for it yet."""
-    approved_by: tuple[str, ...] = ()
-    """Who approves the current work; newer work needs approval again."""
+    approvals: tuple[Approval, ...] = ()
+    """Of the current work; newer work needs approval again."""
+    instructed_by: tuple[str, ...] = ()
+    """The people who wrote what its agents were told, beside who asked for it all."""
     earlier: Work | None = None
     """Work that a person wants changed; the next attempt continues it."""
     unmerged: Unmerged | None = None
@@ -136,6 +140,17 @@ class Task(Struct, frozen=True, kw_only=True):
     def number(self) -> int:
         """Its number in the convoy."""
         return self.spec.number
+
+    @property
+    def approved_by(self) -> tuple[str, ...]:
+        """Who approves the current work."""
+        return tuple(approval.by for approval in self.approvals)
+
+    def after_words_of(self, by: str) -> "Task":
+        """Return the task after a person told its agents what to do."""
+        if by in ("", *self.instructed_by):
+            return self
+        return replace(self, instructed_by=(*self.instructed_by, by))
 
     @property
     def newest_run(self) -> int | None:
@@ -234,6 +249,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """What of it has landed on the target while other tasks go on."""
     flakes: tuple[str, ...] = ()
     """The checks that were red once and green once on the same files, each time."""
+    contested: tuple[str, ...] = ()
+    """The files in which work of it conflicted with other work, sorted."""
     sync: TargetSync = TargetSync()
     landed: str | None = None
     requested_at: int = 0
@@ -321,6 +338,8 @@ class State(Struct, frozen=True, kw_only=True):
     """The answers of the last hour, by whom they answer, in lower case."""
     paused_by: str = ""
     """Who stopped everything; empty: nobody."""
+    reporters: dict[str, str] = {}
+    """Who reported each check when work first landed by it, by the check's name."""
     failures: int = 0
     """Attempts in a row, of all convoys, that brought no work."""
     unknown: tuple[str, ...] = ()

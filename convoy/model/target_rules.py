@@ -40,6 +40,8 @@ class TargetRules(Struct, frozen=True, kw_only=True):
     resolved: bool = False
     """Whether every conversation must be resolved."""
     checks: tuple[str, ...] = ()
+    reporters: dict[str, int] = {}
+    """The number of the App that must report a check, by the check's name."""
     linear: bool = False
     signed: bool = False
     queue: bool = False

@@ -6,7 +6,7 @@ from convoy.model.attempt import Candidate
 from convoy.model.state import Convoy, Task
 from convoy.owed.actions import Action, Build, ClearWork, LookAgain, Reject, Stall
 from convoy.owed.ci_findings import finding, judged
-from convoy.owed.green_front import is_shown, landing
+from convoy.owed.green_front import green_front, is_shown, landing
 from convoy.owed.patience import Patience
 from convoy.readiness.landing import Chain, Link, suspects
 from convoy.readiness.observed import Checks, Observed
@@ -39,11 +39,13 @@ def suspects_judged(
     """Yield what is due for work that was red: each is judged alone on the tip.
 
     Green, it lands at once where that undoes no more than a single other candidate;
-    else it takes its place in the chain as soon as the tip has moved.
+    else it takes its place in the chain as soon as the tip has moved. While what is
+    green lands, the tip is about to move.
     """
     waiting = suspects(convoy)
     first = turns(convoy) if waiting else {}
     room = convoy.settings.max_parallel - sum(map(_has_candidate, waiting))
+    room = 0 if green_front(convoy, queue.links, observed) else room
     is_free = len(queue.links) <= 1
     for task in waiting:
         if task.candidate is None or not _has_candidate(task):
@@ -77,7 +79,7 @@ def _has_candidate(task: Task) -> bool:
 def _unjudged(convoy: Convoy, task: Task, tip: str) -> Action | None:
     """Return what is due for red work that CI is not judging now."""
     doubt = task.doubted
-    if doubt is not None and is_to_blame(convoy, task, tip):
+    if doubt is not None and is_to_blame(convoy, task):
         return Reject(convoy.name, task.number, doubt.candidate, doubt.why)
     if is_due(convoy, task, tip):
         return Build(convoy.name, (task.number,), tip)

@@ -21,6 +21,7 @@ from convoy.model.attempt import Candidate
 from convoy.model.records import Settings
 from convoy.model.set_aside import another_try
 from convoy.model.state import Convoy, State, Task
+from convoy.readiness.lacking_approvals import lacking
 from convoy.readiness.observed import Checks
 from convoy.readiness.second_looks import is_suspect
 from convoy.readiness.target_moves import on_tip
@@ -47,9 +48,7 @@ def kept_by_people(convoy: Convoy, task: Task) -> str:
         return task.taken_out.back
     if task.withdrawn:
         return "a person: it was taken out of the merge queue"
-    if (lacking := convoy.settings.approvals - len(task.approved_by)) > 0:
-        return f"{lacking} more approval{'s' if lacking > 1 else ''} of its work"
-    return ""
+    return lacking(convoy, task)
 
 
 def waiting_to_merge(convoy: Convoy) -> tuple[Task, ...]:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from convoy.kinds.relations import is_stopped
 from convoy.model.set_aside import SetAside, show_item
 from convoy.model.state import Convoy, State, Task
+from convoy.readiness.lacking_approvals import lacking
 
 FAILED = "failed"
 """The key of the need of a failed convoy."""
@@ -105,5 +106,4 @@ def _unapproved(convoy: Convoy, task: Task) -> str:
         return ""
     if task.work is None or task.pull is None:
         return ""
-    lacks = convoy.settings.approvals > len(task.approved_by)
-    return task.work.commit[:10] if lacks else ""
+    return task.work.commit[:10] if lacking(convoy, task) else ""

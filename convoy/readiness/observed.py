@@ -1,7 +1,6 @@
 """What the shell observed: git refs, workflow runs, checks, pull requests."""
 
-from collections.abc import Iterable
-from typing import Final, Literal
+from typing import Literal
 
 from msgspec import Struct
 
@@ -11,11 +10,6 @@ from convoy.model.target_rules import TargetRules
 CiVerdict = Literal["none", "pending", "green", "red", "lost", "broken"]
 """`broken`: CI itself cannot judge before a person has acted. `lost`: it ended without
 a verdict."""
-LOST: Final = frozenset({"cancelled", "timed_out", "startup_failure", "stale"})
-"""Conclusions that say nothing about the commit: somebody or something stopped CI.
-
-https://docs.github.com/rest/checks/runs (conclusion)
-"""
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -24,13 +18,22 @@ class Run(Struct, frozen=True, kw_only=True):
     id: int
     completed: bool
     conclusion: str | None = None
+    deleted: bool = False
+    """Whether the forge does not show it any more."""
 
 
 class Check(Struct, frozen=True, kw_only=True):
-    """One check run or commit status on a commit, as the forge reports it."""
+    """One job, check run or commit status on a commit, as the forge reports it."""
 
     id: int
     app: str
+    """The App that reported it; of a status the account."""
+    app_id: int = 0
+    """The App's number; 0: unknown."""
+    workflow: str = ""
+    """Of a job: its workflow's file and the event that started it; else empty."""
+    is_loose: bool = False
+    """Whether it only looks like a job's: any job's token can write such a check."""
     name: str
     status: str
     conclusion: str | None
@@ -74,6 +77,10 @@ class Checks(Struct, frozen=True, kw_only=True):
     more: bool = False
     """Whether nothing is red but a workflow still running on the commit may add
     checks."""
+    reporters: dict[str, str] = {}
+    """Who reported each check that passed, by the check's name."""
+    runs: frozenset[int] = frozenset()
+    """The workflow runs seen on the commit; each is awaited until it has ended."""
 
 
 class PullSeen(Struct, frozen=True, kw_only=True):
@@ -157,66 +164,3 @@ class Observed(Struct, frozen=True, kw_only=True):
             return asked.merged
         is_whole = listed is not None and listed.merged and listed.head == head
         return (listed.merge_commit or "") if listed and is_whole else ""
-
-
-def judge(
-    reported: Iterable[Check],
-    required: tuple[str, ...],
-    own_app: str,
-    *,
-    running: bool = False,
-) -> Checks:
-    """Return the verdict over a commit's checks.
-
-    Of two runs of one check, the one with the larger id counts; a status and a check
-    run of one name both do. Only `success` passes: a skipped or neutral check has
-    tested nothing. What was cancelled or ran out of time is no verdict. The bot's own
-    checks never count. All `required` checks must be present; without such names
-    all present checks must pass, and while a workflow is `running` on the commit some
-    may be missing: a job that needs another shows no check before that has passed.
-
-    Source: https://docs.github.com/rest/checks/runs
-    """
-    newest: dict[tuple[bool, str, str], Check] = {}
-    for check in sorted(reported, key=lambda c: c.id):
-        if not check.is_own(own_app) and (not required or check.name in required):
-            newest[check.is_status, check.app, check.name] = check
-    names = tuple(sorted({check.name for check in newest.values()}))
-    asking = [c for c in newest.values() if c.asks_a_person]
-    ended = [c for c in newest.values() if c.status == "completed" and not c.has_passed]
-    lost = [check for check in ended if check.conclusion in LOST]
-    if red := [check for check in ended if check not in (*asking, *lost)]:
-        return _against("red", names, red)
-    if asking:
-        text = "\n".join(f"{c.name}: {c.text or c.conclusion}" for c in asking)
-        return Checks(verdict="broken", names=names, text=text)
-    more = running and not required
-    if lost and not more and all(c.status == "completed" for c in newest.values()):
-        return _against("lost", names, lost)
-    if not newest:
-        return Checks(verdict="pending" if more else "none", more=more)
-    waits = set(required) - set(names) or not all(c.has_passed for c in newest.values())
-    if waits or more:
-        return Checks(verdict="pending", names=names, more=more)
-    return Checks(verdict="green", names=names)
-
-
-def _against(
-    verdict: CiVerdict, names: tuple[str, ...], said: Iterable[Check]
-) -> Checks:
-    """Return a verdict with the checks that it is by, and their text."""
-    against = tuple(said)
-    text = "\n".join(f"{c.name}: {c.conclusion}\n{c.text}".strip() for c in against)
-    failed = tuple(sorted({check.name for check in against}))
-    return Checks(verdict=verdict, names=names, failed=failed, text=text)
-
-
-def may_turn(by_runs: Checks, required: tuple[str, ...]) -> bool:
-    """Whether commit statuses may change a verdict that check runs alone led to.
-
-    They may where no check run speaks, where a required name is missing, and where all
-    is green. What is red stays red, and what check runs are awaited for stays pending.
-    """
-    if by_runs.verdict in ("none", "green"):
-        return True
-    return by_runs.verdict == "pending" and not set(required) <= set(by_runs.names)

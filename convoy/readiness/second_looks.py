@@ -1,10 +1,11 @@
 """Red work is judged once more before anybody is blamed, and kept meanwhile. Pure.
 
 Work that CI finds red leaves the chain of candidates, which is built again without it.
-It is judged alone on the branch's real tip; if it is red there too, what is missing may
-be another task's: it is kept as it is and judged again when the tip has moved. Its
-agent gets it back only when nothing else can move the tip and CI was red on the same
-files more than once.
+It is judged alone on the branch's real tip. If it is red there too, it may lack a task
+that is listed before it: it is kept as it is and judged again when one has landed. Its
+agent gets it back when CI was red on the same files more than once, and no task listed
+before it can still land. Plans list what others need first; where work is red once more
+after its agent had it back, the plan may not, and the later tasks are waited for, too.
 """
 
 from typing import Final
@@ -12,6 +13,7 @@ from typing import Final
 from convoy.kinds import relations
 from convoy.kinds.split_kind import can_be_split
 from convoy.model.doubt import Doubt
+from convoy.model.possible_help import landed_help, may_help
 from convoy.model.state import Convoy, Task
 from convoy.readiness.stuck_tasks import unmet
 
@@ -46,12 +48,9 @@ def looks(convoy: Convoy) -> int:
 
 
 def movers(convoy: Convoy, task: Task) -> tuple[int, ...]:
-    """Return the other tasks that can go on by themselves, and so move the tip."""
-    return tuple(
-        other.number
-        for other in convoy.tasks
-        if other.number != task.number and _goes_on(convoy, other)
-    )
+    """Return the tasks that may bring what red work lacks, and go on by themselves."""
+    others = may_help(convoy, task.number, task.doubted)
+    return tuple(other.number for other in others if _goes_on(convoy, other))
 
 
 def _goes_on(convoy: Convoy, task: Task) -> bool:
@@ -83,22 +82,19 @@ def _may_land(convoy: Convoy, task: Task) -> bool:
 def is_due(convoy: Convoy, task: Task, tip: str) -> bool:
     """Whether suspect work is to be judged alone on `tip` now.
 
-    Once at once. Then when the tip has moved: each time more has to land first, so that
-    red work costs few runs, but less where only later tasks are left.
+    Once at once. Then when what it may lack has landed: each time more of it, so that
+    red work costs few runs, until no more is to come.
     """
     doubt = task.doubted
     if doubt is None or not _is_looked_at(doubt):
         return True
-    others = movers(convoy, task)
-    if not others:
-        return doubt.base != tip or doubt.times < looks(convoy)
-    is_first = task.number < min(others)
-    wanted = 1 << max(0, doubt.reds - LOOKS + (not is_first) - is_first)
-    landed = sum(each.landed is not None for each in convoy.tasks)
-    return doubt.base != tip and landed - doubt.landed >= wanted
+    if not movers(convoy, task):
+        return _has_moved(convoy, task, doubt) or doubt.times < looks(convoy)
+    landed = landed_help(convoy, task.number, doubt) - doubt.landed
+    return doubt.base != tip and landed >= 1 << (doubt.reds - LOOKS + 1)
 
 
-def is_to_blame(convoy: Convoy, task: Task, tip: str) -> bool:
+def is_to_blame(convoy: Convoy, task: Task) -> bool:
     """Whether the work's agent gets it back: red alone, again, and nothing can help.
 
     Of several that wait for each other the first listed goes.
@@ -108,13 +104,19 @@ def is_to_blame(convoy: Convoy, task: Task, tip: str) -> bool:
         return False
     if convoy.sync.candidate is not None and not convoy.sync.stalled:
         return False  # the target is about to come in
-    if doubt.base != tip or doubt.times < looks(convoy) or movers(convoy, task):
+    if doubt.times < looks(convoy) or _has_moved(convoy, task, doubt):
         return False
-    return not any(
+    return not movers(convoy, task) and not any(
         is_kept(other) and not _is_out(convoy, other)
         for other in convoy.tasks
         if other.number < task.number
     )
+
+
+def _has_moved(convoy: Convoy, task: Task, doubt: Doubt) -> bool:
+    """Whether the branch has got what may help since the work was red last."""
+    landed = landed_help(convoy, task.number, doubt)
+    return landed != doubt.landed or convoy.sync.commit != doubt.synced
 
 
 def _is_out(convoy: Convoy, task: Task) -> bool:

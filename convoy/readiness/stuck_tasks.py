@@ -5,6 +5,7 @@ Pure.
 
 from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import overlapping
+from convoy.readiness.lacking_approvals import lacking
 
 
 def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
@@ -48,5 +49,5 @@ def _needs_help(convoy: Convoy, task: Task) -> bool:
     if task.held or task.withdrawn or task.taken_out is not None:
         return True
     if task.state == "needs-review":
-        return len(task.approved_by) < convoy.settings.approvals
+        return bool(lacking(convoy, task))
     return task.state == "queued" and convoy.state == "paused"

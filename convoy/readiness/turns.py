@@ -1,10 +1,12 @@
 """Which tasks take turns, because they touch the same files. Pure.
 
 A task's area is the paths it declares and every file that its attempts were seen to
-touch. Of two tasks whose areas overlap one goes first, until it has landed: then the
-other starts from what landed, or its candidate stands on it. Nobody waits for what
-cannot go on without a person, and no two wait for each other: all turns follow one
-order of the tasks, in which each comes after what it needs.
+touch; for one that declares nothing and has shown nothing yet, those that works of its
+convoy fight over (`predicted_files.py`). Of two tasks whose areas overlap one goes
+first, until it has landed: then the other starts from what landed, or its candidate
+stands on it. Nobody waits for what cannot go on without a person, and no two wait for
+each other: all turns follow one order of the tasks, in which each comes after what it
+needs.
 """
 
 from collections import defaultdict, deque
@@ -16,6 +18,7 @@ from msgspec import Struct
 from convoy.kinds import kind_of
 from convoy.kinds.relations import trial
 from convoy.model.state import Convoy, Task
+from convoy.readiness.predicted_files import predicted_files
 from convoy.readiness.stuck_tasks import stuck_tasks
 from convoy.readiness.turn_order import in_order, planned
 
@@ -29,12 +32,15 @@ class Turn(Struct, frozen=True):
     on: int
     paths: tuple[str, ...] = ()
     """The narrower of each two paths that meet; empty: the plan says why."""
+    is_guess: bool = False
+    """Whether of one of them it is neither said nor seen that it touches them."""
 
     def words(self) -> str:
         """Return what is waited for, in a few words."""
         more = len(self.paths) - SHOWN
         rest = f" and {more} more" if more > 0 else ""
-        both = f" (both touch {', '.join(self.paths[:SHOWN])}{rest})"
+        touch = "probably touch" if self.is_guess else "touch"
+        both = f" (both {touch} {', '.join(self.paths[:SHOWN])}{rest})"
         return f"task {self.on} to land first{both if self.paths else ''}"
 
 
@@ -67,9 +73,15 @@ def _turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
     return {number: tuple(waits) for number, waits in found.items() if waits}
 
 
-def area(task: Task) -> frozenset[str]:
-    """Return the paths that a task may touch, without slashes at their ends."""
-    return frozenset(path.rstrip("/") for path in (*task.spec.paths, *task.touched))
+def area(task: Task, predicted: frozenset[str] = frozenset()) -> frozenset[str]:
+    """Return the paths that a task may touch, without slashes at their ends.
+
+    Args:
+        task: any.
+        predicted: what is added where nobody said or saw what the task touches.
+    """
+    known = frozenset(path.rstrip("/") for path in (*task.spec.paths, *task.touched))
+    return known or predicted
 
 
 def _by_area(
@@ -79,7 +91,9 @@ def _by_area(
     found: dict[int, list[Turn]],
 ) -> None:
     """Add the turns of those whose areas overlap."""
-    areas = {n: area(task) for n, task in tasks.items() if _takes_turns(convoy, task)}
+    guess = predicted_files(convoy)
+    acting = {n: task for n, task in tasks.items() if _takes_turns(convoy, task)}
+    areas = {n: area(task, guess) for n, task in acting.items()}
     met = {pair: paths for pair, paths in _met(areas).items() if _apart(tasks, pair)}
     if not met:
         return
@@ -88,7 +102,8 @@ def _by_area(
         first, then = sorted((one, other), key=place.__getitem__)
         known = any(turn.on == first for turn in found[then])
         if first not in stuck and not known and not tasks[then].spec.on:
-            found[then].append(Turn(first, tuple(sorted(paths))))
+            is_guess = any(areas[n] is guess for n in (first, then))
+            found[then].append(Turn(first, tuple(sorted(paths)), is_guess))
 
 
 def _takes_turns(convoy: Convoy, task: Task) -> bool:

@@ -116,9 +116,13 @@ def stopped(
     return (blocked,)
 
 
-def changed(convoy: Convoy, task: Task, why: str) -> Events:
-    """Send work back to be changed; if its attempts are spent, ask a person."""
-    queued = TaskQueued(convoy=convoy.name, task=task.number, cause="changes", why=why)
+def changed(convoy: Convoy, task: Task, why: str, by: str = "") -> Events:
+    """Send work back to be changed; if its attempts are spent, ask a person.
+
+    `by` is the person whose words `why` holds.
+    """
+    name, number = convoy.name, task.number
+    queued = TaskQueued(convoy=name, task=number, cause="changes", why=why, by=by)
     if task.spent < convoy.settings.attempts:
         return (queued,)
     tries = counted(task.spent, "attempt")

@@ -38,8 +38,11 @@ class AcceptWork(Command, frozen=True, kw_only=True):
     commit: str
     base: str
     files: tuple[str, ...]
+    ci_files: tuple[str, ...] = ()
+    """Those of them that tell CI what to run."""
     summary: str = ""
     usage: Usage = Usage()
+    missing_walls: tuple[str, ...] = ()
 
     def decide(self, state: State) -> Decision:
         """Accept the work, and announce the pull request if there is none."""
@@ -57,8 +60,10 @@ class AcceptWork(Command, frozen=True, kw_only=True):
             commit=self.commit,
             base=self.base,
             files=self.files,
+            ci_files=self.ci_files,
             summary=self.summary,
             usage=self.usage,
+            missing_walls=self.missing_walls,
         )
         key = ids.pull_key(self.convoy, self.task)
         pull: Events = ()

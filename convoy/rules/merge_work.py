@@ -1,5 +1,6 @@
 """What may land: the current candidate, after what it needs."""
 
+from msgspec import field
 from msgspec.structs import replace
 
 from convoy.events.candidates import MergeAttempted, MergeFailed, MergeLanded
@@ -166,6 +167,8 @@ class LandMerge(Command, frozen=True, kw_only=True):
     task: int
     candidate: str
     judged: tuple[str, ...]
+    reporters: dict[str, str] = field(default_factory=dict)
+    """Who reported those checks, by the check's name."""
 
     def decide(self, state: State) -> Decision:
         """Land the current candidate, after all its task needs."""
@@ -186,6 +189,7 @@ class LandMerge(Command, frozen=True, kw_only=True):
             candidate=self.candidate,
             branch=ids.base_branch(convoy.name) if task else convoy.target,
             judged=self.judged,
+            reporters=self.reporters,
         )
         if task is None:
             return (landed, *completed(convoy, self.candidate))

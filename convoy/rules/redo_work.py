@@ -63,7 +63,7 @@ class ReviseTask(Command, frozen=True, kw_only=True):
         if used := in_use(convoy, task) or being_judged(convoy, task):
             return used
         why = f"{self.by} asks for changes: {self.text}"
-        events = changed(convoy, task, why)
+        events = changed(convoy, task, why, self.by)
         if not any(isinstance(event, TaskBlocked) for event in events):
             return events
         return (*events, *known(self.convoy, self.by, blocked_key(task)))

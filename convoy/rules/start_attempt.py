@@ -62,6 +62,8 @@ class StartPlanning(Command, frozen=True, kw_only=True):
             limits=convoy.settings.limits,
             gate=convoy.settings.gate,
             egress=convoy.settings.egress,
+            setup_hosts=convoy.settings.setup_hosts,
+            box=convoy.settings.box,
         )
         intent = ActionIntended(
             key=ids.dispatch_key(ids.session_name(convoy.name, 0, attempt)),
@@ -141,6 +143,8 @@ class StartTask(Command, frozen=True, kw_only=True):
             limits=capped(convoy, task),
             gate=convoy.settings.gate,
             egress=convoy.settings.egress,
+            setup_hosts=convoy.settings.setup_hosts,
+            box=convoy.settings.box,
         )
         intent = ActionIntended(
             key=ids.dispatch_key(session),

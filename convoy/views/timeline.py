@@ -23,8 +23,11 @@ class Line(Struct, frozen=True):
 
 
 def lines(entries: list[Entry]) -> Iterator[Line]:
-    """Give a line for each brat event and each fault, in the log's order."""
+    """Give a line for each brat event, fault and foreign commit, in the log's order."""
     for one in entries:
+        if one.is_foreign:
+            said = f"commit {one.commit[:10]} is foreign: it counts for nothing"
+            yield Line(one.at_ms, "", "", said)
         for event in one.events:
             if line := _line(event):
                 yield line

@@ -1,28 +1,40 @@
-"""Prepares an agent's box: chooses its hidden paths, and reports why a box failed.
+"""Prepares a box for one program of a session, and reads what the box reports.
 
-The box hides the paths that `runner.box.hidden_paths` lists, and everything else that
-lies beside the agent's folders.
+The same box stands around the engine, the project's setup script, its acceptance
+command and the witness's own look at an agent's repository; only their networks differ.
 """
 
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 from msgspec import Struct
 
-from runner.box.hidden_paths import STORE, hidden, kept
+from runner.box import agent_user, box_report
 from runner.box.module_launch import launched
+from runner.box.root_folder import SEEN
+from runner.box.visible_paths import (
+    TEMPORARY,
+    Sight,
+    arranged,
+    places,
+    visible,
+    writable,
+)
 from runner.inputs.job_inputs import Inputs
 
 NO_BOX: Final = "only Linux has boxes"
+_OFF: Final = box_report.Report(is_off=True, why="the configuration turns it off")
 PROBE_S: Final = 20.0
-_WHY_BYTES: Final = 1000
+_REPORT_BYTES: Final = 2000
 _LAUNCHER: Final = launched("box.namespaces")
+_END: Final = "--"
 
 
 class NetworkExit(Struct, frozen=True):
@@ -39,24 +51,69 @@ class NetworkExit(Struct, frozen=True):
         return ",".join(map(str, (self.fd, *self.ports)))
 
 
+class Room(Struct, frozen=True):
+    """The folders in which an agent's programs work, and what else they see."""
+
+    folder: Path
+    """The agent's checkout."""
+    home: Path
+    temporary: Path
+    sight: Sight
+    prompt: Path | None = None
+    is_boxed: bool = True
+    """False: the configuration has turned the box off."""
+
+    def owned(self) -> tuple[Path, ...]:
+        """Return the folders that belong to the agent, as far as there are any."""
+        found = self.folder, self.home, self.temporary
+        return tuple(each for each in found if each.is_dir())
+
+
+def session_room(
+    inputs: Inputs, folder: Path, scratch: Path, *, is_boxed: bool = True
+) -> Room:
+    """Return where a session's programs work.
+
+    Args:
+        inputs: the job.
+        folder: the agent's checkout.
+        is_boxed: whether they work in a box, or not at all.
+        scratch: the witness's folder; programs get its `home`, `tmp` and prompt.
+    """
+    hidden = (*inputs.hidden, inputs.result, inputs.temp, inputs.workspace)
+    shown = (*inputs.shown, *((inputs.cache,) if inputs.cache else ()))
+    home = inputs.offered.get("HOME", "")
+    sight = Sight(path=inputs.path, home=home, shown=shown, hidden=hidden)
+    prompt = scratch / "prompt.md"
+    own = scratch / "home", scratch / "tmp"
+    return Room(folder, *own, sight, prompt, is_boxed=is_boxed)
+
+
 class Box:
-    """The command that starts one program in a box, and why the box failed, if so."""
+    """The command that starts one program in a box, and what the box reports."""
 
     def __init__(
-        self, argv: tuple[str, ...], fds: tuple[int, ...], pipe: tuple[int, int] | None
+        self,
+        argv: tuple[str, ...],
+        fds: tuple[int, ...],
+        pipe: tuple[int, int] | None = None,
+        known: box_report.Report = _OFF,
     ) -> None:
-        """Take over the pipe by which a box reports; None: there can be none."""
+        """Take over the pipe by which a box reports; without one, `known` is so."""
         self.argv = argv
+        self._known = known
         self.fds = fds
         """The descriptors that the program needs."""
         self._reader, self._writer = pipe or (-1, -1)
 
-    def why(self) -> str:
-        """Return why there was no box, or "" if there was. Call it once, at the end."""
+    def report(self) -> box_report.Report:
+        """Return which walls stood. Call it once, after the program's end."""
         if self._reader < 0:
-            return NO_BOX
+            return self._known
         self._hang_up()
-        return os.read(self._reader, _WHY_BYTES).decode("utf-8", "replace")
+        return box_report.read(
+            os.read(self._reader, _REPORT_BYTES).decode(errors="replace")
+        )
 
     def close(self) -> None:
         """Close the pipe; call it once."""
@@ -73,86 +130,107 @@ class Box:
 @contextmanager
 def boxed(
     argv: tuple[str, ...],
-    folder: Path,
-    scratch: Path,
-    inputs: Inputs,
+    room: Room,
     way: NetworkExit | None = None,
     also: tuple[Path, ...] = (),
 ) -> Iterator[Box | None]:
-    """Yield the start of a program in a box; None: there is no such program.
+    """Yield the start of an agent's program in a box; None: there is no such program.
+
+    Call it while no other program of the agent runs: it is given its folders.
 
     Args:
         argv: the program and its arguments.
-        folder: the agent's checkout.
-        scratch: has `home`, `tmp` and the prompt.
-        inputs: of the job.
+        room: where it works.
         way: out of its network; None: that stays the machine's.
-        also: what is to be found in this box beside what the agent's has.
+        also: folders that this program may write besides.
+
+    Raises:
+        OSError: the agent's user cannot be given its folders.
     """
-    if not _is_there(argv[0], folder, scratch, inputs):
+    if not _is_there(argv[0], room):
         yield None  # the start itself fails and reports it
         return
-    closing = _closing(way, inputs, scratch) if way else ()
-    own = (way.fd,) if way else ()
-    if sys.platform != "linux":
-        yield Box((*closing, *argv), own, None)  # which reports why not
+    if room.is_boxed and sys.platform != "linux":
+        yield Box(("false",), (), None, box_report.Report(why=NO_BOX))
         return
-    stays = (folder, scratch / "home", scratch / "tmp", scratch / "prompt.md", *also)
-    fixed = (*map(Path, kept()), *((inputs.cache,) if inputs.cache else ()))
-    lists = (_outermost(_hidden(inputs, scratch)), _resolved(stays), _outermost(fixed))
-    words = (word for each in lists for word in (*each, "--"))
+    if not room.is_boxed:
+        closing = (*launched("box.network_namespace"), way.word) if way else ()
+        ends = (_END, _END) if way else ()
+        yield Box((*closing, *ends, *argv), (way.fd,) if way else ())
+        return
+    number = agent_user.own_number()
+    if number is not None:
+        agent_user.give((*room.owned(), *also), number)
+    yield from _made(argv, room, _become(room, number), way, also)
+
+
+@contextmanager
+def boxed_for_us(
+    argv: tuple[str, ...], room: Room, also: tuple[Path, ...]
+) -> Iterator[Box | None]:
+    """Yield the start of a program of the witness in a box like the agent's.
+
+    It keeps its user, so that the agent cannot touch it, and may run beside the agent.
+    """
+    if room.is_boxed:
+        yield from _made(argv, room, "", None, also)
+    else:
+        yield Box(argv, ())
+
+
+def _made(
+    argv: tuple[str, ...],
+    room: Room,
+    user: str,
+    way: NetworkExit | None,
+    also: tuple[Path, ...],
+) -> Iterator[Box]:
+    own = (way.fd,) if way else ()
     reader, writer = os.pipe()
-    told = str(writer), way.word if way else ""
-    program = (str(len(closing)), *closing, *argv)
-    found = Box((*_LAUNCHER, *told, *words, *program), (writer, *own), (reader, writer))
+    told = str(writer), way.word if way else "", user
+    words = (word for place in _places(room, also) for word in place)
+    found = Box(
+        (*_LAUNCHER, *told, *words, _END, *argv), (writer, *own), (reader, writer)
+    )
     try:
         yield found
     finally:
         found.close()
 
 
-def _closing(way: NetworkExit, inputs: Inputs, scratch: Path) -> tuple[str, ...]:
-    """Return the command that closes only the network, and hides the same paths."""
-    unseen = hidden(inputs, scratch / STORE)
-    return (*launched("box.network_namespace"), way.word, *kept(), "--", *unseen, "--")
-
-
 def cannot_box() -> str:
     """Return why this machine gives agents no box, or "" if it does."""
     if sys.platform != "linux":
         return NO_BOX
-    done = subprocess.run(
-        _LAUNCHER,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=PROBE_S,
-        check=False,
-    )
-    return done.stdout or done.stderr
+    with TemporaryDirectory(prefix="brat-") as name:
+        room = Room(Path(name), Path(name), Path(name), Sight(path=os.defpath))
+        with boxed(("true",), room) as box:
+            if box is None:
+                return "there is no program `true`"
+            subprocess.run(
+                box.argv,
+                cwd=name,
+                env={"PATH": os.defpath},
+                pass_fds=box.fds,
+                stdin=subprocess.DEVNULL,
+                timeout=PROBE_S,
+                check=False,
+            )
+            return box.report().why
 
 
-def _is_there(program: str, folder: Path, scratch: Path, inputs: Inputs) -> bool:
-    name = str(folder / program) if os.sep in program else program
-    path = f"{scratch / 'home/.local/bin'}{os.pathsep}{inputs.path}"
+def _places(room: Room, also: tuple[Path, ...]) -> list[tuple[str, str, str]]:
+    own = (each for path in (*room.owned(), *also) for each in writable(path))
+    shared = (each for at in TEMPORARY for each in writable(room.temporary, at))
+    prompt = places(SEEN, str(room.prompt)) if room.prompt else ()
+    return arranged((*own, *shared, *prompt, *visible(room.sight)))
+
+
+def _become(room: Room, number: int | None) -> str:
+    return "" if number is None else f"{number}:{number}:{room.home}"
+
+
+def _is_there(program: str, room: Room) -> bool:
+    name = str(room.folder / program) if os.sep in program else program
+    path = f"{room.home / '.local/bin'}{os.pathsep}{room.sight.path}"
     return shutil.which(name, path=path) is not None
-
-
-def _hidden(inputs: Inputs, scratch: Path) -> Iterator[Path]:
-    yield from map(Path, hidden(inputs, scratch / STORE))
-    yield from (inputs.temp, inputs.workspace, *inputs.hidden)
-    yield Path(f"/run/user/{os.getuid()}")
-
-
-def _outermost(paths: Iterable[Path]) -> list[str]:
-    """Return the paths that exist, without those that lie inside another one."""
-    found = sorted(set(_resolved(paths)))
-    return [
-        each
-        for each in found
-        if not any(each.startswith(f"{other}/") for other in found)
-    ]
-
-
-def _resolved(paths: Iterable[Path]) -> list[str]:
-    return [str(path.resolve()) for path in paths if os.access(path, os.F_OK)]

@@ -1,102 +1,107 @@
-"""Start a program in a box of its own: users, processes, mounts and queues.
+"""Start a program in a box of its own: root folder, users, processes, queues, network.
 
-`FD WAY HIDDEN... -- KEPT... -- FIXED... -- NUMBER FIRST... PROGRAM ARGUMENT...`, run by
-`runner.box.module_launch`: it stands between the witness and each engine, so it loads
-little. Inside, the program sees no other process and can neither read nor signal one.
-Hidden folders are empty but for what is kept in them; fixed folders cannot be written
-to. When the first process inside ends, the kernel ends all others. If any of this
-fails, the reason is written to FD.
+`FD WAY USER PLACES... -- PROGRAM ARGUMENT...`, run by `runner.box.module_launch`: it
+stands between the witness and each program of an agent, so it loads little. Inside, the
+program sees no other process and can neither read nor signal one, and no file but those
+below the PLACES (`runner.box.root_folder`); it cannot call what only administrators and
+debuggers need. When the first process inside ends, the
+kernel ends all others. FD is told which walls stand; if one fails, FD is told why, and
+the program is not started.
 
 WAY is `FD,PORT,PORT...`: the box then has a network of its own, as made by
-`runner.box.network_namespace`. Where the machine refuses that, the NUMBER of words
-FIRST start the program, and try the network alone.
+`runner.box.network_namespace`; empty: it has the machine's. USER is the user that the
+program becomes, `NUMBER:GROUP:HOME`; empty: it stays the one it is.
 
-Even if the box fails, no program of the agent gains rights by sudo or the like.
+Where the machine refuses this, `runner.box.unprivileged_box` takes over.
+
 https://man7.org/linux/man-pages/man7/pid_namespaces.7.html
-https://man7.org/linux/man-pages/man7/mount_namespaces.7.html
+https://man7.org/linux/man-pages/man7/user_namespaces.7.html
 https://man7.org/linux/man-pages/man2/pr_set_no_new_privs.2const.html
 """
 
 import ctypes
 import os
 import signal
-import stat
 import sys
 import warnings  # noqa: F401  os.execvp imports it, when it may be out of reach
 from collections.abc import Sequence
 
+from runner.box import capabilities, landlock, seccomp
 from runner.box.network_namespace import hand_over, same_names
+from runner.box.root_folder import WRITABLE, build
 
 _NAMESPACES = 0x00020000 | 0x08000000 | 0x10000000 | 0x20000000
 """The flags for new namespaces of mounts, queues, users and processes."""
 _NETWORK = 0x40000000
 _CLONE = {"x86_64": 56, "aarch64": 220}
-_READ_ONLY, _NO_SETUID, _NO_DEVICES, _NO_PROGRAMS = 1, 2, 4, 8
-_REMOUNT, _BIND, _ALL_BELOW, _PRIVATE, _RELATIVE_TIMES = (
-    32,
-    4096,
-    16384,
-    1 << 18,
-    1 << 21,
-)
-_SAME_FLAGS = 2 | 4 | 8 | 1024 | 2048
-"""Flags that statvfs shows by the same numbers that mount takes."""
-_SHOWN_RELATIVE_TIMES = 4096
-_DIE_WITH_PARENT, _DROP_RIGHT, _NO_NEW_RIGHTS = 1, 24, 38
-_RIGHTS = 64
-_KEPT_RIGHTS = frozenset({0, 1, 2, 3, 4, 5, 6, 7, 10, 18, 31})
-"""Rights that package managers need as root: files, signals, users, low ports,
-chroot."""
+_DIE_WITH_PARENT, _NO_NEW_RIGHTS = 1, 38
 _QUIET = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-_SHARED_MEMORY = "/dev/shm"  # noqa: S108  a mount, not a file
 _CANNOT_START = 126
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def main(argv: Sequence[str]) -> int:
-    """Become the program, in a box if the machine allows one; else report why not.
-
-    Without arguments, only print why the machine allows no box; nothing if it does.
-    """
-    number = int(argv[0]) if argv else 1
-    way, *rest = argv[1:] or ("", "--", "--", "--", "0", "true")
-    walls = []
-    for _ in range(3):
-        mark = rest.index("--")
-        walls.append(rest[:mark])
-        rest = rest[mark + 1 :]
-    first, rest = rest[1 : int(rest[0]) + 1], rest[int(rest[0]) + 1 :]
+    """Become the program in a box, one without namespaces if they are refused."""
+    number, (way, user, *rest) = int(argv[0]), argv[1:]
+    mark = rest.index("--")
     os.set_inheritable(number, False)  # noqa: FBT003  its form
     _call("prctl", _DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
-    if way:
-        _boxed(walls, rest, number, [*map(int, way.split(","))])
-        rest = [*first, *rest]
-    why = _boxed(walls, rest, number)
-    os.write(number, why.encode(errors="replace"))
-    if not argv:
-        return 0
-    os.close(number)
-    _call("prctl", _NO_NEW_RIGHTS, 1, 0, 0, 0)
-    return _become(rest)
+    exits = [int(each) for each in way.split(",") if each]
+    becomes = tuple(user.split(":", 2)) if user else ()
+    why = _boxed(_Box(rest[:mark], exits, becomes, number), rest[mark + 1 :])
+    from runner.box.module_launch import launched  # it loads more
+
+    os.set_inheritable(number, True)  # noqa: FBT003  as above
+    told = (*launched("box.unprivileged_box"), str(number), way, user, why)
+    os.execv(told[0], (*told, *rest))  # noqa: S606  which tries it without them
 
 
-def _boxed(
-    walls: Sequence[Sequence[str]],
-    program: list[str],
-    told: int,
-    way: Sequence[int] = (),
-) -> str:
+class _Box:
+    """What a box is made of."""
+
+    def __init__(
+        self,
+        places: Sequence[str],
+        exits: Sequence[int],
+        user: Sequence[str],
+        told: int,
+    ) -> None:
+        self.places = places
+        self.exits = exits
+        self.user = user
+        self.told = told
+
+    def walls(self) -> bytes:
+        """Return the words that say which walls stand once the box does."""
+        network = "network=namespaces " if self.exits else ""
+        user = "uid" if self.user else "namespaces"
+        said = f"files=namespaces processes=namespaces {network}user={user}"
+        return f"{said} syscalls=seccomp".encode()
+
+    def close_files(self) -> None:
+        """Close a second time what the mounts close, where the kernel has Landlock.
+
+        Raises:
+            OSError: it has, and does not close it.
+        """
+        if not landlock.refusal():
+            told = zip(self.places[::3], self.places[2::3], strict=True)
+            written = (target for kind, target in told if kind == WRITABLE)
+            landlock.restrict(("/",), (*written, "/dev", "/proc"), network=True)
+
+
+def _boxed(box: _Box, program: list[str]) -> str:
     """Run the program in a box and end as it ends; if a box fails, return why."""
     go, going = os.pipe()
     heard, telling = os.pipe()
     try:
-        child = _cloned(_NAMESPACES | (_NETWORK if way else 0))
+        child = _cloned(_NAMESPACES | (_NETWORK if box.exits else 0))
     except OSError as error:
         return f"no namespaces: {error.strerror}"
     if child == 0:
         os.close(going)
         os.close(heard)
-        os._exit(_first((go, telling, told), walls, program, way))
+        os._exit(_first(go, telling, box, program))
     os.close(telling)
     try:
         _map_users(child)
@@ -111,7 +116,7 @@ def _boxed(
         os.waitpid(child, 0)
         return said.decode(errors="replace") or "it ended"
     _handle(signal.SIG_IGN, *_QUIET)
-    _let_go(told, *way[:1])
+    _let_go(box.told, *box.exits[:1])
     ended = os.read(heard, 4)
     os.waitpid(child, 0)
     status = int.from_bytes(ended, "little") if ended else signal.SIGKILL
@@ -139,33 +144,34 @@ def _map_users(child: int) -> None:
         _write(f"/proc/{child}/{name}", text)
 
 
-def _first(
-    pipes: tuple[int, int, int],
-    walls: Sequence[Sequence[str]],
-    program: list[str],
-    way: Sequence[int],
-) -> int:
+def _first(go: int, telling: int, box: _Box, program: list[str]) -> int:
     """Be the box's first process: set the box up, start the program, reap children."""
-    go, telling, told = pipes
     _call("prctl", _DIE_WITH_PARENT, signal.SIGKILL, 0, 0, 0)
     _handle(signal.SIG_IGN, *_QUIET)
     if not os.read(go, 1):
         return 1
+    here = os.getcwd()  # noqa: PTH109  pathlib takes 5 ms
     try:
-        _furnish(*walls)
-        _give_up_rights()
-        if way:
-            hand_over(way[0], way[1:])
+        build(box.places, box.user)
+        capabilities.give_up()
+        _call("prctl", _NO_NEW_RIGHTS, 1, 0, 0, 0)
+        if box.exits:
+            hand_over(box.exits[0], box.exits[1:])
     except OSError as error:
         os.write(telling, f"{error.filename or 'it'}: {error.strerror}".encode())
         return 1
+    ready, readying = os.pipe()
     agent = os.fork()
     if agent == 0:
-        os.setsid()
-        _handle(signal.SIG_DFL, *_QUIET, signal.SIGPIPE, signal.SIGXFSZ)
-        os._exit(_become(program))
+        os.close(ready)
+        os._exit(_as_agent(box, here, program, readying))
+    os.close(readying)
+    if why := os.read(ready, 1000):
+        os.write(telling, why)
+        return 1
+    os.write(box.told, box.walls())
     os.write(telling, b"!")
-    _let_go(told)
+    _let_go(box.told)
     while True:
         pid, status = os.wait()
         if pid == agent:
@@ -173,64 +179,30 @@ def _first(
             return 0  # and the kernel ends every other process here
 
 
+def _as_agent(box: _Box, here: str, program: list[str], readying: int) -> int:
+    """Become the agent's user and then the program; the pipe is told what fails."""
+    os.setsid()
+    _handle(signal.SIG_DFL, *_QUIET, signal.SIGPIPE, signal.SIGXFSZ)
+    try:
+        if box.user:
+            number, group = map(int, box.user[:2])
+            os.setgroups([])
+            os.setresgid(group, group, group)
+            os.setresuid(number, number, number)
+        os.chdir(here if os.path.isdir(here) else "/")  # noqa: PTH112  as above
+        box.close_files()
+        seccomp.restrict(network=True)
+    except OSError as error:
+        os.write(readying, f"the program's own rights: {error.strerror}".encode())
+        return 1
+    os.close(readying)
+    return _become(program)
+
+
 def _let_go(*told: int) -> None:
     """Close our ends of the program's input and output, and of the reports."""
     for each in {0, 1, *told}:
         os.close(each)
-
-
-def _furnish(hidden: Sequence[str], kept: Sequence[str], fixed: Sequence[str]) -> None:
-    _mount("none", "/", "", _ALL_BELOW | _PRIVATE)
-    for each in fixed:
-        _mount(each, each, "", _BIND | _ALL_BELOW)
-        _make_read_only(each)
-    stays = {each: os.open(each, os.O_PATH) for each in kept}
-    for each in hidden:
-        _hide(each)
-    for path, number in stays.items():
-        if any(path.startswith(f"{each}/") for each in hidden):
-            _make_place(path, number)
-            _mount(f"/proc/self/fd/{number}", path, "", _BIND | _ALL_BELOW)
-        os.close(number)
-    for each in hidden:
-        if stat.S_ISDIR(os.stat(each).st_mode):  # noqa: PTH116  pathlib takes 5 ms
-            _make_read_only(each)
-    safe = _NO_SETUID | _NO_DEVICES
-    if os.path.isdir(_SHARED_MEMORY):  # noqa: PTH112  as above
-        _mount("tmpfs", _SHARED_MEMORY, "tmpfs", safe, "mode=1777")
-    _mount("proc", "/proc", "proc", safe | _NO_PROGRAMS)
-
-
-def _hide(path: str) -> None:
-    if stat.S_ISDIR(os.stat(path).st_mode):  # noqa: PTH116  as above
-        _mount("tmpfs", path, "tmpfs", _NO_SETUID | _NO_DEVICES, "mode=755,size=1m")
-    else:
-        _mount("/dev/null", path, "", _BIND)
-
-
-def _make_place(path: str, number: int) -> None:
-    """Make a file or folder to mount on, of the same kind as the mounted path."""
-    if stat.S_ISDIR(os.fstat(number).st_mode):
-        os.makedirs(path, exist_ok=True)  # noqa: PTH103  as above
-        return
-    os.makedirs(os.path.dirname(path), exist_ok=True)  # noqa: PTH103, PTH120  as above
-    os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))
-
-
-def _make_read_only(path: str) -> None:
-    # A mount that came from outside must keep all its flags.
-    shown = os.statvfs(path).f_flag
-    flags = shown & _SAME_FLAGS
-    flags |= _RELATIVE_TIMES if shown & _SHOWN_RELATIVE_TIMES else 0
-    _mount("none", path, "", _REMOUNT | _BIND | _READ_ONLY | flags)
-
-
-def _give_up_rights() -> None:
-    """Give up rights, so that not even root can undo the mounts."""
-    for right in range(_RIGHTS):
-        if right not in _KEPT_RIGHTS:
-            _libc.prctl(_DROP_RIGHT, right, 0, 0, 0)  # the kernel may not know it
-    _call("prctl", _NO_NEW_RIGHTS, 1, 0, 0, 0)
 
 
 def _become(program: list[str]) -> int:
@@ -254,14 +226,6 @@ def _ended_as(status: int) -> int:
 def _handle(how: signal.Handlers, *numbers: int) -> None:
     for each in numbers:
         signal.signal(each, how)
-
-
-def _mount(what: str, where: str, kind: str, flags: int, told: str = "") -> None:
-    args = (what.encode(), os.fsencode(where), kind.encode(), flags, told.encode())
-    try:
-        _call("mount", *args)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, where) from None
 
 
 def _call(name: str, *args: object) -> None:

@@ -116,11 +116,22 @@ ROW = Row(
             "ANTHROPIC_API_BASE",
             models=("anthropic/", "claude", "sonnet", "opus", "haiku"),
         ),
-        Vendor("gemini", "GEMINI_API_KEY", "GEMINI_API_BASE", models=("gemini",)),
+        Vendor(
+            "gemini",
+            "GEMINI_API_KEY",
+            "GEMINI_API_BASE",
+            path="/v1beta",
+            models=("gemini",),
+        ),
     ),
     sets=_sets,
     files=_files,
     leaves=_LOG,
+    aliases={
+        **dict.fromkeys(("4", "4o", "4-turbo", "35turbo", "35-turbo", "3"), "gpt-*"),
+        **{name: f"claude-*{name}*" for name in ("sonnet", "opus", "haiku")},
+        "gemini": "gemini-*",
+    },
     recount=recount,
     litter=(".aider*",),
     can=Abilities(

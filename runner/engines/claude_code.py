@@ -143,7 +143,10 @@ def _allowed(tools: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _sets(call: Call) -> Mapping[str, str]:
+    model = call.spec.model or ""
+    others = () if not model or model in ROW.aliases else _LARGE
     return {
+        **dict.fromkeys(others, model),
         "CLAUDE_CONFIG_DIR": str(call.home / ".claude"),
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
@@ -153,6 +156,13 @@ def _sets(call: Call) -> Mapping[str, str]:
     }
 
 
+_LARGE = (
+    "ANTHROPIC_DEFAULT_OPUS_MODEL",
+    "ANTHROPIC_DEFAULT_SONNET_MODEL",
+    "ANTHROPIC_DEFAULT_FABLE_MODEL",
+)
+"""What its own agents ask for by short names: the session has one large model."""
+
 ROW = Row(
     name="claude-code",
     argv=_argv,
@@ -161,6 +171,11 @@ ROW = Row(
     vendors=(Vendor("anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),),
     also=("CLAUDE_CODE_OAUTH_TOKEN",),
     sets=_sets,
+    aliases={
+        **{name: f"claude-*{name}*" for name in ("sonnet", "opus", "haiku")},
+        **dict.fromkeys(("default", "best", "opusplan"), "claude-*"),
+    },
+    helpers=("claude-*haiku*",),
     can=Abilities(
         resume="--resume ID",
         usage="output",

@@ -110,6 +110,7 @@ def _provider(call: Call) -> Mapping[str, str | int | bool]:
     ours = "model_providers.brat"
     return {
         "analytics.enabled": False,
+        "web_search": "disabled",  # it would run at the vendor
         "model_provider": "brat",
         f"{ours}.name": "brat",
         f"{ours}.base_url": server(vendor, call),

@@ -155,7 +155,12 @@ ROW = Row(
     vendors=(
         _vendor("chat", "OPENAI_API_KEY", "/v1", "openai/"),
         _vendor("anthropic", "ANTHROPIC_API_KEY", "/v1", "anthropic/"),
-        _vendor("gemini", "GEMINI_API_KEY", "/v1beta", "gemini/"),
+        Vendor(
+            "gemini",
+            "GEMINI_API_KEY",
+            "GOOGLE_GEMINI_BASE_URL",  # its file's apiBase is not heard
+            models=("gemini/",),
+        ),
     ),
     sets=_sets,
     files=_files,

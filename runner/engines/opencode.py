@@ -177,7 +177,10 @@ def _configuration(call: Call) -> Mapping[str, object]:
     if vendor.dialect == "chat":
         provider["npm"] = "@ai-sdk/openai-compatible"
         provider["models"] = {plain_model(call, vendor): {"tool_call": True}}
-    return {**common, "provider": {name: provider}, "enabled_providers": [name]}
+    model = plain_model(call, vendor)
+    small = {"small_model": f"{name}/{model}"} if model else {}
+    found = {"provider": {name: provider}, "enabled_providers": [name]}
+    return {**common, **small, **found}
 
 
 _PROVIDERS = {"anthropic": "anthropic", "responses": "openai", "chat": "compatible"}

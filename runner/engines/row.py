@@ -123,6 +123,11 @@ class Row(Struct, frozen=True):
     """A file in its HOME, written at its end, that reports its usage."""
     recount: Callable[[str], Iterable[Said]] = field(default=lambda _text: ())
     """Understands that file. Never raises."""
+    aliases: Mapping[str, str] = {}
+    """The models that its own short names stand for, with or without `*` in them."""
+    helpers: tuple[str, ...] = ()
+    """Further models that it asks by itself, cheaper ones for small work, with or
+    without `*` in them."""
     litter: tuple[str, ...] = ()
     """Litter that it leaves in the checkout; patterns as in .gitignore."""
     ends: Literal["says", "exits"] = "says"
@@ -197,6 +202,18 @@ def reached_by(row: Row, call: Call) -> dict[str, str]:
     if vendor and vendor.url and call.endpoint:
         told[vendor.url] = server(vendor, call)
     return told
+
+
+def pinned_models(row: Row, call: Call) -> tuple[str, ...]:
+    """Return the models that a call names, as its vendor is asked for them.
+
+    They are names with or without `*` in them; none: the engine chooses.
+    """
+    model, vendor = call.spec.model, vendor_of(row, call)
+    if not model or vendor is None:
+        return ()
+    plain = plain_model(call, vendor).partition("[")[0]  # Claude's `[1m]`
+    return (row.aliases.get(plain, plain), plain.partition("/")[2] or plain)
 
 
 def plain_model(call: Call, vendor: Vendor) -> str:

@@ -20,6 +20,7 @@ from runner.inputs.oidc_address import OidcAddress, lead
 TOKEN_LIMIT = 4096
 """In characters; GitHub's tokens have at most 520."""
 
+_NUMBER = re.compile(r"[1-9][0-9]{0,18}")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _REPOSITORY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*/(?!\.\.?$)[A-Za-z0-9_.-]+")
 _ENDPOINT = re.compile(r"https?://[^/@?#\s]+")
@@ -63,10 +64,24 @@ class Inputs(Struct, frozen=True):
     path; empty: none does."""
     hidden: tuple[Path, ...]
     """Folders of this machine that no agent needs; workspace and home may lie there."""
+    shown: tuple[Path, ...]
+    """More of this machine that agents may read, and run programs from."""
     offered: Mapping[str, str]
     """The environment, from which an engine gets the variables that its row asks
     for. The job's own tokens are left out, even if the configuration names one as a
     key."""
+    repository_id: str = ""
+    """The forge's id of the repository, digits; a rename keeps it. Empty: nothing is
+    handed over to this process."""
+    signers: str = ""
+    """The keys that may sign hand-offs, in OpenSSH's form; empty: those on the default
+    branch may."""
+    ref: str = ""
+    """The branch of this run, in full; empty: not told."""
+    head: str = ""
+    """The commit of this run; empty: not told."""
+    event: Path | None = None
+    """The file with the event that started this run."""
     feed: FeedAddress | OidcAddress | None = None
     """Where the session is seen while it runs; None: only in the job's own log."""
 
@@ -103,6 +118,11 @@ def read(env: Mapping[str, str]) -> Inputs:
         attempt=attempt,
         log=_matching(env, "BRAT_LOG", _COMMIT, "the 40 hex digits of a commit"),
         url=f"{server.rstrip('/')}/{repository}.git",
+        repository_id=_matching(env, "GITHUB_REPOSITORY_ID", _NUMBER, "1296269"),
+        signers=env.get("BRAT_ALLOWED_SIGNERS", ""),
+        ref=env.get("GITHUB_REF", "").strip(),
+        head=_head(env),
+        event=_file(env, "GITHUB_EVENT_PATH"),
         token=token,
         result=_fresh(env, "BRAT_RESULT"),
         temp=_folder(env, "RUNNER_TEMP"),
@@ -115,18 +135,25 @@ def read(env: Mapping[str, str]) -> Inputs:
         objects=_file(env, "BRAT_OBJECTS"),
         endpoint=_endpoint(env),
         hidden=_hidden(env),
+        shown=_listed(env.get("BRAT_SHOWN", "")),
         offered={name: env[name] for name in env if not _WITHHELD.match(name)},
         feed=handed(env) or lead(env, _given(env, "BRAT_SESSION")),
     )
 
 
+def _head(env: Mapping[str, str]) -> str:
+    if not env.get("GITHUB_SHA", "").strip():
+        return ""
+    return _matching(env, "GITHUB_SHA", _COMMIT, "the 40 hex digits of a commit")
+
+
 def _hidden(env: Mapping[str, str]) -> tuple[Path, ...]:
-    listed = env.get("BRAT_HIDDEN", "").split(os.pathsep)
-    return tuple(
-        Path(each).absolute()
-        for each in (*listed, env.get("SSH_AUTH_SOCK", ""))
-        if each
-    )
+    told = env.get("BRAT_HIDDEN", ""), env.get("SSH_AUTH_SOCK", "")
+    return _listed(os.pathsep.join(told))
+
+
+def _listed(text: str) -> tuple[Path, ...]:
+    return tuple(Path(each).absolute() for each in text.split(os.pathsep) if each)
 
 
 def _given(env: Mapping[str, str], name: str) -> str:

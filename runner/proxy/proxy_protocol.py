@@ -27,6 +27,13 @@ class Model(Struct, frozen=True, kw_only=True):
     """Whether the key is one for `Authorization: Bearer`, whatever the dialect."""
     token: str
     """The token that the agent gets instead of the key; only this proxy accepts it."""
+    models: tuple[str, ...] = ()
+    """The models that may be asked, names with or without `*` in them; none: the first
+    that is asked is the only one."""
+    helpers: tuple[str, ...] = ()
+    """Further models that may be asked, which are never that first."""
+    allow: tuple[str, ...] = ()
+    """What of the vendor's API is opened besides: `allow` in the configuration."""
 
 
 class Caps(Struct, frozen=True, kw_only=True):

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Self, TextIO
 
+from convoy.model.walls import in_words
 from grite.git import pair_of
 from runner.inputs.job_inputs import Inputs
 from runner.result.job_outputs import outputs
@@ -123,6 +124,7 @@ def summary(result: Result) -> str:
         "The agent said:\n\n" + _fenced(result.summary) if result.summary else "",
         _open(result.network) if result.network else "",
         _unboxed(result.box) if result.box else "",
+        f"Walls around the agent: {in_words(result.walls)}\n",
         "Refused:\n\n" + _fenced("\n".join(result.refusals)) if result.refusals else "",
         "Changed:\n\n" + _fenced(files) if files else "",
         f"and {more} more files\n" if more > 0 else "",
@@ -141,8 +143,8 @@ def _open(why: str) -> str:
 
 def _unboxed(why: str) -> str:
     told = (
-        "brat could not give the agent a box here: it could read what the job's user "
-        "may read, and see and end its processes."
+        "brat gave the agent no box here. If it started, it could read and write what "
+        "the job's user may, and see and end its processes."
     )
     return f"{told}\n\n{_fenced(why)}"
 

@@ -20,6 +20,7 @@ from convoy.model.notes import Left
 from convoy.model.outcome import Outcome
 from convoy.model.records import Usage as Used, Verdict
 from convoy.model.usage import plus, priced
+from convoy.model.walls import Walls
 from grite import chunk
 from grite.event import CommentAdded, Event
 from runner.engines.engine_events import Cost, Usage
@@ -82,6 +83,8 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     failed."""
     box: str = ""
     """Why the agent had no users, processes and mounts of its own; empty: it had."""
+    walls: Walls = Walls()
+    """Which wall stood between the agent and each part of the machine."""
     usage: Used
     """The usage that the engine reports; if it reports no cost, by the price list."""
 

@@ -33,7 +33,7 @@ def fault_of(
     argv = ("sh", "-c", command)
     with (
         _no_network(closed=closed) as way,
-        boxed(argv, folder, setting.scratch, setting.inputs, way) as box,
+        boxed(argv, setting.room(folder), way) as box,
     ):
         order = Order(
             box.argv if box else argv,
@@ -42,7 +42,7 @@ def fault_of(
             setting.limit_s,
             fds=box.fds if box else (),
         )
-        ending, said = run_script(command, order, setting, stop)
+        ending, said = run_script(command, order, setting, stop, box)
     if ending.cancelled:
         return "The acceptance command was ended with the job."
     return fault("The acceptance command", ending, setting.limit_s, said)

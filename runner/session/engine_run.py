@@ -16,7 +16,8 @@ from convoy.model.records import EngineSpec
 from convoy.text.redaction import Redaction
 from grite.git import pair_of
 from runner import engines
-from runner.box.agent_box import NO_BOX, boxed
+from runner.box import box_report
+from runner.box.agent_box import boxed, session_room
 from runner.box.engine_home import left_in, plain_environment, prepare
 from runner.box.stop_signals import Stop
 from runner.box.supervisor import Ending, Order, SideTask, Stream, supervise
@@ -52,8 +53,8 @@ class Job(Struct, frozen=True):
     """Gets the redacted output as it comes."""
     running: Callable[[str], None]
     """Told the program's name just before it starts."""
-    boxed: Callable[[str], None]
-    """Told at the end why the engine had no box; told "" if it had one."""
+    boxed: Callable[[box_report.Report], None]
+    """Told at the end which walls stood around the engine."""
     used: Callable[[Usage | Cost], None]
     """Told the usage that the engine reports; if it reports none, the proxy's
     count."""
@@ -137,16 +138,20 @@ class _Run:
         """Run the engine, in a box if possible, and note whether it had a box."""
         job = self._job
         way = job.proxy.way() if job.proxy else None
-        with boxed(order.argv, order.folder, job.scratch, job.inputs, way) as box:
+        is_boxed = job.started.box == "on"
+        room = session_room(job.inputs, order.folder, job.scratch, is_boxed=is_boxed)
+        with boxed(order.argv, room, way) as box:
             if box:
                 order = replace(order, argv=box.argv, fds=box.fds)
             ending = supervise(order, self._transcript.write, stop)
-            why = box.why() if box else NO_BOX
-        if not ending.fault:
-            job.boxed(why)
-        if why and not ending.fault:
-            self._transcript.note(Unboxed(why=why))
-        return ending
+            if box is None or ending.fault:
+                return ending
+            report = box.report()
+        job.boxed(report)
+        if report.why:
+            self._transcript.note(Unboxed(why=report.why))
+        refusal = report.refusal()
+        return Ending(fault=refusal) if refusal else ending
 
     def _steered(self) -> Steering | None:
         """Return the writer of people's messages to the engine, if it takes any."""

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import NamedTuple
 
+from grite import trusted_programs
 from runner.feed.message_inbox import Inbox
 from runner.inputs.job_inputs import Inputs
 from runner.result.job_annotations import note
@@ -37,7 +38,7 @@ def live_feed(inputs: Inputs) -> Iterator[LiveFeed]:
     from runner.feed.output_sender import OutputSender
     from runner.feed.work_sender import WorkSender
 
-    route, why = route_of(inputs.feed, inputs.path)
+    route, why = route_of(inputs.feed, trusted_programs.folders())
     if route is None:
         note(inputs, f"the live feed is off: {why}", sys.stdout)
         yield LiveFeed()

@@ -32,7 +32,15 @@ from runner.engines.engine_events import (
     Usage,
 )
 from runner.engines.model_key import key_for
-from runner.engines.row import Call, Key, Row, can_be_pointed, own_server, vendor_of
+from runner.engines.row import (
+    Call,
+    Key,
+    Row,
+    can_be_pointed,
+    own_server,
+    pinned_models,
+    vendor_of,
+)
 from runner.inputs.job_inputs import Inputs
 from runner.proxy.egress_hosts import reachable, services
 from runner.proxy.proxy_protocol import (
@@ -112,6 +120,9 @@ def _model(row: Row, call: Call, key: Key | None) -> Model | None:
         key=key.value,
         bearer=key.variable in row.also,
         token=f"brat-{secrets.token_hex(16)}",
+        models=pinned_models(row, call),
+        helpers=row.helpers,
+        allow=call.spec.allow,
     )
 
 

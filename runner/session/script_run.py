@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from convoy.text.plaintext import clean, shortened
 from convoy.text.redaction import Redaction
+from runner.box.agent_box import Box, Room, session_room
 from runner.box.engine_home import plain_environment
 from runner.box.stop_signals import Stop
 from runner.box.supervisor import Ending, Order, Stream, supervise
@@ -35,6 +36,8 @@ class Setting(Struct, frozen=True):
     redaction: Redaction
     show: Callable[[str], None]
     """Gets the redacted output as it comes."""
+    is_boxed: bool
+    """Whether it gets a box, as the agent does."""
 
     def environment(self) -> dict[str, str]:
         """Return the variables that every program of the session gets."""
@@ -42,9 +45,13 @@ class Setting(Struct, frozen=True):
             self.inputs, self.scratch / "home", self.scratch / "tmp"
         )
 
+    def room(self, folder: Path) -> Room:
+        """Return where the command works: in this checkout, as the agent does."""
+        return session_room(self.inputs, folder, self.scratch, is_boxed=self.is_boxed)
+
 
 def run_script(
-    name: str, order: Order, setting: Setting, stop: Stop
+    name: str, order: Order, setting: Setting, stop: Stop, box: Box | None
 ) -> tuple[Ending, str]:
     """Run a command to its end; return how it ended, and the end of its output.
 
@@ -53,6 +60,7 @@ def run_script(
         order: the command.
         setting: its folder, time and output's receivers.
         stop: ends the command when the job is cancelled.
+        box: that the command gets; None: there is no such program.
     """
     said: list[str] = []
 
@@ -66,6 +74,8 @@ def run_script(
         ending = supervise(order, transcript.write, stop)
     finally:
         transcript.close()
+    if box and (refusal := box.report().refusal()):
+        ending = Ending(fault=refusal)
     return ending, "".join(said[-_LAST_PIECES:])
 
 

@@ -19,12 +19,12 @@ from convoy.events.session_claims import (
     SessionSpawned,
 )
 from convoy.events.task_start import TaskStarted
-from convoy.gate.patch import oversized, passing, printable, refusals
+from convoy.gate.patch import printable
 from convoy.kinds import KINDS
 from convoy.model import ids
 from convoy.text.redaction import Redaction
 from runner import engines
-from runner.box import engine_home
+from runner.box import box_report, engine_home
 from runner.box.stop_signals import Cancelled, Stop
 from runner.box.supervisor import Ending
 from runner.engines.output_reader import Report
@@ -38,6 +38,8 @@ from runner.session.feed_connection import live_feed
 from runner.session.project_setup import Prepared, set_up
 from runner.session.proxy_client import ProxyClient
 from runner.session.script_run import Setting
+from runner.session.setup_hosts import setup_hosts
+from runner.session.work_refusals import refused, too_large
 from runner.workspace.attempt_commits import (
     AttemptCommits,
     CommitMessage,
@@ -67,7 +69,7 @@ def attend(inputs: Inputs, folders: Folders, now_ms: Callable[[], int]) -> Resul
     """
     with Stop() as stop:
         with stop.leaving_at_once():
-            started = handed_off(inputs, folders.scratch)
+            started = handed_off(inputs, folders.scratch, now_ms())
         session = _Session(inputs, started, stop, now_ms)
         return session.run(folders.scratch, folders.checkout)
 
@@ -101,7 +103,7 @@ class _Session:
         self._litter: tuple[str, ...] = ()
         self._absent: tuple[str, ...] = ()
         self._proxy: ProxyClient | None = None
-        self._unboxed = ""
+        self._box = box_report.Report()
         self._unaccepted: str | None = None
         """Why the work is not accepted; empty: it is accepted; None: no command ran."""
 
@@ -135,6 +137,11 @@ class _Session:
         self._try_out(workspace, scratch, ending, report)
         return self._close(ending, report, work)
 
+    @property
+    def _hosts(self) -> tuple[str, ...] | None:
+        """The only hosts that the agent may reach; None: all."""
+        return self._proxy.hosts if self._proxy else None
+
     def _try_out(
         self, workspace: Workspace, scratch: Path, ending: Ending, report: Report
     ) -> None:
@@ -143,7 +150,7 @@ class _Session:
         whole = ending.exit_code == 0 and not ending.cut_off and not self._stop.wanted
         if not (command and whole and report.status in ("done", "noop")):
             return
-        closed = self._proxy is not None and self._proxy.hosts is not None
+        closed = self._hosts is not None
         with self._setting(scratch, self._started.limits.acceptance_s) as setting:
             self._unaccepted = acceptance.fault_of(
                 command, workspace.folder, setting, self._stop, closed=closed
@@ -189,7 +196,8 @@ class _Session:
         if not self._kind.is_set_up:
             return Prepared()
         with self._setting(scratch, self._started.limits.setup_s) as setting:
-            return set_up(workspace, setting, self._stop)
+            hosts = setup_hosts(self._started, self._hosts)
+            return set_up(workspace, setting, self._stop, hosts)
 
     @contextmanager
     def _setting(self, scratch: Path, limit_s: int) -> Iterator[Setting]:
@@ -201,14 +209,15 @@ class _Session:
                 transcript=self._folder.path / TRANSCRIPT,
                 redaction=self._redaction,
                 show=view.show,
+                is_boxed=self._started.box == "on",
             )
 
     def _note_running(self, argv0: str) -> None:
         engine = self._started.engine.type
         self._folder.claim(SessionRunning(**self._who, engine=engine, argv0=argv0))
 
-    def _note_box(self, why: str) -> None:
-        self._unboxed = why
+    def _note_box(self, report: box_report.Report) -> None:
+        self._box = report
 
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
@@ -253,24 +262,14 @@ class _Session:
         self, ending: Ending, report: Report, work: Work, answer: str, why: str
     ) -> Result:
         started = self._started
-        size = len(work.changes), work.patch_bytes
-        large = oversized(*size, started.limits, work.largest)
-        if work.oversized:
-            large = (work.oversized,)
-        found_out = (
-            *large,
-            *refusals(work.changes, 0, started.gate, started.limits),
-            *passing(work.between, started.gate),
-            *work.leaks,
-        )
-        refused = tuple(dict.fromkeys(found_out))
+        unfit = refused(work, started)
         spec = started.engine
         limits = spec.timeout_s, spec.silence_s
         goes_on = started.salvaged > 0
         seen = Seen(
-            *(ending, report, work, refused, *limits, goes_on),
+            *(ending, report, work, unfit, *limits, goes_on),
             unaccepted=self._unaccepted or "",
-            oversized=large,
+            oversized=too_large(work, started),
             unprepared=why,
         )
         asked = self._kind.answer
@@ -294,12 +293,13 @@ class _Session:
             signal=ending.signal,
             files=tuple(files),
             accepted=None if self._unaccepted is None else not self._unaccepted,
-            refusals=refused,
+            refusals=unfit,
             seconds=ending.seconds,
             engine=EngineUsed(
                 type=spec.type, model=spec.model, session=report.session[:100]
             ),
             network=self._proxy.leak if self._proxy else "",
-            box=self._unboxed,
+            box=self._box.why,
+            walls=self._box.walls,
             usage=self._folder.used,
         )

@@ -11,6 +11,11 @@ from pathlib import Path
 
 AUTHOR_NAME, AUTHOR_EMAIL = "brat", "brat@users.noreply.github.com"
 
+EVERY_OWNER = "every-owner.config"
+"""A file in the witness's repository: it makes git read a repository that another user
+owns. Git asks for this in the user's own configuration, nowhere else.
+https://git-scm.com/docs/git-config#Documentation/git-config.txt-safedirectory
+"""
 _CONFIG = f"""\
 [core]
 \trepositoryFormatVersion = 0
@@ -60,6 +65,7 @@ def configure(path: Path) -> None:
     config = path / "config"
     config.unlink(missing_ok=True)  # it may have become a link
     config.write_text(_WITNESS_CONFIG)
+    (path / EVERY_OWNER).write_text("[safe]\n\tdirectory = *\n")
 
 
 def ignore(path: Path, patterns: Iterable[str]) -> None:

@@ -8,6 +8,7 @@ import contextlib
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from convoy.events.task_start import TaskStarted
 from convoy.log.codec import fact_of
@@ -18,20 +19,30 @@ from grite.errors import Corrupt, GitFailed, Unavailable
 from grite.event import CommentAdded, Event
 from grite.remote import Remote
 from runner.inputs.job_inputs import BadInput, Inputs
-from runner.workspace import bare_repository
+from runner.workspace import bare_repository, handoff_authority
+
+SKEW_S: Final = 300
+"""How far the bot's clock and this machine's may differ."""
 
 
-def handed_off(inputs: Inputs, scratch: Path) -> TaskStarted:
+def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
     """Fetch the log's commit and return the attempt that it hands to this session.
 
+    Args:
+        inputs: the job's inputs.
+        scratch: a folder in which the log's copy lies meanwhile.
+        now: unix ms.
+
     Raises:
-        BadInput: the forge does not give that commit, or it hands off something else.
+        BadInput: the forge does not give that commit, nobody who may signed it for this
+            repository, or it hands off something else or too long ago.
         Unavailable: the forge does not answer.
     """
     log = scratch / "log.git"
     bare_repository.create(log, "log")
     fetch(inputs, log, inputs.log)
     try:
+        handoff_authority.check(inputs, log)
         events = read_commit(log, inputs.log)
     except Corrupt as error:
         raise BadInput(
@@ -45,8 +56,20 @@ def handed_off(inputs: Inputs, scratch: Path) -> TaskStarted:
         if started and name == ids.session_name(
             started.convoy, started.task, started.attempt
         ):
+            _check_time(inputs, started, event.ts, now)
             return started
     raise BadInput(f"Commit {inputs.log} of the log does not start session {name}.")
+
+
+def _check_time(inputs: Inputs, started: TaskStarted, at: int, now: int) -> None:
+    """Refuse a hand-off whose session would be over: it may be an old one, replayed."""
+    longest_s = started.engine.timeout_s + started.limits.setup_s + SKEW_S
+    late_s = (now - at) // 1000 - longest_s
+    if late_s > 0:
+        raise BadInput(
+            f"Commit {inputs.log} of the log handed this attempt over until {late_s} s "
+            "ago, and the bot waits for it no more."
+        )
 
 
 def fetch(inputs: Inputs, into: Path, *commits: str) -> None:

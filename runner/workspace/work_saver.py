@@ -18,7 +18,7 @@ from typing import Final
 from convoy.events.task_start import TaskStarted
 from convoy.model import ids
 from runner import engines
-from runner.box.agent_box import boxed
+from runner.box.agent_box import boxed_for_us, session_room
 from runner.box.hidden_paths import STORE
 from runner.box.hostile_file import read_hostile
 from runner.inputs.job_inputs import Inputs
@@ -90,9 +90,9 @@ class WorkSaver:
             str(self._folder),
         )
         checkout, inputs = self._workspace.folder, self._inputs
-        box = self._held.enter_context(
-            boxed(argv, checkout, self._scratch, inputs, also=(self._folder,))
-        )
+        is_boxed = self._started.box == "on"
+        room = session_room(inputs, checkout, self._scratch, is_boxed=is_boxed)
+        box = self._held.enter_context(boxed_for_us(argv, room, (self._folder,)))
         try:
             self._process = subprocess.Popen(
                 box.argv if box else argv,

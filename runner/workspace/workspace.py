@@ -48,6 +48,7 @@ class Workspace(Struct, frozen=True):
             "GIT_WORK_TREE": str(self.folder),
             "GIT_ALLOW_PROTOCOL": "file",
             "GIT_NO_LAZY_FETCH": "1",
+            "GIT_CONFIG_GLOBAL": str(self.store / bare_repository.EVERY_OWNER),
         }
         return git.run(
             args,

@@ -15,6 +15,7 @@ from tests.bot.history import History
 from tests.bot.logs import Open
 from tests.world.given_secrets import given
 from tests.world.hand import HandTime
+from tests.world.log_keys import open_mirror
 
 API = "https://api.example.org"
 TOKEN = given("made-up-token")
@@ -63,7 +64,7 @@ def origin(tmp_path: Path) -> History:
 @pytest.fixture
 def opened(tmp_path: Path, origin: History) -> Open:
     def opened(name: str) -> Mirror:
-        return Mirror.open(tmp_path / f"{name}.git", origin.path.as_uri(), None)
+        return open_mirror(tmp_path / f"{name}.git", origin.path.as_uri(), None)
 
     return opened
 

@@ -12,9 +12,10 @@ from typing import Any
 import httpx
 
 from bot.door.delivery_inbox import Inbox, Request
+from bot.door.listening import listening
+from bot.door.metrics import Metrics
 from bot.door.wake import Wake
 from bot.door.webhooks import PATH, Door, Place
-from bot.serving.bot_service import listening
 from tests.world.given_secrets import given
 
 SECRET = given("made-up-webhook-secret")
@@ -52,6 +53,7 @@ class DoorClient:
     inbox: Inbox
     wake: Wake
     door: Door
+    metrics: Metrics
     roster: list[str]
     """Grows when the door hears that the App's installations changed."""
     trouble: list[str]
@@ -89,14 +91,16 @@ async def built(folder: Path) -> AsyncIterator[DoorClient]:
     wake.take()
     roster, trouble = list[str](), list[str]()
     place = Place(label="brat", login="brat[bot]", inbox=inbox, wake=wake)
+    metrics = Metrics()
     door = Door(
         secrets=(SECRET, PREVIOUS),
         place_of={"octo/project": place}.get,
         roster_changed=lambda: roster.append("changed"),
         unready=lambda: "".join(trouble) or None,
         version="1.2.3",
+        answered=metrics.answered,
     )
     async with listening(door.application(), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}"
         async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
-            yield DoorClient(client, inbox, wake, door, roster, trouble)
+            yield DoorClient(client, inbox, wake, door, metrics, roster, trouble)

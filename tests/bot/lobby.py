@@ -30,6 +30,7 @@ from grite import git
 from tests.bot.door_client import signature
 from tests.world.forge import AUTHOR, make_source, until
 from tests.world.github_forge.extension import github
+from tests.world.trusting_jobs import trusting_jobs
 
 CONFIG = """\
 [engine.default]
@@ -141,7 +142,7 @@ async def lobby(
     )
     registrations.set_ci(folder, known, Ci())
     clock = Clock()
-    with Forge(folder / FORGE_FOLDER, clock=clock) as forge:
+    with trusting_jobs(folder), Forge(folder / FORGE_FOLDER, clock=clock) as forge:
         forge.add_user("mallory")
         tokens = {"you": known.person_token, "mallory": forge.add_token("mallory")}
         async with (

@@ -34,6 +34,7 @@ from convoy.rules.start_attempt import StartTask
 from grite import git
 from tests.bot.history import History
 from tests.world.forge import AUTHOR, Checkout, make_source
+from tests.world.trusting_jobs import trusting_jobs
 
 NAME = "do-it-1"
 REPO = "you/app"
@@ -73,7 +74,7 @@ class Room:
         """
         before = len(self.forge.store.comments.all())
         number = on or on_issue or self.issue
-        comment = await self.person.say(number, text)
+        comment = await self.written(number, text, by)
         remark = Remark(
             issue=number,
             comment=comment,
@@ -89,6 +90,17 @@ class Room:
         replies = [each.body for each in self.forge.store.comments.all()[before + 1 :]]
         reactions = self.forge.store.reactions.of(comment)
         return "\n".join(replies), [each.content for each in reactions]
+
+    async def written(self, number: int, text: str, by: str) -> int:
+        """Let somebody write a comment; return its id."""
+        async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
+            person = GitHub(
+                client,
+                api_url=self.loop.context.settings.api_url,
+                repository=REPO,
+                token=self.forge.add_token(by),
+            )
+            return await person.say(number, text)
 
     async def answer(self, text: str, *, by: str = "you", on: int | None = None) -> str:
         """Let a person comment; return what the bot replies."""
@@ -288,7 +300,7 @@ async def room(  # noqa: PLR0913  an option each
         folder, Source(path=source, branch="main", name="app", person="you")
     )
     registrations.set_ci(folder, known, Ci())
-    with Forge(folder / FORGE_FOLDER) as forge:
+    with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
         async with (
             serving(forge, observe=observe, extend=extend) as url,
             local_mode.person(url, known) as person,

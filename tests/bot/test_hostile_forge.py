@@ -18,6 +18,7 @@ from brat.repository.registration import FORGE_FOLDER
 from tests.whole.crash import LIST, World, losing_machines, seen, set_up
 from tests.world.faults import BadDay, bad_day
 from tests.world.hand import HandTime
+from tests.world.trusting_jobs import trusting_jobs
 
 pytestmark = [pytest.mark.timeout(300), pytest.mark.slow]
 DEADLINE_S = 240.0
@@ -61,7 +62,7 @@ async def story(folder: Path, day: BadDay) -> tuple[World, set[str]]:
     """Play a convoy to its end; return what is there, and the issue's labels."""
     known = set_up(folder)
     hand = HandTime()
-    with Forge(folder / FORGE_FOLDER) as forge:
+    with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
         async with serving(forge) as url, bad_day(url, day) as proxy:
             async with local_mode.person(url, known) as github:
                 issue = await github.open_issue("Do it", LIST)

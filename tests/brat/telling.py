@@ -8,6 +8,7 @@ from convoy.log import state_codec as states
 from convoy.log.following import follow
 from grite import checkpoint
 from grite.event import CommentAdded, Event
+from grite.log_authority import Writer
 from grite.remote import ensure_mirror
 from grite.wal import Log
 from tests.grite.commits import said
@@ -19,10 +20,11 @@ NOW = 1_700_000_000_000
 class Telling:
     """A bot's log in a bare repository, told further and further."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, writer: Writer | None = None) -> None:
         ensure_mirror(path)
         self.path = path
-        self.log = Log(path)
+        self.writer = writer
+        self.log = Log(path, writer)
         self.rules = Rules().planned(spec(1))
         self._told = 0
 
@@ -44,6 +46,6 @@ class Telling:
         repo = pygit2.Repository(str(self.path))
         data = states.encode(follow(self.log, head))
         ref = checkpoint.ref_of(at)
-        made = checkpoint.write(repo, data, head, at)
+        made = checkpoint.write(repo, data, head, at, self.writer)
         said(self.path, "update-ref", ref, made)
         return ref

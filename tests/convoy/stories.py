@@ -156,6 +156,7 @@ def steered() -> Rules:
         ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="eve"),
         VoidApproval(convoy=NAME, task=1, by="eve", why="eve may not write"),
         ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="bea"),
+        ApproveWork(convoy=NAME, task=1, commit="ccccccc", by="cy"),
     )
     return rules.offered(1, sha("c"), sha("1"))
 

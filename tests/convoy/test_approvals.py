@@ -2,13 +2,22 @@
 
 import pytest
 
-from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
+from convoy.events.approvals import (
+    ApprovePlan,
+    ApproveWork,
+    TaskApproved,
+    VoidApproval,
+)
 from convoy.events.command import Refusal
+from convoy.events.task_messages import TellTask
+from convoy.gate.ci_files import ci_files
 from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
 from convoy.readiness.attempt_start import startable
+from convoy.readiness.lacking_approvals import ANOTHER
 from convoy.readiness.landing import kept_back, waiting_to_merge
 from convoy.readiness.observed import Checks, Observed
+from convoy.rules.end_session import AcceptWork
 from convoy.rules.merge_work import AttemptMerge, LandMerge
 from convoy.rules.redo_work import ReviseTask
 from tests.world.rules import NAME, Rules, sha, spec
@@ -132,3 +141,60 @@ def test_where_none_is_asked_for_no_approval_is_taken() -> None:
     rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
 
     assert "no approval is asked for" in why(rules.ask(approval("bea")))
+
+
+# --- CI's own files -------------------------------------------------------------------
+
+
+def with_ci_files(**given: object) -> Rules:
+    """Return a convoy whose first task changes what CI runs."""
+    rules = Rules().planned(spec(1), **given).started(1)
+    files = (".github/workflows/ci.yml", "src/a.py")
+    return rules.do(
+        AcceptWork(
+            convoy=NAME,
+            task=1,
+            attempt=1,
+            commit=sha("a"),
+            base=sha("0"),
+            files=files,
+            ci_files=ci_files(files),
+        )
+    )
+
+
+def test_work_that_changes_what_judges_it_waits_for_a_person() -> None:
+    rules = with_ci_files()
+    waits = kept_back(rules.convoy, rules.task(1))
+    assert waits == (
+        "an approval of its work, which tells CI what to run: .github/workflows/ci.yml"
+    )
+    assert not waiting_to_merge(rules.convoy)
+
+    rules.do(approval("ann"))
+
+    assert waiting_to_merge(rules.convoy) == (rules.task(1),)
+
+
+def test_where_approvals_are_asked_for_who_asked_for_it_still_does_not_count() -> None:
+    refused = with_ci_files(approvals=1).ask(approval("ann"))
+
+    assert why(refused) == "who asked for the work cannot be the one who approves it"
+
+
+def test_who_told_the_agents_what_to_do_is_not_the_only_one_who_approves() -> None:
+    told = TellTask(convoy=NAME, task=1, by="Bea", text="Well.")
+    rules = Rules().planned(spec(1), approvals=1).do(told)
+    rules.started(1).accepted(1, sha("a")).do(approval("bea"))
+    assert kept_back(rules.convoy, rules.task(1)) == ANOTHER
+
+    rules.do(approval("cleo"))
+
+    assert kept_back(rules.convoy, rules.task(1)) == ""
+
+
+def test_an_approval_of_a_commit_that_is_not_there_counts_for_nothing() -> None:
+    rules = reviewed()
+    forged = TaskApproved(convoy=NAME, task=1, commit=sha("b"), by="bea")
+
+    assert not forged.change(rules.state).convoys[NAME].tasks[0].approvals

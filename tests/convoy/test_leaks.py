@@ -1,5 +1,8 @@
 """A patch that adds a secret is told by its file, never by the secret."""
 
+import base64
+import gzip
+import random
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -40,6 +43,73 @@ def test_what_is_added_is_told_by_its_file(tmp_path: Path, secret: bytes) -> Non
     found = said(tmp_path, {"a.py": b"1\n"}, after)
 
     assert found == ("It adds what looks like a secret: d/b c.txt.",)
+
+
+def wrapped(data: bytes) -> bytes:
+    return base64.encodebytes(b"api:\n  key: " + data + b"\n  region: eu\n" * 4)
+
+
+@pytest.mark.parametrize(
+    "secret",
+    [
+        base64.b64encode(TOKEN),
+        b"KEY_" + base64.b64encode(TOKEN),
+        base64.urlsafe_b64encode(b"??>>" + VENDOR),
+        wrapped(TOKEN),
+        base64.b64encode(base64.b64encode(KEY)),
+        TOKEN.hex().encode(),
+        b"x = '" + b"".join(b"\\x%02x" % each for each in TOKEN) + b"'",
+        b"?q=" + b"".join(b"%%%02X" % each for each in TOKEN),
+        TOKEN[::-1],
+        base64.b64encode(TOKEN[::-1]),
+        TOKEN.decode().encode("utf-16"),
+        b"\0\1\2" * 50 + TOKEN + b"\0" * 50,
+        b"\0" + base64.b64encode(TOKEN) + b"\0",
+    ],
+)
+def test_what_is_encoded_or_binary_is_found(tmp_path: Path, secret: bytes) -> None:
+    after = {"a.py": b"1\n", "d/b c.bin": b"one\n" + secret + b"\n"}
+
+    told = ("It adds what looks like a secret: d/b c.bin.",)
+    assert said(tmp_path, {"a.py": b"1\n"}, after) == told
+
+
+def test_what_is_added_to_a_large_binary_file_is_found(tmp_path: Path) -> None:
+    noise = random.Random(7).randbytes(40_000)  # noqa: S311  the same each time
+    before = {"é": noise, "z.txt": b"1\n"}
+    after = {"é": noise[:20_000] + TOKEN + noise[20_000:], "z.txt": b"2\n"}
+
+    assert said(tmp_path, before, after) == ("It adds what looks like a secret: é.",)
+    assert said(tmp_path, after, before) == ()
+
+
+def test_a_secret_of_ours_is_found_in_what_is_encoded(tmp_path: Path) -> None:
+    ours = "correct horse battery staple"
+    after = {"a": base64.b64encode(ours.encode())}
+
+    assert said(tmp_path, {}, after, known=Redaction([ours])) != ()
+
+
+def test_noise_is_no_secret(tmp_path: Path) -> None:
+    noise = random.Random(7)  # noqa: S311  the same each time
+    after = {
+        "a.bin": noise.randbytes(300_000),
+        "b.txt": base64.encodebytes(noise.randbytes(300_000)),
+        "c.txt": noise.randbytes(100_000).hex().encode(),
+    }
+
+    assert said(tmp_path, {}, after) == ()
+
+
+def test_what_no_line_tells_is_not_found(tmp_path: Path) -> None:
+    """The limit, which docs/decisions/0036 writes down."""
+    pieces = [TOKEN[at : at + 10] for at in range(0, len(TOKEN), 10)]
+    after = {
+        "a.gz": gzip.compress(TOKEN),
+        "b.py": b"key = (" + b"\n".join(b"'%s'" % each for each in pieces) + b")\n",
+    }
+
+    assert said(tmp_path, {}, after) == ()
 
 
 def test_any_name_is_told(tmp_path: Path) -> None:

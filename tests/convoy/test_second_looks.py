@@ -9,6 +9,7 @@ from convoy.owed.patience import Patience
 from convoy.readiness.observed import Checks, Observed
 from convoy.readiness.second_looks import LOST_MOST, is_due, is_kept, movers
 from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
+from convoy.rules.merge_work import FailMerge
 from convoy.rules.stop_task import BlockTask
 from convoy.rules.take_target_in import AttemptSync
 from convoy.views.reasons import reasons, waits_for
@@ -29,6 +30,13 @@ def waiting(*numbers: int, others: int = 0) -> Rules:
     for number in numbers:
         rules.started(number).accepted(number, sha(str(number)), f"{number}.py")
     return rules
+
+
+def behind(first: int) -> Rules:
+    """Return rules with accepted work of the task after this one, which never began."""
+    specs = (spec(first), spec(first + 1))
+    rules = Rules().planned(*specs, strategy="merge")
+    return rules.started(first + 1).accepted(first + 1, sha(str(first + 1)), "2.py")
 
 
 def due(rules: Rules, tip: str = TIP, **seen: Checks) -> list[Action]:
@@ -52,6 +60,12 @@ def doubt(task: int, candidate: str, *, is_red: bool = True) -> DoubtMerge:
         is_red=is_red,
         checks=("unit",),
         why="boom",
+    )
+
+
+def rejected(task: int, candidate: str) -> FailMerge:
+    return FailMerge(
+        convoy=NAME, task=task, candidate=sha(candidate), cause="red", why="boom"
     )
 
 
@@ -141,15 +155,32 @@ def test_red_again_and_nothing_else_can_help_is_its_own() -> None:
     assert due(rules) == [Reject(NAME, 1, sha("b"), "boom")]
 
 
-def test_red_again_is_kept_while_others_can_move_the_tip() -> None:
+def test_red_again_is_kept_while_what_is_listed_before_it_can_land() -> None:
+    rules = red(red(behind(1), 2, "a"), 2, "b")
+
+    assert is_kept(rules.task(2))
+    assert movers(rules.convoy, rules.task(2)) == (1,)
+    assert due(rules) == []
+    said = "task 1 to land: CI is red on it alone, and judges it then again"
+    assert waits_for(rules.convoy, rules.task(2)) == said
+    assert f"it waits for {said}" in why(rules, 2)
+
+
+def test_what_is_listed_after_it_is_not_waited_for() -> None:
     rules = red(red(waiting(1, others=1), 1, "a"), 1, "b")
 
-    assert is_kept(rules.task(1))
+    assert due(rules) == [Reject(NAME, 1, sha("b"), "boom")]
+
+
+def test_red_after_its_agent_had_it_back_waits_for_what_is_listed_after_it() -> None:
+    rules = red(red(waiting(1, others=1), 1, "a"), 1, "b").do(rejected(1, "b"))
+    rules.started(1).accepted(1, sha("8"), "1.py")
+    red(red(rules, 1, "c"), 1, "d")
+
     assert movers(rules.convoy, rules.task(1)) == (2,)
     assert due(rules) == []
-    said = "task 2 to land: CI is red on it alone, and judges it then again"
-    assert waits_for(rules.convoy, rules.task(1)) == said
-    assert f"it waits for {said}" in why(rules, 1)
+    rules.landed(2, NEXT)
+    assert due(rules, NEXT) == [Build(NAME, (1,), NEXT)]
 
 
 def test_people_read_that_it_is_judged_again() -> None:
@@ -159,17 +190,34 @@ def test_people_read_that_it_is_judged_again() -> None:
     assert said in why(rules, 1)
 
 
-def test_it_is_judged_again_when_the_tip_has_moved() -> None:
-    rules = red(red(waiting(2, others=1), 2, "a"), 2, "b")
+def test_it_is_judged_again_when_what_is_listed_before_it_has_landed() -> None:
+    rules = red(red(behind(1), 2, "a"), 2, "b")
     assert not is_due(rules.convoy, rules.task(2), TIP)
 
-    rules.landed(3, NEXT)
+    rules.landed(1, NEXT)
 
     assert due(rules, NEXT) == [Build(NAME, (2,), NEXT)]
     red(rules, 2, "c", NEXT)
     assert due(rules, NEXT) == [Build(NAME, (2,), NEXT)]
     red(rules, 2, "d", NEXT)
     assert due(rules, NEXT) == [Reject(NAME, 2, sha("d"), "boom")]
+
+
+def test_it_is_not_judged_again_because_what_is_listed_after_it_has_landed() -> None:
+    rules = red(red(waiting(1, others=1), 1, "a"), 1, "b").landed(2, NEXT)
+
+    assert due(rules, NEXT) == [Reject(NAME, 1, sha("b"), "boom")]
+
+
+def test_it_is_not_judged_on_a_tip_that_is_about_to_move() -> None:
+    rules = waiting(1, 2).offered(1, sha("a"), TIP)
+    red(rules, 2, "b", sha("a"))
+
+    assert Build(NAME, (2,), TIP) not in due(rules, a=GREEN)
+    rules.landed_as(1, sha("a"))
+    assert due(rules, sha("a")) == [Build(NAME, (2,), sha("a"))]
+    red(rules, 2, "c", sha("a"))
+    assert due(rules, sha("a")) == [Reject(NAME, 2, sha("c"), "boom")]
 
 
 def test_it_costs_few_runs_while_others_before_it_are_under_way() -> None:

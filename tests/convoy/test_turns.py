@@ -12,6 +12,7 @@ from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
 from convoy.readiness.landing import waiting_to_merge
 from convoy.readiness.observed import Checks, Observed
+from convoy.readiness.predicted_files import predicted_files
 from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import Turn, turns
 from convoy.rules.end_session import LoseSession
@@ -45,6 +46,27 @@ def herd(*numbers: int) -> Rules:
     for number in numbers:
         rules.accepted(number, sha(f"{number:x}"), "a.py")
     return rules
+
+
+def fought_over(**more: object) -> Rules:
+    """Return rules where two works conflicted in a.py, and tasks 3 and 4 wait."""
+    specs = (spec(1), spec(2), spec(3), spec(4, **more))
+    rules = Rules().planned(*specs)
+    for number in (1, 2):
+        rules.started(number)
+    for number in (1, 2):
+        rules.accepted(number, sha(str(number)), "a.py", f"{number}.py")
+    rules.offered(1, sha("a"), sha("0")).landed_as(1, sha("a"))
+    return rules.do(
+        FailMerge(
+            convoy=NAME,
+            task=2,
+            candidate=None,
+            cause="conflict",
+            why="a.py",
+            paths=("a.py",),
+        )
+    )
 
 
 def conflicts(rules: Rules, number: int) -> Rules:
@@ -335,3 +357,37 @@ def _waiting_for_nobody(convoy: Convoy) -> set[int]:
         going |= more
         grown = bool(more)
     return left - going
+
+
+# --- what nobody declared -------------------------------------------------------------
+
+
+def test_what_works_fight_over_is_expected_of_tasks_that_declare_nothing() -> None:
+    rules = fought_over()
+
+    two, three = (Turn(number, ("a.py",), is_guess=True) for number in (2, 3))
+    assert turns(rules.convoy) == {3: (two,), 4: (two, three)}
+    assert waits_for(rules.convoy, rules.task(3)) == (
+        "task 2 to land first (both probably touch a.py)"
+    )
+
+
+def test_a_task_that_says_what_it_touches_is_believed() -> None:
+    assert 4 not in turns(fought_over(paths=("d.py",)).convoy)
+
+
+def test_a_file_that_few_touch_is_expected_of_nobody() -> None:
+    convoy = fought_over().convoy
+    assert predicted_files(convoy) == {"a.py"}
+
+    for number in range(5, 8):
+        other = Task(spec=spec(number), touched=("e.py",))
+        convoy = replace(convoy, tasks=(*convoy.tasks, other))
+
+    assert predicted_files(convoy) == frozenset()
+
+
+def test_a_file_that_many_touch_without_conflicts_holds_nobody_up() -> None:
+    rules = herd(1, 2)
+
+    assert predicted_files(rules.convoy) == frozenset()

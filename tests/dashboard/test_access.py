@@ -34,6 +34,37 @@ async def test_the_printed_address_becomes_a_cookie_and_buttons(opens: Opens) ->
     assert visit.rules.task(1).state == "queued"
 
 
+async def test_the_cookie_holds_the_port_and_never_the_token(opens: Opens) -> None:
+    """Browsers send it to every port of the machine."""
+    async with opens(blocked()) as one, opens(blocked()) as other:
+        answer = await one.http.get("/", params={"token": TOKEN})
+        cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        name, _, value = cookie.partition("=")
+        asked = {
+            "its own": await one.http.get("/", headers={"Cookie": cookie}),
+            "other's": await other.http.get("/", headers={"Cookie": cookie}),
+            "renamed": await other.http.get(
+                "/",
+                headers={
+                    "Cookie": f"brat-dashboard-{other.http.base_url.port}={value}"
+                },
+            ),
+            "a bearer": await other.http.get(
+                "/", headers={"Authorization": f"Bearer {value}"}
+            ),
+        }
+
+        assert name == f"brat-dashboard-{one.http.base_url.port}"
+
+    assert TOKEN not in cookie
+    assert {who: "<button" in page.text for who, page in asked.items()} == {
+        "its own": True,
+        "other's": False,
+        "renamed": False,
+        "a bearer": False,
+    }
+
+
 @pytest.mark.parametrize(
     "headers",
     [

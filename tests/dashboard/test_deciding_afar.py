@@ -194,3 +194,15 @@ def test_a_hosted_bot_is_asked_below_the_repositorys_name(tmp_path: Path) -> Non
 
     assert api.url == "https://brat.example.com/ann/app/api/v1"
     assert KNOWN not in repr(api)
+
+
+def test_the_token_of_this_machine_is_sent_to_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(TOKEN, f"local-{KNOWN}")
+
+    with pytest.raises(BratError, match="is not sent to") as said:
+        bot_api.BotApi.of("https://brat.example", tmp_path)
+
+    assert KNOWN not in str(said.value)
+    assert bot_api.BotApi.of("http://localhost:5173", tmp_path).token

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 from bot.verbs import verb_table
 from tests.documents import (
     config_table,
+    engine_requests,
     engine_tables,
     error_samples,
     log_format,
@@ -45,6 +46,7 @@ PARTS: Final = (
     _marked("docs/configuration.md", "keys", config_table.keys_table),
     _marked("docs/configuration.md", "faults", error_samples.configuration),
     Part("docs/config.schema.json", lambda _: config_table.schema_text()),
+    _marked("docs/engine-requests.md", "requests", engine_requests.tables),
     _marked("docs/engines.md", "engines", engine_tables.tables),
     _marked("docs/log-format.md", "events", log_format.tables),
     Part("docs/mutants.md", with_list),

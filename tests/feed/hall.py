@@ -8,11 +8,12 @@ from pathlib import Path
 import httpx
 from aiohttp import web
 
+from bot.door.listening import listening
 from bot.feed import handover, session_tokens
 from bot.feed.job_origin import Origin
 from bot.feed.oidc import Issuer
 from bot.feed.repository_feed import Feed
-from bot.serving.bot_service import listening, with_feed
+from bot.serving.bot_service import with_feed
 from runner.inputs.feed_address import FeedAddress
 from tests.world.given_secrets import given
 from tests.world.rules import NAME, Rules, spec

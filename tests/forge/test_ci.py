@@ -74,7 +74,7 @@ async def test_only_the_end_of_a_long_output_is_kept(here: Town) -> None:
 async def test_a_command_that_takes_too_long_ends_with_its_children(
     here: Town,
 ) -> None:
-    here.judge("sleep 600 & echo $!; wait", timeout_s=0.3)
+    here.judge("sleep 600 & echo $!; wait", timeout_s=0.3, box="off")
     _, commit = await push(here)
 
     check = await judged(here, commit)
@@ -99,8 +99,10 @@ async def test_the_command_knows_nothing_of_the_forge(
 
     names = (await judged(here, commit))["output"]["text"].split()
 
-    own = ["CI", "GITHUB_REF_NAME", "GITHUB_SHA", "HOME", "LANG", "PATH"]
-    assert names == sorted([*own, "NO_PROXY"])
+    own = ["CI", "GITHUB_REF_NAME", "GITHUB_SHA", "HOME", "LANG", "PATH", "TMPDIR"]
+    ways = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"]  # of its box
+    lower = [each.lower() for each in ways]
+    assert sorted(names) == sorted([*own, *ways, *lower, "NODE_USE_ENV_PROXY"])
 
 
 async def test_the_checkout_has_no_remote_and_is_gone_afterwards(here: Town) -> None:
@@ -149,7 +151,7 @@ async def test_a_commit_that_passed_is_not_judged_again(here: Town) -> None:
 async def test_a_commit_that_failed_is_judged_again_when_pushed_again(
     here: Town, tmp_path: Path
 ) -> None:
-    here.judge(f"test -e {tmp_path / 'open'}")
+    here.judge(f"test -e {tmp_path / 'open'}", box="off")
     checkout, commit = await push(here)
     await judged(here, commit)
     (tmp_path / "open").touch()
@@ -167,7 +169,7 @@ async def test_candidates_wait_for_a_slot_and_may_be_given_up(
 ) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    here.judge(f"cat {gate}", slots=1)
+    here.judge(f"cat {gate}", slots=1, box="off")
     _, first = await push(here, "1", to="brat/queue/main/1")
     checkout, second = await push(here, "2", to="brat/queue/main/2")
 
@@ -190,7 +192,8 @@ async def test_a_run_that_nobody_needs_ends_at_once_with_its_children(
     here: Town, tmp_path: Path
 ) -> None:
     marks = tmp_path / "marks"
-    here.judge(f"sleep 600 & echo $! > {marks}.new; mv {marks}.new {marks}; wait")
+    command = f"sleep 600 & echo $! > {marks}.new; mv {marks}.new {marks}; wait"
+    here.judge(command, box="off")
     checkout, commit = await push(here)
 
     async def began() -> bool:
@@ -233,7 +236,8 @@ async def test_a_job_that_the_forge_left_is_begun_again(
     marks = tmp_path / "marks"
     marks.touch()
     async with town(forge, tokens, tmp_path) as here:
-        here.judge(f"echo $$ >> {marks}; test $(wc -l < {marks}) = 2 || sleep 600")
+        command = f"echo $$ >> {marks}; test $(wc -l < {marks}) = 2 || sleep 600"
+        here.judge(command, box="off")
         _, commit = await push(here)
 
         async def began() -> bool:

@@ -29,7 +29,8 @@ LEFTOVERS = {
     "empty folders": "mkdir -p folder/empty/er",
     "a change": "echo more >> same.txt",
     "a change that keeps size and time": (
-        "cp -p same.txt ../t && echo AS IT WAS > same.txt && touch -r ../t same.txt"
+        "cp -p same.txt $HOME/t && echo AS IT WAS > same.txt"
+        " && touch -r $HOME/t same.txt"
     ),
     "a removed file": "rm gone.txt",
     "a mode": "chmod 755 tool.sh; chmod 600 gone.txt",
@@ -60,7 +61,7 @@ LEFTOVERS = {
     "a repository": "git init -q nested; touch nested/x",
     "no git": "rm -r .git",
     "a git that is a file": "rm -r .git && echo gitdir: /nowhere > .git",
-    "a git that is a link": "mv .git ../git && ln -s ../git .git",
+    "a git that is a link": "mv .git $HOME/git && ln -s $HOME/git .git",
 }
 
 
@@ -140,7 +141,7 @@ async def test_no_checkout_is_used_again_in_which_a_program_was_left(
     first, second, checkout = await two_commits(here)
     pid = tmp_path / "pid"
     shown = "stat -c '%i %z' same.txt"  # a file system may give an inode again
-    here.judge(f"setsid sh -c 'echo $$ > {pid}; exec sleep 600' & {shown}")
+    here.judge(f"setsid sh -c 'echo $$ > {pid}; exec sleep 600' & {shown}", box="off")
     try:
         one = await said(here, await pushed(checkout, first))
         os.kill(int(pid.read_text()), 0)

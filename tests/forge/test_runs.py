@@ -99,7 +99,7 @@ async def test_a_run_is_found_by_its_name_and_its_filters(serve: Serve) -> None:
             return [one["id"] for one in found["workflow_runs"]]
 
         found = await here.get(f"actions/runs/{run}")
-        assert found["display_title"] == "brat fix-1/2/1 x1"
+        assert found["display_title"] == f"brat fix-1/2/1 x1 {INPUTS['log']}"
         assert found["path"] == ".github/workflows/brat-task.yml"
         assert (found["event"], found["head_branch"], found["run_attempt"]) == (
             "workflow_dispatch",

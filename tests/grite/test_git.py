@@ -137,9 +137,12 @@ def test_a_program_that_fled_from_the_group_does_not_hold_us_up() -> None:
     assert time.monotonic() - begin < 2.5
 
 
-def test_without_git_one_sentence_says_so() -> None:
+def test_without_git_one_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nonexistent")
+    monkeypatch.setattr("grite.trusted_programs.SYSTEM", ("/nonexistent",))
+
     with pytest.raises(BratError, match="cannot run git: git does not exist"):
-        git.run(["version"], env={"PATH": "/nonexistent"})
+        git.run(["version"])
 
 
 def test_without_the_folder_one_sentence_says_so(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tests.grite.plain import plain_chunk
 from tests.grite.test_quarantine import by_hand, meta_for
 from tests.grite.vectors import ACTOR, T0, VECTORS, vector
 from tests.grite.writing import append
+from tests.world.log_keys import LOG_KEY
 
 EVERY = [vector(number)[0] for number in range(1, len(VECTORS) + 1)]
 
@@ -75,7 +76,7 @@ def test_a_log_in_the_others_ways_is_read(mirror: Path, log: Log) -> None:
 def test_both_read_on_in_a_log_that_both_wrote(tmp_path: Path) -> None:
     path = tmp_path / "log.git"
     ensure_mirror(path)
-    log = Log(path)
+    log = Log(path, LOG_KEY.writer())  # grite looks at no signature
     ours = append(log, EVERY[0])
     data = plain_chunk([EVERY[1]])
     theirs = commit(path, by_hand(meta_for(data, prev_wal=ours), data), ours)

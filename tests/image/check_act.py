@@ -12,7 +12,7 @@ import pytest
 from brat.forge import Forge
 from brat.local import child_processes
 from tests.image.containers import BUILT, USER
-from tests.runner.job import Forge as JobForge, git
+from tests.runner.job import ALLOWED, REPOSITORY_ID, Forge as JobForge, git
 from tests.whole.test_act import ended
 from tests.world.seen import look
 from tests.world.staying import typed
@@ -97,6 +97,8 @@ def run(
             *("--local-repository", f"{url}/{pin[0]}={upload}"),
             *("--env", f"GITHUB_SERVER_URL={url}"),
             *("--env", "GITHUB_REPOSITORY=octo/hello", "--secret", "GITHUB_TOKEN"),
+            *("--env", f"GITHUB_REPOSITORY_ID={REPOSITORY_ID}"),
+            *("--var", f"BRAT_ALLOWED_SIGNERS={ALLOWED}"),
             *("--input", "session=fix-login-7/2/1", "--input", f"log={log}"),
             *("--input", "nonce=n0nce"),
         ],

@@ -18,7 +18,7 @@ from pathlib import Path
 HOME = "/home/brat"
 TOLD = (
     *("BRAT_SESSION", "BRAT_LOG", "GITHUB_SERVER_URL", "GITHUB_REPOSITORY"),
-    *("GITHUB_RUN_ID", "BRAT_TOKEN"),
+    *("GITHUB_REPOSITORY_ID", "BRAT_ALLOWED_SIGNERS", "GITHUB_RUN_ID", "BRAT_TOKEN"),
 )
 INSIDE = {
     "BRAT_RESULT": f"{HOME}/result",

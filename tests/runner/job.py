@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,14 +18,21 @@ from convoy.log.codec import body_of, fact_of
 from convoy.model import ids
 from convoy.model.records import EngineSpec, Gate, Limits
 from grite import chunk
+from grite.allowed_signers import line
 from grite.event import CommentAdded, Event
+from grite.log_authority import Writer
 from grite.wal import Log
 from tests.world.given_secrets import given, given_in, written
+from tests.world.log_keys import LOG_KEY
 
 TOKEN = given("made-up-secret-0123456789")
 SESSION = "0123456789abcdef" * 2
+REPOSITORY_ID = "4711"
+ALLOWED = line(LOG_KEY.public, "the bot's")
 CONVOY, TASK, ATTEMPT = "fix-login-7", 2, 1
 WAIT_S = 45
+TESTS = str(Path(__file__).parents[1])
+"""Agents of tests read what is there, and what lies in the forge's `open`."""
 BASE_FILES = {"README.md": "hello\n", "src/a.py": "A = 1\n", ".gitignore": "*.log\n"}
 
 CLEAN = {
@@ -97,6 +105,8 @@ class Forge:
 
     root: Path
     base: str = field(init=False)
+    writer: Writer | None = field(default_factory=lambda: LOG_KEY.writer(REPOSITORY_ID))
+    """Who signs the log."""
 
     def __post_init__(self) -> None:
         self.bare = self.root / "octo/hello.git"
@@ -147,19 +157,19 @@ class Forge:
         )
         return msgspec.structs.replace(started, **changes)
 
-    def hand_off(self, started: TaskStarted) -> str:
+    def hand_off(self, started: TaskStarted, at_ms: int | None = None) -> str:
         """Write the log's commit that starts the task."""
         event = Event(
             issue=ids.task_issue(started.convoy, started.task),
             actor=b"b" * 16,
-            ts=1_700_000_000_000,
+            ts=time.time_ns() // 1_000_000 if at_ms is None else at_ms,
             kind=CommentAdded(body_of(started, "It starts.")),
         )
         return self.log([event])
 
     def log(self, events: Sequence[Event]) -> str:
         """Write any commit of the log."""
-        log = Log(self.bare)
+        log = Log(self.bare, self.writer)
         return log.append(
             events, after=log.head(), actor=b"b" * 16, at_ms=1_700_000_000_000
         )
@@ -174,9 +184,12 @@ class Forge:
             "BRAT_TOKEN": TOKEN,
             "GITHUB_SERVER_URL": f"file://{self.root}",
             "GITHUB_REPOSITORY": "octo/hello",
+            "GITHUB_REPOSITORY_ID": REPOSITORY_ID,
+            "BRAT_ALLOWED_SIGNERS": ALLOWED,
             "GITHUB_RUN_ID": "1",
             "RUNNER_TEMP": str(self.root / "temp"),
             "GITHUB_WORKSPACE": str(self.root / "work"),
+            "BRAT_SHOWN": os.pathsep.join((TESTS, str(self.root / "open"))),
             **changes,
         }
         told = {name: value for name, value in env.items() if value is not None}

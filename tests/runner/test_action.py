@@ -15,7 +15,7 @@ from ruamel.yaml import YAML
 from bot.serving.oneshot_loop import Left
 from bot.settings import oneshot_settings
 from runner.inputs import job_inputs as runner_inputs
-from tests.runner.job import TOKEN, Forge, git
+from tests.runner.job import ALLOWED, REPOSITORY_ID, TOKEN, Forge, git
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
@@ -110,6 +110,7 @@ def run(
     git("clone", "-q", str(forge.bare), str(checkout), cwd=forge.root)
     file = forge.root / "own.yml"
     said = forge.root / "said.json"
+    given.setdefault("allowed_signers", ALLOWED)
     with_inputs = {name.replace("_", "-"): value for name, value in given.items()}
     file.write_text(WORKFLOW.format(given=json.dumps(with_inputs), said=said))
     return subprocess.run(
@@ -120,6 +121,7 @@ def run(
             *("--local-repository", f"file://{forge.root}/octo/brat@v1={ours}"),
             *("--env", f"GITHUB_SERVER_URL=file://{forge.root}"),
             *("--env", "GITHUB_REPOSITORY=octo/hello", "--secret", "GITHUB_TOKEN"),
+            *("--env", f"GITHUB_REPOSITORY_ID={REPOSITORY_ID}"),
             *(word for each in env for word in ("--env", each)),
         ],
         cwd=checkout,

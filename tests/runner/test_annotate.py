@@ -2,6 +2,7 @@
 
 import re
 
+from convoy.model.walls import Walls, in_words
 from grite.git import pair_of
 from runner.result.job_annotations import error, output
 from tests.runner.job import TOKEN, Forge
@@ -53,10 +54,12 @@ def test_outputs_and_summary_are_added_to_what_is_there(forge: Forge) -> None:
         "duration-seconds": "0",
         "summary": "### `x` ````",
     }
+    walls = in_words(Walls(**left.result["walls"]))
     assert page.read_text() == (
         "### brat fix-login-7/2/1: success\n\n"
         "```\nChanged 1 file.\n```\n\n"
         "The agent said:\n\n`````\n### `x` ````\n`````\n\n"
+        f"Walls around the agent: {walls}\n\n"
         "Changed:\n\n```\na\n```\n"
     )
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import runner
 from convoy.model.records import EngineSpec
-from runner.box.hidden_paths import COMMANDS
 from runner.session.proxy_client import cannot_close
 from tests.runner.job import WAIT_S, Forge, Left, git
 from tests.runner.proxy.test_session import program
@@ -32,6 +32,10 @@ SECRETS = {
         "AWS_SECRET_ACCESS_KEY",
     )
 }
+COMMANDS = (
+    *("GITHUB_ENV", "GITHUB_PATH", "GITHUB_OUTPUT", "GITHUB_STATE"),
+    "GITHUB_STEP_SUMMARY",
+)
 HELPER = '[credential]\n\thelper = "!f() { echo username=x; echo password=%s; }; f"\n'
 IN_HOME = {
     ".netrc": "machine github.com login x password %s\n",
@@ -177,7 +181,7 @@ UNBOXED = (
 def job(forge: Forge, doors: dict[str, Server], *hosts: str) -> Left:
     """Run the evil agent's session as the action does, below a worker.
 
-    With `hosts` its network is open, and it has no box.
+    With `hosts` its network is open, and its box is turned off.
     """
     home, commands = forge.root / "home", forge.root / "temp/_runner_file_commands"
     for name, text in IN_HOME.items():
@@ -201,6 +205,8 @@ def job(forge: Forge, doors: dict[str, Server], *hosts: str) -> Left:
     )
     spec = EngineSpec(type="claude-code", timeout_s=40)
     started = forge.started(engine=spec, egress=hosts or None)
+    if hosts:
+        started = msgspec.structs.replace(started, box="off")
     with feed(f"http://127.0.0.1:{doors['live feed'].port}/feed") as fd:
         env = forge.environment(
             forge.hand_off(started),

@@ -7,6 +7,7 @@ from convoy.log.codec import body_of
 from convoy.model import ids
 from grite.event import CommentAdded, Event
 from tests.runner.job import Forge
+from tests.world.log_keys import signed_commit
 
 NOBODY = "0" * 40
 
@@ -24,6 +25,9 @@ NOBODY = "0" * 40
         ({"GITHUB_WORKSPACE": None}, "GITHUB_WORKSPACE is not set."),
         ({"GITHUB_REPOSITORY": "../x"}, "GITHUB_REPOSITORY is '../x'; it should be "),
         ({"GITHUB_REPOSITORY": "a/b/c"}, "GITHUB_REPOSITORY is 'a/b/c'; it should be "),
+        ({"GITHUB_REPOSITORY_ID": None}, "GITHUB_REPOSITORY_ID is not set."),
+        ({"GITHUB_REPOSITORY_ID": "x"}, "GITHUB_REPOSITORY_ID is 'x'; it should be "),
+        ({"GITHUB_SHA": "main"}, "GITHUB_SHA is 'main'; it should be such as the 40 "),
         (
             {"GITHUB_SERVER_URL": "ext::sh"},
             "GITHUB_SERVER_URL is 'ext::sh'; it should ",
@@ -60,7 +64,9 @@ def test_a_commit_that_the_forge_does_not_have_is_bad_input(forge: Forge) -> Non
 
 
 def test_a_commit_that_is_not_of_the_log_is_bad_input(forge: Forge) -> None:
-    left = forge.left_by(forge.start(forge.environment(forge.base)))
+    assert forge.writer is not None
+    log = signed_commit(forge.bare, {"x": b"no chunk"}, None, forge.writer)
+    left = forge.left_by(forge.start(forge.environment(log)))
 
     assert left.status == 2
     assert left.err.startswith("brat: BRAT_LOG names a commit that is no hand-off: ")

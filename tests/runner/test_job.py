@@ -49,6 +49,7 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
     )
     result = left.result
     assert result.pop("seconds") > 0
+    assert result.pop("walls")["files"] == "namespaces"
     assert result == {
         "v": 1,
         **WHO,

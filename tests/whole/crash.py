@@ -27,6 +27,7 @@ from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from grite import git
+from tests.world.trusting_jobs import trusting_jobs
 
 AGENT = """\
 case $BRAT_TASK/$BRAT_ATTEMPT in
@@ -170,7 +171,7 @@ async def story(
     """
     known = set_up(folder, plot.config)
     cut = Cut(at, mirror=folder / BOT_FOLDER / "mirror.git", after=after)
-    with Forge(folder / FORGE_FOLDER) as forge:
+    with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
         async with serving(forge) as url, losing_machines(folder):
             settings = local_mode.bot_settings(folder, known, url)
             async with local_mode.person(url, known) as github:

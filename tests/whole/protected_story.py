@@ -35,6 +35,7 @@ from tests.world.forge import DEADLINE_S, Json, until
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
 from tests.world.protection_profiles import ProtectionProfile
+from tests.world.trusting_jobs import trusting_jobs
 
 CONFIG = """\
 [engine.default]
@@ -148,7 +149,7 @@ async def protected(
     known = set_up(folder, config + PASSES_BY * profile.passes_by)
     key = folder / "app.pem"
     key.write_text(pair()[0])
-    with Forge(folder / FORGE_FOLDER) as forge:
+    with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
         new = NewApp(
             slug=SLUG,
             owner=known.repository.partition("/")[0],

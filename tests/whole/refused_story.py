@@ -34,6 +34,7 @@ from convoy.model.state import State
 from convoy.views.document import state_document
 from grite import git
 from tests.whole.crash import set_up
+from tests.world.trusting_jobs import trusting_jobs
 
 CONFIG: Final = """\
 [engine.default]
@@ -218,7 +219,7 @@ async def tale(folder: Path, minds: Minds) -> AsyncIterator[Tale]:
     """Serve a repository in which two convoys are asked for."""
     known = set_up(folder, CONFIG)
     extend = Extension(guards=(minds.guard,))
-    with Forge(folder / FORGE_FOLDER) as forge:
+    with trusting_jobs(folder), Forge(folder / FORGE_FOLDER) as forge:
         async with serving(forge, extend=lambda _: extend) as url:
             settings = local_mode.bot_settings(folder, known, url)
             async with local_mode.person(url, known) as github:

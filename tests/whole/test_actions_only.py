@@ -9,11 +9,17 @@ import httpx
 import pytest
 from msgspec import json
 
+from bot.settings import log_key
 from brat.forge import Forge
 from brat.local import child_processes, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
-from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from brat.repository.registration import (
+    BOT_FOLDER,
+    FORGE_FOLDER,
+    Registration,
+    Source,
+)
 from convoy.model.state import Convoy
 from tests.world.ended import ended
 from tests.world.readme import WITHOUT_SERVER, commands
@@ -62,7 +68,11 @@ async def worked_off(folder: Path, known: Registration) -> tuple[Convoy, list[st
     executor = json.encode([sys.executable, "-I", "-m", "brat.act"]).decode()
     options = ("--executor", executor)
     log = folder / "forge.log"
-    with child_processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
+    log_key.kept_in(folder / BOT_FOLDER)  # its readers believe that one
+    secrets = {"BRAT_LOG_KEY": (folder / BOT_FOLDER / log_key.FILE).read_text()}
+    with child_processes.forge(
+        folder / FORGE_FOLDER, 0, *options, log=log, secrets=secrets
+    ) as url:
         async with local_mode.person(url, known) as github:
             issue = await github.open_issue(TITLE, TASKS)
             await github.relabel(issue, {"brat"}, set())

@@ -21,6 +21,7 @@ from tests.world.app_key import pair
 from tests.world.github_forge import profiles
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
+from tests.world.trusting_jobs import trusting_jobs
 
 pytestmark = pytest.mark.timeout(300)
 SLUG = "helper"
@@ -63,7 +64,7 @@ async def test_the_manifests_permissions_are_enough_for_a_convoy(
             refused.append(f"{one.method} {one.path}: {one.status} {one.response}")
             asked_anew.append(DETAILS in str(one.response))
 
-    with Forge(tmp_path / FORGE_FOLDER) as forge:
+    with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
         app = installed(forge, known.repository, told)
         async with (
             serving(forge, extend=github, observe=watch) as url,

@@ -17,12 +17,18 @@ import pytest
 from msgspec import json
 
 from bot.serving.hosted_service import hosted
+from bot.settings import log_key
 from bot.settings.service_settings import ServiceSettings
 from brat.forge.resources.repository_resource import Ci
 from brat.local import child_processes, local_mode
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
-from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from brat.repository.registration import (
+    BOT_FOLDER,
+    FORGE_FOLDER,
+    Registration,
+    Source,
+)
 from convoy.model.state import Convoy
 from tests.world.alone import ALONE
 from tests.world.ended import ended
@@ -32,6 +38,12 @@ from tests.world.words import engine, project
 READER = "made-up-token-of-readers"
 WORKFLOW = "brat-task-live.yml"
 DEADLINE_S = 60.0
+CONFIG = """
+[witness]
+attempts = 1
+[runner]
+box = "off"  # the agent waits for a file beside its machine
+"""
 AGENT = """\
 env
 echo seen from afar
@@ -43,7 +55,7 @@ echo "said = 1" > words/said.py
 def adopted(folder: Path) -> Registration:
     """Make a project that has taken the workflow files, and put it on a forge."""
     agent = AGENT.format(done=shlex.quote(str(folder / "done")))
-    terminal = project(folder, engine(agent, "[witness]\nattempts = 1\n"))
+    terminal = project(folder, engine(agent, CONFIG))
     terminal.done("brat init --hosted")
     terminal.commit("Let brat work here", {})
     source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
@@ -103,6 +115,7 @@ async def served(
             feed_url=bot + "/",
             feed_issuer=github.url,
             feed_token=READER,
+            log_key_file=folder / BOT_FOLDER / log_key.FILE,
             push_gap_s=0,
             sweep_s=1,
         )

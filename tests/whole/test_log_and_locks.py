@@ -146,3 +146,25 @@ def test_the_doctor_names_what_is_wrong(tmp_path: Path) -> None:
 
 def test_nothing_is_left_running(terminal: Terminal) -> None:
     assert left_running(terminal.cwd.parent) == []
+
+
+def test_a_log_whose_key_is_gone_is_taken_over_by_a_person(
+    terminal: Terminal,
+) -> None:
+    """So are logs from before they were signed: no commit of theirs counts."""
+    for file in (terminal.cwd / ".git/brat/bot").glob("log_key*"):
+        file.unlink()
+    head = terminal.done(f"git -C {BARE} rev-parse refs/grite/wal").strip()
+
+    refused = terminal.type("brat log checkpoint")
+    assert refused.status == 1
+    assert f"brat log adopt {head}" in refused.err
+    assert terminal.done(f"git -C {BARE} rev-parse refs/grite/wal").strip() == head
+    wrong = terminal.type(f"brat log adopt {'1' * 40}")
+    assert wrong.status == 1
+
+    adopted = terminal.type(f"brat log adopt {head}")
+    assert adopted.err == f"the log counts up to {head}\n"
+
+    assert "checkpoint at" in terminal.type("brat log checkpoint").err
+    assert "brat log adopt" not in terminal.type("brat doctor").out

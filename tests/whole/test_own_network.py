@@ -18,6 +18,7 @@ from tests.world.forge import until
 from tests.world.staying import typed
 from tests.world.terminal import new_terminal
 from tests.world.tls import tls_before
+from tests.world.trusting_jobs import trusting_jobs
 from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(300)
@@ -57,7 +58,7 @@ async def test_a_convoy_lands_through_a_proxy_and_by_an_own_authority(
 ) -> None:
     terminal = new_terminal(tmp_path / "terminal")
     known = set_up(tmp_path, CONFIG)
-    with Forge(tmp_path / FORGE_FOLDER) as forge:
+    with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
         async with (
             serving(forge, base=f"https://{HOST}") as url,
             tls_before(port_of(url), tmp_path, HOST, STORAGE) as (port, authority),

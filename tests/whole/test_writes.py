@@ -13,6 +13,7 @@ from brat.forge.traffic_recording import Exchange
 from brat.local import local_mode
 from brat.repository.registration import FORGE_FOLDER
 from tests.whole.crash import LIST, bot, losing_machines, set_up
+from tests.world.trusting_jobs import trusting_jobs
 
 pytestmark = pytest.mark.timeout(600)
 MOST_WRITES = 5
@@ -47,7 +48,7 @@ async def test_a_task_costs_few_writes_and_its_checks_tell_its_end(
             writes[task_of(exchange)] += 1
 
     counting = False
-    with Forge(tmp_path / FORGE_FOLDER) as forge:
+    with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
         async with serving(forge, observe=count) as url, losing_machines(tmp_path):
             settings = local_mode.bot_settings(tmp_path, known, url)
             async with local_mode.person(url, known) as github:

@@ -15,7 +15,7 @@ import jwt
 from aiohttp import web
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from bot.serving.bot_service import listening
+from bot.door.listening import listening
 from tests.world.given_secrets import given
 
 ASKS = given("made-up-secret-of-one-job")

@@ -9,6 +9,7 @@ from brat.forge.resources.account_resource import Role, User, permissions, user
 from brat.forge.resources.resource_record import Record
 from brat.forge.resources.rule_types import MergeMethod
 from brat.forge.wire.urls import Site, node_id
+from convoy.model.records import BoxSetting
 
 
 class Ci(Struct, frozen=True, kw_only=True):
@@ -24,6 +25,11 @@ class Ci(Struct, frozen=True, kw_only=True):
     checkout: str = ""
     """The owner's own checkout on this machine: copies of submodules, and what their
     relative addresses are relative to; empty: there is none."""
+    egress: tuple[str, ...] | None = None
+    """The only hosts that the command may reach; None: the public package registries;
+    `"*"`: all."""
+    box: BoxSetting = "on"
+    """Whether it runs in a box; `off`: as the forge's own user."""
 
 
 class PushLimits(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ import pygit2
 from msgspec import Raw
 
 from brat.forge.resources.account_resource import EPOCH, User, user
-from brat.forge.resources.check_resource import Conclusion, Progress
+from brat.forge.resources.check_resource import CheckRun, Conclusion, Progress
 from brat.forge.resources.commit_resource import simple_commit
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.resources.resource_record import Record
@@ -141,9 +141,12 @@ def run(
     }
 
 
-def job(site: Site, repo: Repository, one: Run) -> dict[str, Any]:
-    """The one job of a run; its id is the run's."""
+def job(
+    site: Site, repo: Repository, one: Run, check: CheckRun | None
+) -> dict[str, Any]:
+    """The one job of a run; its id is the run's. `check` shows it on its commit."""
     api = f"{site.repo(repo.full_name)}/actions"
+    shown = check.id if check is not None else one.id
     started = one.status != "queued"
     return {
         "id": one.id,
@@ -155,13 +158,13 @@ def job(site: Site, repo: Repository, one: Run) -> dict[str, Any]:
         "head_branch": one.branch,
         "url": f"{api}/jobs/{one.id}",
         "html_url": site.page(repo.full_name, "actions", "runs", one.id),
-        "check_run_url": f"{site.repo(repo.full_name)}/check-runs/{one.id}",
+        "check_run_url": f"{site.repo(repo.full_name)}/check-runs/{shown}",
         "status": one.status,
         "conclusion": one.conclusion,
         "created_at": one.created_at,
         "started_at": one.started_at or one.created_at,
         "completed_at": one.updated_at if one.status == "completed" else None,
-        "name": JOB_NAME,
+        "name": check.name if check is not None else JOB_NAME,
         "steps": [],
         "labels": ["local"],
         "runner_id": 1 if started else None,

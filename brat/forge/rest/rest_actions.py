@@ -11,6 +11,7 @@ from msgspec import field
 
 from brat.forge.resources import run_resource as views
 from brat.forge.resources.run_resource import Run
+from brat.forge.rest import ci_runs
 from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.service.workflow_catalog import inputs_of
@@ -100,9 +101,10 @@ async def list_runs(call: Call) -> Answer:
         call.asked, ("event", "status", "branch", "head_sha")
     )
     actor, suite = call.asked("actor").lower(), call.asked("check_suite_id")
+    runs = [*call.store.runs.of(call.repo.id), *ci_runs.listed(call, sha)]
     chosen = [
         run
-        for run in reversed(call.store.runs.of(call.repo.id))
+        for run in sorted(runs, key=lambda run: run.id, reverse=True)
         if path in {None, run.path}
         and event in {"", run.event}
         and status in {"", run.status, run.conclusion}
@@ -139,7 +141,8 @@ def _created(asked: str) -> Callable[[Run], bool]:
 
 
 def _run(call: Call) -> Run:
-    run = found(call.store.runs.get(call.number("run")))
+    number = call.number("run")
+    run = found(call.store.runs.get(number) or ci_runs.one(call, number))
     if run.repo != call.repo.id:
         raise not_found()
     return run
@@ -164,13 +167,16 @@ def _cancelled(call: Call, *, force: bool) -> Answer:
     run = _run(call)
     if run.status == "completed":
         raise Refused(409, "Cannot cancel a workflow run that is completed.")
+    if run.path == ci_runs.PATH:
+        raise Refused(409, "It ends when no branch that is judged shows its commit.")
     call.service.starter.cancel(run, force=force)
     return Answer({}, 202)
 
 
 async def list_jobs(call: Call) -> Answer:
     """`GET actions/runs/{id}/jobs`: a run has one job."""
-    jobs = [views.job(call.site, call.repo, _run(call))]
+    run = _run(call)
+    jobs = [views.job(call.site, call.repo, run, ci_runs.check_of(call, run))]
     return call.page(jobs, lambda job: job, wrap="jobs")
 
 

@@ -1,7 +1,7 @@
 """The forge's own CI: judges pushed commits by the command its owner chose.
 
 A job is a check run named `ci` on exactly one commit. It runs in a fresh checkout that
-holds no credentials, and with an environment built from nothing.
+holds no credentials, with an environment built from nothing, and in a box.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from brat.forge.resources.account_resource import ACTIONS_APP, User
 from brat.forge.resources.check_resource import CheckRun, Conclusion, Job, Output
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.service import programs
+from brat.forge.service.ci_box import CiBox
 from brat.forge.service.ci_checkout import WORK, KeptTrees, checkout
 from brat.forge.service.ci_submodules import NoSubmodule
 from brat.forge.service.ci_turns import Turns
@@ -200,27 +201,34 @@ class Judge:
             return "action_required", Output(title=NAME, summary=f"{error}.")
         if self._overtaken(repo, check):
             return "cancelled", GONE
+        box = CiBox(settings, folder, bare.path / "objects", self._context.forge.folder)
         with (folder / "log").open("wb+") as log:
-            status = await self._command(repo, check, (folder, log))
+            try:
+                await asyncio.to_thread(box.open)
+                status = await self._command(repo, check, (box, folder / WORK, log))
+            except (OSError, RuntimeError) as error:
+                return "action_required", Output(title=NAME, summary=f"{error}.")
+            finally:
+                why = await asyncio.to_thread(box.close)
             text = tail(log)
         if self._overtaken(repo, check):  # its command may have ended well all the same
             return "cancelled", GONE
+        if why:
+            return "action_required", Output(title=NAME, summary=why)
         return verdict(status, settings, text)
 
     async def _command(
-        self, repo: Repository, check: CheckRun, where: tuple[Path, IO[bytes]]
+        self, repo: Repository, check: CheckRun, where: tuple[CiBox, Path, IO[bytes]]
     ) -> int | None:
         """Run the command to its end and return its status; None: it took too long."""
-        settings = repo.settings.ci
-        folder, log = where
+        box, folder, log = where
         job = check.job
         assert job is not None  # noqa: S101  only jobs get here
         process = await asyncio.create_subprocess_exec(
-            "sh",
-            "-c",
-            settings.command or "true",
-            cwd=folder / WORK,
-            env=_environment(check, folder, job.ref),
+            *box.argv,
+            cwd=folder,
+            env=box.env | {"GITHUB_SHA": check.head_sha, "GITHUB_REF_NAME": job.ref},
+            pass_fds=box.fds,
             stdin=DEVNULL,
             stdout=log,
             stderr=log,
@@ -232,7 +240,7 @@ class Judge:
         try:
             if self._overtaken(repo, check):  # while the process was started
                 programs.end_tree(process.pid, since)
-            async with asyncio.timeout(settings.timeout_s):
+            async with asyncio.timeout(repo.settings.ci.timeout_s):
                 return await process.wait()
         except TimeoutError:
             return None
@@ -261,17 +269,6 @@ class Judge:
     def _put(self, check: CheckRun) -> CheckRun:
         with self._store.change():
             return self._store.check_runs.put(check)
-
-
-def _environment(check: CheckRun, folder: Path, ref: str) -> dict[str, str]:
-    home = folder / "home"
-    home.mkdir()
-    return programs.plain_environment() | {
-        "HOME": str(home),
-        "CI": "true",
-        "GITHUB_SHA": check.head_sha,
-        "GITHUB_REF_NAME": ref,
-    }
 
 
 def _is_queue(branch: str) -> bool:

@@ -188,7 +188,7 @@ class Events:
             "workflow": run_resource.workflow(self._context.site, repo, run.path),
         }
         self.send(repo, actor, ("workflow_run", action), body)
-        job = run_resource.job(self._context.site, repo, run)
+        job = run_resource.job(self._context.site, repo, run, None)
         step = _STEPS.get(action, action)
         self.send(repo, actor, ("workflow_job", step), {"workflow_job": job})
 

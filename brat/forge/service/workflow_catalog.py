@@ -20,6 +20,8 @@ OWN_WORKFLOWS: Final = frozenset({TASK_WORKFLOW, LIVE_WORKFLOW, LOOP_WORKFLOW})
 JOB_LOGIN: Final = "github-actions[bot]"
 """The account whose token a run gets."""
 TASK_INPUTS: Final = ("session", "log", "nonce")
+_NAMED: Final = ("session", "nonce", "log")
+"""The inputs in the title of a task run, in their order."""
 MOST_INPUT_CHARS: Final = 65535
 _KNOWN: Final = {
     TASK_WORKFLOW: TASK_INPUTS,
@@ -60,7 +62,8 @@ def inputs_of(path: str, asked: Mapping[str, Any]) -> dict[str, str]:
 def title_of(path: str, inputs: Mapping[str, str]) -> str:
     """Return what `run-name` makes of the inputs."""
     if inputs.get("session"):
-        return f"brat {inputs['session']} {inputs['nonce']}"
+        words = ("brat", *(inputs.get(name, "") for name in _NAMED))
+        return " ".join(filter(None, words))
     return path.rpartition("/")[2].rpartition(".")[0]
 
 

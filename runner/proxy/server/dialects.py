@@ -1,66 +1,27 @@
-"""The differences of vendors: how they take a key, allowed paths, error bodies.
+"""The differences of vendors: how they take a key, and how they word an error."""
 
-An agent may only call a model. The same key also opens files, batches, fine-tuning and
-the account's administration, and their use would not be counted.
-"""
-
-import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, Final
 
-from msgspec import Struct
-
 from runner.proxy.proxy_protocol import Dialect, Model
 
 KEY_HEADERS: Final = ("authorization", "x-api-key", "api-key", "x-goog-api-key")
-KEY_IN_QUERY: Final = "key"
-"""The parameter in which Gemini's API takes its key, too."""
-_MODELS: Final = r"GET /v1/models(?:/[\w.:@-]+)*"
-_GEMINI: Final = r"/v1(?:alpha|beta)?/models"
-
-
-class DialectRules(Struct, frozen=True):
-    """The rules of one dialect."""
-
-    header: str
-    asked: re.Pattern[str]
-    """Method and path of the allowed requests."""
-
-
 _OPENAI: Final = "authorization"
-SPEECHES: Final[Mapping[Dialect, DialectRules]] = {
-    "anthropic": DialectRules(
-        "x-api-key", re.compile(rf"POST /v1/messages(?:/count_tokens)?|{_MODELS}")
-    ),
-    "chat": DialectRules(_OPENAI, re.compile(rf"POST /v1/chat/completions|{_MODELS}")),
-    "responses": DialectRules(_OPENAI, re.compile(rf"POST /v1/responses|{_MODELS}")),
-    "gemini": DialectRules(
-        "x-goog-api-key",
-        re.compile(
-            rf"POST {_GEMINI}/[\w.-]+:(?:generateContent|streamGenerateContent"
-            rf"|countTokens)|GET {_GEMINI}(?:/[\w.-]+)?"
-        ),
-    ),
+_HEADERS: Final[Mapping[Dialect, str]] = {
+    "anthropic": "x-api-key",
+    "chat": _OPENAI,
+    "responses": _OPENAI,
+    "gemini": "x-goog-api-key",
 }
 """https://platform.claude.com/docs/en/api/overview
 https://platform.openai.com/docs/api-reference/authentication
 https://ai.google.dev/api"""
 
 
-def may_ask(dialect: Dialect, method: str, path: str) -> bool:
-    """Whether an agent may ask for a path, decoded; no segment of it may be `..`.
-
-    A vendor would resolve `/v1/models/../files` to a path that is not listed here.
-    """
-    climbs = any(each in ("", ".", "..") for each in path[1:].split("/"))
-    asked = SPEECHES[dialect].asked.fullmatch(f"{method} {path}")
-    return asked is not None and not climbs
-
-
 def key_header(model: Model) -> tuple[str, str]:
     """Return the header that carries the real key."""
-    name = _OPENAI if model.bearer else SPEECHES[model.dialect].header
+    name = _OPENAI if model.bearer else _HEADERS[model.dialect]
     return name, f"Bearer {model.key}" if name == _OPENAI else model.key
 
 
@@ -80,18 +41,21 @@ def said_no(dialect: Dialect, status: HTTPStatus, why: str) -> dict[str, Any]:
 
 
 _ANTHROPIC_KINDS: Final[Mapping[int, str]] = {
+    400: "invalid_request_error",
     401: "authentication_error",
     402: "billing_error",
     404: "not_found_error",
     413: "request_too_large",
 }
 _OPENAI_KINDS: Final[Mapping[int, str]] = {
+    400: "invalid_request_error",
     401: "invalid_api_key",
     402: "insufficient_quota",
     404: "invalid_request_error",
     413: "invalid_request_error",
 }
 _GEMINI_KINDS: Final[Mapping[int, str]] = {
+    400: "INVALID_ARGUMENT",
     401: "UNAUTHENTICATED",
     402: "RESOURCE_EXHAUSTED",
     404: "NOT_FOUND",

@@ -1,47 +1,41 @@
-"""Takes the agent's calls to its model, and makes them with the real key.
-
-An answer is passed on piece by piece as it comes. A connection that breaks on one side
-is broken on the other, too.
-"""
+"""Takes the agent's calls to its model, and makes them anew with the real key."""
 
 import asyncio
 import hmac
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from http import HTTPStatus
 from ssl import SSLContext
 from typing import Final, TypedDict
 
 import msgspec
-from aiohttp import ClientError, ClientResponse, ClientSession, ClientTimeout, web
+from aiohttp import ClientError, ClientSession, ClientTimeout, web
 from multidict import CIMultiDict
 from yarl import URL
 
 from grite import outbound
 from grite.errors import BratError
-from runner.proxy.proxy_protocol import Caps, Model, Refused, Spent, Told
-from runner.proxy.server.dialects import (
-    KEY_HEADERS,
-    KEY_IN_QUERY,
-    key_header,
-    may_ask,
-    said_no,
+from runner.proxy.gateway import allowances, header_rules
+from runner.proxy.gateway.request_rules import (
+    RequestRefused,
+    checked,
+    fits,
+    model_of,
+    unreadable,
 )
+from runner.proxy.gateway.routes import KEY_IN_QUERY, Route, route
+from runner.proxy.proxy_protocol import Caps, Metered, Model, Refused, Spent, Told
+from runner.proxy.server.answer_relay import AnswerRelay
+from runner.proxy.server.dialects import KEY_HEADERS, key_header, said_no
 from runner.proxy.server.usage_caps import UsageMeter
-from runner.proxy.server.usage_reader import UsageReader
 
 BODY_BYTES: Final = 64_000_000
 AT_ONCE: Final = 8
 """How many calls may be in flight. A call's tokens are only known at its end, so this
 bounds how far a cap can be overshot."""
 CONNECT_S: Final = 60.0
-_OWN: Final = frozenset(
-    {
-        *("connection", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"),
-        *("host", "content-length", "expect", "cookie", "set-cookie"),
-    }
-)
-"""Headers of one connection, and cookies, which an API has no use for.
-https://www.rfc-editor.org/rfc/rfc9110#section-7.6.1"""
+OPENAI: Final = "https://api.openai.com"
+"""It keeps the answers of both dialects for some accounts.
+https://platform.openai.com/docs/guides/migrate-to-responses"""
 
 
 def session() -> ClientSession:
@@ -69,29 +63,65 @@ class Gate:
         self._slots = asyncio.Semaphore(AT_ONCE)
         self._told: set[str] = set()
         self._header, self._value = key_header(model)
+        self._allowed = allowances.read(model.allow)
+        self._models = model.models
+        self._helpers = (*model.helpers, *self._allowed.models)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request."""
-        if request.path == "/":  # some engines check that the server answers
+        if request.method in ("GET", "HEAD") and request.raw_path == "/":
+            # some engines check that the server answers
             return web.Response(text="brat\n")
         if not self._knows(request):
             return self._no(HTTPStatus.UNAUTHORIZED, "This is no key of the session.")
-        if not may_ask(self._model.dialect, request.method, request.path):
-            asked = f"{request.method} {request.path}"
-            self._tell_once(Refused(what=asked[:200]), asked)
-            why = f"brat lets no agent ask for {asked[:200]}."
+        found = self._route(request)
+        if found is None:
+            asked = f"{request.method} {request.raw_path}"[:200]
+            self._tell_once(Refused(what=asked), asked)
+            why = f"brat lets no agent ask for {asked}."
             return self._no(HTTPStatus.NOT_FOUND, why)
-        if request.method == "GET":
-            return await self._forward(request, b"")
         body = await _body(request)
         if body is None:
             why = f"A request may have {BODY_BYTES} bytes."
             return self._no(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, why)
+        try:
+            body = self._checked(request, found, body)
+        except RequestRefused as refused:
+            what = f"{refused.what} in a request to its model"
+            self._tell_once(Refused(what=what), what)
+            return self._no(HTTPStatus.BAD_REQUEST, str(refused))
         async with self._slots:
             if spent := self._meter.spent():
                 return self._over(spent)
             self._meter.called()
-            return await self._forward(request, body)
+            return await self._forward(request, found, body)
+
+    def _route(self, request: web.BaseRequest) -> Route | None:
+        opened = self._allowed.paths
+        return route(self._model.dialect, request.method, request.raw_path, opened)
+
+    def _checked(self, request: web.BaseRequest, asked: Route, body: bytes) -> bytes:
+        """Return the body that the vendor gets.
+
+        Raises:
+            RequestRefused: no agent may ask that.
+        """
+        if "Content-Encoding" in request.headers:
+            raise unreadable("compressed")
+        for name in header_rules.left_out(request.headers.items(), self._allowed):
+            what = f"header:anthropic-beta={name[:100]}, which was left out"
+            self._tell_once(Refused(what=what), what)
+        if asked.purpose == "opened":
+            return body
+        dialect = self._model.dialect
+        own = self._model.upstream == OPENAI
+        stores = dialect == "responses" or (dialect == "chat" and own)
+        name = model_of(asked, body)
+        pinned = self._models or (() if fits(name, self._helpers) else (name,))
+        models = (*pinned, *self._helpers)
+        body = checked(dialect, asked, body, models, self._allowed, stores=stores)
+        self._models = pinned
+        return body
 
     def _over(self, spent: str) -> web.Response:
         why = f"the session's budget of {spent} is spent"
@@ -119,13 +149,11 @@ class Gate:
             self._tell(told)
 
     async def _forward(
-        self, request: web.BaseRequest, body: bytes
+        self, request: web.BaseRequest, asked: Route, body: bytes
     ) -> web.StreamResponse:
-        query = request.url.query.copy()
-        query.pop(KEY_IN_QUERY, None)
-        top = URL(self._model.upstream)
-        path = top.path.rstrip("/") + request.path
-        url = top.with_path(path).with_query(query)
+        query = f"?{asked.query}" if asked.query else ""
+        upstream = self._model.upstream.rstrip("/")
+        url = URL(f"{upstream}{asked.path}{query}", encoded=True)
         try:
             async with self._client.request(
                 request.method,
@@ -135,42 +163,31 @@ class Gate:
                 allow_redirects=False,
                 **_way(url),
             ) as answer:
-                return await self._pass_on(request, answer, len(body))
+                relay = AnswerRelay(request, answer)
+                try:
+                    return await relay.pass_on()
+                finally:
+                    if answer.ok and asked.purpose != "count":
+                        self._count(relay.usage(len(body)))
         except BratError as error:
             return self._no(HTTPStatus.BAD_GATEWAY, f"brat: {error}.")
         except (ClientError, TimeoutError) as error:
             why = f"brat cannot reach the model's vendor: {error!r}."
             return self._no(HTTPStatus.BAD_GATEWAY, why)
 
+    def _count(self, used: Metered) -> None:
+        self._meter.add(used)
+        self._tell(used)
+
     def _headers(self, request: web.BaseRequest) -> CIMultiDict[str]:
-        # Only uncompressed answers can be counted.
-        dropped = {*_OWN, *KEY_HEADERS, "accept-encoding"}
-        headers = CIMultiDict(_without(dropped, request.headers.items()))
+        headers = CIMultiDict(
+            header_rules.asked(request.headers.items(), self._allowed)
+        )
         headers[self._header] = self._value
+        headers["Content-Type"] = _JSON
+        # Only uncompressed answers can be counted.
         headers["Accept-Encoding"] = "identity"
         return headers
-
-    async def _pass_on(
-        self, request: web.BaseRequest, answer: ClientResponse, asked_bytes: int
-    ) -> web.StreamResponse:
-        response = web.StreamResponse(status=answer.status, reason=answer.reason)
-        response.headers.extend(CIMultiDict(_without(_OWN, answer.headers.items())))
-        await response.prepare(request)
-        gauge = UsageReader(streams=answer.content_type == "text/event-stream")
-        try:
-            async for chunk in answer.content.iter_any():
-                gauge.feed(chunk)
-                await response.write(chunk)
-            await response.write_eof()
-        except (ClientError, TimeoutError):
-            if request.transport is not None:
-                request.transport.abort()
-        finally:
-            if answer.ok and request.method == "POST":
-                said = gauge.read(asked_bytes)
-                self._meter.add(said)
-                self._tell(said)
-        return response
 
 
 _JSON: Final = "application/json"
@@ -203,9 +220,3 @@ async def _body(request: web.BaseRequest) -> bytes | None:
         if len(body) > BODY_BYTES:
             return None
     return bytes(body)
-
-
-def _without(
-    names: frozenset[str] | set[str], headers: Iterable[tuple[str, str]]
-) -> Iterator[tuple[str, str]]:
-    return (each for each in headers if each[0].lower() not in names)

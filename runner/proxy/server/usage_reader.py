@@ -7,6 +7,7 @@ JSON of some events, and later figures include earlier ones.
 from typing import Final
 
 from msgspec import MsgspecError, Struct, field, json
+from msgspec.structs import replace
 
 from runner.proxy.proxy_protocol import Metered
 
@@ -68,6 +69,7 @@ class UsageReader:
         self._is_lost = False
         self._bytes = 0
         self._found: Metered | None = None
+        self._is_final = False
 
     def feed(self, chunk: bytes) -> None:
         """Take the next piece, cut anywhere."""
@@ -82,17 +84,21 @@ class UsageReader:
             self._held.clear()
             self._is_lost = True
 
-    def read(self, asked_bytes: int) -> Metered:
-        """Return the answer's tokens, once it has ended or was broken off."""
+    def read(self, asked_bytes: int, *, is_cut: bool = False) -> Metered:
+        """Return the answer's tokens, once it has ended or was broken off (`is_cut`).
+
+        What a vendor said before the end counts for what was read, not for what was
+        written after it.
+        """
         self._look(self._held)
         self._held.clear()
-        if self._found is not None:
+        if self._found is not None and self._is_final and not is_cut:
             return self._found
-        return Metered(
-            input_tokens=asked_bytes // BYTES_A_TOKEN,
+        guessed = Metered(
+            input_tokens=0 if self._found else asked_bytes // BYTES_A_TOKEN,
             output_tokens=self._bytes // BYTES_A_TOKEN,
-            estimated=True,
         )
+        return replace(_most(self._found, guessed), estimated=True)
 
     def _look(self, line: bytearray) -> None:
         if _MARK not in line or self._is_lost:
@@ -102,6 +108,7 @@ class UsageReader:
         for answer in _answers(bytes(text)):
             if said := _metered(answer):
                 self._found = _most(self._found, said)
+                self._is_final = self._is_final or answer.message is None
 
 
 def _answers(text: bytes) -> list[_Answer]:

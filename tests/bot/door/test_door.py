@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bot.door.delivery_inbox import Request
-from bot.door.webhooks import BODY_BYTES, LARGE_AT_ONCE, PATH, Door, signed
+from bot.door.webhooks import BODY_BYTES, PATH, Door, signed
 from tests.bot.door_client import (
     ASKED,
     GUID,
@@ -159,31 +159,6 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
         writer.close()
 
     assert said.split()[1] == b"408"
-
-
-async def test_large_bodies_that_do_not_come_hold_up_only_large_ones(
-    sender: DoorClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("bot.door.webhooks.READ_S", 2.0)
-    url = sender.client.base_url
-    begun = [
-        await asyncio.open_connection(url.host, url.port) for _ in range(LARGE_AT_ONCE)
-    ]
-    try:
-        for _, writer in begun:
-            writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\n".encode())
-            writer.write(b"Content-Length: 2000000\r\n\r\n{")
-            await writer.drain()
-        await sender.client.get("/healthz")
-        small = await sender.deliver(labelled())
-        large = await sender.send(b" " * 2_000_000)
-    finally:
-        for _, writer in begun:
-            writer.close()
-
-    assert small.status_code == 202
-    assert large.status_code in {400, 408}
-    assert (await sender.send(b" " * 2_000_000)).status_code == 400
 
 
 async def test_what_cannot_be_kept_is_to_be_sent_again(
@@ -356,7 +331,7 @@ async def test_deliveries_are_counted_by_what_was_answered(
 
 
 def generate(sender: DoorClient) -> str:
-    return sender.door.metrics.text().decode()
+    return sender.metrics.text().decode()
 
 
 async def test_there_is_no_other_door(sender: DoorClient) -> None:

@@ -8,9 +8,9 @@ from pathlib import Path
 import httpx
 import pytest
 
+from bot.door.listening import listening
 from bot.door.metrics import Metrics
 from bot.door.webhooks import PATH, Door
-from bot.serving.bot_service import listening
 from bot.settings.origins import Origins
 from bot.settings.service_settings import ServiceSettings
 
@@ -82,7 +82,7 @@ async def test_the_door_answers_403(origins: Origins, status: int) -> None:
         secrets=("made-up-secret",),
         place_of=lambda _: None,
         origins=origins,
-        metrics=metrics,
+        answered=metrics.answered,
     )
     async with listening(door.application(), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}"

@@ -103,6 +103,12 @@ def test_any_text_names_the_bot_or_not(text: str) -> None:
 # --- an assignment --------------------------------------------------------------------
 
 
+def shown(here: Lobby) -> dict[str, object]:
+    """Return the repository as a delivery shows it."""
+    settings = here.loop.context.settings
+    return {"id": settings.repository_id, "full_name": settings.repository}
+
+
 async def assign(here: Lobby, issue: int, title: str, body: str) -> None:
     """Deliver what GitHub does when somebody assigns the bot."""
     payload = {
@@ -110,7 +116,7 @@ async def assign(here: Lobby, issue: int, title: str, body: str) -> None:
         "issue": {"number": issue, "title": title, "body": body, "state": "open"},
         "assignee": {"login": "brat[bot]", "type": "Bot"},
         "sender": {"login": "you"},
-        "repository": {"full_name": here.loop.context.settings.repository},
+        "repository": shown(here),
     }
     await here.knock("issues", payload)
 
@@ -149,7 +155,7 @@ async def test_another_bots_label_counts_only_by_its_number(
             "issue": {"number": issue, "title": "Spell words", "body": LIST},
             "label": {"name": "brat"},
             "sender": {"login": "helper[bot]", "type": "Bot", "id": 4711},
-            "repository": {"full_name": "you/app"},
+            "repository": shown(here),
         }
         here.loop.wake.take()  # no look at everything, only at what is delivered
         await here.knock("issues", payload)

@@ -9,6 +9,7 @@ import pytest
 import respx
 
 from bot.forge.github import GitHub
+from bot.forge.repository_ci import CiRun
 from bot.forge.rest import Refused
 from bot.forge.task_runs import ARTIFACT_BYTES
 from convoy.readiness.observed import Check, Run
@@ -190,7 +191,7 @@ async def test_a_run_that_a_person_deleted_has_ended(
 ) -> None:
     forge.get(f"{REPO}/actions/runs/1").respond(404, json={"message": "Not Found"})
 
-    assert await github.runs.state(1) == Run(id=1, completed=True)
+    assert await github.runs.state(1) == Run(id=1, completed=True, deleted=True)
 
 
 @pytest.mark.parametrize("status", [202, 409])
@@ -268,7 +269,7 @@ async def test_checks_are_read_with_what_they_say(
         "name": "test",
         "status": "completed",
         "conclusion": "failure",
-        "app": {"slug": "github-actions", "id": 5},
+        "app": {"slug": "github-actions", "id": 15368},
         "output": {"title": "x", "summary": "2 failed", "text": "test_a, test_b"},
     }
     bare = {"id": 2, "name": "lint", "status": "queued", "app": None}
@@ -279,6 +280,8 @@ async def test_checks_are_read_with_what_they_say(
         Check(
             id=1,
             app="github-actions",
+            app_id=15368,
+            is_loose=True,
             name="test",
             status="completed",
             conclusion="failure",
@@ -299,10 +302,12 @@ async def test_the_newest_status_of_each_context_is_read_as_a_check(
         "target_url": "https://ci.example.com/3",
     }
     runs = {"id": 4, "state": "pending", "context": "ci/slow", "description": None}
-    route = forge.get(f"{REPO}/commits/{'c' * 40}/status")
-    route.respond(json={"state": "failure", "statuses": [red, runs]})
+    older = red | {"id": 2, "state": "success"}
+    anothers = red | {"id": 1, "state": "success", "creator": {"login": "mallory"}}
+    route = forge.get(f"{REPO}/commits/{'c' * 40}/statuses")
+    route.respond(json=[runs, red, older, anothers])
 
-    ended, running = await github.ci.statuses("c" * 40)
+    running, ended, by_mallory = await github.ci.statuses("c" * 40)
 
     assert (ended.name, ended.status, ended.conclusion) == (
         *("ci/jenkins", "completed"),
@@ -315,13 +320,14 @@ async def test_the_newest_status_of_each_context_is_read_as_a_check(
     )
     assert ended.is_status
     assert running.is_status
+    assert (by_mallory.app, by_mallory.conclusion) == ("mallory", "success")
 
 
 @pytest.mark.parametrize("status", [403, 404])
 async def test_statuses_that_nobody_may_see_are_none(
     github: GitHub, forge: respx.MockRouter, status: int
 ) -> None:
-    route = forge.get(f"{REPO}/commits/{'c' * 40}/status")
+    route = forge.get(f"{REPO}/commits/{'c' * 40}/statuses")
     route.respond(status, json={"message": "Resource not accessible by integration"})
 
     assert await github.ci.statuses("c" * 40) == []
@@ -354,37 +360,77 @@ async def test_a_jobs_own_token_cannot_ask_who_it_is(
     assert await github.login() == "github-actions[bot]"
 
 
-@pytest.mark.parametrize(
-    ("runs", "judging"),
-    [
-        ([], False),
-        ([("ci.yml", "completed")], False),
-        ([("ci.yml", "completed"), ("e2e.yml", "queued")], True),
-        ([("brat-task.yml@refs/heads/main", "in_progress")], False),
-    ],
-)
-async def test_a_commit_is_judged_while_a_workflow_runs_on_it(
-    github: GitHub,
-    forge: respx.MockRouter,
-    runs: list[tuple[str, str]],
-    *,
-    judging: bool,
+async def test_the_runs_on_a_commit_are_read_without_brats_own(
+    github: GitHub, forge: respx.MockRouter
 ) -> None:
+    paths = ("ci.yml", "brat-task.yml@refs/heads/main", "e2e.yml")
     listed = [
-        {"id": n, "status": status, "path": f".github/workflows/{path}"}
-        for n, (path, status) in enumerate(runs, 1)
+        {
+            "id": number,
+            "status": "completed" if number == 1 else "queued",
+            "event": "push",
+            "path": f".github/workflows/{path}",
+            "head_sha": "c0ffee",
+        }
+        for number, path in enumerate(paths, 1)
     ]
+    listed.append(listed[0] | {"id": 9, "head_sha": "beef"})
     asked = {"head_sha": "c0ffee", "per_page": "100"}
     forge.get(f"{REPO}/actions/runs", params=asked).respond(
         json={"total_count": len(listed), "workflow_runs": listed}
     )
 
-    assert await github.ci.is_judging("c0ffee") is judging
+    found = await github.ci.runs("c0ffee")
+
+    assert found is not None
+    assert [(run.id, run.completed) for run in found] == [(1, True), (3, False)]
+    assert found[0].workflow == ".github/workflows/ci.yml@push"
 
 
-async def test_where_nobody_may_see_the_runs_none_are_waited_for(
+async def test_runs_that_nobody_may_see_are_told_from_none(
     github: GitHub, forge: respx.MockRouter
 ) -> None:
     forge.get(f"{REPO}/actions/runs").respond(403, json={"message": "no"})
 
-    assert await github.ci.is_judging("c0ffee") is False
+    assert await github.ci.runs("c0ffee") is None
+
+
+def ran(number: int, event: str = "push", said: str | None = "success") -> CiRun:
+    return CiRun(
+        id=number,
+        event=event,
+        workflow=f".github/workflows/ci.yml@{event}",
+        completed=True,
+        conclusion=said,
+    )
+
+
+async def test_a_check_of_actions_counts_as_the_job_behind_it_ended(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    base = {"name": "test", "status": "completed", "app": {"slug": "github-actions"}}
+    shown = base | {"id": 31, "conclusion": "success"}
+    forged = base | {"id": 40, "conclusion": "success"}
+    route = forge.get(f"{REPO}/commits/{'c' * 40}/check-runs")
+    route.respond(json={"total_count": 2, "check_runs": [shown, forged]})
+    job = {
+        "id": 7,
+        "name": "test",
+        "status": "completed",
+        "conclusion": "failure",
+        "check_run_url": f"{API}{REPO}/check-runs/31",
+    }
+    unseen = job | {"id": 8, "name": "lint", "check_run_url": None}
+    forge.get(f"{REPO}/actions/runs/5/jobs").respond(
+        json={"total_count": 2, "jobs": [job, unseen]}
+    )
+    forge.get(f"{REPO}/actions/runs/6/jobs").respond(json={"jobs": []})
+
+    runs = (ran(5), ran(6, said="startup_failure"), ran(9, "issue_comment"))
+    found = {check.id: check for check in await github.ci.checks("c" * 40, runs)}
+
+    assert (found[31].conclusion, found[31].is_loose) == ("failure", False)
+    assert found[40].is_loose
+    assert (found[8].name, found[8].workflow) == ("lint", runs[0].workflow)
+    assert (found[6].name, found[6].conclusion) == ("ci.yml", "startup_failure")
+    assert len(found) == 4

@@ -13,7 +13,8 @@ from grite.errors import Conflict
 from grite.remote import RefUpdate
 from grite.resource import BOT as RESOURCE
 from tests.bot.history import History
-from tests.bot.logs import Open, story
+from tests.bot.logs import Open, paused, resumed, story
+from tests.world.log_keys import LOG_KEY, OTHER_KEY, Key
 from tests.world.rules import ACTOR
 
 OTHER = bytes(range(16, 32))
@@ -223,17 +224,46 @@ def test_another_process_of_the_same_bot_is_another_holder(start: Start) -> None
         start("two").push()
 
 
-def test_a_lease_that_cannot_be_read_is_waited_for_too(
+FOR_EVER = lease.Lock(OTHER, "mine", NOW * 2, RESOURCE)
+
+
+@pytest.mark.parametrize("key", [None, OTHER_KEY, "no lease"])
+def test_a_lease_that_no_allowed_key_signed_binds_nobody(
+    key: Key | str | None, start: Start, origin: History
+) -> None:
+    """It held the bot up for as long as somebody pushed another one each minute."""
+    writer = key.writer() if isinstance(key, Key) else None
+    made = (
+        origin.commit({"lock.json": b"no json"})
+        if key == "no lease"
+        else lease.write(origin.repo, FOR_EVER, parent=None, at_ms=NOW, writer=writer)
+    )
+    origin.point(lease.ref_of(RESOURCE), made)
+
+    assert start("one").push().lease.held
+
+
+def test_a_lease_of_another_repository_binds_nobody(
     start: Start, origin: History
 ) -> None:
-    origin.point(lease.ref_of(RESOURCE), origin.commit({"lock.json": b"no json"}))
-    bot = start("one")
+    writer = LOG_KEY.writer("2")
+    made = lease.write(origin.repo, FOR_EVER, parent=None, at_ms=NOW, writer=writer)
+    origin.point(lease.ref_of(RESOURCE), made)
 
-    with pytest.raises(NotHolder, match=r"another bot \(somebody\)"):
-        bot.push()
-    bot.clock.at_s += TTL_S
+    assert start("one").push().lease.held
 
-    assert bot.push().lease.held
+
+def test_an_old_lease_that_is_pushed_again_binds_nobody(
+    start: Start, origin: History
+) -> None:
+    bot = start("one").push()
+    old = bot.mirror.refs[bot.lease.ref]
+    for events in (story(), paused, resumed):
+        some = events if isinstance(events, tuple) else events(bot.mirror)
+        bot.mirror.push(some, {}, actor=ACTOR)
+    origin.point(bot.lease.ref, old)
+
+    assert start("two", OTHER).push().lease.held
 
 
 # --- answers that were lost ---------------------------------------------------------

@@ -16,6 +16,7 @@ from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Source
 from tests.bot.room import room
 from tests.world.forge import make_source
+from tests.world.trusting_jobs import trusting_jobs
 
 GAP_S = 1000.0
 MINUTE_PUSHES = 6
@@ -35,7 +36,7 @@ async def test_two_pushes_are_apart_and_what_happens_meanwhile_shares_one(
     async def pause(seconds: float) -> None:
         waited.append(seconds)
 
-    with Forge(tmp_path / FORGE_FOLDER) as forge:
+    with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
         async with serving(forge) as url:
             settings = local_mode.bot_settings(tmp_path, known, url)
             paced = settings.model_copy(update={"push_gap_s": GAP_S})

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from bot.door.delivery_inbox import Request
 from bot.serving import bot_service
+from bot.settings import log_key
 from tests.bot.lobby import lobby
 
 
@@ -12,9 +13,10 @@ async def test_a_bot_that_waits_denies_nobody(tmp_path: Path) -> None:
         issue = await here.write("Do it", "- [ ] one")
         await here.loop.tick()  # and holds the lease from its first push on
         assert here.loop.lease.held
-        other = here.loop.context.settings.model_copy(
-            update={"folder": tmp_path / "other", "sole": False}
-        )
+        settings = here.loop.context.settings
+        key = settings.folder / log_key.FILE  # two bots of one repository share it
+        told_other = {"folder": tmp_path / "other", "sole": False, "log_key_file": key}
+        other = settings.model_copy(update=told_other)
         told: list[str] = []
         async with bot_service.opened(other, told.append) as second:
             await here.you.relabel(issue, {"brat"}, set())

@@ -12,6 +12,7 @@ from bot.messages.pull_request_texts import convoy_pull_body, pull_title, task_p
 from bot.messages.replies import REST, Reply
 from bot.messages.warning_texts import keyless
 from bot.requests.boxes import convoy_comment
+from convoy.model.approval import Approval
 from convoy.model.attempt import HandedIn
 from convoy.model.records import Followup, Overlap
 from convoy.model.state import Convoy, Task, TaskState
@@ -67,7 +68,7 @@ def _task(task: Task, worst: Worst) -> Task:
         pull=task.number,
         landed=sha("a") if worst.state == "merged" else None,
         handed_in=HandedIn(1, sha("a")),
-        approved_by=("ann",) * 10,
+        approvals=(Approval(by="ann", commit=sha("a")),) * 10,
         followups=tuple(
             Followup(title=f"{n} {worst.title}", why=worst.title)
             for n in range(worst.followups)

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from bot.repository.bundle import NoBundle
-from bot.repository.mirror import Mirror
 from grite import git
 from grite.errors import GitFailed
 from tests.bot.history import History
+from tests.world.log_keys import open_mirror
 
 WHO = "Ann <ann@example.org> 1700000000 +0000"
 SESSION = "fix-7/1/1"
@@ -22,7 +22,7 @@ class Box:
         self.origin = History(folder / "origin.git")
         self.base = self.origin.commit(FILES)
         self.origin.point("refs/heads/main", self.base)
-        self.mirror = Mirror.open(
+        self.mirror = open_mirror(
             folder / "mirror.git", self.origin.path.as_uri(), None
         )
         self.mirror.look()

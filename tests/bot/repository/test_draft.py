@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from bot.repository.draft import Draft
-from bot.repository.mirror import Mirror
 from convoy.model import ids
+from tests.world.log_keys import open_mirror
 from tests.world.remotes import by_file
 
 ACTOR = bytes(16)
@@ -14,7 +14,7 @@ REF = ids.attempt_ref("fix-7", 1, 2)
 
 def draft(folder: Path) -> Draft:
     address = by_file(folder)
-    mirror = Mirror.open(folder / "mirror.git", address.url, address.token)
+    mirror = open_mirror(folder / "mirror.git", address.url, address.token)
     return Draft(mirror, ACTOR, 1_000)
 
 

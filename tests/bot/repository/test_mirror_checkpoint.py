@@ -15,6 +15,7 @@ from grite.errors import Rewritten
 from grite.wal import WAL_REF, Log
 from tests.bot.logs import Open, paused, resumed, story, write
 from tests.grite.commits import commit, said
+from tests.world.log_keys import open_mirror, signed_commit
 from tests.world.remotes import Address
 from tests.world.rules import NAME
 
@@ -25,7 +26,7 @@ PAUSED = 3
 
 def opener(folder: Path, address: Address) -> Open:
     def opened(name: str) -> Mirror:
-        return Mirror.open(folder / f"{name}.git", address.url, address.token)
+        return open_mirror(folder / f"{name}.git", address.url, address.token)
 
     return opened
 
@@ -115,8 +116,10 @@ def test_what_could_not_be_read_before_it_is_still_said(
 ) -> None:
     opened = opener(tmp_path, file_address)
     mirror = begun(opened("mirror"))
-    foreign = commit(file_address.bare, {"README.md": b"hello"}, mirror.head)
-    said(file_address.bare, "update-ref", WAL_REF, foreign)
+    odd = signed_commit(
+        file_address.bare, {"README.md": b"hello"}, mirror.head, mirror.writer
+    )
+    said(file_address.bare, "update-ref", WAL_REF, odd)
     mirror.look()
     mark(mirror)
     other = opened("other")
@@ -168,8 +171,7 @@ def test_without_a_log_there_is_nothing_to_keep(
 
 
 def rubbish(mirror: Mirror) -> str:
-    files = {"state.json": b"{", "wal_head": str(mirror.head).encode()}
-    return commit(mirror.path, files, mirror.head)
+    return checkpoint.write(mirror.objects, b"{", str(mirror.head), NOW, mirror.writer)
 
 
 def foreign(mirror: Mirror) -> str:
@@ -178,37 +180,27 @@ def foreign(mirror: Mirror) -> str:
 
 def of_another_version(mirror: Mirror) -> str:
     data = states.encode(mirror.reading).replace(b'"v":1', b'"v":9')
-    return checkpoint.write(mirror.objects, data, str(mirror.head), NOW)
+    return checkpoint.write(mirror.objects, data, str(mirror.head), NOW, mirror.writer)
 
 
 def of_another_form(mirror: Mirror) -> str:
     data = states.encode(mirror.reading)
     at = data.index(b'"form":"') + len(b'"form":"')
     other = data[:at] + b"0" + data[at + 1 :]
-    return checkpoint.write(mirror.objects, other, str(mirror.head), NOW)
+    return checkpoint.write(mirror.objects, other, str(mirror.head), NOW, mirror.writer)
 
 
 def of_another_commit(mirror: Mirror) -> str:
     data = states.encode(Reading(State(moment=Moment("1" * 40, 7))))
-    return checkpoint.write(mirror.objects, data, str(mirror.head), NOW)
-
-
-def of_another_log(mirror: Mirror) -> str:
-    """Return one that comes after what the log holds, as when that was rewound."""
-    later = mirror.log.write(
-        paused(mirror), parent=mirror.head, actor=bytes(16), at_ms=NOW
-    )
-    data = states.encode(Reading(State(moment=Moment(later, NOW))))
-    return checkpoint.write(mirror.objects, data, later, NOW)
+    return checkpoint.write(mirror.objects, data, str(mirror.head), NOW, mirror.writer)
 
 
 FAULTS = {
     rubbish: "holds no state",
-    foreign: "holds no state.json",
+    foreign: "it is not signed",
     of_another_version: "by another version",
     of_another_form: "by another version",
     of_another_commit: "its state is of 1111",
-    of_another_log: "does not descend",
 }
 
 

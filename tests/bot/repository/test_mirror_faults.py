@@ -22,6 +22,7 @@ from grite.wal import WAL_REF, Log
 from tests.grite.commits import said
 from tests.grite.cut import dying
 from tests.world import forked
+from tests.world.log_keys import open_mirror
 from tests.world.proxy import Fault, Proxy, proxied
 from tests.world.remotes import Address, by_http
 
@@ -78,7 +79,7 @@ def test_a_writer_that_is_killed_between_any_two_steps_loses_nothing(
     def writes(until: int, moment: int = -1) -> Callable[[], None]:
         def run() -> None:
             with dying(moment, forked.die):
-                mirror = Mirror.open(path, address.url, address.token)
+                mirror = open_mirror(path, address.url, address.token)
                 work(mirror, until, notes)
 
         return run
@@ -102,11 +103,11 @@ def test_two_processes_of_one_bot_on_one_mirror_lose_nothing(
     tmp_path: Path, file_address: Address
 ) -> None:
     path = tmp_path / "mirror.git"
-    Mirror.open(path, file_address.url, None)
+    open_mirror(path, file_address.url, None)
 
     def writes(name: str) -> Callable[[], None]:
         def run() -> None:
-            mirror = Mirror.open(path, file_address.url, None)
+            mirror = open_mirror(path, file_address.url, None)
             done = 0
             while done < 4:
                 try:
@@ -138,7 +139,7 @@ def web(tmp_path: Path) -> Iterator[tuple[Proxy, Address]]:
 
 def through(proxy: Proxy, served: Address, path: Path) -> Mirror:
     url = served.url.replace(str(urlsplit(served.url).port), str(proxy.port))
-    mirror = Mirror.open(path, url, served.token)
+    mirror = open_mirror(path, url, served.token)
     mirror.look()
     mirror.push(take(mirror, 1), {}, actor=ACTOR)
     return mirror
@@ -206,10 +207,10 @@ def test_a_push_nobody_knows_of_is_looked_for_before_it_is_done_again(
 def test_a_remote_that_may_only_be_read_is_read(
     tmp_path: Path, address: Address
 ) -> None:
-    writer = Mirror.open(tmp_path / "writer.git", address.url, address.token)
+    writer = open_mirror(tmp_path / "writer.git", address.url, address.token)
     writer.look()
     writer.push(take(writer, 1), {}, actor=ACTOR)
-    reader = Mirror.open(tmp_path / "reader.git", address.url, address.reader)
+    reader = open_mirror(tmp_path / "reader.git", address.url, address.reader)
     if address.reader is None:
         hook = address.bare / "hooks" / "pre-receive"
         hook.parent.mkdir(exist_ok=True)
@@ -262,9 +263,9 @@ def fill(disk: Path) -> Path:
 def test_a_full_disk_loses_nothing(
     tmp_path: Path, disk: Path, file_address: Address
 ) -> None:
-    mirror = Mirror.open(disk / "mirror.git", file_address.url, None)
+    mirror = open_mirror(disk / "mirror.git", file_address.url, None)
     work(mirror, 2, tmp_path / "notes")
-    other = Mirror.open(tmp_path / "other.git", file_address.url, None)
+    other = open_mirror(tmp_path / "other.git", file_address.url, None)
     other.look()
     filler = fill(disk)
 
@@ -285,9 +286,9 @@ def test_a_file_that_may_not_grow_loses_nothing(
     tmp_path: Path, file_address: Address
 ) -> None:
     notes = tmp_path / "notes"
-    mirror = Mirror.open(tmp_path / "mirror.git", file_address.url, None)
+    mirror = open_mirror(tmp_path / "mirror.git", file_address.url, None)
     work(mirror, 2, notes)
-    other = Mirror.open(tmp_path / "other.git", file_address.url, None)
+    other = open_mirror(tmp_path / "other.git", file_address.url, None)
     other.look()
     large = Event(bytes(16), bytes(16), 7, CommentAdded(token_hex(20_000)))
     other.push((*take(other, 3), large), {}, actor=ACTOR)
@@ -310,7 +311,7 @@ def test_a_mirror_that_is_deleted_between_look_and_push_is_made_again(
     tmp_path: Path, address: Address
 ) -> None:
     path = tmp_path / "mirror.git"
-    mirror = Mirror.open(path, address.url, address.token)
+    mirror = open_mirror(path, address.url, address.token)
     work(mirror, 2, tmp_path / "notes")
     events = take(mirror, 3)
     subprocess.run(["rm", "-r", str(path)], check=True, timeout=20)
@@ -325,9 +326,9 @@ def test_a_mirror_that_is_deleted_between_look_and_push_is_made_again(
 def test_a_fetch_that_was_killed_halfway_is_done_again(
     tmp_path: Path, file_address: Address
 ) -> None:
-    mirror = Mirror.open(tmp_path / "mirror.git", file_address.url, None)
+    mirror = open_mirror(tmp_path / "mirror.git", file_address.url, None)
     work(mirror, 2, tmp_path / "notes")
-    other = Mirror.open(tmp_path / "other.git", file_address.url, None)
+    other = open_mirror(tmp_path / "other.git", file_address.url, None)
     for commit in said(mirror.path, "rev-list", str(mirror.head)).split():
         data = said(mirror.path, "cat-file", "commit", commit).encode()
         args = ("hash-object", "--literally", "-t", "commit", "-w", "--stdin")
@@ -341,7 +342,7 @@ def test_a_fetch_that_was_killed_halfway_is_done_again(
 def test_a_branch_may_make_room_for_a_folder_of_its_name(
     tmp_path: Path, file_address: Address
 ) -> None:
-    mirror = Mirror.open(tmp_path / "mirror.git", file_address.url, None)
+    mirror = open_mirror(tmp_path / "mirror.git", file_address.url, None)
     work(mirror, 1, tmp_path / "notes")
     head = str(mirror.head)
     said(file_address.bare, "update-ref", "refs/heads/a", head)
@@ -358,7 +359,7 @@ def test_a_branch_may_make_room_for_a_folder_of_its_name(
 def test_a_claim_of_another_century_does_not_date_the_log(
     tmp_path: Path, file_address: Address
 ) -> None:
-    mirror = Mirror.open(tmp_path / "mirror.git", file_address.url, None)
+    mirror = open_mirror(tmp_path / "mirror.git", file_address.url, None)
     mirror.look()
     claim = Event(bytes(16), bytes(16), 2**62, CommentAdded("I come from far"))
 

@@ -11,6 +11,7 @@ from grite.event import CommentAdded, Event
 from grite.wal import WAL_REF, Log
 from tests.bot.history import History
 from tests.bot.logs import Open, paused, read, resumed, story, write
+from tests.world.log_keys import LOG_KEY, signed_commit
 from tests.world.rules import ACTOR, NAME
 
 
@@ -161,8 +162,9 @@ def test_commits_of_somebody_else_are_kept_and_change_nothing(
 
     read_twice.look()
 
-    assert read_twice.head == newest
-    assert read_twice.state.convoys == before.convoys
+    assert read_twice.head == head
+    assert read_twice.foreign == (newest, theirs)
+    assert read_twice.state == before
     write(read_twice, *resumed(read_twice))
     assert read(origin) == read_twice.state
     assert read_twice.state.convoys[NAME].state == "active"
@@ -173,7 +175,8 @@ def test_what_cannot_be_read_is_named_and_the_rest_counts(
 ) -> None:
     head = read_twice.head
     assert head is not None
-    odd = origin.commit({"events": b"no folder"}, head)
+    files = {"events": b"no folder"}
+    odd = signed_commit(origin.path, files, head, LOG_KEY.writer())
     origin.point(WAL_REF, odd)
 
     read_twice.look()

@@ -9,6 +9,7 @@ import pytest
 from bot.door.delivery_inbox import Remark
 from bot.loop.loop import Loop
 from bot.serving import bot_service
+from bot.settings import log_key
 from bot.settings.bot_settings import Settings
 from brat.forge import Forge
 from brat.forge.traffic_recording import Exchange
@@ -88,7 +89,12 @@ async def test_a_new_process_finds_what_was_said_while_none_ran(
     here: Town, loop: Loop
 ) -> None:
     await comment(here, "/brat ping")
-    again = loop.context.settings.model_copy(update={"folder": here.folder / "another"})
+    settings = loop.context.settings
+    told = {
+        "folder": here.folder / "another",
+        "log_key_file": settings.folder / log_key.FILE,
+    }
+    again = settings.model_copy(update=told)
     async with bot_service.opened(again, lambda _: None) as other:
         await loop.release()
         await other.tick()

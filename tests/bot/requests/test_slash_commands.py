@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from bot.verbs.slash_commands import (
+from bot.markdown.slash_commands import (
     LINE_CHARS,
     MOST_COMMANDS,
     MalformedCommand,

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pytest
 
 from bot.dashboard.api import DESCRIPTION
+from bot.markdown.slash_commands import SlashCommand, slash_commands
 from bot.requests.boxes import request_of as ticked
 from bot.verbs.endpoints import (
     NoSuchWord,
@@ -17,7 +18,6 @@ from bot.verbs.endpoints import (
     task_buttons,
 )
 from bot.verbs.parsing import parsed
-from bot.verbs.slash_commands import SlashCommand, slash_commands
 from bot.verbs.verb import ConvoyEndpoint, Request, TaskEndpoint, Verb
 from bot.verbs.verb_table import BY_CONVOY_WORD, BY_NAME, BY_TASK_WORD, VERBS
 from brat.__main__ import app

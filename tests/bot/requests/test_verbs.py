@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
-from bot.verbs import arguments
-from bot.verbs.parsing import TEXT_CHARS, parsed
-from bot.verbs.slash_commands import (
+from bot.markdown.slash_commands import (
     LINE_CHARS,
     MalformedCommand,
     SlashCommand,
     slash_commands,
 )
+from bot.verbs import arguments
+from bot.verbs.parsing import TEXT_CHARS, parsed
 from bot.verbs.verb import Place, Request, Verb
 from bot.verbs.verb_table import (
     BY_NAME,

@@ -25,12 +25,17 @@ async def all_of(found: AsyncIterator[Finding]) -> list[tuple[str, str]]:
 # --- Actions --------------------------------------------------------------------------
 
 
-def settings(forge: respx.MockRouter, *, on: bool, actions: str = "all") -> None:
+READS = ("ok", "by default a job's token only reads")
+
+
+def settings(
+    forge: respx.MockRouter, *, on: bool, actions: str = "all", default: str = "read"
+) -> None:
     told = {"enabled": on, "allowed_actions": actions}
     forge.get(ACTIONS).respond(json=told)
     jobs = {
         "can_approve_pull_request_reviews": on,
-        "default_workflow_permissions": "read",
+        "default_workflow_permissions": default,
     }
     forge.get(f"{ACTIONS}/workflow").respond(json=jobs)
 
@@ -43,31 +48,53 @@ async def test_actions_that_are_off_are_a_fault(
 
     assert await all_of(looked) == [
         ("fault", "Actions may not run"),
+        READS,
         ("note", "jobs may not open pull requests, so brat.yml needs an App"),
     ]
 
 
-async def test_they_are_switched_on_when_asked(
+async def test_a_default_token_that_can_write_is_a_fault(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    settings(forge, on=True, default="write")
+    looked = actions_settings.examined(rest, NAME, has_loop=False, fix=False)
+
+    assert await all_of(looked) == [
+        ("ok", "Actions may run"),
+        ("fault", "by default a job's token can write, and CI runs agents' code"),
+    ]
+
+
+async def test_nothing_is_loosened_when_asked_to_fix(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
     settings(forge, on=False)
-    on = forge.put(ACTIONS, json={"enabled": True}).respond(204)
-    jobs = {"can_approve_pull_request_reviews": True}
-    pulls = forge.put(f"{ACTIONS}/workflow", json=jobs).respond(204)
     looked = actions_settings.examined(rest, NAME, has_loop=True, fix=True)
 
-    assert [grade for grade, _ in await all_of(looked)] == ["ok", "ok"]
-    assert (on.call_count, pulls.call_count) == (1, 1)
+    assert [grade for grade, _ in await all_of(looked)] == ["fault", "ok", "note"]
+    assert {call.request.method for call in forge.calls} == {"GET"}
+
+
+async def test_the_default_token_only_reads_when_asked_to_fix(
+    rest: Rest, forge: respx.MockRouter
+) -> None:
+    settings(forge, on=True, default="write")
+    told = {"default_workflow_permissions": "read"}
+    put = forge.put(f"{ACTIONS}/workflow", json=told).respond(204)
+    looked = actions_settings.examined(rest, NAME, has_loop=True, fix=True)
+
+    assert [grade for grade, _ in await all_of(looked)] == ["ok", "ok", "ok"]
+    assert put.call_count == 1
 
 
 async def test_what_may_not_be_switched_stays_a_fault(
     rest: Rest, forge: respx.MockRouter
 ) -> None:
-    settings(forge, on=False)
-    forge.put(ACTIONS).respond(403, json={"message": "no"})
+    settings(forge, on=True, default="write")
+    forge.put(f"{ACTIONS}/workflow").respond(403, json={"message": "no"})
     looked = actions_settings.examined(rest, NAME, has_loop=False, fix=True)
 
-    assert await all_of(looked) == [("fault", "Actions may not run")]
+    assert [grade for grade, _ in await all_of(looked)] == ["ok", "fault"]
 
 
 async def test_actions_of_others_are_needed(
@@ -76,7 +103,7 @@ async def test_actions_of_others_are_needed(
     settings(forge, on=True, actions="local_only")
     looked = actions_settings.examined(rest, NAME, has_loop=True, fix=False)
 
-    assert [grade for grade, _ in await all_of(looked)] == ["ok", "fault", "ok"]
+    assert [grade for grade, _ in await all_of(looked)] == ["ok", "ok", "fault", "ok"]
 
 
 async def test_settings_that_are_not_shown_are_a_note(

@@ -81,7 +81,8 @@ async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
     here: Town, caplog: pytest.LogCaptureFixture
 ) -> None:
     told = hosting(here, repositories=(REPO,), sweep_s=0.2)
-    (told.of(REPO, None).folder / "feed.key").mkdir(parents=True)
+    number = here.forge.known(REPO).id
+    (told.of(REPO, None, number).folder / "feed.key").mkdir(parents=True)
     lines: list[str] = []
     async with hosted(told, lines.append) as host:
 
@@ -99,14 +100,15 @@ async def test_one_that_has_no_place_on_the_disk_does_not_end_the_others(
     here: Town,
 ) -> None:
     told = hosting(here, sweep_s=0.2, roster_s=0.2)
-    folder = told.of(REPO, None).folder
+    folder = told.of(REPO, None, here.forge.known(REPO).id).folder
     folder.parent.mkdir(parents=True)
     folder.write_text("a file where a folder belongs")
     numbers = {repo: await labelled(here, repo) for repo in (REPO, OTHER)}
     async with running(told) as host:
         await accepted(here, OTHER, numbers[OTHER])
         (trouble,) = (await ready(host))["troubles"]
-        assert trouble.startswith(f"{REPO} cannot be served: ")
+        assert "its folder cannot be made: " in trouble
+        assert trouble.startswith(f"{REPO} stands still: ")
 
         folder.unlink()
 

@@ -13,9 +13,9 @@ import httpx
 import pytest
 import respx
 
+from bot.door.listening import listening
 from bot.forge.app_auth import PERMISSIONS
 from bot.forge.secret_names import RIGHT
-from bot.serving.bot_service import listening
 from bot.serving.manifest import EVENTS, Maker, Wish, check_free, dashboard_at
 from bot.settings.bot_settings import read_as
 from bot.settings.service_settings import ServiceSettings

@@ -16,6 +16,7 @@ TOLD = {
     "GITHUB_API_URL": "https://api.github.com",
     "GITHUB_REPOSITORY": "octo/hello",
     "BRAT_TOKEN": "t0ken",
+    "BRAT_LOG_KEY": "-----BEGIN OPENSSH PRIVATE KEY-----",
 }
 
 
@@ -46,6 +47,7 @@ def test_an_app_goes_before_the_jobs_own_token() -> None:
     ("change", "said"),
     [
         ({"BRAT_TOKEN": ""}, "there is no token"),
+        ({"BRAT_LOG_KEY": ""}, "BRAT_LOG_KEY is not set.*ssh-keygen -t ed25519"),
         ({"BRAT_APP_ID": "1"}, "the App's id and its private key"),
         ({"GITHUB_REPOSITORY": ""}, "GITHUB_REPOSITORY is not set"),
         ({"GITHUB_REPOSITORY": "a b"}, "repository"),

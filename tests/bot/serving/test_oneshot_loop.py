@@ -18,6 +18,7 @@ from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from tests.forge.running import starter
 from tests.world.forge import make_source
+from tests.world.trusting_jobs import trusting_jobs
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def known(tmp_path: Path) -> Registration:
 async def loop(tmp_path: Path, known: Registration) -> AsyncIterator[Loop]:
     """Give a loop on a forge whose sessions go on until they are cancelled."""
     how = How(starter("wait"), interrupt_s=0.2, terminate_s=0.2)
-    with Forge(tmp_path / FORGE_FOLDER) as forge:
+    with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
         async with serving(forge, how=how) as url:
             settings = local_mode.bot_settings(tmp_path, known, url)
             shared = settings.model_copy(update={"sole": False})

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from runner.session.proxy_client import cannot_close
+from tests.attacks.environments import NOTHING
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.test_session import FORBIDDING, run as run_claude
 from tests.runner.proxy.world import Server, server
@@ -111,7 +112,7 @@ def test_where_the_machine_closes_no_network_it_is_said(
 ) -> None:
     one, other = servers
     argv = (sys.executable, "-I", "-c", TRIES, str(one.port), str(other.port))
-    started = forge.started(*argv, egress=(f"127.0.0.1:{one.port}",))
+    started = forge.started(*argv, egress=(f"127.0.0.1:{one.port}",), box="off")
     page = forge.root / "page.md"
     env = forge.environment(forge.hand_off(started), GITHUB_STEP_SUMMARY=str(page))
     job = [sys.executable, "-I", "-m", "runner"]
@@ -132,34 +133,52 @@ def test_where_the_machine_closes_no_network_it_is_said(
     assert why in page.read_text()
 
 
-@pytest.mark.needs("unshare")
-@pytest.mark.parametrize(
-    ("kind", "network", "box"),
-    [("net", os.strerror(28), ""), ("pid", "", f"no namespaces: {os.strerror(28)}")],
-)
-def test_what_the_machine_allows_is_done_without_the_other(
-    forge: Forge, kind: str, network: str, box: str
-) -> None:
-    started = forge.started("sh", "-c", "cat /proc/1/cmdline; exit 5", egress=())
+def run_on(forge: Forge, machine: tuple[str, ...], *program: str) -> Left:
+    """Run a session with a closed network on a machine that refuses some walls."""
+    started = forge.started(*program, egress=())
     env = forge.environment(forge.hand_off(started))
-    forbid = f'echo 0 > /proc/sys/user/max_{kind}_namespaces; exec "$@"'
-    job = (sys.executable, "-I", "-m", "runner")
     done = subprocess.run(
-        ("unshare", "-Ur", "sh", "-c", forbid, "sh", *job),
+        (*machine, sys.executable, "-I", "-m", "runner"),
         env=env,
         capture_output=True,
         text=True,
         timeout=45,
         check=False,
     )
-    left = Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
+    return Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
 
-    assert (left.result["network"], left.result["box"]) == (network, box), left.err
-    assert left.result["exit_code"] == 5
-    assert {"type": "network", "closed": not network, "why": network} in events(left)
-    assert ("runner.box.namespaces" in left.said) == (
-        not box
-    )  # the first process that it sees
+
+@pytest.mark.needs("unshare")
+def test_where_no_wall_can_be_built_no_agent_starts(forge: Forge) -> None:
+    left = run_on(forge, NOTHING, "sh", "-c", "touch began")
+
+    refused = f"no namespaces: {os.strerror(28)}"
+    assert left.result["box"].startswith(refused)
+    assert left.result["outcome"] == "unstarted"
+    assert 'set [runner] box = "off"' in left.result["why"]
+    assert (left.result["exit_code"], left.result["files"]) == (None, [])
+    assert set(left.result["walls"].values()) == {""}
+
+
+@pytest.mark.needs("unshare")
+@pytest.mark.parametrize("kind", ["net", "pid", "user"])
+def test_where_namespaces_are_refused_other_walls_stand(
+    forge: Forge, kind: str
+) -> None:
+    forbid = f'echo 0 > /proc/sys/user/max_{kind}_namespaces; exec "$@"'
+    machine = ("unshare", "-Ur", "sh", "-c", forbid, "sh")
+    secret = forge.root / "secret"
+    secret.write_text("a key")
+    command = f"echo x > began; cat {secret} > stolen; ls {forge.root} >> stolen; true"
+    left = run_on(forge, machine, "sh", "-c", command)
+
+    assert left.result["outcome"] == "uncommitted", left.result["why"]
+    walls = left.result["walls"]
+    assert (walls["files"], walls["network"]) == ("landlock", "seccomp")
+    assert (walls["processes"], walls["syscalls"]) == ("landlock", "seccomp")
+    unpacked = forge.unpacked(left)
+    assert git("show", "work:began", cwd=unpacked) == "x"
+    assert git("show", "work:stolen", cwd=unpacked) == ""
 
 
 def test_the_network_of_an_engine_with_a_key_proxy_is_closed_by_default(

@@ -1,6 +1,7 @@
 """What goes through the key proxy, and what does not: real HTTP on both sides."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,15 +12,19 @@ from aiohttp import ClientPayloadError, ClientSession
 from convoy.model.records import Price
 from runner.engines.engine_events import Error, Refused
 from runner.proxy.proxy_protocol import Caps, Dialect
+from tests.runner.proxy.attacks import BODIES, PATHS
 from tests.runner.proxy.vendor import KEY, TOKEN, Vendor, client, heard, proxy, serving
 from tests.world.connect_proxy import connect_proxy
 from tests.world.tls import tls_before
 
-PATHS: dict[Dialect, str] = {
-    "anthropic": "/v1/messages",
-    "chat": "/v1/chat/completions",
-    "responses": "/v1/responses",
-    "gemini": "/v1beta/models/gemini-2.5-pro:streamGenerateContent",
+CALL = BODIES["anthropic"]
+UNWANTED = {
+    "Cookie": "a=b",
+    "X-HTTP-Method-Override": "DELETE",
+    "X-Goog-User-Project": "dearest",
+    "OpenAI-Organization": "another",
+    "OpenAI-Project": "another",
+    "Forwarded": "for=evil",
 }
 USAGE = b'{"model":"m","usage":{"input_tokens":70,"output_tokens":30}}'
 
@@ -42,19 +47,20 @@ async def test_the_key_goes_to_the_vendor_where_its_dialect_wants_it(
 ) -> None:
     async with serving(Vendor()) as vendor, ClientSession() as session:
         with proxy(vendor.url, dialect, bearer=bearer) as (_, url):
-            headers = dict([given, ("X-Mine", "1"), ("Cookie", "a=b")])
-            path = f"{PATHS[dialect]}?alt=sse&key={TOKEN}"
-            async with session.post(url + path, headers=headers, data=b"{1}") as got:
+            headers = dict([given, ("User-Agent", "mine"), *UNWANTED.items()])
+            path, body = f"{PATHS[dialect]}?key={TOKEN}", BODIES[dialect]
+            async with session.post(url + path, headers=headers, json=body) as got:
                 assert (got.status, await got.read()) == (200, b"{}")
-                assert got.headers["X-Theirs"] == "1"
+                assert got.headers["X-Request-Id"] == "1"
+                assert "X-Theirs" not in got.headers
 
     (asked,) = vendor.asked
     name, value = sent or ("Authorization", f"Bearer {KEY}")
     assert asked.headers[name] == value
-    assert asked.headers["X-Mine"] == "1"
-    assert dict(asked.query) == {"alt": "sse"}
-    assert vendor.bodies == [b"{1}"]
-    assert "Cookie" not in asked.headers
+    assert asked.headers["User-Agent"] == "mine"
+    assert asked.query_string == ""
+    assert [json.loads(each) for each in vendor.bodies] == [BODIES[dialect]]
+    assert not UNWANTED.keys() & asked.headers.keys()
     assert TOKEN not in f"{asked.headers}{asked.rel_url}"
 
 
@@ -62,7 +68,9 @@ async def test_a_vendor_may_have_the_dialects_paths_below_one_of_its_own() -> No
     async with serving(Vendor()) as vendor, ClientSession() as session:
         with proxy(f"{vendor.url}/mode", "chat") as (_, url):
             headers = {"Authorization": f"Bearer {TOKEN}"}
-            post = session.post(url + PATHS["chat"], headers=headers, data=b"{1}")
+            post = session.post(
+                url + PATHS["chat"], headers=headers, json=BODIES["chat"]
+            )
             async with post as answer:
                 await answer.read()
 
@@ -139,7 +147,7 @@ async def test_an_answer_is_passed_on_piece_by_piece() -> None:
     )
     async with serving(vendor), client() as session:
         with proxy(vendor.url) as (_, url):
-            async with session.post(f"{url}/v1/messages") as got:
+            async with session.post(f"{url}/v1/messages", json=CALL) as got:
                 assert await got.content.readany() == b"data: 1\n\n"
                 vendor.gate.release()
                 assert await got.content.readany() == b"data: 2\n\n"
@@ -149,7 +157,7 @@ async def test_a_cut_is_passed_on_as_a_cut() -> None:
     vendor = Vendor(kind="text/event-stream", pieces=(b"data: 1\n",), breaks=True)
     async with serving(vendor), client() as session:
         with proxy(vendor.url) as (_, url):
-            async with session.post(f"{url}/v1/messages") as got:
+            async with session.post(f"{url}/v1/messages", json=CALL) as got:
                 with pytest.raises(ClientPayloadError):
                     await got.read()
 
@@ -157,7 +165,7 @@ async def test_a_cut_is_passed_on_as_a_cut() -> None:
 async def test_a_vendor_that_is_not_there_is_said() -> None:
     async with client() as session:
         with proxy("http://127.0.0.1:1") as (_, url):
-            async with session.post(f"{url}/v1/messages") as got:
+            async with session.post(f"{url}/v1/messages", json=CALL) as got:
                 assert got.status == 502
                 assert "cannot reach" in await got.text()
 
@@ -167,7 +175,7 @@ async def test_a_vendors_no_is_passed_on_and_costs_no_tokens() -> None:
     async with serving(vendor), client() as session:
         with proxy(vendor.url, caps=Caps(tokens=1)) as (gateway, url):
             for _ in range(2):
-                async with session.post(f"{url}/v1/messages") as got:
+                async with session.post(f"{url}/v1/messages", json=CALL) as got:
                     assert (got.status, await got.read()) == (429, USAGE)
 
     assert gateway.used() == ()
@@ -187,7 +195,7 @@ async def test_when_a_cap_is_met_no_call_is_let_through(caps: Caps, spent: str) 
         with proxy(vendor.url, caps=caps) as (gateway, url):
             told = heard(gateway)
             for status in (200, 200, 402, 402):
-                async with session.post(f"{url}/v1/messages") as got:
+                async with session.post(f"{url}/v1/messages", json=CALL) as got:
                     assert got.status == status
                     assert (
                         status == 200 or f'"message":"brat: {why}."' in await got.text()
@@ -203,7 +211,7 @@ async def test_when_a_cap_is_met_no_call_is_let_through(caps: Caps, spent: str) 
 async def test_without_a_price_money_caps_nothing() -> None:
     async with serving(Vendor(pieces=(USAGE,))) as vendor, client() as session:
         with proxy(vendor.url, caps=Caps(usd=0.0)) as (_, url):
-            async with session.post(f"{url}/v1/messages") as got:
+            async with session.post(f"{url}/v1/messages", json=CALL) as got:
                 assert got.status == 200
 
 
@@ -213,7 +221,7 @@ async def test_calls_at_once_overshoot_a_cap_by_no_more_than_are_let_in() -> Non
         with proxy(vendor.url, caps=Caps(tokens=1)) as (_, url):
 
             async def call() -> int:
-                async with session.post(f"{url}/v1/messages") as got:
+                async with session.post(f"{url}/v1/messages", json=CALL) as got:
                     await got.read()
                     return got.status
 
@@ -240,7 +248,7 @@ async def test_the_vendor_is_reached_by_the_machines_own_way(tmp_path: Path) -> 
             _,
             url,
         ):
-            async with session.post(url + PATHS["anthropic"], data=b"{1}") as got:
+            async with session.post(url + PATHS["anthropic"], json=CALL) as got:
                 answered = (got.status, await got.read())
 
     assert answered == (200, b"{}")
@@ -252,6 +260,6 @@ async def test_a_way_that_leads_nowhere_is_said_to_the_engine(tmp_path: Path) ->
     gone = tmp_path / "gone.pem"
     async with client() as session:
         with proxy("https://model.example.test", SSL_CERT_FILE=str(gone)) as (_, url):
-            async with session.post(url + PATHS["anthropic"], data=b"{1}") as got:
+            async with session.post(url + PATHS["anthropic"], json=CALL) as got:
                 assert got.status == 502
                 assert "correct SSL_CERT_FILE" in await got.text()

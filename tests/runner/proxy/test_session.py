@@ -91,7 +91,7 @@ exec "$@"
 def run_unboxed(forge: Forge, text: str) -> Left:
     """Run it where the machine lets nobody make namespaces."""
     spec = EngineSpec(type="claude-code", timeout_s=30)
-    log = forge.hand_off(forge.started(engine=spec))
+    log = forge.hand_off(forge.started(engine=spec, box="off"))
     env = forge.environment(log, PATH=program(forge, text), ANTHROPIC_API_KEY=KEY)
     job = [sys.executable, "-I", "-m", "runner"]
     done = subprocess.run(
@@ -167,7 +167,7 @@ for _ in range({calls}):
     asked = urllib.request.Request(
         os.environ["ANTHROPIC_BASE_URL"] + "/v1/messages",
         headers={{"x-api-key": os.environ["ANTHROPIC_API_KEY"]}},
-        data=b'{{"model": "m", "messages": []}}',
+        data=b'{{"model": "m", "max_tokens": 9, "messages": []}}',
     )
     open("work.txt", "a").write("1")
     try:

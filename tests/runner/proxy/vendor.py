@@ -32,6 +32,8 @@ class Vendor:
     """Whether the connection is cut after the last piece."""
     busy: asyncio.Event = field(default_factory=asyncio.Event)
     """Set once it was asked eight times."""
+    called: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set once it was asked."""
     asked: list[web.BaseRequest] = field(default_factory=list)
     bodies: list[bytes] = field(default_factory=list)
     url: str = ""
@@ -40,9 +42,15 @@ class Vendor:
         self.asked.append(request)
         if len(self.asked) == 8:
             self.busy.set()
+        self.called.set()
         self.bodies.append(await request.read())
         response = web.StreamResponse(
-            status=self.status, headers={"Content-Type": self.kind, "X-Theirs": "1"}
+            status=self.status,
+            headers={
+                "Content-Type": self.kind,
+                "X-Request-Id": "1",
+                "X-Theirs": "1",
+            },
         )
         await response.prepare(request)
         for piece in self.pieces:
@@ -73,6 +81,8 @@ def proxy(
     *,
     bearer: bool = False,
     caps: Caps | None = None,
+    models: tuple[str, ...] = (),
+    allow: tuple[str, ...] = (),
     **offered: str,
 ) -> Iterator[tuple[ProxyClient, str]]:
     """Start the proxy as the witness does; give it and its address.
@@ -80,7 +90,13 @@ def proxy(
     `offered` is the job's environment.
     """
     model = Model(
-        dialect=dialect, upstream=upstream, key=KEY, bearer=bearer, token=TOKEN
+        dialect=dialect,
+        upstream=upstream,
+        key=KEY,
+        bearer=bearer,
+        token=TOKEN,
+        models=models,
+        allow=allow,
     )
     gateway = ProxyClient(ProxyOrder(model=model, caps=caps or Caps()), offered)
     spec = EngineSpec(type="claude-code")

@@ -14,7 +14,7 @@ from bot.forge.github import GitHub
 from bot.forge.payloads import CheckRun
 from bot.forge.pull_merging import PullMerging
 from bot.forge.pull_requests import PullRequests
-from bot.forge.repository_ci import Ci
+from bot.forge.repository_ci import Ci, CiRun
 from bot.forge.rest import Refused
 from bot.forge.task_runs import TaskRuns
 from convoy.events.task_start import TaskStarted
@@ -92,7 +92,8 @@ class ModelRuns(TaskRuns):
         }
 
     async def state(self, number: int) -> observed.Run:
-        return observed.Run(id=number, completed=True)  # asked for one that was deleted
+        known = number in self.forge.runs  # else it is a run of CI
+        return observed.Run(id=number, completed=True, deleted=known)
 
     async def cancel(self, run: int, *, force: bool = False) -> None:
         del force  # here a run ends when it is asked to
@@ -107,14 +108,26 @@ class ModelCi(Ci):
     def __init__(self, forge: Forge) -> None:
         self.forge = forge
 
-    async def is_judging(self, commit: str) -> bool:
+    async def runs(self, commit: str) -> tuple[CiRun, ...]:
         newest = (await self.checks(commit))[-1:]
-        return any(check.status != "completed" for check in newest)
+        return tuple(
+            CiRun(
+                id=check.id,
+                event="push",
+                workflow="ci.yml@push",
+                completed=check.status == "completed",
+                conclusion=check.conclusion,
+            )
+            for check in newest
+        )
 
     async def on_queues(self, commit: str) -> tuple[int, ...]:
         return ()
 
-    async def checks(self, commit: str) -> list[Check]:
+    async def checks(
+        self, commit: str, runs: tuple[CiRun, ...] | None = ()
+    ) -> list[Check]:
+        del runs
         said = self.forge.checks.get(commit, ())
         return [check for check in said if not check.is_status]
 

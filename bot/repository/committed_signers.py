@@ -1,0 +1,31 @@
+"""The allowed signers that the default branch names, read from the bot's clone."""
+
+import pygit2
+
+from grite import allowed_signers, objects
+from grite.allowed_signers import AllowedSigners
+from grite.errors import BratError, Corrupt
+
+
+def committed_signers(
+    repo: pygit2.Repository, commit: str
+) -> tuple[AllowedSigners | None, str]:
+    """Return the keys in the file at a commit, and why it cannot be used.
+
+    Args:
+        repo: has the commit.
+        commit: of the default branch.
+
+    Returns:
+        The keys, or None: there is no such file, or the sentence says what is wrong
+        with it.
+    """
+    try:
+        data = objects.file_in(repo, commit, allowed_signers.FILE)
+    except (Corrupt, *objects.UNREADABLE):
+        return None, ""
+    text = data[: allowed_signers.MOST_BYTES].decode(errors="replace")
+    try:
+        return allowed_signers.parse(text), ""
+    except BratError as error:
+        return None, f"{allowed_signers.FILE} counts for nothing: {error}"

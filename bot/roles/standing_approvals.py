@@ -1,0 +1,123 @@
+"""Asks the forge which approvals of a task's work still stand when it is to land.
+
+The log says who approved; the forge says whether they still do: the review or comment
+is there, by the same person, for the same commit, and they may still write. What the
+forge does not show is no approval, whatever the log says.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Final
+
+from bot.context.bot_context import BotContext
+from bot.forge.payloads import Account, Reviewed
+from bot.markdown.slash_commands import SlashCommand, slash_commands
+from bot.messages import approval_texts as texts
+from bot.messages.merge_texts import may_not_write
+from convoy.model.approval import Approval
+from convoy.model.attempt import Work
+from convoy.model.state import Task
+
+SKEW_MS: Final = 600_000
+"""How far the forge's clock may differ from the log's."""
+_VERDICTS: Final = frozenset({"approved", "changes_requested", "dismissed"})
+
+
+async def fallen(context: BotContext, task: Task) -> dict[str, str]:
+    """Return the people whose approval of a task's work does not stand, and why.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: the forge does not show the reviews or comments.
+    """
+    work = task.work
+    if work is None or not task.approvals:
+        return {}
+    reviews = await context.github.pulls.reviews(task.pull) if task.pull else []
+    found = {}
+    for approval in task.approvals:
+        if not await context.github.may_write(approval.by):
+            found[approval.by] = may_not_write(approval.by)
+        elif why := await _fault(context, task, work, approval, reviews):
+            found[approval.by] = why
+    return found
+
+
+async def _fault(
+    context: BotContext,
+    task: Task,
+    work: Work,
+    approval: Approval,
+    reviews: Sequence[Reviewed],
+) -> str:
+    """Return why the forge does not show an approval; empty: it shows it.
+
+    Times have whole seconds: of the same second, what asks for changes counts.
+    """
+    own = [each for each in reviews if _is_by(each.user, approval.by)]
+    if approval.comment:
+        given = await _comment(context, task, approval)
+    else:
+        given = _review(own, approval)
+    if isinstance(given, str):
+        return given
+    if given.timestamp() * 1000 < work.at - SKEW_MS:
+        return texts.OLDER
+    after = (one for one in own if one.submitted_at and one.submitted_at >= given)
+    newer = [one for one in after if _verdict(one) in _VERDICTS]
+    is_taken_back = bool(newer) and _verdict(newer[-1]) == "changes_requested"
+    return texts.TAKEN_BACK if is_taken_back else ""
+
+
+def _review(own: Sequence[Reviewed], approval: Approval) -> datetime | str:
+    """Return when the review was given, or why it is no approval any more."""
+    if approval.review:
+        own = [each for each in own if each.id == approval.review]
+    if not own:
+        return texts.NO_REVIEW
+    fits = [each for each in own if _is_approval(each, approval.commit)]
+    if fits:
+        return fits[-1].submitted_at or datetime.fromtimestamp(0, UTC)
+    is_dismissed = _verdict(own[-1]) == "dismissed"
+    return texts.DISMISSED if is_dismissed else texts.NOT_THIS_COMMIT
+
+
+def _is_approval(review: Reviewed, commit: str) -> bool:
+    """Whether a review approves a commit, by its verdict or by a command in it."""
+    if _verdict(review) == "approved" and review.commit_id == commit:
+        return True
+    is_open = _verdict(review) in ("approved", "commented", "changes_requested")
+    return is_open and _says(review.body or "", commit)
+
+
+async def _comment(
+    context: BotContext, task: Task, approval: Approval
+) -> datetime | str:
+    """Return when the comment was written, or why it is no approval any more."""
+    found = await context.github.remarks.one(approval.comment)
+    if found is None or not _is_by(found.user, approval.by):
+        return texts.NO_COMMENT
+    if found.number != task.pull or found.updated_at > found.created_at:
+        return texts.EDITED
+    says = await asyncio.to_thread(_says, found.body or "", approval.commit)
+    return found.created_at if says else texts.NOT_THIS_COMMIT
+
+
+def _says(text: str, commit: str) -> bool:
+    """Whether a text holds the command that approves a commit."""
+    return any(
+        isinstance(said, SlashCommand)
+        and said.verb == "approve"
+        and len(said.words) == 1
+        and commit.startswith(said.words[0].lower())
+        for said in slash_commands(text)
+    )
+
+
+def _is_by(who: Account | None, by: str) -> bool:
+    return who is not None and who.login.casefold() == by.casefold()
+
+
+def _verdict(review: Reviewed) -> str:
+    return review.state.casefold()

@@ -1,0 +1,94 @@
+"""What the dashboard of a hosted bot shows of one repository, and reads it from."""
+
+from bot.context.configuration import configuration
+from bot.dashboard.dashboard_source import DashboardSource
+from bot.dashboard.log_tail import LogTail
+from bot.feed.repository_feed import last_of
+from bot.loop.loop import Loop
+from bot.messages.replies import Reply
+from bot.serving import bot_service
+from bot.serving.served_repository import Served
+from bot.settings.clock import wall_clock
+from bot.verbs.request_context import Asker
+from bot.verbs.verb import Request
+from convoy.config import ConfigError
+from convoy.log.following import Reading
+from convoy.model import ids
+from convoy.model.state import Convoy, Task
+from convoy.views.interventions import Intervention, standing_still, unusable
+from convoy.views.unread_issues import unread
+from grite.errors import BratError, Unavailable
+
+
+def source_of(one: Served) -> DashboardSource:
+    """Return the dashboard's source for one repository, read from its current loop."""
+    settings = loop_of(one).context.settings
+
+    def loop() -> Loop:
+        """Return the loop, if it still serves the repository that was shown."""
+        found = loop_of(one)
+        if found.context.settings.repository_id != settings.repository_id:
+            raise Unavailable(f"{one.name} is another repository now")
+        return found
+
+    # No ref in a mirror points at the log's head: only its loop knows the head.
+    lines = LogTail(
+        settings.folder / bot_service.MIRROR, lambda: loop().context.mirror.head
+    )
+
+    def read() -> Reading:
+        return loop().context.mirror.reading
+
+    async def carry_out(asker: Asker, request: Request) -> Reply:
+        return await loop().carry_out(asker, request)
+
+    def printed(convoy: Convoy, task: Task) -> str:
+        session = ids.session_name(convoy.name, task.number, task.started)
+        return last_of(settings.folder, session)
+
+    return DashboardSource(
+        repository=settings.repository,
+        read=read,
+        log=lines.last,
+        clock=wall_clock,
+        here=lambda: (*_standing_still(one), *_misconfigured(one), *_unread(one)),
+        output=printed,
+        web=f"{settings.git_url}/{settings.repository}",
+        carry_out=carry_out,
+        base=f"/{settings.repository}",
+    )
+
+
+def _standing_still(one: Served) -> tuple[Intervention, ...]:
+    why = one.standstill.why(one.loop, one.trouble)
+    return (standing_still(why),) if why else ()
+
+
+def _misconfigured(one: Served) -> tuple[Intervention, ...]:
+    """Return an intervention if the default branch's configuration is unusable."""
+    try:
+        configuration(loop_of(one).context)
+    except ConfigError as error:
+        return (unusable(str(error)),)
+    except (BratError, KeyError):  # no loop, no default branch: reported elsewhere
+        return ()
+    return ()
+
+
+def _unread(one: Served) -> tuple[Intervention, ...]:
+    """Return the labelled issues that had no convoy at the loop's last look."""
+    if one.loop is None:
+        return ()
+    context = one.loop.context
+    return tuple(unread([*context.memory.unread.values()], context.mirror.state))
+
+
+def loop_of(one: Served) -> Loop:
+    """Return the loop.
+
+    Raises:
+        Unavailable: it is not open now.
+    """
+    if one.loop is None:
+        raise Unavailable(f"{one.name} is not served just now")
+    return one.loop

@@ -1,0 +1,94 @@
+"""The box that a CI job's command runs in: agents wrote what it tests.
+
+It is a session's box (`runner.box.agent_box`): of this machine the command sees the
+system's programs, its checkout, the objects that this borrows, and a home and a
+temporary folder of its own. It reaches the hosts of a list.
+"""
+
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Self
+
+from brat.forge.resources.repository_resource import Ci
+from brat.forge.service import programs
+from brat.forge.service.ci_checkout import WORK
+from grite import outbound
+from runner.box import agent_user
+from runner.box.agent_box import Box, Room, boxed
+from runner.box.visible_paths import Sight
+from runner.proxy.egress_hosts import reachable
+from runner.proxy.proxy_protocol import ProxyOrder
+from runner.session.proxy_client import ProxyClient
+from runner.session.setup_hosts import REGISTRIES
+
+_HOME, _TEMPORARY = "home", "tmp"
+
+
+class CiBox:
+    """One job's box. Its methods wait for processes: call them in a thread."""
+
+    def __init__(self, settings: Ci, job: Path, borrowed: Path, forge: Path) -> None:
+        """Describe the box of a job.
+
+        Args:
+            settings: the command, its hosts, and whether there is a box at all.
+            job: the job's folder, with its checkout.
+            borrowed: the folder of objects that the checkout borrows.
+            forge: the forge's own folder, of which the command sees nothing else.
+        """
+        self._settings = settings
+        self._job = job
+        own = programs.plain_environment()
+        sight = Sight(
+            path=own["PATH"],
+            home=os.path.expanduser("~"),  # noqa: PTH111  also where there is none
+            shown=(borrowed,),
+            hidden=(forge,),
+        )
+        home, temporary = job / _HOME, job / _TEMPORARY
+        boxed_in = settings.box == "on"
+        self._room = Room(job / WORK, home, temporary, sight, is_boxed=boxed_in)
+        self._stack = ExitStack()
+        self._box: Box | None = None
+        self.argv: tuple[str, ...] = ("sh", "-c", settings.command or "true")
+        self.fds: tuple[int, ...] = ()
+        self.env = own | {"HOME": str(home), "TMPDIR": str(temporary), "CI": "true"}
+
+    def open(self) -> Self:
+        """Make the folders, the way to its hosts and the box.
+
+        Raises:
+            OSError: they cannot be made.
+            RuntimeError: the proxy to its hosts does not start.
+        """
+        for each in (self._room.home, self._room.temporary):
+            each.mkdir()
+        hosts = reachable(self._settings.egress, by_default=False)
+        if self._settings.egress is None:
+            hosts = REGISTRIES
+        way = None
+        if hosts is not None and self._room.is_boxed:
+            offered = outbound.here().variables
+            proxy = ProxyClient(ProxyOrder(egress=hosts), offered)
+            self._stack.callback(proxy.close)
+            way = proxy.way()
+            self.env |= proxy.environment()
+        self._box = self._stack.enter_context(boxed(self.argv, self._room, way))
+        if self._box is not None:
+            self.argv, self.fds = self._box.argv, self._box.fds
+        return self
+
+    def close(self) -> str:
+        """Take the folders back, after the command's end; safe to call twice.
+
+        Returns:
+            Why the command was not started; empty: it was.
+        """
+        box, self._box = self._box, None
+        try:
+            return box.report().refusal() if box else ""
+        finally:
+            self._stack.close()
+            if agent_user.own_number() is not None:
+                agent_user.give(self._room.owned(), os.getuid())

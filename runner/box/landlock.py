@@ -1,0 +1,116 @@
+"""Closes the files that a process was not given, without any right: Landlock.
+
+It runs between fork and exec, so it loads little. What is restricted stays so for the
+process and all that it starts. Beside files it closes TCP, signals to others, and the
+abstract sockets of others, where this kernel's Landlock knows them. It also keeps a
+restricted process from tracing or reading the memory of any other.
+
+It does not close: sockets with a path, UDP, the modes and times of files that the user
+owns. `runner.box.seccomp` closes the first two.
+https://docs.kernel.org/userspace-api/landlock.html
+"""
+
+import ctypes
+import os
+import stat
+import sys
+from collections.abc import Iterable
+
+_CREATE, _ADD, _RESTRICT = 444, 445, 446
+"""The numbers of the calls, the same on every kind of machine."""
+_VERSION, _BENEATH = 1, 1
+_NO_NEW_RIGHTS = 38
+_EXECUTE, _WRITE, _READ, _LIST = 1, 2, 4, 8
+_TRUNCATE, _DEVICE_CALLS = 1 << 14, 1 << 15
+_READING = _EXECUTE | _READ | _LIST
+_OF_A_FILE = _EXECUTE | _WRITE | _READ | _TRUNCATE | _DEVICE_CALLS
+_DEVICES = 1 << 6 | 1 << 11
+"""The making of device files: it is given nowhere."""
+_FILES = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 5: (1 << 16) - 1}
+"""The rights to files that a version knows, from that version on."""
+_TCP_FROM, _TCP = 4, 3
+_SCOPES_FROM, _SCOPES = 6, 3
+WHOLE_FROM = 3
+"""The version that closes files entirely; before it any file could be emptied."""
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def version() -> int:
+    """Return the version of this kernel's Landlock; 0: it has none, or it is off."""
+    if sys.platform != "linux":
+        return 0
+    return max(0, int(_libc.syscall(_CREATE, None, ctypes.c_size_t(0), _VERSION)))
+
+
+def refusal() -> str:
+    """Return why files cannot be closed here, or "" if they can."""
+    found = version()
+    if found == 0:
+        return "this kernel has no Landlock, or it is off"
+    if found < WHOLE_FROM:
+        return f"this kernel's Landlock is version {found}; {WHOLE_FROM} is needed"
+    return ""
+
+
+def closes_signals(found: int) -> bool:
+    """Whether that version closes signals to other processes, and their sockets."""
+    return found >= _SCOPES_FROM
+
+
+def restrict(
+    read_only: Iterable[str], writable: Iterable[str], *, network: bool
+) -> int:
+    """Close all files but these to this process, for ever; return the version.
+
+    Call it where there is one thread. Each call closes more, and opens nothing.
+
+    Args:
+        read_only: files and folders to read and to run; missing ones are left out.
+        writable: those to write to as well.
+        network: whether TCP stays open.
+
+    Raises:
+        OSError: the kernel does not do it; some of it may be closed.
+    """
+    found = version()
+    files = _files(found)
+    tcp = _TCP if found >= _TCP_FROM and not network else 0
+    scopes = _SCOPES if found >= _SCOPES_FROM else 0
+    asked = (ctypes.c_uint64 * 3)(files, tcp, scopes)
+    size = 24 if found >= _SCOPES_FROM else 16 if found >= _TCP_FROM else 8
+    rules = _checked(_libc.syscall(_CREATE, asked, ctypes.c_size_t(size), 0))
+    try:
+        for path in read_only:
+            _open_path(rules, path, files & _READING)
+        for path in writable:
+            _open_path(rules, path, files & ~_DEVICES)
+        _checked(_libc.prctl(_NO_NEW_RIGHTS, 1, 0, 0, 0))
+        _checked(_libc.syscall(_RESTRICT, rules, 0))
+    finally:
+        os.close(rules)
+    return found
+
+
+def _files(found: int) -> int:
+    return max((bits for since, bits in _FILES.items() if found >= since), default=0)
+
+
+def _open_path(rules: int, path: str, rights: int) -> None:
+    try:
+        number = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except (FileNotFoundError, PermissionError):
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(number).st_mode):
+            rights &= _OF_A_FILE
+        told = rights.to_bytes(8, "little") + number.to_bytes(4, "little")
+        _checked(_libc.syscall(_ADD, rules, _BENEATH, told, 0))
+    finally:
+        os.close(number)
+
+
+def _checked(result: int) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"Landlock: {os.strerror(number)}")
+    return result

@@ -1,0 +1,191 @@
+"""The places that a box has: everything else of the machine is not in it.
+
+The system's programs and libraries, the folders of PATH with what stands beside them,
+and the runner's own code can be read; the session's folders can be written.
+"""
+
+import os
+import pwd
+import sys
+import sysconfig
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+import convoy
+import grite
+from runner.box.hidden_paths import CREDENTIALS
+from runner.box.root_folder import HIDDEN, LINK, SEEN, WRITABLE
+
+Place = tuple[str, str, str]
+"""How it is in the box, the machine's path, and the path inside."""
+
+SYSTEM: Final = (
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"),
+    *("/nix", "/gnu", "/run/current-system", "/home/linuxbrew/.linuxbrew"),
+    *("/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm"),
+    *("/var/lib/dpkg", "/var/lib/rpm", "/var/lib/alternatives"),
+)
+"""Where systems keep programs, libraries and what is said of the machine."""
+TOOLCHAINS: Final = (
+    *(".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".asdf", ".nvm", ".volta"),
+    *(".rustup", ".cargo", ".sdkman", ".deno", ".bun", ".dotnet", ".ghcup", ".opam"),
+    *("go", ".local/bin", ".local/lib", ".local/pipx", ".local/share/uv"),
+    *(".local/share/mise", ".local/share/pipx", ".local/share/pnpm"),
+    *(".local/share/fnm", ".local/share/claude", ".linuxbrew", "miniconda3"),
+)
+"""Where people's installers put programs, in a home; of a home nothing else is seen."""
+TEMPORARY: Final = ("/tmp", "/var/tmp")  # noqa: S108  mounts of the session's own
+
+_LINKS_MOST: Final = 40
+_HOME_SIGNS: Final = (
+    *(".ssh", ".gitconfig", ".netrc", ".profile", ".bashrc", ".bash_profile", ".zshrc"),
+)
+"""What stands in a person's home, however it is called."""
+_PREFIX_SIGNS: Final = ("lib", "libexec", "pyvenv.cfg", "versions")
+"""What stands beside a folder of programs that belongs to an installation."""
+
+
+@cache
+def own_code() -> tuple[str, ...]:
+    """Return the folders of the runner's own code and of its Python."""
+    libraries = (sysconfig.get_path(each) for each in ("stdlib", "purelib", "platlib"))
+    rooms = (each.__path__[0] for each in (convoy, grite))
+    prefixes = (sys.prefix, sys.base_prefix, sys.exec_prefix)
+    found = (
+        *prefixes,
+        *filter(None, sys.path),
+        *libraries,
+        str(Path(__file__).parents[1]),
+        *rooms,
+    )
+    return tuple(each for each in dict.fromkeys(found) if Path(each).is_dir())
+
+
+class Sight(Struct, frozen=True):
+    """What of the machine the programs in a box may read."""
+
+    path: str
+    """The PATH on which they look for programs."""
+    home: str = ""
+    """A home in which toolchains may lie, besides the user's own."""
+    shown: tuple[Path, ...] = ()
+    """What may be read besides."""
+    hidden: tuple[Path, ...] = ()
+    """What is not seen, though it lies in what may be read."""
+
+
+def visible(sight: Sight) -> Iterator[Place]:
+    """Yield what every program in a box may read, and what is hidden in that."""
+    homes = _homes(sight.home, sight.path)
+    seen = (
+        *SYSTEM,
+        *own_code(),
+        *_beside_programs(sight.path, homes),
+        *(f"{home}/{each}" for home in homes for each in TOOLCHAINS),
+        *map(str, sight.shown),
+        os.path.realpath("/etc/resolv.conf"),  # often below /run
+    )
+    for path in dict.fromkeys(seen):
+        yield from places(SEEN, path)
+    kept_away = (Path(home, each) for home in homes for each in CREDENTIALS)
+    for place in (*kept_away, *sight.hidden):
+        real = os.path.realpath(place)
+        yield HIDDEN, real, real
+
+
+def writable(source: Path, target: str = "") -> Iterator[Place]:
+    """Yield what makes a folder writable, at its own path or at another one."""
+    if target:
+        yield WRITABLE, os.path.realpath(source), target
+        return
+    yield from places(WRITABLE, str(source))
+
+
+def places(kind: str, path: str) -> Iterator[Place]:
+    """Yield a path's place, and the links that lead there; nothing: it is missing."""
+    real = os.path.realpath(path)
+    if not os.path.lexists(real) or real == os.sep:
+        return
+    for _ in range(_LINKS_MOST):
+        link = _first_link(path)
+        if not link:
+            break
+        yield LINK, link, link
+        into = Path(link).parent / Path(link).readlink()
+        path = os.path.normpath(f"{into}{path.removeprefix(link)}")
+    yield kind, real, real
+
+
+def arranged(found: Iterable[Place]) -> list[Place]:
+    """Return the places from the outermost to the innermost, without idle ones."""
+    kept: dict[str, Place] = {}
+    order = sorted(dict.fromkeys(found), key=lambda place: place[2].count(os.sep))
+    for place in order:
+        kind, _, target = place
+        above = _nearest(kept, target)
+        is_there = above is not None and above[0] == SEEN
+        if kind in (SEEN, LINK) and is_there:
+            continue
+        if kind == HIDDEN and above is None:
+            continue
+        kept.setdefault(target, place)
+    return list(kept.values())
+
+
+def _nearest(kept: dict[str, Place], target: str) -> Place | None:
+    while target != os.sep:
+        target = os.path.dirname(target)  # noqa: PTH120  paths are words here
+        if target in kept:
+            return kept[target]
+    return None
+
+
+def _first_link(path: str) -> str:
+    found = Path(path)
+    for each in (*reversed(found.parents), found):
+        if each.is_symlink():
+            return str(each)
+    return ""
+
+
+def _beside_programs(search: str, homes: Iterable[str]) -> Iterator[str]:
+    """Yield each folder of PATH, and for `X/bin` of an installation X itself.
+
+    Not where X is a home, or `.local` in one: too much else lies there.
+    """
+    wide = {os.sep, *homes, *(f"{home}/.local" for home in homes)}
+    for each in search.split(os.pathsep):
+        if not each.startswith(os.sep):
+            continue
+        yield each
+        beside = Path(each).parent
+        if str(beside) not in wide and any(
+            (beside / sign).exists() for sign in _PREFIX_SIGNS
+        ):
+            yield str(beside)
+
+
+def _homes(told: str, search: str) -> tuple[str, ...]:
+    """Return the homes in which toolchains may lie: the given one and the user's.
+
+    The user's is read from the system's list, too, and from where folders of PATH lie:
+    a job's HOME may be a folder of its own.
+    """
+    own = []
+    with suppress(RuntimeError):  # some containers' users have none
+        own.append(str(Path.home()))
+    with suppress(KeyError):
+        own.append(pwd.getpwuid(os.getuid()).pw_dir)
+    above = (up for each in search.split(os.pathsep) for up in Path(each).parents)
+    lived_in = (str(up) for up in above if _is_lived_in(up))
+    found = dict.fromkeys((told, *own, *lived_in))
+    return tuple(each for each in found if each.startswith(os.sep) and each != os.sep)
+
+
+def _is_lived_in(folder: Path) -> bool:
+    return any((folder / sign).exists() for sign in _HOME_SIGNS)

@@ -1,0 +1,104 @@
+"""System calls by which other boxes were left before, each in a process of its own."""
+
+import ctypes
+import errno
+import mmap
+import os
+import platform
+
+from tests.attacks.evil.attempt import ATTEMPTS, attempt
+from tests.attacks.evil.targets import Targets
+
+NUMBERS = {
+    "x86_64": {
+        "ptrace": 101,
+        "mount": 165,
+        "keyctl": 250,
+        "unshare": 272,
+        "process_vm_readv": 310,
+        "bpf": 321,
+        "userfaultfd": 323,
+        "add_key": 248,
+        "perf_event_open": 298,
+        "io_uring_setup": 425,
+        "open_tree": 428,
+        "setns": 308,
+        "process_vm_writev": 311,
+    },
+    "aarch64": {
+        "ptrace": 117,
+        "mount": 40,
+        "keyctl": 219,
+        "unshare": 97,
+        "process_vm_readv": 270,
+        "bpf": 280,
+        "userfaultfd": 282,
+        "add_key": 217,
+        "perf_event_open": 241,
+        "io_uring_setup": 425,
+        "open_tree": 428,
+        "setns": 268,
+        "process_vm_writev": 271,
+    },
+}[platform.machine()]
+REFUSED = {errno.EPERM, errno.EACCES, errno.ENOSYS}
+NEW_USER, NEW_MOUNTS, CLONE_TREE = 0x10000000, 0x20000, 1
+_libc = ctypes.CDLL(None, use_errno=True)
+_space = ctypes.create_string_buffer(256)
+
+
+def _asked(name: str, *args: object) -> int:
+    """Make a call in a child; return its error, 0 where it took effect."""
+    child = os.fork()
+    if child == 0:
+        done = _libc.syscall(NUMBERS[name], *args)
+        os._exit(0 if done >= 0 else ctypes.get_errno())
+    status = os.waitpid(child, 0)[1]
+    return errno.EPERM if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
+
+
+def _adds(title: str, name: str, *args: object) -> None:
+    def tried(at: Targets) -> str:
+        found = _asked(name, *args)
+        if found in REFUSED:
+            raise OSError(found, os.strerror(found))
+        return f"the kernel looked at it ({errno.errorcode.get(found, 'done')})"
+
+    ATTEMPTS[title] = tried
+
+
+# Arguments that do no harm where the call is let through: what counts is whether the
+# kernel looks at them.
+_adds("users of its own", "unshare", NEW_USER)
+_adds("mounts of its own", "unshare", NEW_MOUNTS)
+_adds("a mount", "mount", b"none", b"/nowhere", b"tmpfs", 0, 0)
+_adds("a copy of the mounts", "open_tree", -100, b"/", CLONE_TREE)
+_adds("the kernel's key ring", "keyctl", 0, -3, 1)
+_adds("a key for others", "add_key", b"user", b"evil", b"x", 1, -2)
+_adds("a ring of system calls", "io_uring_setup", 1, _space)
+_adds("a program in the kernel", "bpf", 0, _space, 72)
+_adds("the kernel's counters", "perf_event_open", _space, 0, -1, -1, 0)
+_adds("faults served by itself", "userfaultfd", 0)
+_adds("memory read by a call", "process_vm_readv", os.getppid(), 0, 0, 0, 0, 0)
+_adds("memory written by a call", "process_vm_writev", os.getppid(), 0, 0, 0, 0, 0)
+_adds("tracing by a call", "ptrace", 0x4206, 1, 0, 0)
+
+
+@attempt
+def calls_of_the_32_bit_kind(at: Targets) -> str:
+    """Ask for the process's id by the old gate, where other numbers hold."""
+    if platform.machine() != "x86_64":
+        raise OSError(errno.ENOSYS, "not on this machine")
+    child = os.fork()
+    if child == 0:
+        code = mmap.mmap(
+            -1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+        )
+        code.write(bytes.fromhex("53b814000000cd805bc3"))  # push rbx; getpid; pop; ret
+        address = ctypes.addressof(ctypes.c_char.from_buffer(code))
+        told = ctypes.CFUNCTYPE(ctypes.c_int)(address)()
+        os._exit(0 if told == os.getpid() else errno.EPERM)
+    status = os.waitpid(child, 0)[1]
+    if os.WIFSIGNALED(status) or os.WEXITSTATUS(status):
+        raise OSError(errno.ENOSYS, "refused")
+    return "the kernel answered"

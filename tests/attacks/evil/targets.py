@@ -1,0 +1,59 @@
+"""What the agent goes for: paths, sockets and processes outside its box.
+
+The agent knows the design, so nothing is hidden from it: it is told where all that it
+must not reach lies.
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Targets:
+    """Where everything lies that no agent may have."""
+
+    marker: str
+    """A file that only a program outside the box can write: it names who did."""
+    secret: str
+    """What stands in every file that must not be read, in hex, as nothing hides it."""
+    home: str
+    """The home of who runs the job."""
+    programs: tuple[str, ...]
+    """Folders of the PATH that this user may write to."""
+    commands: tuple[str, ...]
+    """Files by which a step controls the steps after it."""
+    later: tuple[str, ...]
+    """Files that a later step of the job runs or reads."""
+    credentials: tuple[str, ...]
+    """The runner's own registration, as it lies beside the work folder."""
+    temp: str
+    workspace: str
+    result: str
+    cache: str
+    """A folder that the machine keeps from job to job."""
+    shared: str
+    """A folder below /tmp that everybody may write to."""
+    memory: str
+    """A file in /dev/shm."""
+    system: tuple[str, ...]
+    """Folders of the machine that every user's programs come from."""
+    code: str
+    """A file of the runner's own code."""
+    socket: str
+    """A daemon's socket below /run."""
+    abstract: str
+    """A daemon's abstract Unix socket."""
+    doors: dict[str, int]
+    """Ports of loopback, by what listens there."""
+    udp: int
+    """A port of loopback at which datagrams are counted."""
+    victim: int
+    """A process of the same user."""
+
+    def text(self) -> str:
+        return json.dumps(asdict(self))
+
+
+def read(file: Path) -> Targets:
+    return Targets(**json.loads(file.read_text()))

@@ -1,0 +1,48 @@
+"""The runner's image: the attack in a container that Docker starts."""
+
+import json
+import os
+from dataclasses import replace
+from typing import Final
+
+from tests.attacks.judge import Told, judged
+from tests.attacks.machine import machine
+from tests.attacks.sessions import left_in, prepared
+from tests.image.containers import docker, given, options, tried
+
+IMAGE: Final = "brat-runner"
+PYTHON: Final = "python3"
+LIBRARIES: Final = "/opt/brat/lib"
+OPTIONS: Final = {
+    "image": (),
+    "image with namespaces": (
+        *("--security-opt", "seccomp=unconfined"),
+        *("--security-opt", "apparmor=unconfined"),
+        *("--security-opt", "systempaths=unconfined"),
+    ),
+}
+"""How a container is started so that it finds such a machine.
+https://docs.docker.com/engine/security/seccomp/
+"""
+
+
+def in_a_container(*more: str) -> dict[str, Told]:
+    """Run one session in a container; return how each attack ended."""
+    with machine() as found:
+        code = docker("run", "--rm", "--entrypoint=sh", IMAGE, "-c", FIND).strip()
+        found.at = replace(found.at, code=code)
+        found.python = PYTHON
+        env = prepared(found)
+        env["PATH"] = f"{env['PATH'].partition('/usr')[0]}/opt/brat/bin:/usr/bin:/bin"
+        given(found.root)
+        told = env | {"DOCKER_CONFIG": str(found.root / "nothing")}
+        tried("run", "--rm", *options(found.root, env), *more, IMAGE, env=told)
+        given(found.root, os.getuid())
+        left = left_in(found)
+        assert "result.json" in left.names, json.dumps(sorted(left.names))
+        return judged(found, left.said, left.folder)
+
+
+FIND: Final = (
+    f"ls {LIBRARIES}/python3*/site-packages/runner/proxy/server/proxy_servers.py"
+)

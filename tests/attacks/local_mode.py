@@ -1,0 +1,73 @@
+"""Local mode on a developer's machine: the attack as engine, setup and CI."""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tests.attacks.machine import Machine, fresh, furnish_home, targets
+from tests.attacks.model_vendor import vendor
+from tests.attacks.surroundings import surroundings
+from tests.world.terminal import Terminal, new_terminal
+
+HEADLESS = "brat mayor start --task 'Spell words' --headless --timeout 60s"
+CONFIG = """\
+[engine.default]
+type = "shell"
+args = ["sh", "-c", "{engine}; echo 'BRAT: done. Yes.'"]
+
+[witness]
+attempts = 1
+
+[runner]
+egress = []
+setup_hosts = []
+
+[ci]
+command = "{ci}"
+"""
+
+
+@contextmanager
+def developer() -> Iterator[tuple[Machine, Terminal]]:
+    """Give a developer's machine with the attack in their project."""
+    with fresh() as root, surroundings(root) as around, vendor() as model:
+        terminal = new_terminal(root)
+        brat = terminal.cwd / ".git/brat"
+        at = targets(
+            around,
+            home=terminal.home,
+            programs=(terminal.programs, terminal.home / ".local/bin"),
+            commands=(brat / "forge/runs/*/env", brat / "forge/runs/*/path"),
+            later=(brat / "forge/*.json", brat / "registration.json"),
+            credentials=(terminal.home / ".ssh/id_ed25519",),
+            temp=brat / "forge/runs",
+            workspace=terminal.cwd,
+            result=brat / "forge/runs",
+            cache=brat / "forge/runs/tools",
+        )
+        furnish_home(terminal.home)
+        machine = Machine(root, at, around, model)
+        engine = machine.command("engine", "tidy")
+        config = CONFIG.format(engine=engine, ci=machine.command("ci"))
+        files = machine.files() | {".brat/config.toml": config}
+        terminal.commit("Adopt", files)
+        yield machine, terminal
+
+
+def run_headless(terminal: Terminal) -> None:
+    """Let one convoy run to its end."""
+    terminal.type(HEADLESS)
+
+
+def said(folder: Path) -> str:
+    """Return all that lies in a folder's files, what is packed in them, too."""
+    texts = []
+    for file in folder.rglob("*"):
+        if not file.is_file():
+            continue
+        texts.append(file.read_bytes())
+        if zipfile.is_zipfile(file):
+            with zipfile.ZipFile(file) as archive:
+                texts += [archive.read(name) for name in archive.namelist()]
+    return b"\n".join(texts).decode(errors="replace")

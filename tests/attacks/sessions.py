@@ -1,0 +1,65 @@
+"""A session of the evil agent: set up, engine, acceptance, each trying everything."""
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from convoy.model.records import BoxSetting, EngineSpec, Limits
+from tests.attacks.machine import Machine
+from tests.runner.job import Forge, Left
+from tests.world.given_secrets import given_in
+
+WAIT_S = 90
+WORKER = """\
+import subprocess, sys
+sys.exit(subprocess.run([sys.executable, "-I", "-m", "runner"]).returncode)
+"""
+"""Stands for GitHub's runner: it has all of the job's secrets, and stays."""
+PLACES = ("setup", "engine", "acceptance")
+
+
+def prepared(machine: Machine, *, box: BoxSetting = "on") -> dict[str, str]:
+    """Bring the attack to a machine; return what its job is told."""
+    forge = Forge(machine.root)
+    forge.commit_on_main(machine.files())
+    claude = machine.root / "programs/claude"
+    claude.write_text(f"#!/bin/sh\nexec {machine.command('engine')}\n")
+    claude.chmod(0o755)
+    started = forge.started(
+        engine=EngineSpec(type="claude-code", model="m", timeout_s=60),
+        limits=Limits(checkpoint_s=1),
+        acceptance=machine.command("acceptance"),
+        box=box,
+        egress=("*",) if box == "off" else None,
+    )
+    env = forge.environment(forge.hand_off(started), **machine.variables())
+    given_in(env)
+    return env
+
+
+def left_in(machine: Machine, status: int = 0, out: str = "", err: str = "") -> Left:
+    """Return what the job left behind."""
+    return Left(status, out, err, Path(machine.at.result))
+
+
+def session(
+    machine: Machine,
+    prefix: Sequence[str] = (),
+    *,
+    box: BoxSetting = "on",
+    **variables: str,
+) -> Left:
+    """Run one session to its end, on a machine that `prefix` makes."""
+    env = prepared(machine, box=box) | variables
+    done = subprocess.run(
+        [*prefix, sys.executable, "-I", "-c", WORKER],
+        cwd=machine.root,
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=WAIT_S,
+        check=False,
+    )
+    return left_in(machine, done.returncode, done.stdout, done.stderr)

@@ -1,0 +1,111 @@
+"""What a machine has outside every folder of a job: daemons, servers, processes."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.runner.proxy.world import Server, server
+from tests.world.given_secrets import given
+
+SECRET = given("what-no-agent-may-find-0123456789")
+SYSTEM = "/usr/local/bin", "/etc", "/opt", "/var/lib", "/"
+"""Folders that programs of every user come from."""
+
+
+@dataclass(frozen=True)
+class Surroundings:
+    """What is there, and what has reached it."""
+
+    name: str
+    """In the names of all that is made, and the abstract socket's."""
+    shared: Path
+    memory: Path
+    daemon: Path
+    doors: dict[str, Server]
+    datagrams: socket.socket
+    victim: int
+
+    def datagrams_now(self) -> int:
+        """Return how many datagrams have come in since the last look."""
+        count = 0
+        with suppress(BlockingIOError):
+            while self.datagrams.recv(100):
+                count += 1
+        return count
+
+
+@contextmanager
+def surroundings(root: Path) -> Iterator[Surroundings]:
+    """Make them; nothing is left of them, or of what an agent put beside them."""
+    name = root.name
+    answer = f"HTTP/1.1 200 OK\r\nContent-Length: {len(SECRET)}\r\n\r\n{SECRET}"
+    with ExitStack() as stack:
+        for each in (*SYSTEM, Path(sys.executable).parent):
+            stack.callback(Path(each, name).unlink, missing_ok=True)
+        yield Surroundings(
+            name=name,
+            shared=_shared(name, stack),
+            memory=_memory(name, stack),
+            daemon=_sockets(root, stack),
+            doors={
+                each: stack.enter_context(server(answer.encode()))
+                for each in ("metadata", "id tokens")
+            },
+            datagrams=stack.enter_context(_counted()),
+            victim=stack.enter_context(_victim()),
+        )
+
+
+def _shared(name: str, stack: ExitStack) -> Path:
+    shared = Path(tempfile.gettempdir(), f"{name}-shared")
+    shared.mkdir()
+    shared.chmod(0o1777)
+    stack.callback(shutil.rmtree, shared, ignore_errors=True)
+    return shared
+
+
+def _memory(name: str, stack: ExitStack) -> Path:
+    memory = Path("/dev/shm", name)  # noqa: S108  where all share it
+    memory.write_text(SECRET)
+    stack.callback(memory.unlink)
+    return memory
+
+
+def _sockets(root: Path, stack: ExitStack) -> Path:
+    """Listen as daemons do, at a path below /run and by an abstract name."""
+    run = Path("/run") if os.access("/run", os.W_OK) else root / "run"
+    folder = run / root.name
+    folder.mkdir(parents=True)
+    stack.callback(shutil.rmtree, folder, ignore_errors=True)
+    for address in (f"{folder}/docker.sock", f"\0{root.name}"):
+        door = stack.enter_context(socket.socket(socket.AF_UNIX))
+        door.bind(address)
+        door.listen(50)
+    return folder / "docker.sock"
+
+
+@contextmanager
+def _counted() -> Iterator[socket.socket]:
+    """Give a port at which datagrams wait until somebody looks."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as door:
+        door.bind(("127.0.0.1", 0))
+        door.settimeout(0)
+        yield door
+
+
+@contextmanager
+def _victim() -> Iterator[int]:
+    """Run a process that does nothing, with a secret in its environment."""
+    waiting = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE, env={"S": SECRET}) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()

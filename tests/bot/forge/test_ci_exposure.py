@@ -1,0 +1,191 @@
+"""What an agent's code could reach by CI is found in the workflow files."""
+
+import pytest
+
+from bot.forge.ci_exposure import Default, exposures
+from bot.forge.workflow_file import picked
+from brat.repository.workflow_files import EVERY, text_of
+
+SAFE = """
+on:
+  push:
+    branches: [main, "brat/queue/**"]
+  pull_request:
+permissions:
+  contents: read
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - run: make test
+        env:
+          TOKEN: ${{ secrets.GITHUB_TOKEN }}
+"""
+
+
+def said(
+    text: str, default: Default = "read", environments: frozenset[str] | None = None
+) -> list[str]:
+    found = exposures({"ci.yml": text}, default, environments)
+    return [one.said.removeprefix("ci.yml, job test: ") for one in found]
+
+
+def test_a_workflow_that_hands_over_nothing_is_no_fault() -> None:
+    assert said(SAFE, "write") == []
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "fault"),
+    [
+        ("contents: read", "contents: write", "its token can write, and agents' code"),
+        ("\n  contents: read", " write-all", "its token can write, and agents' code"),
+        (
+            "secrets.GITHUB_TOKEN",
+            "secrets.NPM_TOKEN",
+            "agents' code gets the secrets it names (NPM_TOKEN)",
+        ),
+        (
+            "secrets.GITHUB_TOKEN",
+            "secrets [ 'NPM_TOKEN' ]",
+            "agents' code gets the secrets it names (NPM_TOKEN)",
+        ),
+        (
+            "secrets.GITHUB_TOKEN",
+            "toJSON(secrets)",
+            "agents' code gets the secrets it names (all)",
+        ),
+        (
+            "    runs-on",
+            "    environment: prod\n    runs-on",
+            "agents' code gets the environment prod",
+        ),
+        (
+            "    runs-on",
+            "    environment: {name: prod, url: x}\n    runs-on",
+            "agents' code gets the environment prod",
+        ),
+        (
+            "  pull_request:",
+            "  pull_request_target:",
+            "ci.yml runs on pull_request_target: with secrets",
+        ),
+    ],
+)
+def test_each_thing_that_is_handed_over_is_a_fault(
+    was: str, becomes: str, fault: str
+) -> None:
+    (found,) = said(SAFE.replace(was, becomes, 1))
+
+    assert found.startswith(fault)
+
+
+@pytest.mark.parametrize(
+    ("default", "fault"),
+    [
+        ("read", []),
+        ("write", ["its token can write, and agents' code gets it"]),
+        ("", ["it names no permissions, so its token may be able to write"]),
+    ],
+)
+def test_without_permissions_the_repositorys_default_counts(
+    default: Default, fault: list[str]
+) -> None:
+    text = SAFE.replace("permissions:\n  contents: read\n", "")
+
+    assert said(text, default) == fault
+
+
+def test_a_job_that_calls_another_workflow_with_all_secrets_is_a_fault() -> None:
+    text = SAFE + "  call:\n    uses: ./.github/workflows/x.yml\n    secrets: inherit\n"
+
+    (found,) = said(text)
+    assert found == "ci.yml, job call: agents' code gets the secrets it names (all)"
+
+
+def test_an_environment_that_keeps_our_branches_out_is_no_fault() -> None:
+    text = SAFE.replace("    runs-on", "    environment: prod\n    runs-on")
+
+    assert said(text, environments=frozenset()) == []
+    assert len(said(text, environments=frozenset({"prod"}))) == 1
+
+
+@pytest.mark.parametrize(
+    "on",
+    [
+        "on: push",
+        "on: [push]",
+        "on: {push: }",
+        "on: {push: {branches: ['**']}}",
+        "on: {push: {branches: ['*/*/base']}}",
+        "on: {push: {branches-ignore: [main]}}",
+        "on: {push: {paths: ['src/**']}}",
+        "on: pull_request",
+        "on: create",
+    ],
+)
+def test_it_may_run_on_what_an_agent_wrote(on: str) -> None:
+    text = f"{on}\npermissions: write-all\njobs: {{test: {{steps: []}}}}\n"
+
+    assert len(said(text)) == 1
+
+
+@pytest.mark.parametrize(
+    "on",
+    [
+        "on: {push: {branches: [main]}}",
+        "on: {push: {branches: ['*']}}",
+        "on: {push: {branches: ['**', '!brat/**', '!convoy/**']}}",
+        "on: {push: {branches-ignore: ['brat/**', 'convoy/**']}}",
+        "on: {push: {tags: ['v*']}}",
+        "on: {release: }",
+        "on: workflow_dispatch",
+        "on: {schedule: [{cron: '1 1 * * *'}]}",
+    ],
+)
+def test_it_never_runs_on_what_an_agent_wrote(on: str) -> None:
+    text = f"{on}\npermissions: write-all\njobs: {{test: {{steps: []}}}}\n"
+
+    assert said(text) == []
+
+
+def test_a_release_that_reads_a_cache_beside_ci_is_a_fault() -> None:
+    cached = SAFE + "      - uses: actions/cache@v4\n"
+    release = (
+        "on: release\npermissions: {contents: write}\n"
+        "jobs: {out: {steps: [{uses: actions/setup-node@v4, with: {cache: npm}}]}}\n"
+    )
+
+    (found,) = exposures({"ci.yml": cached, "release.yml": release}, "read", None)
+
+    assert (
+        found.said == "release.yml releases with a cache, and ci.yml writes caches, too"
+    )
+    assert not exposures({"ci.yml": SAFE, "release.yml": release}, "read", None)
+
+
+@pytest.mark.parametrize("text", ["", "[", "on: push", "jobs: [a]", "a: &a [*a]", "\0"])
+def test_what_is_no_workflow_is_left_alone(text: str) -> None:
+    assert said(text) == []
+
+
+def test_our_own_workflows_run_nothing_on_pushes() -> None:
+    found = exposures({name: text_of(name) for name in EVERY}, "read", None)
+
+    assert found == ()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "branch", "fits"),
+    [
+        ("brat/**", "brat/queue/main/0", True),
+        ("brat/*", "brat/queue/main/0", False),
+        ("convoy/*/task-[0-9]", "convoy/any/task-1", True),
+        ("main", "convoy/any/base", False),
+        ("release.1", "releasex1", False),
+    ],
+)
+def test_branch_patterns_mean_what_they_mean_on_github(
+    pattern: str, branch: str, *, fits: bool
+) -> None:
+    assert picked([pattern], branch) == fits

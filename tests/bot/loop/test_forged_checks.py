@@ -1,0 +1,90 @@
+"""Whoever may write checks or statuses does not let red work land."""
+
+from pathlib import Path
+
+from brat.forge.resources.account_resource import ACTIONS_APP
+from brat.forge.resources.check_resource import CheckRun, Job
+from convoy.model import ids
+from tests.bot.room import NAME, REPO, Room, room
+
+CONFIG = '[refinery]\nchecks = ["ci"]\n'
+FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
+
+
+async def candidate(here: Room) -> str:
+    """Let work be offered to CI; return its candidate."""
+    await here.worked(1, FILES)
+    found = here.task(1).candidate
+    assert found is not None
+    return found.commit
+
+
+def judged(here: Room, commit: str, conclusion: str) -> None:
+    """Let a workflow's job end on a commit."""
+    repo = here.forge.repository(REPO)
+    assert repo is not None
+    lane = ids.base_branch(NAME)
+    with here.forge.store.change():
+        here.forge.store.check_runs.put(
+            CheckRun(
+                id=here.forge.store.next_id(),
+                repo=repo.id,
+                head_sha=commit,
+                name="ci",
+                app=ACTIONS_APP,
+                status="completed",
+                conclusion=conclusion,  # type: ignore[arg-type]
+                started_at=here.forge.now(),
+                completed_at=here.forge.now(),
+                job=Job(ref=ids.queue_branch(lane, commit)),
+            )
+        )
+
+
+async def written(here: Room, commit: str, by: str) -> None:
+    """Let an App say that the commit is green."""
+    here.forge.add_user(by, kind="Bot")
+    here.forge.grant(REPO, by, "write")
+    said = {"name": "ci", "head_sha": commit, "conclusion": "success"}
+    await here.asked("POST", "check-runs", said, by)
+
+
+async def ticks(here: Room) -> None:
+    for _ in range(3):
+        here.loop.wake.all()
+        await here.loop.tick()
+
+
+async def test_a_newer_check_run_of_a_jobs_token_does_not_turn_red_into_green(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        commit = await candidate(here)
+        judged(here, commit, "failure")
+        await written(here, commit, "github-actions[bot]")
+
+        await ticks(here)
+
+        assert here.task(1).state != "merged"
+        assert here.task(1).doubt is not None
+
+
+async def test_another_apps_check_of_the_same_name_does_not_pass(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        judged(here, await candidate(here), "success")
+        await ticks(here)
+        assert here.task(1).state == "merged"
+        assert here.loop.context.mirror.state.reporters == {"ci": "github-actions"}
+
+        await here.worked(2, FILES | {"two.py": b"two\n"})
+        found = here.task(2).candidate
+        assert found is not None
+        await written(here, found.commit, "evil[bot]")
+        await ticks(here)
+
+        assert here.task(2).state == "needs-review"
+        aside = here.task(2).set_aside
+        assert aside is not None
+        assert "by evil, whose word does not count for it" in aside.why

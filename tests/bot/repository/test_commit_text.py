@@ -1,0 +1,98 @@
+"""An agent's commits that say one thing to us and another to a forge."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.repository.compose import Composer
+from tests.bot.history import History
+
+WHO = "Ann <ann@example.org> 1700000000 +0000"
+BASE = {"a": b"1\n"}
+ORDER = b"Fixes #12 [skip ci] now\n"
+
+
+@pytest.fixture
+def history(tmp_path: Path) -> History:
+    return History(tmp_path / "mirror.git")
+
+
+def written(history: History, base: str, header: str, message: bytes) -> str:
+    """Commit a change with a header and a message as they are."""
+    tree = history.at(history.commit({"a": b"2\n"}, base)).tree_id
+    head = f"tree {tree}\nparent {base}\nauthor {WHO}\ncommitter {WHO}\n{header}\n"
+    return history.raw("commit", head.encode("latin-1") + message)
+
+
+def raw(history: History, commit: str) -> bytes:
+    """Return a commit's bytes."""
+    _, data = history.repo.odb.read(history.at(commit).id)
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        "UTF-16",
+        "UTF-16LE",
+        "UTF-7",
+        "cp037",
+        "no-such-encoding",
+        "rot13",
+        "unicode_escape",
+    ],
+)
+def test_an_encoding_does_not_carry_an_order_past_the_bot(
+    encoding: str, history: History
+) -> None:
+    base = history.commit(BASE)
+    odd = written(history, base, f"encoding {encoding}\n", ORDER)
+
+    made = Composer(history.path).inert(base, odd)
+
+    assert b"encoding" not in raw(history, made)
+    assert history.at(made).raw_message == b"Fixes issue #12 (skip ci) now\n"
+
+
+def test_what_an_encoding_hides_from_other_readers_is_written_out(
+    history: History,
+) -> None:
+    base = history.commit(BASE)
+    odd = written(history, base, "encoding ISO-8859-1\n", "Größe\n".encode("latin-1"))
+
+    made = Composer(history.path).inert(base, odd)
+
+    assert history.at(made).raw_message == "Größe\n".encode()
+    assert b"encoding" not in raw(history, made)
+    assert Composer(history.path).inert(base, made) == made
+
+
+@pytest.mark.parametrize(
+    ("message", "said"),
+    [
+        (b"One\r\rskip-checks: true\r", b"One\n\nskip-checks true\n"),
+        (b"One\0 Fixes #1\n", b"One\xef\xbf\xbd Fixes issue #1\n"),
+        (b"Gr\xf6\xdfe\n", "Gr\ufffd\ufffde\n".encode()),
+    ],
+)
+def test_bytes_that_readers_take_for_different_text_are_written_again(
+    message: bytes, said: bytes, history: History
+) -> None:
+    base = history.commit(BASE)
+
+    made = Composer(history.path).inert(base, written(history, base, "", message))
+
+    assert history.at(made).raw_message == said
+
+
+def test_an_author_who_is_no_text_is_written_as_text(history: History) -> None:
+    base = history.commit(BASE)
+    tree = history.at(history.commit({"a": b"2\n"}, base)).tree_id
+    who = b"Gr\xf6\xdfe <a@example.org> 1700000000 +0130"
+    head = b"tree %s\nparent %s\nauthor %s\ncommitter %s\nencoding latin-1\n\nOne\n"
+    odd = history.raw("commit", head % (str(tree).encode(), base.encode(), who, who))
+
+    made = history.at(Composer(history.path).inert(base, odd))
+
+    assert (made.author.name, made.committer.name) == ("Größe", "Größe")
+    assert (made.author.time, made.author.offset) == (1700000000, 90)

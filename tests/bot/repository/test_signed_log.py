@@ -1,0 +1,426 @@
+"""Who may write the log: attacks by whoever may push to the repository's refs.
+
+Each of them won while push access to `refs/grite/*` was what made a bot.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from bot.repository.mirror import Mirror
+from convoy.events import Event as Fact
+from convoy.events.approvals import TaskApproved
+from convoy.events.bots import BotStarted
+from convoy.log import state_codec as states
+from convoy.log.following import Reading, follow
+from convoy.log.record import record
+from convoy.model.state import State
+from grite import checkpoint, git
+from grite.errors import Unsigned
+from grite.event import Event
+from grite.log_chain import MOST_FOREIGN
+from grite.wal import WAL_REF, Log
+from tests.bot.history import History
+from tests.bot.logs import Open, paused, resumed, story, write
+from tests.grite.commits import said
+from tests.world.log_keys import LOG_KEY, OTHER_KEY, REPOSITORY
+from tests.world.rules import ACTOR, NAME, Rules, sha, spec
+
+MALLORY = b"mallory's actor!"
+NOW = 1_700_000_000_000
+NOT_OURS = {
+    "unsigned": None,
+    "by another key": OTHER_KEY.writer(),
+    "of another repository": LOG_KEY.writer("2"),
+}
+
+
+@pytest.fixture
+def bot(mirror: Mirror) -> Mirror:
+    """Give a bot with a task whose work waits for approval."""
+    mirror.look()
+    rules = Rules().planned(spec(1)).started(1).accepted(1, sha("a"))
+    write(mirror, *rules.written)
+    return mirror
+
+
+def forged(state: State, facts: Iterable[Fact], actor: bytes) -> tuple[Event, ...]:
+    return record(state, facts, actor=actor, at=NOW)[1]
+
+
+def approvals(state: State, actor: bytes = MALLORY) -> tuple[Event, ...]:
+    """Return what makes an attacker a bot, and two people approve its choice."""
+    people = (
+        TaskApproved(convoy=NAME, task=1, commit=sha("a"), by=by)
+        for by in ("alice", "carol")
+    )
+    return forged(state, (BotStarted(version="1"), *people), actor)
+
+
+def push_on(origin: History, events: tuple[Event, ...], actor: bytes) -> str:
+    log = Log(origin.path)
+    return log.append(events, after=log.head(), actor=actor, at_ms=NOW)
+
+
+def all_read(origin: History) -> State:
+    """Return what anybody folds who believes whatever the ref holds, as before."""
+    log = Log(origin.path)
+    return follow(log, str(log.head())).state
+
+
+# --- forged events --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("actor", [MALLORY, ACTOR], ids=["a new bot", "the bot"])
+@pytest.mark.parametrize("whose", NOT_OURS)
+def test_pushed_approvals_count_for_nothing(
+    whose: str, actor: bytes, bot: Mirror, origin: History, opened: Open
+) -> None:
+    before = bot.state
+    log = Log(origin.path, NOT_OURS[whose])
+    events = approvals(bot.state, actor)
+    theirs = log.append(events, after=bot.head, actor=actor, at_ms=NOW)
+    won = all_read(origin).convoys[NAME].tasks[0]
+    assert [each.by for each in won.approvals] == ["alice", "carol"]
+
+    bot.look()
+
+    assert bot.state == before
+    (notice,) = bot.notices
+    assert theirs[:10] in notice
+    bot.look()
+    assert len(bot.notices) == 1  # people are told once
+    write(bot, *paused(bot))
+    fresh = opened("fresh")
+    fresh.look()
+    assert fresh.state == bot.state
+    assert not fresh.notices
+    assert fresh.state.convoys[NAME].tasks[0].approvals == ()
+    assert fresh.state.convoys[NAME].state == "paused"
+
+
+def test_the_commit_above_foreign_ones_lists_them(bot: Mirror, origin: History) -> None:
+    theirs = [push_on(origin, approvals(bot.state), MALLORY) for _ in range(2)]
+    bot.look()
+
+    write(bot, *paused(bot))
+
+    message = said(origin.path, "log", "-1", "--format=%B", WAL_REF).splitlines()
+    assert message[2:] == [
+        f"Repository-Id: {REPOSITORY}",
+        *(f"Foreign: {commit}" for commit in reversed(theirs)),
+    ]
+
+
+def test_trailers_of_foreign_commits_say_nothing(
+    bot: Mirror, origin: History, opened: Open
+) -> None:
+    """A foreign commit that calls the bot's own commits foreign is not heard."""
+    first = bot.head
+    assert first is not None
+    write(bot, *paused(bot))
+    log = Log(origin.path, OTHER_KEY.writer())
+    listed = [first, str(bot.head)]
+    words = approvals(bot.state)
+    log.set_head(
+        log.write(words, parent=bot.head, actor=MALLORY, at_ms=NOW, foreign=listed),
+        bot.head,
+    )
+    bot.look()
+    write(bot, *resumed(bot))
+
+    fresh = opened("fresh")
+    fresh.look()
+
+    assert fresh.state == bot.state
+    assert fresh.state.convoys[NAME].state == "active"
+
+
+def test_a_flood_of_foreign_commits_is_taken_off_again(
+    bot: Mirror, origin: History
+) -> None:
+    head = bot.head
+    above = str(head)
+    for _ in range(MOST_FOREIGN + 1):
+        above = origin.commit({}, above)
+    origin.point(WAL_REF, above)
+
+    bot.look()
+
+    assert bot.foreign == ()
+    assert Log(origin.path).head() == bot.head == head
+
+
+# --- chains ---------------------------------------------------------------------------
+
+
+def test_a_fork_of_the_log_is_put_back_and_its_events_do_not_count(
+    bot: Mirror, origin: History, opened: Open
+) -> None:
+    fork = bot.head
+    write(bot, *paused(bot))
+    head, before = bot.head, bot.state
+    log = Log(origin.path)
+    log.set_head(str(fork), head)
+    push_on(origin, approvals(bot.state), MALLORY)
+
+    bot.look()
+
+    assert bot.state.convoys == before.convoys
+    fresh = opened("fresh")
+    fresh.look()
+    assert fresh.state.convoys == before.convoys
+    assert Log(origin.path).passes(str(fresh.head), str(head))
+
+
+def test_a_fork_by_the_actor_of_what_is_put_back_does_not_count(
+    bot: Mirror, origin: History, opened: Open
+) -> None:
+    """Its events came into a signed commit by the very actor they name."""
+    from bot.repository.rewritten_log import UNION
+
+    fork = bot.head
+    write(bot, *paused(bot))
+    before = bot.state
+    Log(origin.path).set_head(str(fork), bot.head)
+    push_on(origin, approvals(bot.state, UNION), UNION)
+
+    bot.look()
+
+    assert bot.state.convoys == before.convoys
+    assert bot.state.bots == before.bots
+    fresh = opened("fresh")
+    fresh.look()
+    assert fresh.state.convoys == before.convoys
+
+
+@pytest.mark.parametrize("to", ["an older commit", "nothing"])
+def test_a_fresh_reader_notices_a_rollback_by_the_newest_checkpoint(
+    to: str, bot: Mirror, origin: History, opened: Open
+) -> None:
+    older = bot.head
+    write(bot, *paused(bot))
+    updates = bot.checkpoint(NOW)
+    bot.push((), {update.ref: update for update in updates}, actor=ACTOR)
+    if to == "nothing":
+        origin.repo.references.delete(WAL_REF)
+    else:
+        origin.point(WAL_REF, str(older))
+    said(origin.path, "gc", "--prune=now", "--quiet")
+    fresh = opened("fresh")
+
+    fresh.look()
+
+    assert fresh.state == bot.state
+    assert Log(origin.path).head() == bot.head
+    assert "was put back" in "".join(fresh.notices)
+
+
+def test_a_log_of_another_repository_is_none(
+    origin: History, opened: Open, tmp_path: Path
+) -> None:
+    """The same App's key signs both; the other one's approvals are replayed here."""
+    elsewhere = LOG_KEY.opening("2")(tmp_path / "2.git", origin.path.as_uri(), None)
+    elsewhere.look()
+    write(elsewhere, *story())
+    here = opened("here")
+
+    with pytest.raises(Unsigned, match="another repository than 1"):
+        here.look()
+
+    assert Log(origin.path).head() == elsewhere.head
+
+
+@pytest.mark.parametrize("kind", ["candidate", "checkpoint", "lock"])
+def test_nothing_else_passes_for_a_commit_of_the_log(
+    kind: str, bot: Mirror, origin: History
+) -> None:
+    """A candidate is built of an agent's files: `events/`, and `meta.json` even."""
+    head, before = bot.head, bot.state
+    files = Log(origin.path).write(
+        approvals(bot.state), parent=bot.head, actor=ACTOR, at_ms=NOW
+    )
+    tree = origin.at(files).tree
+    message = {
+        "candidate": "WAL: 3 events\n\nRepository-Id: 1",
+        "checkpoint": "Checkpoint at 1\n\nRepository-Id: 1",
+        "lock": "Lock: repo:bot\n\nRepository-Id: 1",
+    }[kind]
+    text = f"tree {tree.id}\nparent {head}\nauthor a <a@b> 1 +0000\n"
+    text += f"committer a <a@b> 1 +0000\n\n{message}"
+    made = signed_if(text.encode(), is_signed=kind != "candidate")
+    origin.point(WAL_REF, origin.raw("commit", made))
+
+    bot.look()
+
+    assert (bot.head, bot.state) == (head, before)
+
+
+def signed_if(commit: bytes, *, is_signed: bool) -> bytes:
+    from grite.commit_signature import with_signature
+
+    return with_signature(commit, LOG_KEY.sign(commit)) if is_signed else commit
+
+
+# --- checkpoints ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("whose", NOT_OURS)
+def test_a_forged_checkpoint_is_not_begun_at(
+    whose: str, bot: Mirror, origin: History, opened: Open
+) -> None:
+    _, events = record(bot.state, (), actor=ACTOR, at=NOW)
+    assert not events
+    convoy = bot.state.convoys[NAME]
+    lie = Reading(bot.state)
+    data = states.encode(lie).replace(b'"state":"active"', b'"state":"paused"')
+    assert data != states.encode(lie), convoy
+    made = checkpoint.write(origin.repo, data, str(bot.head), NOW, NOT_OURS[whose])
+    origin.point(checkpoint.ref_of(NOW), made)
+    fresh = opened("fresh")
+
+    fresh.look()
+
+    assert fresh.state == bot.state
+    (notice,) = fresh.notices
+    assert "does not count" in notice
+
+
+# --- taking a log over ----------------------------------------------------------------
+
+
+def unsigned(origin: History) -> tuple[str, str]:
+    """Write a log from before signatures, with a commit of an attacker's on it."""
+    log = Log(origin.path)
+    head = log.append(story(), after=None, actor=ACTOR, at_ms=NOW)
+    state = follow(log, head).state
+    return head, push_on(origin, approvals(state), MALLORY)
+
+
+def test_an_unsigned_log_is_read_only_until_a_person_takes_it_over(
+    origin: History, opened: Open
+) -> None:
+    head, theirs = unsigned(origin)
+    bot = opened("bot")
+
+    with pytest.raises(Unsigned, match=f"brat log adopt {theirs}"):
+        bot.look()
+    assert Log(origin.path).head() == theirs
+
+    bot.clone.adopt = head
+    bot.look()
+    bot.look()
+    write(bot, *paused(bot))
+
+    fresh = opened("fresh")
+    fresh.look()
+    assert fresh.state == bot.state
+    assert MALLORY.hex() not in fresh.state.bots
+    assert fresh.state.convoys[NAME].state == "paused"
+    assert len(Log(origin.path).entries(str(fresh.head))) == 4
+
+
+def test_a_stolen_key_is_removed_and_a_new_one_signs_at_a_named_head(
+    bot: Mirror, origin: History, tmp_path: Path
+) -> None:
+    good, before = str(bot.head), bot.state
+    write(bot, *paused(bot))  # the thief's
+    anew = OTHER_KEY.opening()(tmp_path / "anew.git", origin.path.as_uri(), None)
+    with pytest.raises(Unsigned, match="key that signed it is not allowed"):
+        anew.look()
+
+    anew.clone.adopt = good
+    anew.look()
+
+    assert anew.state.convoys == before.convoys
+    assert anew.state.convoys[NAME].state == "active"
+
+
+def test_a_mirror_that_knew_more_follows_a_log_taken_over_below(
+    bot: Mirror, origin: History, opened: Open
+) -> None:
+    good, before = str(bot.head), bot.state
+    write(bot, *paused(bot))
+    other = opened("other")
+    other.look()
+    log = Log(origin.path, LOG_KEY.writer())
+    words = approvals(State())[:1]
+    above = [str(bot.head)]
+    new = log.write(words, parent=bot.head, actor=MALLORY, at_ms=NOW, foreign=above)
+    log.set_head(new, bot.head)
+
+    for each in (bot, other):
+        each.look()
+        assert each.head == new
+        assert each.state.convoys == before.convoys
+    assert Log(origin.path).head() == new
+    assert not Log(origin.path).passes(new, above[0])
+    assert Log(origin.path).passes(new, good)
+
+
+# --- as others see it -----------------------------------------------------------------
+
+
+def test_git_shows_each_signature(bot: Mirror, origin: History, tmp_path: Path) -> None:
+    write(bot, *paused(bot))
+    updates = bot.checkpoint(NOW)
+    bot.push((), {update.ref: update for update in updates}, actor=ACTOR)
+    allowed = tmp_path / "allowed_signers"
+    from grite.allowed_signers import line
+
+    allowed.write_text(line(LOG_KEY.public, "the log's"))
+    option = ("-c", f"gpg.ssh.allowedSignersFile={allowed}")
+
+    shown = git.run([*option, "log", "--show-signature", WAL_REF], cwd=origin.path)
+    for ref in (WAL_REF, checkpoint.ref_of(NOW)):
+        git.run([*option, "verify-commit", ref], cwd=origin.path)
+
+    good = 'Good "git" signature for brat with ED25519 key'
+    assert (shown.stdout.decode() + shown.stderr).count(good) == 2
+    said(origin.path, "fsck", "--strict", "--no-dangling")
+
+
+# --- what the forge remembers ---------------------------------------------------------
+
+
+@pytest.mark.parametrize("to", ["an older commit", "nothing"])
+def test_a_fresh_reader_notices_a_rollback_by_the_newest_run(
+    to: str, bot: Mirror, origin: History, opened: Open
+) -> None:
+    """Every ref was put back by who knows the design; the runs' titles were not."""
+    older = bot.head
+    write(bot, *paused(bot))
+    newest = str(bot.head)
+    if to == "nothing":
+        origin.repo.references.delete(WAL_REF)
+    else:
+        origin.point(WAL_REF, str(older))
+    made_up = origin.commit({"a": b"1"}, message="WAL: 1\n\nRepository-Id: 1")
+    fresh = opened("fresh")
+    fresh.clone.witnesses = ("1" * 40, made_up, newest, str(older))
+
+    fresh.look()
+
+    assert fresh.state == bot.state
+    assert Log(origin.path).head() == bot.head == newest
+    assert "was put back" in "".join(fresh.notices)
+
+
+def test_runs_from_before_a_checkpoint_are_no_rollback(
+    bot: Mirror, origin: History, opened: Open
+) -> None:
+    old = str(bot.head)
+    for _ in range(2):
+        write(bot, *paused(bot))
+        write(bot, *resumed(bot))
+    updates = bot.checkpoint(NOW)
+    bot.push((), {update.ref: update for update in updates}, actor=ACTOR)
+    write(bot, *paused(bot))
+    fresh = opened("fresh")
+    fresh.clone.witnesses = (str(bot.head), old)
+
+    fresh.look()
+
+    assert fresh.state == bot.state
+    assert not fresh.notices

@@ -1,0 +1,27 @@
+"""A service whose mirror has grown leaves it, collects it, and goes on."""
+
+import pytest
+
+from bot.repository import mirror_upkeep
+from bot.serving.hosted_service import hosted
+from tests.bot.serving.hosted_town import accepted, hosting, labelled
+from tests.world.forge import REPO, Town, until
+
+pytestmark = pytest.mark.timeout(180)
+
+
+async def test_a_mirror_that_has_grown_is_collected_while_the_service_runs(
+    here: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror_upkeep, "FLOOR_BYTES", 1)
+    monkeypatch.setattr(mirror_upkeep, "EVERY_S", 0.0)
+    lines: list[str] = []
+    async with hosted(hosting(here, sweep_s=0.2), lines.append):
+
+        async def told() -> bool:
+            return any("its mirror has grown" in line for line in lines)
+
+        await until(told, deadline_s=60)
+        monkeypatch.undo()
+
+        await accepted(here, REPO, await labelled(here, REPO))

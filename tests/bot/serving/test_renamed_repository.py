@@ -1,0 +1,135 @@
+"""A name is given away: what a bot knows of one repository never reaches another.
+
+The attack: the private acme/app is renamed, and a public acme/app is created. Nothing
+that was known under the old name may arrive in the new repository.
+"""
+
+import asyncio
+from pathlib import Path
+
+import pygit2
+import pytest
+
+from bot.serving import bot_service
+from bot.settings.bot_settings import Settings
+from grite.errors import BratError
+from grite.wal import WAL_REF
+from tests.bot.serving.hosted_town import accepted, as_app, hosting, labelled, running
+from tests.world.forge import REPO, Town, make_source, until
+from tests.world.renamed import create, rename
+
+pytestmark = pytest.mark.timeout(180)
+
+
+def private(here: Town) -> None:
+    here.forge.update(here.forge.known(REPO), private=True)
+
+
+def refs(here: Town, name: str) -> set[str]:
+    bare = here.forge.bare(here.forge.known(name))
+    return set(bare.git.references) - {"refs/heads/main"}
+
+
+def alone(here: Town) -> Settings:
+    return Settings(
+        repository=REPO,
+        api_url=f"{here.url}/api/v3",
+        git_url=here.url,
+        token=here.tokens["bot"],
+        secret="x" * 16,
+        folder=here.folder / "alone",
+        push_gap_s=0,
+        settle_s=0,
+    )
+
+
+async def test_the_log_is_not_pushed_into_a_repository_that_took_the_name(
+    here: Town, tmp_path: Path
+) -> None:
+    private(here)
+    number = await labelled(here, REPO)
+    async with running(hosting(here, repositories=(REPO,), sweep_s=0.2)) as host:
+        await accepted(here, REPO, number)
+        assert host.served[REPO].loop
+
+        moved = rename(here.forge, REPO, "moved")
+        create(here.forge, REPO, make_source(tmp_path / "public"))
+
+        async def noticed() -> bool:
+            return "another repository" in host.served[REPO].trouble
+
+        await until(noticed, deadline_s=30)
+    assert refs(here, REPO) == set()
+    assert WAL_REF in refs(here, moved)
+
+
+async def test_a_start_on_old_state_does_not_push_it_into_the_new_repository(
+    here: Town, tmp_path: Path
+) -> None:
+    private(here)
+    number = await labelled(here, REPO)
+    told = hosting(here, repositories=(REPO,), sweep_s=0.2)
+    async with running(told):
+        await accepted(here, REPO, number)
+    rename(here.forge, REPO, "moved")
+    create(here.forge, REPO, make_source(tmp_path / "public"))
+
+    fresh = await labelled(here, REPO, "Another issue")
+    async with running(told):
+        await accepted(here, REPO, fresh)
+
+    public = here.forge.bare(here.forge.known(REPO)).git
+    found = map(public.get, map(str, public))
+    texts = b"".join(each.data for each in found if isinstance(each, pygit2.Blob))
+    assert b"Another issue" in texts
+    assert b"Fix it" not in texts
+
+
+async def test_a_renamed_repository_keeps_its_log_and_its_folder(here: Town) -> None:
+    told = as_app(here, allowed_owners=("alice",), sweep_s=0.2, roster_s=0.2)
+    number = await labelled(here, REPO)
+    async with running(told) as host:
+        await accepted(here, REPO, number)
+        before = host.served[REPO].settings
+
+        moved = rename(here.forge, REPO, "moved")
+
+        async def read() -> bool:
+            one = host.served.get(moved)
+            return bool(one and one.loop and one.loop.context.mirror.state.convoys)
+
+        await until(read, deadline_s=60)
+        after = host.served[moved].settings
+        assert [*host.served] == [moved]
+    assert before
+    assert after
+    assert after.folder == before.folder
+
+
+async def test_a_bot_of_its_own_refuses_the_folder_of_another_repository(
+    here: Town, tmp_path: Path
+) -> None:
+    async with bot_service.opened(alone(here), lambda _: None) as loop:
+        assert not await bot_service.tick(loop)
+        rename(here.forge, REPO, "moved")
+        create(here.forge, REPO, make_source(tmp_path / "public"))
+
+        with pytest.raises(BratError, match="another repository"):
+            await bot_service.tick(loop)
+    with pytest.raises(BratError, match="another repository"):
+        async with bot_service.opened(alone(here), lambda _: None):
+            pass
+    assert refs(here, REPO) == set()
+
+
+async def test_a_name_that_changes_hands_between_two_calls_gets_nothing(
+    here: Town, tmp_path: Path
+) -> None:
+    async with bot_service.opened(alone(here), lambda _: None) as loop:
+        assert not await bot_service.tick(loop)
+        rename(here.forge, REPO, "moved")
+        create(here.forge, REPO, make_source(tmp_path / "public"))
+
+        with pytest.raises(BratError, match="another repository"):
+            await asyncio.to_thread(loop.context.mirror.look)
+    assert refs(here, REPO) == set()

@@ -1,0 +1,105 @@
+"""Readers of a signed log: they stop where nobody who may sign it has signed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from brat.repository import log_export
+from brat.repository.log_reader import Reader, verify
+from brat.repository.reading_authority import authority_of
+from convoy.events.pausing import ConvoyPaused
+from convoy.log.record import record
+from grite import allowed_signers
+from grite.errors import BratError
+from grite.wal import Log
+from tests.brat.telling import NOW, Telling
+from tests.grite.commits import commit, said
+from tests.world.log_keys import LOG_KEY, OTHER_KEY
+from tests.world.rules import ACTOR, NAME
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Telling:
+    """Give the log of a local forge, whose bot has a key."""
+    bot = tmp_path / "bot"
+    bot.mkdir()
+    (bot / allowed_signers.OF_A_BOT).write_text(line(LOG_KEY.public))
+    path = tmp_path / "forge" / "repos" / "alice" / "app.git"
+    path.parent.mkdir(parents=True)
+    made = Telling(path, LOG_KEY.writer())
+    made.tell()
+    return made
+
+
+def line(public: bytes) -> str:
+    return allowed_signers.line(public, "a key")
+
+
+def forged(told: Telling) -> str:
+    """Push what pauses the convoy, as the bot, without its key."""
+    log = Log(told.path)
+    reader = Reader(told.path)
+    fact = ConvoyPaused(convoy=NAME, by="mallory")
+    events = record(reader.read(), [fact], actor=ACTOR, at=NOW)[1]
+    return log.append(events, after=log.head(), actor=ACTOR, at_ms=NOW)
+
+
+def test_a_forged_event_changes_nothing_and_is_named(told: Telling) -> None:
+    before = Reader(told.path).read()
+    theirs = forged(told)
+    reader = Reader(told.path)
+
+    assert reader.read() == before
+    (fault,) = reader.faults
+    assert theirs[:10] in fault
+    assert "not signed" in fault
+
+
+def test_what_lists_the_log_names_it_and_shows_none_of_it(told: Telling) -> None:
+    whole = log_export.newest(told.path, 100)
+    theirs = forged(told)
+
+    shown = log_export.newest(told.path, 100)
+    exported = json.loads(log_export.as_json(log_export.entries(told.path)))
+
+    assert shown[:-1] == whole
+    assert f"commit {theirs[:10]} is foreign: it counts for nothing" in shown[-1]
+    assert exported["meta"]["foreign"] == [theirs]
+    assert "mallory" not in json.dumps(exported)
+
+
+def test_a_forged_checkpoint_is_not_used(told: Telling) -> None:
+    told.writer = OTHER_KEY.writer()
+    ref = told.mark()
+    reader = Reader(told.path)
+
+    reader.read()
+
+    (notice,) = reader.notices
+    assert notice.startswith(f"{ref} is of no use")
+    assert "not allowed" in notice
+    assert len(verify(told.path)) == 1
+
+
+def test_in_a_clone_the_default_branch_says_who_may_sign(tmp_path: Path) -> None:
+    told = Telling(tmp_path / "clone.git", LOG_KEY.writer())
+    told.tell()
+    assert authority_of(told.path) is None
+    rules = {allowed_signers.FILE: line(OTHER_KEY.public).encode()}
+    said(told.path, "update-ref", "refs/heads/main", commit(told.path, rules))
+
+    reader = Reader(told.path)
+    reader.read()
+
+    assert reader.trusted is not None
+    assert reader.trusted.head is None
+    assert "not allowed" in reader.trusted.fault
+
+
+def test_a_line_that_cannot_be_enforced_stops_a_reader(told: Telling) -> None:
+    file = told.path.parents[3] / "bot" / allowed_signers.OF_A_BOT
+    file.write_text("brat ssh-rsa AAAA")
+
+    with pytest.raises(BratError, match="line 1 of the allowed signers"):
+        Reader(told.path).read()

@@ -1,0 +1,102 @@
+"""Whose word about a commit counts: what others write turns nothing green."""
+
+from convoy.readiness.commit_verdict import ANYBODY, Reporters, judge
+from convoy.readiness.observed import Check, Checks, CiVerdict
+
+PUSH = ".github/workflows/ci.yml@push"
+DISPATCH = ".github/workflows/ci.yml@workflow_dispatch"
+OWN = "brat"
+
+
+def check(number: int, said: str = "success", **given: object) -> Check:
+    """Return a check named `ci` that has ended, unless it is `running`."""
+    ended = said != "running"
+    known = {"app": "jenkins", "name": "ci"} | given
+    return Check(
+        id=number,
+        status="completed" if ended else "in_progress",
+        conclusion=said if ended else None,
+        **known,  # type: ignore[arg-type]
+    )
+
+
+def job(number: int, said: str = "success", **given: object) -> Check:
+    """Return a job that a workflow's run stands behind."""
+    return check(number, said, app="github-actions", workflow=PUSH, **given)
+
+
+def loose(number: int, said: str = "success", **given: object) -> Check:
+    """Return a check that a job's token wrote."""
+    return check(number, said, app="github-actions", is_loose=True, **given)
+
+
+def seen(
+    *reported: Check, required: tuple[str, ...] = (), known: Reporters = ANYBODY
+) -> Checks:
+    return judge(reported, required, OWN, reporters=known)
+
+
+def verdict(
+    *reported: Check, required: tuple[str, ...] = ("ci",), known: Reporters = ANYBODY
+) -> CiVerdict:
+    return seen(*reported, required=required, known=known).verdict
+
+
+def test_a_newer_forged_check_run_does_not_turn_red_into_green() -> None:
+    for forged in (loose(9), check(9, app="evil"), check(9, is_status=True)):
+        assert verdict(job(1, "failure"), forged) == "red"
+        assert verdict(job(1, "failure"), forged, required=()) == "red"
+
+
+def test_a_check_of_a_jobs_token_is_nobodys_word() -> None:
+    found = seen(loose(1), required=("ci",))
+
+    assert found.verdict == "broken"
+    assert "a job's token" in found.text
+    assert verdict(loose(1), required=()) == "broken"
+    assert verdict(loose(1), job(2)) == "green"
+    assert verdict(loose(2, "failure"), job(1)) == "red"
+
+
+def test_a_check_counts_only_from_who_is_known_to_report_it() -> None:
+    known = Reporters(named={"ci": "jenkins"})
+
+    assert verdict(check(1), known=known) == "green"
+    found = seen(check(1, app="evil"), required=("ci",), known=known)
+    assert found.verdict == "broken"
+    assert "by evil, whose word does not count" in found.text
+    assert verdict(check(1, app="evil"), check(2, "running"), known=known) == "pending"
+    assert verdict(check(1, app="evil", is_status=True), known=known) == "broken"
+    assert verdict(check(1, "failure", app="evil"), known=known) == "red"
+
+
+def test_a_rulesets_app_is_known_by_its_number() -> None:
+    known = Reporters(ids={"ci": 7})
+
+    assert verdict(check(1, app_id=7), known=known) == "green"
+    assert verdict(check(1, app_id=8), known=known) == "broken"
+
+
+def test_names_that_nobody_knows_are_not_enough_where_some_are_known() -> None:
+    known = Reporters(named={"ci": "jenkins"})
+    stranger = check(1, name="looks-good", app="evil")
+
+    assert verdict(stranger, required=(), known=known) == "broken"
+    assert verdict(stranger, check(2), required=(), known=known) == "green"
+    assert verdict(stranger, required=()) == "green"
+
+
+def test_another_run_of_a_workflow_does_not_replace_a_red_one() -> None:
+    assert verdict(job(1, "failure"), job(2)) == "red"
+    started = check(2, app="github-actions", workflow=DISPATCH)
+    assert verdict(job(1, "failure"), started) == "red"
+    assert verdict(job(1, "cancelled"), job(2)) == "green"
+    assert verdict(job(1, "action_required"), job(2)) == "green"
+
+
+def test_a_green_verdict_tells_who_gave_it() -> None:
+    statuses = check(2, name="e2e", app="argo[bot]", is_status=True)
+
+    found = seen(job(1), statuses)
+
+    assert found.reporters == {"ci": "github-actions", "e2e": "argo[bot]"}

@@ -1,0 +1,103 @@
+"""Write down what CLIs send: `python -m tests.engines.record [TYPE...]`, `make docs`.
+
+Needed when the versions in tests/engines are raised; test_requests.py says so.
+"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Final
+
+from convoy.model.records import EngineSpec
+from runner.engines import ENGINES as ROWS
+from runner.engines.row import Call, vendor_of
+from tests.engines.cases import COLUMNS, ENGINES, Engine
+from tests.engines.driving import session, vendor
+from tests.engines.recorder import recording
+from tests.engines.request_fields import held
+from tests.runner.job import Forge, Left
+
+LONG_S: Final = 120
+"""No fault is played here, so a busy machine may take its time."""
+KEPT: Final = Path(__file__).with_name("requests.json")
+_MODELS: Final = {
+    "anthropic": "anthropic/claude-sonnet-4-5",
+    "chat": "openai/gpt-4o",
+    "gemini": "gemini/gemini-2.5-flash",
+}
+_ASKED: Final = (
+    ("claude-code", "claude-sonnet-4-5"),
+    ("claude-code", ""),
+    ("codex", "gpt-5"),
+    ("gemini", "gemini-2.5-flash"),
+    *(("aider", model) for model in _MODELS.values()),
+    ("opencode", "openai/gpt-5"),
+    ("opencode", "compatible/m"),
+    ("opencode", _MODELS["anthropic"]),
+    *(("continue", model) for model in _MODELS.values()),
+    ("copilot", "openai/gpt-4o"),
+    ("copilot", _MODELS["anthropic"]),
+)
+ENGINES_ASKED: Final = tuple(
+    replace(ENGINES[name], model=model) for name, model in _ASKED
+)
+"""Every way in which the seven CLIs reach a model through the key proxy."""
+
+
+def dialect(engine: Engine) -> str:
+    """Return what an engine speaks to a model."""
+    spec = EngineSpec(type=engine.type, model=engine.model)
+    call = Call(spec, Path(), Path(), endpoint="http://127.0.0.1")
+    found = vendor_of(ROWS[engine.type], call)
+    assert found is not None
+    return found.dialect
+
+
+def kept() -> dict[str, Any]:
+    """Return what was written down, by dialect and engine."""
+    found: dict[str, Any] = json.loads(KEPT.read_text("utf-8"))
+    return found
+
+
+def sent(
+    forge: Forge, engine: Engine, **given: object
+) -> tuple[Left, Mapping[str, list[str]]]:
+    """Run a session; return what is left of it, and what its vendor was sent.
+
+    `given` are changes to its engine.
+    """
+    column, times = COLUMNS["ok"], {"timeout_s": LONG_S, "silence_s": LONG_S}
+    with (
+        vendor(forge.root, column) as served,
+        recording(served.url) as (recorder, url),
+    ):
+        left = session(forge, engine, column, url, **times, **given)
+    return left, held(recorder.requests)
+
+
+def main(types: Sequence[str]) -> int:
+    """Write it down anew for engines of these types, or of all; 1 when one fails."""
+    asked = [each for each in ENGINES_ASKED if not types or each.type in types]
+    found = kept()
+    for engine in asked:
+        found.get(dialect(engine), {}).pop(engine.type, None)
+    for engine in asked:
+        with tempfile.TemporaryDirectory() as folder:
+            left, parts = sent(Forge(Path(folder)), engine)
+            outcome = left.result["outcome"]
+        print(engine.type, engine.model, outcome)  # noqa: T201  for people
+        if outcome != "uncommitted":
+            return 1
+        before = found.setdefault(dialect(engine), {}).get(engine.type, {})
+        found[dialect(engine)][engine.type] = {
+            name: sorted({*each, *before.get(name, ())}) for name, each in parts.items()
+        }
+    KEPT.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", "utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,63 @@
+"""What the seven CLIs send passes the key proxy, and is what docs say they send."""
+
+import json
+
+import pytest
+
+from tests.engines.cases import ENGINES, Engine
+from tests.engines.record import ENGINES_ASKED, LONG_S, dialect, kept, sent
+from tests.runner.job import Forge, Left
+
+pytestmark = pytest.mark.timeout(LONG_S + 60)
+
+
+@pytest.mark.parametrize(
+    "engine",
+    [
+        pytest.param(
+            each,
+            id=f"{each.type}-{each.model or 'its own'}",
+            marks=pytest.mark.needs(each.program),
+        )
+        for each in ENGINES_ASKED
+    ],
+)
+def test_nothing_of_an_engines_own_is_refused(forge: Forge, engine: Engine) -> None:
+    left, found = sent(forge, engine)
+
+    assert left.result["outcome"] == "uncommitted", left.said[-3000:]
+    assert refused(left) == []
+    written = kept()[dialect(engine)][engine.type]
+    unknown = {name: {*each} - {*written[name]} for name, each in found.items()}
+    assert not any(unknown.values()), f"{unknown}: python -m tests.engines.record"
+
+
+SEARCH = "tools[].type=web_search"
+
+
+@pytest.mark.needs("codex")
+@pytest.mark.parametrize("allow", [(), (SEARCH,)])
+def test_a_search_at_the_vendor_is_refused_in_words_unless_it_is_opened(
+    forge: Forge, allow: tuple[str, ...]
+) -> None:
+    left, found = sent(
+        forge, ENGINES["codex"], args=("-c", "web_search=live"), allow=allow
+    )
+
+    if allow:
+        assert left.result["outcome"] == "uncommitted", left.said[-3000:]
+        assert SEARCH in found["fields"]
+    else:
+        assert found["paths"] == []
+        assert f"brat passes on no request with {SEARCH}" in left.result["why"]
+        assert refused(left) == [f"{SEARCH} in a request to its model"]
+
+
+def refused(left: Left) -> list[str]:
+    lines = (left.folder / "transcript.jsonl").read_text().splitlines()
+    told = [each["event"] for line in lines if "event" in (each := json.loads(line))]
+    return [
+        each["what"]
+        for each in told
+        if each["type"] == "refused" and "its model" in each["what"]
+    ]

@@ -1,0 +1,262 @@
+"""Signed commits: OpenSSH and git agree with what is written and read here."""
+
+import re
+from pathlib import Path
+
+import pytest
+from cryptography.hazmat.primitives import serialization
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+from hypothesis import given, strategies as st
+
+from grite import git
+from grite.allowed_signers import line, only, parse
+from grite.commit_signature import (
+    Sign,
+    armored,
+    fingerprint,
+    is_signed,
+    signed_text,
+    signer_of,
+    with_signature,
+)
+from grite.log_authority import (
+    CHECKPOINT,
+    ENTRY,
+    LOCK,
+    Authority,
+    foreign_in,
+    foreign_lines,
+    message,
+)
+from tests.grite.commits import said
+
+ROOT = Path(__file__).resolve().parents[2]
+KEY = Ed25519PrivateKey.from_private_bytes(b"k" * 32)
+PUBLIC = KEY.public_key().public_bytes_raw()
+OTHER = Ed25519PrivateKey.from_private_bytes(b"o" * 32)
+TREE = b"4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+WHO = b"grite <grit@local> 1700000000 +0000"
+
+
+def signing(key: Ed25519PrivateKey) -> Sign:
+    public = key.public_key().public_bytes_raw()
+    return lambda payload: armored(public, key.sign(signed_text(payload)))
+
+
+def payload(text: str) -> bytes:
+    head = b"tree " + TREE + b"\nauthor " + WHO + b"\ncommitter " + WHO
+    return head + b"\n\n" + text.encode()
+
+
+def signed(text: str, key: Ed25519PrivateKey = KEY) -> bytes:
+    unsigned = payload(text)
+    return with_signature(unsigned, signing(key)(unsigned))
+
+
+def private_file(folder: Path) -> Path:
+    file = folder / "key"
+    file.write_bytes(
+        KEY.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.OpenSSH,
+            serialization.NoEncryption(),
+        )
+    )
+    file.chmod(0o600)
+    return file
+
+
+def allowed_file(folder: Path) -> Path:
+    file = folder / "allowed_signers"
+    file.write_text(line(PUBLIC, "the log's key"))
+    return file
+
+
+def test_git_verifies_what_is_signed_here(mirror: Path, tmp_path: Path) -> None:
+    said(mirror, "hash-object", "-t", "tree", "-w", "--stdin", stdin=b"")
+    commit = said(
+        mirror, "hash-object", "-t", "commit", "-w", "--stdin", stdin=signed("WAL: 1")
+    )
+    options = ("-c", f"gpg.ssh.allowedSignersFile={allowed_file(tmp_path)}")
+
+    done = git.run([*options, "verify-commit", commit], cwd=mirror)
+
+    assert 'Good "git" signature for brat with ED25519 key' in done.stderr
+    assert fingerprint(PUBLIC) in done.stderr
+
+
+def test_a_commit_that_git_signs_has_the_same_bytes(
+    mirror: Path, tmp_path: Path
+) -> None:
+    said(mirror, "hash-object", "-t", "tree", "-w", "--stdin", stdin=b"")
+    dates = {
+        "GIT_AUTHOR_DATE": "1700000000 +0000",
+        "GIT_COMMITTER_DATE": "1700000000 +0000",
+    }
+    names = {
+        f"GIT_{role}_{what}": value
+        for role in ("AUTHOR", "COMMITTER")
+        for what, value in (("NAME", "grite"), ("EMAIL", "grit@local"))
+    }
+    options = (
+        "-c",
+        "gpg.format=ssh",
+        "-c",
+        f"user.signingkey={private_file(tmp_path)}",
+    )
+
+    done = git.run(
+        [*options, "commit-tree", "-S", TREE.decode()],
+        cwd=mirror,
+        env=dates | names,
+        stdin=b"WAL: 1 events\n",
+    )
+    commit = done.stdout.decode().strip()
+
+    written = git.run(["cat-file", "commit", commit], cwd=mirror).stdout
+    assert written == signed("WAL: 1 events\n")
+    assert signer_of(written) == PUBLIC
+
+
+@given(st.text())
+def test_each_text_has_one_signed_form(text: str) -> None:
+    commit = signed(text.replace("\r", ""))
+
+    assert is_signed(commit)
+    assert signer_of(commit) == PUBLIC
+    assert signer_of(payload(text)) is None
+
+
+@given(at=st.integers(min_value=0), bit=st.integers(0, 7))
+def test_one_changed_bit_anywhere_breaks_it(at: int, bit: int) -> None:
+    commit = bytearray(signed("WAL: 1 events\n\nRepository-Id: 7"))
+    commit[at % len(commit)] ^= 1 << bit
+
+    assert signer_of(bytes(commit)) is None
+
+
+GOOD = signed("WAL: 1")
+REFORMED = [
+    GOOD.replace(b"=\n -----END", b"==\n -----END"),
+    GOOD.replace(b"-----END SSH SIGNATURE-----", b"-----END SSH SIGNATURE-----\n "),
+    GOOD.replace(b"\n ", b"\n  ", 1),
+    GOOD.replace(b"\n ", b"", 1),
+    GOOD.replace(b"\ngpgsig ", b"\ngpgsig  "),
+    GOOD.replace(b"\ngpgsig ", b"\ngpgsig-sha256 "),
+    GOOD.replace(b"-----\n\nWAL", b"-----\nencoding latin1\n\nWAL"),
+    GOOD.replace(b"\ngpgsig ", b"\nencoding latin1\ngpgsig "),
+    GOOD.replace(b"\n\nWAL: 1", b"\n\nWAL: 1\n"),
+]
+
+
+@pytest.mark.parametrize("commit", REFORMED, ids=range(len(REFORMED)))
+def test_another_form_of_a_good_signature_is_none(commit: bytes) -> None:
+    assert commit != GOOD
+    assert signer_of(commit) is None
+
+
+HERE = Authority("7", only(PUBLIC))
+
+
+def test_a_commit_counts_if_an_allowed_key_signed_it_for_this_repository() -> None:
+    assert HERE.fault(signed(message("WAL: 1 events", "7")), ENTRY) == ""
+
+
+def test_where_the_repository_is_not_known_any_is_taken() -> None:
+    anywhere = Authority("", only(PUBLIC))
+
+    assert anywhere.fault(signed(message("WAL: 1", "8")), ENTRY) == ""
+    assert "another repository" in anywhere.fault(signed("WAL: 1"), ENTRY)
+
+
+@pytest.mark.parametrize(
+    ("commit", "why"),
+    [
+        (payload(message("WAL: 1", "7")), "not signed"),
+        (signed(message("WAL: 1", "7"), OTHER), "not allowed: SHA256:"),
+        (signed(message("WAL: 1", "77")), "another repository than 7"),
+        (signed(message("WAL: 1", "8")), "another repository than 7"),
+        (signed("WAL: 1"), "another repository than 7"),
+        (signed("WAL: 1\n\nForeign: x\nRepository-Id: 7"), "another repository"),
+        (signed(message("Checkpoint at 1", "7")), "begin with WAL"),
+        (signed(message("Lock: repo:bot", "7")), "begin with WAL"),
+        (signed(message("WAL: 1", "7")).replace(b"WAL: 1", b"WAL: 2"), "not valid"),
+    ],
+)
+def test_any_other_commit_does_not_count(commit: bytes, why: str) -> None:
+    assert why in HERE.fault(commit, ENTRY)
+
+
+def test_each_kind_passes_for_itself_alone() -> None:
+    texts = {ENTRY: "WAL: 1", CHECKPOINT: "Checkpoint at 1", LOCK: "Lock: repo:bot"}
+    for kind, text in texts.items():
+        commit = signed(message(text, "7"))
+        assert [k for k in texts if not HERE.fault(commit, k)] == [kind]
+
+
+def test_a_subject_of_two_lines_is_not_signed() -> None:
+    with pytest.raises(ValueError, match="cannot be signed"):
+        message("Lock: a\n\nRepository-Id: 8", "7")
+
+
+def test_listed_commits_are_read_back() -> None:
+    foreign = ("a" * 40, "b" * 64)
+
+    assert foreign_in(signed(message("WAL: 1", "7", foreign_lines(foreign)))) == foreign
+    assert foreign_in(signed(message("WAL: 1", "7"))) == ()
+
+
+def test_a_key_counts_within_its_time() -> None:
+    text = line(PUBLIC, "")
+    until = text.replace('"git"', '"git",valid-before="20231114221320Z"')
+    since = text.replace('"git"', '"git",valid-after="20231114221320Z"')
+
+    assert parse(until).allows(PUBLIC, 1_700_000_000)
+    assert not parse(until).allows(PUBLIC, 1_700_000_001)
+    assert parse(since).allows(PUBLIC, 1_700_000_000)
+    assert not parse(since).allows(PUBLIC, 1_699_999_999)
+
+
+def test_a_file_in_the_forms_that_openssh_takes() -> None:
+    key = line(PUBLIC, "").split()[3]
+    rows = (
+        f"brat ssh-ed25519 {key}",
+        f'"a b,c" namespaces="file,git" ssh-ed25519 {key} some words',
+        f"*@example.org\tssh-ed25519\t{key}",
+        f'x valid-after="20200101",valid-before="209901012359" ssh-ed25519 {key}',
+    )
+    for row in rows:
+        assert parse(f"# keys\n\n{row}\n").allows(PUBLIC, 1_700_000_000), row
+    assert not parse(f'x namespaces="file" ssh-ed25519 {key}').allows(PUBLIC, 0)
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ("brat", "PRINCIPAL"),
+        ("brat ssh-ed25519", "PRINCIPAL"),
+        ("brat ssh-ed25519 AAAA", "no such key"),
+        ("brat ssh-rsa AAAAB3NzaC1yc2E=", "not ssh-rsa"),
+        ("brat cert-authority ssh-ed25519 {key}", "cert-authority"),
+        ('brat made-up="1" ssh-ed25519 {key}', "made-up"),
+        ('brat valid-before="soon" ssh-ed25519 {key}', "no time"),
+        ('brat valid-before="20271340Z" ssh-ed25519 {key}', "no time"),
+    ],
+)
+def test_a_line_that_cannot_be_enforced_is_refused(row: str, why: str) -> None:
+    key = line(PUBLIC, "").split()[3]
+    with pytest.raises(Exception, match=why) as refused:
+        parse(f"# one\n{row.format(key=key)}\n")
+    assert str(refused.value).startswith("line 2 of the allowed signers:")
+
+
+def test_no_private_key_is_handled_below_the_bot() -> None:
+    """Runner, rules and log know public keys alone: who signs hands in a function."""
+    handling = [
+        file
+        for package in ("grite", "convoy", "runner")
+        for file in (ROOT / package).rglob("*.py")
+        if re.search(r"Ed25519PrivateKey|load_\w+_private_key", file.read_text())
+    ]
+
+    assert handling == []

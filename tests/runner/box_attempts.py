@@ -1,0 +1,183 @@
+"""Tries to get out of a box: `PORT OTHER_PORT SOCKET PROCESS SECRET`, prints JSON.
+
+It prints what it must be able to do with why it could not, which of the other things
+were refused, and the names of all of those.
+"""
+
+import asyncio
+import ctypes
+import json
+import multiprocessing
+import os
+import signal
+import socket
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+PORT, OTHER = map(int, sys.argv[1:3])
+DAEMON, PROCESS, SECRET = sys.argv[3], int(sys.argv[4]), Path(sys.argv[5])
+_libc = ctypes.CDLL(None, use_errno=True)
+_TIOCSTI, _FASTOPEN, _VSOCK, _SEIZE = 0x5412, 0x20000000, 40, 0x4206
+
+
+def reach(where: tuple[str, int] | str, family: int = socket.AF_INET) -> None:
+    with socket.socket(family) as made:
+        made.settimeout(1)
+        made.connect(where)
+        assert made.recv(9) == b"word"
+
+
+def abstract() -> None:
+    with socket.socket(socket.AF_UNIX) as made:
+        made.connect("\0a name")
+
+
+def link() -> None:
+    if not os.path.lexists("link"):
+        Path("link").symlink_to(DAEMON)
+    reach("link", socket.AF_UNIX)
+
+
+def send_first() -> None:
+    with socket.socket() as made:
+        made.sendto(b"x", _FASTOPEN, ("127.0.0.1", OTHER))
+
+
+def rebind() -> None:
+    with socket.socket() as made:
+        made.bind(("192.0.2.1", 0))
+
+
+def pair() -> None:
+    one, _ = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+    one.sendto(b"x", DAEMON)
+
+
+def call(*arguments: int | ctypes.Array[ctypes.c_char]) -> Callable[[], None]:
+    def tried() -> None:
+        if _libc.syscall(*arguments) < 0:
+            raise OSError(ctypes.get_errno(), "refused")
+
+    return tried
+
+
+def paste() -> None:
+    _, end = os.openpty() if Path("/dev/ptmx").exists() else (0, 0)
+    if _libc.ioctl(end, _TIOCSTI, b"x") < 0:
+        raise OSError(ctypes.get_errno(), "refused")
+
+
+def in_a_new_namespace() -> None:
+    if (child := os.fork()) == 0:
+        os._exit(_libc.unshare(0x10000000) != 0)
+    if os.waitpid(child, 0)[1]:
+        raise OSError("refused")
+
+
+def own_server() -> None:
+    with socket.socket() as server:
+        server.bind(("0.0.0.0", 0))  # noqa: S104
+        server.listen()
+        assert server.getsockname()[0] == "127.0.0.1"
+        with socket.create_connection(server.getsockname()):
+            server.accept()[0].close()
+
+
+def own_path() -> None:
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind("own.sock")
+        server.listen()
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect("own.sock")
+    Path("own.sock").unlink()
+
+
+async def meet() -> None:
+    async def answer(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"word")
+        writer.close()
+
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    for port in (PORT, server.sockets[0].getsockname()[1]):
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        assert await reader.read() == b"word"
+        writer.close()
+    server.close()
+
+
+def shared_memory() -> None:
+    made = Path("/dev/shm/of-a-box")  # noqa: S108  what is tried
+    made.write_text("x")
+    made.unlink()
+
+
+def share_work() -> None:
+    ours, theirs = multiprocessing.Pipe()
+    run = multiprocessing.get_context("fork").Process
+    child = run(target=theirs.send, args=(abs(-1),))
+    child.start()
+    assert ours.recv() == 1
+    child.join()
+
+
+FORBIDDEN: dict[str, Callable[[], object]] = {
+    "another port": lambda: reach(("127.0.0.1", OTHER)),
+    "another machine": lambda: reach(("192.0.2.1", PORT)),
+    "another form of loopback": lambda: reach(("127.0.0.2", PORT)),
+    "datagrams": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close(),
+    "datagrams by IPv6": lambda: socket.socket(10, socket.SOCK_DGRAM).close(),
+    "raw packets": lambda: socket.socket(socket.AF_INET, socket.SOCK_RAW, 1).close(),
+    "many paths at once": lambda: socket.socket(socket.AF_INET, 1, 262).close(),
+    "a netlink socket": lambda: socket.socket(16, 3).close(),
+    "the host of a virtual machine": lambda: socket.socket(_VSOCK, 1).close(),
+    "a socket with a path": lambda: reach(DAEMON, socket.AF_UNIX),
+    "a link to that socket": link,
+    "an abstract socket": abstract,
+    "a datagram of a pair": pair,
+    "connecting by sending": send_first,
+    "an address of another network": rebind,
+    "read a file": SECRET.read_text,
+    "list a folder": lambda: [*SECRET.parent.iterdir()],
+    "write beside": lambda: SECRET.with_name("new").write_text("x"),
+    "empty a file": lambda: os.truncate(SECRET, 0),
+    "link to a file": lambda: os.link(SECRET, "hard"),
+    "delete a file": SECRET.with_name("new").unlink,
+    "memory that all share": shared_memory,
+    "make a device": lambda: os.mknod("disk", 0o60600, os.makedev(7, 0)),
+    "see another's environment": Path(f"/proc/{PROCESS}/environ").read_bytes,
+    "see another's memory": Path(f"/proc/{PROCESS}/mem").open,
+    "signal another": lambda: os.kill(PROCESS, 0),
+    "trace another": call(101, _SEIZE, PROCESS, 0, 0),
+    "read another": call(310, PROCESS, 0, 0, 0, 0, 0),
+    "io_uring": call(425, 1, ctypes.create_string_buffer(200)),
+    "a keyring": call(250, 0, -3, 0),
+    "BPF": call(321, 0, 0, 0),
+    "a mount": call(165, 0, 0, 0, 0, 0),
+    "a new user namespace": in_a_new_namespace,
+    "a call of 32 bits": call(0x40000000 + 39),
+    "a line typed for the person": paste,
+}
+ALLOWED: dict[str, Callable[[], object]] = {
+    "the proxy": lambda: reach(("127.0.0.1", PORT)),
+    "a server of its own": own_server,
+    "a socket of its own": own_path,
+    "asyncio": lambda: asyncio.run(meet()),
+    "processes that share work": share_work,
+    "signals to its own": lambda: os.kill(os.getpid(), signal.SIGCONT),
+    "files of its own": lambda: Path("own").write_text("x"),
+}
+
+
+def why_not(attempt: Callable[[], object]) -> str:
+    try:
+        attempt()
+    except (OSError, AssertionError) as error:
+        return repr(error)
+    return ""
+
+
+refused = [name for name, attempt in FORBIDDEN.items() if why_not(attempt)]
+allowed = {name: why_not(attempt) for name, attempt in ALLOWED.items()}
+found = {"refused": refused, "forbidden": [*FORBIDDEN], "allowed": allowed}
+sys.stdout.write(json.dumps(found))

@@ -1,0 +1,264 @@
+"""What an agent may ask its model's vendor for, and what it may not: real HTTP."""
+
+import asyncio
+import gzip
+import json
+import select
+
+import pytest
+from aiohttp import ClientPayloadError, ClientSession
+
+from runner.engines.engine_events import Refused
+from runner.proxy.proxy_protocol import Caps, Dialect
+from runner.session.proxy_client import ProxyClient
+from tests.runner.proxy.attacks import ATTACKS, BODIES, MODEL, PATHS
+from tests.runner.proxy.vendor import TOKEN, Vendor, client, heard, proxy, serving
+
+GZIP = {"Content-Encoding": "gzip"}
+
+
+async def posted(session: ClientSession, url: str, body: object) -> tuple[int, str]:
+    """Return the status, and what the error says if it is one."""
+    async with session.post(url, json=body) as got:
+        said = await got.json()
+        return got.status, said.get("error", {}).get("message", "")
+
+
+async def counted(gateway: ProxyClient) -> None:
+    """Wait until the proxy has told what a call used."""
+    async with asyncio.timeout(20):
+        while not gateway.sum().calls:
+            await asyncio.to_thread(select.select, [gateway], [], [], 20)
+            gateway.take()
+
+
+@pytest.mark.parametrize("dialect", ATTACKS)
+async def test_a_request_that_leads_out_or_costs_more_never_leaves(
+    dialect: Dialect,
+) -> None:
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url, dialect, models=(MODEL,)) as (gateway, url):
+            told = heard(gateway)
+            for name, attack in ATTACKS[dialect].items():
+                body = {**BODIES[dialect], **attack}
+                status, why = await posted(session, url + PATHS[dialect], body)
+                assert (name, vendor.asked, status) == (name, [], 400)
+                assert why.startswith("brat passes on no request with ")
+
+    assert {type(each) for each in told} == {Refused}
+
+
+@pytest.mark.parametrize("dialect", BODIES)
+async def test_the_smallest_call_passes_as_it_is(dialect: Dialect) -> None:
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url, dialect, models=(MODEL,)) as (_, url):
+            status, _ = await posted(session, url + PATHS[dialect], BODIES[dialect])
+
+    assert status == 200
+    assert [json.loads(each) for each in vendor.bodies] == [BODIES[dialect]]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "attack", "entry"),
+    [
+        ("anthropic", "web_search", "tools[].type=web_search_20250305"),
+        ("anthropic", "url image", "messages[].content[].source.type=url"),
+        ("anthropic", "fast", "speed"),
+        ("anthropic", "another model", "model=dearest-*"),
+        ("anthropic", "unknown in a message", "messages[].made_up"),
+        ("chat", "web_search_options", "web_search_options"),
+        ("responses", "store", "store=true"),
+        ("responses", "search results", "include[]=file_search_call.results"),
+        ("gemini", "google_search", "tools[].googleSearch"),
+    ],
+)
+async def test_the_configuration_opens_what_the_refusal_names(
+    dialect: Dialect, attack: str, entry: str
+) -> None:
+    body = {**BODIES[dialect], **ATTACKS[dialect][attack]}
+    path = PATHS[dialect]
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url, dialect, models=(MODEL,)) as (_, url):
+            status, why = await posted(session, url + path, body)
+            assert status == 400
+            if "*" not in entry:
+                assert f'allow = ["{entry}"]' in why
+        with proxy(vendor.url, dialect, models=(MODEL,), allow=(entry,)) as (_, url):
+            assert await posted(session, url + path, body) == (200, "")
+            status, _ = await posted(session, url + path, {**body, "made_up": 1})
+            assert status == 400
+
+    assert [json.loads(each) for each in vendor.bodies] == [body]
+
+
+STREAM = {**BODIES["anthropic"], "stream": True}
+BEGUN = (
+    b'data: {"type":"message_start","message":{"model":"m",'
+    b'"usage":{"input_tokens":700,"output_tokens":1}}}\n\n'
+)
+WRITTEN = b'data: {"type":"content_block_delta","delta":"' + b"x" * 4000 + b'"}\n\n'
+ENDED = b'data: {"type":"message_delta","usage":{"output_tokens":5000}}\n\n'
+
+
+async def test_a_stream_that_its_vendor_cuts_costs_what_it_held() -> None:
+    vendor = Vendor(kind="text/event-stream", pieces=(BEGUN, WRITTEN), breaks=True)
+    async with serving(vendor), client() as session:
+        with proxy(vendor.url) as (gateway, url):
+            async with session.post(f"{url}/v1/messages", json=STREAM) as got:
+                with pytest.raises(ClientPayloadError):
+                    await got.read()
+
+    assert gateway.sum().input_tokens == 700
+    assert gateway.sum().output_tokens >= 1000
+
+
+async def test_a_stream_that_its_agent_leaves_costs_what_its_end_says() -> None:
+    vendor = Vendor(
+        kind="text/event-stream",
+        pieces=(BEGUN, WRITTEN, WRITTEN, ENDED),
+        gate=asyncio.Semaphore(1),
+    )
+    caps = Caps(tokens=5000)
+    async with serving(vendor), client() as session:
+        with proxy(vendor.url, caps=caps) as (gateway, url):
+            async with session.post(f"{url}/v1/messages", json=STREAM) as got:
+                await got.content.readany()
+            for _ in range(3):
+                vendor.gate.release()
+            await counted(gateway)
+            status, why = await posted(session, f"{url}/v1/messages", STREAM)
+
+    assert (status, why) == (
+        402,
+        "brat: the session's budget of 5000 tokens is spent.",
+    )
+    assert gateway.sum().output_tokens == 5000
+
+
+async def test_an_answer_that_its_agent_does_not_wait_for_is_counted() -> None:
+    usage = b'{"model":"m","usage":{"input_tokens":70,"output_tokens":30}}'
+    vendor = Vendor(pieces=(usage,), gate=asyncio.Semaphore(0))
+    async with serving(vendor), client() as session:
+        with proxy(vendor.url) as (gateway, url):
+            call = asyncio.create_task(
+                posted(session, f"{url}/v1/messages", BODIES["anthropic"])
+            )
+            await asyncio.wait_for(vendor.called.wait(), 20)
+            call.cancel()
+            await asyncio.wait([call])
+            vendor.gate.release()
+            await counted(gateway)
+
+    assert gateway.sum().output_tokens == 30
+
+
+async def test_the_count_of_a_requests_tokens_costs_none() -> None:
+    body = {"model": MODEL, "messages": BODIES["anthropic"]["messages"]}
+    async with serving(Vendor(pieces=(b'{"input_tokens":9}',))) as vendor:
+        with proxy(vendor.url) as (gateway, url):
+            async with client() as session:
+                path = "/v1/messages/count_tokens"
+                assert (await posted(session, url + path, body))[0] == 200
+
+    assert gateway.used() == ()
+
+
+@pytest.mark.parametrize(
+    ("data", "headers"),
+    [
+        (b'{"model":"pinned-1"', {}),
+        (b"[]", {}),
+        (b"[" * 100_000, {}),
+        (b'{"a":' * 100_000, {}),
+        (b"\xff\xfe", {}),
+        (gzip.compress(json.dumps(BODIES["anthropic"]).encode()), GZIP),
+    ],
+    ids=["cut", "a list", "deep list", "deep object", "no text", "compressed"],
+)
+async def test_what_cannot_be_read_is_refused(
+    data: bytes, headers: dict[str, str]
+) -> None:
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url) as (_, url):
+            path = f"{url}/v1/messages"
+            async with session.post(path, data=data, headers=headers) as got:
+                assert got.status == 400
+                assert "brat passes on no request that is" in await got.text()
+
+    assert vendor.asked == []
+
+
+async def test_a_field_that_is_there_twice_is_sent_as_it_was_read() -> None:
+    body = json.dumps(BODIES["anthropic"])
+    twice = f'{{"model":"dearest-1",{body[1:]}'
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url, models=(MODEL,)) as (_, url):
+            async with session.post(f"{url}/v1/messages", data=twice) as got:
+                assert got.status == 200
+
+    assert b"dearest" not in vendor.bodies[0]
+
+
+async def test_without_a_model_the_first_that_is_asked_is_the_only_one() -> None:
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url, allow=("model=small-*",)) as (_, url):
+            asked = ("small-1", MODEL, "dearest-1", MODEL, "small-2")
+            found = [
+                (await posted(session, f"{url}/v1/messages", body))[0]
+                for body in ({**BODIES["anthropic"], "model": name} for name in asked)
+            ]
+
+    assert found == [200, 200, 400, 200, 200]
+
+
+async def test_answers_are_not_stored_where_a_vendor_would_by_itself() -> None:
+    body = {"model": MODEL, "input": "hello"}
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url, "responses") as (_, url):
+            assert await posted(session, url + PATHS["responses"], body) == (200, "")
+
+    assert json.loads(vendor.bodies[0])["store"] is False
+
+
+async def test_only_known_trials_of_anthropics_are_passed_on() -> None:
+    trials = "claude-code-20250219,mcp-client-2025-11-20, files-api-2025-04-14"
+    headers = {"anthropic-beta": trials, "anthropic-version": "2023-06-01"}
+    async with serving(Vendor()) as vendor, client() as session:
+        with proxy(vendor.url) as (gateway, url):
+            told = heard(gateway)
+            path, body = f"{url}/v1/messages", BODIES["anthropic"]
+            async with session.post(path, json=body, headers=headers) as got:
+                assert got.status == 200
+
+    assert vendor.asked[0].headers["anthropic-beta"] == "claude-code-20250219"
+    assert [each.what for each in told if isinstance(each, Refused)] == [
+        "header:anthropic-beta=mcp-client-2025-11-20, which was left out",
+        "header:anthropic-beta=files-api-2025-04-14, which was left out",
+    ]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/v1/models", "/v1/messages/", "/v1/messages?beta=false", "/v1/messages;a"),
+        *("/v1/messages?service_tier=priority", "/v1/messages/count_tokens/x"),
+        *("/v1/%6dessages", "/v1/messages%20", "/V1/messages", "/v1/messages#a"),
+        *("http://evil.example/v1/messages", "//evil.example/v1/messages", "*"),
+    ],
+)
+async def test_an_address_is_taken_as_it_is_written(path: str) -> None:
+    async with serving(Vendor()) as vendor:
+        with proxy(vendor.url) as (_, url):
+            host, _, port = url.removeprefix("http://").rpartition(":")
+            reader, writer = await asyncio.open_connection(host, int(port))
+            body = json.dumps(BODIES["anthropic"])
+            head = (
+                f"POST {path} HTTP/1.1\r\nHost: {host}\r\nx-api-key: {TOKEN}\r\n"
+                f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n{body}"
+            )
+            writer.write(head.encode())
+            status = (await reader.read()).split()[1]
+            writer.close()
+
+    assert status in (b"404", b"400")
+    assert vendor.asked == []

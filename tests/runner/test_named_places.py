@@ -1,0 +1,126 @@
+"""Attacks on what the box once left open: the setup script, PATH, the agent's user."""
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from runner.session.project_setup import SCRIPT
+from tests.runner.job import TOKEN, Forge, Left
+from tests.world.given_secrets import given
+
+KEY = given("sk-made-up-key-of-the-model-0123456789")
+MAKEFILE = "all:\n\tsh tools/build.sh\n"
+LOOT = "loot.txt"
+# What an earlier attempt may have put into a tools/ folder that the script runs.
+BUILD = """\
+{{ cat {home}/.ssh/id_ed25519 {home}/projects/.env; cat /proc/[0-9]*/environ; }} \\
+  > {loot} 2> /dev/null
+echo '#!/bin/sh' > {bin}/git && chmod +x {bin}/git
+echo later >> {command}
+python3 -c "import socket; s = socket.create_connection(('127.0.0.1', {port}), 5);
+print('reached', s.recv(9))"
+id -u
+true
+"""
+
+
+@contextmanager
+def serving() -> Iterator[int]:
+    """Listen on loopback as another program of the machine does; yield the port."""
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        yield int(made.getsockname()[1])
+
+
+def attacked(forge: Forge, **changes: object) -> Left:
+    """Run a session whose base holds the attack, below the project's own script."""
+    home, programs = forge.root / "person", forge.root / "person/.local/bin"
+    for folder in (home / ".ssh", home / "projects", programs):
+        folder.mkdir(parents=True)
+    for name in (".ssh/id_ed25519", "projects/.env"):
+        (home / name).write_text(TOKEN)
+    command = forge.root / "set_env"
+    command.write_text("")
+    with serving() as port:
+        build = BUILD.format(
+            home=home,
+            loot=forge.root / LOOT,
+            bin=programs,
+            command=command,
+            port=port,
+        )
+        forge.commit_on_main(
+            {SCRIPT: "#!/bin/sh\nsh tools/build.sh\n", "tools/build.sh": build}
+        )
+        return forge.run(
+            replace(forge.started("sh", "-c", "echo 1 > work.txt"), **changes),
+            HOME=str(home),
+            GITHUB_ENV=str(command),
+            ANTHROPIC_API_KEY=KEY,
+            PATH=f"{programs}{os.pathsep}{os.environ['PATH']}",
+        )
+
+
+def test_what_the_setup_script_runs_reaches_nothing_outside(forge: Forge) -> None:
+    left = attacked(forge, setup_hosts=())
+
+    assert left.result["conclusion"] == "success", left.result["why"]
+    assert not (forge.root / LOOT).exists()
+    assert not (forge.root / "person/.local/bin/git").exists()
+    assert (forge.root / "set_env").read_text() == ""
+    assert "reached" not in left.said
+    assert "Connection refused" in left.said
+
+
+def test_without_a_box_it_would_win(forge: Forge) -> None:
+    left = attacked(forge, box="off")
+
+    assert TOKEN in (forge.root / LOOT).read_text()
+    assert (forge.root / "person/.local/bin/git").exists()
+    assert (forge.root / "set_env").read_text() == "later\n"
+    assert left.result["walls"]["files"] == ""
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root becomes another user")
+def test_the_agent_of_a_witness_that_is_root_is_a_user_of_its_own(forge: Forge) -> None:
+    left = forge.sh("id -u; id -un; cat /etc/shadow; kill -0 1; echo 1 > work.txt")
+
+    number, name, *refused = filter(None, left.said.splitlines())
+    assert (int(number) > 60_000, name) == (True, "agent")
+    assert [each.rpartition(": ")[2] for each in refused] == [
+        "Permission denied",
+        "Operation not permitted",
+    ]
+    assert left.result["walls"]["user"] == "uid"
+    assert left.result["files"] == ["work.txt"]
+
+
+LISTS = """
+import os, pathlib
+print(sorted(os.listdir("/")), os.listdir("/run"), os.listdir("/home"))
+for each in ("/usr/x", "/etc/x", "/x", "/opt/x", {prefix!r} + "/x"):
+    try:
+        pathlib.Path(each).write_text("x")
+        print("wrote", each)
+    except OSError as error:
+        pass
+pathlib.Path("/tmp/x").write_text("x")
+print(sorted(os.listdir("/dev")))
+"""
+
+
+def test_the_root_has_what_is_named_and_cannot_be_written(forge: Forge) -> None:
+    left = forge.python(LISTS.format(prefix=sys.prefix))
+
+    assert left.result["exit_code"] == 0, left.said
+    assert "wrote" not in left.said
+    assert " [] []" in left.said
+    devices = {*("fd", "full", "null", "ptmx", "pts", "random", "shm", "stderr")}
+    devices |= {"stdin", "stdout", "tty", "urandom", "zero"}
+    assert left.said.splitlines()[-1] == str(sorted(devices))
+    assert not Path("/tmp/x").exists()  # noqa: S108  the machine's own

@@ -1,0 +1,170 @@
+"""The box of Landlock and seccomp: what a program in it can reach, tried by one."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from convoy.model.walls import Walls
+from runner.box import agent_user, landlock, landlock_paths, seccomp
+from runner.box.agent_box import NetworkExit, Room, boxed
+from runner.box.root_folder import HIDDEN, SEEN, WRITABLE
+from runner.box.visible_paths import Sight
+from tests.attacks.environments import PREFIXES
+
+REFUSING = ("no namespaces", "ordinary user, no namespaces")
+Address = tuple[str, int] | str
+ATTEMPTS = Path(__file__).with_name("box_attempts.py")
+
+
+@pytest.fixture(autouse=True)
+def no_other_users(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the box be one for a user without rights, as on those machines."""
+    monkeypatch.setattr(agent_user, "own_number", lambda: None)
+
+
+@contextmanager
+def serving(family: int, where: Address) -> Iterator[socket.socket]:
+    """Answer each connection at an address with a word."""
+
+    def serve() -> None:
+        while True:
+            try:
+                one, _ = made.accept()
+            except OSError:
+                return
+            with one:
+                one.sendall(b"word")
+
+    with closing(socket.socket(family)) as made:
+        made.bind(where)
+        made.listen()
+        Thread(target=serve, daemon=True).start()
+        yield made
+
+
+def start(
+    folder: Path, machine: str, ports: tuple[int, ...] | None, *program: str
+) -> tuple[str, Walls, int]:
+    """Run a program in the box; return what it said, its walls, and its status."""
+    ours, theirs = socket.socketpair()
+    home = folder / "home"
+    home.mkdir(exist_ok=True)
+    sight = Sight(path=os.environ["PATH"], shown=(ATTEMPTS,))
+    room = Room(folder, home, home, sight)
+    way = None if ports is None else NetworkExit(theirs.fileno(), ports)
+    with ours, theirs, boxed(program, room, way) as box:
+        assert box is not None
+        done = subprocess.run(
+            [*PREFIXES[machine], *box.argv],
+            cwd=folder,
+            pass_fds=box.fds,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=30,
+        )
+        report = box.report()
+    assert report.why == "", report.why
+    return done.stdout + done.stderr, report.walls, done.returncode
+
+
+@pytest.mark.parametrize("machine", REFUSING)
+def test_what_it_closes(tmp_path: Path, machine: str) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (tmp_path / "secret").write_text("a key")
+    outside = str(tmp_path / "daemon.sock")
+    loopback = ("127.0.0.1", 0)
+    with (
+        serving(socket.AF_INET, loopback) as proxy,
+        serving(socket.AF_INET, loopback) as other,
+        serving(socket.AF_UNIX, outside),
+    ):
+        ports = [each.getsockname()[1] for each in (proxy, other)]
+        told = [*map(str, (ATTEMPTS, *ports)), outside, str(os.getpid())]
+        program = [sys.executable, "-I", *told, str(tmp_path / "secret")]
+        said, walls, status = start(work, machine, (ports[0],), *program)
+        free = subprocess.run(
+            program, cwd=work, capture_output=True, check=False, timeout=30
+        )
+
+    assert (status, said[:1]) == (0, "{"), said
+    found = json.loads(said)
+    assert found["allowed"] == dict.fromkeys(found["allowed"], "")
+    assert found["forbidden"] == found["refused"]
+    made = (walls.files, walls.processes, walls.network, walls.syscalls)
+    assert made == ("landlock", "landlock", "seccomp", "seccomp")
+    # Without the box they succeed: the attempts are real ones.
+    without = json.loads(free.stdout)
+    assert {*WOULD_SUCCEED} & {*without["refused"]} == set()
+
+
+WOULD_SUCCEED = (
+    *("another port", "datagrams", "a socket with a path", "a link to that socket"),
+    *("read a file", "write beside", "see another's environment", "signal another"),
+    *("io_uring", "a new user namespace", "a netlink socket", "delete a file"),
+    "memory that all share",
+)
+
+
+def test_an_open_network_leaves_no_way_to_sockets_with_a_path(tmp_path: Path) -> None:
+    code = (
+        "import socket\n"
+        "socket.socket().close()\n"
+        "socket.socket(type=socket.SOCK_DGRAM).close()\n"
+        "try: socket.socket(socket.AF_UNIX)\n"
+        "except OSError as error: print(type(error).__name__)\n"
+    )
+
+    program = (sys.executable, "-I", "-c", code)
+    said, walls, status = start(tmp_path, REFUSING[0], None, *program)
+
+    assert (said, status) == ("OSError\n", 0)
+    assert walls.network == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "status"), [("exit 0", 0), ("exit 7", 7), ("kill -TERM $$", -15)]
+)
+def test_it_ends_as_the_program_does(tmp_path: Path, command: str, status: int) -> None:
+    assert start(tmp_path, REFUSING[0], (), "sh", "-c", command)[2] == status
+
+
+def test_what_is_hidden_in_a_folder_is_not_given_with_it(tmp_path: Path) -> None:
+    for name in ("shown/a", "shown/b/c", "shown/b/key"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x")
+    shown, key = str(tmp_path / "shown"), str(tmp_path / "shown/b/key")
+    places = [SEEN, shown, shown, HIDDEN, key, key, WRITABLE, shown, shown]
+
+    given = landlock_paths.read_only(places[:6])
+    assert sorted(given)[-2:] == [f"{shown}/a", f"{shown}/b/c"]
+    with pytest.raises(OSError, match="cannot be hidden in"):
+        landlock_paths.writable(places)
+
+
+@pytest.mark.parametrize(
+    ("found", "part"),
+    [(0, "no Landlock"), (1, "version 1; 3 is needed"), (3, ""), (7, "")],
+)
+def test_an_older_kernel(
+    monkeypatch: pytest.MonkeyPatch, found: int, part: str
+) -> None:
+    monkeypatch.setattr(landlock, "version", lambda: found)
+
+    assert part in landlock.refusal()
+    assert bool(landlock.refusal()) == bool(part)
+
+
+def test_another_kind_of_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "uname", lambda: os.uname_result(("", "", "", "", "vax")))
+
+    assert seccomp.refusal() == "the calls of vax are not known"

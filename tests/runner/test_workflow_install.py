@@ -1,0 +1,181 @@
+"""What a job installs: one commit and locked packages, never a name of a registry."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from ruamel.yaml import YAML
+
+from brat.repository.install_source import Pin, pin_in
+
+ROOT = Path(__file__).parents[2]
+WORKFLOWS = sorted((ROOT / "workflows").glob("*.yml"))
+SOURCE = "https://forge.example/owner/brat"
+BACKEND = """
+import zipfile
+def build_wheel(folder, config_settings=None, metadata_directory=None):
+    name = "brat_bot-0.1.0-py3-none-any.whl"
+    with zipfile.ZipFile(folder + "/" + name, "w") as wheel:
+        wheel.writestr("brat.py", "OURS = True\\n")
+        info = "brat_bot-0.1.0.dist-info/"
+        wheel.writestr(info + "METADATA", "Metadata-Version: 2.1\\nName: brat-bot\\nVersion: 0.1.0\\n")
+        wheel.writestr(info + "WHEEL", "Wheel-Version: 1.0\\nGenerator: x\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+        wheel.writestr(info + "RECORD", "")
+    return name
+"""  # noqa: E501  a file
+
+
+def git(*argv: str, cwd: Path) -> str:
+    who = ("-c", "user.name=a", "-c", "user.email=a@b.example")
+    done = ["git", *who, *argv]
+    return subprocess.run(
+        done, cwd=cwd, check=True, capture_output=True, text=True
+    ).stdout.strip()
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A repository that looks like brat's, and needs no registry to be built."""
+    folder = tmp_path / "brat"
+    folder.mkdir()
+    (folder / "requirements.lock").touch()
+    (folder / "requirements-build.lock").touch()
+    (folder / "backend.py").write_text(BACKEND)
+    (folder / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\n'
+        'backend-path = ["."]\n'
+    )
+    git("init", "--quiet", cwd=folder)
+    git("add", ".", cwd=folder)
+    git("commit", "--quiet", "--message", "All of it", cwd=folder)
+    git("config", "uploadpack.allowAnySHA1InWant", "true", cwd=folder)
+    return folder
+
+
+def squatted(folder: Path) -> Path:
+    """Return a registry where a stranger registered the name brat-bot."""
+    folder.mkdir()
+    with ZipFile(folder / "brat_bot-0.1.0-py3-none-any.whl", "w") as wheel:
+        wheel.writestr("brat.py", "STOLEN = True\n")
+        info = "brat_bot-0.1.0.dist-info/"
+        wheel.writestr(f"{info}METADATA", "Name: brat-bot\nVersion: 0.1.0\n")
+        wheel.writestr(f"{info}WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}RECORD", "")
+    return folder
+
+
+def installed(
+    workflow: Path, folder: Path, source: Path, commit: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the step that installs brat, as a job does where no image has it."""
+    jobs = YAML(typ="safe").load(workflow.read_text())["jobs"]
+    steps = [each for job in jobs.values() for each in job.get("steps", ())]
+    (step,) = (each for each in steps if each["name"] == "Install brat")
+    assert step["env"] == {"BRAT_SOURCE": "", "BRAT_COMMIT": ""}
+    tools = folder / "tools"
+    tools.mkdir()
+    (tools / "python").write_text("#!/bin/sh\nexit 1\n")  # no brat in this image
+    (tools / "python").chmod(0o755)
+    (tools / "python3").symlink_to(sys.executable)
+    return subprocess.run(
+        ["/bin/bash", "-e", "-c", step["run"]],
+        env={
+            "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}",
+            "RUNNER_TEMP": str(folder),
+            "GITHUB_OUTPUT": str(folder / "output"),
+            "BRAT_SOURCE": SOURCE if commit else "",
+            "BRAT_COMMIT": commit,
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": str(squatted(folder / "registry")),
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"url.file://{source}.insteadOf",
+            "GIT_CONFIG_VALUE_0": SOURCE,
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda file: file.name)
+def test_a_stranger_who_registers_the_name_is_not_installed(
+    workflow: Path, source: Path, tmp_path: Path
+) -> None:
+    commit = git("rev-parse", "HEAD", cwd=source)
+
+    done = installed(workflow, tmp_path, source, commit)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    python = (tmp_path / "output").read_text().strip().removeprefix("python=")
+    asked = "import brat; print(vars(brat).get('OURS'), vars(brat).get('STOLEN'))"
+    said = subprocess.check_output([python, "-I", "-c", asked], text=True)
+    assert said == "True None\n"
+
+
+def test_a_commit_that_the_repository_lacks_is_not_replaced(
+    source: Path, tmp_path: Path
+) -> None:
+    done = installed(WORKFLOWS[0], tmp_path, source, "0" * 39 + "1")
+
+    assert done.returncode != 0
+    assert not (tmp_path / "output").exists()
+
+
+@pytest.mark.parametrize("commit", ["", "main", "0" * 39])
+def test_without_a_commit_nothing_is_installed(
+    commit: str, source: Path, tmp_path: Path
+) -> None:
+    done = installed(WORKFLOWS[0], tmp_path, source, commit)
+
+    assert done.returncode == 2
+    assert "name the commit to install in BRAT_SOURCE and BRAT_COMMIT" in done.stdout
+    assert not (tmp_path / "brat-source").exists()
+
+
+PIP = re.compile(r"pip (?:install|wheel) [^&\n]*")
+
+
+@pytest.mark.parametrize("file", ["action.yml", "Dockerfile", "workflows/brat.yml"])
+def test_what_is_installed_has_hashes_and_is_built_by_locked_tools(file: str) -> None:
+    commands = PIP.findall((ROOT / file).read_text().replace("\\\n", " "))
+
+    assert len(commands) > 1
+    for command in commands:
+        if "--require-hashes" in command:  # else a package's own tools are not locked
+            assert "--only-binary :all:" in command
+        else:
+            assert "--no-deps" in command
+            assert "--no-build-isolation" in command or ".whl" in command
+
+
+def test_both_lock_files_agree() -> None:
+    def pinned(name: str) -> dict[str, str]:
+        found = re.findall(r"(?m)^([\w.-]+)==(\S+)", (ROOT / name).read_text())
+        return dict(found)
+
+    used, built = pinned("requirements.lock"), pinned("requirements-build.lock")
+
+    assert "hatchling" in built
+    assert {name: used.get(name, built[name]) for name in built} == built
+
+
+@pytest.mark.parametrize(
+    ("told", "pin"),
+    [
+        (
+            {"url": SOURCE, "vcs_info": {"vcs": "git", "commit_id": "a1" * 20}},
+            Pin(SOURCE, "a1" * 20),
+        ),
+        ({"url": SOURCE, "vcs_info": {"vcs": "git", "commit_id": "main"}}, None),
+        ({"url": 'https://x/"', "vcs_info": {"commit_id": "a1" * 20}}, None),
+        ({"url": "file:///src", "dir_info": {"editable": True}}, None),
+        ("nothing", None),
+    ],
+)
+def test_the_commit_is_the_one_that_pip_noted(told: object, pin: Pin | None) -> None:
+    assert pin_in(json.dumps(told)) == pin
