@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from bot.settings import log_key
 from brat.demo.vendor.script import Case, Run, Script, Write, dump
 from brat.forge.resources.repository_resource import Ci
 from brat.local import child_processes, local_mode
 from brat.local.child_processes import Process
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
-from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from convoy.events.task_start import TaskStarted
 from convoy.model.records import EngineSpec
 from convoy.model.state import Convoy
@@ -27,7 +29,11 @@ from tests.world.ended import ended
 from tests.world.words import engine, project
 
 DEADLINE_S = 100.0
-AGENT = "env > env.txt; id -u > uid.txt; tr '\\0' '\\n' < /proc/1/environ > init.txt"
+AGENT = """
+env > env.txt
+id -u > uid.txt
+if ! tr '\\0' '\\n' < /proc/1/environ > init.txt; then echo PATH=refused > init.txt; fi
+"""
 PROMPT = "Greet the world"
 ENGINE_IMAGES = [target for target in BUILT if target.startswith("runner-")]
 pytestmark = pytest.mark.timeout(240)
@@ -127,7 +133,10 @@ async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
             "secret": known.secret,
             "port": port,
             "push_gap_s": 0,
+            "log_key_file": f"/etc/brat/{log_key.FILE}",
         }
+        log_key.kept_in(folder / BOT_FOLDER)
+        shutil.copy(folder / BOT_FOLDER / log_key.FILE, home)
         (home / "bot.json").write_text(json.dumps(settings))
         with running(image, given(home), f"--volume={home}:/etc/brat:ro"):
             await answers(port)
