@@ -66,6 +66,8 @@ class Remark(msgspec.Struct, frozen=True, kw_only=True, tag="commented"):
     title: str = ""
     """The issue's title when the comment was written; `body` is its text then."""
     body: str = ""
+    node: str = ""
+    """The comment's global id; empty: not known."""
     at: datetime | None = None
     """When a comment found by a look was written; None: a delivery brought it."""
     edited: bool = False
@@ -87,6 +89,8 @@ class Review(
     """The head that was reviewed."""
     text: str
     by: str
+    node: str = ""
+    """The review's global id; empty: not known."""
     late: bool = False
     """Whether a look, not a delivery, found it: its text may have been edited since."""
 

@@ -167,6 +167,7 @@ def _commented(delivery: Delivery, login: str) -> Remark | None:
         on_pull=issue.pull_request is not None,
         title=issue.title,
         body=issue.body or "",
+        node=comment.node_id,
     )
 
 
@@ -234,6 +235,7 @@ def reviewed(pull: int, found: Reviewed, by: Account | None) -> Review | None:
         commit=found.commit_id or "",
         text=found.body or "",
         by=by.login,
+        node=found.node_id,
     )
 
 

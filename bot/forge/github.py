@@ -61,9 +61,9 @@ class GitHub:
         self.check_runs = CheckRuns(self._rest, self._repo)
         self.ci = Ci(self._rest, self._repo, workflow)
         self.pulls = PullRequests(self._rest, repository)
-        self.remarks = Remarks(self._rest, self._repo)
         self.runs = TaskRuns(self._rest, self._repo, workflow)
         self._graphql = GraphQl(self._rest, api_url)
+        self.remarks = Remarks(self._rest, self._graphql, self._repo)
         self.branch_rules = BranchRules(self._rest, self._graphql, repository)
         self.merging = PullMerging(self._rest, self._graphql, repository)
 

@@ -9,7 +9,9 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict
 
 from bot.forge.rest import Model, Refused, Rest, checked
+from grite.errors import BratError, Unavailable
 
+_PASSING: Final = frozenset({"RATE_LIMITED", "RATE_LIMIT", "SERVICE_UNAVAILABLE"})
 _SAID: Final = 5
 """How many errors of an answer are told."""
 
@@ -18,6 +20,7 @@ class _Error(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
     message: str = ""
+    type: str = ""
 
 
 class _Answer(BaseModel):
@@ -39,8 +42,9 @@ class GraphQl:
         """Return the `data` of a query's answer, checked by a model.
 
         Raises:
-            Refused: the forge has no GraphQL, or names errors.
-            Unavailable: it did not answer.
+            Refused: the forge has no GraphQL (status 404), or names errors; with
+                status 410, what was asked about is not there.
+            Unavailable: it did not answer, or has answered enough for now.
         """
         content = {"query": query, "variables": named}
         return self._checked(model, await self._rest.query(self._url, content))
@@ -55,7 +59,16 @@ class GraphQl:
         what = f"POST {self._url}"
         found = checked(_Answer, answer, what)
         if found.errors:
-            said = tuple(error.message for error in found.errors[:_SAID])
-            status = HTTPStatus.UNPROCESSABLE_ENTITY
-            raise Refused(what, status, "; ".join(said))
+            raise _refusal(what, found.errors)
         return checked(model, found.data, what)
+
+
+def _refusal(what: str, errors: tuple[_Error, ...]) -> BratError:
+    """Return what an answer's errors come to; their types are GitHub's."""
+    said = "; ".join(error.message for error in errors[:_SAID])
+    types = {error.type for error in errors}
+    if types & _PASSING:
+        return Unavailable(f"{what}: {said}")
+    gone = types == {"NOT_FOUND"}
+    status = HTTPStatus.GONE if gone else HTTPStatus.UNPROCESSABLE_ENTITY
+    return Refused(what, status, said)

@@ -92,10 +92,21 @@ class Edited(_Payload):
     repository: _EditedRepository
 
 
+class _MailedText(_Payload):
+    created_via_email: bool = Field(alias="createdViaEmail")
+
+
+class Mailed(_Payload):
+    """GraphQL's data on whether a text was sent by mail."""
+
+    node: _MailedText
+
+
 class Comment(_Payload):
     """A comment on an issue."""
 
     id: int
+    node_id: str = ""
     body: str | None = None
     user: Account | None = None
 
@@ -304,6 +315,7 @@ class Reviewed(_Payload):
     """A review that was submitted."""
 
     id: int
+    node_id: str = ""
     user: Account | None = None
     state: str = ""
     body: str | None = None

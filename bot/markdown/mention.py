@@ -1,6 +1,7 @@
 """Finds `@login` of the bot in a plain paragraph of Markdown.
 
-Text in code, quotes, links or lists only talks about the bot, as with commands.
+Text in code, quotes, links or lists only talks about the bot, as with commands, and
+what a mail program appended to a reply is not read.
 https://docs.github.com/get-started/writing-on-github (mentions)
 """
 
@@ -10,6 +11,7 @@ from itertools import pairwise
 
 from markdown_it import MarkdownIt
 
+from bot.markdown.mail_separators import own_end
 from convoy.text.plaintext import clean
 
 _MARKDOWN = MarkdownIt("commonmark").enable(["table", "strikethrough"])
@@ -21,7 +23,7 @@ def may_mention(text: str, login: str) -> bool:
 
 
 def mentioned(text: str, login: str) -> str | None:
-    """Return a text without the bot's name; None: it does not mention the bot.
+    """Return its author's words without the bot's name; None: the name is not there.
 
     Args:
         text: Markdown, from anybody.
@@ -30,7 +32,12 @@ def mentioned(text: str, login: str) -> str | None:
     text = clean(text)
     if not may_mention(text, login):
         return None
-    for opening, inline in pairwise(_MARKDOWN.parse(text)):
+    tokens, lines = _MARKDOWN.parse(text), text.split("\n")
+    own = own_end(lines, tokens)
+    text = "\n".join(lines[:own])
+    for opening, inline in pairwise(tokens):
+        if opening.map and opening.map[0] >= own:
+            break
         if opening.type != "paragraph_open" or opening.level:
             continue
         depth = 0

@@ -2,7 +2,8 @@
 
 A command is a line of a plain paragraph in the rendered comment that begins with
 `/brat`, indented by at most three spaces. Text in code, quotes, lists, tables,
-headings, HTML or links, or emphasised or struck, only talks about commands.
+headings, HTML or links, or emphasised or struck, only talks about commands. What a
+mail program appended to a reply is somebody else's text, and is not read.
 """
 
 import re
@@ -16,6 +17,7 @@ from markdown_it.token import Token
 from msgspec import Struct
 
 from bot.markdown.code_span import code_span
+from bot.markdown.mail_separators import own_end
 from convoy.text.plaintext import clean, cut
 
 MOST_COMMANDS: Final = 10
@@ -76,7 +78,9 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
     if "/brat" not in text.lower():
         return ()
     lines = text.split("\n")
-    starts = sorted(_command_lines(lines))
+    tokens = _MARKDOWN.parse(text)
+    lines = lines[: own_end(lines, tokens)]
+    starts = [at for at in sorted(_command_lines(tokens)) if at < len(lines)]
     found = [
         _said(lines[start].strip(), _below(lines, start, starts))
         for start in starts[:MOST_COMMANDS]
@@ -111,8 +115,7 @@ _MARKDOWN: Final = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 _MARKDOWN.inline.ruler.before("text", "command", _note_command)
 
 
-def _command_lines(lines: Sequence[str]) -> Iterator[int]:
-    tokens = _MARKDOWN.parse("\n".join(lines))
+def _command_lines(tokens: Sequence[Token]) -> Iterator[int]:
     for opening, inline in pairwise(tokens):
         if opening.type == "paragraph_open" and opening.level == 0 and inline.map:
             for line in _plain_commands(inline.children or []):

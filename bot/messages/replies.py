@@ -45,6 +45,12 @@ def malformed(why: str) -> Reply:
     return Reply("confused", f"{why[:1].upper()}{why[1:].rstrip('.')}.")
 
 
+MAILED: Final = refused(
+    "a command that comes by mail does not count, for a mail's sender can be forged; "
+    "say it on the forge's page"
+)
+
+
 def enough(by: str, again_at: int) -> str:
     """Return the answer to a person who asks for more than is answered.
 

@@ -23,6 +23,7 @@ from bot.messages.replies import Reply
 from bot.repository.draft import Draft
 from bot.requests import obeyed_labels
 from bot.requests.heard_enough import has_heard_enough
+from bot.requests.mailed_texts import is_mailed
 from bot.roles import mayor
 from bot.verbs.carry_out import carry_out
 from bot.verbs.parsing import parsed
@@ -46,9 +47,13 @@ async def answer(context: BotContext, draft: Draft, remark: Remark) -> None:
         return
     await acknowledge(context, remark.comment)
     nonce = str(remark.comment)
-    given = [
-        await carry_out_command(context, draft, remark, each, nonce) for each in said
-    ]
+    if await is_mailed(context, remark):
+        given = [replies.MAILED]
+    else:
+        given = [
+            await carry_out_command(context, draft, remark, each, nonce)
+            for each in said
+        ]
     draft.submit(
         Answer(
             issue=remark.issue,

@@ -82,6 +82,7 @@ def _remark(found: Remarked) -> Remark:
         text=found.body or "",
         by=found.user.login if found.user else "",
         on_pull=found.on_pull,
+        node=found.node_id,
         at=found.created_at,
         edited=found.updated_at > found.created_at,
     )

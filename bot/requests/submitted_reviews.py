@@ -19,6 +19,7 @@ from bot.messages.replies import Reply
 from bot.repository.draft import Draft
 from bot.requests import comments, obeyed_labels
 from bot.requests.heard_enough import has_heard_enough
+from bot.requests.mailed_texts import is_mailed
 from bot.verbs.carry_out import carry_out
 from bot.verbs.parsing import cleaned
 from bot.verbs.request_context import Asker, convoy_of
@@ -100,9 +101,11 @@ async def _carry_out_commands(
     said: tuple[FoundCommand, ...],
     key: str,
 ) -> list[Reply]:
-    """Carry out a review's commands; a late review's may have been edited."""
+    """Carry out a review's commands, unless they may be edited or forged."""
     if said and review.late:
         return [LATE_REVIEW]
+    if said and await is_mailed(context, review):
+        return [replies.MAILED]
     remark = Remark(
         issue=review.pull,
         comment=review.review,

@@ -11,6 +11,7 @@ from tests.forge.mutations import query
 from tests.world.forge import REPO, Json, Town
 from tests.world.forge_rules import checks, protect, pull_request, rule
 from tests.world.github_forge.graphql import SDL
+from tests.world.github_forge.mailed_texts import MailedTexts
 from tests.world.npm import installed
 
 PULL = """
@@ -253,3 +254,17 @@ async def test_an_installation_writes_what_its_permissions_say(here: Town) -> No
     (error,) = answer["errors"]
     said = "Resource not accessible by integration"
     assert (error["type"], error["message"]) == ("FORBIDDEN", said)
+
+
+async def test_a_comment_tells_whether_it_came_by_mail(here: Town) -> None:
+    await here.issue()
+    made = [await here.post("issues/1/comments", {"body": text}) for text in "ab"]
+    MailedTexts(here.forge.folder).mark(made[1]["id"])
+    asked = "query ($id: ID!) { node(id: $id) { ... on Comment { createdViaEmail } } }"
+
+    answers = [await query(here, asked, {"id": one["node_id"]}) for one in made]
+
+    assert [one["data"]["node"] for one in answers] == [
+        {"createdViaEmail": False},
+        {"createdViaEmail": True},
+    ]

@@ -13,6 +13,7 @@ from tests.world.github_forge.graphql_nodes import (
     RepositoryNode,
     views,
 )
+from tests.world.github_forge.graphql_texts import TextNode
 from tests.world.github_forge.graphql_viewer import Failed, Viewer
 from tests.world.github_forge.issue_removal import delete_issue, transfer_issue
 
@@ -39,16 +40,15 @@ class Root:
         found = self._viewer.repository(f"{owner}/{name}")
         return RepositoryNode(self._viewer, found)
 
-    def node(self, node: str) -> RepositoryNode | IssueNode | PullNode:
+    def node(self, node: str) -> RepositoryNode | IssueNode | PullNode | TextNode:
         """Return whatever has a global id."""
-        try:
-            return PullNode(self._viewer, *self._viewer.pull_node(node))
-        except Failed:
-            pass
-        try:
-            return IssueNode(self._viewer, self._viewer.issue_node(node)[1])
-        except Failed:
-            return RepositoryNode(self._viewer, self._viewer.repository_node(node))
+        viewer = self._viewer
+        for show in (_pull, _issue, _comment, _review):
+            try:
+                return show(viewer, node)
+            except Failed:
+                continue
+        return RepositoryNode(viewer, viewer.repository_node(node))
 
     # --- mutations ----------------------------------------------------------------
 
@@ -94,6 +94,24 @@ class Root:
             raise Failed("UNPROCESSABLE", "Pull request is not in the queue")
         await viewer.queues.dequeue(repo, entry, viewer.caller.user)
         return _done(asked, merge_queue_entry=views(viewer, repo).entry(entry))
+
+
+def _pull(viewer: Viewer, node: str) -> PullNode:
+    return PullNode(viewer, *viewer.pull_node(node))
+
+
+def _issue(viewer: Viewer, node: str) -> IssueNode:
+    return IssueNode(viewer, viewer.issue_node(node)[1])
+
+
+def _comment(viewer: Viewer, node: str) -> TextNode:
+    found = viewer.comment_node(node)
+    return TextNode(viewer, found.id, "IssueComment", node, found.body)
+
+
+def _review(viewer: Viewer, node: str) -> TextNode:
+    found = viewer.review_node(node)
+    return TextNode(viewer, found.id, "PullRequestReview", node, found.body)
 
 
 def _done(asked: Asked, **more: object) -> Asked:

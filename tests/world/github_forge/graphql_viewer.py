@@ -5,8 +5,8 @@ from binascii import Error
 from dataclasses import dataclass
 
 from brat.forge.resources.account_resource import Role
-from brat.forge.resources.issue_resource import Issue
-from brat.forge.resources.pull_resource import Pull
+from brat.forge.resources.issue_resource import Comment, Issue
+from brat.forge.resources.pull_resource import Pull, Review
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.rest.request_gate import visible
 from brat.forge.rest.token_permissions import NOT_ACCESSIBLE
@@ -67,6 +67,24 @@ class Viewer:
         if found is None:
             raise _unknown(node)
         return self._home(found.repo, node), found
+
+    def comment_node(self, node: str) -> Comment:
+        """Return a comment by its global id."""
+        found = self.service.forge.store.comments.get(_number(node, "IssueComment"))
+        if found is None:
+            raise _unknown(node)
+        self._home(found.repo, node)
+        return found
+
+    def review_node(self, node: str) -> Review:
+        """Return a review by its global id."""
+        store = self.service.forge.store
+        found = store.reviews.get(_number(node, "PullRequestReview"))
+        pull = store.pulls.get(found.pull) if found is not None else None
+        if found is None or pull is None:
+            raise _unknown(node)
+        self._home(pull.repo, node)
+        return found
 
     def need(self, repo: Repository, role: Role, *permissions: str) -> None:
         """Check that the viewer may write.
