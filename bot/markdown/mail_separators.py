@@ -41,8 +41,8 @@ _FROM: Final = re.compile(rf"[*_ ]*(?:{_FIRST})[*_ ]*[:\uff1a]", re.IGNORECASE)
 _HEADER: Final = re.compile(rf"[*_ ]*(?:{_NEXT})[*_ ]*[:\uff1a]", re.IGNORECASE)
 _SAID: Final = re.compile(
     r"\b(?:wrote|schrieb|a écrit|escribió|ha scritto|escreveu|schreef|skrev|kirjoitti"
-    r"|napisał|napisała|napsal|napísal|написал|написала|пише|пишет|yazd\u0131|írta|a scris"
-    r"|έγραψε|написа|kirjutas|rašė|rakstīja)\b|写道|寫道|작성|のメッセージ",
+    r"|napisał|napisała|napsal|napísal|написал|написала|пише|пишет|yazd\u0131|írta"
+    r"|a scris|έγραψε|написа|kirjutas|rašė|rakstīja)\b|写道|寫道|작성|のメッセージ",
     re.IGNORECASE,
 )
 _TIME: Final = re.compile(r"(?<!\d)(?:(?:19|20)\d\d|\d{1,2}[:.]\d\d)(?!\d)")
