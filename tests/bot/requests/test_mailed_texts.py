@@ -73,7 +73,7 @@ class Outage:
         whole = github(service)
         pages = [*whole.pages]
         for at, page in enumerate(pages):
-            if isinstance(page, web.RouteDef) and page.path == "/api/graphql":
+            if page.path == "/api/graphql":
                 pages[at] = web.post(page.path, self._answering(page.handler))
         return replace(whole, pages=tuple(pages))
 
