@@ -83,7 +83,7 @@ class Api:
     async def _convoy(self, request: web.Request) -> web.Response:
         view = view_of(request)
         convoy = convoy_of(view.state, request)
-        return web.json_response(document.convoy_document(convoy, view.leases))
+        return web.json_response(document.planned_document(convoy, view.leases))
 
     async def _tasks(self, request: web.Request) -> web.Response:
         view = view_of(request)

@@ -18,8 +18,11 @@ from convoy.model.spending import spoken, used
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.landing import waiting_to_merge
 from convoy.text.counts_and_times import clock
+from convoy.views import forecast_words
 from convoy.views.elapsed import saved_s, worked_s
 from convoy.views.interventions import interventions
+from convoy.views.plan_coverage import HOW
+from convoy.views.plan_document import plan_document
 from convoy.views.reasons import reasons, waits_for
 
 LANES: Final = ("queued", "running", "blocked", "needs-review", "merged")
@@ -36,6 +39,8 @@ _pages: Final = Environment(
     lstrip_blocks=True,
 )
 _pages.filters["clock"] = clock
+_pages.globals["forecast"] = forecast_words
+_pages.globals["coverage_how"] = HOW
 _pages.globals["static"] = assets.address
 _pages.globals["task_buttons"] = endpoints.task_buttons
 
@@ -114,6 +119,7 @@ def of_convoy(state: State, convoy: Convoy, now: int) -> Mapping[str, Any]:
         "base": ids.base_branch(convoy.name),
         "drawing": draw(convoy),
         "box": BOX,
+        "plan": plan_document(convoy),
         "queue": waiting_to_merge(convoy),
         "buttons": endpoints.convoy_buttons(convoy),
         "interventions": tuple(found),

@@ -1,27 +1,31 @@
 """The text of a convoy's comment: the progress of the convoy and its tasks. Pure."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from bot.markdown.code_span import code_span
-from bot.messages import plan_diagram, staged_preview
+from bot.messages import staged_preview
 from bot.messages.box_warnings import box_warnings
+from bot.messages.plan_section import plan_section
 from convoy.model import ids
 from convoy.model.set_aside import SetAside
 from convoy.model.spending import foreseen, spoken, used
 from convoy.model.state import Convoy, Lease, Task
 from convoy.text.counts_and_times import counted
 from convoy.text.escaped_markdown import LINE_CHARS, fitting, inline
+from convoy.text.forge_limits import POST_CHARS
 from convoy.views.followups import further
 from convoy.views.landing_words import about_parts, unread, way_of_landing
-from convoy.views.plan_order import collisions, edges
+from convoy.views.plan_document import approval
+from convoy.views.plan_order import collisions
 from convoy.views.reasons import waits_for
 
 _FLAKES_MOST: Final = 5
 _ROWS_CHARS: Final = 36_000
 _FURTHER_CHARS: Final = 8_000
-_ORDER_CHARS: Final = 2_000
+_BOXES_CHARS: Final = 6_000
+"""Kept free for the boxes below it and the marker above."""
 _WARNED_CHARS: Final = 2_000
 _REFUSED_CHARS: Final = 4_000
 
@@ -57,9 +61,10 @@ def convoy_table(
         lines += _look_out(convoy)
     if convoy.staged and convoy.tasks:
         lines += [*staged_preview.lines(convoy), ""]
-    elif convoy.state == "planning" and convoy.tasks:
-        lines += [*_order(convoy), ""]
-        lines += ["**The plan waits for a person:** say `/brat approve`.", ""]
+    if said := approval(convoy):
+        waits = "The plan waits for a person" if convoy.tasks else "Before it starts"
+        lines += [f"**{waits}:** {said}.", ""]
+    place = len(lines)
     if convoy.held:
         lines += [f"**Held** by the label {inline(convoy.held)}.", ""]
     if convoy.why:
@@ -75,7 +80,15 @@ def convoy_table(
         "This comment is kept up to date; the log in `refs/grite/wal` says everything."
         "</sub>"
     )
+    if not convoy.ended:
+        lines[place:place] = plan_section(
+            convoy, POST_CHARS - _BOXES_CHARS - _size(lines)
+        )
     return "\n".join(lines)
+
+
+def _size(lines: Iterable[str]) -> int:
+    return sum(len(line) + 1 for line in lines)
 
 
 def _landing(convoy: Convoy) -> list[str]:
@@ -105,18 +118,6 @@ def _look_out(convoy: Convoy) -> list[str]:
     )
     told = [f"**Look out:** {warned}.", ""] if warned else []
     return told + ([f"**May collide**, at a guess: {risks}.", ""] if risks else [])
-
-
-def _order(convoy: Convoy) -> Iterator[str]:
-    """Give the plan's order as a diagram, with the reason for each edge."""
-    told = [
-        f"task {task.number}: {inline(edge)}"
-        for task in convoy.tasks
-        for edge in edges(task.spec)
-    ]
-    if told and len(convoy.tasks) <= plan_diagram.MOST:
-        lines = fitting(told, f"{{}}: `brat convoy show {convoy.name}`", _ORDER_CHARS)
-        yield from (*plan_diagram.picture(convoy), "", *(f"- {line}" for line in lines))
 
 
 def _flakes(convoy: Convoy) -> list[str]:

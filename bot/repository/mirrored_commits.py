@@ -8,16 +8,21 @@ from typing import Final
 
 from bot.repository.collision_forecast import foreseen
 from bot.repository.mirror import Mirror
+from bot.repository.recent_changes import lately
 from bot.repository.repository_survey import files_at, surveyed, text_at
 from bot.repository.templates import template_at
-from convoy.model.records import Overlap, TaskSpec
+from convoy.model.records import Overlap, Scope, TaskSpec
 from convoy.patterns.template import Template
+from convoy.planner.ground import Ground
+from convoy.planner.scopes import absent, scopes
 from convoy.planner.survey import Survey
 from grite import git
 from grite.errors import GitFailed, Unavailable
 
 LANDED_MOST: Final = 20
 """The most landed commits that a conflict is explained by."""
+ABSENT_MOST: Final = 10
+"""The most paths that are said not to exist."""
 
 
 class MirroredCommits:
@@ -80,6 +85,27 @@ class MirroredCommits:
         """Return a pattern from a commit; see `template_at`."""
         self.mirror.ensure([commit])
         return template_at(self.mirror.path, commit, name)
+
+    def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
+        """Return how much of a commit each of a plan's tasks is about.
+
+        It only informs people: if git fails, the result is empty.
+        """
+        if not any(task.paths for task in tasks):
+            return ()
+        try:
+            past = lately(self.mirror.path, commit)
+        except (GitFailed, Unavailable) as error:
+            said = f"How large the tasks are is not known: {error}"
+            self.mirror.notices.append(said)
+            return ()
+        return scopes(tasks, Ground(files=self.files(commit)), past)
+
+    def absent(self, commit: str, found: tuple[Scope, ...]) -> tuple[str, ...]:
+        """Return remarks about declared paths that do not exist at a commit."""
+        if not any(scope.creates for scope in found):
+            return ()
+        return tuple(absent(found, Ground(files=self.files(commit))))[:ABSENT_MOST]
 
     def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
         """Return which of a plan's tasks, started at a commit, may collide.

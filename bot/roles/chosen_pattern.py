@@ -62,6 +62,7 @@ def plan_by_pattern(context: BotContext, draft: Draft, convoy: Convoy) -> None:
             tasks=plan.tasks,
             warnings=plan.warnings,
             overlaps=context.commits.foreseen(convoy.base, plan.tasks),
+            scopes=context.commits.scopes(convoy.base, plan.tasks),
         )
     )
     if refused is not None:

@@ -230,12 +230,16 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
     else:
         planner = f"{LIST}; {_gave_up(convoy)}" if convoy.mayor else LIST
+        commits = context.commits
+        scopes = commits.scopes(convoy.base, tasks)
         draft.submit(
             PlanConvoy(
                 convoy=convoy.name,
                 planner=planner,
                 tasks=tasks,
-                overlaps=context.commits.foreseen(convoy.base, tasks),
+                overlaps=commits.foreseen(convoy.base, tasks),
+                scopes=scopes,
+                warnings=commits.absent(convoy.base, scopes),
             )
         )
 

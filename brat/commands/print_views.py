@@ -16,6 +16,7 @@ from brat.status import all_repositories as many, list_tables, status_screen
 from brat.status.cost_list import cost_document, cost_table
 from brat.status.find_task import convoy_named, live_or_named, task_in
 from brat.status.local_attention import here
+from brat.status.plan_screen import plan_screen
 from brat.status.why_subject import explained
 from brat.terminal import live_screen
 from brat.terminal.console import out, say, write
@@ -69,6 +70,26 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
             say(NOTHING_YET)
     found = (*here(path, state), *interventions(state, wall_clock(), reader.faults))
     return BLOCKED if needs_a_person(found, convoy) else OK
+
+
+def convoy(path: Path, name: str, *, as_json: bool) -> int:
+    """Print one convoy with its plan; return 1 while it waits for a person.
+
+    Raises:
+        BratError: there is no log here, or no such convoy.
+    """
+    reader = Reader(log_repository(path))
+    state = reader.read()
+    found, local = convoy_named(state, name), here(path, state)
+    if as_json:
+        whole = document.state_document(state, wall_clock(), reader.faults, local)
+        leases = valid_leases(state, wall_clock())
+        _write(whole | {"convoys": [document.planned_document(found, leases)]})
+    else:
+        out.print(looked(state, reader.faults, name, local))
+        out.print(plan_screen(found), soft_wrap=True)
+    waits = (*local, *interventions(state, wall_clock(), reader.faults))
+    return BLOCKED if needs_a_person(waits, name) else OK
 
 
 def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:

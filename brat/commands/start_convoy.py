@@ -16,13 +16,14 @@ from brat.repository import (
 )
 from brat.repository.checkout import Checkout
 from brat.repository.state_files import REGISTRATION
+from brat.status.plan_screen import plan_screen
 from brat.status.status_screen import convoy_table
 from brat.terminal.console import out, say, write
 from convoy.config import Config
 from convoy.model.state import Convoy
 from convoy.owed.action_roles import Role
 from convoy.text.duration import seconds
-from convoy.views.document import convoy_document
+from convoy.views.document import planned_document
 
 _PLAN_ONLY: Final = "/brat start plan-only"
 _FOUND: Final = "issue #{issue} asks for the same and is open: it goes on"
@@ -100,9 +101,11 @@ async def _start(
             say(f"issue #{issue} became no convoy: see its comments")
             return run_roles.BLOCKED
         if how.as_json:
-            write(json.dumps(convoy_document(convoy), indent=2))
+            write(json.dumps(planned_document(convoy), indent=2))
         else:
             out.print(convoy_table(convoy))
+            if how.plan_only or convoy.waits_for_approval:
+                out.print(plan_screen(convoy), soft_wrap=True)
         if how.plan_only:
             say(f"nothing starts before: brat convoy approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status

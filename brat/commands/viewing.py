@@ -168,7 +168,7 @@ def convoy_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
 
 @convoy.command("show")
 def convoy_show(name: Name, *, as_json: Json = False, repo: Repo = HERE) -> None:
-    """Show one convoy and its tasks."""
+    """Show one convoy, its tasks and its plan."""
     from brat.commands import print_views
 
-    sys.exit(print_views.status(repo, name, as_json=as_json, watch=False))
+    sys.exit(print_views.convoy(repo, name, as_json=as_json))

@@ -9,7 +9,7 @@ from convoy.events.command import Command
 from convoy.events.forge_actions import Answer
 from convoy.kinds.task_kind import TaskKind
 from convoy.model.attempt import Attempt
-from convoy.model.records import Overlap, TaskSpec, Usage
+from convoy.model.records import Overlap, Scope, TaskSpec, Usage
 from convoy.model.state import Convoy, State, Task
 from convoy.planner.survey import Survey
 
@@ -31,6 +31,10 @@ class Repository(Protocol):
 
     def surveyed(self, commit: str) -> Survey:
         """Return what is known of the repository at a commit."""
+        ...
+
+    def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
+        """Return how much of a commit each task is about."""
         ...
 
     def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:

@@ -61,6 +61,7 @@ def _read(reply: Reply) -> Taken:
             attempt=reply.attempt.number,
             usage=reply.usage,
             overlaps=repository.foreseen(convoy.base, tasks),
+            scopes=repository.scopes(convoy.base, tasks),
             warnings=beside(tasks, house.ground),
         )
     )

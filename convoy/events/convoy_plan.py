@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from convoy.events.fact import ConvoyEvent
-from convoy.model.records import Estimate, Overlap, TaskSpec
+from convoy.model.records import Estimate, Forecast, Overlap, Scope, TaskSpec
 from convoy.model.state import Convoy, Moment, Task
 from convoy.text.counts_and_times import counted
 
@@ -20,6 +20,11 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
     warnings: tuple[str, ...] = ()
     """Remarks for readers of the plan, each a sentence without its full stop."""
 
+    scopes: tuple[Scope, ...] = ()
+    """What the paths of its tasks are where they start from."""
+    forecasts: tuple[Forecast, ...] = ()
+    """What earlier tasks of its engines took; of the others nothing is known."""
+
     def sentence(self) -> str:
         return f"Planned {counted(len(self.tasks), 'task')} ({self.planner})."
 
@@ -32,4 +37,6 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
             estimate=self.estimate,
             warnings=self.warnings,
             overlaps=self.overlaps,
+            scopes=self.scopes,
+            forecasts=self.forecasts,
         )

@@ -163,6 +163,39 @@ class Estimate(Struct, frozen=True, kw_only=True):
     """How many earlier tasks of the same engines it rests on; 0: a guess by price."""
 
 
+class Spread(Struct, frozen=True):
+    """Of several amounts the least, the middle one and the most."""
+
+    low: float
+    middle: float
+    high: float
+
+
+class Forecast(Struct, frozen=True, kw_only=True):
+    """What the settled tasks of one engine took, planning aside."""
+
+    engine: str
+    """A name in the convoy's engines."""
+    tasks: int
+    """How many earlier tasks it rests on."""
+    seconds: Spread
+    """What a task's sessions took, with all its attempts."""
+    usd: Spread | None = None
+    """What a task cost, in US dollars; null: no price is known."""
+
+
+class Scope(Struct, frozen=True, kw_only=True):
+    """What a task's declared paths are at the commit that the plan starts from."""
+
+    task: int
+    files: int = 0
+    """How many files they are, or hold."""
+    changes: int = 0
+    """How many of the last commits changed one of them."""
+    creates: tuple[str, ...] = ()
+    """Those that do not exist yet: the task makes them."""
+
+
 class EngineSpec(Struct, frozen=True, kw_only=True):
     """How to start one kind of agent, frozen when the convoy was accepted."""
 

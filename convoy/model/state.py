@@ -27,8 +27,10 @@ from convoy.model.records import (
     Cause,
     Estimate,
     Followup,
+    Forecast,
     Overlap,
     Report,
+    Scope,
     Settings,
     TaskSpec,
     Usage,
@@ -212,6 +214,10 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """Remarks for readers of the plan."""
     overlaps: tuple[Overlap, ...] = ()
     """Which of its tasks may collide, as estimated when they were planned."""
+    scopes: tuple[Scope, ...] = ()
+    """What the paths of its tasks are, as planned."""
+    forecasts: tuple[Forecast, ...] = ()
+    """What earlier tasks of its engines took, when they were planned."""
     scratchpad: tuple[str, ...] = ()
     """The notes its agents left for each other, oldest first."""
     priority: int = 1

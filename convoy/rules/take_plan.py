@@ -15,10 +15,11 @@ from convoy.events.pausing import ConvoyPaused, paused_because
 from convoy.events.task_ends import TaskDropped, TaskMerged
 from convoy.events.task_queue import TaskQueued
 from convoy.kinds import kind_of
-from convoy.model.records import Overlap, TaskSpec, Usage
+from convoy.model.records import Overlap, Scope, TaskSpec, Usage
 from convoy.model.state import Convoy, State
 from convoy.model.task_graph import find_cycle
 from convoy.readiness.estimate import estimate
+from convoy.readiness.forecast import forecasts
 
 
 class PlanConvoy(Command, frozen=True, kw_only=True):
@@ -34,6 +35,8 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
     """Remarks for readers of the plan."""
     overlaps: tuple[Overlap, ...] = ()
     """Which of the tasks may collide."""
+    scopes: tuple[Scope, ...] = ()
+    """What the paths of the tasks are where they start from."""
 
     def decide(self, state: State) -> Decision:
         """Take a plan; numbers have gaps where a list has ticked items."""
@@ -59,6 +62,8 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
             estimate=estimate(state, convoy, self.tasks),
             warnings=self.warnings,
             overlaps=self.overlaps,
+            scopes=self.scopes,
+            forecasts=forecasts(state, convoy.settings.workers),
         )
         queued = (
             TaskQueued(convoy=convoy.name, task=task.number, cause="planned")

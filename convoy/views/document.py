@@ -16,6 +16,7 @@ from convoy.readiness.landing import waiting_to_merge
 from convoy.views.elapsed import saved_s, worked_s
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.landing_words import landing_document
+from convoy.views.plan_document import plan_document
 from convoy.views.plan_order import because, risky
 from convoy.views.reasons import reasons, waits_for
 
@@ -80,6 +81,12 @@ def convoy_document(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> dict[str,
         "estimate": msgspec.to_builtins(convoy.estimate),
         "tasks": [task_document(convoy, task, leases) for task in convoy.tasks],
     }
+
+
+def planned_document(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> dict[str, Any]:
+    """Return a convoy with its plan, which takes too long for lists of them."""
+    plan = {"plan": msgspec.to_builtins(plan_document(convoy))}
+    return convoy_document(convoy, leases) | plan
 
 
 def task_document(

@@ -94,6 +94,61 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 | 5 | Task 5 | blocked | 0 |  |  | a person: no check has reported |
 | 6 | Task 6 | queued | 0 |  |  | a free slot |
 
+<details><summary>The plan: 6 tasks, 1 statement of the issue in none</summary>
+
+```mermaid
+graph LR
+  t1["1. Task 1"]
+  t2["2. Task 2"]
+  t3["3. Task 3"]
+  t4["4. Task 4"]
+  t5["5. Task 5"]
+  t6["6. Task 6"]
+  t1 --> t2
+  t3 --> t2
+```
+
+- **1. Task 1** (small: 2 words of instructions, no paths declared)
+  - does: Do it
+  - declares no paths
+  - engine `default`
+  - estimate: nothing known yet
+- **2. Task 2** (small: 2 words of instructions, no paths declared)
+  - does: Do it
+  - declares no paths
+  - engine `default`
+  - waits for task 1: the plan says so
+  - waits for task 3: the plan says so
+  - estimate: nothing known yet
+- **3. Task 3** (small: 2 words of instructions, no paths declared)
+  - does: Do it
+  - declares no paths
+  - engine `default`
+  - estimate: nothing known yet
+- **4. Task 4** (small: 2 words of instructions, no paths declared)
+  - does: Do it
+  - declares no paths
+  - engine `default`
+  - estimate: nothing known yet
+- **5. Task 5** (small: 2 words of instructions, no paths declared)
+  - does: Do it
+  - declares no paths
+  - engine `default`
+  - estimate: nothing known yet
+- **6. Task 6** (small: 2 words of instructions, no paths declared)
+  - does: Do it
+  - declares no paths
+  - engine `default`
+  - estimate: nothing known yet
+
+**Estimate for all of it:** nothing known yet.
+
+**In no task** (compared by list items, paths and words only: a sentence may be background):
+
+- All of it.
+
+</details>
+
 <sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>
 
 - [ ] Try task 5 again <!-- brat:box=retry/5 -->
@@ -222,10 +277,14 @@ def test_a_plan_that_waits_shows_its_order_and_its_risks() -> None:
     tasks = (*rules.convoy.tasks, Task(spec=spec(3)))
     convoy = replace(rules.convoy, overlaps=risks, tasks=tasks)
 
-    assert convoy_comment(convoy).split("\n")[8:24] == snapshot(
+    assert convoy_comment(convoy).split("\n")[8:40] == snapshot(
         [
             "",
             "**May collide**, at a guess: tasks 1 and 3: 25%, in a\\_b.py.",
+            "",
+            "**The plan waits for a person:** somebody who may write has to approve the plan: `/brat approve` here, or `brat convoy approve fix-7`; nothing starts before.",
+            "",
+            "<details open><summary>The plan: 3 tasks, 1 statement of the issue in none</summary>",
             "",
             "```mermaid",
             "graph LR",
@@ -235,11 +294,23 @@ def test_a_plan_that_waits_shows_its_order_and_its_risks() -> None:
             "  t1 --> t2",
             "```",
             "",
-            "- task 2: it comes after task 1: both touch \\`src/\\`",
-            "",
-            "**The plan waits for a person:** say `/brat approve`.",
-            "",
-            "<sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>",
+            '- **1. Say "one"]; &lt;b>** (small: 2 words of instructions, no paths declared)',
+            "  - does: Do it",
+            "  - declares no paths",
+            "  - engine `default`",
+            "  - may collide with task 3: 25%, in `a_b.py`",
+            "  - estimate: nothing known yet",
+            "- **2. Say two** (small: 2 words of instructions, no paths declared)",
+            "  - does: Do it",
+            "  - declares no paths",
+            "  - engine `default`",
+            "  - waits for task 1: both touch \\`src/\\`",
+            "  - estimate: nothing known yet",
+            "- **3. Task 3** (small: 2 words of instructions, no paths declared)",
+            "  - does: Do it",
+            "  - declares no paths",
+            "  - engine `default`",
+            "  - may collide with task 1: 25%, in `a_b.py`",
         ]
     )
 

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings as profile, strategies as st
 from msgspec.structs import replace
 
@@ -15,7 +16,7 @@ from bot.requests.boxes import convoy_comment
 from convoy.model.approval import Approval
 from convoy.model.attempt import HandedIn
 from convoy.model.records import Followup, Overlap
-from convoy.model.state import Convoy, Task, TaskState
+from convoy.model.state import Convoy, ConvoyState, Task, TaskState
 from convoy.text.forge_limits import (
     POST_CHARS,
     SUMMARY_CHARS,
@@ -95,6 +96,37 @@ def test_no_text_about_a_convoy_is_too_long(worst: Worst, state: str) -> None:
     for view in views(found, "https://example.org/octo/project"):
         assert len(view.summary) < SUMMARY_CHARS
         assert len(view.title) <= TITLE_CHARS
+
+
+@pytest.mark.parametrize("state", ["planning", "active"])
+def test_the_plan_of_a_hundred_tasks_fits_and_says_where_the_rest_is(
+    state: ConvoyState,
+) -> None:
+    plan = Rules().planned(*(spec(n + 1) for n in range(MANY)), tasks=MANY).convoy
+    path = f"a/{'&' * 200}.py"
+    tasks = tuple(
+        replace(
+            task,
+            spec=replace(
+                task.spec,
+                instructions="Do & mend. " * 500,
+                paths=(path,) * 50,
+                acceptance="make & test " * 40,
+                why="&" * 300,
+            ),
+        )
+        for task in plan.tasks
+    )
+    text = "".join(f"- Item {n} of <nobody> at all & more\n" for n in range(500))
+    found = replace(plan, tasks=tasks, text=text, state=state)
+
+    comment = convoy_comment(found)
+
+    assert len(comment) < POST_CHARS
+    assert "<details" in comment
+    assert "more: `brat convoy show fix-7` shows them all" in comment
+    assert "more: `brat convoy show fix-7`\n" in comment
+    assert comment.index("</details>") < comment.index("<sub>")
 
 
 def test_what_is_left_out_of_a_comment_is_said_with_where_to_read_it() -> None:

@@ -1,0 +1,117 @@
+"""A plan in the convoy's comment: folded, a few lines a task. Pure."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from bot.markdown.code_span import code_span
+from bot.messages import plan_diagram
+from convoy.model.state import Convoy
+from convoy.text.counts_and_times import counted
+from convoy.text.escaped_markdown import fitting, inline
+from convoy.views.forecast_words import all_tasks, one_task
+from convoy.views.plan_coverage import HOW
+from convoy.views.plan_document import PlanDocument, PlanTask, plan_document
+
+MOST_CHARS: Final = 30_000
+"""However much room there is, nobody reads more."""
+_ENDS_CHARS: Final = 1_500
+"""For what frames the lists: headings, the fold and the lines that say what is cut."""
+_NAMES: Final = 8
+_PATH_CHARS: Final = 120
+_COMMAND_CHARS: Final = 300
+
+
+def plan_section(convoy: Convoy, room: int) -> list[str]:
+    """Return a convoy's plan as folded Markdown; empty: there is none, or no room.
+
+    Args:
+        convoy: the convoy.
+        room: the most characters.
+    """
+    found = plan_document(convoy)
+    room = min(room, MOST_CHARS) - _ENDS_CHARS
+    if not found.tasks or room <= 0:
+        return []
+    graph = _graph(convoy)
+    room -= sum(map(len, graph))
+    left_out = fitting(
+        [f"- {inline(each)}" for each in found.left_out],
+        f"- {{}}: `brat convoy show {convoy.name}`",
+        room // 4,
+    )
+    blocks = fitting(
+        ["\n".join(_task(task)) for task in found.tasks],
+        f"- {{}}: `brat convoy show {convoy.name}` shows them all",
+        room - sum(len(line) + 1 for line in left_out),
+    )
+    is_open = " open" if convoy.state == "planning" else ""
+    return [
+        f"<details{is_open}><summary>{_summary(found)}</summary>",
+        "",
+        *graph,
+        *blocks,
+        "",
+        f"**Estimate for all of it:** {all_tasks(found.total)}.",
+        "",
+        *_left_out(found, left_out),
+        "</details>",
+        "",
+    ]
+
+
+def _summary(found: PlanDocument) -> str:
+    told = f"The plan: {counted(len(found.tasks), 'task')}"
+    if found.left_out:
+        told += f", {counted(len(found.left_out), 'statement')} of the issue in none"
+    if found.protected:
+        told += f", {counted(len(found.protected), 'task')} with protected paths"
+    return told
+
+
+def _graph(convoy: Convoy) -> list[str]:
+    is_worth = any(task.spec.after for task in convoy.tasks)
+    if not is_worth or len(convoy.tasks) > plan_diagram.MOST:
+        return []
+    return [*plan_diagram.picture(convoy), ""]
+
+
+def _task(task: PlanTask) -> Iterator[str]:
+    engine = code_span(task.engine)
+    why = f": {inline(task.why)}" if task.why else ""
+    yield (
+        f"- **{task.number}. {inline(task.title)}** ({task.size}: {task.size_reason})"
+    )
+    if task.does:
+        yield f"  - does: {inline(task.does)}"
+    yield f"  - {_touches(task)}"
+    yield f"  - engine {engine}{why}"
+    for wait in task.waits:
+        yield f"  - waits for task {wait.on}: {inline(wait.why)}"
+    if task.acceptance:
+        yield f"  - done when {code_span(task.acceptance, _COMMAND_CHARS)} passes"
+    for each in task.collides:
+        where = f", in {_paths(each.files)}" if each.files else ""
+        yield f"  - may collide with task {each.task}: {each.chance:.0%}{where}"
+    if task.protected:
+        yield f"  - **needs protected paths**: {_paths(task.protected)}"
+    yield f"  - estimate: {one_task(task.forecast)}"
+
+
+def _touches(task: PlanTask) -> str:
+    changes = f"changes {_paths(task.paths)}" if task.paths else ""
+    makes = f"makes {_paths(task.creates)}" if task.creates else ""
+    return "; ".join(filter(None, (changes, makes))) or "declares no paths"
+
+
+def _paths(paths: Sequence[str]) -> str:
+    more = len(paths) - _NAMES
+    named = ", ".join(code_span(path, _PATH_CHARS) for path in paths[:_NAMES])
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _left_out(found: PlanDocument, lines: list[str]) -> list[str]:
+    if not found.covered:
+        return []
+    if not lines:
+        return [f"Every statement of the issue is in a task ({HOW}).", ""]
+    return [f"**In no task** ({HOW}):", "", *lines, ""]

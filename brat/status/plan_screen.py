@@ -1,0 +1,73 @@
+"""A convoy's plan for a terminal, readable without colour."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from rich.text import Text
+
+from brat.status.status_screen import one_line
+from convoy.model.state import Convoy
+from convoy.text.counts_and_times import counted
+from convoy.views.forecast_words import all_tasks, one_task
+from convoy.views.plan_coverage import HOW
+from convoy.views.plan_document import PlanTask, plan_document
+
+_LEVEL: Final = "  "
+
+
+def plan_screen(convoy: Convoy) -> Text:
+    """Return a convoy's plan whole; empty: there is none yet."""
+    return Text("\n".join(map(one_line_kept, _lines(convoy))))
+
+
+def one_line_kept(line: str) -> str:
+    """Return untrusted text as one line that keeps its indentation."""
+    bare = line.lstrip(" ")
+    return " " * (len(line) - len(bare)) + one_line(bare)
+
+
+def _lines(convoy: Convoy) -> Iterator[str]:
+    found = plan_document(convoy)
+    if not found.tasks:
+        return
+    yield f"plan: {counted(len(found.tasks), 'task')} ({found.planner})"
+    for task in found.tasks:
+        yield from _task(task)
+    yield f"graph: {_graph(found.tasks)}"
+    yield f"estimate for all of it: {all_tasks(found.total)}"
+    if found.left_out:
+        yield f"of the issue in no task ({HOW}):"
+        yield from (f"{_LEVEL}- {each}" for each in found.left_out)
+    elif found.covered:
+        yield f"every statement of the issue is in a task ({HOW})"
+    if found.approval:
+        yield found.approval.replace("`", "")
+
+
+def _task(task: PlanTask) -> Iterator[str]:
+    yield f"{task.number}. {task.title} [{task.size}: {task.size_reason}]"
+    if task.does:
+        yield f"{_LEVEL}does: {task.does}"
+    yield f"{_LEVEL}changes: {_named(task.paths)}"
+    if task.creates:
+        yield f"{_LEVEL}makes: {_named(task.creates)}"
+    yield f"{_LEVEL}engine: {task.engine}" + (f" ({task.why})" if task.why else "")
+    for wait in task.waits:
+        yield f"{_LEVEL}waits for task {wait.on}: {wait.why}"
+    if task.acceptance:
+        yield f"{_LEVEL}done when this passes: {task.acceptance}"
+    for each in task.collides:
+        where = f", in {_named(each.files)}" if each.files else ""
+        yield f"{_LEVEL}may collide with task {each.task}: {each.chance:.0%}{where}"
+    if task.protected:
+        yield f"{_LEVEL}needs protected paths: {_named(task.protected)}"
+    yield f"{_LEVEL}estimate: {one_task(task.forecast)}"
+
+
+def _graph(tasks: Sequence[PlanTask]) -> str:
+    edges = [f"{wait.on} -> {task.number}" for task in tasks for wait in task.waits]
+    return ", ".join(edges) or "no task waits for another"
+
+
+def _named(paths: Sequence[str]) -> str:
+    return ", ".join(paths) or "no paths declared"

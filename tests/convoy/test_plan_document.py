@@ -1,0 +1,150 @@
+"""The plan as people sign it: what each task does, and what nobody does."""
+
+from msgspec.structs import replace
+
+from convoy.model.records import EngineSpec, Overlap, Scope, Usage, Wait
+from convoy.model.state import Convoy
+from convoy.planner.ground import Ground
+from convoy.planner.scopes import absent, scopes
+from convoy.planner.tasklist import plan
+from convoy.rules.end_session import AcceptNothing
+from convoy.views.forecast_words import NOTHING, all_tasks, one_task
+from convoy.views.plan_coverage import coverage
+from convoy.views.plan_document import plan_document
+from convoy.views.requirements import requirements
+from tests.world.rules import NAME, Rules, spec
+
+ISSUE = """\
+# Tokens
+
+Tokens must expire after an hour. Strangers are told too much at login.
+
+- [ ] Generate the tokens paths: auth/tokens.py accept: `pytest -q tests`
+- [ ] Verify the signature of each token (after 1)
+- [x] Read the standard
+
+Update `docs/tokens.md` as well. The dashboard gets a dark theme.
+
+```python
+raise SystemExit("This is no requirement at all.")
+```
+> Somebody said that it is slow.
+"""
+
+
+def planned(text: str = ISSUE) -> Convoy:
+    tasks = plan("Tokens", text, ["default"], 20)
+    return replace(Rules().planned(*tasks).convoy, text=text)
+
+
+def test_items_and_sentences_are_requirements_and_code_and_quotes_are_not() -> None:
+    assert requirements(ISSUE) == (
+        "Tokens must expire after an hour.",
+        "Strangers are told too much at login.",
+        "Generate the tokens paths: auth/tokens.py accept: `pytest -q tests`",
+        "Verify the signature of each token (after 1)",
+        "Update `docs/tokens.md` as well.",
+        "The dashboard gets a dark theme.",
+    )
+
+
+def test_what_no_task_does_is_named() -> None:
+    found = plan_document(planned())
+
+    assert [(each.tasks, each.by) for each in found.covered][2:4] == [
+        ((1,), "item"),
+        ((2,), "item"),
+    ]
+    assert "The dashboard gets a dark theme." in found.left_out
+    assert "Strangers are told too much at login." in found.left_out
+
+
+def test_a_path_and_words_place_a_requirement() -> None:
+    tasks = (
+        spec(1, title="Write it down", paths=("docs/",)),
+        spec(2, title="Let a token expire", instructions="After one hour."),
+    )
+    first, second = coverage(
+        "Tokens must expire after an hour. Update `docs/tokens.md` as well.", tasks
+    )
+
+    assert (first.tasks, first.by) == ((2,), "words")
+    assert (second.tasks, second.by) == ((1,), "path")
+
+
+def test_an_issue_that_is_one_task_is_covered_whole() -> None:
+    text = "The clock is slow. It loses a minute a day! Mend it in clock.py please."
+
+    assert plan_document(planned(text)).left_out == ()
+
+
+def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
+    tasks = (
+        spec(1, paths=("src/a.py", "src/new.py", ".github/workflows/ci.yml")),
+        spec(2, instructions="Say in CLAUDE.md how tests run.", paths=("b.py",)),
+        spec(3, paths=("src/",), after=(2,), acceptance="make test"),
+    )
+    files = ("src/a.py", "b.py", "old/new.py", ".github/workflows/ci.yml")
+    ground = Ground(files=files)
+    found = scopes(tasks, ground, [("src/a.py",), ("src/a.py", "b.py"), ("c.py",)])
+    assert found[0] == Scope(task=1, files=2, changes=2, creates=("src/new.py",))
+    assert list(absent(found, ground)) == [
+        "task 1 names src/new.py, which does not exist: the task has to make it; "
+        "there is old/new.py"
+    ]
+    convoy = replace(
+        Rules().planned(*tasks).convoy,
+        scopes=found,
+        overlaps=(Overlap(one=1, other=3, chance=0.5, files=("src/a.py",)),),
+    )
+    one, two, three = plan_document(convoy).tasks
+
+    assert (one.creates, one.protected) == (
+        ("src/new.py",),
+        (".github/workflows/ci.yml",),
+    )
+    assert two.protected == ("CLAUDE.md",)
+    assert [(each.task, each.chance) for each in one.collides] == [(3, 0.5)]
+    assert [(wait.on, wait.why) for wait in three.waits] == [(2, "the plan says so")]
+    assert (three.acceptance, three.size, three.protected) == ("make test", "small", ())
+
+
+def test_a_wait_has_its_reason_and_a_dropped_task_is_gone() -> None:
+    waits = (Wait(1, "both touch src/"),)
+    convoy = Rules().planned(spec(1), spec(2, after=(1,), waits=waits)).convoy
+
+    assert plan_document(convoy).tasks[1].waits[0].why == "both touch src/"
+    gone = replace(convoy, tasks=(replace(convoy.tasks[0], state="dropped"),))
+    assert plan_document(gone).tasks == ()
+
+
+def test_an_estimate_comes_from_the_log_with_its_range() -> None:
+    first = Rules().planned(spec(1), spec(2))
+    assert one_task(plan_document(first.convoy).tasks[0].forecast) == NOTHING
+    assert all_tasks(plan_document(first.convoy).total) == NOTHING
+
+    for number, usd in ((1, 0.5), (2, 1.5)):
+        first.started(number)
+        first.do(
+            AcceptNothing(convoy=NAME, task=number, attempt=1, usage=Usage(usd=usd))
+        )
+    later = forecast_of(first)
+    assert later.startswith("about 1 s (1 s to 1 s), $1.00 ($0.50 to $1.50), by 2")
+
+
+def forecast_of(rules: Rules) -> str:
+    from convoy.readiness.forecast import forecasts
+
+    engine = rules.convoy.settings.engines["default"]
+    (found,) = forecasts(rules.state, {"default": engine})
+    other = EngineSpec(type="codex")
+    assert forecasts(rules.state, {"other": other}) == ()
+    return one_task(found)
+
+
+def test_approval_is_said_before_there_is_a_plan_and_not_after_it() -> None:
+    convoy = Rules().planned(spec(1), approve="plan").convoy
+
+    assert "`/brat approve` here" in plan_document(convoy).approval
+    assert "/brat approve" in plan_document(replace(convoy, tasks=())).approval
+    assert plan_document(replace(convoy, state="active")).approval == ""
