@@ -88,10 +88,9 @@ def test_a_task_says_what_it_makes_and_what_is_protected() -> None:
     ground = Ground(files=files)
     found = scopes(tasks, ground, [("src/a.py",), ("src/a.py", "b.py"), ("c.py",)])
     assert found[0] == Scope(task=1, files=2, changes=2, creates=("src/new.py",))
-    assert list(absent(found, ground)) == [
-        "task 1 names src/new.py, which does not exist: the task has to make it; "
-        "there is old/new.py"
-    ]
+    (said,) = absent(found, ground)
+    assert said.startswith("task 1 names src/new.py, which does not exist")
+    assert said.endswith("; there is old/new.py")
     convoy = replace(
         Rules().planned(*tasks).convoy,
         scopes=found,

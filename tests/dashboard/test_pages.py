@@ -53,6 +53,26 @@ async def test_a_convoys_page_has_graph_table_and_queue(opens: Opens) -> None:
     assert "waits for the merge queue" in page
 
 
+async def test_a_convoys_page_has_its_plan_and_hostile_paths_do_nothing(
+    opens: Opens,
+) -> None:
+    rules = Rules().planned(
+        spec(1, paths=("src/<b>.py", "CLAUDE.md"), acceptance=HOSTILE),
+        spec(2, after=(1,), why=HOSTILE),
+        approve="plan",
+    )
+    async with opens(rules) as visit:
+        page = await visit.text(f"/convoys/{NAME}")
+
+    assert "<code>src/&lt;b&gt;.py</code>, <code>CLAUDE.md</code>" in page
+    assert "Needs protected paths: CLAUDE.md" in page
+    assert "Waits for task 1: the plan says so" in page
+    assert "Estimate: nothing known yet" in page
+    assert "brat convoy approve fix-7" in page
+    assert "<script>alert" not in page
+    assert "<li>All of it.</li>" in page
+
+
 async def test_a_tasks_page_gives_the_reasons(opens: Opens) -> None:
     async with opens(house_of_all()) as visit:
         page = await visit.text(f"/convoys/{NAME}/tasks/5")

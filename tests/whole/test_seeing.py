@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from convoy.views.interventions import Intervention
+from convoy.views.plan_document import PlanDocument
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
@@ -28,6 +29,16 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
     said = terminal.type(f"brat mayor start --task '{LIST}'")
     assert said.status == 0, said.err
     return terminal
+
+
+def test_a_convoy_is_shown_with_its_plan(terminal: Terminal) -> None:
+    shown = terminal.done("brat convoy show say-words-1")
+
+    assert "plan: " in shown
+    assert "estimate: " in shown
+    assert "graph: 1 -> 2" in shown
+    told = json.loads(terminal.done("brat convoy show say-words-1 --json"))
+    assert told["convoys"][0]["plan"]["tasks"][1]["waits"][0]["on"] == 1
 
 
 def test_status_shows_tasks_and_what_they_wait_for(terminal: Terminal) -> None:
@@ -143,5 +154,6 @@ def test_the_page_names_every_field(terminal: Terminal) -> None:
     whole = json.loads(terminal.done("brat status --json"))
     told = {*whole, *whole["convoys"][0], *whole["convoys"][0]["tasks"][0]}
     told |= {field.name for field in msgspec.structs.fields(Intervention)}
+    told |= {field.name for field in msgspec.structs.fields(PlanDocument)}
 
     assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == told
