@@ -4,6 +4,7 @@ https://docs.github.com/rest/checks/runs, https://docs.github.com/rest/actions,
 https://docs.github.com/rest/commits/statuses
 """
 
+from collections.abc import Container
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote
@@ -17,6 +18,8 @@ from convoy.model import ids
 from convoy.readiness.observed import Check
 
 ACTIONS: Final = "github-actions"
+JOBS: Final = "github-actions[bot]"
+"""The account of every job's token."""
 JUDGING: Final = frozenset(
     {"push", "pull_request", "merge_group", "workflow_dispatch", "dynamic"}
 )
@@ -49,6 +52,8 @@ class Ci:
         self._rest = rest
         self._repo = repo
         self._workflow = workflow
+        self._apps: dict[int, int] = {}
+        """The numbers of Apps by those of their accounts."""
 
     async def runs(self, commit: str) -> tuple[CiRun, ...] | None:
         """Return the workflow runs on a commit, without brat's; None: they are hidden.
@@ -126,23 +131,52 @@ class Ci:
             )
         return jobs
 
-    async def statuses(self, commit: str) -> list[Check]:
+    async def statuses(self, commit: str, pinned: Container[str] = ()) -> list[Check]:
         """Return the newest commit status of each context and account as a check.
 
         Also empty if the bot may not see them. While they stay the same, asking again
         costs nothing of the rate limit.
         Source: https://docs.github.com/rest/commits/statuses
+
+        Args:
+            commit: what the statuses are about.
+            pinned: the contexts whose App is asked for, too.
         """
         url = f"{self._repo}/commits/{commit}/statuses?per_page=100"
         found: dict[tuple[str, str], Check] = {}
         try:
             async for status in self._rest.each(payloads.Status, url):
                 by = status.creator.login if status.creator else ""
-                found.setdefault((status.context, by), _status(status, by))
+                key = (status.context, by)
+                if key not in found:
+                    found[key] = _status(status, by)
+                    if status.context in pinned:
+                        app = await self._app_of(status.creator)
+                        found[key] = replace(found[key], app_id=app)
         except Refused as refused:
             if refused.status not in _HIDDEN:
                 raise
         return list(found.values())
+
+    async def _app_of(self, account: payloads.Account | None) -> int:
+        """Return the number of the App that acts as an account; 0: none does.
+
+        A status names only its creator's account. That of Actions stands for no App
+        here: any job whose token may write statuses speaks as it.
+        Source: https://docs.github.com/rest/apps/apps#get-an-app
+        """
+        if account is None or account.type != "Bot" or account.login == JOBS:
+            return 0
+        if account.id not in self._apps:
+            slug = quote(account.login.removesuffix("[bot]"), safe="")
+            try:
+                app = await self._rest.read(payloads.App, f"/apps/{slug}")
+            except Refused as refused:
+                if refused.status not in _HIDDEN:
+                    raise
+                return 0
+            self._apps[account.id] = app.id
+        return self._apps[account.id]
 
     async def on_queues(self, commit: str) -> tuple[int, ...]:
         """Return the runs on a candidate that have not ended, by their ids.

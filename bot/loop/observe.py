@@ -133,7 +133,7 @@ async def _judged(context: BotContext, convoy: Convoy, commit: str) -> Checks:
     said = await ci.checks(commit, runs)
     seen = judge(said, required, app, running=running, reporters=whose)
     if may_turn(seen, required):
-        said += await ci.statuses(commit)
+        said += await ci.statuses(commit, whose.ids)
         seen = judge(said, required, app, running=running, reporters=whose)
     return replace(seen, runs=known | listed)
 

@@ -33,8 +33,7 @@ class Reporters(Struct, frozen=True, kw_only=True):
         """Whether a green check counts."""
         if check.is_loose:
             return False
-        wanted = self.ids.get(check.name)
-        if wanted and not check.is_status:
+        if wanted := self.ids.get(check.name):
             return check.app_id == wanted
         return self.named.get(check.name, check.app) == check.app
 

@@ -77,6 +77,17 @@ def test_a_rulesets_app_is_known_by_its_number() -> None:
     assert verdict(check(1, app_id=8), known=known) == "broken"
 
 
+def test_a_rulesets_app_is_known_by_its_number_in_a_status_too() -> None:
+    known = Reporters(ids={"ci": 7})
+
+    def said(app: str, app_id: int) -> CiVerdict:
+        return verdict(check(1, app=app, app_id=app_id, is_status=True), known=known)
+
+    assert said("vercel[bot]", 7) == "green"
+    assert said("evil[bot]", 8) == "broken"
+    assert said("mallory", 0) == "broken"
+
+
 def test_names_that_nobody_knows_are_not_enough_where_some_are_known() -> None:
     known = Reporters(named={"ci": "jenkins"})
     stranger = check(1, name="looks-good", app="evil")

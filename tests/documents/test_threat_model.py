@@ -9,7 +9,7 @@ from tests.documents.pages import ROOT
 PAGE = ROOT / "docs/threat-model.md"
 CONTROLS = {
     "H": 11,
-    "A": 9,
+    "A": 10,
     "P": 8,
     "O": 8,
     "S": 6,

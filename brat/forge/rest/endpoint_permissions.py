@@ -45,6 +45,8 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "POST /branches/{branch}/protection/required_signatures",
         "DELETE /branches/{branch}/protection/required_signatures",
         "POST /rulesets",
+        "PUT /environments/{environment_name}",
+        "POST /environments/{environment_name}/deployment-branch-policies",
         "PUT /rulesets/{ruleset_id}",
         "DELETE /rulesets/{ruleset_id}",
     ),
@@ -58,6 +60,8 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
         "GET /actions/runs/{run_id}/artifacts",
         "GET /actions/artifacts",
         "GET /actions/artifacts/{artifact_id}",
+        "GET /environments",
+        "GET /environments/{environment_name}/deployment-branch-policies",
         "GET /actions/artifacts/{artifact_id}/{archive_format}",
     ),
     "actions=write": (
@@ -202,7 +206,11 @@ ENDPOINTS: Final[dict[str, str]] = {
 }
 """Each endpoint's need, by method and GitHub's own path."""
 FOR_ANY: Final = frozenset(
-    {"GET /installation/repositories", "DELETE /installation/token"}
+    {
+        "GET /apps/{}",
+        "GET /installation/repositories",
+        "DELETE /installation/token",
+    }
 )
 """What each token of an installation may ask for."""
 _NEED_OF: Final = {shape(endpoint): need for endpoint, need in ENDPOINTS.items()}

@@ -1,11 +1,17 @@
 """Whoever may write checks or statuses does not let red work land."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from brat.forge.resources.account_resource import ACTIONS_APP
 from brat.forge.resources.check_resource import CheckRun, Job
+from brat.forge.rest.rest_call import Extension
+from brat.forge.service.running_forge import Service
 from convoy.model import ids
 from tests.bot.room import NAME, REPO, Room, room
+from tests.world.forge_rules import checks, put_ruleset
+from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.github_forge.extension import github
 
 CONFIG = '[refinery]\nchecks = ["ci"]\n'
 FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
@@ -49,6 +55,16 @@ async def written(here: Room, commit: str, by: str) -> None:
     await here.asked("POST", "check-runs", said, by)
 
 
+async def stated(here: Room, commit: str, by: str) -> None:
+    """Let somebody say by a commit status that the commit is green."""
+    if here.forge.user(by) is None:
+        kind = "Bot" if by.endswith("[bot]") else "User"
+        here.forge.add_user(by, kind=kind)  # type: ignore[arg-type]
+    here.forge.grant(REPO, by, "write")
+    said = {"context": "ci", "state": "success"}
+    await here.asked("POST", f"statuses/{commit}", said, by)
+
+
 async def ticks(here: Room) -> None:
     for _ in range(3):
         here.loop.wake.all()
@@ -88,3 +104,28 @@ async def test_another_apps_check_of_the_same_name_does_not_pass(
         aside = here.task(2).set_aside
         assert aside is not None
         assert "by evil, whose word does not count for it" in aside.why
+
+
+async def test_a_status_that_a_ruleset_wants_of_an_app_counts_from_it_alone(
+    tmp_path: Path,
+) -> None:
+    def pinned(service: Service) -> Extension:
+        apps = Apps(service.forge)
+        new = NewApp(slug="vercel", owner="you", public_key="", permissions={})
+        wanted = apps.add(new)
+        apps.add(replace(new, slug="evil"))
+        put_ruleset(service.forge, checks("ci", app=wanted.id), repo=REPO)
+        return github(service)
+
+    async with room(tmp_path, CONFIG, extend=pinned) as here:
+        commit = await candidate(here)
+
+        for by in ("mallory", "github-actions[bot]", "evil[bot]"):
+            await stated(here, commit, by)
+            await ticks(here)
+            assert here.task(1).state != "merged", by
+        await stated(here, commit, "vercel[bot]")
+        await here.said("/brat retry 1")
+        await ticks(here)
+
+        assert here.task(1).state == "merged"

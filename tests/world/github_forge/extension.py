@@ -14,6 +14,7 @@ from tests.world.github_forge import (
     rest_collaborators,
     rest_commit_pulls,
     rest_commits,
+    rest_environments,
     rest_hooks,
     rest_refs,
     rest_secrets,
@@ -37,6 +38,7 @@ ROUTES: Final = (
     *manifests.ROUTES,
     *rest_collaborators.ROUTES,
     *rest_archiving.ROUTES,
+    *rest_environments.ROUTES,
 )
 
 

@@ -10,6 +10,8 @@ from typing import Final
 from aiohttp import web
 from msgspec import field, json
 
+from brat.forge.resources import account_resource
+from brat.forge.resources.account_resource import ACTIONS_APP
 from brat.forge.resources.hook_resource import Delivery
 from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.request_gate import secret_of
@@ -68,6 +70,17 @@ async def get_app(call: Call) -> Answer:
     owner = call.service.renderer.who(app.owner)
     count = len(Apps(call.service.forge).installations.of(app.id))
     return Answer(views.app(call.site, app, owner, count))
+
+
+async def get_public_app(call: Call) -> Answer:
+    """`GET /apps/{slug}`: any App, for whoever asks."""
+    slug = call.word("app_slug")
+    if slug == ACTIONS_APP:
+        return Answer(account_resource.app(call.site, slug))
+    apps = Apps(call.service.forge)
+    app = found(next(iter(apps.known.of(slug)), None))
+    owner = call.service.renderer.who(app.owner)
+    return Answer(views.app(call.site, app, owner, len(apps.installations.of(app.id))))
 
 
 async def get_repo_installation(call: Call) -> Answer:
@@ -217,6 +230,7 @@ _HOOK = "/app/hook/deliveries"
 _ONE = _HOOK + r"/{delivery:\d+}"
 ROUTES = (
     Route("GET", "/app", get_app, identify=signed_by),
+    Route("GET", "/apps/{app_slug}", get_public_app),
     Route("GET", "/app/installations", list_installations, identify=signed_by),
     Route("GET", "/installation/repositories", list_repositories),
     Route(

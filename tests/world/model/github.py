@@ -3,7 +3,7 @@
 No method ever waits, so `at_once` drives the bot's own coroutines without a loop.
 """
 
-from collections.abc import Coroutine, Mapping
+from collections.abc import Container, Coroutine, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -131,7 +131,7 @@ class ModelCi(Ci):
         said = self.forge.checks.get(commit, ())
         return [check for check in said if not check.is_status]
 
-    async def statuses(self, commit: str) -> list[Check]:
+    async def statuses(self, commit: str, pinned: Container[str] = ()) -> list[Check]:
         return [check for check in self.forge.checks.get(commit, ()) if check.is_status]
 
 

@@ -1,0 +1,130 @@
+"""REST: the environments of Actions, and the branches that may use them.
+
+https://docs.github.com/rest/deployments/environments
+https://docs.github.com/rest/deployments/branch-policies
+"""
+
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from brat.forge.resources.resource_record import Record
+from brat.forge.rest.request_bodies import Body
+from brat.forge.rest.rest_call import Answer, Call, Route, found
+from brat.forge.storage.record_store import Table
+from brat.forge.wire.urls import node_id
+
+
+class BranchPolicy(Body):
+    """Which branches may use an environment: protected ones, or those of patterns."""
+
+    protected_branches: bool
+    custom_branch_policies: bool
+
+
+class Asked(Body):
+    """The body of `PUT environments/{name}`, as far as it is kept."""
+
+    deployment_branch_policy: BranchPolicy | None = None
+
+
+class Pattern(Body):
+    """The body of `POST deployment-branch-policies`."""
+
+    name: str
+    type: str = "branch"
+
+
+class Environment(Record, frozen=True, kw_only=True):
+    """An environment of a repository."""
+
+    repo: int
+    name: str
+    created_at: str
+    policy: tuple[bool, bool] | None = None
+    """Whether protected branches, and those of patterns, may use it; None: all."""
+    patterns: tuple[tuple[int, str, str], ...] = ()
+
+
+def _table(call: Call) -> Table[Environment]:
+    return Table(call.store, Environment, lambda one: one.repo)
+
+
+def _named(call: Call) -> Environment | None:
+    name = call.word("environment_name")
+    return next((e for e in _table(call).of(call.repo.id) if e.name == name), None)
+
+
+async def list_environments(call: Call) -> Answer:
+    """`GET environments`."""
+    known = _table(call).of(call.repo.id)
+    return call.page(known, lambda one: _view(call, one), wrap="environments")
+
+
+async def put_environment(call: Call) -> Answer:
+    """`PUT environments/{name}`."""
+    asked = call.body(Asked).deployment_branch_policy
+    rules = None
+    if asked is not None:
+        rules = (asked.protected_branches, asked.custom_branch_policies)
+    known = _named(call)
+    with call.store.change():
+        one = known or Environment(
+            id=call.store.next_id(),
+            repo=call.repo.id,
+            name=call.word("environment_name"),
+            created_at=call.service.forge.now(),
+        )
+        _table(call).put(replace(one, policy=rules))
+    return Answer(_view(call, replace(one, policy=rules)))
+
+
+async def list_policies(call: Call) -> Answer:
+    """`GET environments/{name}/deployment-branch-policies`."""
+    one = found(_named(call))
+    return call.page(one.patterns, _pattern, wrap="branch_policies")
+
+
+async def add_policy(call: Call) -> Answer:
+    """`POST environments/{name}/deployment-branch-policies`."""
+    one, asked = found(_named(call)), call.body(Pattern)
+    with call.store.change():
+        new = (call.store.next_id(), asked.name, asked.type)
+        _table(call).put(replace(one, patterns=(*one.patterns, new)))
+    return Answer(_pattern(new))
+
+
+def _pattern(one: tuple[int, str, str]) -> dict[str, Any]:
+    number, name, kind = one
+    shown = node_id("DeploymentBranchPolicy", number)
+    return {"id": number, "node_id": shown, "name": name, "type": kind}
+
+
+def _view(call: Call, one: Environment) -> dict[str, Any]:
+    policy = None
+    if one.policy is not None:
+        keys = ("protected_branches", "custom_branch_policies")
+        policy = dict(zip(keys, one.policy, strict=True))
+    api = f"{call.site.repo(call.repo.full_name)}/environments/{one.name}"
+    return {
+        "id": one.id,
+        "node_id": node_id("Environment", one.id),
+        "name": one.name,
+        "url": api,
+        "html_url": f"{call.site.base}/{call.repo.full_name}/deployments",
+        "created_at": one.created_at,
+        "updated_at": one.created_at,
+        "protection_rules": [],
+        "deployment_branch_policy": policy,
+    }
+
+
+_ALL: Final = "/repos/{owner}/{repo}/environments"
+_ONE: Final = _ALL + "/{environment_name}"
+_POLICIES: Final = _ONE + "/deployment-branch-policies"
+ROUTES: Final = (
+    Route("GET", _ALL, list_environments),
+    Route("PUT", _ONE, put_environment, "admin"),
+    Route("GET", _POLICIES, list_policies),
+    Route("POST", _POLICIES, add_policy, "admin"),
+)
