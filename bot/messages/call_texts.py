@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from convoy.gate.protected_needs import unallowed
 from convoy.model.set_aside import SetAside
 from convoy.model.state import Convoy, Task
 from convoy.readiness.needs import Need
@@ -60,8 +61,16 @@ def _said(convoy: Convoy, need: Need) -> Iterator[str]:
         case "refused":
             yield from _refused(need.aside, task)
         case "unblock":
-            yield f"{inline(task.why if task else '')}. Say "
-            yield f"`/brat retry {need.task}` or `/brat drop {need.task}`."
+            yield _unblocking(convoy, task)
+
+
+def _unblocking(convoy: Convoy, task: Task | None) -> str:
+    if task is None:
+        return ""
+    why = f"{inline(task.why)}."
+    if unallowed(task, convoy.settings.gate):
+        return why  # it says what helps: another try would not
+    return f"{why} Say `/brat retry {task.number}` or `/brat drop {task.number}`."
 
 
 def _landing(convoy: Convoy) -> Iterator[str]:

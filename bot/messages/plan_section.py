@@ -93,7 +93,8 @@ def _task(task: PlanTask) -> Iterator[str]:
         where = f", in {_paths(each.files)}" if each.files else ""
         yield f"  - may collide with task {each.task}: {each.chance:.0%}{where}"
     if task.protected:
-        yield f"  - **needs protected paths**: {_paths(task.protected)}"
+        by = inline(task.protected_by)
+        yield f"  - **needs protected paths**: {_paths(task.protected)}; {by}"
     yield f"  - estimate: {one_task(task.forecast)}"
 
 

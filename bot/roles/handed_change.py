@@ -3,6 +3,7 @@
 from typing import Final
 
 import pygit2
+from msgspec.structs import replace
 
 from bot.repository.attempt_patch import Patch, examined
 from bot.repository.bundle import NoBundle
@@ -10,6 +11,7 @@ from bot.roles.conflict_resolution import dropped, unresolved, whole
 from bot.roles.ended_attempt import EndedAttempt, fit
 from bot.roles.result_artifact import Result, ResultArtifact
 from convoy.gate.ci_files import ci_files
+from convoy.gate.protected_needs import gate_of
 from convoy.kinds import kind_of
 from convoy.model import ids
 from convoy.model.outcome import CUT_OFF
@@ -167,7 +169,8 @@ def _changed_tests(ended: EndedAttempt, commit: str) -> str:
 
 def _examined(ended: EndedAttempt, base: str, commit: str) -> Patch:
     """Return the gate's judgement; it refuses a patch that cannot be read."""
-    settings, path = ended.convoy.settings, ended.context.mirror.path
+    path, settings = ended.context.mirror.path, ended.convoy.settings
+    settings = replace(settings, gate=gate_of(settings.gate, ended.task))
     try:
         return examined(path, base, commit, settings)
     except (GitFailed, Unavailable, pygit2.GitError, LookupError) as error:

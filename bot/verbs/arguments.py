@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from convoy.model.resources import declared_path
 from convoy.text.duration import seconds
 from grite.resource import BOT, validate
 
@@ -55,6 +56,14 @@ def sha(word: str) -> str:
     if _SHA.fullmatch(word):
         return word.lower()
     raise ValueError("is no commit: write at least the first 7 digits of its id")
+
+
+def path(word: str) -> str:
+    """Read a path of the repository."""
+    try:
+        return declared_path(word)
+    except ValueError as error:
+        raise ValueError("is no path inside the repository") from error
 
 
 def engine(word: str) -> str:

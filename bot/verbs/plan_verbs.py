@@ -2,13 +2,17 @@
 
 from typing import Final
 
+from bot.markdown.code_span import code_span
 from bot.verbs import arguments as args
 from bot.verbs.arguments import ANY_TASK, TASK, Argument
 from bot.verbs.request_context import RequestContext
-from bot.verbs.verb import ConvoyEndpoint, NotPossible, Request, Verb
+from bot.verbs.retry_verbs import MOST_BOXES
+from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, Request, TaskEndpoint, Verb
 from convoy.events.plan_edits import RankConvoy
+from convoy.gate.protected_needs import forbidden, unallowed
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy
+from convoy.rules.allow_paths import AllowPaths
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
 from convoy.text.escaped_markdown import inline
 
@@ -67,6 +71,28 @@ def _priority(context: RequestContext, *, priority: int) -> str:
     return f"The convoy has priority `p{priority}`."
 
 
+def _allow(context: RequestContext, *, task: int, path: str = "") -> str:
+    """Let a task change protected paths: those its plan names, or the given one."""
+    convoy, by = context.convoy, context.by
+    before = convoy.task(task)
+    context.submit(AllowPaths(convoy=convoy.name, task=task, by=by, path=path))
+    after = context.convoy.task(task)
+    known = before.allowed if before else ()
+    new = [each for each in (after.allowed if after else ()) if each not in known]
+    listed = ", ".join(code_span(each) for each in new)
+    return f"Task {task} may change {listed}; its work still needs green CI."
+
+
+def _waits_for_paths(convoy: Convoy) -> list[int]:
+    gate = convoy.settings.gate
+    found = ((task, unallowed(task, gate)) for task in convoy.tasks)
+    return [
+        task.number
+        for task, paths in found
+        if task.state == "blocked" and paths and not forbidden(paths)
+    ][:MOST_BOXES]
+
+
 VERBS: Final = (
     Verb(
         name="add",
@@ -96,6 +122,25 @@ VERBS: Final = (
         words=(Argument(name="engine", read=args.engine, form="<engine>"), ANY_TASK),
         help="Gives a task, or all that have not started, to another engine.",
         rule=_engine,
+    ),
+    Verb(
+        name="allow",
+        words=(
+            TASK,
+            Argument(name="path", read=args.path, form="<path>", needed=False),
+        ),
+        help="Lets a task change the protected paths that its plan names, or the "
+        "given one.",
+        rule=_allow,
+        box=Box(
+            says="Let task {task} change its protected paths",
+            offered=_waits_for_paths,
+        ),
+        of_task=TaskEndpoint(
+            word="allow",
+            typed="task allow",
+            help="Let a task change the protected paths that its plan names.",
+        ),
     ),
     Verb(
         name="priority",

@@ -6,6 +6,7 @@ from bot.verbs.arguments import ANY_TASK
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, TaskEndpoint, Verb
 from convoy.events.set_asides import TakeItemUp
+from convoy.gate.protected_needs import unallowed
 from convoy.kinds.relations import is_stopped
 from convoy.model.asides import asides_of
 from convoy.model.set_aside import task_item
@@ -29,7 +30,12 @@ def _retry(context: RequestContext, *, task: int | None = None) -> str:
         context.submit(RetryConvoy(convoy=convoy.name, by=context.by))
     aside = _take_up(context, task)
     own = [context.own_task.number] if context.own_task else []
-    blocked = [each.number for each in convoy.tasks if each.state == "blocked"]
+    gate = convoy.settings.gate
+    blocked = [
+        each.number
+        for each in convoy.tasks
+        if each.state == "blocked" and not unallowed(each, gate)
+    ]
     numbers = [task] if task is not None else own or blocked
     if aside and (task is None or not _is_blocked(convoy, task)):
         numbers = blocked if task is None else []
@@ -91,7 +97,8 @@ def _stopped(convoy: Convoy) -> list[int]:
     numbers = [
         task.number
         for task in convoy.tasks
-        if is_stopped(convoy, task) or task.waits_aside
+        if (is_stopped(convoy, task) and not unallowed(task, convoy.settings.gate))
+        or task.waits_aside
     ]
     return numbers[:MOST_BOXES]
 

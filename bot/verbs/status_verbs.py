@@ -12,6 +12,7 @@ from convoy.model.state import Task
 from convoy.readiness.attempt_start import valid_leases
 from convoy.text.counts_and_times import counted
 from convoy.text.escaped_markdown import inline
+from convoy.views.plan_document import approval
 from convoy.views.plan_order import edges
 from convoy.views.reasons import waits_for
 
@@ -21,6 +22,18 @@ def _status(context: RequestContext) -> str:
 
     convoy = context.convoy
     return convoy_table(convoy, shown_asides(context.draft.state, convoy.name))
+
+
+def _plan(context: RequestContext) -> str:
+    """Show the plan whole, as far as an answer may be long."""
+    from bot.messages.plan_section import plan_section
+
+    convoy = context.convoy
+    if not convoy.tasks:
+        raise NotPossible(f"{convoy.name} has no plan yet")
+    said = approval(convoy)
+    waits = [f"**It waits for approval:** {said}."] if said else []
+    return "\n".join((*plan_section(convoy, PLAN_CHARS), *waits))
 
 
 def _why(context: RequestContext, *, task: int) -> str:
@@ -75,6 +88,8 @@ def _task(context: RequestContext, number: int) -> Task:
     return task
 
 
+PLAN_CHARS: Final = 20_000
+"""The longest plan in an answer; a comment may have more of them."""
 _NOT_SAID: Final = "No engine has said yet what it used."
 
 VERBS: Final = (
@@ -83,6 +98,13 @@ VERBS: Final = (
         right="read",
         help="Shows where the convoy and its tasks stand.",
         rule=_status,
+    ),
+    Verb(
+        name="plan",
+        right="read",
+        help="Shows the plan: what each task does, touches, waits for and may take, "
+        "and what of the issue no task does.",
+        rule=_plan,
     ),
     Verb(
         name="why",

@@ -17,6 +17,7 @@ from brat.repository.checkout import Checkout
 from brat.repository.labelled_issues import labelled_issues
 from brat.terminal.console import Tell
 from convoy.config import Config
+from convoy.gate.protected_needs import unallowed
 from convoy.kinds.relations import is_done, is_stopped
 from convoy.model.asides import asides, convoy_of_item
 from convoy.model.state import Convoy, State
@@ -176,7 +177,9 @@ def _stuck(local: Local) -> bool:
     ]
     for convoy, task in blocked:
         tell(f"{convoy.name}: task {task.number} is blocked: {task.why}")
-        tell(f"  once that is put right: brat task retry {task.number}")
+        wants = unallowed(task, convoy.settings.gate)
+        word = "allow" if wants else "retry"
+        tell(f"  once that is put right: brat task {word} {task.number}")
     stalled = [c for c in context.mirror.state.live() if c.sync.stalled]
     for convoy in stalled:
         tell(f"{convoy.name}: its landing waits: {convoy.sync.stalled}")

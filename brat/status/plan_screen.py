@@ -60,7 +60,8 @@ def _task(task: PlanTask) -> Iterator[str]:
         where = f", in {_named(each.files)}" if each.files else ""
         yield f"{_LEVEL}may collide with task {each.task}: {each.chance:.0%}{where}"
     if task.protected:
-        yield f"{_LEVEL}needs protected paths: {_named(task.protected)}"
+        paths = _named(task.protected)
+        yield f"{_LEVEL}needs protected paths: {paths}; {task.protected_by}"
     yield f"{_LEVEL}estimate: {one_task(task.forecast)}"
 
 

@@ -62,6 +62,19 @@ class TaskAssigned(TaskEvent, frozen=True, kw_only=True, tag="task.assigned"):
         return replace(task, spec=replace(task.spec, engine=self.engine))
 
 
+class TaskAllowed(TaskEvent, frozen=True, kw_only=True, tag="task.allowed"):
+    """A person lets the task change protected paths."""
+
+    paths: tuple[str, ...]
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} lets task {self.task} change {', '.join(self.paths)}."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        return replace(task, allowed=tuple(dict.fromkeys((*task.allowed, *self.paths))))
+
+
 class ConvoyRanked(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.ranked"):
     """The convoy goes before or behind others."""
 

@@ -120,6 +120,7 @@ def _of_paths(what: str, changes: Sequence[Change], gate: Gate) -> tuple[str, ..
             change.path
             for change in changes
             if is_matched(change.path, gate.protected, any_case=True)
+            and not is_matched(change.path, gate.spared)
         ],
         "touches a path outside of what is allowed": [
             change.path

@@ -278,6 +278,8 @@ class Gate(Struct, frozen=True, kw_only=True):
         *INSTRUCTIONS,
     )
     allowed: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
+    """Protected files that one task may change all the same, as a person allowed."""
     secrets: tuple[str, ...] = ()
     """Patterns of files that may contain text that looks like a secret."""
 

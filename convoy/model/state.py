@@ -97,6 +97,8 @@ class Task(Struct, frozen=True, kw_only=True):
     attempt: Attempt | None = None
     work: Work | None = None
     handed_in: HandedIn | None = None
+    allowed: tuple[str, ...] = ()
+    """The protected paths that people let it change."""
     touched: tuple[str, ...] = ()
     """The files that any of its attempts was seen to change, sorted."""
     conflicts: int = 0

@@ -6,6 +6,7 @@ from convoy.events.command import Command, Decision, Refusal, live, unsettled
 from convoy.events.plan_edits import TaskAdded, TaskAssigned, TaskLinked
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, State, Task
+from convoy.rules.allow_paths import kept_back
 from convoy.rules.take_plan import fault_of
 from convoy.text.counts_and_times import counted
 from convoy.text.nearest import did_you_mean
@@ -37,7 +38,8 @@ class AddTask(Command, frozen=True, kw_only=True):
             return Refusal(f"task {lost[0]} was dropped: nothing can wait for it")
         if fault := fault_of(convoy, (*(task.spec for task in convoy.tasks), spec)):
             return Refusal(fault)
-        return (TaskAdded(convoy=convoy.name, spec=spec, by=self.by),)
+        waits = kept_back(convoy.name, (spec,), convoy.settings.gate)
+        return (TaskAdded(convoy=convoy.name, spec=spec, by=self.by), *waits)
 
 
 class LinkTask(Command, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from convoy.events.command import Command, Decision, Events, Refusal, in_state
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.task_start import TaskStarted
+from convoy.gate.protected_needs import gate_of
 from convoy.kinds import kind_of
 from convoy.kinds.relations import half_done, stands_on
 from convoy.model import ids
@@ -141,7 +142,7 @@ class StartTask(Command, frozen=True, kw_only=True):
             acceptance=task.spec.acceptance if kind.is_accepted else "",
             engine=engine,
             limits=capped(convoy, task),
-            gate=convoy.settings.gate,
+            gate=gate_of(convoy.settings.gate, task),
             egress=convoy.settings.egress,
             setup_hosts=convoy.settings.setup_hosts,
             box=convoy.settings.box,

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from convoy.events.command import Command, Decision, Refusal, live, task_in
 from convoy.events.task_ends import ConvoyFailed, TaskDropped
 from convoy.events.task_queue import TaskBlocked, TaskQueued
+from convoy.gate.protected_needs import unallowed, wants
 from convoy.kinds import kind_of
 from convoy.kinds.relations import needed, relief
 from convoy.kinds.task_kind import Stop
@@ -110,6 +111,8 @@ class RetryTask(Command, frozen=True, kw_only=True):
                 f"task {task.number} needs task {lost[0]}, which was dropped: "
                 "drop it too"
             )
+        if paths := unallowed(task, convoy.settings.gate):
+            return Refusal(f"task {task.number} waits: {wants(task.number, paths)}")
         kind = kind_of(task.spec)
         if why := kind.retry_fault(convoy, task):
             return Refusal(why)

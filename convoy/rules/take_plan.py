@@ -20,6 +20,7 @@ from convoy.model.state import Convoy, State
 from convoy.model.task_graph import find_cycle
 from convoy.readiness.estimate import estimate
 from convoy.readiness.forecast import forecasts
+from convoy.rules.allow_paths import kept_back
 
 
 class PlanConvoy(Command, frozen=True, kw_only=True):
@@ -69,7 +70,8 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
             TaskQueued(convoy=convoy.name, task=task.number, cause="planned")
             for task in self.tasks
         )
-        return (*ended, planned, *queued, *_standing_still(state, convoy))
+        waits = kept_back(convoy.name, self.tasks, convoy.settings.gate)
+        return (*ended, planned, *queued, *waits, *_standing_still(state, convoy))
 
 
 def _standing_still(state: State, planned: Convoy) -> Events:

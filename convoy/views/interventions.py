@@ -11,6 +11,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from convoy.events.comment_deletion import WRITTEN
+from convoy.gate.protected_needs import forbidden, unallowed, wants
 from convoy.kinds.relations import is_stopped
 from convoy.model.asides import asides, convoy_of_item
 from convoy.model.set_aside import SetAside, part_of
@@ -26,6 +27,7 @@ Kind = Literal[
     "set_aside",
     "blocked_task",
     "merge_failed",
+    "protected_path",
     "convoy_failed",
     "plan_approval",
     "kept_back",
@@ -176,6 +178,8 @@ def _stalled(convoy: Convoy) -> Intervention:
 
 def _blocked(convoy: Convoy, task: Task) -> Intervention:
     handed_in = task.work is not None and task.work.attempt == task.started
+    if paths := unallowed(task, convoy.settings.gate):
+        return _protected(convoy, task, paths)
     unmerged = handed_in and task.cause in _UNMERGED
     return Intervention(
         kind="merge_failed" if unmerged else "blocked_task",
@@ -187,6 +191,21 @@ def _blocked(convoy: Convoy, task: Task) -> Intervention:
             f"brat task drop {task.number} --convoy {convoy.name}",
         ),
         comments=(f"/brat retry task-{task.number}", f"/brat drop task-{task.number}"),
+    )
+
+
+def _protected(convoy: Convoy, task: Task, paths: tuple[str, ...]) -> Intervention:
+    """Return that a task needs protected paths: trying it again would not help."""
+    words = ("drop",) if forbidden(paths) else ("allow", "drop")
+    return Intervention(
+        kind="protected_path",
+        convoy=convoy.name,
+        task=task.number,
+        why=wants(task.number, paths),
+        commands=tuple(
+            f"brat task {word} {task.number} --convoy {convoy.name}" for word in words
+        ),
+        comments=tuple(f"/brat {word} task-{task.number}" for word in words),
     )
 
 

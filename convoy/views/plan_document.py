@@ -9,11 +9,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.gate.protected_needs import protected
+from convoy.gate.protected_needs import forbidden, protected
 from convoy.model.records import Forecast, TaskSpec
-from convoy.model.state import Convoy
-from convoy.planner.own_words import own_words, paths_in
+from convoy.model.state import Convoy, Task
+from convoy.planner.own_words import own_words
 from convoy.planner.task_size import Size, points, size, size_reason
+from convoy.rules.allow_paths import named_paths
 from convoy.text.plaintext import shortened
 from convoy.views.forecast_words import Range, whole_plan
 from convoy.views.plan_coverage import Covered, coverage
@@ -63,6 +64,8 @@ class PlanTask(Struct, frozen=True, kw_only=True):
     collides: tuple[PlanCollision, ...]
     protected: tuple[str, ...]
     """The protected paths that it declares or names."""
+    protected_by: str
+    """Who may let it change them, and how; empty: there are none."""
     forecast: Forecast | None
     """What tasks of its engine took; null: nothing is known yet."""
 
@@ -124,6 +127,7 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
             continue
         spec, scope = task.spec, scopes.get(task.number)
         creates = scope.creates if scope else ()
+        paths = protected(named_paths(spec), convoy.settings.gate)
         yield PlanTask(
             number=spec.number,
             title=spec.title,
@@ -140,7 +144,8 @@ def _tasks(convoy: Convoy) -> Iterator[PlanTask]:
             points=points(spec, scope),
             size_reason=size_reason(spec, scope),
             collides=tuple(_collides(convoy, spec.number)),
-            protected=protected((*spec.paths, *_named(spec)), convoy.settings.gate),
+            protected=paths,
+            protected_by=_allowed_by(task, paths),
             forecast=forecasts.get(spec.engine),
         )
 
@@ -152,8 +157,15 @@ def _does(spec: TaskSpec) -> str:
     return shortened(rest, DOES_CHARS)
 
 
-def _named(spec: TaskSpec) -> tuple[str, ...]:
-    return paths_in(f"{spec.title}\n{own_words(spec)}")
+def _allowed_by(task: Task, paths: tuple[str, ...]) -> str:
+    """Return who may let a task change protected paths."""
+    if not paths:
+        return ""
+    if forbidden(paths):
+        return "nobody may let an agent change them: a person has to"
+    if set(paths) <= set(task.allowed):
+        return "allowed"
+    return f"somebody who may write has to allow it: /brat allow {task.number}"
 
 
 def _collides(convoy: Convoy, number: int) -> Iterator[PlanCollision]:

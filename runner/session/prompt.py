@@ -141,6 +141,9 @@ def prompt(
 def _rules(started: TaskStarted, fence: str) -> Iterator[str]:
     protected = ", ".join(f"`{each}`" for each in started.gate.protected) or "nothing"
     yield _RULES.format(protected=protected)
+    if started.gate.spared:
+        spared = ", ".join(f"`{each}`" for each in started.gate.spared)
+        yield f"Of these a person lets you change: {spared}.\n"
     if started.gate.allowed:
         allowed = ", ".join(f"`{each}`" for each in started.gate.allowed)
         yield f"Only touch: {allowed}.\n"

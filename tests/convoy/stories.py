@@ -25,6 +25,7 @@ from convoy.model.records import EngineSpec, Finding, Report
 from convoy.model.set_aside import convoy_item, look_item, task_item
 from convoy.model.taken_out import TakenOut
 from convoy.model.target_rules import Landing
+from convoy.rules.allow_paths import AllowPaths
 from convoy.rules.call_people import CallPeople
 from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
 from convoy.rules.end_session import (
@@ -121,6 +122,7 @@ def steered() -> Rules:
     rules.do(
         AddTask(convoy=NAME, spec=spec(3), by="bea"),
         LinkTask(convoy=NAME, task=3, on=1, by="bea"),
+        AllowPaths(convoy=NAME, task=3, by="bea", path="CLAUDE.md"),
         AssignTask(convoy=NAME, task=2, engine="docs", by="bea"),
         TellTask(convoy=NAME, task=1, by="bea", text="Keep the names."),
         RankConvoy(convoy=NAME, priority=0, by="bea"),

@@ -30,6 +30,9 @@ ASKED: dict[str, Request] = {
     "help Lock": Request("help", {"verb": "lock"}),
     "help approve": Request("help", {"verb": "approve"}),
     "status": Request("status"),
+    "plan": Request("plan"),
+    "allow 3": Request("allow", {"task": 3}),
+    "allow 3 .github/ci.yml": Request("allow", {"task": 3, "path": ".github/ci.yml"}),
     "start": Request("start"),
     "start Plan-Only": Request("start", {"plan_only": True}),
     "start -- mind the docs": Request("start", text="mind the docs"),
@@ -156,6 +159,7 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
         "lock path:a ttl=25h",
         "lock path:a ttl=0s",
         "lock `@ann`",
+        "allow 3 ../x",
     )
 
     assert {words[:20]: refused(words) for words in said} == snapshot(
@@ -183,6 +187,7 @@ def test_what_is_wrong_is_said_in_one_sentence() -> None:
             "lock path:a ttl=25h": "`25h` is no length of time from 1s to 24h, such as `30m` or `1h30m`",
             "lock path:a ttl=0s": "`0s` is no length of time from 1s to 24h, such as `30m` or `1h30m`",
             "lock `@ann`": "`'@ann'` is no resource, such as `path:src/`, `port:5432`, `service:mail`, `issue:7` or `repo:global`",
+            "allow 3 ../x": "`../x` is no path inside the repository",
         }
     )
 
@@ -276,7 +281,7 @@ def test_a_row_is_one_that_can_be_read(verb: Verb) -> None:
 def test_only_looking_is_for_everybody() -> None:
     looking = [verb.name for verb in VERBS if verb.right == "read"]
 
-    assert looking == ["help", "status", "why", "ping"]
+    assert looking == ["help", "status", "plan", "why", "ping"]
 
 
 @pytest.fixture

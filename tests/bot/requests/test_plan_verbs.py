@@ -1,0 +1,54 @@
+"""`/brat plan` and `/brat allow`, said in comments on the local forge."""
+
+from pathlib import Path
+
+from tests.bot.room import room
+
+CONFIG = (
+    '[mayor]\napprove = "plan"\n[engine.default]\ntype = "shell"\nargs = ["true"]\n'
+)
+TEXT = """\
+The build is slow. The logo is ugly.
+
+- [ ] Cache the build paths: .github/workflows/ci.yml
+- [ ] Say so in the guide (after 1) paths: guide.md
+"""
+
+
+async def test_a_plan_is_shown_with_its_paths_its_gaps_and_its_approval(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CONFIG, text=TEXT) as here:
+        (comment,) = [each for each in here.spoken() if "<details" in each]
+        assert any("@you This waits" in each for each in here.spoken())
+        said = await here.answer("/brat plan")
+
+    for told in (comment, said):
+        assert "waits for task 1: the plan says so" in told
+        assert "makes `guide.md`" in told
+        assert "needs protected paths**: `.github/workflows/ci.yml`" in told
+        assert "/brat allow 1" in told
+        assert "- The logo is ugly." in told
+        assert "estimate: nothing known yet" in told
+        assert "`/brat approve` here" in told
+    assert "task 2 names guide.md, which does not exist" in comment
+    assert "Let task 1 change its protected paths <!-- brat:box=allow/1 -->" in comment
+    assert "Try task 1 again" not in comment
+
+
+async def test_who_may_write_lets_a_task_change_what_is_protected(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, CONFIG, text=TEXT) as here:
+        here.let_in("guest", "read")
+        assert "takes write access" in await here.answer("/brat allow 1", by="guest")
+        assert here.task(1).allowed == ()
+        assert "/brat allow 1" in await here.answer("/brat retry 1")
+
+        said = await here.answer("/brat allow 1")
+        assert "Task 1 may change `.github/workflows/ci.yml`" in said
+        assert here.task(1).state == "queued"
+        assert "allowed already" in await here.answer("/brat allow 1")
+        assert "a person has to do it" in await here.answer("/brat allow 2 .brat/x")
+        assert "CLAUDE.md" in await here.answer("/brat allow 2 CLAUDE.md")
+        assert here.task(2).allowed == ("CLAUDE.md",)

@@ -1,0 +1,111 @@
+"""Protected paths are asked for when a task is planned, not after its sessions."""
+
+import pytest
+from msgspec.structs import replace
+
+from convoy.gate.patch import Change, refusals
+from convoy.gate.protected_needs import gate_of, protected
+from convoy.model.records import Gate, Limits
+from convoy.rules.allow_paths import AllowPaths
+from convoy.rules.plan_changes import AddTask
+from convoy.rules.stop_task import RetryTask
+from convoy.views.interventions import interventions
+from convoy.views.plan_document import plan_document
+from tests.world.rules import NAME, Rules, spec
+
+WORKFLOW = ".github/workflows/ci.yml"
+
+
+def blocked() -> Rules:
+    return Rules().planned(
+        spec(1, paths=(WORKFLOW, "src/a.py")), spec(2), spec(3, paths=(".brat/",))
+    )
+
+
+def why_not(rules: Rules, path: str) -> tuple[str, ...]:
+    task = rules.task(1)
+    gate = gate_of(rules.convoy.settings.gate, task)
+    return refusals((Change(path, "000000", "100644"),), 1, gate, Limits())
+
+
+def test_a_task_that_declares_one_waits_for_a_person_before_any_session() -> None:
+    rules = blocked()
+
+    assert [task.state for task in rules.convoy.tasks] == [
+        "blocked",
+        "queued",
+        "blocked",
+    ]
+    assert rules.task(1).started == 0
+    first, second = interventions(rules.state, 0)
+    assert first.kind == "protected_path"
+    assert first.comments == ("/brat allow task-1", "/brat drop task-1")
+    assert first.commands[0] == f"brat task allow 1 --convoy {NAME}"
+    assert WORKFLOW in first.why
+    assert second.comments == ("/brat drop task-3",)
+
+
+def test_trying_it_again_is_refused_with_what_helps() -> None:
+    refused = RetryTask(convoy=NAME, task=1, by="ann").decide(blocked().state)
+
+    assert "/brat allow 1" in str(refused)
+
+
+def test_allowed_it_goes_on_and_its_gate_alone_is_open_for_these_paths() -> None:
+    rules = blocked().do(AllowPaths(convoy=NAME, task=1, by="ann"))
+
+    assert rules.task(1).state == "queued"
+    assert why_not(rules, WORKFLOW) == ()
+    assert why_not(rules, ".github/workflows/other.yml")
+    assert why_not(rules, ".github/workflows/ci.yml/x") == ()
+    assert why_not(rules, "CLAUDE.md")
+    assert plan_document(rules.convoy).tasks[0].protected_by == "allowed"
+    rules.started(1)
+    assert rules.task(1).state == "running"
+    other = gate_of(rules.convoy.settings.gate, rules.task(2))
+    assert other.spared == ()
+
+
+@pytest.mark.parametrize("path", [".brat/config.toml", ".git/hooks/x", ".gitmodules"])
+def test_what_brat_and_git_obey_nobody_allows(path: str) -> None:
+    refused = AllowPaths(convoy=NAME, task=1, by="ann", path=path)
+    assert "a person has to do it" in str(refused.decide(blocked().state))
+    whole = AllowPaths(convoy=NAME, task=3, by="ann").decide(blocked().state)
+    assert "a person has to do it" in str(whole)
+
+
+def test_a_path_with_signs_of_a_pattern_allows_no_other() -> None:
+    rules = Rules().planned(spec(1))
+    gate = replace(rules.convoy.settings.gate, protected=("secret/**",))
+    task = replace(rules.task(1), allowed=("secret/[ab].py",))
+    open_gate = gate_of(gate, task)
+
+    def refused(path: str) -> bool:
+        change = Change(path, "000000", "100644")
+        return bool(refusals((change,), 1, open_gate, Limits()))
+
+    assert not refused("secret/[ab].py")
+    assert refused("secret/a.py")
+
+
+def test_what_is_not_protected_needs_no_word() -> None:
+    assert protected(("src/", "a.py", ".github"), Gate()) == (".github",)
+    refused = AllowPaths(convoy=NAME, task=2, by="ann").decide(blocked().state)
+    assert "not protected" in str(refused)
+
+
+def test_a_task_that_is_added_waits_too() -> None:
+    rules = Rules().planned(spec(1))
+    rules.do(AddTask(convoy=NAME, spec=spec(2, paths=("CLAUDE.md",)), by="ann"))
+
+    assert rules.task(2).state == "blocked"
+    assert "/brat allow 2" in rules.task(2).why
+
+
+def test_a_path_that_only_its_words_name_is_said_and_may_be_allowed() -> None:
+    rules = Rules().planned(spec(1, instructions="Say in CLAUDE.md how to test."))
+
+    assert rules.task(1).state == "queued"
+    assert "/brat allow 1" in plan_document(rules.convoy).tasks[0].protected_by
+    rules.do(AllowPaths(convoy=NAME, task=1, by="ann"))
+    assert why_not(rules, "CLAUDE.md") == ()
