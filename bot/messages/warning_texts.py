@@ -16,6 +16,24 @@ def unvouched(by: str) -> str:
     )
 
 
+def plan_unapproved(by: str, why: str) -> str:
+    """Say that the approval of the plan is gone before something starts."""
+    return (
+        f"@{by}'s approval of the plan does not stand any more: {why}. So nothing new "
+        "starts in this convoy; somebody who may write lets it go on with "
+        "`/brat resume`."
+    )
+
+
+def plan_unapproved_at_landing(by: str, why: str) -> str:
+    """Say that the approval of the plan is gone before the convoy lands."""
+    return (
+        f"@{by}'s approval of the plan does not stand any more: {why}. So this does "
+        "not land; somebody who may puts it back with `/brat merge` on its pull "
+        "request."
+    )
+
+
 def stopped_all(by: str, why: str) -> str:
     """Say that every convoy pauses, and why."""
     return f"@{by} Every convoy of this repository pauses: {why}."

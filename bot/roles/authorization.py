@@ -2,11 +2,12 @@
 
 For a start, these are whoever asked for the convoy, approved its plan or resumed it.
 For a landing, they are whoever approved the work or put it back into the merge queue.
-If one of them lost the right in the meantime, the convoy waits for somebody else.
+If one of them lost the right in the meantime, or took back the comment that approved
+the plan, the convoy waits for somebody else.
 """
 
 import re
-from typing import Final
+from typing import Final, Literal
 
 from bot.context.bot_context import BotContext
 from bot.forge.github import Right
@@ -14,7 +15,7 @@ from bot.messages import warning_texts
 from bot.messages.merge_texts import may_not_write
 from bot.repository.ci_changes import ci_changes
 from bot.repository.draft import Draft
-from bot.roles.standing_approvals import fallen
+from bot.roles.standing_approvals import fallen, plan_fault
 from convoy.events.approvals import VoidApproval
 from convoy.events.forge_actions import Answer
 from convoy.events.merge_holds import WithdrawMerge
@@ -41,23 +42,35 @@ async def may_start(
         context: the bot's.
         draft: takes the pause and the message about it.
         action: the start.
-        known: the logins already found to have the right; each is asked about once.
+        known: the logins, and the approvals of plans, already found to stand; each is
+            asked about once.
 
     Raises:
         Unavailable: the forge did not answer.
     """
     convoy = draft.state.convoys[action.convoy]
     by = convoy.vouched_by or convoy.by
-    if by in known or not is_login(by):
-        return True
-    if await context.github.may_write(by):
+    if by not in known and is_login(by):
+        if not await context.github.may_write(by):
+            text = warning_texts.unvouched(by)
+            return _pause(context, draft, convoy, may_not_write(by), text)
         known.add(by)
-        return True
-    why = may_not_write(by)
+    plan = f"{convoy.name}#{convoy.vouched_in}"
+    if plan not in known:
+        if why := await plan_fault(context, convoy):
+            text = warning_texts.plan_unapproved(by, why)
+            return _pause(context, draft, convoy, why, text)
+        known.add(plan)
+    return True
+
+
+def _pause(
+    context: BotContext, draft: Draft, convoy: Convoy, why: str, text: str
+) -> Literal[False]:
+    """Pause a convoy for which nobody answers, and say so."""
     pause = PauseConvoy(convoy=convoy.name, by=context.login, why=why)
     if draft.submit(pause) is None:
         sign = ids.sign_key("vouch", f"{convoy.name}/{draft.now}")
-        text = warning_texts.unvouched(by)
         draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
     return False
 
@@ -101,6 +114,10 @@ async def convoy_may_land(
     by = convoy.vouched_by or convoy.by
     if not await _still_may(context, draft, convoy, 0, by, "write"):
         return False
+    if why := await plan_fault(context, convoy):
+        text = warning_texts.plan_unapproved_at_landing(by, why)
+        _withdraw(context, draft, convoy, 0, text)
+        return False
     candidate = convoy.candidate
     if candidate is None:
         return True
@@ -142,12 +159,19 @@ async def _still_may(
 ) -> bool:
     if not is_login(by) or await context.github.may(by, right):
         return True
+    text = warning_texts.unanswered_for(by)
+    _withdraw(context, draft, convoy, task, text)
+    return False
+
+
+def _withdraw(
+    context: BotContext, draft: Draft, convoy: Convoy, task: int, text: str
+) -> None:
+    """Take what was to land out of the merge queue, and say so."""
     leave = WithdrawMerge(convoy=convoy.name, task=task, by=context.login)
     if draft.submit(leave) is None:
         sign = ids.sign_key("landing", f"{convoy.name}/{task}/{draft.now}")
-        text = warning_texts.unanswered_for(by)
         draft.submit(Answer(issue=_place(convoy, task), sign=sign, text=text))
-    return False
 
 
 def _place(convoy: Convoy, number: int) -> int:

@@ -1,4 +1,4 @@
-"""Asks the forge which approvals of a task's work still stand when it is to land.
+"""Asks the forge which approvals of plans and of work still stand when they count.
 
 The log says who approved; the forge says whether they still do: the review or comment
 is there, by the same person, for the same commit, and they may still write. What the
@@ -11,13 +11,13 @@ from datetime import UTC, datetime
 from typing import Final
 
 from bot.context.bot_context import BotContext
-from bot.forge.payloads import Account, Reviewed
+from bot.forge.payloads import Account, Remarked, Reviewed
 from bot.markdown.slash_commands import SlashCommand, slash_commands
 from bot.messages import approval_texts as texts
 from bot.messages.merge_texts import may_not_write
 from convoy.model.approval import Approval
 from convoy.model.attempt import Work
-from convoy.model.state import Task
+from convoy.model.state import Convoy, Task
 
 SKEW_MS: Final = 600_000
 """How far the forge's clock may differ from the log's."""
@@ -91,15 +91,43 @@ def _is_approval(review: Reviewed, commit: str) -> bool:
     return is_open and _says(review.body or "", commit)
 
 
+async def plan_fault(context: BotContext, convoy: Convoy) -> str:
+    """Return why the comment that approved a plan does not stand; empty: it does.
+
+    A box or a button leaves nothing on the forge that could be taken back.
+
+    Raises:
+        Unavailable: the forge did not answer.
+        Refused: the forge does not show the comment.
+    """
+    if not convoy.vouched_in:
+        return ""
+    found = await _unedited(context, convoy.vouched_in, convoy.vouched_by, convoy.issue)
+    if isinstance(found, str):
+        return found
+    says = await asyncio.to_thread(_approves_plan, found.body or "")
+    return "" if says else texts.NOT_THE_PLAN
+
+
+async def _unedited(
+    context: BotContext, comment: int, by: str, number: int | None
+) -> Remarked | str:
+    """Return a comment as it was written, or why it does not count any more."""
+    found = await context.github.remarks.one(comment)
+    if found is None or not _is_by(found.user, by):
+        return texts.NO_COMMENT
+    if found.number != number or found.updated_at > found.created_at:
+        return texts.EDITED
+    return found
+
+
 async def _comment(
     context: BotContext, task: Task, approval: Approval
 ) -> datetime | str:
     """Return when the comment was written, or why it is no approval any more."""
-    found = await context.github.remarks.one(approval.comment)
-    if found is None or not _is_by(found.user, approval.by):
-        return texts.NO_COMMENT
-    if found.number != task.pull or found.updated_at > found.created_at:
-        return texts.EDITED
+    found = await _unedited(context, approval.comment, approval.by, task.pull)
+    if isinstance(found, str):
+        return found
     says = await asyncio.to_thread(_says, found.body or "", approval.commit)
     return found.created_at if says else texts.NOT_THIS_COMMIT
 
@@ -111,6 +139,14 @@ def _says(text: str, commit: str) -> bool:
         and said.verb == "approve"
         and len(said.words) == 1
         and commit.startswith(said.words[0].lower())
+        for said in slash_commands(text)
+    )
+
+
+def _approves_plan(text: str) -> bool:
+    """Whether a text holds the command that approves a plan."""
+    return any(
+        isinstance(said, SlashCommand) and said.verb == "approve" and not said.words
         for said in slash_commands(text)
     )
 

@@ -31,7 +31,11 @@ def _approve_plan(context: RequestContext, convoy: Convoy) -> str:
         staged = configuration(context.bot).staged
     except ConfigError as error:
         raise NotPossible(f"the configuration has a fault: {error}") from error
-    context.submit(ApprovePlan(convoy=convoy.name, by=context.by, staged=staged))
+    context.submit(
+        ApprovePlan(
+            convoy=convoy.name, by=context.by, comment=_comment(context), staged=staged
+        )
+    )
     return "The plan is approved: the first tasks start."
 
 
@@ -43,7 +47,6 @@ def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -
     if commit is None:
         raise NotPossible(_name_the_commit(task))
     asker = context.asker
-    in_comment = asker.remark is not None and not asker.review
     context.submit(
         ApproveWork(
             convoy=convoy.name,
@@ -51,12 +54,20 @@ def _approve_work(context: RequestContext, convoy: Convoy, commit: str | None) -
             commit=commit,
             by=context.by,
             review=asker.review,
-            comment=asker.remark.comment if asker.remark and in_comment else 0,
+            comment=_comment(context),
         )
     )
     if lacks := lacking(context.convoy, context.own_task or task):
         return f"Approved; it still needs {lacks}."
     return "Approved: it merges when it is green."
+
+
+def _comment(context: RequestContext) -> int:
+    """Return the comment that asks; 0: it was a review, a box or a button."""
+    asker = context.asker
+    if asker.remark is None or asker.review:
+        return 0
+    return asker.remark.comment
 
 
 def _name_the_commit(task: Task) -> str:

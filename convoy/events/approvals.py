@@ -17,12 +17,16 @@ class ConvoyApproved(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.approve
     """The plan may be carried out: the convoy, which waited for this, is active."""
 
     by: str
+    comment: int = 0
+    """The comment on the forge that says so; 0: a box or a button did."""
 
     def sentence(self) -> str:
         return f"{self.by} approved the plan."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
-        return replace(convoy, state="active", vouched_by=self.by)
+        return replace(
+            convoy, state="active", vouched_by=self.by, vouched_in=self.comment
+        )
 
 
 class TaskApproved(TaskEvent, frozen=True, kw_only=True, tag="task.approved"):
@@ -68,6 +72,8 @@ class ApprovePlan(Command, frozen=True, kw_only=True):
 
     convoy: str
     by: str
+    comment: int = 0
+    """The comment that says so; 0: none does."""
     staged: bool = False
     """Whether the repository's configuration says now that nothing may start."""
 
@@ -85,7 +91,8 @@ class ApprovePlan(Command, frozen=True, kw_only=True):
                 "this repository is staged, and nothing starts: take `staged = true` "
                 "out of `.brat/config.toml` on the default branch, then approve"
             )
-        return (ConvoyApproved(convoy=convoy.name, by=self.by),)
+        approved = ConvoyApproved(convoy=convoy.name, by=self.by, comment=self.comment)
+        return (approved,)
 
 
 class ApproveWork(Command, frozen=True, kw_only=True):

@@ -44,6 +44,7 @@ class ConvoyRetried(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.retried"
             tasks=tuple(tasks),
             mayor=_planned_again(convoy),
             vouched_by=self.by if is_planned else convoy.vouched_by,
+            vouched_in=0 if is_planned else convoy.vouched_in,
         )
 
 

@@ -71,6 +71,7 @@ class ConvoyResumed(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.resumed"
             state=state,
             why="",
             vouched_by=self.by,
+            vouched_in=0,
             issue_is=issue,
             base_is="wanted" if convoy.base_is == "deleted" else convoy.base_is,
         )

@@ -208,6 +208,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     tasks: tuple[Task, ...] = ()
     vouched_by: str = ""
     """Who last approved its plan or resumed it; empty: who asked for it."""
+    vouched_in: int = 0
+    """The comment that approved its plan; 0: none did, or it was resumed since."""
     mayor: Task | None = None
     """Task 0, where an engine plans; it has neither a branch nor a pull request."""
     estimate: Estimate | None = None

@@ -1,0 +1,126 @@
+"""A plan's approval counts for as long as the forge shows it."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.loop.staging import stage
+from bot.messages import approval_texts as texts
+from bot.repository.draft import Draft
+from convoy.events.approvals import ApprovePlan
+from tests.bot.room import NAME, Room, room
+
+PLANNED = '[mayor]\napprove = "plan"\n[refinery]\nrequire_ci = false\n'
+FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
+
+
+async def approved(here: Room, by: str) -> int:
+    """Let somebody approve the plan by a comment; return its id."""
+    await here.answer("/brat approve", by=by)
+    comment = here.convoy.vouched_in
+    assert comment
+    return comment
+
+
+async def take_back(here: Room, comment: int, by: str, how: str) -> None:
+    """Let somebody delete or edit a comment of theirs."""
+    path = f"issues/comments/{comment}"
+    if how == "deletes":
+        await here.asked("DELETE", path, None, by)
+    else:
+        await here.asked("PATCH", path, {"body": "Not `/brat approve`"}, by)
+
+
+async def starting(here: Room) -> Draft:
+    """Return what the witness would start now."""
+    context = here.loop.context
+    roles = context.settings.roles
+    context.settings = context.settings.model_copy(update={"roles": ("witness",)})
+    draft = context.draft()
+    await stage(context, draft)
+    context.settings = context.settings.model_copy(update={"roles": roles})
+    return draft
+
+
+@pytest.mark.parametrize(
+    ("how", "whys"),
+    [
+        ("deletes", {texts.NO_COMMENT}),
+        ("edits", {texts.EDITED, texts.NOT_THE_PLAN}),  # within a second, or later
+    ],
+)
+async def test_nothing_starts_by_an_approval_that_was_taken_back(
+    tmp_path: Path, how: str, whys: set[str]
+) -> None:
+    async with room(tmp_path, PLANNED) as here:
+        bea, cleo = here.let_in("bea"), here.let_in("cleo")
+        comment = await approved(here, bea)
+        assert len([*(await starting(here)).state.running()]) == 2
+
+        await take_back(here, comment, bea, how)
+        draft = await starting(here)
+
+        paused = draft.state.convoys[NAME]
+        assert paused.state == "paused"
+        assert paused.why in whys
+        assert [*draft.state.running()] == []
+        [intent] = draft.state.intents.values()
+        told = f"@bea's approval of the plan does not stand any more: {paused.why}."
+        assert told in intent.text
+
+        await here.answer("/brat pause", by=cleo)
+        await here.answer("/brat resume", by=cleo)
+        assert len([*(await starting(here)).state.running()]) == 2
+
+
+async def test_an_approval_is_nobody_elses_comment(tmp_path: Path) -> None:
+    async with room(tmp_path, PLANNED) as here:
+        bea, mallory = here.let_in("bea"), here.let_in("mallory")
+        comment = await here.written(here.issue, "/brat approve", mallory)
+        await here.do(ApprovePlan(convoy=NAME, by=bea, comment=comment))
+
+        await here.loop.tick()
+        draft = await starting(here)
+
+        assert draft.state.convoys[NAME].state == "paused"
+
+
+async def test_a_convoy_does_not_land_by_an_approval_that_was_taken_back(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, PLANNED) as here:
+        bea, cleo = here.let_in("bea"), here.let_in("cleo", "maintain")
+        comment = await approved(here, bea)
+        await here.worked(1, FILES)
+        await take_back(here, comment, bea, "deletes")
+        main = here.tip("main")
+        await here.answer("/brat drop 2")
+        await here.loop.tick()
+
+        assert (here.convoy_state(), here.tip("main")) == ("active", main)
+        assert "So this does not land" in "\n".join(here.spoken())
+
+        assert here.convoy.pull is not None
+        await here.answer("/brat merge", by=cleo, on=here.convoy.pull)
+        assert here.convoy_state() == "complete"
+        assert here.tip("main") != main
+
+
+async def test_who_instructed_and_approved_a_plan_is_not_the_only_one_for_its_work(
+    tmp_path: Path,
+) -> None:
+    config = PLANNED + "approvals = 1\n"
+    async with room(tmp_path, config) as here:
+        bea, cleo = here.let_in("bea"), here.let_in("cleo")
+        await here.answer("/brat tell 1 -- Leave a door open.", by=bea)
+        await here.answer("/brat add -- Another one", by=bea)
+        await approved(here, bea)
+        assert here.task(3).instructed_by == ("bea",)
+        head = await here.worked(1, FILES)
+
+        said = await here.answer(f"/brat approve {head}", by=bea, on=here.pull(1))
+        assert "somebody who wrote none of its instructions" in said
+        assert here.task(1).state == "needs-review"
+
+        await here.answer(f"/brat approve {head}", by=cleo, on=here.pull(1))
+        assert here.task(1).state == "merged"
