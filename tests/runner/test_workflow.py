@@ -34,6 +34,32 @@ def test_the_copy_that_github_runs_is_identical() -> None:
     assert copy.read_bytes() == SOURCE.read_bytes()
 
 
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
+def test_no_pull_request_starts_a_job_and_none_is_checked_out(file: Path) -> None:
+    text = file.read_text()
+    starts = re.search(r"(?ms)^on:\n(.*?)^\S", text)
+
+    assert starts is not None
+    assert re.findall(r"(?m)^  pull_request(?!_review:)\S*", starts[1]) == []
+    asked = set(re.findall(r"github\.event\.pull_request\.([\w.]+)", text))
+    assert asked <= {"head.ref", "head.repo.full_name"}
+    if asked:
+        assert "pull_request.head.repo.full_name == github.repository" in text
+    assert "github.head_ref" not in text
+    assert "head_repository" not in text
+    assert "actions/checkout" not in text
+
+
+@pytest.mark.parametrize("file", WORKFLOWS, ids=lambda file: file.name)
+def test_what_is_handed_over_is_kept_for_two_weeks(file: Path) -> None:
+    text = file.read_text()
+    uploads = re.findall(r"uses: actions/upload-artifact@[^-]*(?=\n\s*with:)", text)
+
+    kept = re.findall(r"(?m)^ +retention-days: (\d+)$", text)
+    assert kept == ["14"] * len(uploads)
+    assert bool(uploads) is (file.name != "brat.yml")
+
+
 def test_the_live_one_differs_by_what_the_feed_needs_and_by_nothing_else() -> None:
     lines = {
         name: [
