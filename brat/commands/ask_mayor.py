@@ -32,6 +32,7 @@ from convoy.views.document import state_document
 from convoy.views.reasons import reasons
 from grite import git
 from grite.errors import BratError
+from runner.box import engine_home
 from runner.box.stop_signals import Stop
 from runner.box.supervisor import Ending
 from runner.engines.output_reader import Report
@@ -96,6 +97,7 @@ def _job(
 ) -> engine_run.Job:
     scratch = folder / "scratch"
     scratch.mkdir()
+    engine_home.create(scratch)
     return engine_run.Job(
         inputs=inputs,
         started=started,

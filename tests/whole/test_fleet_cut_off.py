@@ -19,14 +19,14 @@ from convoy.model.state import Convoy
 from tests.world import machine
 from tests.world.ended import ended
 from tests.world.terminal import left_running
-from tests.world.words import engine, project
+from tests.world.words import NO_BOX, engine, project
 
 AGENT = """\
 touch {signs}/$BRAT_TASK-$BRAT_ATTEMPT
 until [ -e {signs}/go ]; do sleep 0.1; done
 echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"
 """
-CONFIG = '[witness]\nattempts = 3\ntimeout = "120s"\n'
+CONFIG = '[witness]\nattempts = 3\ntimeout = "120s"\n' + NO_BOX
 TASKS = "".join(f"- [ ] Say {n} paths: words/said_{n}.py\n" for n in range(1, 5))
 DEADLINE_S = 120.0
 LOOK_S = 0.1

@@ -8,7 +8,7 @@ import pytest
 from tests.world.local_rules import ask
 from tests.world.staying import staying, until
 from tests.world.terminal import Terminal, left_running
-from tests.world.words import engine, project
+from tests.world.words import NO_BOX, engine, project
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -98,7 +98,7 @@ def test_an_edited_configuration_counts_and_another_branch_is_no_hindrance(
     terminal = project(tmp_path, engine("exit 3"))
     terminal.done("brat init")
     judge = f"echo judged > {tmp_path / 'judged'}"
-    good = engine("my-agent < $BRAT_PROMPT", f'[ci]\ncommand = "{judge}"\n')
+    good = engine("my-agent < $BRAT_PROMPT", f'[ci]\ncommand = "{judge}"\n' + NO_BOX)
     with staying(terminal, "up", "--no-dashboard") as up:
         up.says("watching")
         terminal.write({".brat/config.toml": good})

@@ -8,11 +8,11 @@ import pytest
 from tests.runner.engines.hearing import SAMPLES
 from tests.world.second_reader import rows
 from tests.world.terminal import Terminal, left_running
-from tests.world.words import project
+from tests.world.words import NO_BOX, project
 
 pytestmark = pytest.mark.timeout(600)
 
-CONFIG = '[engine.default]\ntype = "claude-code"\n\n[witness]\nattempts = 1\n'
+CONFIG = '[engine.default]\ntype = "claude-code"\n\n[witness]\nattempts = 1\n' + NO_BOX
 HEADLESS = "brat mayor start --task 'Spell words' --headless"
 KEYED = f"env ANTHROPIC_API_KEY=made-up-key-0123456789 {HEADLESS}"
 LIMITED_ONCE = """\

@@ -22,6 +22,12 @@ printf 'from words import task_%s as it\n\n\ndef test_it():\n    assert it.ASKED
     "$BRAT_TASK" > "tests/test_task_$BRAT_TASK.py"
 """
 
+NO_BOX = """
+[runner]
+box = "off"
+"""
+"""For agents and CI that meet the test by files beside their own folders."""
+
 
 def engine(command: str, more: str = "") -> str:
     """Return a configuration whose one engine is a shell command."""

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from bot.door.delivery_inbox import Request
 from bot.serving import bot_service
-from bot.settings import log_key
+from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import lobby
 
 
@@ -14,9 +14,9 @@ async def test_a_bot_that_waits_denies_nobody(tmp_path: Path) -> None:
         await here.loop.tick()  # and holds the lease from its first push on
         assert here.loop.lease.held
         settings = here.loop.context.settings
-        key = settings.folder / log_key.FILE  # two bots of one repository share it
-        told_other = {"folder": tmp_path / "other", "sole": False, "log_key_file": key}
-        other = settings.model_copy(update=told_other)
+        other = elsewhere(settings, tmp_path / "other").model_copy(
+            update={"sole": False}
+        )
         told: list[str] = []
         async with bot_service.opened(other, told.append) as second:
             await here.you.relabel(issue, {"brat"}, set())

@@ -9,6 +9,7 @@ from bot.door.delivery_inbox import Review, Ticked
 from bot.serving import bot_service
 from brat.forge.traffic_recording import Exchange
 from convoy.model.given_answers import HOUR_MS
+from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import Lobby, lobby
 from tests.bot.room import Room, room
 
@@ -58,9 +59,7 @@ async def test_what_was_ignored_stays_so_and_an_hour_later_all_is_new(
         await says(here, issue, "/brat ping", COMMENTS, "mallory")
         known = len(here.said())
 
-        again = here.loop.context.settings.model_copy(
-            update={"folder": tmp_path / "another"}
-        )
+        again = elsewhere(here.loop.context.settings, tmp_path / "another")
         await here.loop.release()
         async with bot_service.opened(again, lambda _: None) as other:
             await other.tick()
@@ -89,6 +88,7 @@ async def test_a_command_of_a_person_with_write_access_is_heard_longer(
 
         assert await here.answer("/brat cancel") == ""
         assert here.convoy_state() == "active"
+        here.forge.add_user("mallory")
         assert "is here" in await here.answer("/brat ping", by="mallory")
 
 
@@ -99,8 +99,7 @@ async def test_jobs_without_a_server_count_together(tmp_path: Path) -> None:
         settings = own.context.settings.model_copy(update=few)
         await own.release()
         for job in range(6):
-            folder = {"folder": tmp_path / f"job-{job}"}
-            later_job = settings.model_copy(update=folder)
+            later_job = elsewhere(settings, tmp_path / f"job-{job}")
             async with bot_service.opened(later_job, lambda _: None) as here.loop:
                 late = HOUR_MS if job >= 4 else 0
                 later(here, late)
@@ -166,6 +165,7 @@ async def test_many_comments_of_a_stranger_cost_a_bounded_number_of_writes(
 ) -> None:
     seen: list[Exchange] = []
     async with room(tmp_path, observe=seen.append) as here:
+        here.forge.add_user("mallory")
         for _ in range(COMMENTS):
             await here.said("/brat cancel", by="mallory")
 

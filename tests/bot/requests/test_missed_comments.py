@@ -9,10 +9,10 @@ import pytest
 from bot.door.delivery_inbox import Remark
 from bot.loop.loop import Loop
 from bot.serving import bot_service
-from bot.settings import log_key
 from bot.settings.bot_settings import Settings
 from brat.forge import Forge
 from brat.forge.traffic_recording import Exchange
+from tests.bot.another_folder import elsewhere
 from tests.bot.room import room
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 
@@ -89,12 +89,7 @@ async def test_a_new_process_finds_what_was_said_while_none_ran(
     here: Town, loop: Loop
 ) -> None:
     await comment(here, "/brat ping")
-    settings = loop.context.settings
-    told = {
-        "folder": here.folder / "another",
-        "log_key_file": settings.folder / log_key.FILE,
-    }
-    again = settings.model_copy(update=told)
+    again = elsewhere(loop.context.settings, here.folder / "another")
     async with bot_service.opened(again, lambda _: None) as other:
         await loop.release()
         await other.tick()

@@ -6,6 +6,7 @@ import pytest
 
 from bot.serving import bot_service
 from bot.verbs.verb_table import VERBS
+from tests.bot.another_folder import elsewhere
 from tests.bot.room import NAME, Room, room
 
 PLANNED_BY_ENGINE = """\
@@ -50,7 +51,7 @@ async def test_more_is_asked_for_where_the_plan_was_refused(tmp_path: Path) -> N
         await here.until(lambda: here.labels(other) == {"brat:active"})
 
         settings = here.loop.context.settings
-        again = settings.model_copy(update={"folder": tmp_path / "another"})
+        again = elsewhere(settings, tmp_path / "another")
         async with bot_service.opened(again, lambda _: None) as loop:
             await here.loop.release()
             third = await other_issue(here, "A third")

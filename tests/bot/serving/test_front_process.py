@@ -51,6 +51,7 @@ class Service:
     def fronts(self) -> list[psutil.Process]:
         """Return the front processes, the door's first."""
         children = psutil.Process().children()
+        children = [each for each in children if each.status() != psutil.STATUS_ZOMBIE]
         found = [each for each in children if PROGRAM in each.cmdline()]
         return sorted(found, key=lambda each: each.create_time())
 

@@ -1,0 +1,12 @@
+"""A bot's settings for another machine: another folder, the same log key."""
+
+from pathlib import Path
+
+from bot.settings import log_key
+from bot.settings.bot_settings import Settings
+
+
+def elsewhere(settings: Settings, folder: Path) -> Settings:
+    """Return the settings of a bot that keeps its state in `folder`."""
+    key = settings.log_key_file or settings.folder / log_key.FILE
+    return settings.model_copy(update={"folder": folder, "log_key_file": key})
