@@ -118,6 +118,7 @@ def _configure(folder: Path, project: Path, history: History, how: How) -> None:
         'type = "shell"\n'
         f"args = {json.dumps(agent)}\n"
         f"max_sessions = {how.slots}\n"
+        '[runner]\nbox = "off"\n'  # agent and CI read and write beside the project
         f"[mayor]\ntasks = {max(len(history.changes), 1)}\n"
         f"[ci]\ncommand = {json.dumps(ci)}\n"
         '[gate]\ninstructions = true\nsecrets = ["*"]\nmax_bytes = 10000000\n'

@@ -181,7 +181,9 @@ class Tale:
 
     async def deliver(self, event: str) -> None:
         """Let the forge say that something of this kind was changed."""
-        told = {"action": "edited", "repository": {"full_name": self.known.repository}}
+        (known,) = self.forge.store.repositories.all()
+        repository = {"id": known.id, "full_name": self.known.repository}
+        told = {"action": "edited", "repository": repository}
         body = json.dumps(told).encode()
         headers = {
             "X-Hub-Signature-256": signature(self.known.secret, body),

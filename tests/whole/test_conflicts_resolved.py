@@ -10,7 +10,7 @@ from msgspec import json
 from tests.world.second_reader import rows
 from tests.world.seen import look
 from tests.world.terminal import Terminal
-from tests.world.words import engine, project
+from tests.world.words import NO_BOX, engine, project
 
 pytestmark = pytest.mark.timeout(600)
 ADDING = """
@@ -34,7 +34,7 @@ def listing(
     """
     kept = folder / "prompts"
     kept.mkdir()
-    terminal = project(folder, engine("adder", "[witness]\nattempts = 6\n"))
+    terminal = project(folder, engine("adder", "[witness]\nattempts = 6\n" + NO_BOX))
     terminal.install("adder", ADDING.format(kept=kept, resolve=resolve))
     terminal.commit("Begin", {"LIST": "begun\n", ".gitattributes": attributes})
     terminal.done("brat init")

@@ -16,6 +16,7 @@ from brat.local.model_keys import STAND_IN
 from tests.engines.install import PROGRAMS
 from tests.world.second_reader import rows
 from tests.world.terminal import Terminal, contents, left_running, new_terminal
+from tests.world.words import NO_BOX
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -192,6 +193,7 @@ mkdir -p "$(dirname "$file")"; echo done > "$file"
 """
 SHELL = (
     '[engine.default]\ntype = "shell"\nargs = ["my-agent"]\n[ci]\ncommand = "true"\n'
+    + NO_BOX
 )
 
 

@@ -75,7 +75,7 @@ async def test_what_a_person_takes_out_of_the_queue_waits_until_it_is_put_in_aga
     waits = f"gh-readonly-queue/*) until test -e {gate}; do sleep 0.1; done"
 
     def hold_groups(here: Protected, _: Service) -> None:
-        ci = Ci(command=f"case $GITHUB_REF_NAME in {waits} ;; esac")
+        ci = Ci(command=f"case $GITHUB_REF_NAME in {waits} ;; esac", box="off")
         here.forge.set_settings(here.known.repository, Settings(ci=ci))
 
     async with protected(tmp_path, queue, at_start=hold_groups) as (here, _):

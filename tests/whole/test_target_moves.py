@@ -10,7 +10,7 @@ from msgspec import json
 from tests.world.second_reader import rows
 from tests.world.seen import Seen, look
 from tests.world.terminal import Terminal
-from tests.world.words import engine, project
+from tests.world.words import NO_BOX, engine, project
 
 pytestmark = pytest.mark.timeout(600)
 AGENT = "my-agent < $BRAT_PROMPT"
@@ -66,7 +66,7 @@ LISTED = "Two\n\n- [ ] Spell words\n- [ ] Sort words (after 1)\n"
 
 def listing(folder: Path, more: str = "") -> Terminal:
     """Make a project whose agent adds to a list, with one of two tasks merged."""
-    terminal = project(folder, engine("resolver", more))
+    terminal = project(folder, engine("resolver", more + NO_BOX))
     terminal.install("resolver", RESOLVING)
     terminal.commit("Begin a list", {"LIST": "begun\n"})
     planned(terminal, LISTED)

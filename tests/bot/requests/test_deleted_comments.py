@@ -99,6 +99,7 @@ async def test_a_bot_that_is_told_of_a_deletion_looks_at_what_it_shows(
     async with lobby(tmp_path) as here:
         context = here.loop.context
         await here.loop.tick()
+        (known,) = here.forge.store.repositories.all()
         comment = {"id": 7, "body": "A table.", "user": account(context.login)}
         issue = {"number": 1, "title": "Do it", "state": "open"}
         payload = {
@@ -106,7 +107,7 @@ async def test_a_bot_that_is_told_of_a_deletion_looks_at_what_it_shows(
             "issue": issue,
             "comment": comment,
             "sender": account("you"),
-            "repository": {"full_name": context.settings.repository},
+            "repository": {"id": known.id, "full_name": context.settings.repository},
         }
 
         await here.knock("issue_comment", payload)
