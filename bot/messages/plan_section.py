@@ -8,6 +8,7 @@ from bot.messages import plan_diagram
 from convoy.model.state import Convoy
 from convoy.text.counts_and_times import counted
 from convoy.text.escaped_markdown import fitting, inline
+from convoy.text.plaintext import clean
 from convoy.views.forecast_words import all_tasks, one_task
 from convoy.views.plan_coverage import HOW
 from convoy.views.plan_document import PlanDocument, PlanTask, plan_document
@@ -39,6 +40,8 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
         f"- {{}}: `brat convoy show {convoy.name}`",
         room // 4,
     )
+    changed = changes_block(found.changes, room // 4, convoy.name)
+    room -= sum(len(line) + 1 for line in changed)
     blocks = fitting(
         ["\n".join(_task(task)) for task in found.tasks],
         f"- {{}}: `brat convoy show {convoy.name}` shows them all",
@@ -49,6 +52,7 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
         f"<details{is_open}><summary>{_summary(found)}</summary>",
         "",
         *graph,
+        *changed,
         *blocks,
         "",
         f"**Estimate for all of it:** {all_tasks(found.total)}.",
@@ -59,10 +63,41 @@ def plan_section(convoy: Convoy, room: int) -> list[str]:
     ]
 
 
+def changes_block(changes: Sequence[str], room: int, name: str) -> list[str]:
+    """Return what changed of a plan, in a block; empty: nothing did.
+
+    Args:
+        changes: a clause each.
+        room: the most characters.
+        name: the convoy's.
+    """
+    heading = "**Changed** since the plan was made or last approved:"
+    block = diff_block(changes, room, name)
+    return [heading, "", *block, ""] if block else []
+
+
+def diff_block(changes: Sequence[str], room: int, name: str) -> list[str]:
+    """Return changes of a plan as a block of code; empty: there are none.
+
+    Args:
+        changes: a clause each; back quotes of theirs could end the block.
+        room: the most characters.
+        name: the convoy's.
+    """
+    if not changes:
+        return []
+    more = f"{{}}: brat convoy show {name}"
+    told = [" ".join(clean(each).split()).replace("`", "'") for each in changes]
+    lines = fitting(told, more, max(0, room))
+    return ["```diff", *lines, "```"]
+
+
 def _summary(found: PlanDocument) -> str:
     told = f"The plan: {counted(len(found.tasks), 'task')}"
     if found.left_out:
         told += f", {counted(len(found.left_out), 'statement')} of the issue in none"
+    if found.changes:
+        told += f", {counted(len(found.changes), 'change')}"
     if found.protected:
         told += f", {counted(len(found.protected), 'task')} with protected paths"
     return told

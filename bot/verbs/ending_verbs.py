@@ -4,6 +4,7 @@ from typing import Final
 
 from bot.verbs.arguments import ANY_TASK, TASK
 from bot.verbs.request_context import RequestContext
+from bot.verbs.reshaping_verbs import changed
 from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, Request, TaskEndpoint, Verb
 from convoy.model.state import Convoy
 from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy
@@ -24,9 +25,10 @@ def _cancel(context: RequestContext, *, task: int | None = None) -> str:
 
 
 def _drop(context: RequestContext, *, task: int) -> str:
-    name = context.convoy.name
-    context.submit(DropTask(convoy=name, task=task, why=f"dropped by {context.by}"))
-    return f"Task {task} is dropped."
+    before, why = context.convoy, f"dropped by {context.by}"
+    context.submit(DropTask(convoy=before.name, task=task, why=why))
+    is_plan = before.state == "planning"
+    return f"Task {task} is dropped.{changed(context, before) if is_plan else ''}"
 
 
 def _require_session(convoy: Convoy, request: Request) -> None:

@@ -6,6 +6,7 @@ from bot.markdown.code_span import code_span
 from bot.verbs import arguments as args
 from bot.verbs.arguments import ANY_TASK, TASK, Argument
 from bot.verbs.request_context import RequestContext
+from bot.verbs.reshaping_verbs import changed
 from bot.verbs.retry_verbs import MOST_BOXES
 from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, Request, TaskEndpoint, Verb
 from convoy.events.plan_edits import RankConvoy
@@ -24,7 +25,8 @@ def _add(context: RequestContext, *, text: str) -> str:
     context.submit(AddTask(convoy=convoy.name, spec=spec, by=context.by))
     after = ", ".join(map(str, spec.after))
     waits = f" It waits for task {after}." if after else ""
-    return f"That is task {spec.number}: {inline(spec.title)}.{waits}"
+    said = f"That is task {spec.number}: {inline(spec.title)}.{waits}"
+    return f"{said}{changed(context, convoy)}"
 
 
 def _spec(convoy: Convoy, text: str) -> TaskSpec:
@@ -53,16 +55,17 @@ def _essence(spec: TaskSpec) -> tuple[object, ...]:
 
 
 def _depends(context: RequestContext, *, task: int, on: bool, other: int) -> str:  # noqa: ARG001  the word `on`
-    name = context.convoy.name
-    context.submit(LinkTask(convoy=name, task=task, on=other, by=context.by))
-    return f"Task {task} waits until task {other} is merged."
+    before = context.convoy
+    context.submit(LinkTask(convoy=before.name, task=task, on=other, by=context.by))
+    said = f"Task {task} waits until task {other} is merged."
+    return f"{said}{changed(context, before)}"
 
 
 def _engine(context: RequestContext, *, engine: str, task: int | None = None) -> str:
-    name = context.convoy.name
-    context.submit(AssignTask(convoy=name, task=task, engine=engine, by=context.by))
+    before, by = context.convoy, context.by
+    context.submit(AssignTask(convoy=before.name, task=task, engine=engine, by=by))
     what = f"Task {task} goes" if task else "All tasks that have not started go"
-    return f"{what} to the engine `{engine}`."
+    return f"{what} to the engine `{engine}`.{changed(context, before)}"
 
 
 def _priority(context: RequestContext, *, priority: int) -> str:

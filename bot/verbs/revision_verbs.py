@@ -6,11 +6,12 @@ from typing import Final
 
 from bot.markdown.code_span import code_span
 from bot.verbs.request_context import RequestContext
-from bot.verbs.verb import NotPossible, Verb
+from bot.verbs.verb import ConvoyEndpoint, NotPossible, Verb
 from convoy.model import ids
 from convoy.model.attempt import Work
 from convoy.model.state import Convoy, Task
 from convoy.rules.redo_work import RebaseWork, ReviseTask
+from convoy.rules.reshape_plan import ReplanConvoy
 
 NO_WORK: Final = "this is not the pull request of a task with work in it"
 
@@ -18,8 +19,11 @@ NO_WORK: Final = "this is not the pull request of a task with work in it"
 def _revise(context: RequestContext, *, text: str) -> str:
     """Send the task back with the text; its next attempt goes on from its work."""
     convoy, task = context.convoy, context.own_task
-    if task is None:
+    if task is None and context.asker.number not in (0, convoy.issue):
         raise NotPossible(NO_WORK)
+    if task is None:
+        context.submit(ReplanConvoy(convoy=convoy.name, by=context.by, text=text))
+        return "It is planned again; the new plan will show what changed."
     context.submit(
         ReviseTask(convoy=convoy.name, task=task.number, by=context.by, text=text)
     )
@@ -88,11 +92,18 @@ def _keep(context: RequestContext, convoy: Convoy, task: Task) -> None:
 VERBS: Final = (
     Verb(
         name="revise",
-        place="pull",
         text="must",
-        help="Sends the task back, to go on from its work and do as the text says; a "
-        "review that asks for changes does the same.",
+        text_help="What is wrong with the plan.",
+        help="On a task's pull request, sends the task back, to go on from its work "
+        "and do as the text says; a review that asks for changes does the same. On "
+        "the issue, lets the engine that planned make another plan, as long as the "
+        "plan waits for approval.",
         rule=_revise,
+        of_convoy=ConvoyEndpoint(
+            word="revise",
+            typed="convoy revise",
+            help="Have another plan made, as the text says.",
+        ),
     ),
     Verb(
         name="rebase",

@@ -20,7 +20,7 @@ def add_to(groups: Mapping[str, typer.Typer]) -> None:
         groups: the command group of each first word.
     """
     for verb in VERBS:
-        text = verb.text_help if verb.text == "must" else ""
+        text = verb.text_help
         if (task := verb.of_task) is not None and task.typed:
             about_task = _tells_task(task.word, text) if text else _of_task(task.word)
             _add(groups, task.typed, task.help, about_task)

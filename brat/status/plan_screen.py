@@ -35,6 +35,9 @@ def _lines(convoy: Convoy) -> Iterator[str]:
         yield from _task(task)
     yield f"graph: {_graph(found.tasks)}"
     yield f"estimate for all of it: {all_tasks(found.total)}"
+    if found.changes:
+        yield "changed since it was made or last approved:"
+        yield from (f"{_LEVEL}{each}" for each in found.changes)
     if found.left_out:
         yield f"of the issue in no task ({HOW}):"
         yield from (f"{_LEVEL}- {each}" for each in found.left_out)

@@ -10,6 +10,7 @@ from convoy.events.command import Command, Decision, Refusal, in_state, task_in
 from convoy.events.fact import SHORT, ConvoyEvent, TaskEvent, clause
 from convoy.events.pausing import stands_still
 from convoy.model.approval import Approval
+from convoy.model.records import outlined
 from convoy.model.state import Convoy, Moment, State, Task
 
 
@@ -24,8 +25,13 @@ class ConvoyApproved(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.approve
         return f"{self.by} approved the plan."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        left = (task.spec for task in convoy.tasks if task.state != "dropped")
         return replace(
-            convoy, state="active", vouched_by=self.by, vouched_in=self.comment
+            convoy,
+            state="active",
+            vouched_by=self.by,
+            vouched_in=self.comment,
+            outline=outlined(left),
         )
 
 

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from convoy.events.fact import ConvoyEvent
-from convoy.model.records import Estimate, Forecast, Overlap, Scope, TaskSpec
+from convoy.model.records import Estimate, Forecast, Overlap, Scope, TaskSpec, outlined
 from convoy.model.state import Convoy, Moment, Task
 from convoy.text.counts_and_times import counted
 
@@ -37,6 +37,7 @@ class ConvoyPlanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.planned"
             estimate=self.estimate,
             warnings=self.warnings,
             overlaps=self.overlaps,
+            outline=convoy.outline or outlined(self.tasks),
             scopes=self.scopes,
             forecasts=self.forecasts,
         )

@@ -48,6 +48,64 @@ class TaskLinked(TaskEvent, frozen=True, kw_only=True, tag="task.linked"):
         return replace(task, spec=linked)
 
 
+class TaskRewritten(TaskEvent, frozen=True, kw_only=True, tag="task.rewritten"):
+    """The task is another one in the plan, because a person changed the plan."""
+
+    spec: TaskSpec
+    """The task, as if it had been planned so; its number stays."""
+    by: str
+
+    def sentence(self) -> str:
+        return f"{self.by} changed task {self.task} in the plan."
+
+    def task_after(self, task: Task, _now: Moment) -> Task:
+        if self.spec.number != task.number:
+            return task  # no rule of ours gives a task another number
+        is_told = self.spec.instructions != task.spec.instructions
+        return replace(task.after_words_of(self.by if is_told else ""), spec=self.spec)
+
+
+class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replanned"):
+    """A person wants another plan; the engine that planned is told why."""
+
+    by: str
+    text: str
+    """What they said."""
+
+    def sentence(self) -> str:
+        return f"{self.by} wants another plan."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        if convoy.mayor is None:
+            return convoy  # no rule of ours replans what no engine planned
+        mayor = convoy.mayor
+        titles = "\n".join(f"{t.number}. {t.spec.title}" for t in convoy.tasks)
+        told = (
+            f"{mayor.spec.instructions}\n\nA plan was made of this:\n\n{titles}\n\n"
+            f"{self.by} looked at it, and wants another one:\n\n{self.text}"
+        )
+        again = replace(
+            mayor.after_words_of(self.by),
+            spec=replace(mayor.spec, instructions=told),
+            state="queued",
+            cause="retry",
+            why="",
+            spent=0,
+            notes=(),
+            ended_at=0,
+        )
+        return replace(
+            convoy,
+            mayor=again,
+            tasks=(),
+            overlaps=(),
+            scopes=(),
+            warnings=(),
+            estimate=None,
+            called=(),
+        )
+
+
 class TaskAssigned(TaskEvent, frozen=True, kw_only=True, tag="task.assigned"):
     """Another engine makes the task's next attempts."""
 

@@ -28,6 +28,7 @@ from convoy.model.records import (
     Estimate,
     Followup,
     Forecast,
+    Outline,
     Overlap,
     Report,
     Scope,
@@ -218,6 +219,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """Remarks for readers of the plan."""
     overlaps: tuple[Overlap, ...] = ()
     """Which of its tasks may collide, as estimated when they were planned."""
+    outline: tuple[Outline, ...] = ()
+    """Its plan as it was first made, or last approved; what changed since is told."""
     scopes: tuple[Scope, ...] = ()
     """What the paths of its tasks are, as planned."""
     forecasts: tuple[Forecast, ...] = ()

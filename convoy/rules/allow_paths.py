@@ -50,13 +50,14 @@ def named_paths(spec: TaskSpec) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*spec.paths, *words)))
 
 
-def kept_back(convoy: str, specs: tuple[TaskSpec, ...], gate: Gate) -> Events:
+def kept_back(convoy: str, planned: tuple[TaskSpec | Task, ...], gate: Gate) -> Events:
     """Return that each task waits for a person that declares protected paths.
 
     Its work could not pass the gate: no session is spent on it before.
     """
+    tasks = (t if isinstance(t, Task) else Task(spec=t) for t in planned)
     return tuple(
-        TaskBlocked(convoy=convoy, task=spec.number, why=wants(spec.number, paths))
-        for spec in specs
-        if (paths := unallowed(Task(spec=spec), gate)) and not kind_of(spec).answer
+        TaskBlocked(convoy=convoy, task=task.number, why=wants(task.number, paths))
+        for task in tasks
+        if (paths := unallowed(task, gate)) and not kind_of(task.spec).answer
     )

@@ -54,7 +54,7 @@ class LinkTask(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         """Let a task that has not begun its attempt wait for another one."""
-        task = _at_rest(state, self.convoy, self.task)
+        task = at_rest(state, self.convoy, self.task)
         if isinstance(task, Refusal):
             return task
         convoy = state.convoys[self.convoy]
@@ -116,7 +116,7 @@ def _meant(
 ) -> tuple[Task, ...] | Refusal:
     """Return the tasks meant that have a different engine so far."""
     if command.task is not None:
-        task = _at_rest(state, convoy.name, command.task)
+        task = at_rest(state, convoy.name, command.task)
         if isinstance(task, Refusal):
             return task
         if task.spec.engine == command.engine:
@@ -132,7 +132,7 @@ def _meant(
     )
 
 
-def _at_rest(state: State, name: str, number: int) -> Task | Refusal:
+def at_rest(state: State, name: str, number: int) -> Task | Refusal:
     """Return a task that waits, with no session and no work."""
     task = unsettled(state, name, number)
     if isinstance(task, Refusal):

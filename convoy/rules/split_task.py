@@ -59,7 +59,7 @@ class SplitTask(Command, frozen=True, kw_only=True):
         task = convoy.task(split.spec.on[0])
         if split.state != "running" or task is None or not being_split(convoy, task):
             return too_late(state, self.convoy, split, self.attempt, self.usage)
-        if fault := _fault(convoy, task, self.parts):
+        if fault := split_fault(convoy, task, self.parts):
             return Refusal(fault)
         numbers = ", ".join(str(part.number) for part in self.parts)
         return (
@@ -95,7 +95,8 @@ def _spec(convoy: Convoy, task: Task) -> TaskSpec:
     )
 
 
-def _fault(convoy: Convoy, task: Task, parts: tuple[TaskSpec, ...]) -> str | None:
+def split_fault(convoy: Convoy, task: Task, parts: tuple[TaskSpec, ...]) -> str | None:
+    """Return why a task cannot be split into these parts; None: it can."""
     first = convoy.next_number
     if len(parts) < LEAST:
         return f"task {task.number} is split into at least {LEAST} parts"

@@ -18,6 +18,7 @@ from convoy.rules.allow_paths import named_paths
 from convoy.text.plaintext import shortened
 from convoy.views.forecast_words import Range, whole_plan
 from convoy.views.plan_coverage import Covered, coverage
+from convoy.views.plan_difference import changed_since
 from convoy.views.plan_order import because, risky
 
 DOES_CHARS: Final = 400
@@ -80,6 +81,8 @@ class PlanDocument(Struct, frozen=True, kw_only=True):
     """What the issue asks for, with who does it."""
     total: Range | None
     """What all of it may take; null: nothing is known yet of some engine."""
+    changes: tuple[str, ...]
+    """What changed since it was made, or last approved."""
     approval: str
     """Who has to approve it, and how; empty: nobody has to."""
 
@@ -103,6 +106,7 @@ def plan_document(convoy: Convoy) -> PlanDocument:
         tasks=tasks,
         covered=coverage(convoy.text, specs) if specs else (),
         total=whole_plan({t.number: (t.forecast, _on(t)) for t in tasks}),
+        changes=changed_since(convoy),
         approval=approval(convoy),
     )
 

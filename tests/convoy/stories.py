@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
 from convoy.events.comment_deletion import NoteDeletedComment
+from convoy.events.convoy_request import RequestConvoy
 from convoy.events.deleted_base import NoteDeletedBase, NoteRestoredBase
 from convoy.events.foreseen_conflicts import ForeseeConflict
 from convoy.events.forge_actions import NoteDone
@@ -21,7 +22,7 @@ from convoy.events.taken_out_work import OfferAgain, TakeBackWork, TakeOutWork
 from convoy.events.task_messages import NoteHeard, TellTask
 from convoy.model import ids
 from convoy.model.notes import Left
-from convoy.model.records import EngineSpec, Finding, Report
+from convoy.model.records import EngineSpec, Finding, Report, TaskSpec
 from convoy.model.set_aside import convoy_item, look_item, task_item
 from convoy.model.taken_out import TakenOut
 from convoy.model.target_rules import Landing
@@ -43,12 +44,15 @@ from convoy.rules.make_choice import MakeChoice
 from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, ProveWork
 from convoy.rules.plan_changes import AddTask, AssignTask, LinkTask
 from convoy.rules.redo_work import RebaseWork, ReviseTask
+from convoy.rules.reshape_plan import JoinTasks, PartTask, ReplanConvoy
 from convoy.rules.retry_convoy import RetryConvoy
 from convoy.rules.split_task import BeginSplit, SplitTask
+from convoy.rules.start_attempt import StartPlanning
 from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy, RetryTask
+from convoy.rules.take_plan import PlanConvoy
 from convoy.rules.take_review import AcceptReview
 from convoy.rules.take_target_in import AttemptSync, FailSync, LandSync, StallLanding
-from tests.world.rules import NAME, Rules, sha, spec
+from tests.world.rules import NAME, Rules, settings, sha, spec
 
 Story = Callable[[], Rules]
 
@@ -111,6 +115,43 @@ def _red_on(candidate: str) -> DoubtMerge:
 
 def given_up() -> Rules:
     return went_wrong().do(FailConvoy(convoy=NAME, why="cancelled by ann"))
+
+
+def reshaped() -> Rules:
+    """Tell of a plan that people change before they let it be carried out."""
+    rules = Rules().do(
+        RequestConvoy(
+            convoy=NAME,
+            issue=7,
+            title="Fix it",
+            text="All of it.",
+            by="ann",
+            target="main",
+            base=sha("0"),
+            settings=settings(planner="default", approve="plan"),
+        )
+    )
+    first = (spec(1), spec(2))
+    rules.do(_planning(rules, "1"), _planned(1, *first))
+    rules.do(ReplanConvoy(convoy=NAME, by="bea", text="Smaller steps."))
+    second = (spec(1), spec(2), spec(3, after=(2,)), spec(4))
+    rules.do(_planning(rules, "2"), _planned(2, *second))
+    parts = (spec(5, part_of=4), spec(6, part_of=4))
+    return rules.do(
+        JoinTasks(convoy=NAME, task=1, other=2, by="bea"),
+        PartTask(convoy=NAME, task=4, parts=parts, by="bea"),
+        ApprovePlan(convoy=NAME, by="ann"),
+    )
+
+
+def _planning(rules: Rules, session: str) -> StartPlanning:
+    return StartPlanning(
+        convoy=NAME, brief="Plan.", session=session * 32, nonce="n", now=rules.now
+    )
+
+
+def _planned(attempt: int, *tasks: TaskSpec) -> PlanConvoy:
+    return PlanConvoy(convoy=NAME, planner="engine", tasks=tasks, attempt=attempt)
 
 
 def steered() -> Rules:
@@ -331,5 +372,6 @@ STORIES = (
     synced,
     merged_by_the_forge,
     landed_in_parts,
+    reshaped,
 )
 story = pytest.mark.parametrize("tell", STORIES)

@@ -336,6 +336,6 @@ async def test_work_that_does_not_apply_is_not_rebased(tmp_path: Path) -> None:
 
 async def test_a_verb_of_a_pull_request_is_said_on_one(tmp_path: Path) -> None:
     async with room(tmp_path, CONFIG) as here:
-        said = await here.answer("/brat revise -- Better.")
+        said = await here.answer("/brat rebase")
 
-        assert "Say `revise` on a pull request" in said
+        assert "Say `rebase` on a pull request" in said

@@ -51,6 +51,9 @@ ASKED: dict[str, Request] = {
     "engine docs 3": Request("engine", {"engine": "docs", "task": 3}),
     "priority P0": Request("priority", {"priority": 0}),
     "merge": Request("merge"),
+    "merge 2 task-3": Request("merge", {"task": 2, "other": 3}),
+    "split 3": Request("split", {"task": 3}),
+    "split 3 -- a list": Request("split", {"task": 3}, "a list"),
     "unqueue": Request("unqueue"),
     "rebase": Request("rebase"),
     "land": Request("land"),
@@ -313,11 +316,11 @@ Keeps a resource for you, one hour or as long as `ttl` says, at most `24h`: no t
 On: both. Who: who may write.\
 """,
             """\
-`/brat merge`
+`/brat merge [<task>] [<task>]`
 
-Puts the pull request back into the merge queue; opens another one for one that was closed.
+Puts the pull request back into the merge queue; opens another one for one that was closed. With two tasks the first does both, if neither has begun.
 
-On: pull requests. Who: who may maintain.\
+On: both. Who: who may maintain.\
 """,
             "There is no verb `stats`; did you mean status?",
         ]

@@ -1,0 +1,122 @@
+"""People reshape a plan: two tasks become one, one becomes several, or all is new."""
+
+import pytest
+
+from convoy.events.approvals import ApprovePlan
+from convoy.events.command import Refusal
+from convoy.model.records import Wait
+from convoy.readiness.attempt_start import plannable
+from convoy.rules.allow_paths import AllowPaths
+from convoy.rules.plan_changes import LinkTask
+from convoy.rules.reshape_plan import JoinTasks, PartTask, ReplanConvoy
+from convoy.rules.stop_task import DropTask
+from convoy.views.plan_difference import changed_since
+from convoy.views.plan_document import plan_document
+from tests.convoy.stories import reshaped
+from tests.world.rules import NAME, Rules, spec
+
+JOIN = JoinTasks(convoy=NAME, task=2, other=3, by="bea")
+
+
+def drawn() -> Rules:
+    return Rules().planned(
+        spec(1),
+        spec(2, paths=("a.py",), after=(1,), acceptance="make a"),
+        spec(3, paths=("b.py",), acceptance="make b || true"),
+        spec(4, after=(3,), waits=(Wait(3, "both touch b.py", overlap=True),)),
+        approve="plan",
+    )
+
+
+def test_one_task_does_what_two_did_and_what_waited_for_either_waits_for_it() -> None:
+    rules = drawn().do(JOIN)
+    both = rules.task(2).spec
+
+    assert both.paths == ("a.py", "b.py")
+    assert both.acceptance == "(make a) && (make b || true)"
+    assert both.instructions.count("Do it") == 2
+    assert rules.task(3).state == "dropped"
+    assert rules.task(4).spec.after == (2,)
+    assert rules.task(4).spec.waits == (Wait(2, "both touch b.py", overlap=True),)
+    assert changed_since(rules.convoy) == (
+        f"~ task 2: is now: Task 2; Task 3; paths + b.py; done when {both.acceptance}",
+        "- task 3: Task 3",
+        "~ task 4: after 3 -> 2",
+    )
+
+
+def test_an_approval_makes_the_changed_plan_the_one_that_people_know() -> None:
+    rules = drawn().do(JOIN, ApprovePlan(convoy=NAME, by="ann"))
+
+    assert changed_since(rules.convoy) == ()
+    rules.do(DropTask(convoy=NAME, task=4, why="no"))
+    assert plan_document(rules.convoy).changes == ("- task 4: Task 4",)
+
+
+def test_a_circle_and_what_has_begun_are_refused() -> None:
+    rules = drawn()
+    circle = JoinTasks(convoy=NAME, task=3, other=1, by="bea")
+    rules.do(LinkTask(convoy=NAME, task=3, on=2, by="bea"))
+    assert "in a circle" in str(circle.decide(rules.state))
+
+    rules = Rules().planned(spec(1), spec(2)).started(1)
+    join = JoinTasks(convoy=NAME, task=1, other=2, by="bea")
+    assert "too late" in str(join.decide(rules.state))
+    same = JoinTasks(convoy=NAME, task=2, other=2, by="bea")
+    assert isinstance(same.decide(rules.state), Refusal)
+
+
+def test_a_joined_task_waits_for_protected_paths_unless_they_were_allowed() -> None:
+    tasks = (spec(1, paths=("a.py",)), spec(2, paths=("CLAUDE.md",)))
+    join = JoinTasks(convoy=NAME, task=1, other=2, by="bea")
+    rules = Rules().planned(*tasks).do(join)
+    assert "/brat allow 1" in rules.task(1).why
+
+    rules = Rules().planned(*tasks)
+    rules.do(AllowPaths(convoy=NAME, task=2, by="ann"), join)
+    assert (rules.task(1).state, rules.task(1).allowed) == ("queued", ("CLAUDE.md",))
+
+
+def test_a_task_is_done_in_the_parts_that_a_person_wrote() -> None:
+    parts = (spec(5, part_of=3), spec(6, part_of=3, after=(5,), paths=(".github/x",)))
+    rules = drawn().do(PartTask(convoy=NAME, task=3, parts=parts, by="bea"))
+
+    assert rules.task(3).why == "it was split by bea: 5, 6"
+    assert rules.task(4).spec.after == (5, 6)
+    assert [rules.task(n).state for n in (5, 6)] == ["queued", "blocked"]
+    assert rules.task(5).instructed_by == ("bea",)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (spec(5, part_of=3),),
+        (spec(5, part_of=3), spec(7, part_of=3)),
+        (spec(5, part_of=3), spec(6, part_of=3, after=(9,))),
+    ],
+)
+def test_parts_that_are_no_plan_are_refused(parts: tuple[object, ...]) -> None:
+    rules = drawn()
+    command = PartTask(convoy=NAME, task=3, parts=parts, by="bea")  # type: ignore[arg-type]
+    assert isinstance(command.decide(rules.state), Refusal)
+
+
+def test_another_plan_is_told_what_people_said_and_shows_what_is_different() -> None:
+    rules = reshaped()
+    mayor = rules.convoy.mayor
+    assert mayor is not None
+
+    assert mayor.started == 2
+    assert mayor.spec.instructions.endswith("wants another one:\n\nSmaller steps.")
+    assert "2. Task 2" in mayor.spec.instructions
+    assert rules.convoy.state == "active"
+
+
+def test_only_what_an_engine_planned_and_nobody_approved_is_planned_again() -> None:
+    again = ReplanConvoy(convoy=NAME, by="bea", text="Smaller.")
+    listed = again.decide(drawn().state)
+    assert "no engine made this plan" in str(listed)
+    assert isinstance(again.decide(reshaped().state), Refusal)
+    mayor = reshaped().convoy.mayor
+    assert mayor is not None
+    assert not plannable(reshaped().convoy, mayor)
