@@ -24,6 +24,7 @@ from convoy.events.convoy_request import RequestConvoy
 from convoy.model import ids
 from convoy.model.records import Settings
 from convoy.model.state import Convoy, State
+from convoy.model.task_graph import renumbered
 from convoy.owed.actions import CreateBase, MakePlan
 from convoy.patterns import PatternError
 from convoy.planner import tasklist
@@ -225,7 +226,8 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
         return
     engines, limit = convoy.settings.workers, convoy.settings.tasks
     try:
-        tasks = tasklist.plan(convoy.title, convoy.text, engines, limit)
+        listed = tasklist.plan(convoy.title, convoy.text, engines, limit)
+        tasks = renumbered(listed, convoy.numbered)
     except tasklist.PlanError as error:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
     else:

@@ -52,7 +52,7 @@ def _read(reply: Reply) -> Taken:
         limit=convoy.settings.tasks,
         text=repository.text(convoy.base),
     )
-    tasks = read(reply.text, house)
+    tasks = read(reply.text, house, convoy.next_number)
     return Taken(
         command=PlanConvoy(
             convoy=convoy.name,

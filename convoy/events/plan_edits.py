@@ -97,6 +97,7 @@ class ConvoyReplanned(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.replan
         return replace(
             convoy,
             mayor=again,
+            numbered=convoy.next_number - 1,
             tasks=(),
             overlaps=(),
             scopes=(),

@@ -149,6 +149,9 @@ def _moves(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
         for was, task in zip(old.tasks, convoy.tasks, strict=False):
             issue = ids.task_issue(convoy.name, task.number)
             yield from _move(issue, was.state, task.state, closed=task.settled)
+        for was in old.tasks[len(convoy.tasks) :]:  # of a plan that was given up
+            issue = ids.task_issue(convoy.name, was.number)
+            yield from _move(issue, was.state, "dropped", closed=not was.settled)
 
 
 def _changed(before: State, after: State) -> Iterator[Convoy]:

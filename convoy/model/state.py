@@ -219,6 +219,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """Remarks for readers of the plan."""
     overlaps: tuple[Overlap, ...] = ()
     """Which of its tasks may collide, as estimated when they were planned."""
+    numbered: int = 0
+    """The highest number of a task of a plan that was given up for another one."""
     outline: tuple[Outline, ...] = ()
     """Its plan as it was first made, or last approved; what changed since is told."""
     scopes: tuple[Scope, ...] = ()
@@ -280,7 +282,7 @@ class Convoy(Struct, frozen=True, kw_only=True):
     @property
     def next_number(self) -> int:
         """The number of the next task that joins it."""
-        return max((task.number for task in self.tasks), default=0) + 1
+        return max((self.numbered, *(task.number for task in self.tasks))) + 1
 
     @property
     def waits_aside(self) -> bool:

@@ -98,6 +98,18 @@ def find_cycle(edges: Mapping[int, Collection[int]]) -> tuple[int, ...] | None:
     return None
 
 
+def renumbered(specs: Iterable[TaskSpec], by: int) -> tuple[TaskSpec, ...]:
+    """Return a plan's tasks with higher numbers, and what they wait for too."""
+    return tuple(
+        replace(
+            spec,
+            number=spec.number + by,
+            after=tuple(number + by for number in spec.after),
+        )
+        for spec in specs
+    )
+
+
 def relinked(
     specs: Iterable[TaskSpec], number: int, parts: tuple[TaskSpec, ...]
 ) -> tuple[TaskSpec, ...]:

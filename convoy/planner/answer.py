@@ -88,12 +88,13 @@ class House:
         return Ground(files=tuple(self.files), text=self.text)
 
 
-def read(text: str, house: House) -> tuple[TaskSpec, ...]:
+def read(text: str, house: House, first: int = 1) -> tuple[TaskSpec, ...]:
     """Return an answer's tasks; no two of them that may run at once share a path.
 
     Args:
         text: what the model wrote, with its plan as the last JSON object.
         house: what the plan must fit.
+        first: the number of its first task; in the answer they count from 1.
 
     Raises:
         Unusable: it is no plan, or one that cannot be carried out.
@@ -102,9 +103,9 @@ def read(text: str, house: House) -> tuple[TaskSpec, ...]:
     faults = tuple(_faults(answer, house))
     if faults:
         raise Unusable(faults[:FAULTS])
-    steps = [*enumerate(answer.tasks, 1)]
+    steps = [*enumerate(answer.tasks, first)]
     made = {n: tuple(map(declared_path, step.creates)) for n, step in steps}
-    tasks = tuple(_spec(number, step) for number, step in steps)
+    tasks = tuple(_spec(number, step, first - 1) for number, step in steps)
     return ordered(tasks, house.ground, made)
 
 
@@ -190,13 +191,13 @@ def _is_there(path: str, house: House, made: Collection[str]) -> bool:
     return any(overlaps(f"path:{path}", f"path:{each}") for each in made)
 
 
-def _spec(number: int, step: Step) -> TaskSpec:
+def _spec(number: int, step: Step, by: int) -> TaskSpec:
     paths = (declared_path(path) for path in (*step.paths, *step.creates))
     return TaskSpec(
         number=number,
         title=cut(" ".join(_words(step.title).split()), TITLE_CHARS) or "Untitled",
         instructions=_words(step.instructions),
-        after=tuple(sorted(set(step.after))),
+        after=tuple(sorted({position + by for position in step.after})),
         paths=tuple(dict.fromkeys(paths)),
         needs=tuple(dict.fromkeys(map(declared_need, step.needs))),
         engine=step.engine,

@@ -51,6 +51,8 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
         numbers = [task.number for task in self.tasks]
         if numbers != sorted({*numbers} - {0}):
             return Refusal("tasks are numbered upwards from 1, each number once")
+        if numbers[0] <= convoy.numbered:
+            return Refusal(f"the numbers up to {convoy.numbered} were used already")
         if fault := fault_of(convoy, self.tasks):
             return Refusal(fault)
         ended = answered(state, convoy, self)

@@ -134,12 +134,12 @@ def reshaped() -> Rules:
     first = (spec(1), spec(2))
     rules.do(_planning(rules, "1"), _planned(1, *first))
     rules.do(ReplanConvoy(convoy=NAME, by="bea", text="Smaller steps."))
-    second = (spec(1), spec(2), spec(3, after=(2,)), spec(4))
+    second = (spec(3), spec(4), spec(5, after=(4,)), spec(6))
     rules.do(_planning(rules, "2"), _planned(2, *second))
-    parts = (spec(5, part_of=4), spec(6, part_of=4))
+    parts = (spec(7, part_of=6), spec(8, part_of=6))
     return rules.do(
-        JoinTasks(convoy=NAME, task=1, other=2, by="bea"),
-        PartTask(convoy=NAME, task=4, parts=parts, by="bea"),
+        JoinTasks(convoy=NAME, task=3, other=4, by="bea"),
+        PartTask(convoy=NAME, task=6, parts=parts, by="bea"),
         ApprovePlan(convoy=NAME, by="ann"),
     )
 

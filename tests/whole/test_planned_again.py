@@ -54,10 +54,10 @@ def test_the_second_plan_shows_what_changed(tmp_path: Path) -> None:
 
     assert [task["title"] for task in convoy(terminal)["tasks"]] == ["Count", "Sum up"]
     shown = terminal.type(f"brat convoy show {name}").out
-    assert "~ task 1: is now: Count" in shown
-    assert "+ task 2: Sum up (after 1)" in shown
-    refused = terminal.type(f"brat task split 1 'no list' --convoy {name}")
+    assert "- task 1: Do it" in shown
+    assert "+ task 3: Sum up (after 2)" in shown
+    refused = terminal.type(f"brat task split 2 'no list' --convoy {name}")
     assert "at least 2 parts" in refused.err
     split = "1. Count words\n2. Count lines"
-    terminal.done(f"brat task split 1 '{split}' --convoy {name}")
-    assert "+ task 3: Count words" in terminal.type(f"brat convoy show {name}").out
+    terminal.done(f"brat task split 2 '{split}' --convoy {name}")
+    assert "+ task 4: Count words" in terminal.type(f"brat convoy show {name}").out

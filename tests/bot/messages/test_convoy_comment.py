@@ -17,7 +17,7 @@ from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from convoy.events.pausing import PauseConvoy
 from convoy.model import ids
-from convoy.model.records import Overlap, Usage, Wait
+from convoy.model.records import Overlap, Usage, Wait, outlined
 from convoy.model.state import Convoy, Task
 from convoy.rules.end_session import LoseSession
 from convoy.rules.stop_task import BlockTask, FailConvoy
@@ -275,7 +275,8 @@ def test_a_plan_that_waits_shows_its_order_and_its_risks() -> None:
     )
     risks = (Overlap(one=1, other=3, chance=0.25, files=("a_b.py",)),)
     tasks = (*rules.convoy.tasks, Task(spec=spec(3)))
-    convoy = replace(rules.convoy, overlaps=risks, tasks=tasks)
+    known = outlined(task.spec for task in tasks)
+    convoy = replace(rules.convoy, overlaps=risks, tasks=tasks, outline=known)
 
     assert convoy_comment(convoy).split("\n")[8:40] == snapshot(
         [

@@ -36,7 +36,7 @@ from convoy.kinds.choice_kind import left
 from convoy.log.record import fold
 from convoy.model import ids
 from convoy.model.attempt import Attempt
-from convoy.model.records import Overlap, TaskSpec
+from convoy.model.records import Overlap, Scope, TaskSpec
 from convoy.model.state import Convoy, State, Task
 from convoy.owed.action_items import item_of, item_of_effect
 from convoy.owed.action_roles import Role
@@ -101,6 +101,11 @@ class ModelCommits(MirroredCommits):
         self.forge = mirror.forge
 
     def foreseen(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Overlap, ...]:
+        """Nothing: there are no files here."""
+        del commit, tasks
+        return ()
+
+    def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
         """Nothing: there are no files here."""
         del commit, tasks
         return ()
