@@ -103,6 +103,20 @@ async def test_a_plan_approved_on_a_closed_issue_starts_when_a_person_says_so(
         assert (here.convoy_state(), here.convoy.kept_by) == ("active", "")
 
 
+async def test_a_label_taken_off_just_before_the_landing_counts(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, APPROVED) as here:
+        head = await here.worked(1, FILES)
+        label = f"issues/{here.issue}/labels/brat:active"
+        await here.asked("DELETE", label, None)
+        await approve(here, head)
+        await swept(here)
+
+        assert here.convoy.why == "cancelled: you took the label off"
+        assert here.tip(BASE) == here.tip("main")
+
+
 async def test_taking_the_label_off_ends_the_convoy_and_says_how_to_ask_again(
     tmp_path: Path,
 ) -> None:
