@@ -2,6 +2,7 @@
 
 import json
 import os
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from convoy.model.records import EngineSpec, Limits
 from runner.engines import key_names
 from tests.engines.cases import CAP_S, KEY, PROMPT, Column, Engine
 from tests.engines.install import PROGRAMS
-from tests.runner.job import Forge, Left
+from tests.runner.job import Forge, Left, git
 
 OUTPUT_BYTES = 2_000_000
 LOOK = r"""
@@ -28,10 +29,13 @@ p=$PPID
         p=$(sed -n 's/^PPid:\t//p' "/proc/$p/status")
     done
     grep -rlaF 'made-up''-key-' "$HOME"
-} > "${0%.sh}.txt" 2> /dev/null
+} > look.txt 2> /dev/null
 """
 """Writes down what an engine knows: its environment and its parents', and which files
-of its home hold a key."""
+of its home hold a key. It leaves that in the checkout: of nothing else in the box does
+anything come out."""
+
+LOOKING = f"echo {b64encode(LOOK.encode()).decode()} | base64 -d | sh"
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Served:
 @contextmanager
 def vendor(folder: Path, column: Column) -> Iterator[Served]:
     script, log = folder / "script.json", folder / "calls.jsonl"
-    script.write_bytes(dump(column.script(looking(folder))))
+    script.write_bytes(dump(column.script(LOOKING)))
     options = ("--script", str(script), "--log", str(log))
     process = Process("brat.demo.vendor", *options, log=folder / "vendor.log")
     try:
@@ -69,7 +73,7 @@ def session(
         model=engine.model,
         timeout_s=CAP_S,
         silence_s=CAP_S,
-        args=() if engine.has_tools else _testing(looking(forge.root)),
+        args=() if engine.has_tools else _testing(LOOKING),
     )
     ours = given.keys() & set(EngineSpec.__struct_fields__)
     spec = replace(spec, **{name: given.pop(name) for name in ours})
@@ -79,16 +83,9 @@ def session(
     return forge.run(started, PATH=path, BRAT_MODEL_URL=url, **keys)
 
 
-def looking(folder: Path) -> str:
-    """Return a command that writes down what an engine knows; `seen` reads it."""
-    script = folder / "look.sh"
-    script.write_text(LOOK)
-    return f"sh {script}"
-
-
-def seen(folder: Path) -> str:
+def seen(forge: Forge, left: Left) -> str:
     """Return what the command wrote down."""
-    return (folder / "look.txt").read_text()
+    return git("show", "work:look.txt", cwd=forge.unpacked(left))
 
 
 def key(name: str) -> str:

@@ -51,7 +51,7 @@ def test_a_session_ends_as_the_vendor_made_it(
     assert left_running(forge.root) == []
     if "uncommitted" in column.outcomes:
         _worked(left, engine)
-        _knows_no_key(seen(forge.root))
+        _knows_no_key(seen(forge, left))
 
 
 def _variable(engine: Engine, url: str) -> str:
@@ -78,7 +78,7 @@ def _right(engine: Engine, column: Column) -> frozenset[Outcome]:
 
 
 def _worked(left: Left, engine: Engine) -> None:
-    wrote = ["hello.txt", "ran.txt"] if engine.has_tools else ["hello.txt"]
+    wrote = ["hello.txt", "look.txt", *(["ran.txt"] if engine.has_tools else [])]
     assert left.result["conclusion"] == "success"
     assert left.result["summary"] == "Wrote hello.txt."
     assert sorted(left.result["files"]) == wrote

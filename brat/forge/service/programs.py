@@ -18,6 +18,8 @@ from grite import outbound
 
 POLL_S: Final = 0.1
 """The polling interval on systems without pidfd."""
+GONE_S: Final = 1.0
+"""How long a program that was ended may take to be gone."""
 _TICKS: Final = sys.platform == "linux"
 
 
@@ -125,9 +127,14 @@ def end_group(pid: int) -> None:
 
 
 def inside(folder: Path) -> bool:
-    """Say whether a process of ours works in a folder or below it."""
+    """Say whether a process of ours works in a folder or below it, and stays there.
+
+    One that was ended takes a moment to be gone; it has that long.
+    """
+    found = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if Path(process.cwd()).is_relative_to(folder):
-                return True
-    return False
+                found.append(process)
+    _, staying = psutil.wait_procs(found, timeout=GONE_S)
+    return bool(staying)
