@@ -119,9 +119,9 @@ def _evidence(convoy: Convoy, task: Task) -> str:
 def _gaps(convoy: Convoy) -> Iterator[str]:
     """List the files changed without a test in the same task."""
     found = {
-        task.number: untested(task)
+        task.number: files
         for task in convoy.tasks
-        if task.state == "merged" and untested(task)
+        if task.state == "merged" and (files := untested(convoy, task))
     }
     if not found:
         return

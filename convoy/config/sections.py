@@ -173,6 +173,10 @@ class MayorTable(Table):
     """Whether the planning engine also splits a task that was too much for one agent:
     the agent reported it blocked, ran out of attempts, time or money, or its patch was
     too large. Otherwise such a task waits for a person."""
+    max_size: Annotated[int, Field(ge=0, le=100_000)] = _DEFAULT.max_size
+    """How large a task may be, in the points that its plan shows (docs/planning.md). A
+    larger one is split by the planning engine before it is tried; where none splits,
+    the plan says so. 0: any size."""
     pattern: Annotated[str, Field(max_length=40)] = ""
     """The pattern by which an issue without a task list is planned, such as `spec`
     (docs/workflows.md); empty: none. It takes precedence over `engine` and

@@ -376,6 +376,8 @@ class Settings(Struct, frozen=True, kw_only=True):
     splitter: str = ""
     """The engine that splits a task that was too much for one agent; empty: such a task
     waits for a person."""
+    max_size: int = 0
+    """How many points of size a task may have before it is split; 0: any number."""
     max_parallel: int = 4
     """How many candidates CI judges at once."""
 

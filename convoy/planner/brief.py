@@ -32,8 +32,9 @@ What makes a plan good:
   touch the same path wait for each other, so let them touch different ones.
 - `paths` are files or folders there are (a folder ends in a slash, no wildcards),
   `creates` those that the task makes. A task that builds on another's work names its
-  position, counted from 1, in `after`. Tests and documents come after what they
-  describe.
+  position, counted from 1, in `after`. Documents come after what they describe.
+- The tests of what a task changes belong to that task, so that each task can be judged
+  by itself. Tests of what several tasks change together may be a task behind them.
 - `acceptance` is a command that shows that the task is done, run at the top of the
   checkout: the narrowest one, such as the tests of one file. Leave it out where there
   is none.

@@ -80,10 +80,9 @@ class SplitTask(Command, frozen=True, kw_only=True):
 
 
 def _spec(convoy: Convoy, task: Task) -> TaskSpec:
-    told = (
-        f"{task.spec.title}\n\n{task.spec.instructions}\n\n"
-        f"An agent tried this as one task, and it stopped: {task.why}"
-    )
+    tried = "An agent tried this as one task, and it stopped"
+    why = f"{tried if task.started else 'Nobody has tried it yet'}: {task.why}"
+    told = f"{task.spec.title}\n\n{task.spec.instructions}\n\n{why}"
     return TaskSpec(
         number=convoy.next_number,
         title=f"Split task {task.number}",

@@ -13,7 +13,7 @@ from convoy.events.command import (
 from convoy.events.convoy_plan import ConvoyPlanned
 from convoy.events.pausing import ConvoyPaused, paused_because
 from convoy.events.task_ends import TaskDropped, TaskMerged
-from convoy.events.task_queue import TaskQueued
+from convoy.events.task_queue import TaskBlocked, TaskQueued
 from convoy.kinds import kind_of
 from convoy.model.records import Overlap, Scope, TaskSpec, Usage
 from convoy.model.state import Convoy, State
@@ -21,6 +21,7 @@ from convoy.model.task_graph import find_cycle
 from convoy.readiness.estimate import estimate
 from convoy.readiness.forecast import forecasts
 from convoy.rules.allow_paths import kept_back
+from convoy.rules.limit_size import oversized, to_be_split, told
 
 
 class PlanConvoy(Command, frozen=True, kw_only=True):
@@ -58,12 +59,14 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
         ended = answered(state, convoy, self)
         if isinstance(ended, Refusal):
             return ended
+        settings = convoy.settings
+        large = oversized(self.tasks, self.scopes, settings)
         planned = ConvoyPlanned(
             convoy=convoy.name,
             planner=self.planner,
             tasks=self.tasks,
             estimate=estimate(state, convoy, self.tasks),
-            warnings=self.warnings,
+            warnings=(*self.warnings, *told(large, settings)),
             overlaps=self.overlaps,
             scopes=self.scopes,
             forecasts=forecasts(state, convoy.settings.workers),
@@ -72,7 +75,10 @@ class PlanConvoy(Command, frozen=True, kw_only=True):
             TaskQueued(convoy=convoy.name, task=task.number, cause="planned")
             for task in self.tasks
         )
-        waits = kept_back(convoy.name, self.tasks, convoy.settings.gate)
+        kept = kept_back(convoy.name, self.tasks, settings.gate)
+        is_kept = {event.task for event in kept if isinstance(event, TaskBlocked)}
+        left = {number: why for number, why in large.items() if number not in is_kept}
+        waits = (*kept, *to_be_split(convoy.name, left, settings))
         return (*ended, planned, *queued, *waits, *_standing_still(state, convoy))
 
 

@@ -51,7 +51,7 @@ def _risk(convoy: Convoy, task: Task) -> Risk:
     told: list[tuple[int, str]] = []
     if files and not convoy.settings.require_ci:
         told.append((4, "no CI judged it"))
-    if untested(task):
+    if untested(convoy, task):
         told.append((3, "changes code and no test"))
     if guards:
         told.append((3, f"touches what guards: {_names(guards)}"))
@@ -65,13 +65,28 @@ def _risk(convoy: Convoy, task: Task) -> Risk:
     return Risk(task=task.number, score=score, reasons=tuple(why for _, why in told))
 
 
-def untested(task: Task) -> tuple[str, ...]:
-    """Return the code that a task changed, if it changed no test with it."""
+def untested(convoy: Convoy, task: Task) -> tuple[str, ...]:
+    """Return the code that a task changed, if no test was changed with it.
+
+    A test counts that another task changed, which builds on this one or this on it: a
+    plan may keep tests apart.
+    """
     files = files_of(task)
+    beside = (other for other in convoy.tasks if _is_tied(task, other))
+    if any(area_of_path(file) == "tests" for each in beside for file in files_of(each)):
+        return ()
     areas = {file: area_of_path(file) for file in files}
     if "tests" in areas.values():
         return ()
     return tuple(file for file, area in areas.items() if area == "code")
+
+
+def _is_tied(task: Task, other: Task) -> bool:
+    """Whether one of two tasks builds on the other, and the other one landed."""
+    ties = ({*one.spec.after, *one.spec.on} for one in (task, other))
+    mine, others = ties
+    is_tied = other.number in mine or task.number in others
+    return is_tied and other.state == "merged"
 
 
 def landings(convoy: Convoy) -> dict[int, tuple[str, str]]:
