@@ -35,6 +35,7 @@ def size_reason(task: TaskSpec, scope: Scope | None) -> str:
     """Return what its size rests on, in a few words."""
     words = counted(len(own_words(task).split()), "word")
     if scope is None:
-        return f"{words} of instructions, no paths declared"
+        paths = "its files were not counted" if task.paths else "no paths declared"
+        return f"{words} of instructions, {paths}"
     files = counted(scope.files + len(scope.creates), "file")
     return f"{files}, {counted(scope.changes, 'earlier change')} to them, {words}"
