@@ -17,7 +17,7 @@ from brat.repository.checkout import Checkout
 from brat.repository.labelled_issues import labelled_issues
 from brat.terminal.console import Tell
 from convoy.config import Config
-from convoy.gate.protected_needs import unallowed
+from convoy.gate.protected_needs import forbidden, unallowed
 from convoy.kinds.relations import is_done, is_stopped
 from convoy.model.asides import asides, convoy_of_item
 from convoy.model.state import Convoy, State
@@ -178,7 +178,7 @@ def _stuck(local: Local) -> bool:
     for convoy, task in blocked:
         tell(f"{convoy.name}: task {task.number} is blocked: {task.why}")
         wants = unallowed(task, convoy.settings.gate)
-        word = "allow" if wants else "retry"
+        word = ("drop" if forbidden(wants) else "allow") if wants else "retry"
         tell(f"  once that is put right: brat task {word} {task.number}")
     stalled = [c for c in context.mirror.state.live() if c.sync.stalled]
     for convoy in stalled:

@@ -221,12 +221,11 @@ def test_a_planner_that_is_installed_plans(tmp_path: Path) -> None:
 
     assert said.status == 0, said.err
     assert [task["title"] for task in convoy["tasks"]] == [
-        *("Work in .brat/", "Work in api/", "Work in tests/"),
-        *("Work in web/", "Work in words/"),
+        *("Work in api/", "Work in tests/", "Work in web/", "Work in words/"),
     ]
     assert {task["engine"] for task in convoy["tasks"]} == {"default"}
     log = terminal.done("brat log show -n 200")
-    assert "Planned 5 tasks (planner by-folder)." in log
+    assert "Planned 4 tasks (planner by-folder)." in log
     assert left_running(terminal.cwd) == []
 
 
@@ -238,7 +237,7 @@ def test_a_planners_answer_is_checked_and_mended(tmp_path: Path) -> None:
     assert said.status == 0, said.err
     log = terminal.done("brat log show -n 200")
     assert 'there is no engine "planner:by-folder"; there are default' in log
-    assert "Planned 5 tasks (planner by-folder)." in log
+    assert "Planned 4 tasks (planner by-folder)." in log
 
 
 def test_where_a_planner_fails_the_issue_is_one_task(tmp_path: Path) -> None:
