@@ -19,9 +19,10 @@ def tables() -> str:
     return "\n".join(_table(words, found[name]) for name, words in _WORDS.items())
 
 
-def _table(words: str, engines: Mapping[str, Mapping[str, Sequence[str]]]) -> str:
+def _table(words: str, engines: Mapping[str, Mapping[str, Any]]) -> str:
     names = sorted(engines)
     lines = [["", *(f"`{name}`" for name in names)], ["---"] * (len(names) + 1)]
+    lines.append(["version", *(engines[name]["version"] for name in names)])
     for part in ("paths", "headers", "fields"):
         lines += _rows(part, [engines[name][part] for name in names])
     table = "".join(f"| {' | '.join(each)} |\n" for each in lines)

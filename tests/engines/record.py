@@ -16,6 +16,7 @@ from runner.engines import ENGINES as ROWS
 from runner.engines.row import Call, vendor_of
 from tests.engines.cases import COLUMNS, ENGINES, Engine
 from tests.engines.driving import session, vendor
+from tests.engines.pins import pinned_versions
 from tests.engines.recorder import recording
 from tests.engines.request_fields import held
 from tests.runner.job import Forge, Left
@@ -94,7 +95,7 @@ def main(types: Sequence[str]) -> int:
         before = found.setdefault(dialect(engine), {}).get(engine.type, {})
         found[dialect(engine)][engine.type] = {
             name: sorted({*each, *before.get(name, ())}) for name, each in parts.items()
-        }
+        } | {"version": pinned_versions()[engine.type]}
     KEPT.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n", "utf-8")
     return 0
 

@@ -5,7 +5,10 @@ import re
 
 import pytest
 
+from tests.engines.cases import ENGINES
 from tests.engines.install import HERE
+from tests.engines.pins import pinned_versions
+from tests.engines.record import kept
 
 NPM = json.loads((HERE / "npm/package.json").read_text())
 LOCKED = json.loads((HERE / "npm/package-lock.json").read_text())["packages"]
@@ -33,3 +36,16 @@ def test_python_packages_are_locked_as_they_are_asked_for(name: str) -> None:
     (asked,) = (HERE / name / "requirements.in").read_text().split()
 
     assert f"\n{asked} \\\n" in "\n" + (HERE / name / "requirements.lock").read_text()
+
+
+@pytest.mark.quick
+def test_what_each_cli_sends_was_recorded_with_the_version_that_is_pinned() -> None:
+    pinned = pinned_versions()
+    recorded = [
+        (name, each) for found in kept().values() for name, each in found.items()
+    ]
+
+    assert pinned.keys() == ENGINES.keys() == dict(recorded).keys()
+    for name, each in recorded:
+        again = f"recorded with another {name}: python -m tests.engines.record {name}"
+        assert each.get("version") == pinned[name], again

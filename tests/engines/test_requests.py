@@ -29,7 +29,8 @@ def test_nothing_of_an_engines_own_is_refused(forge: Forge, engine: Engine) -> N
     assert refused(left) == []
     written = kept()[dialect(engine)][engine.type]
     unknown = {name: {*each} - {*written[name]} for name, each in found.items()}
-    assert not any(unknown.values()), f"{unknown}: python -m tests.engines.record"
+    new = f"{engine.type} sends what is not listed: {unknown}"
+    assert not any(unknown.values()), f"{new}: python -m tests.engines.record"
 
 
 SEARCH = "tools[].type=web_search"
