@@ -14,12 +14,14 @@ from bot.effects import notifications
 from bot.effects.forge_merges import ask_to_merge
 from bot.effects.projections import comment_key, show
 from bot.forge.rest import Refused
+from bot.messages.box_warnings import with_box_note
 from bot.messages.pull_request_texts import (
     convoy_pull_body,
     pull_title,
     task_pull_body,
 )
 from bot.requests.boxes import convoy_comment
+from bot.verbs.request_context import convoy_of
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
 from convoy.model.asides import intent_item, may_try, set_aside, shown_asides
@@ -172,7 +174,9 @@ async def _answer(context: BotContext, intent: Intent, now: Try) -> int:
         return intent.comment
     if found := await _said(context, intent.issue, now):
         return found
-    body = f"{ids.marker(intent.key)}\n{intent.text}"
+    convoy = convoy_of(context.mirror.state, intent.issue)
+    text = with_box_note(intent.text, convoy)
+    body = f"{ids.marker(intent.key)}\n{text}"
     return await context.github.say(intent.issue, body)
 
 

@@ -11,6 +11,13 @@ _NO_BOX: Final = (
 )
 
 
+def with_box_note(text: str, convoy: Convoy | None) -> str:
+    """Return a reply about a convoy, which says so where its agents have no box."""
+    if convoy is None or convoy.settings.box == "on":
+        return text
+    return f"{text}\n\n{_NO_BOX}"
+
+
 def box_warnings(convoy: Convoy, tasks: Sequence[Task]) -> list[str]:
     """Return the lines that warn of missing walls, as Markdown; none: all stood.
 

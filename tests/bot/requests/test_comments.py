@@ -85,3 +85,12 @@ async def test_a_resource_is_locked_for_who_asks(room: Room) -> None:
 
     await room.said("/brat unlock path:src/")
     assert not room.loop.context.mirror.state.leases
+
+
+async def test_each_answer_says_that_agents_have_no_box(tmp_path: Path) -> None:
+    async with opened(tmp_path, '[runner]\nbox = "off"\n', roles=("mayor",)) as room:
+        text, _ = await room.said("/brat status")
+        refused, _ = await room.said("/brat retry 1")
+
+    assert '`[runner] box = "off"`' in text
+    assert '`[runner] box = "off"`' in refused
