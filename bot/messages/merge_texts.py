@@ -9,6 +9,7 @@ from convoy.model.state import Convoy, Task
 from convoy.readiness.unlanded_work import unlanded
 from convoy.text.commit_message import inert
 from convoy.text.escaped_markdown import inline
+from convoy.text.failing_tests import headline
 from convoy.text.plaintext import clean
 from convoy.text.redaction import redacted
 
@@ -22,8 +23,14 @@ _FILES: Final = 5
 
 
 def ci_is_red(candidate: str, said: str) -> str:
-    """Say that CI refused a candidate, with the end of CI's text."""
-    return f"CI is red on {candidate[:10]}: {end_of(said)}"
+    """Say that CI refused a candidate: what failed, and the end of CI's text.
+
+    What failed comes first, for many places show the beginning only.
+    """
+    text, end = redacted(clean(said)), end_of(said)
+    first = headline(text)
+    more = "" if end.strip() == first else f"\n\n{end}"
+    return f"CI is red on {candidate[:10]}: {first}{more}"
 
 
 def end_of(said: str) -> str:

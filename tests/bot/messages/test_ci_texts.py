@@ -7,7 +7,15 @@ def test_a_short_text_is_told_as_it_is() -> None:
     assert end_of("unit: failure\n\n  assert 1 == 2\n") == (
         "unit: failure\n\n  assert 1 == 2\n"
     )
-    assert ci_is_red("a" * 40, "one\ntwo") == "CI is red on aaaaaaaaaa: one\ntwo"
+    assert ci_is_red("a" * 40, "two\n") == "CI is red on aaaaaaaaaa: two"
+
+
+def test_what_failed_comes_before_the_text() -> None:
+    text = "FAILED tests/test_a.py::test_b - no\n1 failed in 0.1s\n"
+
+    assert ci_is_red("a" * 40, text) == (
+        f"CI is red on aaaaaaaaaa: tests/test_a.py::test_b\n\n{text}"
+    )
 
 
 def test_a_long_text_begins_with_a_whole_line() -> None:

@@ -1,0 +1,58 @@
+"""The tests that failed, read from what a test runner printed. Pure.
+
+The forms are those that the runners print by themselves, as in `tests/convoy/outputs`:
+pytest, unittest, Jest, Vitest, Mocha, Node's runner, Go, Cargo, Maven and Gradle.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+MOST: Final = 3
+"""How many names a headline has."""
+LINE_CHARS: Final = 200
+_NAME: Final = re.compile(
+    r"""^(?:
+      (?:FAILED|ERROR)[ ](?P<pytest>\S+\.py(?:::\S+?(?:\[.*\])?)?)(?:[ ]-[ ].*)?
+    | (?:FAIL|ERROR):[ ](?P<unittest>\w+[ ]\([\w.]+\))
+    | [ ]{2}●[ ](?P<jest>.+)
+    | [ ]?FAIL[ ]{1,2}(?P<vitest>\S+[ ]>[ ].+)
+    | [ ]*not[ ]ok[ ]\d+[ ]-[ ](?P<tap>.+)
+    | [ ]*✖[ ](?P<node>.+?)[ ]\([\d.]+ms\)
+    | [ ]{4,}\d+\)[ ](?P<mocha>.+)
+    | [ ]*---[ ]FAIL:[ ](?P<go>\S+)[ ]\([\d.]+s\)
+    | test[ ](?P<cargo>\S+)[ ]\.\.\.[ ]FAILED
+    | \[ERROR\][ ]{2,3}(?P<maven>\w[\w.]*:\d+.*)
+    | (?P<gradle>\w[\w.$]*[ ]>[ ].+)[ ]FAILED
+    )$""",
+    re.VERBOSE,
+)
+_TAIL: Final = re.compile(r"[ ]*(?:# (?:SKIP|TODO)\b.*)$")
+
+
+def failing_tests(text: str) -> tuple[str, ...]:
+    """Return the failing tests that a clean text names, each once, in its order."""
+    return tuple(dict.fromkeys(_names(text)))
+
+
+def headline(text: str) -> str:
+    """Return one line that says what failed: the tests, else the text's last line.
+
+    Returns:
+        "" where the text has no word.
+    """
+    names = failing_tests(text)
+    if not names:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        return lines[-1][:LINE_CHARS] if lines else ""
+    shown = ", ".join(name[:LINE_CHARS] for name in names[:MOST])
+    more = f", and {len(names) - MOST} more" if len(names) > MOST else ""
+    return f"{shown}{more}"
+
+
+def _names(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        found = _NAME.match(line.rstrip()) if len(line) < 10 * LINE_CHARS else None
+        if found is None or _TAIL.search(line):
+            continue
+        yield (found[found.lastgroup or 0]).strip()

@@ -1,0 +1,61 @@
+"""Which tests failed is read from what the runners really print."""
+
+from pathlib import Path
+
+import pytest
+
+from convoy.text.failing_tests import failing_tests, headline
+from convoy.text.plaintext import clean
+
+OUTPUTS = Path(__file__).parent / "outputs"
+KNOWN = {
+    "cargo": ("tests::adds",),
+    "go": ("TestSum", "TestSum/adds_two"),
+    "jest": ("sum \u203a adds two", "alone"),
+    "mocha": ("adds two",),
+    "node": ("adds two", "sum"),
+    "nodespec": ("adds two", "sum"),
+    "pytest": ("p/test_sum.py::TestSum::test_adds", "p/test_sum.py::test_alone"),
+    "unittest": ("test_adds (test_sum.TestSum.test_adds)",),
+    "vitest": ("v/sum.spec.mjs > sum > adds two",),
+}
+
+
+def test_each_output_is_known() -> None:
+    assert {file.stem for file in OUTPUTS.iterdir()} == KNOWN.keys()
+
+
+@pytest.mark.parametrize("runner", KNOWN)
+def test_a_runners_output_names_its_failing_tests(runner: str) -> None:
+    text = clean((OUTPUTS / f"{runner}.txt").read_text())
+
+    assert failing_tests(text) == KNOWN[runner]
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        ("FAILED tests/a.py::b[x - y] - AssertionError: no", "tests/a.py::b[x - y]"),
+        ("ERROR tests/a.py - ImportError: no b", "tests/a.py"),
+        ("[ERROR]   SumTest.adds:12 expected: <3>", "SumTest.adds:12 expected: <3>"),
+        ("SumTest > adds two FAILED", "SumTest > adds two"),
+    ],
+)
+def test_forms_without_a_sample(line: str, name: str) -> None:
+    assert failing_tests(line) == (name,)
+
+
+@pytest.mark.parametrize("line", ["not ok 1 - later # TODO", "ERROR 500", "1) first"])
+def test_what_is_no_failing_test_is_none(line: str) -> None:
+    assert failing_tests(line) == ()
+
+
+def test_a_headline_is_short_and_says_how_many_more_there_are() -> None:
+    many = "\n".join(f"FAILED tests/a.py::test_{n} - no" for n in range(9))
+
+    assert headline(many) == (
+        "tests/a.py::test_0, tests/a.py::test_1, tests/a.py::test_2, and 6 more"
+    )
+    assert headline("one\n\nmake: *** [all] Error 2\n\n") == "make: *** [all] Error 2"
+    assert headline("\n \n") == ""
+    assert len(headline("x" * 9_000)) <= 200
