@@ -23,14 +23,17 @@ _FILES: Final = 5
 
 
 def ci_is_red(candidate: str, said: str) -> str:
-    """Say that CI refused a candidate: what failed, and the end of CI's text.
+    """Say that CI refused a candidate, with what failed."""
+    return f"CI is red on {candidate[:10]}: {what_failed(said)}"
 
-    What failed comes first, for many places show the beginning only.
+
+def what_failed(said: str) -> str:
+    """Return the tests that failed, else CI's last line; then the end of CI's text.
+
+    The names come first, for many places show the beginning only.
     """
-    text, end = redacted(clean(said)), end_of(said)
-    first = headline(text)
-    more = "" if end.strip() == first else f"\n\n{end}"
-    return f"CI is red on {candidate[:10]}: {first}{more}"
+    first, end = headline(redacted(clean(said))), end_of(said)
+    return first if end.strip() == first else f"{first}\n\n{end}"
 
 
 def end_of(said: str) -> str:

@@ -230,7 +230,7 @@ def look_again(draft: Draft, action: LookAgain) -> None:
             candidate=action.candidate,
             is_red=action.is_red,
             checks=action.checks,
-            why=merge_texts.end_of(action.text),
+            why=merge_texts.what_failed(action.text),
         ),
     )
 

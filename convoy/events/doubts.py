@@ -7,7 +7,6 @@ from convoy.model.change import change_task
 from convoy.model.doubt import Doubt
 from convoy.model.possible_help import landed_help
 from convoy.model.state import Convoy, Moment, Task
-from convoy.text.failing_tests import headline
 
 
 class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
@@ -27,7 +26,7 @@ class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
     def sentence(self) -> str:
         found = "CI is red on" if self.is_red else "CI gave no verdict on"
         which = f"candidate {self.candidate[:SHORT]} of task {self.task}"
-        said = f" ({said})" if (said := clause(headline(self.why))) else ""
+        said = f" ({said})" if (said := clause(self.why)) else ""
         return f"{found} {which}{said}: it is judged again before anybody is blamed."
 
     def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:

@@ -14,7 +14,7 @@ LINE_CHARS: Final = 200
 _NAME: Final = re.compile(
     r"""^(?:
       (?:FAILED|ERROR)[ ](?P<pytest>\S+\.py(?:::\S+?(?:\[.*\])?)?)(?:[ ]-[ ].*)?
-    | (?:FAIL|ERROR):[ ](?P<unittest>\w+[ ]\([\w.]+\))
+    | (?:FAIL|ERROR):[ ](?P<unittest>\w+[ ]\([\w.]+\)(?:[ ]\(.*\))?)
     | [ ]{2}●[ ](?P<jest>.+)
     | [ ]?FAIL[ ]{1,2}(?P<vitest>\S+[ ]>[ ].+)
     | [ ]*not[ ]ok[ ]\d+[ ]-[ ](?P<tap>.+)
@@ -27,6 +27,8 @@ _NAME: Final = re.compile(
     )$""",
     re.VERBOSE,
 )
+_MOCHA: Final = re.compile(r"^[ ]{2}\d+ failing$", re.MULTILINE)
+"""Mocha's sum: without it, a number with a bracket is an item of somebody's list."""
 _TAIL: Final = re.compile(r"[ ]*(?:# (?:SKIP|TODO)\b.*)$")
 
 
@@ -51,8 +53,11 @@ def headline(text: str) -> str:
 
 
 def _names(text: str) -> Iterator[str]:
+    is_mocha = _MOCHA.search(text) is not None
     for line in text.splitlines():
         found = _NAME.match(line.rstrip()) if len(line) < 10 * LINE_CHARS else None
         if found is None or _TAIL.search(line):
+            continue
+        if found.lastgroup == "mocha" and not is_mocha:
             continue
         yield (found[found.lastgroup or 0]).strip()

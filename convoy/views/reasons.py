@@ -21,7 +21,6 @@ from convoy.readiness.second_looks import helped_by
 from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import turns
 from convoy.text.counts_and_times import clock
-from convoy.text.failing_tests import headline
 from convoy.views.plan_order import edges
 
 _PLAN_WAITS: Final = {
@@ -259,5 +258,5 @@ def _review(convoy: Convoy, task: Task) -> Iterator[str]:
 def _doubted(task: Task) -> Iterator[str]:
     doubt = task.doubted
     if doubt is not None and doubt.is_open:
-        said = clause(headline(doubt.why))
+        said = clause(doubt.why)
         yield f"CI was red on it ({said}), and judges it alone before anybody is blamed"

@@ -38,6 +38,7 @@ def test_a_runners_output_names_its_failing_tests(runner: str) -> None:
         ("FAILED tests/a.py::b[x - y] - AssertionError: no", "tests/a.py::b[x - y]"),
         ("ERROR tests/a.py - ImportError: no b", "tests/a.py"),
         ("[ERROR]   SumTest.adds:12 expected: <3>", "SumTest.adds:12 expected: <3>"),
+        ("FAIL: test_x (m.T.test_x) (i=1)", "test_x (m.T.test_x) (i=1)"),
         ("SumTest > adds two FAILED", "SumTest > adds two"),
     ],
 )
@@ -45,7 +46,9 @@ def test_forms_without_a_sample(line: str, name: str) -> None:
     assert failing_tests(line) == (name,)
 
 
-@pytest.mark.parametrize("line", ["not ok 1 - later # TODO", "ERROR 500", "1) first"])
+@pytest.mark.parametrize(
+    "line", ["not ok 1 - later # TODO", "ERROR 500", "    1) first"]
+)
 def test_what_is_no_failing_test_is_none(line: str) -> None:
     assert failing_tests(line) == ()
 
