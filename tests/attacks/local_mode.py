@@ -1,5 +1,6 @@
 """Local mode on a developer's machine: the attack as engine, setup and CI."""
 
+import os
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,8 +64,9 @@ def run_headless(terminal: Terminal) -> None:
 def said(folder: Path) -> str:
     """Return all that lies in a folder's files, what is packed in them, too."""
     texts = []
-    for file in folder.rglob("*"):
-        if not file.is_file():
+    found = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
+    for file in found:
+        if not file.is_file():  # the forge is still at work, and folders come and go
             continue
         texts.append(file.read_bytes())
         if zipfile.is_zipfile(file):

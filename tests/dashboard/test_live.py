@@ -34,6 +34,10 @@ async def test_programs_get_what_the_command_prints(opens: Opens) -> None:
             headers={"Authorization": f"Bearer {TOKEN}"},
         )
 
+    assert [task["title"] for task in convoy.pop("plan")["tasks"]] == [
+        "Task 1",
+        "Task 2",
+    ]
     assert whole["convoys"] == [convoy]
     assert convoy["tasks"][1]["waits_for"] == "task 1"
     assert task["reasons"][1] == "task 1 must be merged first; it is queued"
