@@ -16,6 +16,7 @@ from tests.attacks.machine import PROGRAM, Machine
 from tests.attacks.surroundings import SECRET
 from tests.runner.job import git
 from tests.world.terminal import left_running
+from tests.world.working_folder import files
 
 LINE: Final = re.compile(r"EVIL (\w+) ([0-9a-f]+) \.")
 LATE: Final = re.compile(rb"late by ([0-9.]+) s")
@@ -101,15 +102,23 @@ def outside(machine: Machine, result: Path) -> Iterator[tuple[str, str]]:
     yield from _ran(machine)
     yield from _kept(machine, result)
     yield from _asked(machine)
-    for path in machine.root.rglob("setuid-*.sh"):
-        mode = path.stat()
-        if mode.st_mode & stat.S_ISUID and mode.st_uid == 0:
+    for path in files(machine.root):
+        if path.match("setuid-*.sh") and _keeps_roots_rights(path):
             yield "a program that keeps root s rights", f"{path} stays"
     running = [each for each in left_running(machine.root) if PROGRAM in each]
     if running:
         yield "a process that outlives the session", running[0][:80]
     if machine.around.datagrams_now():
         yield "datagrams", "one came in"
+
+
+def _keeps_roots_rights(program: Path) -> bool:
+    """Tell whether a program runs as root, whoever starts it."""
+    try:
+        mode = program.stat()
+    except FileNotFoundError:
+        return False
+    return bool(mode.st_mode & stat.S_ISUID) and mode.st_uid == 0
 
 
 def _ran(machine: Machine) -> Iterator[tuple[str, str]]:

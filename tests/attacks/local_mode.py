@@ -1,7 +1,5 @@
 """Local mode on a developer's machine: the attack as engine, setup and CI."""
 
-import os
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +8,7 @@ from tests.attacks.machine import Machine, fresh, furnish_home, targets
 from tests.attacks.model_vendor import vendor
 from tests.attacks.surroundings import surroundings
 from tests.world.terminal import Terminal, new_terminal
+from tests.world.working_folder import texts
 
 HEADLESS = "brat mayor start --task 'Spell words' --headless --timeout 60s"
 CONFIG = """\
@@ -63,13 +62,5 @@ def run_headless(terminal: Terminal) -> None:
 
 def said(folder: Path) -> str:
     """Return all that lies in a folder's files, what is packed in them, too."""
-    texts = []
-    found = (Path(at, name) for at, _, names in os.walk(folder) for name in names)
-    for file in found:
-        if not file.is_file():  # the forge is still at work, and folders come and go
-            continue
-        texts.append(file.read_bytes())
-        if zipfile.is_zipfile(file):
-            with zipfile.ZipFile(file) as archive:
-                texts += [archive.read(name) for name in archive.namelist()]
-    return b"\n".join(texts).decode(errors="replace")
+    found = (text for _, text in texts(folder))
+    return b"\n".join(found).decode(errors="replace")

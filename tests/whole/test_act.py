@@ -1,7 +1,6 @@
 """`brat up --executor act`: sessions run from the real workflow file, by act."""
 
 import time
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from tests.world.seen import look
 from tests.world.staying import typed
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
+from tests.world.working_folder import texts
 
 DEADLINE_S = 90.0
 LOOK_S = 0.2
@@ -66,17 +66,11 @@ def test_sessions_run_from_the_workflow_file_by_act(tmp_path: Path) -> None:
 
 def keeping(folder: Path, secret: str) -> list[str]:
     """Return which files hold a secret: state, inputs, names, logs, artifacts."""
-    found = []
-    for file in folder.rglob("*"):
-        if not file.is_file():
-            continue
-        held = [file.read_bytes()]
-        if zipfile.is_zipfile(file):
-            with zipfile.ZipFile(file) as archive:
-                held += [archive.read(name) for name in archive.namelist()]
-        if any(secret.encode() in each for each in held):
-            found.append(str(file.relative_to(folder)))
-    return found
+    return [
+        str(file.relative_to(folder))
+        for file, text in texts(folder)
+        if secret.encode() in text
+    ]
 
 
 def test_what_cannot_be_is_said_before_anything_starts(tmp_path: Path) -> None:

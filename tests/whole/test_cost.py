@@ -7,6 +7,7 @@ import pytest
 
 from tests.world.terminal import Terminal
 from tests.world.words import project
+from tests.world.working_folder import texts
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -87,6 +88,6 @@ def test_a_convoy_that_is_not_there_is_said(terminal: Terminal) -> None:
 
 def test_the_forge_is_told_in_the_convoys_comment(terminal: Terminal) -> None:
     state = Path(terminal.cwd, ".git/brat")
-    kept = b"".join(f.read_bytes() for f in state.rglob("*") if f.is_file())
+    kept = b"".join(text for _, text in texts(state))
 
     assert b"Its sessions used 4,000 tokens in (800 cached), 200 out, $0.0092." in kept

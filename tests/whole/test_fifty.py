@@ -94,7 +94,7 @@ def fleet(tmp_path_factory: pytest.TempPathFactory) -> Fleet:
         json.loads(terminal.type("brat status --json").out),
         [fact for row in rows(bare) if (fact := row.fact)],
         left_running(folder),
-        [str(each) for each in folder.rglob("brat-????????") if each.is_dir()],
+        [at for at, _, _ in os.walk(folder) if Path(at).match("brat-????????")],
     )
 
 
