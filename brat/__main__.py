@@ -6,7 +6,16 @@ from typing import Annotated, Final
 import typer
 
 from bot.settings.version import VERSION
-from brat.commands import bot, convoy, daemon, logs, verb_commands, viewing, workflow
+from brat.commands import (
+    bot,
+    convoy,
+    daemon,
+    logs,
+    mcp,
+    verb_commands,
+    viewing,
+    workflow,
+)
 from brat.terminal.console import fail, say
 from grite.errors import BratError
 
@@ -24,6 +33,7 @@ daemon.add_to(app)
 workflow.add_to(app)
 logs.add_to(app)
 bot.add_to(app)
+mcp.add_to(app)
 
 
 def _say_version(asked: bool) -> None:  # noqa: FBT001  as typer hands it over

@@ -1,0 +1,47 @@
+"""What the MCP server stands on: one repository, with one person's rights."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from convoy.model.state import Convoy, State, Task
+from convoy.views.interventions import Intervention
+from convoy.views.timeline import Line
+
+
+@dataclass(frozen=True, kw_only=True)
+class Snapshot:
+    """What is known of the repository at one moment."""
+
+    state: State
+    now: int
+    """Unix ms."""
+    faults: tuple[str, ...] = ()
+    """What could not be read in the log."""
+    here: tuple[Intervention, ...] = ()
+    """What waits for a person beside what the log says."""
+
+
+class Backend(Protocol):
+    """Reads the repository, and hands over what its user decides."""
+
+    async def snapshot(self) -> Snapshot:
+        """Return the repository as it is now.
+
+        Raises:
+            BratError: the log cannot be read.
+        """
+
+    async def log(self, number: int) -> Sequence[Line]:
+        """Return at most the last `number` lines of the log, oldest first.
+
+        Raises:
+            BratError: the log cannot be read.
+        """
+
+    async def output(self, convoy: Convoy, task: Task) -> str:
+        """Return the end of what the task's newest session printed; empty: nothing.
+
+        Raises:
+            BratError: it is shown elsewhere.
+        """

@@ -1,0 +1,106 @@
+"""`brat mcp` as a process, asked by the official client."""
+
+import json
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp import ClientSession, StdioServerParameters, stdio_client
+from mcp_types import CallToolResult, TextContent
+
+from tests.world.terminal import Terminal
+from tests.world.words import engine, project
+
+LIST = "Say words\n\n- [ ] Say hi (paths: hi.txt)\n- [ ] Say ho (after: 1)\n"
+NAME = "say-words-1"
+
+
+@pytest.fixture(scope="module")
+def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    """A convoy that was planned; nobody has run a session yet."""
+    terminal = project(tmp_path_factory.mktemp("mcp"), engine("echo hi > hi.txt"))
+    terminal.done("brat init")
+    terminal.done(f"brat mayor start --task '{LIST}'")
+    return terminal
+
+
+@asynccontextmanager
+async def asking(terminal: Terminal, *words: str) -> AsyncIterator[ClientSession]:
+    server = StdioServerParameters(
+        command=sys.executable,
+        args=["-m", "brat", "mcp", *words],
+        env={"HOME": str(terminal.home)},
+        cwd=terminal.cwd,
+    )
+    async with (
+        stdio_client(server) as (reading, writing),
+        ClientSession(reading, writing) as session,
+    ):
+        await session.initialize()
+        yield session
+
+
+def told(answer: object) -> dict[str, Any]:
+    """Return an answer; its text, which older clients read, says the same."""
+    assert isinstance(answer, CallToolResult)
+    assert not answer.is_error, answer.content
+    (text,) = answer.content
+    assert isinstance(text, TextContent)
+    assert json.loads(text.text) == answer.structured_content
+    told = answer.structured_content
+    assert isinstance(told, dict)
+    return told
+
+
+def refused(answer: object) -> str:
+    assert isinstance(answer, CallToolResult)
+    assert answer.is_error
+    (text,) = answer.content
+    assert isinstance(text, TextContent)
+    return text.text
+
+
+async def test_an_agent_reads_what_people_read(terminal: Terminal) -> None:
+    async with asking(terminal) as session:
+        whole = told(await session.call_tool("status", {}))
+        why = told(await session.call_tool("why", {"convoy": NAME, "task": 2}))
+
+    typed = json.loads(terminal.done("brat status --json"))
+    assert whole == typed | {"ended": []}
+    reasons = json.loads(terminal.done("brat why 2 --json"))["reasons"]
+    assert why["reasons"] == reasons
+    assert "task 1 must be merged first; it is queued" in reasons
+
+
+async def test_what_is_wrong_is_said_in_one_sentence(terminal: Terminal) -> None:
+    wrong: tuple[tuple[str, dict[str, object], str], ...] = (
+        ("why", {"convoy": NAME, "task": 9}, f"{NAME} has no task 9"),
+        ("why", {"convoy": "say-word-1", "task": 1}, "did you mean"),
+        ("why", {"convoy": NAME}, "missing required field `task`"),
+        ("why", {"convoy": NAME, "task": "1; rm -rf /"}, "Expected `int`"),
+        ("status", {"repo": "/etc"}, "unknown field `repo`"),
+        ("explode", {}, "there is no tool explode"),
+    )
+    async with asking(terminal) as session:
+        for tool, arguments, why in wrong:
+            said = refused(await session.call_tool(tool, arguments))
+            assert why in said
+            assert len(said.splitlines()) == 1
+
+
+async def test_without_a_log_it_says_so(tmp_path: Path, terminal: Terminal) -> None:
+    async with asking(terminal, "--repo", str(tmp_path)) as session:
+        said = refused(await session.call_tool("status", {}))
+
+    assert said == f"{tmp_path} is not in a git repository: give --repo"
+
+
+def test_other_commands_do_not_load_the_sdk(terminal: Terminal) -> None:
+    shown = terminal.type(f"{sys.executable} -X importtime -m brat status")
+
+    loaded = {line.rpartition("| ")[2].strip() for line in shown.err.splitlines()}
+    assert "brat.commands.print_views" in loaded
+    assert not loaded & {"mcp", "mcp_types", "starlette"}
