@@ -112,11 +112,13 @@ def places(kind: str, path: str) -> Iterator[Place]:
     if not os.path.lexists(real) or real == os.sep:
         return
     for _ in range(_LINKS_MOST):
+        if path == real:
+            break
         link = _first_link(path)
         if not link:
             break
         yield LINK, link, link
-        into = Path(link).parent / Path(link).readlink()
+        into = os.path.join(os.path.dirname(link), os.readlink(link))  # noqa: PTH115, PTH118, PTH120  paths are words here
         path = os.path.normpath(f"{into}{path.removeprefix(link)}")
     yield kind, real, real
 
@@ -146,10 +148,9 @@ def _nearest(kept: dict[str, Place], target: str) -> Place | None:
 
 
 def _first_link(path: str) -> str:
-    found = Path(path)
-    for each in (*reversed(found.parents), found):
-        if each.is_symlink():
-            return str(each)
+    for end, letter in enumerate(f"{path}/"):
+        if letter == os.sep and end and os.path.islink(path[:end]):  # noqa: PTH114  paths are words here
+            return path[:end]
     return ""
 
 
@@ -181,11 +182,12 @@ def _homes(told: str, search: str) -> tuple[str, ...]:
         own.append(str(Path.home()))
     with suppress(KeyError):
         own.append(pwd.getpwuid(os.getuid()).pw_dir)
-    above = (up for each in search.split(os.pathsep) for up in Path(each).parents)
+    programs = search.split(os.pathsep)
+    above = dict.fromkeys(up for each in programs for up in Path(each).parents)
     lived_in = (str(up) for up in above if _is_lived_in(up))
     found = dict.fromkeys((told, *own, *lived_in))
     return tuple(each for each in found if each.startswith(os.sep) and each != os.sep)
 
 
 def _is_lived_in(folder: Path) -> bool:
-    return any((folder / sign).exists() for sign in _HOME_SIGNS)
+    return any(os.path.exists(f"{folder}/{sign}") for sign in _HOME_SIGNS)  # noqa: PTH110  a path each takes longer
