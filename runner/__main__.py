@@ -8,8 +8,7 @@ import contextlib
 import gc
 import os
 import sys
-from types import ModuleType
-from typing import NoReturn, cast
+from typing import Any, NoReturn
 
 
 def main() -> NoReturn:
@@ -34,10 +33,10 @@ def _load_msgspec() -> None:
     https://github.com/jcrist/msgspec/blob/0.22.0/src/msgspec/_utils.py
     """
     name = "typing_extensions"
-    missing: dict[str, object] = {name: None}  # an import of it fails at once
     if name in sys.modules:
         return
-    sys.modules.update(cast("dict[str, ModuleType]", missing))
+    modules: dict[str, Any] = sys.modules
+    modules[name] = None  # an import of it fails at once
     import msgspec  # noqa: F401  for what it loads
 
     del sys.modules[name]

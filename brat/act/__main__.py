@@ -9,7 +9,6 @@ is given, jobs with a container run in it; the image must have Node.js.
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from base64 import b64encode
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from brat.repository.workflow_files import EVERY, FOLDER, text_of
+from grite import trusted_programs
 
 UPLOAD: Final = Path(__file__).parent / "upload"
 CI: Final = "ci.yml"
@@ -86,7 +86,13 @@ def checked_out(token: str) -> Path:
     branch = _OURS["GITHUB_REF_NAME"]
     subprocess.run(
         [
-            *("git", "clone", "--quiet", "--depth=1", f"--branch={branch}"),
+            *(
+                trusted_programs.found("git"),
+                "clone",
+                "--quiet",
+                "--depth=1",
+                f"--branch={branch}",
+            ),
             *(f"{host}/{name}.git", "checkout"),
         ],
         env={**_OURS, **told},
@@ -141,8 +147,8 @@ def main(image: str = "", docker: str = "") -> None:
     env = {name: _OURS[name] for name in kept} | {"GITHUB_TOKEN": token}
     if docker:
         env["DOCKER_HOST"] = docker
-    act = shutil.which("act")
-    if act is None:
+    act = trusted_programs.found("act")
+    if not Path(act).is_absolute():
         raise SystemExit("act is not installed")
     os.execve(act, argv, env)  # noqa: S606  a signal must reach act itself
 

@@ -8,7 +8,6 @@ https://cli.github.com/manual/gh_help_environment
 import asyncio
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
@@ -20,6 +19,7 @@ from bot.forge import outbound_client
 from bot.forge.github import GitHub
 from bot.forge.rest import DEADLINE_S
 from bot.settings.forge_hosts import api_url_of, is_cloud
+from grite import trusted_programs
 from grite.errors import BratError
 
 GH_S: Final = 10.0
@@ -92,9 +92,10 @@ def _known_to_gh(host: str) -> str:
 
     https://cli.github.com/manual/gh_auth_token
     """
-    if shutil.which("gh") is None:
+    gh = trusted_programs.found("gh")
+    if not Path(gh).is_absolute():
         return ""
-    asked = ["gh", "auth", "token", "--hostname", host]
+    asked = [gh, "auth", "token", "--hostname", host]
     try:
         said = subprocess.run(
             asked, capture_output=True, text=True, timeout=GH_S, check=False

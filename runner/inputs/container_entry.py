@@ -14,6 +14,8 @@ import sys
 from collections.abc import Mapping
 from typing import Final, NoReturn
 
+from grite import trusted_programs
+
 BY_PIPE: Final = "BRAT_ENVIRONMENT_FD"
 """The variable with the pipe's descriptor; it takes the place of all others."""
 PIPE_BYTES: Final = 1_000_000
@@ -29,7 +31,8 @@ def main(argv: list[str]) -> NoReturn:
     os.write(writer, b"\0".join(b"%b=%b" % pair for pair in os.environb.items()))
     os.set_inheritable(reader, True)  # noqa: FBT003  its only argument
     kept = {name: env[name] for name in _KEPT if name in env}
-    os.execvpe("tini", ["tini", "--", *argv], {**kept, BY_PIPE: str(reader)})  # noqa: S606  it is to become that program
+    tini = trusted_programs.found("tini")
+    os.execvpe(tini, ["tini", "--", *argv], {**kept, BY_PIPE: str(reader)})  # noqa: S606  it is to become that program
 
 
 def handed_on(env: Mapping[str, str]) -> dict[str, str]:
