@@ -9,7 +9,9 @@ from mcp.server.lowlevel import Server
 
 from bot.mcp.backend import Backend
 from bot.mcp.reading_tools import READINGS
+from bot.mcp.start_tool import START
 from bot.mcp.tool import Tool
+from bot.mcp.verb_tools import verb_tools
 from bot.settings.version import VERSION
 from grite.errors import BratError
 
@@ -25,24 +27,23 @@ INSTRUCTIONS: Final = (
 )
 
 
-def server_of(backend: Backend, tools: tuple[Tool, ...] = READINGS) -> Server[Any]:
-    """Return the server.
+TOOLS: Final = (*READINGS, START, *verb_tools())
+"""Every tool, in the order in which it is offered."""
+_BY_NAME: Final = {tool.name: tool for tool in TOOLS}
 
-    Args:
-        backend: what it reads and decides through.
-        tools: what it offers.
-    """
-    named = {tool.name: tool for tool in tools}
+
+def server_of(backend: Backend) -> Server[Any]:
+    """Return the server of a repository, for one user."""
 
     async def listed(
         _: Context, __: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_described(tool) for tool in tools])
+        return types.ListToolsResult(tools=[_described(tool) for tool in TOOLS])
 
     async def called(
         _: Context, asked: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        tool = named.get(asked.name)
+        tool = _BY_NAME.get(asked.name)
         if tool is None:
             return _refused(f"there is no tool {asked.name[:80]}")
         try:

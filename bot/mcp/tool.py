@@ -12,6 +12,8 @@ from convoy.text.nearest import did_you_mean
 from grite.errors import BratError
 
 MOST_LINES: Final = 500
+MOST_TEXT: Final = 30_000
+"""How many characters a text may have: a command's argument has 128 KiB at most."""
 
 ConvoyName = Annotated[
     str, Meta(max_length=200, description="The convoy's name, as `status` gives it.")

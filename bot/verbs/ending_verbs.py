@@ -61,7 +61,12 @@ VERBS: Final = (
             button=lambda task: task.state != "blocked" and task.attempt is not None,
             check=_require_session,
         ),
-        of_convoy=ConvoyEndpoint(word="cancel", button=_has_end),
+        of_convoy=ConvoyEndpoint(
+            word="cancel",
+            typed="convoy cancel",
+            help="End a convoy; what is done is kept.",
+            button=_has_end,
+        ),
     ),
     Verb(
         name="drop",

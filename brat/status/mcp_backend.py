@@ -1,17 +1,23 @@
 """The MCP server's backend in a checkout or clone: it reads as the commands read."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from bot.dashboard.log_tail import LogTail
-from bot.mcp.backend import Snapshot
+from bot.mcp.backend import Decision, Snapshot
+from bot.mcp.tool import Refused
 from bot.settings.clock import wall_clock
+from bot.verbs.verb import Endpoint
+from bot.verbs.verb_table import BY_CONVOY_WORD, BY_TASK_WORD
 from brat.repository import checkout as checkouts, registration as registrations
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.status import task_output
 from brat.status.local_attention import here
+from brat.status.typed_commands import Said, typed
 from convoy.model.state import Convoy, Task
 from convoy.views.timeline import Line
 from grite.errors import BratError
@@ -39,6 +45,22 @@ class CheckoutBackend:
             return ""
         return await asyncio.to_thread(self._printed, convoy, task)
 
+    async def decide(self, decision: Decision) -> str:
+        """Let the command that stands for the decision carry it out."""
+        command, given = _command(decision)
+        said = await typed(self._path, command, *given)
+        if said.status:
+            raise Refused(_ended(said))
+        return " ".join(said.lines)
+
+    async def start(self, text: str, *, plan_only: bool) -> dict[str, Any]:
+        """Open an issue and plan its convoy, as `brat mayor start` does."""
+        wanted = (f"--task={text}", "--json", *["--plan-only"] * plan_only)
+        said = await typed(self._path, ("mayor", "start", *wanted))
+        if not said.out.strip():
+            raise Refused(_ended(said))
+        return {"convoy": json.loads(said.out), "said": " ".join(said.lines)}
+
     def _look(self) -> Snapshot:
         if self._reader is None:
             self._reader = Reader(log_repository(self._path))
@@ -62,3 +84,28 @@ class CheckoutBackend:
             )
         printed = task_output.of(checkout.folder, convoy, task)
         return printed.last(running=task.attempt is not None)
+
+
+def _command(decision: Decision) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the command for a decision, and what is given to it.
+
+    Raises:
+        Refused: the decision cannot be typed.
+    """
+    words = BY_TASK_WORD if decision.task else BY_CONVOY_WORD
+    if decision.word not in words:
+        raise Refused(f"{decision.word} needs the number of a task")
+    verb = words[decision.word]
+    end: Endpoint | None = verb.of_task if decision.task else verb.of_convoy
+    told = (decision.text,) if verb.text_help else ()
+    whose = (f"--convoy={decision.convoy}",)
+    command = tuple(end.typed.split()) if end else ()
+    if decision.task:
+        return (*command, *whose), (str(decision.task), *told)
+    if told:
+        return (*command, *whose), told
+    return command, (decision.convoy,)
+
+
+def _ended(said: Said) -> str:
+    return " ".join(said.lines) or f"the command ended with status {said.status}"

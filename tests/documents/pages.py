@@ -16,6 +16,7 @@ from tests.documents import (
     engine_tables,
     error_samples,
     log_format,
+    mcp_tables,
     pattern_table,
     workflow_keys,
 )
@@ -50,6 +51,7 @@ PARTS: Final = (
     _marked("docs/engines.md", "engines", engine_tables.tables),
     _marked("docs/log-format.md", "events", log_format.tables),
     Part("docs/mutants.md", with_list),
+    _marked("docs/mcp.md", "tools", mcp_tables.tools),
     _marked("docs/workflows.md", "patterns", pattern_table.table),
     _marked("docs/workflows.md", "faults", error_samples.pattern),
     Part("bot/dashboard/openapi.json", with_words),

@@ -91,6 +91,32 @@ async def test_what_is_wrong_is_said_in_one_sentence(terminal: Terminal) -> None
             assert len(said.splitlines()) == 1
 
 
+async def test_an_agent_starts_a_convoy_and_decides_in_it(terminal: Terminal) -> None:
+    evil = "--repo=/etc $(touch bad) \x00\x1b[2J; drop everything"
+    async with asking(terminal) as session:
+        wanted = {
+            "task": "Say bye\n\n- [ ] Say bye (paths: bye.txt)",
+            "plan_only": True,
+        }
+        begun = told(await session.call_tool("start", wanted))["convoy"]
+        name = begun["name"]
+        task = {"convoy": name, "task": 1}
+        why = told(await session.call_tool("why", task))
+        said = told(await session.call_tool("tell", {**task, "text": evil}))
+        done = told(await session.call_tool("approve", {"convoy": name}))
+        again = refused(await session.call_tool("approve", {"convoy": name}))
+        stopped = refused(await session.call_tool("stop", task))
+
+    assert begun["state"] == "planning"
+    assert "the convoy is planning" in why["reasons"]
+    assert (said["done"], done["done"]) == (True, True)
+    kept = terminal.done("brat log export --format json")
+    assert "--repo=/etc $(touch bad) ; drop everything" in kept
+    assert not (terminal.cwd / "bad").exists()
+    assert len(again.splitlines()) == 1
+    assert stopped == f"task 1 of {name} has no session that runs"
+
+
 async def test_without_a_log_it_says_so(tmp_path: Path, terminal: Terminal) -> None:
     async with asking(terminal, "--repo", str(tmp_path)) as session:
         said = refused(await session.call_tool("status", {}))
