@@ -5,7 +5,6 @@ https://docs.github.com/rest/repos/contents#get-repository-content
 """
 
 import base64
-import re
 from collections.abc import AsyncIterator, Callable, Mapping
 from http import HTTPStatus
 from typing import Final
@@ -13,6 +12,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict
 
+from bot.forge.ci_triggers import Way, ways
 from bot.forge.rest import Refused, Rest
 from bot.serving.examination_finding import Finding
 
@@ -21,8 +21,6 @@ OWN: Final = (LOOP, "brat-task.yml", "brat-task-live.yml")
 FOLDER: Final = ".github/workflows/"
 MOST: Final = 50
 """The most workflow files read in one repository."""
-_PUSH: Final = re.compile(r"(?m)^(on|\"on\"|'on'): *(\[?.*\bpush\b)|^ +push:")
-_LIMITED: Final = re.compile(r"(?m)^ +(branches|branches-ignore|tags):")
 
 IsOurs = Callable[[str, str], bool]
 """Whether this version writes a file with this name and this text."""
@@ -87,18 +85,15 @@ async def examined(
         else:
             mend = "if nobody changed it: remove it, brat init --actions, push"
             yield Finding("note", f"{name}: {file} is not this version's", mend)
-    judges = [file for file in files if file not in OWN and judged(files[file])]
-    if judges:
-        said = f"{name}: {', '.join(judges)} may judge what brat builds"
+    own = {file: text for file, text in files.items() if file not in OWN}
+    started: set[Way] = {"push"}
+    if LOOP in files:  # it dispatches, if it is no App
+        started.add("dispatch")
+    judging = [file for file, text in own.items() if ways(text) & started]
+    if judging:
+        said = f"{name}: {', '.join(judging)} may judge what brat builds"
         yield Finding("ok", said)
     else:
         said = f"{name}: no workflow runs on pushes to brat/queue/**"
         mend = 'add "brat/queue/**" to the branches of your CI\'s push, or set '
         yield Finding("note", said, f"{mend}[refinery] require_ci = false")
-
-
-def judged(text: str) -> bool:
-    """Whether a workflow may run on a candidate; a guess from its text."""
-    if "brat/queue" in text:
-        return True
-    return bool(_PUSH.search(text)) and not _LIMITED.search(text)

@@ -51,8 +51,11 @@ def init(path: Path) -> None:
 def init_actions(path: Path, *, hosted: bool) -> int:
     """Write the workflow files of a mode on GitHub; return the exit status."""
     checkout = checkouts.find(path)
-    local_mode.configuration(checkout)
+    config = local_mode.configuration(checkout)
     names = workflow_files.HOSTED if hosted else workflow_files.NAMES
+    lacks = workflow_files.ci_lack(checkout, names)
+    if config.refinery.require_ci and lacks:
+        say(f"note: {': '.join(lacks)}")
     return workflow_files.adopt(checkout, names)
 
 

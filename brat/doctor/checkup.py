@@ -1,6 +1,6 @@
 """`brat doctor`: check everything and say how to repair each fault."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -128,7 +128,7 @@ def _workflows(checkout: Checkout) -> Iterator[Finding]:
             yield Finding("ok", f"{name} is this version's")
         else:
             yield Finding("note", f"{name} is not this version's")
-    yield from _ci(checkout)
+    yield from _ci(checkout, there)
     yield from _exposed(checkout)
 
 
@@ -139,20 +139,15 @@ def _exposed(checkout: Checkout) -> Iterator[Finding]:
         yield Finding("fault", one.said, one.mend)
 
 
-def _ci(checkout: Checkout) -> Iterator[Finding]:
+def _ci(checkout: Checkout, there: Collection[str]) -> Iterator[Finding]:
     line = workflow_files.awaited(checkout)
     for ci in workflow_files.ci_names(checkout):
         if line is not None and ci not in line:
             said = f"brat.yml does not wait for the workflow {ci}"
             yield Finding("note", said, f'add "{ci}" to its workflows, if it is CI')
-    if _requires_ci(checkout) and not workflow_files.ci_may_start(checkout):
-        said = "no workflow here can judge what brat builds, and CI is required"
-        yield Finding(
-            "note",
-            said,
-            "give your CI the trigger workflow_dispatch and set the variable "
-            "BRAT_CI_WORKFLOW to its file, or set [refinery] require_ci = false",
-        )
+    lacks = workflow_files.ci_lack(checkout, there)
+    if lacks and _requires_ci(checkout):
+        yield Finding("note", *lacks)
 
 
 def _requires_ci(checkout: Checkout) -> bool:

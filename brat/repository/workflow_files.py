@@ -4,11 +4,13 @@ Once written, the files belong to the repository: people's changes stay.
 """
 
 import re
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from bot.forge.ci_triggers import lack
 from bot.settings.forge_hosts import is_cloud
 from brat.repository.checkout import Checkout
 from brat.repository.install_source import Pin, installed_from
@@ -39,7 +41,6 @@ _UPLOAD: Final = re.compile(rf"(?<={UPLOAD})[0-9a-f]{{40}} # v4\S*")
 _PIN: Final = re.compile(r'(?m)^( +BRAT_(SOURCE|COMMIT): )"[^"\n]*"')
 _CI: Final = re.compile(r"(?m)^(    workflows: )\[.*\]")
 _NAME: Final = re.compile(r"(?m)^name: *(['\"]?)(.+?)\1 *(?:#.*)?$")
-_CAN_JUDGE: Final = ("workflow_dispatch", "brat/queue")
 _NO_LIST: Final = re.compile(r"[\[\]{},\"'\n]")
 
 
@@ -118,9 +119,14 @@ def ci_names(checkout: Checkout) -> tuple[str, ...]:
     return tuple(name for name in names if not _NO_LIST.search(name))
 
 
-def ci_may_start(checkout: Checkout) -> bool:
-    """Whether one of the repository's own workflows can be started on a candidate."""
-    return any(trigger in text for _, text in _own(checkout) for trigger in _CAN_JUDGE)
+def ci_lack(checkout: Checkout, names: Collection[str]) -> tuple[str, str] | None:
+    """Return why the repository's own workflows cannot judge, and what mends it.
+
+    Args:
+        checkout: the repository.
+        names: which of our files it has, or is to have.
+    """
+    return lack(own(checkout), by_job=NAMES[0] in names)
 
 
 def _is_on_server(checkout: Checkout) -> bool:

@@ -114,12 +114,20 @@ def test_the_doctor_looks_at_them(terminal: Terminal) -> None:
 
 
 def test_the_doctor_says_when_nothing_can_judge(terminal: Terminal) -> None:
-    terminal.done("brat init --actions")
-    alone = terminal.type("brat doctor")
-    terminal.write({".github/workflows/ci.yml": "name: CI\non: workflow_dispatch\n"})
+    said = "no workflow here can judge what brat builds, and CI is required"
+    ci = "name: CI\n# no workflow_dispatch yet\non: {}\njobs: {{test: {{steps: []}}}}\n"
+    file = ".github/workflows/ci.yml"
+    assert f"note: {said}" in terminal.type("brat init --actions").err
+    assert said in terminal.type("brat doctor").err
+
+    terminal.write({file: ci.format("pull_request")})
+    commented = terminal.type("brat doctor")
+    terminal.write({file: ci.format("push")})
+    pushed = terminal.type("brat doctor")
+    terminal.write({file: ci.format("workflow_dispatch")})
     judged = terminal.type("brat doctor")
 
-    said = "no workflow here can judge what brat builds, and CI is required"
-    assert said in alone.err
-    assert "set the variable BRAT_CI_WORKFLOW to its file" in alone.err
-    assert said not in judged.err
+    assert said in commented.err
+    assert "set the variable BRAT_CI_WORKFLOW to its file" in commented.err
+    assert "ci.yml runs on an App's pushes alone, not on a job's" in pushed.err
+    assert "CI is required" not in judged.err

@@ -1,0 +1,68 @@
+"""Which workflow files can judge a candidate: by dispatch, or by the push of it. Pure.
+
+A push with a job's own token starts no workflow; a dispatch with it does.
+https://docs.github.com/actions/concepts/security/github_token
+"""
+
+from collections.abc import Mapping
+from typing import Final, Literal
+
+from bot.forge.workflow_file import WorkflowFile, parsed
+
+Way = Literal["dispatch", "push"]
+CANDIDATES: Final = ("brat/queue/main/0", "brat/queue/convoy--any--base/0")
+"""A branch of each kind that holds a candidate."""
+_WAIVE: Final = "or set [refinery] require_ci = false"
+
+
+def ways(text: str) -> frozenset[Way]:
+    """Return how a workflow file can be started on a candidate; empty: it cannot."""
+    file = parsed(text)
+    if file is None or not file.jobs:
+        return frozenset()
+    found: set[Way] = set()
+    if "workflow_dispatch" in file.on and not _needs_input(file):
+        found.add("dispatch")
+    if file.starts_on("push", CANDIDATES):
+        found.add("push")
+    return frozenset(found)
+
+
+def lack(files: Mapping[str, str], *, by_job: bool) -> tuple[str, str] | None:
+    """Return why no file judges what brat builds, and what mends it; None: one can.
+
+    Args:
+        files: the repository's own workflow files, by name.
+        by_job: whether brat pushes with the token of a job, if it is no App.
+    """
+    if judges(files, "dispatch" if by_job else "push"):
+        return None
+    if not by_job:
+        said = "no workflow here runs on pushes to brat/queue/**, and CI is required"
+        return said, f'add "brat/queue/**" to the branches of your CI\'s push, {_WAIVE}'
+    mend = (
+        "give your CI the trigger workflow_dispatch, without required inputs, and set "
+        "the variable BRAT_CI_WORKFLOW to its file"
+    )
+    if pushed := judges(files, "push"):
+        said = f"{', '.join(pushed)} runs on an App's pushes alone, not on a job's"
+        return f"{said}, and CI is required", f"{mend}, let brat be an App, {_WAIVE}"
+    said = "no workflow here can judge what brat builds, and CI is required"
+    return said, f"{mend}, {_WAIVE}"
+
+
+def judges(files: Mapping[str, str], way: Way) -> tuple[str, ...]:
+    """Return the names of the files that can be started in one way."""
+    return tuple(name for name, text in files.items() if way in ways(text))
+
+
+def _needs_input(file: WorkflowFile) -> bool:
+    """Whether GitHub refuses a dispatch that gives no inputs."""
+    told = file.on["workflow_dispatch"]
+    inputs = told.get("inputs") if isinstance(told, dict) else None
+    return any(
+        isinstance(each, dict)
+        and each.get("required") is True
+        and each.get("default") in (None, "")
+        for each in (inputs.values() if isinstance(inputs, dict) else ())
+    )

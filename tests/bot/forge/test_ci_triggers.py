@@ -1,0 +1,77 @@
+"""What can start CI on a candidate is read from the workflow, not searched for."""
+
+import pytest
+
+from bot.forge.ci_triggers import lack, ways
+
+JOBS = "\njobs:\n  test:\n    steps: []\n"
+
+
+@pytest.mark.parametrize(
+    ("on", "found"),
+    [
+        ("on: workflow_dispatch", {"dispatch"}),
+        ("on: [pull_request, workflow_dispatch]", {"dispatch"}),
+        ("on:\n- workflow_dispatch", {"dispatch"}),
+        ("on: {workflow_dispatch: }", {"dispatch"}),
+        ("on: {'workflow_dispatch': {}, push: {branches: [main]}}", {"dispatch"}),
+        ("'on': workflow_dispatch", {"dispatch"}),
+        ('"on": [push]', {"push"}),
+        ("%YAML 1.1\n---\non: push", {"push"}),
+        ("\ufeffon: push", {"push"}),
+        ("x: &a [push]\non: *a", {"push"}),
+        ("on: [push, workflow_dispatch]", {"push", "dispatch"}),
+        ("on: {push: {branches: [main, 'brat/queue/**']}}", {"push"}),
+        ("on: {push: {branches: 'brat/**'}}", {"push"}),
+        ("on: {push: {branches-ignore: [main]}}", {"push"}),
+        ("on: {push: {paths: ['src/**']}}", {"push"}),
+        (
+            "on: {workflow_dispatch: {inputs: {a: {required: true, default: x}}}}",
+            {"dispatch"},
+        ),
+        ("on: {workflow_dispatch: {inputs: {a: {required: false}}}}", {"dispatch"}),
+    ],
+)
+def test_a_trigger_is_found_in_each_form(on: str, found: set[str]) -> None:
+    assert ways(on + JOBS) == found
+
+
+@pytest.mark.parametrize(
+    "on",
+    [
+        "# no workflow_dispatch yet\non: pull_request",
+        "name: workflow_dispatch\non: pull_request",
+        "on: pull_request # workflow_dispatch, push",
+        "on: {workflow_call: }\nenv: {on: workflow_dispatch}",
+        "on: {pull_request: {branches: ['brat/queue/**', push]}}",
+        "on: {push: {branches: [main]}}\nenv: {IT: brat/queue}",
+        "on: {push: {branches: ['**', '!brat/**']}}",
+        "on: {push: {branches-ignore: ['brat/**']}}",
+        "on: {push: {tags: ['v*']}}",
+        "on: {workflow_dispatch: {inputs: {tag: {required: true}}}}",
+        "on: {workflow_dispatch: {inputs: {tag: {required: true, default: ''}}}}",
+        "on: workflow_dispatches",
+        "on:",
+        "on: 3",
+        "on: push\non: push",
+        "on: [push",
+        "on: push\n---\non: push",
+    ],
+)
+def test_nothing_else_is_taken_for_one(on: str) -> None:
+    assert ways(on + JOBS) == frozenset()
+
+
+@pytest.mark.parametrize("jobs", ["", "jobs:", "jobs: {}", "jobs: []"])
+def test_a_file_without_jobs_judges_nothing(jobs: str) -> None:
+    assert ways(f"on: push\n{jobs}\n") == frozenset()
+
+
+def test_a_jobs_push_starts_nothing_and_a_server_dispatches_nothing() -> None:
+    pushed, dispatched = {"a.yml": "on: push" + JOBS}, {"b.yml": "on: x" + JOBS}
+    dispatched["c.yml"] = "on: workflow_dispatch" + JOBS
+
+    assert lack(pushed, by_job=False) is None
+    assert lack(dispatched, by_job=True) is None
+    for files, by_job in ((pushed, True), (dispatched, False), ({}, True), ({}, False)):
+        assert lack(files, by_job=by_job) is not None
