@@ -165,9 +165,7 @@ def _beside_programs(search: str, homes: Iterable[str]) -> Iterator[str]:
             continue
         yield each
         beside = Path(each).parent
-        if str(beside) not in wide and any(
-            (beside / sign).exists() for sign in _PREFIX_SIGNS
-        ):
+        if str(beside) not in wide and _holds_any(beside, _PREFIX_SIGNS):
             yield str(beside)
 
 
@@ -190,4 +188,9 @@ def _homes(told: str, search: str) -> tuple[str, ...]:
 
 
 def _is_lived_in(folder: Path) -> bool:
-    return any(os.path.exists(f"{folder}/{sign}") for sign in _HOME_SIGNS)  # noqa: PTH110  a path each takes longer
+    return _holds_any(folder, _HOME_SIGNS)
+
+
+def _holds_any(folder: Path, names: Iterable[str]) -> bool:
+    """Whether one of the names is there; what may not be looked at is not there."""
+    return any(os.path.exists(f"{folder}/{name}") for name in names)  # noqa: PTH110  a path's own `exists` raises PermissionError

@@ -1,6 +1,5 @@
 """The runner's image: the attack in a container that Docker starts."""
 
-import json
 import os
 from dataclasses import replace
 from typing import Final
@@ -36,10 +35,10 @@ def in_a_container(*more: str) -> dict[str, Told]:
         env["PATH"] = f"{env['PATH'].partition('/usr')[0]}/opt/brat/bin:/usr/bin:/bin"
         given(found.root)
         told = env | {"DOCKER_CONFIG": str(found.root / "nothing")}
-        tried("run", "--rm", *options(found.root, env), *more, IMAGE, env=told)
+        done = tried("run", "--rm", *options(found.root, env), *more, IMAGE, env=told)
         given(found.root, os.getuid())
         left = left_in(found)
-        assert "result.json" in left.names, json.dumps(sorted(left.names))
+        assert "result.json" in left.names, (sorted(left.names), done.stderr)
         return judged(found, left.said, left.folder)
 
 

@@ -124,3 +124,13 @@ def test_the_root_has_what_is_named_and_cannot_be_written(forge: Forge) -> None:
     devices |= {"stdin", "stdout", "tty", "urandom", "zero"}
     assert left.said.splitlines()[-1] == str(sorted(devices))
     assert not Path("/tmp/x").exists()  # noqa: S108  the machine's own
+
+
+def test_a_folder_of_path_that_cannot_be_looked_at_stops_nothing(forge: Forge) -> None:
+    far = f"{os.sep}{'x' * 300}/bin"  # no name may be as long: a look is an error
+    left = forge.run(
+        forge.started("sh", "-c", "echo 1 > work.txt"),
+        PATH=f"{far}{os.pathsep}{os.environ['PATH']}",
+    )
+
+    assert left.result["conclusion"] == "success", left.said
