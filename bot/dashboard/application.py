@@ -12,6 +12,7 @@ from bot.dashboard import api, assets, error_pages, token_access
 from bot.dashboard.access_policy import AccessPolicy, RepositoryView, attach
 from bot.dashboard.buttons import Buttons
 from bot.dashboard.dashboard_source import DashboardSource
+from bot.dashboard.mcp_endpoint import McpEndpoint
 from bot.dashboard.state_watcher import StateWatcher
 from bot.dashboard.stream import Stream
 from bot.dashboard.views import Views
@@ -40,6 +41,7 @@ class Dashboard:
             [
                 *Views(self._access).routes(base),
                 *api.Api().routes(base),
+                *McpEndpoint(self._access).routes(base),
                 *Buttons(self._access).routes(base),
                 web.get(f"{base}/events", stream.answer),
                 web.get(f"{base}{api.ROOT}/events", stream.answer),

@@ -1,6 +1,5 @@
 """Carries out requests by buttons and programs, and shows the reply."""
 
-import asyncio
 import json
 
 from aiohttp import web
@@ -8,9 +7,9 @@ from aiohttp import web
 from bot.dashboard import api
 from bot.dashboard.access_policy import AccessPolicy, view_of
 from bot.dashboard.path_lookup import convoy_of, task_of
+from bot.dashboard.pressing import Pressed, press, presser
 from bot.messages.replies import refused
-from bot.verbs import endpoints
-from bot.verbs.request_context import Asker
+from bot.verbs.endpoints import NoSuchWord
 from bot.verbs.verb import NotPossible
 from convoy.model.state import Convoy
 
@@ -44,19 +43,19 @@ class Buttons:
         self, request: web.Request, convoy: Convoy, task: int
     ) -> web.Response:
         view = view_of(request)
-        if view.source.carry_out is None:
-            raise web.HTTPForbidden(text="This dashboard only shows.\n")
-        by = await self._access.writer(request, view)
-        text, word = await _text(request), request.match_info["verb"]
+        pressing = await presser(self._access, request, view)
+        pressed = Pressed(
+            word=request.match_info["verb"],
+            convoy=convoy.name,
+            task=task,
+            text=await _text(request),
+        )
         try:
-            asked = await asyncio.to_thread(endpoints.request_of, word, task, text)
-        except endpoints.NoSuchWord as error:
+            reply = await press(view, pressing, pressed)
+        except NoSuchWord as error:
             raise web.HTTPNotFound(text=f"{error}.\n") from error
         except NotPossible as error:
             raise web.HTTPConflict(text=f"{refused(str(error)).text}\n") from error
-        asker = Asker(by=by, convoy=convoy.name, allowed=True, at_endpoint=True)
-        reply = await view.source.carry_out(asker, asked)
-        await view.watcher.look()
         if reply.why:
             raise web.HTTPConflict(text=f"{reply.text}\n")
         if api.ROOT in request.path:

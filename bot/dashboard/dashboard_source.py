@@ -13,6 +13,9 @@ from convoy.model.state import Convoy, Task
 from convoy.views.timeline import Line
 
 CarryOut = Callable[[Asker, Request], Awaitable[Reply]]
+Start = Callable[[str, bool], Awaitable[int]]
+"""Opens an issue with a text and asks for its convoy, which waits for approval if the
+second is true; returns the issue's number. May raise `BratError`."""
 Output = Callable[[Convoy, Task], str]
 """Returns the end of the newest session's output so far; may block."""
 
@@ -37,6 +40,8 @@ class DashboardSource:
     """The repository's address on the forge for people; empty: none."""
     carry_out: CarryOut | None = None
     """Carries out a person's request; None: this dashboard has no buttons."""
+    start: Start | None = None
+    """Begins a convoy; None: people begin them on the forge."""
     base: str = ""
     """The prefix of each path; empty: this is the only repository."""
     token: str = ""

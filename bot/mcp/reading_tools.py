@@ -53,7 +53,7 @@ async def convoy_show(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
 async def why(backend: Backend, asked: OfTask) -> dict[str, Any]:
     """Return one task whole, and why it is where it is."""
     seen = await backend.snapshot()
-    convoy, task = task_in(seen.state, asked)
+    convoy, task = task_in(seen.state, asked.convoy, asked.task)
     told = document.task_document(convoy, task, valid_leases(seen.state, seen.now))
     return told | document.why_document(seen.state, convoy, task, seen.now)
 
@@ -66,7 +66,8 @@ async def log(backend: Backend, asked: LogLines) -> dict[str, Any]:
 
 async def task_output(backend: Backend, asked: OfTask) -> dict[str, Any]:
     """Return the end of what a task's newest session printed."""
-    convoy, task = task_in((await backend.snapshot()).state, asked)
+    seen = await backend.snapshot()
+    convoy, task = task_in(seen.state, asked.convoy, asked.task)
     printed = await backend.output(convoy, task)
     version = {"schema_version": document.SCHEMA_VERSION}
     return version | {"output": redacted(clean(printed))}

@@ -92,14 +92,14 @@ def convoy_in(state: State, name: str) -> Convoy:
     return state.convoys[name]
 
 
-def task_in(state: State, asked: OfTask) -> tuple[Convoy, Task]:
-    """Return the task that was asked for, and its convoy.
+def task_in(state: State, convoy: str, number: int) -> tuple[Convoy, Task]:
+    """Return a task, and its convoy.
 
     Raises:
         Refused: there is no such convoy, or it has no such task.
     """
-    convoy = convoy_in(state, asked.convoy)
-    task = convoy.task(asked.task)
+    found = convoy_in(state, convoy)
+    task = found.task(number)
     if task is None:
-        raise Refused(f"{convoy.name} has no task {asked.task}")
-    return convoy, task
+        raise Refused(f"{found.name} has no task {number}")
+    return found, task

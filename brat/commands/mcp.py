@@ -6,17 +6,12 @@ It reads as the other commands read, with the rights of whoever started it.
 import asyncio
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
 
 import typer
 
+from bot.mcp import MISSING
 from brat.commands.options import HERE, Repo
 from grite.errors import BratError
-
-MISSING: Final = (
-    "the MCP server needs the package mcp, which is not installed here; install it "
-    "with: pip install 'brat-bot[mcp]'"
-)
 
 
 def add_to(app: typer.Typer) -> None:

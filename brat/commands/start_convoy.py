@@ -9,7 +9,7 @@ from typing import Final
 from bot.settings.bot_settings import ROLES
 from brat.commands.init_repository import init, without_ci
 from brat.local import local_mode, run_roles
-from brat.local.asked_issue import asked
+from brat.local.asked_issue import PLAN_ONLY, asked
 from brat.local.local_mode import Local, serving
 from brat.repository import (
     checkout as checkouts,
@@ -25,7 +25,6 @@ from convoy.owed.action_roles import Role
 from convoy.text.duration import seconds
 from convoy.views.document import planned_document
 
-_PLAN_ONLY: Final = "/brat start plan-only"
 _FOUND: Final = "issue #{issue} asks for the same and is open: it goes on"
 TIMEOUT: Final = "2h"
 """How long a whole run may take when no timeout is given."""
@@ -82,7 +81,7 @@ async def _start(
     async with serving(checkout, wanted, say) as here:
         if local_mode.ci_of(checkout, config, here.known).command is None:
             say(without_ci(config))
-        found = await asked(here, text, how.comment or how.plan_only * _PLAN_ONLY)
+        found = await asked(here, text, how.comment or how.plan_only * PLAN_ONLY)
         issue = found.issue
         say(f"opened issue #{issue}" if found.opened else _FOUND.format(issue=issue))
         try:

@@ -15,6 +15,8 @@ from brat.local.local_mode import Local
 from convoy.text.plaintext import shortened
 
 TITLE_CHARS: Final = 72
+PLAN_ONLY: Final = "/brat start plan-only"
+"""The comment that asks for a plan which waits for approval."""
 
 
 class Asked(Struct, frozen=True):

@@ -5,6 +5,7 @@ import secrets
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +15,9 @@ from bot.dashboard.log_tail import LogTail
 from bot.dashboard.token_access import LOCAL
 from bot.serving.standing_still import Standstill
 from bot.settings.clock import wall_clock
+from brat.local.asked_issue import PLAN_ONLY, asked
 from brat.local.local_mode import Local
+from brat.repository import checkout as checkouts
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.repository.registration import bare_path
@@ -44,6 +47,7 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
     source = replace(
         _source(bare_path(folder, local.known), local.known.repository),
         carry_out=local.loop.carry_out,
+        start=partial(_start, local),
         token=token,
         output=_printed(folder),
         here=lambda: (
@@ -72,6 +76,17 @@ async def over(
         source = replace(source, output=_printed(folder))
     async with serving(source, port) as url:
         yield url
+
+
+async def _start(local: Local, text: str, plan_only: bool) -> int:  # noqa: FBT001  as `Start` has it
+    """Ask for a convoy as the person; return the number of the issue.
+
+    Raises:
+        BratError: files are changed in the checkout and not committed.
+    """
+    await asyncio.to_thread(checkouts.require_clean, local.checkout)
+    found = await asked(local, text, PLAN_ONLY if plan_only else "")
+    return found.issue
 
 
 def _printed(folder: Path) -> Output:
