@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from bot.door import delivery_meaning
 from bot.door.delivery_inbox import Kept
 from bot.forge.github import GitHub
+from bot.forge.timed_wake import WAKE
 from bot.messages.convoy_comment import convoy_table
 from bot.serving import bot_service
 from bot.serving.oneshot_loop import Left, run_once
@@ -51,14 +52,19 @@ async def _job(inputs: OneshotInputs) -> Left:
         kept = kept_of(inputs, loop.context.login)
         if kept is not None:
             loop.context.inbox.put(f"run-{inputs.run}", kept)
-        left = await run_once(
-            loop,
-            after=inputs.after,
-            ci_wait_s=inputs.ci_wait_s,
-            ci_workflow=inputs.ci_workflow,
-        )
+        try:
+            left = await run_once(
+                loop,
+                after=inputs.after,
+                ci_wait_s=inputs.ci_wait_s,
+                ci_workflow=inputs.ci_workflow,
+            )
+        except BratError:
+            await _wake_later(loop.context.github, on=True)  # what is left is not known
+            raise
         if left.again:
             await _continue(loop.context.github, loop.context.mirror.default_branch)
+        await _wake_later(loop.context.github, on=left.by_clock)
         _report(inputs, left, loop.context.mirror.state)
     return left
 
@@ -93,7 +99,15 @@ async def _continue(github: GitHub, branch: str) -> None:
     try:
         await github.runs.start(branch, {})
     except BratError as error:
-        _tell(f"the next run comes by schedule: {error}")
+        _tell(f"the next run comes by the clock: {error}")
+
+
+async def _wake_later(github: GitHub, *, on: bool) -> None:
+    """Let the clock wake the loop while there is work, and only then."""
+    try:
+        await github.timed_wake.turn(on=on)
+    except BratError as error:
+        _tell(f"{WAKE} is left as it is, and the net comes once a day: {error}")
 
 
 def _report(inputs: OneshotInputs, left: Left, state: State) -> None:

@@ -23,6 +23,7 @@ from bot.forge.remarks import Remarks
 from bot.forge.repository_ci import Ci
 from bot.forge.rest import Refused, Rest
 from bot.forge.task_runs import TaskRuns
+from bot.forge.timed_wake import TimedWake
 from bot.forge.token_source import Tokens
 from convoy.model import ids
 
@@ -60,6 +61,7 @@ class GitHub:
         self._repo = f"/repos/{repository}"
         self.check_runs = CheckRuns(self._rest, self._repo)
         self.ci = Ci(self._rest, self._repo, workflow)
+        self.timed_wake = TimedWake(self._rest, self._repo)
         self.pulls = PullRequests(self._rest, repository)
         self.runs = TaskRuns(self._rest, self._repo, workflow)
         self._graphql = GraphQl(self._rest, api_url)

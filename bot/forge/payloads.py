@@ -37,6 +37,13 @@ class Account(_Payload):
     id: int = 0
 
 
+class Workflow(_Payload):
+    """A workflow file as Actions knows it."""
+
+    state: str
+    """`active`, or the way in which it was disabled."""
+
+
 class Label(_Payload):
     """A label on an issue."""
 

@@ -14,7 +14,9 @@ from convoy.events.forge_actions import Answer
 from convoy.model import ids
 
 FOLDER: Final = ".github/workflows"
-OURS: Final = frozenset({"brat.yml", "brat-task.yml", "brat-task-live.yml"})
+OURS: Final = frozenset(
+    {"brat.yml", "brat-task.yml", "brat-task-live.yml", "brat-wake.yml"}
+)
 MOST: Final = 50
 """The most workflow files that are read."""
 

@@ -12,7 +12,8 @@ from bot.loop.troubles import RETRY_S
 from bot.roles.ci_starts import CiStarts, started
 from bot.serving import bot_service
 from convoy.kinds.relations import is_stopped
-from convoy.model.state import State
+from convoy.model.asides import asides
+from convoy.model.state import Convoy, State
 from convoy.owed.actions import Show
 from convoy.readiness.landing import candidates
 from grite.errors import Conflict, Unavailable
@@ -39,6 +40,8 @@ class Left(Struct, frozen=True, kw_only=True):
     """Running sessions."""
     blocked: int
     """Tasks that wait for a person."""
+    by_clock: bool
+    """Whether some work goes on at a time, or after an event that may be lost."""
     again: bool
     """Whether more could be done at once, so that another run is needed."""
 
@@ -128,5 +131,13 @@ def _left(state: State, *, again: bool) -> Left:
         convoys=len(live),
         running=sum(1 for _ in state.running()),
         blocked=sum(is_stopped(convoy, t) for convoy in live for t in convoy.tasks),
+        by_clock=any(asides(state)) or any(map(_goes_on, live)),
         again=again,
     )
+
+
+def _goes_on(convoy: Convoy) -> bool:
+    """Whether a convoy has work that waits for no person."""
+    left = [task for task in convoy.tasks if not task.settled]
+    is_stuck = bool(left) and all(is_stopped(convoy, task) for task in left)
+    return convoy.state != "paused" and not is_stuck

@@ -17,7 +17,7 @@ from bot.forge.rest import Refused, Rest
 from bot.serving.examination_finding import Finding
 
 LOOP: Final = "brat.yml"
-OWN: Final = (LOOP, "brat-task.yml", "brat-task-live.yml")
+OWN: Final = (LOOP, "brat-task.yml", "brat-task-live.yml", "brat-wake.yml")
 FOLDER: Final = ".github/workflows/"
 MOST: Final = 50
 """The most workflow files read in one repository."""

@@ -19,7 +19,7 @@ from brat.terminal.console import say
 from grite.errors import BratError
 from grite.outbound import is_local
 
-NAMES: Final = ("brat.yml", "brat-task.yml")
+NAMES: Final = ("brat.yml", "brat-task.yml", "brat-wake.yml")
 """The files of the mode without a server."""
 HOSTED: Final = ("brat-task.yml", "brat-task-live.yml")
 """The files for a self-hosted bot, which dispatches one of them."""

@@ -125,3 +125,26 @@ def test_a_verdict_by_commit_status_wakes_it(
     told = {"state": state, "branches": [{"name": branch}], "context": "ci"}
 
     assert wakes(tmp_path, "status", told) is woken
+
+
+@pytest.mark.needs("act")
+@pytest.mark.parametrize("action", ["closed", "reopened"])
+@pytest.mark.parametrize("label", ["brat", "bug"])
+def test_closing_and_reopening_wake_it_where_the_issue_is_ours(
+    action: str, label: str, tmp_path: Path
+) -> None:
+    issue = {"body": "", "labels": [{"name": label}]}
+
+    woken = wakes(tmp_path, "issues", {"action": action, "issue": issue})
+
+    assert woken is (label == "brat")
+
+
+def test_an_idle_repository_costs_a_job_a_day() -> None:
+    """Every other trigger is somebody's doing; brat-wake.yml is off without work."""
+    (net,) = YAML(typ="safe").load(LOOP)["on"]["schedule"]
+    minute, hour, *rest = net["cron"].split()
+
+    assert minute.isdigit()
+    assert hour.isdigit()
+    assert rest == ["*", "*", "*"]

@@ -28,7 +28,7 @@ def test_it_writes_this_versions_files_and_says_what_comes_next(
     said = terminal.type("brat init --actions")
 
     assert said.status == 0, said.err
-    for name in ("brat.yml", "brat-task.yml"):
+    for name in ("brat.yml", "brat-task.yml", "brat-wake.yml"):
         assert written(terminal, name) == (ROOT / "workflows" / name).read_text()
     assert said.lines[-1].startswith("next: git add .github/workflows && git commit")
     assert not (terminal.cwd / ".git/brat").exists()

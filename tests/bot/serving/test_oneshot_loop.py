@@ -51,6 +51,7 @@ async def test_with_nothing_to_do_it_ends_and_leaves_no_lease(loop: Loop) -> Non
     left = await run_once(loop, after=None, ci_wait_s=600)
 
     assert (left.convoys, left.running, left.again) == (0, 0, False)
+    assert not left.by_clock
     assert loop.lease.ref not in loop.context.mirror.refs
 
 
@@ -66,4 +67,5 @@ async def test_it_dispatches_and_waits_for_no_session(
         left = await run_once(loop, after=None, ci_wait_s=600)
 
     assert (left.convoys, left.running, left.again) == (1, 1, False)
+    assert left.by_clock  # the session may be lost without a word
     assert loop.lease.ref not in loop.context.mirror.refs
