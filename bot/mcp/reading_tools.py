@@ -47,7 +47,9 @@ async def convoy_show(backend: Backend, asked: OfConvoy) -> dict[str, Any]:
     """Return one convoy with its plan."""
     seen = await backend.snapshot()
     leases = valid_leases(seen.state, seen.now)
-    return document.planned_document(convoy_in(seen.state, asked.convoy), leases)
+    convoy = convoy_in(seen.state, asked.convoy)
+    version = {"schema_version": document.SCHEMA_VERSION}
+    return version | document.planned_document(convoy, leases)
 
 
 async def why(backend: Backend, asked: OfTask) -> dict[str, Any]:

@@ -1,5 +1,9 @@
 """The tables of docs/mcp.md, from the MCP server's own."""
 
+from collections.abc import Iterable
+
+from bot.mcp.prompts import PROMPTS
+from bot.mcp.resources import RESOURCES
 from bot.mcp.server import TOOLS
 from bot.mcp.tool import Tool
 
@@ -10,8 +14,27 @@ def tools() -> str:
         (f"`{tool.name}`", _arguments(tool), "yes" if tool.writes else "", tool.help)
         for tool in TOOLS
     )
-    head = (("tool", "takes", "changes", "what it does"), ("---",) * 4)
-    return "".join(f"| {' | '.join(row)} |\n" for row in (*head, *rows))
+    return _table(("tool", "takes", "changes", "what it does"), rows)
+
+
+def resources() -> str:
+    """Return every resource as a Markdown table."""
+    rows = ((f"`{each.uri}`", f"what `{each.tool.name}` gives") for each in RESOURCES)
+    return _table(("address", "what is there"), rows)
+
+
+def prompts() -> str:
+    """Return every prompt as a Markdown table."""
+    rows = (
+        (f"`{each.name}`", ", ".join(f"`{name}`" for name in each.takes), each.help)
+        for each in PROMPTS
+    )
+    return _table(("prompt", "takes", "what it does"), rows)
+
+
+def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    whole = (head, ("---",) * len(head), *rows)
+    return "".join(f"| {' | '.join(row)} |\n" for row in whole)
 
 
 def _arguments(tool: Tool) -> str:
