@@ -28,4 +28,5 @@ NO_RIGHT: Final = (
 )
 STOPPED: Final = "Whoever runs this bot has stopped it: set the label again later."
 REST: Final = "`brat config check` says the rest of it."
+NO_PLAN: Final = "This cannot be planned as it is written: {error}."
 BAD_CONFIGURATION: Final = "The configuration has a fault: {error}"

@@ -14,6 +14,7 @@ from bot.repository.templates import template_at
 from convoy.model.records import Overlap, Scope, TaskSpec
 from convoy.patterns.template import Template
 from convoy.planner.ground import Ground
+from convoy.planner.issue_forms import box_labels, forms
 from convoy.planner.scopes import absent, scopes
 from convoy.planner.survey import Survey
 from grite import git
@@ -85,6 +86,12 @@ class MirroredCommits:
         """Return a pattern from a commit; see `template_at`."""
         self.mirror.ensure([commit])
         return template_at(self.mirror.path, commit, name)
+
+    def box_labels(self, commit: str) -> frozenset[str]:
+        """Return what the boxes of a commit's issue forms say."""
+        self.mirror.ensure([commit])
+        read = self.text(commit)
+        return box_labels(map(read, forms(self.files(commit))))
 
     def scopes(self, commit: str, tasks: tuple[TaskSpec, ...]) -> tuple[Scope, ...]:
         """Return how much of a commit each of a plan's tasks is about.

@@ -7,13 +7,11 @@ from convoy.model.state import Convoy
 from convoy.patterns import PatternError
 from convoy.patterns.catalog import NONE
 from convoy.patterns.compiling import Compiled, Use, compiled
-from convoy.planner.checklist import checklist
 from convoy.rules.stop_task import FailConvoy
 from convoy.rules.take_plan import PlanConvoy
-from convoy.text.plaintext import clean
 
 
-def chosen(wanted: str, configured: str, text: str) -> str:
+def chosen(wanted: str, configured: str, *, listed: bool) -> str:
     """Return the pattern that plans an issue; empty: none. Pure.
 
     The requester's choice comes first. A task list comes before the configured pattern:
@@ -22,11 +20,11 @@ def chosen(wanted: str, configured: str, text: str) -> str:
     Args:
         wanted: the pattern that the request names.
         configured: `[mayor] pattern`.
-        text: the issue's text.
+        listed: whether the issue holds a task list.
     """
     if wanted:
         return "" if wanted == NONE else wanted
-    return "" if checklist(clean(text)).items else configured
+    return "" if listed else configured
 
 
 def compiled_for(context: BotContext, wanted: RequestConvoy | Convoy) -> Compiled:

@@ -1,6 +1,5 @@
 """The mayor: accepts requests, plans convoys, creates their branches."""
 
-import asyncio
 from typing import Final
 
 from msgspec.structs import replace
@@ -17,24 +16,22 @@ from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
 from bot.roles import ci_exposure_check, model_key_check
 from bot.roles.admission import admitted
-from bot.roles.chosen_pattern import chosen, compiled_for, plan_by_pattern
+from bot.roles.chosen_pattern import chosen, plan_by_pattern
+from bot.roles.issue_intake import by_text, fault, holds_tasks
 from bot.settings.quota import refusal
 from convoy.config import ConfigError
 from convoy.events.convoy_request import RequestConvoy
 from convoy.model import ids
 from convoy.model.records import Settings
 from convoy.model.state import Convoy, State
-from convoy.model.task_graph import renumbered
 from convoy.owed.actions import CreateBase, MakePlan
-from convoy.patterns import PatternError
 from convoy.planner import tasklist
 from convoy.planner.asked import planned_by
-from convoy.planner.checklist import checklist
 from convoy.rules.stop_task import FailConvoy
 from convoy.rules.take_plan import PlanConvoy
 from convoy.text.forge_limits import posted
 from convoy.text.names import convoy_name
-from convoy.text.plaintext import clean, shortened
+from convoy.text.plaintext import shortened
 from grite.errors import Unavailable
 
 LIST: Final = "task list"
@@ -90,12 +87,13 @@ async def begin(
     if isinstance(words, str):
         return words
     target = context.mirror.default_branch
-    settings = _capped(
-        context, _planned(config.settings(context.settings.cores), words.text)
-    )
+    base = draft.refs[ids.HEADS + target]
+    listed = await holds_tasks(context, base, words.text)
+    settings = _capped(context, config.settings(context.settings.cores))
+    settings = replace(settings, planner="") if listed else settings
     if request.plan_only:
         settings = replace(settings, approve="plan")
-    pattern = chosen(request.pattern, config.mayor.pattern, words.text)
+    pattern = chosen(request.pattern, config.mayor.pattern, listed=listed)
     command = RequestConvoy(
         convoy=convoy_name(words.title, request.issue, draft.state.convoys),
         issue=request.issue,
@@ -103,27 +101,19 @@ async def begin(
         text=words.text,
         by=request.by,
         target=target,
-        base=draft.refs[ids.HEADS + target],
+        base=base,
         settings=replace(settings, planner="") if pattern else settings,
         pattern=pattern,
         inputs=request.inputs if pattern else {},
     )
-    if pattern:
-        try:
-            await asyncio.to_thread(compiled_for, context, command)
-        except PatternError as error:
-            return str(error)
+    if why := await fault(context, command):
+        return why
     forbidden = draft.submit(command)
     if forbidden:
         return forbidden.why
     await model_key_check.warn(context, draft, command)
     await ci_exposure_check.warn(context, draft, command)
     return None
-
-
-def _planned(settings: Settings, text: str) -> Settings:
-    """Return the settings, without a planner if the issue holds a task list."""
-    return replace(settings, planner="") if checklist(clean(text)).items else settings
 
 
 def _capped(context: BotContext, settings: Settings) -> Settings:
@@ -224,10 +214,8 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
     if convoy.pattern:
         plan_by_pattern(context, draft, convoy)
         return
-    engines, limit = convoy.settings.workers, convoy.settings.tasks
     try:
-        listed = tasklist.plan(convoy.title, convoy.text, engines, limit)
-        tasks = renumbered(listed, convoy.numbered)
+        tasks, remarks = by_text(context, convoy)
     except tasklist.PlanError as error:
         draft.submit(FailConvoy(convoy=convoy.name, why=str(error)))
     else:
@@ -241,7 +229,7 @@ def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:
                 tasks=tasks,
                 overlaps=commits.foreseen(convoy.base, tasks),
                 scopes=scopes,
-                warnings=commits.absent(convoy.base, scopes),
+                warnings=(*remarks, *commits.absent(convoy.base, scopes)),
             )
         )
 

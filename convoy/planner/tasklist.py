@@ -13,6 +13,7 @@ from convoy.model.records import TaskSpec
 from convoy.model.resources import declared_need, declared_path
 from convoy.model.task_graph import find_cycle
 from convoy.planner.checklist import Item, checklist
+from convoy.planner.intake import Kind, intake, reference
 from convoy.planner.marks import Marked, marked
 from convoy.text.nearest import did_you_mean
 from convoy.text.plaintext import clean, cut
@@ -32,10 +33,17 @@ class PlanError(BratError):
     """The issue cannot be planned as it stands; the message is one sentence."""
 
 
-def plan(title: str, text: str, engines: Collection[str], limit: int) -> Plan:
+def plan(
+    title: str,
+    text: str,
+    engines: Collection[str],
+    limit: int,
+    labels: Collection[str] = (),
+) -> Plan:
     """Return the tasks of an issue, in the order of their numbers.
 
-    An issue without a task list is one task. Ticked items keep their number, are not
+    An issue without a task list is one task, and so is a form of boxes that ask for no
+    work. Ticked items keep their number, are not
     planned, and count as met where others wait for them.
 
     Args:
@@ -43,13 +51,14 @@ def plan(title: str, text: str, engines: Collection[str], limit: int) -> Plan:
         text: its body, GitHub Markdown.
         engines: names that `engine:` may give; `default` is one of them.
         limit: the most tasks the convoy may have.
+        labels: what the boxes of the repository's issue forms say.
 
     Raises:
         PlanError: nothing is to be done, there are more tasks than `limit`, or an item
             asks for what cannot be.
     """
     title, text = " ".join(clean(title).split()), clean(text)
-    found = checklist(text)
+    found = intake(text, labels).work
     if not found.items:
         if _EMPTY_LIST.fullmatch(f"{title}\n{text}".strip()):
             raise PlanError("the task list is empty: write what is to be done in it")
@@ -119,9 +128,38 @@ def _whole(title: str, text: str) -> TaskSpec:
     )
 
 
+def remarks(text: str, labels: Collection[str] = ()) -> tuple[str, ...]:
+    """Return what readers of the plan are told of its text, a clause each.
+
+    Args:
+        text: the issue's body.
+        labels: what the boxes of the repository's issue forms say.
+    """
+    found = intake(text, labels)
+    return (
+        *((f"this is {_KINDS[found.kind]}: {found.why}",) if found.why else ()),
+        *(
+            f'task {item.number}: "{cut(words, SHOWN_CHARS)}" is read as words: '
+            "an order is written (after 1, 2), paths with commas between them"
+            for item in found.work.items
+            if not item.done
+            for words in marked(item).of("doubtful")
+        ),
+    )
+
+
+_KINDS: Mapping[Kind, str] = {
+    "task list": "a task list",
+    "issue form": "an issue form",
+    "tracking issue": "a tracking issue",
+    "one task": "one task",
+}
+
+
 def _task(item: Item, issue: _Issue) -> TaskSpec:
     found = marked(item)
     try:
+        _check_words(item)
         return TaskSpec(
             number=item.number,
             title=_title(found),
@@ -134,6 +172,14 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
         )
     except ValueError as error:
         raise PlanError(f"task {item.number}: {error}") from error
+
+
+def _check_words(item: Item) -> None:
+    if other := reference(item):
+        raise ValueError(
+            f'"{cut(other, SHOWN_CHARS)}" only names another issue, whose text its '
+            "agent would not see: write beside it what is to be done"
+        )
 
 
 def _title(found: Marked) -> str:

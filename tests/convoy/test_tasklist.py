@@ -225,6 +225,9 @@ def test_a_list_without_words_is_no_task(title: str, text: str) -> None:
         "Describe `paths: a.py` and `(after 1)`",
         "Split the search engine and its paths",
         "Repair the engine:",
+        "Take both paths: old and new",
+        "Fix paths: they are wrong",
+        "Start (depends on the first of them)",
     ],
 )
 def test_what_only_looks_like_a_mark_stays(title: str) -> None:
@@ -347,12 +350,6 @@ def test_paths_have_one_form(written: str, path: str) -> None:
             ),
         ),
         (
-            "- [ ] Take both paths: old and new",
-            snapshot(
-                'task 1: "paths: old and new" is not understood: put commas between names'
-            ),
-        ),
-        (
             "- [ ] a\n  - engine: (after 1)",
             snapshot(
                 'task 1: "engine: (after 1)" is not understood: put commas between names'
@@ -464,9 +461,13 @@ def test_any_issue_is_planned_or_refused_in_one_sentence(title: str, text: str) 
         task.instructions.encode()
 
 
-WORDS = st.lists(
-    st.sampled_from(["fix", "the", "`parser`", "in", "a.py", "#12"]), min_size=1
-).map(" ".join)
+WORDS = (
+    st.lists(
+        st.sampled_from(["fix", "the", "`parser`", "in", "a.py", "#12"]), min_size=1
+    )
+    .map(" ".join)
+    .filter(lambda words: words != "#12")
+)
 
 
 @st.composite

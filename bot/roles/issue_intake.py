@@ -1,0 +1,59 @@
+"""Plans an issue by its own text: once to say its faults, once to begin."""
+
+import asyncio
+
+from bot.context.bot_context import BotContext
+from bot.messages import start_refusals
+from bot.roles.chosen_pattern import compiled_for
+from convoy.events.convoy_request import RequestConvoy
+from convoy.model.records import TaskSpec
+from convoy.model.state import Convoy
+from convoy.model.task_graph import renumbered
+from convoy.patterns import PatternError
+from convoy.planner import tasklist
+from convoy.planner.intake import intake
+
+
+async def holds_tasks(context: BotContext, base: str, text: str) -> bool:
+    """Whether an issue holds a task list, and not only the boxes of a form.
+
+    Args:
+        context: the bot's.
+        base: the commit whose issue forms count.
+        text: the issue's.
+    """
+    labels = await asyncio.to_thread(context.commits.box_labels, base)
+    return bool(intake(text, labels).work.items)
+
+
+async def fault(context: BotContext, wanted: RequestConvoy) -> str | None:
+    """Return why a convoy could not be planned; None: it can, or an engine plans it."""
+    try:
+        if wanted.pattern:
+            await asyncio.to_thread(compiled_for, context, wanted)
+        elif not wanted.settings.planner:
+            await asyncio.to_thread(_planned, context, wanted)
+    except PatternError as error:
+        return str(error)
+    except tasklist.PlanError as error:
+        return start_refusals.NO_PLAN.format(error=error)
+    return None
+
+
+def by_text(
+    context: BotContext, convoy: Convoy
+) -> tuple[tuple[TaskSpec, ...], tuple[str, ...]]:
+    """Return the tasks that a convoy's issue lists, and what readers are told.
+
+    Raises:
+        PlanError: the text has a fault.
+    """
+    tasks = renumbered(_planned(context, convoy), convoy.numbered)
+    labels = context.commits.box_labels(convoy.base)
+    return tasks, tasklist.remarks(convoy.text, labels)
+
+
+def _planned(context: BotContext, of: RequestConvoy | Convoy) -> tasklist.Plan:
+    labels = context.commits.box_labels(of.base)
+    engines, limit = of.settings.workers, of.settings.tasks
+    return tasklist.plan(of.title, of.text, engines, limit, labels)

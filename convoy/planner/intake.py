@@ -1,0 +1,63 @@
+"""Decides what an issue is before anything of it is planned. Pure."""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from convoy.planner.checklist import Checklist, Item, checklist
+from convoy.planner.consent import is_consent, plain
+from convoy.text.plaintext import clean
+
+Kind = Literal["task list", "issue form", "tracking issue", "one task"]
+_REFERENCE: Final = re.compile(
+    r"(?:[\w.-]+/[\w.-]+)?#[0-9]{1,9}"
+    r"|https?://[^\s/]+/[^\s/]+/[^\s/]+/(?:issues|pull)/[0-9]{1,9}\S*"
+)
+
+
+@dataclass(frozen=True)
+class Intake:
+    """What an issue is, and why."""
+
+    kind: Kind
+    why: str
+    """A clause without a full stop; empty where the text says it by itself."""
+    work: Checklist
+    """Its task list without the boxes that are no tasks."""
+
+
+def intake(text: str, labels: Collection[str] = ()) -> Intake:
+    """Return what an issue is.
+
+    Args:
+        text: its body, GitHub Markdown by anybody.
+        labels: what the boxes of the repository's issue forms say; see `box_labels`.
+    """
+    found = checklist(clean(text))
+    if not found.items:
+        return Intake("one task", "", found)
+    items = [item for item in found.items if not _is_of_form(item, labels)]
+    aside = len(found.items) - len(items)
+    boxes = "a box is" if aside == 1 else f"{aside} boxes are"
+    why = f"{boxes} an issue form's and no task" if aside else ""
+    if not items:
+        return Intake("issue form", why, Checklist((), found.around))
+    if aside:
+        items = [replace(item, number=at) for at, item in enumerate(items, 1)]
+    work = Checklist(tuple(items), found.around)
+    todo = [item for item in items if not item.done]
+    if todo and all(reference(item) for item in todo):
+        return Intake("tracking issue", "its open items only name other issues", work)
+    return Intake("task list", why, work)
+
+
+def reference(item: Item) -> str:
+    """Return the issue that an item consists of, as written; empty: it says more."""
+    words = " ".join(item.lines).strip()
+    return words if _REFERENCE.fullmatch(words) else ""
+
+
+def _is_of_form(item: Item, labels: Collection[str]) -> bool:
+    label = " ".join(item.lines[: item.lead])
+    return is_consent(label) or plain(label) in labels

@@ -1,0 +1,115 @@
+# ruff: noqa: RUF001  people write in several languages
+"""What an issue is, for texts whose labels were set before the rules were written."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from convoy.planner.consent import plain
+from convoy.planner.intake import intake
+from convoy.planner.issue_forms import box_labels, forms
+from convoy.planner.tasklist import PlanError, plan, remarks
+
+CORPUS = Path(__file__).parents[1] / "intake_corpus" / "issues.json"
+ISSUES = json.loads(CORPUS.read_text(encoding="utf-8"))
+FORM = """\
+name: Bug
+body:
+  - type: checkboxes
+    attributes:
+      label: Platform
+      options:
+        - label: "Linux"
+          required: true
+        - label: I use [the docs](https://example.org/docs)
+"""
+OPTIONS = ("default", "tests")
+
+
+@pytest.mark.parametrize("issue", ISSUES, ids=lambda each: str(each["name"]))
+def test_an_issue_is_what_its_label_says(issue: dict[str, object]) -> None:
+    labels = [plain(each) for each in issue["labels"]]  # type: ignore[attr-defined]
+    found = intake(str(issue["text"]), labels)
+    todo = [item for item in found.work.items if not item.done]
+
+    assert found.kind == issue["kind"]
+    assert len(todo) == len(issue["work"])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "issue",
+    [each for each in ISSUES if each["kind"] == "task list"],
+    ids=lambda each: str(each["name"]),
+)
+def test_an_order_in_words_is_found_and_none_is_invented(
+    issue: dict[str, object],
+) -> None:
+    tasks = plan("x", str(issue["text"]), OPTIONS, 20)
+
+    assert {str(t.number): list(t.after) for t in tasks if t.after} == issue["after"]
+    assert [t.title[:20] for t in tasks] == [
+        str(each)[:20]
+        for each in issue["work"]  # type: ignore[attr-defined]
+    ]
+
+
+@pytest.mark.parametrize("box", ["[x]", "[ ]"])
+def test_a_form_is_one_task_with_its_whole_text(box: str) -> None:
+    text = f"It crashes.\n\n- {box} I have searched the existing issues"
+    (task,) = plan("Crash", text, OPTIONS, 20)
+
+    assert task.title == "Crash"
+    assert "It crashes." in task.instructions
+    assert remarks(text) == (
+        "this is an issue form: a box is an issue form's and no task",
+    )
+
+
+def test_a_forms_options_are_read_from_the_repository() -> None:
+    labels = box_labels([FORM, "no: form", "\0{"])
+
+    assert labels == {"linux", "i use the docs"}
+    assert intake("- [ ] Linux\n", labels).kind == "issue form"
+    assert intake("- [ ] Linux\n").kind == "task list"
+    assert forms([".github/ISSUE_TEMPLATE/a.yml", "a.yml", ".github/x.yml"]) == [
+        ".github/ISSUE_TEMPLATE/a.yml"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "paths"),
+    [
+        ('a paths: "my file.py", b.py', ("my file.py", "b.py")),
+        ("a paths: `my file.py`", ("my file.py",)),
+        ("a（paths：a.py、b.py）", ("a.py", "b.py")),
+        ("a (after 1)paths: a.py", None),
+    ],
+)
+def test_paths_may_hold_spaces_and_full_width_signs(
+    written: str, paths: tuple[str, ...] | None
+) -> None:
+    task = plan("x", f"- [x] z\n- [ ] {written}", OPTIONS, 9)[0]
+
+    assert (task.title, task.paths) == ("a", paths or ("a.py",))
+
+
+@pytest.mark.parametrize(
+    "title", ["Fix paths: they are wrong", "Start (depends on the first of them)"]
+)
+def test_what_is_read_as_words_is_said(title: str) -> None:
+    text = f"- [ ] {title}"
+
+    assert plan("x", text, OPTIONS, 9)[0].title == title
+    (said,) = remarks(text)
+    assert said.startswith("task 1: ")
+    assert said.endswith("paths with commas between them")
+
+
+def test_a_plain_list_is_told_nothing() -> None:
+    assert remarks("- [ ] a\n- [ ] b (after 1) paths: a.py") == ()
+
+
+def test_an_agent_is_never_given_a_bare_number() -> None:
+    with pytest.raises(PlanError, match="only names another issue"):
+        plan("x", "- [ ] #12\n- [ ] #13", OPTIONS, 9)
