@@ -6,6 +6,7 @@ import pygit2
 
 from bot.loop.staging import stage
 from bot.repository.draft import Draft
+from convoy.rules.stop_task import FailConvoy
 from tests.bot.room import NAME, Room, room
 
 CONFIG = """\
@@ -69,8 +70,9 @@ async def test_what_cannot_be_added_is_told(tmp_path: Path) -> None:
 async def test_add_to_a_convoy_whose_plan_was_refused_is_answered(
     tmp_path: Path,
 ) -> None:
-    circle = "- [ ] one (after 2)\n- [ ] two (after 1)\n"
-    async with room(tmp_path, CONFIG, text=circle) as here:
+    config = f'{CONFIG}\n[mayor]\nengine = "default"\n'
+    async with room(tmp_path, config, text="Do it.") as here:
+        await here.do(FailConvoy(convoy=NAME, why="task 1: there is no plan"))
         assert (here.convoy_state(), here.convoy.tasks) == ("failed", ())
 
         said = await here.answer("/brat add -- Write more")

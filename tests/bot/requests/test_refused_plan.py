@@ -1,4 +1,4 @@
-"""An issue whose plan cannot be has a convoy without tasks, which people talk to."""
+"""A convoy that has no plan, yet or for good, has no tasks; people talk to it."""
 
 from pathlib import Path
 
@@ -6,6 +6,7 @@ import pytest
 
 from bot.serving import bot_service
 from bot.verbs.verb_table import VERBS
+from convoy.rules.stop_task import FailConvoy
 from tests.bot.another_folder import elsewhere
 from tests.bot.room import NAME, Room, room
 
@@ -16,7 +17,7 @@ args = ["true"]
 [mayor]
 engine = "default"
 """
-CIRCLE = "- [ ] one (after 2)\n- [ ] two (after 1)\n"
+NO_PLAN = FailConvoy(convoy=NAME, why="task 1: there is no plan")
 LINES = {
     "add": "/brat add -- Write more",
     "depends": "/brat depends 2 on 1",
@@ -39,7 +40,9 @@ async def other_issue(here: Room, title: str) -> int:
 
 
 async def test_more_is_asked_for_where_the_plan_was_refused(tmp_path: Path) -> None:
-    async with room(tmp_path, text=CIRCLE, delivered=True) as here:
+    config = PLANNED_BY_ENGINE
+    async with room(tmp_path, config, text="Do it.", delivered=True) as here:
+        await here.do(NO_PLAN)
         await here.until(lambda: here.convoy_state() == "failed")
         assert here.convoy.tasks == ()
 
@@ -60,13 +63,13 @@ async def test_more_is_asked_for_where_the_plan_was_refused(tmp_path: Path) -> N
             assert here.labels(third) == {"brat:active"}
 
 
-@pytest.mark.parametrize(
-    ("text", "config"), [(CIRCLE, ""), ("Do it.", PLANNED_BY_ENGINE)]
-)
+@pytest.mark.parametrize("failed", [True, False])
 async def test_every_verb_is_answered_where_there_is_no_task(
-    tmp_path: Path, text: str, config: str
+    tmp_path: Path, *, failed: bool
 ) -> None:
-    async with room(tmp_path, config, text=text) as here:
+    async with room(tmp_path, PLANNED_BY_ENGINE, text="Do it.") as here:
+        if failed:
+            await here.do(NO_PLAN)
         assert here.convoy.tasks == ()
         for verb in VERBS:
             if verb.name == "start":

@@ -1,5 +1,5 @@
 # ruff: noqa: RUF001  people write in several languages
-"""What an issue is, for texts whose labels were set before the rules were written."""
+"""What an issue is, by a corpus of texts with the kinds that a reader gave them."""
 
 import json
 from pathlib import Path
