@@ -1,7 +1,8 @@
 """The tests that failed, read from what a test runner printed. Pure.
 
 The forms are those that the runners print by themselves, as in `tests/convoy/outputs`:
-pytest, unittest, Jest, Vitest, Mocha, Node's runner, Go, Cargo, Maven and Gradle.
+pytest, unittest, Jest, Vitest, Mocha, Node's runner, Go, Cargo, Maven and Gradle. Where
+no test ran, the errors of compilers and linters are read instead.
 """
 
 import re
@@ -13,7 +14,8 @@ MOST: Final = 3
 LINE_CHARS: Final = 200
 _NAME: Final = re.compile(
     r"""^(?:
-      (?:FAILED|ERROR)[ ](?P<pytest>\S+\.py(?:::\S+?(?:\[.*\])?)?)(?:[ ]-[ ].*)?
+      (?:FAILED|ERROR|SUBFAIL(?:ED)?(?:\[.*?\])?(?:\(.*?\))?)
+      [ ](?P<pytest>\S+\.py(?:::\S+?(?:\[.*\])?)?)(?:[ ]-[ ].*)?
     | (?:FAIL|ERROR):[ ](?P<unittest>\w+[ ]\([\w.]+\)(?:[ ]\(.*\))?)
     | [ ]{2}●[ ](?P<jest>.+)
     | [ ]?FAIL[ ]{1,2}(?P<vitest>\S+[ ]>[ ].+)
@@ -21,12 +23,22 @@ _NAME: Final = re.compile(
     | [ ]*✖[ ](?P<node>.+?)[ ]\([\d.]+ms\)
     | [ ]{4,}\d+\)[ ](?P<mocha>.+)
     | [ ]*---[ ]FAIL:[ ](?P<go>\S+)[ ]\([\d.]+s\)
-    | test[ ](?P<cargo>\S+)[ ]\.\.\.[ ]FAILED
+    | test[ ](?P<cargo>\S.*?)[ ]\.\.\.[ ]FAILED
+    | (?P<cargo_quiet>\S.*?)[ ]---[ ]FAILED
     | \[ERROR\][ ]{2,3}(?P<maven>\w[\w.]*:\d+.*)
     | (?P<gradle>\w[\w.$]*[ ]>[ ].+)[ ]FAILED
     )$""",
     re.VERBOSE,
 )
+_ERROR: Final = re.compile(
+    r"""^(?:
+      \S+\.\w+:\d+(?::\d+)?:[ ](?!warning|note|info)\S.*
+    | \S+\.\w+\(\d+,\d+\):[ ]error[ ].+
+    | error\[E\d+\]:[ ].+
+    )$""",
+    re.VERBOSE | re.MULTILINE,
+)
+"""What compilers say of a place: C, Go, linters and others, TypeScript, Rust."""
 _MOCHA: Final = re.compile(r"^[ ]{2}\d+ failing$", re.MULTILINE)
 """Mocha's sum: without it, a number with a bracket is an item of somebody's list."""
 _TAIL: Final = re.compile(r"[ ]*(?:# (?:SKIP|TODO)\b.*)$")
@@ -43,13 +55,18 @@ def headline(text: str) -> str:
     Returns:
         "" where the text has no word.
     """
-    names = failing_tests(text)
+    names = failing_tests(text) or errors(text)
     if not names:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         return lines[-1][:LINE_CHARS] if lines else ""
     shown = ", ".join(name[:LINE_CHARS] for name in names[:MOST])
     more = f", and {len(names) - MOST} more" if len(names) > MOST else ""
     return f"{shown}{more}"
+
+
+def errors(text: str) -> tuple[str, ...]:
+    """Return the errors of compilers that a clean text names, each once."""
+    return tuple(dict.fromkeys(_ERROR.findall(text)))
 
 
 def _names(text: str) -> Iterator[str]:

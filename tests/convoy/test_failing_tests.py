@@ -10,6 +10,9 @@ from convoy.text.plaintext import clean
 OUTPUTS = Path(__file__).parent / "outputs"
 KNOWN = {
     "cargo": ("tests::adds",),
+    "cargo_doctest": ("src/lib.rs - add (line 3)",),
+    "cargo_doctest_quiet": ("src/lib.rs - add (line 3)",),
+    "go_panic": ("TestA",),
     "go": ("TestSum", "TestSum/adds_two"),
     "jest": ("sum \u203a adds two", "alone"),
     "mocha": ("adds two",),
@@ -21,8 +24,22 @@ KNOWN = {
 }
 
 
+COMPILERS = {
+    "cargo_build": "error[E0425]: cannot find value `nope` in this scope",
+    "go_build": "./a_test.go:5:28: undefined: undefinedName",
+}
+
+
 def test_each_output_is_known() -> None:
-    assert {file.stem for file in OUTPUTS.iterdir()} == KNOWN.keys()
+    assert {file.stem for file in OUTPUTS.iterdir()} == KNOWN.keys() | COMPILERS
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_what_does_not_compile_is_told_by_its_errors(compiler: str) -> None:
+    text = clean((OUTPUTS / f"{compiler}.txt").read_text())
+
+    assert failing_tests(text) == ()
+    assert headline(text) == COMPILERS[compiler]
 
 
 @pytest.mark.parametrize("runner", KNOWN)
@@ -40,6 +57,8 @@ def test_a_runners_output_names_its_failing_tests(runner: str) -> None:
         ("[ERROR]   SumTest.adds:12 expected: <3>", "SumTest.adds:12 expected: <3>"),
         ("FAIL: test_x (m.T.test_x) (i=1)", "test_x (m.T.test_x) (i=1)"),
         ("SumTest > adds two FAILED", "SumTest > adds two"),
+        ("SUBFAILED[i=1] tests/a.py::test_b - assert 1 == 2", "tests/a.py::test_b"),
+        ("SUBFAILED(i=1) tests/a.py::test_b - assert 1 == 2", "tests/a.py::test_b"),
     ],
 )
 def test_forms_without_a_sample(line: str, name: str) -> None:
@@ -51,6 +70,21 @@ def test_forms_without_a_sample(line: str, name: str) -> None:
 )
 def test_what_is_no_failing_test_is_none(line: str) -> None:
     assert failing_tests(line) == ()
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("a.ts(3,5): error TS2322: no", "a.ts(3,5): error TS2322: no"),
+        ("a.c:3:5: error: no", "a.c:3:5: error: no"),
+        ("a.py:3: error: no  [misc]", "a.py:3: error: no  [misc]"),
+        ("a.c:3:5: warning: hm", "make: *** [all] Error 1"),
+    ],
+)
+def test_an_error_of_a_compiler_comes_before_the_last_line(
+    line: str, told: str
+) -> None:
+    assert headline(f"{line}\nmake: *** [all] Error 1\n") == told
 
 
 def test_a_headline_is_short_and_says_how_many_more_there_are() -> None:
