@@ -2,8 +2,8 @@
 
 import mcp_types as types
 
+from bot.mcp.mcp_resources import RESOURCES
 from bot.mcp.prompts import PROMPTS
-from bot.mcp.resources import RESOURCES
 from bot.mcp.tool import Tool
 
 JSON = "application/json"

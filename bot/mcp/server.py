@@ -8,7 +8,7 @@ from mcp.server import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
-from bot.mcp import described, prompts, resources
+from bot.mcp import described, mcp_resources, prompts
 from bot.mcp.backend import Backend
 from bot.mcp.reading_tools import READINGS
 from bot.mcp.start_tool import START
@@ -72,7 +72,7 @@ class _Answers:
 
     async def resources(self, _: Context, __: Page) -> types.ListResourcesResult:
         try:
-            live = await resources.live_convoys(self._backend)
+            live = await mcp_resources.live_convoys(self._backend)
         except BratError:  # there is no log yet: reading says so
             live = ()
         return types.ListResourcesResult(resources=described.resources(live))
@@ -87,7 +87,7 @@ class _Answers:
         self, _: Context, asked: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         try:
-            told = await resources.read(self._backend, asked.uri)
+            told = await mcp_resources.read(self._backend, asked.uri)
         except BratError as error:
             raise MCPError(types.INVALID_PARAMS, str(error)) from error
         text = types.TextResourceContents(

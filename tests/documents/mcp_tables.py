@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
+from bot.mcp.mcp_resources import RESOURCES
 from bot.mcp.prompts import PROMPTS
-from bot.mcp.resources import RESOURCES
 from bot.mcp.server import TOOLS
 from bot.mcp.tool import Tool
 
