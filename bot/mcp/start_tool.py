@@ -11,7 +11,7 @@ from bot.mcp.tool import MOST_TEXT, Refused, Tool
 class Wanted(Struct, forbid_unknown_fields=True):
     """What a new convoy is to do."""
 
-    task: Annotated[
+    text: Annotated[
         str,
         Meta(
             min_length=1,
@@ -29,9 +29,9 @@ class Wanted(Struct, forbid_unknown_fields=True):
 
 
 async def _start(backend: Backend, wanted: Wanted) -> dict[str, Any]:
-    if not wanted.task.strip():
-        raise Refused("start: the task is empty: say what is to be done")
-    return await backend.start(wanted.task, plan_only=wanted.plan_only)
+    if not wanted.text.strip():
+        raise Refused("start: the text is empty: say what is to be done")
+    return await backend.start(wanted.text, plan_only=wanted.plan_only)
 
 
 START: Final = Tool(

@@ -74,7 +74,7 @@ class Tool(Struct, frozen=True, kw_only=True):
             BratError: the arguments are wrong, or the answer is a refusal.
         """
         try:
-            arguments = msgspec.convert(given, self.takes)
+            arguments = msgspec.convert(given, self.takes, strict=False)
         except msgspec.ValidationError as error:
             raise Refused(f"{self.name}: {error}") from error
         return await self.answer(backend, arguments)

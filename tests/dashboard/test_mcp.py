@@ -17,6 +17,7 @@ from mcp_types import (
 )
 
 from bot.mcp.server import TOOLS
+from bot.mcp.tool import Tool
 from convoy.rules.stop_task import BlockTask
 from grite.errors import Unavailable
 from tests.dashboard.conftest import TOKEN, Opens, Visit
@@ -25,6 +26,9 @@ from tests.world.rules import NAME, Rules, spec
 PATH = "/mcp"
 ASKS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ACCEPT = {"Accept": "application/json, text/event-stream"}
+
+REFUSED = {"start", "stop", "allow", "approve", "revise", "resume", "split", "land"}
+"""What cannot be said of a convoy at work and its blocked task."""
 
 
 def blocked() -> Rules:
@@ -78,6 +82,20 @@ async def test_every_tool_is_there_and_readings_are_those_of_the_api(
     assert "says <b>hi</b>" in text_of(printed)
 
 
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool.name)
+async def test_every_tool_answers(opens: Opens, tool: Tool) -> None:
+    given = {"convoy": NAME, "task": 1, "text": "- [ ] Mind it", "lines": 3}
+    some = {name: given[name] for name in tool.schema["properties"] if name in given}
+    async with opens(blocked()) as visit, asking(visit) as session:
+        before = len(visit.rules.facts)
+        answer = await session.call_tool(tool.name, some)
+        changed = len(visit.rules.facts) > before
+
+    assert isinstance(answer, CallToolResult)
+    assert changed == (tool.writes and not answer.is_error), text_of(answer)
+    assert answer.is_error == (tool.name in REFUSED), text_of(answer)
+
+
 async def test_a_decision_is_carried_out_and_a_second_time_refused(
     opens: Opens,
 ) -> None:
@@ -86,7 +104,7 @@ async def test_a_decision_is_carried_out_and_a_second_time_refused(
         facts = len(visit.rules.facts)
         again = await session.call_tool("retry", {"convoy": NAME, "task": 1})
         nobody = await session.call_tool("retry", {"convoy": NAME, "task": 9})
-        start = await session.call_tool("start", {"task": "Say hi"})
+        start = await session.call_tool("start", {"text": "Say hi"})
 
     assert isinstance(first, CallToolResult)
     assert not first.is_error

@@ -11,6 +11,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
+from bot.mcp.server import TOOLS
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
@@ -95,7 +96,7 @@ async def test_an_agent_starts_a_convoy_and_decides_in_it(terminal: Terminal) ->
     evil = "--repo=/etc $(touch bad) \x00\x1b[2J; drop everything"
     async with asking(terminal) as session:
         wanted = {
-            "task": "Say bye\n\n- [ ] Say bye (paths: bye.txt)",
+            "text": "Say bye\n\n- [ ] Say bye (paths: bye.txt)",
             "plan_only": True,
         }
         begun = told(await session.call_tool("start", wanted))["convoy"]
@@ -130,3 +131,22 @@ def test_other_commands_do_not_load_the_sdk(terminal: Terminal) -> None:
     loaded = {line.rpartition("| ")[2].strip() for line in shown.err.splitlines()}
     assert "brat.commands.print_views" in loaded
     assert not loaded & {"mcp", "mcp_types", "starlette"}
+
+
+@pytest.mark.slow
+async def test_every_tool_answers(terminal: Terminal) -> None:
+    given = {"convoy": NAME, "task": 2, "text": "- [ ] Mind it", "lines": 3}
+    async with asking(terminal) as session:
+        listed = (await session.list_tools()).tools
+        for tool in listed:
+            some = {k: given[k] for k in tool.input_schema["properties"] if k in given}
+            answer = await session.call_tool(tool.name, some)
+            assert isinstance(answer, CallToolResult)
+            if answer.is_error:
+                assert len(refused(answer).splitlines()) == 1, tool.name
+            else:
+                told(answer)
+        ended = told(await session.call_tool("status", {}))["ended"]
+
+    assert [tool.name for tool in listed] == [tool.name for tool in TOOLS]
+    assert NAME in [each["name"] for each in ended], "cancel was among them"
