@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STRICT ?= 0
 # A failure is found again: chance is drawn alike in each run. `make deep` draws anew.
 SAME = PYTHONHASHSEED=0
-WORKFLOWS = $(wildcard workflows/*.yml examples/*.yml)
+WORKFLOWS = $(wildcard workflows/*.yml examples/*.yml) .github/workflows/release.yml
 
 .DEFAULT_GOAL := help
 
@@ -22,7 +22,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test test-all first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead house bench replay docs image lock clean
+.PHONY: help demo test test-all first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead house bench replay dist docs image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -98,6 +98,9 @@ replay: $(VENV)/.dev ## histories done again as convoys; ARGS="herd --beside DIR
 image: $(VENV)/.dev ## build the containers and test them; ARGS="bot runner runner-codex"
 	@.ci/image $(ARGS)
 
+dist: $(VENV)/.run ## build wheel and sdist of the commit twice, and compare: into dist/
+	@.ci/dist $(BIN) dist
+
 docs: $(VENV)/.dev ## write what documents take from the code
 	@$(BIN)/python -m tests.documents.pages
 
@@ -105,6 +108,7 @@ lock: $(VENV)/bin/uv ## pin what pyproject.toml asks for
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 pyproject.toml -o requirements.lock
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --extra dev pyproject.toml -o requirements-dev.lock
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --group build --constraint requirements.lock -o requirements-build.lock
+	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --group release -o requirements-release.lock
 	@for each in aider node; do $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 tests/engines/$$each/requirements.in -o tests/engines/$$each/requirements.lock; done
 	@for each in tests/npm tests/clients tests/engines/npm; do (cd $$each && npm install --silent --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts); done
 

@@ -1,0 +1,84 @@
+"""What is released: equal builds of one commit, and an sdist that installs offline."""
+
+import os
+import subprocess
+import sys
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from bot.settings.version import VERSION
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+LOCKS = ("requirements.lock", "requirements-build.lock")
+NOWHERE = "http://127.0.0.1:9"
+NO_ENV: Mapping[str, str] = {}
+OFFLINE = {
+    "PIP_NO_INDEX": "1",
+    "http_proxy": NOWHERE,
+    "https_proxy": NOWHERE,
+}
+
+
+def run(*argv: object, cwd: Path = ROOT, env: Mapping[str, str] = NO_ENV) -> str:
+    done = subprocess.run(
+        [str(each) for each in argv],
+        cwd=cwd,
+        env={**os.environ, **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done.stdout
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    folder = tmp_path / "clone"
+    run("git", "clone", "--quiet", ROOT, folder)
+    return folder
+
+
+def built(clone: Path, folder: Path) -> str:
+    run(clone / ".ci/dist", BIN, folder)  # fails where its own two builds differ
+    return (folder / "SHA256SUMS").read_text()
+
+
+@pytest.mark.timeout(300)
+def test_a_release_is_built_alike_and_installs_offline(
+    clone: Path, tmp_path: Path
+) -> None:
+    first = built(clone, tmp_path / "first")
+    (clone / "brat/not_committed.py").write_text("STOLEN = True\n")
+    (clone / "brat/__main__.py").write_text("")
+
+    assert built(clone, tmp_path / "second") == first
+    assert sorted(line.split()[1] for line in first.splitlines()) == [
+        f"brat_bot-{VERSION}-py3-none-any.whl",
+        f"brat_bot-{VERSION}.tar.gz",
+    ]
+
+    with tarfile.open(tmp_path / f"first/brat_bot-{VERSION}.tar.gz") as archive:
+        archive.extractall(tmp_path, filter="data")
+    source, wheels = tmp_path / f"brat_bot-{VERSION}", tmp_path / "wheels"
+    locked = [word for lock in LOCKS for word in ("-r", source / lock)]
+    only = ("--quiet", "--require-hashes", "--only-binary", ":all:")
+    run(BIN / "python", "-m", "pip", "download", *only, *locked, "-d", wheels)
+    python = tmp_path / "venv/bin/python"
+    run(sys.executable, "-m", "venv", tmp_path / "venv")
+    pip = (python, "-m", "pip", "install", "--quiet", "--find-links", wheels)
+    run(*pip, "--require-hashes", *locked, env=OFFLINE)
+    run(*pip, "--no-deps", "--no-build-isolation", source, env=OFFLINE)
+
+    away = {
+        **OFFLINE,
+        "HOME": str(tmp_path),
+        "PATH": f"{python.parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    brat = python.with_name("brat")
+    assert run(brat, "--version", cwd=tmp_path, env=away) == f"brat {VERSION}\n"
+    run(brat, "demo", "--dir", tmp_path / "demo", cwd=tmp_path, env=away)
