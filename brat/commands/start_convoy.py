@@ -94,8 +94,8 @@ async def _start(
             say(f"not done after {limit_s:g} s; what is done is kept: brat status")
             await _stop_sessions(here)
             return run_roles.TIMED_OUT
-        status = run_roles.report(here)
         convoy = _convoy_of(here, issue)
+        status = run_roles.report(here, convoy.name if convoy else "")
         if convoy is None:
             say(f"issue #{issue} became no convoy: see its comments")
             return run_roles.BLOCKED

@@ -1,7 +1,7 @@
 """Run the loop with some roles in local mode, and say what to do next."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
@@ -12,20 +12,18 @@ from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES
 from brat.local.local_mode import Local, ci_of, configuration, serving
 from brat.local.start_checks import Lack, ci_lacks, engine_lacks, merge_lacks
+from brat.local.waiting_work import locked, tell_waiting
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.labelled_issues import labelled_issues
 from brat.terminal.console import Tell
 from convoy.config import Config
-from convoy.gate.protected_needs import forbidden, unallowed
-from convoy.kinds.relations import is_done, is_stopped
-from convoy.model.asides import asides, convoy_of_item
+from convoy.kinds.relations import is_done
 from convoy.model.state import Convoy, State
 from convoy.owed.action_roles import Role, role_of
 from convoy.owed.actions import Show
 from convoy.owed.owed import owed_actions
-from convoy.readiness.attempt_start import kept_by_leases, must_wait, startable
-from convoy.views.reasons import holding
+from convoy.readiness.attempt_start import must_wait, startable
 from convoy.views.unread_issues import unread
 from grite.errors import BratError, Unavailable
 
@@ -99,24 +97,13 @@ async def until_done(local: Local, *, also_locked: bool = False) -> None:
 
     told: set[str] = set()
     await bot_service.until_done(local.loop, seen=seen)
-    while also_locked and (waits := tuple(_locked(local))):
+    while also_locked and (waits := tuple(locked(local))):
         for line in waits:
             if line not in told:
                 local.tell(line)
         told |= set(waits)
         await local.loop.wait(again=False)
         await bot_service.until_done(local.loop, seen=seen)
-
-
-def _locked(local: Local) -> Iterator[str]:
-    """Yield what to say of each lock that alone keeps a task from starting."""
-    context = local.loop.context
-    for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
-        for lease in leases:
-            yield (
-                f"{convoy.name}: task {task.number} waits: {holding(lease)}; it goes "
-                f"on then, or after: brat lock release {lease.resource}"
-            )
 
 
 class News:
@@ -152,9 +139,17 @@ class News:
         return was != now
 
 
-def report(local: Local) -> int:
-    """Say what to do next; return 1 when something is blocked, failed or refused."""
-    stuck = _stuck(local)
+def report(local: Local, own: str = "") -> int:
+    """Say what waits and what to do next.
+
+    Args:
+        local: the running system.
+        own: the convoy that the command is about, by name; empty: it is about all.
+
+    Returns:
+        1 when something of its own convoys is blocked, failed or refused, else 0.
+    """
+    stuck = tell_waiting(local, own)
     local.sync.tell_landed()
     state = local.loop.context.mirror.state
     waiting = [*unread(labelled_issues(local.checkout.folder), state, (_ALL_ROLES,))]
@@ -164,43 +159,6 @@ def report(local: Local) -> int:
     if command or any(each.commands for each in waiting):
         local.tell(f"next: {command or _ALL_ROLES}")
     return BLOCKED if stuck else OK
-
-
-def _stuck(local: Local) -> bool:
-    """Say what needs a person; return whether anything does."""
-    context, tell = local.loop.context, local.tell
-    blocked = [
-        (convoy, task)
-        for convoy in context.mirror.state.live()
-        for task in convoy.tasks
-        if is_stopped(convoy, task)
-    ]
-    for convoy, task in blocked:
-        tell(f"{convoy.name}: task {task.number} is blocked: {task.why}")
-        wants = unallowed(task, convoy.settings.gate)
-        word = ("drop" if forbidden(wants) else "allow") if wants else "retry"
-        tell(f"  once that is put right: brat task {word} {task.number}")
-    stalled = [c for c in context.mirror.state.live() if c.sync.stalled]
-    for convoy in stalled:
-        tell(f"{convoy.name}: its landing waits: {convoy.sync.stalled}")
-        tell(f"  once that is put right: brat convoy retry {convoy.name}")
-    aside = [*asides(context.mirror.state)]
-    for item, each in aside:
-        tell(f"{item} is set aside: {each.why}")
-        if name := convoy_of_item(context.mirror.state, item):
-            tell(f"  once that is put right: brat convoy retry {name}")
-    waiting = [c for c in context.mirror.state.live() if c.settled and c.landing_waits]
-    for convoy in waiting:
-        what = f"pull request #{convoy.pull} waits for {convoy.landing_waits}"
-        tell(f"{convoy.name}: {what}")
-    for why in (*context.troubles.values(), *_locked(local)):
-        tell(why)
-    failed = any(
-        convoy.state == "failed" and convoy.ended_at >= local.begun_at
-        for convoy in context.mirror.state.convoys.values()
-    )
-    waits = (blocked, stalled, aside, waiting, context.troubles, failed)
-    return any(waits)
 
 
 def next_command(loop: Loop, state: State) -> str | None:

@@ -1,0 +1,30 @@
+"""A command speaks of its own convoy, and gives each other one that waits a line."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.world.words import engine, project
+
+pytestmark = pytest.mark.timeout(300)
+AGENT = """
+test -f ready || { echo "there is nothing to begin with"; exit 3; }
+echo hi > said.txt
+"""
+CONFIG = '[witness]\nattempts = 1\n[ci]\ncommand = "true"\n'
+START = "brat mayor start --headless --timeout 2m --task"
+
+
+def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine(AGENT, CONFIG))
+    first = terminal.type(f"{START} 'Say ho'")
+    assert first.status == 1
+    assert "say-ho-1: task 1 is blocked: " in first.err
+    terminal.commit("Be ready", {"ready": ""})
+
+    second = terminal.type(f"{START} 'Say hi'")
+
+    assert second.status == 0, second.err
+    assert "task 1 is blocked: " not in second.err
+    [line] = [line for line in second.lines if "say-ho-1 needs somebody" in line]
+    assert line == "say-ho-1 needs somebody, too (blocked: 1): brat status says why"
