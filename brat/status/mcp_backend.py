@@ -51,7 +51,7 @@ class CheckoutBackend:
         said = await typed(self._path, command, *given)
         if said.status:
             raise Refused(_ended(said))
-        return " ".join(said.lines)
+        return " ".join(said.lines) or "done"
 
     async def start(self, text: str, *, plan_only: bool) -> dict[str, Any]:
         """Open an issue and plan its convoy, as `brat mayor start` does."""
