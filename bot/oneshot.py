@@ -57,7 +57,6 @@ async def _job(inputs: OneshotInputs) -> Left:
                 loop,
                 after=inputs.after,
                 ci_wait_s=inputs.ci_wait_s,
-                ci_workflow=inputs.ci_workflow,
             )
         except BratError:
             await _wake_later(loop.context.github, on=True)  # what is left is not known

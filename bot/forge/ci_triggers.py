@@ -51,6 +51,25 @@ def lack(files: Mapping[str, str], *, by_job: bool) -> tuple[str, str] | None:
     return said, f"{mend}, {_WAIVE}"
 
 
+def dispatch_fault(files: Mapping[str, str], named: str) -> str | None:
+    """Return why a loop that dispatches CI cannot start it; None: it can.
+
+    Args:
+        files: the repository's own workflow files, by name.
+        named: the file that BRAT_CI_WORKFLOW names; empty: none.
+    """
+    if named in files:
+        if "dispatch" in ways(files[named]):
+            return None
+        return f"{named} has no trigger workflow_dispatch that goes without inputs"
+    if named:
+        return f"this repository has no workflow file {named}"
+    known = [name for name, text in files.items() if ways(text)]
+    return (
+        f"no variable BRAT_CI_WORKFLOW says whether it is {known[0]}" if known else None
+    )
+
+
 def judges(files: Mapping[str, str], way: Way) -> tuple[str, ...]:
     """Return the names of the files that can be started in one way."""
     return tuple(name for name, text in files.items() if way in ways(text))

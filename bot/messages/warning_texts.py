@@ -78,6 +78,16 @@ def exposed(found: Sequence[Exposure]) -> str:
     return posted(said, "There is more: `brat doctor --github` lists it all.")
 
 
+def unstarted(fault: str) -> str:
+    """Say why CI starts on nothing that brat builds."""
+    return (
+        f"CI will not start on what is built here, so nothing lands: {inline(fault)}. "
+        "GitHub starts no workflow for what a job pushes: brat dispatches the file "
+        "that the variable `BRAT_CI_WORKFLOW` names, and it needs the trigger "
+        "`workflow_dispatch`."
+    )
+
+
 def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
     """Say which engines find no key, with the secrets in which they look."""
     wants = "\n".join(

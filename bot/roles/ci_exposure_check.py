@@ -32,7 +32,7 @@ async def warn(context: BotContext, draft: Draft, convoy: RequestConvoy) -> None
     """
     if context.settings.sole:
         return
-    files = await asyncio.to_thread(_workflows, context, convoy.base)
+    files = await asyncio.to_thread(own_workflows, context, convoy.base)
     named = environments_in(files)
     reachable = await context.open_environments(named) if named else frozenset()
     found = exposures(files, "", reachable)
@@ -42,7 +42,7 @@ async def warn(context: BotContext, draft: Draft, convoy: RequestConvoy) -> None
         draft.submit(Answer(issue=convoy.issue, sign=sign, text=text))
 
 
-def _workflows(context: BotContext, commit: str) -> Mapping[str, str]:
+def own_workflows(context: BotContext, commit: str) -> Mapping[str, str]:
     """Return the workflow files in a commit but brat's own, by name."""
     read = context.commits.text(commit)
     names = [

@@ -14,7 +14,7 @@ from bot.markdown.mention import mentioned
 from bot.messages import start_refusals
 from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
-from bot.roles import ci_exposure_check, model_key_check
+from bot.roles import ci_exposure_check, ci_start_check, model_key_check
 from bot.roles.admission import admitted
 from bot.roles.chosen_pattern import chosen, plan_by_pattern
 from bot.roles.issue_intake import by_text, fault, holds_tasks
@@ -113,6 +113,7 @@ async def begin(
         return forbidden.why
     await model_key_check.warn(context, draft, command)
     await ci_exposure_check.warn(context, draft, command)
+    await ci_start_check.warn(context, draft, command)
     return None
 
 

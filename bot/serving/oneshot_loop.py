@@ -81,17 +81,13 @@ class _Waiting:
         )
 
 
-async def run_once(
-    loop: Loop, *, after: int | None, ci_wait_s: float, ci_workflow: str = ""
-) -> Left:
+async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
     """Tick until all remaining work waits for others; free the lease.
 
     Args:
         loop: an opened loop.
         after: the task run that is about to end; the loop waits for its result.
         ci_wait_s: how long to wait for CI's verdict while nothing else happens.
-        ci_workflow: the workflow file to dispatch on each candidate; empty: pushes
-            start CI.
 
     Raises:
         Unavailable: every tick was cut short for two minutes; the message says why.
@@ -99,7 +95,7 @@ async def run_once(
     paced = loop.context.settings.push_gap_s > 0
     pause_s = PACED_PAUSE_S if paced else FIRST_PAUSE_S
     waiting, cut_short = _Waiting(after, ci_wait_s, pause_s), 0
-    starts = CiStarts(ci_workflow)
+    starts = CiStarts(loop.context.settings.ci_workflow or "")
     while True:
         again = await bot_service.tick(loop)
         if not again:

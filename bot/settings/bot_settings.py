@@ -153,6 +153,9 @@ class Settings(Common):
     """Read instead of the default branch's file (local mode, uncommitted)."""
     ci_command: bool = True
     """Whether the forge is known to run CI."""
+    ci_workflow: str | None = None
+    """The workflow file that a job's loop dispatches on candidates; empty: none is
+    named. None: pushes start CI."""
     quota: Quota | None = None
     """The limits on starting convoys; None: no limits (local mode)."""
     pages: str = ""

@@ -40,8 +40,6 @@ class OneshotInputs:
     """The task run that is about to end; the loop waits for its result."""
     ci_wait_s: float
     """How long to wait for CI's verdict while nothing else happens."""
-    ci_workflow: str
-    """The workflow file to dispatch on each candidate; empty: pushes start CI."""
     output: Path | None
     summary: Path | None
     log_key: str = field(repr=False)
@@ -76,6 +74,7 @@ def read(env: Mapping[str, str]) -> OneshotInputs:
         "secret": secrets.token_hex(32),  # nothing is delivered to this bot
         "workflow": env.get("BRAT_WORKFLOW", "").strip() or WORKFLOW,
         "label": env.get("BRAT_LABEL", "").strip() or "brat",
+        "ci_workflow": None if key else env.get("BRAT_CI_WORKFLOW", "").strip(),
         "adopt_log": env.get("BRAT_ADOPT_LOG", "").strip(),
         "allowed_signers": env.get("BRAT_ALLOWED_SIGNERS", ""),
         "push_gap_s": 0 if is_near else GITHUB_PUSH_GAP_S,
@@ -95,7 +94,6 @@ def read(env: Mapping[str, str]) -> OneshotInputs:
         run=_number(env, "GITHUB_RUN_ID", "0"),
         after=int(_number(env, "BRAT_AFTER", "0")) or None,
         ci_wait_s=60.0 * int(_number(env, "BRAT_CI_WAIT_MINUTES", "10")),
-        ci_workflow="" if key else env.get("BRAT_CI_WORKFLOW", "").strip(),
         output=_file(env, "GITHUB_OUTPUT"),
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         log_key=_log_key(env),

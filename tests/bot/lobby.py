@@ -129,6 +129,7 @@ async def lobby(
     config: str = CONFIG,
     roles: tuple[Role, ...] = ("mayor",),
     sole: bool = True,
+    ci_workflow: str | None = None,
 ) -> AsyncIterator[Lobby]:
     """Give a lobby whose repository is public and holds `config`."""
     known = registrations.register(
@@ -159,7 +160,8 @@ async def lobby(
                 for login, token in tokens.items()
             }
             settings = local_mode.bot_settings(folder, known, url, roles)
-            settings = settings.model_copy(update={"sole": sole})
+            told = {"sole": sole, "ci_workflow": ci_workflow}
+            settings = settings.model_copy(update=told)
             async with (
                 bot_service.opened(settings, lambda _: None) as loop,
                 bot_service.door(loop, 0) as port,

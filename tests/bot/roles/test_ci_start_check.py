@@ -1,0 +1,47 @@
+"""CI that a job's loop cannot start: said on the issue before the first task."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.forge.ci_triggers import dispatch_fault
+from tests.bot.lobby import lobby
+from tests.bot.roles.test_ci_exposure_check import CONFIG, commit
+
+JOBS = "permissions: {contents: read}\njobs: {test: {steps: []}}\n"
+PUSHED = f"# no workflow_dispatch yet\non: push\n{JOBS}"
+DISPATCHED = f"on: workflow_dispatch\n{JOBS}"
+
+
+@pytest.mark.parametrize(("text", "times"), [(PUSHED, 1), (DISPATCHED, 0)])
+async def test_a_file_that_cannot_be_dispatched_is_named_once(
+    text: str, times: int, tmp_path: Path
+) -> None:
+    async with lobby(tmp_path, config=CONFIG, sole=False, ci_workflow="ci.yml") as here:
+        commit(here, ".github/workflows/ci.yml", text, tmp_path / "checkout")
+
+        await here.write("Spell words", "@brat\n\n- [ ] one\n")
+        await here.delivered(1)
+        await here.loop.tick()
+        await here.loop.tick()
+
+        said = [each for each in here.said() if "CI will not start" in each]
+        assert len(said) == times
+        assert all("ci.yml has no trigger workflow\\_dispatch" in s for s in said)
+
+
+@pytest.mark.parametrize(
+    ("files", "named", "fault"),
+    [
+        ({"ci.yml": DISPATCHED}, "ci.yml", False),
+        ({"ci.yml": PUSHED}, "ci.yml", True),
+        ({"ci.yml": DISPATCHED}, "test.yml", True),
+        ({"ci.yml": PUSHED}, "", True),
+        ({"release.yml": f"on: release\n{JOBS}"}, "", False),  # CI is elsewhere
+        ({}, "", False),
+    ],
+)
+def test_what_is_named_has_to_be_there_and_to_start(
+    files: dict[str, str], named: str, *, fault: bool
+) -> None:
+    assert bool(dispatch_fault(files, named)) is fault
