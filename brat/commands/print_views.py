@@ -48,7 +48,8 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
 
     def seen() -> RenderableType:
         state = reader.read()
-        return looked(state, reader.faults, convoy, here(path, state))
+        local = here(path, state)
+        return looked(state, reader.faults, convoy, local, waits_first=watch)
 
     if watch:
         live_screen.watch(seen)
@@ -131,18 +132,23 @@ def looked(
     faults: tuple[str, ...] = (),
     convoy: str | None = None,
     local: tuple[Intervention, ...] = (),
+    *,
+    waits_first: bool = False,
 ) -> RenderableType:
     """Return what people see of a repository: live convoys and the last that ended."""
     shown = _shown(state, convoy)
     ended = [each for each in shown if each.ended]
     older = {each.name for each in ended[:-ENDED_SHOWN]}
     newer = tuple(each for each in shown if each.name not in older)
-    whole = status_screen.state_screen(newer, state, wall_clock(), faults, local)
+    whole = status_screen.state_screen(
+        newer, state, wall_clock(), faults, local, waits_first=waits_first
+    )
     if not whole.renderables:
         return NOTHING_YET
     if older:
         more = f"{len(older)} more have ended; see: brat convoy list"
-        return Group(Text(more, style="dim"), whole)
+        told = Text(more, style="dim")
+        return Group(whole, told) if waits_first else Group(told, whole)
     return whole
 
 

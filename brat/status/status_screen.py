@@ -42,11 +42,13 @@ def state_screen(
     now: int,
     faults: tuple[str, ...] = (),
     here: tuple[Intervention, ...] = (),
+    *,
+    waits_first: bool = False,
 ) -> Group:
     """Return the given convoys, the work in progress, and what waits for a person.
 
-    The waits come last, where the eye is when a command has ended; `here` holds the
-    waits on this machine.
+    The waits come last, where the eye is when a command has ended, or first, where it
+    is on a screen that stays; `here` holds the waits on this machine.
     """
     names = {convoy.name for convoy in convoys}
     found = tuple(
@@ -54,14 +56,15 @@ def state_screen(
         for each in interventions(state, now, faults)
         if each.convoy in names or not each.convoy
     )
-    return Group(*_parts(convoys, state, valid_leases(state, now), (*here, *found)))
+    parts = [*_parts(convoys, state, valid_leases(state, now))]
+    waits = [*waiting((*here, *found))]
+    return Group(*waits, *parts) if waits_first else Group(*parts, *waits)
 
 
 def _parts(
     convoys: tuple[Convoy, ...],
     state: State,
     leases: tuple[Lease, ...],
-    found: tuple[Intervention, ...],
 ) -> Iterator[RenderableType]:
     for convoy in convoys:
         yield convoy_table(convoy, leases)
@@ -81,7 +84,6 @@ def _parts(
     live = tuple(convoy for convoy in convoys if not convoy.ended)
     yield from _at_work(state, live)
     yield from _locks(leases)
-    yield from waiting(found)
 
 
 def _sums(convoy: Convoy) -> str:

@@ -18,6 +18,7 @@ from typing import Final
 from rich.console import RenderableType
 
 from brat.terminal.console import out
+from brat.terminal.scrolling import foot, scrolled
 
 LOOK_S: Final = 0.25
 """How often it checks for changes and for a new terminal size."""
@@ -45,29 +46,29 @@ def watch(see: See) -> None:
         _listed(see)
         return
     with _ended_in_order(), _screen(), _keys() as keys:
-        drawn = ""
-        while True:
-            frame = _frame(see())
+        drawn, first, typed = "", 0, b""
+        while not _LEAVE & frozenset(typed):
+            lines, room = _lines(see()), max(1, out.size.height - 1)
+            first = scrolled(first, typed, len(lines), room)
+            frame = _frame(lines, first, room)
             if frame != drawn:
                 _send(f"{_BEGIN}{frame}{_END}")
                 drawn = frame
-            if _LEAVE & frozenset(_typed(keys)):
-                return
+            typed = _typed(keys)
 
 
-def _frame(shown: RenderableType) -> str:
-    """Return the lines that fit the terminal, with a last line on how to leave."""
-    width, height = out.size
+def _lines(shown: RenderableType) -> list[str]:
+    """Return a view's lines, none wider than the terminal."""
     with out.capture() as captured:
         out.print(shown, soft_wrap=False, no_wrap=True, overflow="ellipsis", crop=True)
-    lines = captured.get().splitlines()
-    room = max(1, height - 1)
-    hidden = len(lines) - room
-    more = f"{hidden + 1} more lines; --convoy shows one convoy; " if hidden > 0 else ""
-    if hidden > 0:
-        lines = lines[: room - 1]
-    foot = f"{more}q leaves"[: max(0, width)]
-    return "".join(f"{line}{_LINE_END}" for line in lines) + f"{foot}\x1b[K"
+    return captured.get().splitlines()
+
+
+def _frame(lines: list[str], first: int, room: int) -> str:
+    """Return the lines that fit the terminal, with a last line on the keys."""
+    last = foot(first, len(lines), room)[: max(0, out.size.width)]
+    seen = lines[first : first + room]
+    return "".join(f"{line}{_LINE_END}" for line in seen) + f"{last}\x1b[K"
 
 
 def _listed(see: See) -> None:

@@ -141,11 +141,32 @@ def test_it_fits_whatever_size_the_window_gets(kept: Kept) -> None:
             seen.shell.setwinsize(lines, columns)
             shown = seen.see(
                 lambda text, wide=lines > 20: (  # type: ignore[misc]
-                    "q leaves" in text and ("more lines" not in text) == wide
+                    "q leaves" in text and ("scroll" not in text) == wide
                 )
             )
             assert len(shown.splitlines()) <= lines
             assert NAME in shown
+
+
+def test_what_waits_is_on_top_and_the_rest_is_scrolled_to(tmp_path: Path) -> None:
+    rules = Rules().planned(*(spec(number) for number in range(1, 41)))
+    rules.do(BlockTask(convoy=NAME, task=40, why="no CI here"))
+    kept = Kept(tmp_path / "log.git", rules)
+    with watched(kept) as seen:
+        top = begin(seen, kept)
+        seen.shell.send("\x1b[6~")  # Page Down
+        middle = seen.see(lambda text: "no CI here" not in text)
+        seen.shell.send("G")
+        end = seen.see(lambda text: "40 Task 40" in text)
+        seen.shell.send("gk")
+        again = seen.see(lambda text: text.startswith("waits for you:"))
+
+    assert "waits for you:" in top
+    assert "no CI here" in top
+    assert "lines 1 to 23 of " in top
+    assert "Task 20" in middle
+    assert again == top
+    assert all(len(text.splitlines()) <= SIZE[0] for text in (top, middle, end))
 
 
 @pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "ctrl-c"])
