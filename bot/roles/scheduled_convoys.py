@@ -37,7 +37,9 @@ async def listen(context: BotContext, draft: Draft) -> None:
         return  # opening the issue would be a write
     tables = config.schedule
     hours = {name: table.hours for name, table in tables.items()}
-    for each in due(hours, context.settings.repository, draft.now):
+    settings = context.settings
+    window = settings.schedule_window_s * 1000
+    for each in due(hours, settings.repository, draft.now, window):
         table, key = tables[each.name], ids.schedule_key(each.name, each.begun)
         if key not in context.memory.shown and not _runs(
             draft.state, context.login, table

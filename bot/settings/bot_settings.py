@@ -156,6 +156,8 @@ class Settings(Common):
     ci_workflow: str | None = None
     """The workflow file that a job's loop dispatches on candidates; empty: none is
     named. None: pushes start CI."""
+    schedule_window_s: int = 3600
+    """How late a convoy may still be started by its schedule."""
     quota: Quota | None = None
     """The limits on starting convoys; None: no limits (local mode)."""
     pages: str = ""

@@ -21,6 +21,8 @@ from grite.errors import BratError
 WORKFLOW: Final = "brat.yml"
 KEY_FILE: Final = "app.pem"
 """The file that holds the App's key while the bot is being opened."""
+SCHEDULE_WINDOW_S: Final = 26 * 3600
+"""Without work the loop is woken once a day, which GitHub may do late."""
 GITHUB_PUSH_GAP_S: Final = 20.0
 GITHUB_WRITE_GAP_S: Final = 1.0
 
@@ -75,6 +77,7 @@ def read(env: Mapping[str, str]) -> OneshotInputs:
         "workflow": env.get("BRAT_WORKFLOW", "").strip() or WORKFLOW,
         "label": env.get("BRAT_LABEL", "").strip() or "brat",
         "ci_workflow": None if key else env.get("BRAT_CI_WORKFLOW", "").strip(),
+        "schedule_window_s": SCHEDULE_WINDOW_S,
         "adopt_log": env.get("BRAT_ADOPT_LOG", "").strip(),
         "allowed_signers": env.get("BRAT_ALLOWED_SIGNERS", ""),
         "push_gap_s": 0 if is_near else GITHUB_PUSH_GAP_S,

@@ -21,20 +21,23 @@ class Due(NamedTuple):
     """When its time came, unix ms: the same for every look within the window."""
 
 
-def due(hours: Mapping[str, int], repository: str, now: int) -> tuple[Due, ...]:
+def due(
+    hours: Mapping[str, int], repository: str, now: int, window: int = WINDOW_MS
+) -> tuple[Due, ...]:
     """Return what is due at `now` (unix ms), in the order of the names.
 
     Args:
         hours: between two times, by the schedule's name; each at least 1.
         repository: `owner/name`, in any case.
         now: unix ms.
+        window: how late a schedule may still be started, ms.
     """
     found = []
     for name, every in sorted(hours.items()):
         period = every * HOUR_MS
         offset = _offset(f"{repository.casefold()}:{name}", period)
         begun = (now - offset) // period * period + offset
-        if now - begun < WINDOW_MS:
+        if now - begun < window:
             found.append(Due(name, begun))
     return tuple(found)
 

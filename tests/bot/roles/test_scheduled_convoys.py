@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.serving import bot_service
+from bot.settings.oneshot_settings import SCHEDULE_WINDOW_S
 from convoy.config.schedule import HOUR_MS, due
 from tests.bot.lobby import CONFIG, Lobby, lobby
 
@@ -93,6 +94,17 @@ async def test_what_was_slept_through_is_left_to_the_next_time(here: Lobby) -> N
     await look(here, later)
 
     assert not here.convoys()
+
+
+async def test_a_loop_that_is_woken_once_a_day_misses_no_time(here: Lobby) -> None:
+    first, later = times(here)
+    context, day = here.loop.context, 24 * HOUR_MS
+    told = {"schedule_window_s": SCHEDULE_WINDOW_S}
+    context.settings = context.settings.model_copy(update=told)
+    for at in (later, later + HOUR_MS, first + day - 1000):
+        await look(here, at)
+
+    assert len(here.convoys()) == 1
 
 
 async def test_the_clock_starts_nothing_where_all_is_staged(tmp_path: Path) -> None:
