@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -16,6 +17,7 @@ from mcp_types import (
     TextResourceContents,
 )
 
+from bot.mcp import MISSING
 from bot.mcp.server import TOOLS
 from bot.mcp.tool import Tool
 from convoy.rules.stop_task import BlockTask
@@ -213,6 +215,17 @@ async def test_what_is_no_mcp_is_said(opens: Opens) -> None:
         ]
 
     assert all(400 <= each.status_code < 500 for each in answers)
+
+
+async def test_without_the_sdk_it_says_what_to_install(
+    opens: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    shows = ACCEPT | {"Authorization": f"Bearer {TOKEN}"}
+    async with opens(blocked()) as visit:
+        said = await visit.http.post(PATH, json=ASKS, headers=shows)
+
+    assert (said.status_code, said.text) == (501, f"{MISSING}\n")
 
 
 async def test_a_forge_that_is_away_is_said(opens: Opens) -> None:

@@ -11,6 +11,7 @@ import pytest
 from mcp import ClientSession, StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
+from bot.mcp import MISSING
 from bot.mcp.server import TOOLS
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
@@ -123,6 +124,14 @@ async def test_without_a_log_it_says_so(tmp_path: Path, terminal: Terminal) -> N
         said = refused(await session.call_tool("status", {}))
 
     assert said == f"{tmp_path} is not in a git repository: give --repo"
+
+
+def test_without_the_sdk_it_says_what_to_install(terminal: Terminal) -> None:
+    hidden = "import sys; sys.modules['mcp'] = None; sys.argv = ['brat', 'mcp']"
+    run = "from brat.__main__ import main; main()"
+    said = terminal.type(f'{sys.executable} -c "{hidden}; {run}"')
+
+    assert (said.status, said.err) == (1, f"brat: {MISSING}\n")
 
 
 def test_other_commands_do_not_load_the_sdk(terminal: Terminal) -> None:
