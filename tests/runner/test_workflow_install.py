@@ -14,7 +14,11 @@ from ruamel.yaml import YAML
 from brat.repository.install_source import Pin, pin_in
 
 ROOT = Path(__file__).parents[2]
-WORKFLOWS = sorted((ROOT / "workflows").glob("*.yml"))
+WORKFLOWS = sorted(
+    file
+    for file in (ROOT / "workflows").glob("*.yml")
+    if file.name != "brat-wake.yml"  # it runs nothing of brat's
+)
 SOURCE = "https://forge.example/owner/brat"
 BACKEND = """
 import zipfile
