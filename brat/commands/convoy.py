@@ -79,9 +79,12 @@ def uninstall(
 
 
 @mayor.command("start")
-def mayor_start(
+def mayor_start(  # noqa: PLR0913  an argument for each option
     task: Annotated[str, typer.Option(help="What is to be done; may be a task list.")],
     *,
+    title: Annotated[
+        str | None, typer.Option(help="The issue's title; else the first line of TASK.")
+    ] = None,
     headless: Annotated[bool, typer.Option(help="Run all of it, then end.")] = False,
     timeout: Annotated[
         str | None, typer.Option(help="With --headless: 30m, 90s; 2h if not given.")
@@ -96,7 +99,11 @@ def mayor_start(
     from brat.commands import start_convoy
 
     how = start_convoy.Start(
-        headless=headless, timeout=timeout, plan_only=plan_only, as_json=as_json
+        title=title,
+        headless=headless,
+        timeout=timeout,
+        plan_only=plan_only,
+        as_json=as_json,
     )
     sys.exit(start_convoy.mayor_start(repo, task, how))
 

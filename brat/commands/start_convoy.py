@@ -26,6 +26,8 @@ from convoy.text.duration import seconds
 from convoy.views.document import planned_document
 
 _FOUND: Final = "issue #{issue} asks for the same and is open: it goes on"
+TITLE_MOST: Final = 256
+"""GitHub takes no longer title."""
 TIMEOUT: Final = "2h"
 """How long a whole run may take when no timeout is given."""
 
@@ -42,6 +44,8 @@ class Start:
     """The plan waits for a person's approval."""
     as_json: bool = False
     """Print the convoy for a program."""
+    title: str | None = None
+    """The issue's title; None: the text's first line."""
     comment: str = ""
     """A comment to write on the issue instead of setting the label."""
 
@@ -50,6 +54,10 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     """Open the issue, then plan or run its convoy; return the exit status."""
     if not text.strip():
         raise SystemExit(_usage("--task is empty: say what is to be done"))
+    title = None if how.title is None else how.title.strip()
+    if title is not None and (not title or len(title) > TITLE_MOST or "\n" in title):
+        fault = f"--title is one line of 1 to {TITLE_MOST} characters"
+        raise SystemExit(_usage(fault))
     if how.headless and how.plan_only:
         raise SystemExit(_usage("--headless runs it, --plan-only does not: give one"))
     if how.timeout is not None and not how.headless:
@@ -81,7 +89,8 @@ async def _start(
     async with serving(checkout, wanted, say) as here:
         if local_mode.ci_of(checkout, config, here.known).command is None:
             say(without_ci(config))
-        found = await asked(here, text, how.comment or how.plan_only * PLAN_ONLY)
+        comment = how.comment or how.plan_only * PLAN_ONLY
+        found = await asked(here, text, comment, (how.title or "").strip())
         issue = found.issue
         say(f"opened issue #{issue}" if found.opened else _FOUND.format(issue=issue))
         try:

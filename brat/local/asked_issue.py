@@ -27,16 +27,17 @@ class Asked(Struct, frozen=True):
     """Whether it was opened just now."""
 
 
-async def asked(here: Local, text: str, comment: str) -> Asked:
+async def asked(here: Local, text: str, comment: str, title: str = "") -> Asked:
     """Ask for a convoy as one would on GitHub; safe to be cut off and to call again.
 
     Args:
         here: the running local system.
-        text: the issue's text; its first line is the title.
+        text: the issue's text.
         comment: what is said on the issue instead of labelling it; empty: the label.
+        title: the issue's, one line; empty: the text's first line, shortened.
     """
     first, _, _ = text.strip().partition("\n")
-    title = shortened(first.removeprefix("- [ ] "), TITLE_CHARS)
+    title = title or shortened(first.removeprefix("- [ ] "), TITLE_CHARS)
     label = here.loop.context.settings.label
     labels = () if comment else (label,)
     state = here.reader().read()
