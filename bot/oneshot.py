@@ -114,6 +114,7 @@ def _report(inputs: OneshotInputs, left: Left, state: State) -> None:
         with inputs.output.open("a", encoding="utf-8") as file:
             file.write(f"convoys={left.convoys}\nrunning={left.running}\n")
             file.write(f"blocked={left.blocked}\nagain={str(left.again).lower()}\n")
+            file.write(f"by_clock={str(left.by_clock).lower()}\n")
     if inputs.summary is not None:
         said = (
             convoy_table(convoy, shown_asides(state, convoy.name))

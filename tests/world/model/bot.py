@@ -110,6 +110,11 @@ class ModelCommits(MirroredCommits):
         del commit, tasks
         return ()
 
+    def box_labels(self, commit: str) -> frozenset[str]:
+        """Nothing: commits in memory hold no issue forms."""
+        del commit
+        return frozenset()
+
     def template(self, commit: str, name: str) -> Template:
         """Return one of brat's own: commits in memory hold none."""
         return built_in(name)
