@@ -11,6 +11,7 @@ from bot.context.bot_context import BotContext
 from bot.context.item_failures import Unsettled
 from bot.context.retries import Try, another_try, failed_try
 from bot.effects import notifications
+from bot.effects.comment_body import comment_body
 from bot.effects.forge_merges import ask_to_merge
 from bot.effects.projections import comment_key, show
 from bot.forge.rest import Refused
@@ -20,16 +21,14 @@ from bot.messages.pull_request_texts import (
     pull_title,
     task_pull_body,
 )
-from bot.requests.boxes import convoy_comment
 from bot.verbs.request_context import convoy_of
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
-from convoy.model.asides import intent_item, may_try, set_aside, shown_asides
+from convoy.model.asides import intent_item, may_try, set_aside
 from convoy.model.intent import Intent
 from convoy.model.set_aside import action_item, show_item
 from convoy.model.state import Convoy
 from convoy.owed.actions import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
-from convoy.readiness.attempt_start import valid_leases
 from convoy.readiness.unlanded_work import head_branch
 from grite.errors import Unavailable
 
@@ -144,23 +143,15 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
     body = (
         task_pull_body(convoy, task)
         if task
-        else convoy_pull_body(convoy, _web(context), pages)
+        else convoy_pull_body(convoy, context.settings.web, pages)
     )
     return await context.github.pulls.open(title, body, head=head, base=base)
-
-
-def _web(context: BotContext) -> str:
-    """Return the repository's web address; empty in local mode, which has no pages."""
-    settings = context.settings
-    return "" if settings.sole else f"{settings.git_url}/{settings.repository}"
 
 
 async def _comment(context: BotContext, convoy: Convoy, now: Try) -> int:
     if found := await _said(context, convoy.issue, now):
         return found
-    asides = shown_asides(context.mirror.state, convoy.name)
-    leases = valid_leases(context.mirror.state, context.clock())
-    body = convoy_comment(convoy, asides=asides, leases=leases)
+    body = comment_body(context, convoy)
     number = await context.github.say(convoy.issue, body)
     context.memory.shown[comment_key(convoy)] = body
     return number

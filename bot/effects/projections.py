@@ -8,14 +8,12 @@ from typing import Final
 
 from bot.context.bot_context import BotContext
 from bot.effects import convoy_checks
+from bot.effects.comment_body import comment_body
 from bot.markdown.tick_boxes import ticked_in, unticked
 from bot.messages.convoy_labels import NO, labels, labels_key
-from bot.requests.boxes import convoy_comment
 from convoy.model import ids
-from convoy.model.asides import shown_asides
 from convoy.model.state import Convoy
 from convoy.owed.actions import Effect, Show, Shown
-from convoy.readiness.attempt_start import valid_leases
 
 TICK_MS: Final = 600_000
 """How long a tick without a delivery is kept; after that the box is emptied."""
@@ -50,9 +48,7 @@ def _is_said(context: BotContext, convoy: Convoy) -> bool:
     seen = context.memory.shown.get(comment_key(convoy), "")
     if not isinstance(seen, str) or convoy.comment in context.memory.unticked:
         return seen is None
-    asides = shown_asides(context.mirror.state, convoy.name)
-    leases = valid_leases(context.mirror.state, context.clock())
-    return unticked(seen) == convoy_comment(convoy, asides=asides, leases=leases)
+    return unticked(seen) == comment_body(context, convoy)
 
 
 async def show(
@@ -94,9 +90,7 @@ async def _show_comment(
     stands = await context.github.comment(number)
     if stands is not None:
         unheard = _unheard(context, number, stands)
-        asides = shown_asides(context.mirror.state, convoy.name, works)
-        leases = valid_leases(context.mirror.state, context.clock())
-        body = convoy_comment(convoy, unheard, asides, leases)
+        body = comment_body(context, convoy, unheard, works)
         if stands != body:
             await context.github.edit_comment(number, body)
         stands = body

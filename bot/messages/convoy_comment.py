@@ -8,10 +8,11 @@ from bot.markdown.code_span import code_span
 from bot.messages import staged_preview
 from bot.messages.box_warnings import box_warnings
 from bot.messages.plan_section import plan_section
+from bot.messages.task_rows import task_table
 from convoy.model import ids
 from convoy.model.set_aside import SetAside
 from convoy.model.spending import foreseen, spoken, used
-from convoy.model.state import Convoy, Lease, Task
+from convoy.model.state import Convoy, Lease
 from convoy.text.counts_and_times import counted
 from convoy.text.escaped_markdown import LINE_CHARS, fitting, inline
 from convoy.text.forge_limits import POST_CHARS
@@ -19,10 +20,8 @@ from convoy.views.followups import further
 from convoy.views.landing_words import about_parts, unread, way_of_landing
 from convoy.views.plan_document import approval
 from convoy.views.plan_order import collisions
-from convoy.views.reasons import waits_for
 
 _FLAKES_MOST: Final = 5
-_ROWS_CHARS: Final = 36_000
 _FURTHER_CHARS: Final = 8_000
 _BOXES_CHARS: Final = 6_000
 """Kept free for the boxes below it and the marker above."""
@@ -31,7 +30,10 @@ _REFUSED_CHARS: Final = 4_000
 
 
 def convoy_table(
-    convoy: Convoy, asides: Sequence[SetAside] = (), leases: Iterable[Lease] = ()
+    convoy: Convoy,
+    asides: Sequence[SetAside] = (),
+    leases: Iterable[Lease] = (),
+    web: str = "",
 ) -> str:
     """Return the progress of a convoy and its tasks, as Markdown.
 
@@ -39,23 +41,14 @@ def convoy_table(
         convoy: the convoy.
         asides: what of it is set aside beside its tasks.
         leases: those that have not run out.
+        web: the repository's web address, for links to runs; empty: no links.
     """
-    held = tuple(leases)
     lines = [
         f"### Convoy `{convoy.name}`: {_headline(convoy)}",
         "",
     ]
     if convoy.tasks:
-        lines += [
-            "| # | Task | State | Attempts | Pull request | Landed as | Waits for |",
-            "|---|---|---|---|---|---|---|",
-            *fitting(
-                [_row(convoy, task, held) for task in convoy.tasks],
-                f"| | {{}}: `brat convoy show {convoy.name}` lists them all |",
-                _ROWS_CHARS,
-            ),
-            "",
-        ]
+        lines += [*task_table(convoy, leases, web), ""]
     lines += box_warnings(convoy, convoy.tasks)
     if not convoy.ended:
         lines += _look_out(convoy)
@@ -172,20 +165,3 @@ def _headline(convoy: Convoy) -> str:
     merged = counts.pop("merged", 0)
     rest = "".join(f" · {number} {state}" for state, number in counts.items())
     return f"{convoy.state}, {merged}/{len(convoy.tasks)} merged{rest}"
-
-
-def _row(convoy: Convoy, task: Task, leases: tuple[Lease, ...]) -> str:
-    pull = f"#{task.pull}" if task.pull else ""
-    landed = f"`{task.landed[:10]}`" if task.landed else ""
-    if task.number in convoy.parts.tasks:
-        landed += f" on {inline(convoy.target)}"
-    cells = (
-        str(task.number),
-        inline(task.spec.title),
-        task.state,
-        str(task.started),
-        pull,
-        landed,
-        inline(waits_for(convoy, task, leases)),
-    )
-    return f"| {' | '.join(cells)} |"

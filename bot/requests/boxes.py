@@ -41,6 +41,7 @@ def convoy_comment(
     ticked: frozenset[str] = frozenset(),
     asides: Sequence[SetAside] = (),
     leases: Iterable[Lease] = (),
+    web: str = "",
 ) -> str:
     """Return the one comment that shows a convoy and its boxes, as Markdown.
 
@@ -49,13 +50,14 @@ def convoy_comment(
         ticked: keys of boxes that a person ticked and the bot has not handled yet.
         asides: what of the convoy is set aside beside its tasks.
         leases: those that have not run out.
+        web: the repository's web address, for links to runs; empty: no links.
     """
     lines = [
         box_line(box.key, box.says, ticked=box.key in ticked) for box in offered(convoy)
     ]
     surface = ("", *lines) if lines else ()
     marker = ids.marker(ids.comment_key(convoy.name, convoy.deleted_comments))
-    return "\n".join((marker, convoy_table(convoy, asides, leases), *surface))
+    return "\n".join((marker, convoy_table(convoy, asides, leases, web), *surface))
 
 
 def request_of(key: str) -> Request | None:

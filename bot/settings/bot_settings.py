@@ -174,6 +174,11 @@ class Settings(Common):
     """Whether a file lock on the folder keeps other bots from acting (local mode)."""
 
     @property
+    def web(self) -> str:
+        """The repository's web address; empty in local mode, which has no pages."""
+        return "" if self.sole else f"{self.git_url}/{self.repository}"
+
+    @property
     def stopped(self) -> bool:
         """Whether the bot's operator has stopped it."""
         return self.stop_file is not None and self.stop_file.exists()

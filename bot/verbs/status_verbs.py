@@ -21,7 +21,8 @@ def _status(context: RequestContext) -> str:
     from bot.messages.convoy_comment import convoy_table
 
     convoy = context.convoy
-    return convoy_table(convoy, shown_asides(context.draft.state, convoy.name))
+    asides = shown_asides(context.draft.state, convoy.name)
+    return convoy_table(convoy, asides, web=context.bot.settings.web)
 
 
 def _plan(context: RequestContext) -> str:

@@ -10,6 +10,7 @@ from inline_snapshot import snapshot
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
+from bot.messages.convoy_comment import convoy_table
 from bot.messages.convoy_labels import LABELS, labels
 from bot.messages.pull_request_texts import pull_title, task_pull_body
 from bot.requests.boxes import convoy_comment
@@ -85,14 +86,14 @@ def test_a_convoy_at_work_shows_where_each_task_stands() -> None:
 <!-- brat:key=comment:fix-7 -->
 ### Convoy `fix-7`: active, 1/6 merged · 2 queued · 1 running · 1 needs-review · 1 blocked
 
-| # | Task | State | Attempts | Pull request | Landed as | Waits for |
-|---|---|---|---|---|---|---|
-| 1 | Task 1 | merged | 1 | #11 | `aaaaaaaaaa` |  |
-| 2 | Task 2 | queued | 0 |  |  | task 3 |
-| 3 | Task 3 | running | 1 |  |  | its session |
-| 4 | Task 4 | needs-review | 1 | #14 |  | CI |
-| 5 | Task 5 | blocked | 0 |  |  | a person: no check has reported |
-| 6 | Task 6 | queued | 0 |  |  | a free slot |
+| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
+|---|---|---|---|---|---|---|---|---|
+| 1 | Task 1 | merged | shell | 1 | 1s | #11 | `aaaaaaaaaa` |  |
+| 2 | Task 2 | queued | shell | 0 |  |  |  | task 3 |
+| 3 | Task 3 | running | shell | 1 |  |  |  | its session |
+| 4 | Task 4 | needs-review | shell | 1 | 1s | #14 |  | CI |
+| 5 | Task 5 | blocked | shell | 0 |  |  |  | a person: no check has reported |
+| 6 | Task 6 | queued | shell | 0 |  |  |  | a free slot |
 
 <details><summary>The plan: 6 tasks, 1 statement of the issue in none</summary>
 
@@ -170,11 +171,11 @@ def test_a_convoy_that_landed_says_so() -> None:
 <!-- brat:key=comment:fix-7/2 -->
 ### Convoy `fix-7`: complete, 2/3 merged · 1 dropped
 
-| # | Task | State | Attempts | Pull request | Landed as | Waits for |
-|---|---|---|---|---|---|---|
-| 1 | Task 1 | merged | 1 | #11 | `aaaaaaaaaa` |  |
-| 2 | Task 2 | dropped | 0 |  |  |  |
-| 3 | Task 3 | merged | 1 |  |  |  |
+| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
+|---|---|---|---|---|---|---|---|---|
+| 1 | Task 1 | merged | shell | 1 | 1s | #11 | `aaaaaaaaaa` |  |
+| 2 | Task 2 | dropped | shell | 0 |  |  |  |  |
+| 3 | Task 3 | merged | shell | 1 | 1s |  |  |  |
 
 The convoy's own pull request: #20.
 
@@ -189,11 +190,11 @@ def test_a_convoy_that_failed_says_why() -> None:
 <!-- brat:key=comment:fix-7 -->
 ### Convoy `fix-7`: failed, 0/3 merged · 3 dropped
 
-| # | Task | State | Attempts | Pull request | Landed as | Waits for |
-|---|---|---|---|---|---|---|
-| 1 | Task 1 | dropped | 3 | #11 |  |  |
-| 2 | Task 2 | dropped | 1 | #12 |  |  |
-| 4 | Task 4 | dropped | 0 |  |  |  |
+| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
+|---|---|---|---|---|---|---|---|---|
+| 1 | Task 1 | dropped | shell | 3 | 3s | #11 |  |  |
+| 2 | Task 2 | dropped | shell | 1 | 1s | #12 |  |  |
+| 4 | Task 4 | dropped | shell | 0 |  |  |  |  |
 
 **Why:** cancelled by ann
 
@@ -208,10 +209,10 @@ def test_hostile_text_is_one_harmless_line() -> None:
 <!-- brat:key=comment:fix-7 -->
 ### Convoy `fix-7`: failed, 0/2 merged · 2 dropped
 
-| # | Task | State | Attempts | Pull request | Landed as | Waits for |
-|---|---|---|---|---|---|---|
-| 1 | Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading | dropped | 1 |  |  |  |
-| 2 | Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading | dropped | 0 |  |  |  |
+| # | Task | State | Engine | Attempts | Worked | Pull request | Landed as | Waits for |
+|---|---|---|---|---|---|---|---|---|
+| 1 | Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading | dropped | shell | 1 | 1s |  |  |  |
+| 2 | Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading | dropped | shell | 0 |  |  |  |  |
 
 **Why:** Done! \\| merged \\| \\[x](http://evil) !\\[i](u) \\`c\\` &lt;img src=x> \\*\\*b\\*\\* \\_u\\_ \\~\\~s\\~\\~ \\\\ @\u200bann &amp;#\u200b64;bob #\u200b7 &amp;#\u200b35;8 &lt;!-- brat:key=denied:7 --> #\u200b Heading
 
@@ -234,11 +235,21 @@ def test_no_text_breaks_the_table_or_adds_to_it(title: str, why: str) -> None:
     html = rendered(convoy_comment(hurt(title, why)))
 
     assert html.count("<tr>") == 3
-    assert html.count("<td") == 14
+    assert html.count("<td") == 18
     tags = {*re.findall(r"<(/?[a-z]+\d?)", html)}
     own = {"h3", "table", "thead", "tbody", "tr", "th", "td", "p", "strong", "sub"}
     assert {tag.strip("/") for tag in tags} <= own | {"code"}
     assert "@" not in html.replace("@\u200b", "")
+
+
+def test_attempts_lead_to_the_newest_run() -> None:
+    convoy = Rules().planned(spec(1)).started(1).convoy
+    (task,) = convoy.tasks
+    ran = replace(convoy, tasks=(replace(task, runs=(7, 8)),))
+    web = "https://example.org/octo/hello"
+
+    assert f"| [1]({web}/actions/runs/8) |" in convoy_table(ran, web=web)
+    assert "| 1 |" in convoy_table(ran)
 
 
 @given(st.text())
