@@ -17,7 +17,6 @@ from brat.status.cost_list import cost_document, cost_table
 from brat.status.find_task import convoy_named, live_or_named, task_in
 from brat.status.local_attention import here
 from brat.status.plan_screen import plan_screen
-from brat.status.why_subject import explained
 from brat.terminal import live_screen
 from brat.terminal.console import out, say, write
 from convoy.model.spending import spoken
@@ -156,24 +155,6 @@ def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:
     if convoy is not None:
         return (convoy_named(state, convoy),)
     return tuple(state.convoys.values())
-
-
-def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
-    """Print why a task, a pull request or a wait is as it is, in order.
-
-    Raises:
-        BratError: there is no such thing.
-    """
-    state = Reader(log_repository(path)).read()
-    found = explained(state, asked, convoy, wall_clock())
-    if as_json:
-        version = {"schema_version": document.SCHEMA_VERSION}
-        _write(version | {"asked": asked} | msgspec.to_builtins(found))
-        return OK
-    write(status_screen.one_line(found.about))
-    for reason in found.reasons:
-        write(f"- {status_screen.one_line(reason)}")
-    return OK
 
 
 def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:

@@ -65,8 +65,8 @@ def why(
     about: Annotated[
         str,
         typer.Argument(
-            metavar="TASK|PULL|EDGE",
-            help="A task (3), a pull request (pull-12), or a wait ('1->3').",
+            metavar="TASK|PULL|EDGE|CONVOY",
+            help="A task (3), a pull request (pull-12), a wait ('1->3'), or a convoy.",
         ),
     ],
     *,
@@ -75,9 +75,9 @@ def why(
     repo: Repo = HERE,
 ) -> None:
     """Say why something is where it is, and what it waits for."""
-    from brat.commands import print_views
+    from brat.commands import print_history
 
-    sys.exit(print_views.why(repo, about, convoy, as_json=as_json))
+    sys.exit(print_history.why(repo, about, convoy, as_json=as_json))
 
 
 def cost(
@@ -128,10 +128,22 @@ def dashboard(*, port: Port = 5173, bot: Bot = None, repo: Repo = HERE) -> None:
 
 
 @session.command("list")
-def session_list(*, as_json: Json = False, repo: Repo = HERE) -> None:
+def session_list(
+    *,
+    every: Annotated[
+        bool, typer.Option("--all", help="Those that ended, too, and how.")
+    ] = False,
+    convoy: Convoy = None,
+    as_json: Json = False,
+    repo: Repo = HERE,
+) -> None:
     """Show the sessions that have not ended."""
-    from brat.commands import print_views
+    from brat.commands import print_history, print_views
 
+    if every:
+        sys.exit(print_history.all_sessions(repo, convoy, as_json=as_json))
+    if convoy is not None:
+        raise typer.BadParameter("--convoy goes with --all")
     sys.exit(print_views.sessions(repo, as_json=as_json))
 
 

@@ -1,4 +1,4 @@
-"""The subject of `brat why`: a task, a pull request, or one task's wait."""
+"""The subject of `brat why`: a convoy, a task, a pull request, or a task's wait."""
 
 import re
 from typing import Final
@@ -7,6 +7,9 @@ from msgspec import Struct
 
 from brat.status.find_task import live_or_named, task_in
 from convoy.model.state import Convoy, State
+from convoy.readiness.attempt_start import valid_leases
+from convoy.text.nearest import did_you_mean
+from convoy.views.convoy_reasons import convoy_reasons
 from convoy.views.dependencies import edge_reasons, pull_reasons
 from convoy.views.reasons import reasons
 from grite.errors import BratError
@@ -26,6 +29,8 @@ class Explained(Struct, frozen=True, kw_only=True):
     """The subject in words for people."""
     state: str
     reasons: tuple[str, ...]
+    story: tuple[str, ...] = ()
+    """What each attempt at the task came to, in order."""
 
 
 def explained(state: State, asked: str, convoy: str | None, now: int) -> Explained:
@@ -33,7 +38,7 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
 
     Args:
         state: what the log says.
-        asked: `3` or `task-3`; `#12` or `pull-12`; `1->3`.
+        asked: `3` or `task-3`; `#12` or `pull-12`; `1->3`; a convoy's name.
         convoy: whose task; None: the live one's. A pull request needs none.
         now: unix ms.
 
@@ -54,9 +59,24 @@ def explained(state: State, asked: str, convoy: str | None, now: int) -> Explain
         )
     if found := _TASK.fullmatch(asked):
         return _of_task(state, live_or_named(state, convoy), int(found[1]), now)
+    if asked in state.convoys:
+        return _of_convoy(state, state.convoys[asked], now)
     raise BratError(
-        f"{asked!r} cannot be explained: give a task (3), a pull request (pull-12) or "
-        "one task's wait for another ('1->3')"
+        f"{asked!r} cannot be explained: give a task (3), a pull request (pull-12), "
+        f"one task's wait for another ('1->3') or a convoy{_nearest(asked, state)}"
+    )
+
+
+def _nearest(asked: str, state: State) -> str:
+    return did_you_mean(asked, state.convoys) or "'s name"
+
+
+def _of_convoy(state: State, convoy: Convoy, now: int) -> Explained:
+    return Explained(
+        convoy=convoy.name,
+        about=f"{convoy.name}: {convoy.title}",
+        state=convoy.state,
+        reasons=convoy_reasons(convoy, valid_leases(state, now)),
     )
 
 

@@ -1,4 +1,4 @@
-"""What `brat why` says of a task, a pull request and one task's wait for another."""
+"""What `brat why` says of a convoy, a task, a pull request and a task's wait."""
 
 import pytest
 
@@ -75,3 +75,17 @@ def test_a_wait_that_is_not_is_said(rules: Rules) -> None:
 def test_what_is_not_there_is_said(rules: Rules, asked: str, why: str) -> None:
     with pytest.raises(BratError, match=why):
         said(rules, asked)
+
+
+def test_a_convoy_says_what_each_task_waits_for(rules: Rules) -> None:
+    found = explained(rules.state, NAME, None, rules.now)
+
+    assert (found.convoy, found.task, found.state) == (NAME, 0, "active")
+    assert found.reasons == (
+        "it is active, 0 of 2 tasks merged",
+        "in the merge queue, in this order: task 1",
+        "task 1, needs-review, waits for the merge queue",
+        "task 2, queued, waits for task 1",
+    )
+    with pytest.raises(BratError, match=f"did you mean {NAME}"):
+        explained(rules.state, f"{NAME}x", None, rules.now)

@@ -33,3 +33,14 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
     assert "task 1 is blocked: " not in second.err
     [line] = [line for line in second.lines if "say-ho-1 needs somebody" in line]
     assert line == "say-ho-1 needs somebody, too (blocked: 1): brat status says why"
+
+    tell = terminal.done
+    assert "attempt 1 by shell began at " in tell("brat why 1 --convoy say-ho-1")
+    assert "of work: it landed at " in tell("brat why 1 --convoy a-greeting-2")
+    assert "it is complete, 1 of 1 tasks merged" in tell("brat why a-greeting-2")
+    listed = tell("brat session list --all")
+    assert "a-greeting-2/1/1" in listed
+    assert "say-ho-1/1/1" in listed
+    assert "no sessions" in terminal.type("brat session list").err
+    alone = terminal.type("brat session list --convoy say-ho-1")
+    assert alone.status == 2
