@@ -2,11 +2,14 @@
 
 import os
 import socket
+import threading
 from pathlib import Path
 
 import psutil
 import pytest
 
+from brat.forge.resources.repository_resource import Ci
+from brat.forge.service.ci_box import CiBox
 from tests.forge.test_ci import judged, push
 from tests.world.forge import Town, until
 
@@ -93,3 +96,24 @@ async def test_nothing_of_a_job_is_left_to_the_next(here: Town) -> None:
     for text in ("1", "2"):
         _, commit = await push(here, text, to=f"brat/queue/main/{text}")
         assert (await judged(here, commit))["conclusion"] == "success"
+
+
+@pytest.mark.parametrize("when", ["before", "while", "after"])
+def test_a_job_that_is_cancelled_leaves_no_process(when: str, tmp_path: Path) -> None:
+    job = tmp_path / "job"
+    job.mkdir()
+    box = CiBox(Ci(command="true"), job, tmp_path, tmp_path)
+    before = {*psutil.Process().children()}
+    opening = threading.Thread(target=box.open)
+    if when != "before":
+        opening.start()
+        while not (job / "home").is_dir():
+            opening.join(0.001)
+    if when == "after":
+        opening.join()
+    box.close()
+    if when == "before":
+        opening.start()
+    opening.join()
+
+    assert {*psutil.Process().children()} == before

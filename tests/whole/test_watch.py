@@ -23,6 +23,7 @@ pytestmark = pytest.mark.timeout(120)
 SEEN_S = 30.0
 PROMPT = "$ "
 SIZE = (24, 100)
+BEGIN, END = "\x1b[?2026h", "\x1b[?2026l"
 FRAME = re.compile(r"\x1b\[\?2026h\x1b\[H.*?\x1b\[J\x1b\[\?2026l", re.DOTALL)
 AROUND = re.compile(r"\x1b\[\?(1049|25|7)[hl]")
 
@@ -33,20 +34,26 @@ class Watched:
 
     shell: "pexpect.spawn[str]"
     screen: Any
+    stream: Any
     out: str = ""
 
     def see(self, fits: Callable[[str], bool]) -> str:
-        """Wait until what is to be seen fits; return it."""
+        """Wait until what is to be seen fits, in a whole frame; return it."""
         until = time.monotonic() + SEEN_S
-        while not fits(self.text):
+        while not (self.is_whole and fits(self.text)):
             assert time.monotonic() < until, self.text
             try:
                 more = self.shell.read_nonblocking(65_536, timeout=1)
             except pexpect.TIMEOUT:
                 continue
             self.out += more
-            pyte.Stream(self.screen).feed(more)
+            self.stream.feed(more)
         return self.text
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all that was sent of the last frame has come."""
+        return self.out.count(BEGIN) == self.out.count(END)
 
     @property
     def text(self) -> str:
@@ -87,7 +94,8 @@ def watched(kept: Kept, **environment: str) -> Iterator[Watched]:
         encoding="utf-8",
         timeout=SEEN_S,
     )
-    seen = Watched(shell, pyte.Screen(SIZE[1], SIZE[0]))
+    screen = pyte.Screen(SIZE[1], SIZE[0])
+    seen = Watched(shell, screen, pyte.Stream(screen))
     try:
         seen.see(lambda text: text.endswith("$"))
         yield seen

@@ -6,6 +6,7 @@ temporary folder of its own. It reaches the hosts of a list.
 """
 
 import os
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Self
@@ -51,6 +52,10 @@ class CiBox:
         self._room = Room(job / WORK, home, temporary, sight, is_boxed=boxed_in)
         self._stack = ExitStack()
         self._box: Box | None = None
+        # A job that is cancelled cannot stop the thread that opens its box: `close`
+        # waits for it, and it opens nothing after a `close`.
+        self._lock = threading.Lock()
+        self._is_closed = False
         self.argv: tuple[str, ...] = ("sh", "-c", settings.command or "true")
         self.fds: tuple[int, ...] = ()
         self.env = own | {"HOME": str(home), "TMPDIR": str(temporary), "CI": "true"}
@@ -62,6 +67,12 @@ class CiBox:
             OSError: they cannot be made.
             RuntimeError: the proxy to its hosts does not start.
         """
+        with self._lock:
+            if not self._is_closed:
+                self._open()
+        return self
+
+    def _open(self) -> None:
         for each in (self._room.home, self._room.temporary):
             each.mkdir()
         hosts = reachable(self._settings.egress, by_default=False)
@@ -77,7 +88,6 @@ class CiBox:
         self._box = self._stack.enter_context(boxed(self.argv, self._room, way))
         if self._box is not None:
             self.argv, self.fds = self._box.argv, self._box.fds
-        return self
 
     def close(self) -> str:
         """Take the folders back, after the command's end; safe to call twice.
@@ -85,7 +95,9 @@ class CiBox:
         Returns:
             Why the command was not started; empty: it was.
         """
-        box, self._box = self._box, None
+        with self._lock:
+            self._is_closed = True
+            box, self._box = self._box, None
         try:
             return box.report().refusal() if box else ""
         finally:
