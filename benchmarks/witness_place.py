@@ -15,7 +15,7 @@ from typing import Final
 from benchmarks.bare_loop import call
 from bot.settings.log_key import kept_in
 from convoy.events.task_start import TaskStarted
-from convoy.log.codec import body_of
+from convoy.log.event_body import body_of
 from convoy.model import ids
 from convoy.model.records import EngineSpec, Gate, Limits
 from grite import git

@@ -5,7 +5,7 @@ library does. It gets all of the entry or an error, as half a hand-off is none.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from grite import chunk, git
@@ -13,12 +13,16 @@ from grite.errors import Corrupt
 from grite.event import Event
 
 
-def read_commit(repo: Path, commit: str) -> tuple[Event, ...]:
+def read_commit(
+    repo: Path, commit: str, check: Callable[[bytes], None] = lambda _raw: None
+) -> tuple[Event, ...]:
     """Return the events of one commit of the log, verified, in the chunk's order.
 
     Args:
         repo: any repository that has the commit; its history is not needed.
         commit: its full id.
+        check: gets the commit's own bytes, before any event is read; what it raises
+            is raised.
 
     Raises:
         Corrupt: it is no entry of the log, or something in it does not verify.
@@ -28,12 +32,14 @@ def read_commit(repo: Path, commit: str) -> tuple[Event, ...]:
     if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}", commit):
         raise ValueError(f"a commit is named by its full id, not {commit!r}")
     names = list(_chunks(repo, commit))
+    wanted = "".join(f"{oid}\n" for oid in (commit, *(oid for oid, _ in names)))
+    answer = git.run(["cat-file", "--batch"], cwd=repo, stdin=wanted.encode()).stdout
+    raw, *chunks = _contents(answer, "commit", *("blob" for _ in names))
+    check(raw)
     if not names:
         raise Corrupt(f"{commit} is no entry of the log: it holds no chunk")
-    wanted = "".join(f"{oid}\n" for oid, _ in names).encode()
-    answer = git.run(["cat-file", "--batch"], cwd=repo, stdin=wanted).stdout
     events: list[Event] = []
-    for (_, name), data in zip(names, _contents(answer), strict=True):
+    for (_, name), data in zip(names, chunks, strict=True):
         found = chunk.verified(name, data)
         if found.faults:
             raise Corrupt(f"{commit} does not verify: {'; '.join(found.faults)}")
@@ -52,17 +58,16 @@ def _chunks(repo: Path, commit: str) -> Iterator[tuple[str, str]]:
             yield meta.split(" ")[2], path.rpartition("/")[2]
 
 
-def _contents(answer: bytes) -> Iterator[bytes]:
+def _contents(answer: bytes, *kinds: str) -> Iterator[bytes]:
     """Give the content of each object in the answer of `cat-file --batch`.
 
     https://git-scm.com/docs/git-cat-file#_batch_output
     """
     at = 0
-    while at < len(answer):
+    for wanted in kinds:
         end = answer.index(b"\n", at)
-        head = answer[at:end].decode()
-        oid, kind, *size = head.split(" ")
-        if kind != "blob":
-            raise Corrupt(f"the chunk {oid} is {kind}")
+        oid, kind, *size = answer[at:end].decode().split(" ")
+        if kind != wanted:
+            raise Corrupt(f"the {wanted} {oid} is {kind}")
         start, at = end + 1, end + 1 + int(size[0]) + 1
         yield answer[start : at - 1]

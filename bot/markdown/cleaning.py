@@ -11,7 +11,7 @@ from typing import Final
 from unicodedata import normalize
 
 from bot.markdown.visible_text import visible
-from convoy.log.codec import broken_up
+from convoy.log.event_body import broken_up
 from convoy.text import plaintext
 
 CUT_NOTE: Final = "\n\n(The text goes on; it was too long and is cut here.)"

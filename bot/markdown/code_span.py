@@ -1,6 +1,6 @@
 """Shows foreign words in the bot's own sentences as code, so that they do nothing."""
 
-from convoy.log.codec import broken_up
+from convoy.log.event_body import broken_up
 from convoy.text.plaintext import clean, cut
 
 WORD_CHARS = 60

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 
 from convoy.events import Claim, Event
 from convoy.events.bots import BotStarted
-from convoy.log.codec import UnknownFact, body_of, broken_up, fact_of
+from convoy.log.codec import UnknownFact, fact_of
+from convoy.log.event_body import body_of, broken_up
 from convoy.model import ids
 from convoy.model.state import Convoy, Moment, State
 from grite.event import (

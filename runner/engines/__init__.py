@@ -6,10 +6,11 @@ the program. A new engine is a module here with a `ROW`, and a row in
 in the group `brat.engines`, a planner has one in the group `brat.planners`.
 """
 
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from convoy.model.engine_types import ENGINE_TYPES, EngineType
+from convoy.model.engine_types import ENGINE_TYPES
 from convoy.model.records import PLANNER
 from convoy.planner import asked
 from convoy.text.nearest import did_you_mean
@@ -20,13 +21,27 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 
-def _row(known: EngineType) -> Row:
-    module = known.module or known.name.replace("-", "_")
-    row: Row = import_module(f"runner.engines.{module}").ROW
-    return row
+class _Rows(Mapping[str, Row]):
+    """The rows of brat's own engines; a row is loaded when it is first asked for."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Row] = {}
+
+    def __getitem__(self, name: str) -> Row:
+        if name not in self._loaded:
+            module = ENGINE_TYPES[name].module or name.replace("-", "_")
+            found = import_module(f"{__name__}.{module}")
+            self._loaded[name] = found.ROW
+        return self._loaded[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(ENGINE_TYPES)
+
+    def __len__(self) -> int:
+        return len(ENGINE_TYPES)
 
 
-ENGINES: Final = {each.name: _row(each) for each in ENGINE_TYPES.values()}
+ENGINES: Final = _Rows()
 """The rows by their `type` in the configuration."""
 
 GROUP: Final = "brat.engines"
@@ -46,7 +61,7 @@ def planners() -> frozenset[str]:
 
 def key_names() -> frozenset[str]:
     """Return the variables in which the engines of brat take keys."""
-    return frozenset(key for row in ENGINES.values() for key in row.keys)
+    return frozenset(key for each in ENGINE_TYPES.values() for key in each.keys)
 
 
 def found(kind: str) -> Row:

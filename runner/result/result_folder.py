@@ -14,7 +14,7 @@ import msgspec
 
 from convoy.events import Claim
 from convoy.events.task_start import TaskStarted
-from convoy.log import codec
+from convoy.log.event_body import body_of
 from convoy.model import ids
 from convoy.model.notes import Left
 from convoy.model.outcome import Outcome
@@ -110,7 +110,7 @@ class Folder:
             issue=ids.issue_of(self._started.convoy, self._started.task),
             actor=bytes.fromhex(self._started.session),
             ts=max(self._now_ms(), last + 1),
-            kind=CommentAdded(codec.body_of(fact, fact.sentence())),
+            kind=CommentAdded(body_of(fact, fact.sentence())),
         )
         self._events.append(event)
         self._write(EVENTS, chunk.encode(self._events))

@@ -7,22 +7,27 @@ agent starts.
 import contextlib
 import shutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from convoy.events.task_start import TaskStarted
-from convoy.log.codec import fact_of
+from convoy.log.event_body import VERSION, json_in
 from convoy.model import ids
 from grite import git
 from grite.commit_reader import read_commit
 from grite.errors import Corrupt, GitFailed, Unavailable
 from grite.event import CommentAdded, Event
+from grite.log_authority import ENTRY, Authority
 from grite.remote import Remote
 from runner.inputs.job_inputs import BadInput, Inputs
 from runner.workspace import bare_repository, handoff_authority
 
 SKEW_S: Final = 300
 """How far the bot's clock and this machine's may differ."""
+_decoder: Final = msgspec.json.Decoder(TaskStarted)
 
 
 def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
@@ -42,8 +47,8 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
     bare_repository.create(log, "log")
     fetch(inputs, log, inputs.log)
     try:
-        handoff_authority.check(inputs, log)
-        events = read_commit(log, inputs.log)
+        authority = handoff_authority.authority(inputs, log)
+        events = read_commit(log, inputs.log, partial(_check_signed, inputs, authority))
     except Corrupt as error:
         raise BadInput(
             f"BRAT_LOG names a commit that is no hand-off: {error}."
@@ -59,6 +64,12 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
             _check_time(inputs, started, event.ts, now)
             return started
     raise BadInput(f"Commit {inputs.log} of the log does not start session {name}.")
+
+
+def _check_signed(inputs: Inputs, authority: Authority, raw: bytes) -> None:
+    """Refuse a commit that nobody who may signed for this repository."""
+    if fault := authority.fault(raw, ENTRY):
+        raise BadInput(f"Commit {inputs.log} hands nothing to this job: {fault}.")
 
 
 def _check_time(inputs: Inputs, started: TaskStarted, at: int, now: int) -> None:
@@ -124,7 +135,9 @@ def _fetch_copied(mirror: Path, into: Path, commits: Sequence[str]) -> None:
 def _started(event: Event) -> TaskStarted | None:
     if not isinstance(event.kind, CommentAdded):
         return None
-    fact = fact_of(event.kind.body)
-    if not isinstance(fact, TaskStarted):
-        return None
-    return fact if event.issue == ids.issue_of(fact.convoy, fact.task) else None
+    try:
+        started = _decoder.decode(json_in(event.kind.body) or "")
+    except (msgspec.DecodeError, RecursionError):
+        return None  # a comment, or another event
+    is_there = event.issue == ids.issue_of(started.convoy, started.task)
+    return started if is_there and started.v == VERSION else None

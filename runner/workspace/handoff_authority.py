@@ -13,7 +13,7 @@ from typing import Final
 from grite import allowed_signers, git, outbound
 from grite.allowed_signers import FILE, AllowedSigners
 from grite.errors import BratError, GitFailed
-from grite.log_authority import ENTRY, Authority
+from grite.log_authority import Authority
 from runner.inputs.job_inputs import BadInput, Inputs
 
 _HEADS: Final = "refs/heads/"
@@ -23,21 +23,17 @@ _SET: Final = (
 )
 
 
-def check(inputs: Inputs, repo: Path) -> None:
-    """Check that the hand-off's commit was signed for this repository.
+def authority(inputs: Inputs, repo: Path) -> Authority:
+    """Return who may hand off to this job: whose signature, for this repository.
 
     Args:
         inputs: the job's inputs.
-        repo: has the commit; the signers' file may be fetched into it.
+        repo: the signers' file may be fetched into it.
 
     Raises:
-        BadInput: the commit does not count, or nobody is allowed to sign.
+        BadInput: nobody is allowed to sign.
     """
-    authority = Authority(inputs.repository_id, _signers(inputs, repo))
-    raw = git.run(["cat-file", "commit", inputs.log], cwd=repo).stdout
-    fault = authority.fault(raw, ENTRY)
-    if fault:
-        raise BadInput(f"Commit {inputs.log} hands nothing to this job: {fault}.")
+    return Authority(inputs.repository_id, _signers(inputs, repo))
 
 
 def _signers(inputs: Inputs, repo: Path) -> AllowedSigners:

@@ -7,7 +7,8 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 from hypothesis import strategies as st
 from msgspec import Struct
 
-from convoy.events import CLAIMS, EVENTS, Claim, Event
+from convoy.events import Claim, Event
+from convoy.events.event_kinds import CLAIMS, EVENTS
 
 FACTS: tuple[type[Event | Claim], ...] = (*EVENTS, *CLAIMS)
 

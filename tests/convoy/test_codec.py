@@ -9,7 +9,8 @@ from convoy.events.pausing import ConvoyPaused
 from convoy.events.session_claims import SessionRunning
 from convoy.events.session_ends import WorkAccepted
 from convoy.events.task_ends import ConvoyFailed
-from convoy.log.codec import CLOSE, OPEN, UnknownFact, body_of, broken_up, fact_of
+from convoy.log.codec import UnknownFact, fact_of
+from convoy.log.event_body import CLOSE, OPEN, body_of, broken_up
 from tests.convoy.anything import FACTS, FORGED, facts, hostile
 
 PAUSED = ConvoyPaused(convoy="fix-7", by="ann")

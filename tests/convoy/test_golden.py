@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from convoy.log.codec import CLOSE, OPEN, UnknownFact, body_of, fact_of
+from convoy.log.codec import UnknownFact, fact_of
+from convoy.log.event_body import CLOSE, OPEN, body_of
 from grite import git
 
 GOLDEN = Path(__file__).with_name("golden")

@@ -5,12 +5,13 @@ from itertools import pairwise
 from hypothesis import given, settings as examples, strategies as st
 from msgspec.structs import replace
 
-from convoy.events import EVENTS
 from convoy.events.bots import BotStarted
 from convoy.events.convoy_request import RequestConvoy
+from convoy.events.event_kinds import EVENTS
 from convoy.events.pausing import PauseConvoy, ResumeConvoy
 from convoy.events.task_ends import ConvoyFailed, TaskDropped
-from convoy.log.codec import CLOSE, OPEN, fact_of
+from convoy.log.codec import fact_of
+from convoy.log.event_body import CLOSE, OPEN
 from convoy.log.record import fold, issue_of, record
 from convoy.model import ids
 from convoy.model.state import State

@@ -15,7 +15,7 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 
 from msgspec import Struct
 
-from convoy.events import CLAIMS, EVENTS
+from convoy.events.event_kinds import CLAIMS, EVENTS
 from convoy.model.records import (
     Budget,
     EngineSpec,

@@ -14,7 +14,8 @@ import msgspec
 
 from convoy.events import Claim
 from convoy.events.task_start import TaskStarted
-from convoy.log.codec import body_of, fact_of
+from convoy.log.codec import fact_of
+from convoy.log.event_body import body_of
 from convoy.model import ids
 from convoy.model.records import EngineSpec, Gate, Limits
 from grite import chunk

@@ -9,7 +9,7 @@ from inline_snapshot import snapshot
 from bot.markdown.cleaning import CUT_NOTE, clean
 from bot.markdown.code_span import WORD_CHARS, code_span
 from bot.markdown.text_edits import NOTE
-from convoy.log.codec import CLOSE, OPEN
+from convoy.log.event_body import CLOSE, OPEN
 from convoy.text import plaintext
 
 ROOM = 60_000

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from convoy.events.convoy_plan import ConvoyPlanned
-from convoy.log.codec import body_of, fact_of
+from convoy.log.codec import fact_of
+from convoy.log.event_body import body_of
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.resources import declared_path
 from convoy.model.task_graph import find_cycle
