@@ -13,6 +13,7 @@ BratError
 
 from collections.abc import Sequence
 
+from grite import git_words
 from grite.push_answer import PushAnswer
 
 STDERR_CHARS = 2000
@@ -92,9 +93,10 @@ class Missing(Corrupt):
 
 
 class GitFailed(BratError):
-    """git ended with an error."""
+    """git ended with an error; its text is one sentence."""
 
     argv: tuple[str, ...]
+    """The whole call, without secrets: for the log, and not for people."""
     status: int
     """The exit status; negative for the signal that ended it."""
     stderr: str
@@ -104,8 +106,7 @@ class GitFailed(BratError):
         self.argv = tuple(argv)
         self.status = status
         self.stderr = stderr[-STDERR_CHARS:]
-        last = self.stderr.strip().rpartition("\n")[2] or "it said nothing"
-        super().__init__(f"`{' '.join(self.argv)}` ended with {status}: {last}")
+        super().__init__(git_words.sentence(self.argv[1:], status, self.stderr))
 
     def __reduce__(self) -> tuple[type["GitFailed"], tuple[object, ...]]:
         return type(self), (self.argv, self.status, self.stderr)

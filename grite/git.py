@@ -19,7 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from grite import trusted_programs
+from grite import git_words, trusted_programs
 from grite.errors import BratError, GitFailed, Unavailable
 
 DEADLINE_S: Final = 60.0
@@ -82,7 +82,8 @@ def run(  # noqa: PLR0913  what a call is
             _bound(process.pid, memory_bytes)
         status, out, err = _end_of(process, stdin, deadline_s)
     except subprocess.TimeoutExpired:
-        said = f"git {redacted(_verb(args), extra)} took longer than {deadline_s:g} s"
+        verb = redacted(git_words.verb(args), extra)
+        said = f"git {verb} took longer than {deadline_s:g} s"
         raise Unavailable(said) from None
     stderr = redacted(err.decode(errors="replace"), extra)
     if check and status != 0:
@@ -194,14 +195,3 @@ def _end_of(
                 os.killpg(process.pid, signal.SIGKILL)
             raise
     return process.returncode, out, err
-
-
-def _verb(args: Sequence[str]) -> str:
-    """Return the first word that is neither an option nor the value of `-c` or `-C`."""
-    words = iter(args)
-    for word in words:
-        if word in {"-c", "-C"}:
-            next(words, None)
-        elif not word.startswith("-"):
-            return word
-    return ""

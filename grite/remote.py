@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from grite import git, outbound
+from grite import git, git_words, outbound
 from grite.errors import BratError, Conflict, GitFailed, Rejected, Unavailable
 from grite.push_answer import push_answer
 from grite.redacted_repr import without
@@ -243,14 +243,15 @@ def _failure(
     said = f"{done.stderr}\n{rejected}".strip()
     where = git.redacted(url)
     if re.search(_NO_ROOM, said):
-        return Unavailable(f"there is no room to write: {said[-500:]}")
+        return Unavailable(f"there is no room to write: {git_words.reason(said)}")
     if args[0] == "fetch" and re.search(_FETCH_RACE, said):
-        return Conflict(f"somebody else fetches into this mirror: {said[-500:]}")
+        why = git_words.reason(said)
+        return Conflict(f"somebody else fetches into this mirror: {why}")
     answer = push_answer(pushed, stdout, done.stderr)
     if any(one.verdict == "stale" for one in answer.refs):
         return Conflict(f"{where} rejected the push: {rejected}")
     if not rejected and not re.search(_REFUSED, said) and re.search(_UNREACHABLE, said):
-        return Unavailable(f"{where} did not answer: {said[-500:]}")
+        return Unavailable(f"{where} did not answer: {git_words.reason(said)}")
     argv = ["git", *map(git.redacted, args)]
     if answer.refused or (pushed and answer.unnamed):
         return Rejected(argv, done.status, said, answer)

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Final
 
 from grite import git
+from grite.errors import GitFailed
 
 ExcInfo = (
     tuple[type[BaseException], BaseException, TracebackType | None]
@@ -65,6 +66,8 @@ def short_traceback(error: BaseException) -> str:
 
 def _lines(error: BaseException, depth: int) -> Iterator[str]:
     yield f"{type(error).__qualname__}: {said(error)}"
+    if isinstance(error, GitFailed):
+        yield f"    by: {short_line(' '.join(error.argv))}"
     yield from _frames(error)
     if depth == 0:
         return

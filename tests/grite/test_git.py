@@ -59,14 +59,50 @@ def test_git_reads_what_it_is_given_and_nothing_else() -> None:
 
 
 def test_a_failure_tells_what_was_run_and_what_git_said(tmp_path: Path) -> None:
-    with pytest.raises(GitFailed, match=r"rev-parse HEAD` ended with 128") as caught:
-        git.run(["rev-parse", "HEAD"], cwd=tmp_path)
+    said = "^git rev-parse failed: not a git repository .*[^.]$"
+    with pytest.raises(GitFailed, match=said) as caught:
+        git.run(["-c", "x.y=z", "rev-parse", "HEAD"], cwd=tmp_path)
 
     failed = caught.value
-    assert failed.argv == ("git", "rev-parse", "HEAD")
+    assert failed.argv == ("git", "-c", "x.y=z", "rev-parse", "HEAD")
     assert failed.status == 128
     assert "not a git repository" in failed.stderr
     assert pickle.loads(pickle.dumps(failed)).stderr == failed.stderr  # noqa: S301  our own
+
+
+@pytest.mark.parametrize(
+    ("script", "said"),
+    [
+        ("exit 3", "git complain ended with status 3 and said nothing"),
+        (r"printf 'why\nhint: try\n\nhint: it\n' >&2; exit 1", "complain failed: why"),
+        (
+            r"printf 'error: RPC failed; HTTP 502\nfatal: early EOF\n' >&2; exit 128",
+            "git complain failed: RPC failed; HTTP 502",
+        ),
+        (
+            (
+                r"printf '! [remote rejected] main (no)\n"
+                r"error: failed to push some refs to x\n' >&2; exit 1"
+            ),
+            r"git complain failed: ! \[remote rejected\] main \(no\)",
+        ),
+        (
+            (
+                r"printf 'a@b: Permission denied (publickey).\nfatal: Could not read "
+                r"from remote repository.\n\nPlease make sure you have the correct "
+                r"access rights\nand the repository exists.\n' >&2; exit 128"
+            ),
+            r"git complain failed: a@b: Permission denied \(publickey\)",
+        ),
+        ("printf '%5000s' | tr ' ' x >&2; exit 3", "git complain failed: x{300}"),
+    ],
+)
+def test_a_failure_is_one_sentence_with_its_reason(script: str, said: str) -> None:
+    with pytest.raises(GitFailed, match=f"{said}$") as caught:
+        git.run(["-c", f"alias.complain=!{script}", "complain"])
+
+    assert script not in str(caught.value)
+    assert script in " ".join(caught.value.argv)
 
 
 def test_a_failure_that_is_expected_is_returned(tmp_path: Path) -> None:

@@ -37,3 +37,26 @@ def test_a_fault_is_told_in_a_few_lines_and_without_tokens() -> None:
     assert len(lines) < 40
     assert len(done.stderr) < 4000
     assert "a1B2" not in done.stderr
+
+
+GIT_FAULT = """
+import logging
+from grite import git
+from grite.short_traceback import log_warnings
+
+log_warnings()
+try:
+    git.run(["-c", "x.y=z", "no-such-verb", "ghp_" + "a1B2" * 9])
+except Exception:
+    logging.getLogger("anything").exception("it failed")
+"""
+
+
+def test_what_people_are_not_told_of_a_call_of_git_is_in_the_log() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", GIT_FAULT], capture_output=True, text=True, check=True
+    )
+
+    said, call = done.stderr.splitlines()[1:3]
+    assert said.startswith("GitFailed: git no-such-verb failed: ")
+    assert call == "    by: git -c x.y=z no-such-verb ***"
