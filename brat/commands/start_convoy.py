@@ -104,7 +104,7 @@ async def _start(
             await _stop_sessions(here)
             return run_roles.TIMED_OUT
         convoy = _convoy_of(here, issue)
-        status = run_roles.report(here, convoy.name if convoy else "")
+        status = run_roles.report(here, convoy.name if convoy else "", wanted)
         if convoy is None:
             say(f"issue #{issue} became no convoy: see its comments")
             return run_roles.BLOCKED

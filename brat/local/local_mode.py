@@ -7,7 +7,7 @@ the next loop finds their results.
 
 import shlex
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -28,6 +28,7 @@ from brat.local.checkout_config import CheckoutConfig
 from brat.local.checkout_sync import CheckoutSync
 from brat.local.forge_process import ServeOptions, judge_by, served
 from brat.local.model_keys import model_keys
+from brat.local.roles_elsewhere import Elsewhere, carried_out
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.labelled_issues import LABEL
@@ -134,6 +135,7 @@ class Local:
     sync: CheckoutSync
     forge_alive: Callable[[], bool]
     tell: Tell
+    elsewhere: Elsewhere
     begun_at: int
     """Unix ms."""
 
@@ -169,7 +171,9 @@ async def serving(
     Reader(registrations.bare_path(folder, known)).read()  # else it raises
     ci, keys = ci_of(checkout, config, known), model_keys(config)
     options = ServeOptions(ci, keys, executor)
-    async with served(folder, known, options) as forge:
+    async with AsyncExitStack() as stack:
+        elsewhere = stack.enter_context(carried_out(folder, roles))
+        forge = await stack.enter_async_context(served(folder, known, options))
         url, known = forge.url, registrations.read(folder)
         settings = bot_settings(folder, known, url, roles)
         settings = settings.model_copy(update={"adopt_log": adopt_log})
@@ -197,6 +201,7 @@ async def serving(
                 sync=sync,
                 forge_alive=forge.alive,
                 tell=tell,
+                elsewhere=elsewhere,
                 begun_at=wall_clock(),
             )
             yield local

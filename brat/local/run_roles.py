@@ -5,12 +5,10 @@ from collections.abc import Awaitable, Callable, Collection
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Final
 
-from msgspec.structs import replace
-
-from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES
 from brat.local.local_mode import Local, ci_of, configuration, serving
+from brat.local.next_role import next_role
 from brat.local.start_checks import Lack, ci_lacks, engine_lacks, merge_lacks
 from brat.local.waiting_work import locked, tell_waiting
 from brat.repository import registration as registrations
@@ -20,10 +18,7 @@ from brat.terminal.console import Tell
 from convoy.config import Config
 from convoy.kinds.relations import is_done
 from convoy.model.state import Convoy, State
-from convoy.owed.action_roles import Role, role_of
-from convoy.owed.actions import Show
-from convoy.owed.owed import owed_actions
-from convoy.readiness.attempt_start import must_wait, startable
+from convoy.owed.action_roles import Role
 from convoy.views.unread_issues import unread
 from grite.errors import BratError, Unavailable
 
@@ -45,7 +40,7 @@ async def run(
             await local.loop.tick()
         else:
             await until_done(local)
-        return report(local)
+        return report(local, done=() if once else roles)
 
 
 async def watch(
@@ -139,12 +134,13 @@ class News:
         return was != now
 
 
-def report(local: Local, own: str = "") -> int:
+def report(local: Local, own: str = "", done: Collection[Role] = ()) -> int:
     """Say what waits and what to do next.
 
     Args:
-        local: the running system.
+        local: the running system; from now on its roles count as no longer carried out.
         own: the convoy that the command is about, by name; empty: it is about all.
+        done: the roles that have just done all they can.
 
     Returns:
         1 when something of its own convoys is blocked, failed or refused, else 0.
@@ -155,34 +151,13 @@ def report(local: Local, own: str = "") -> int:
     waiting = [*unread(labelled_issues(local.checkout.folder), state, (_ALL_ROLES,))]
     for each in waiting:
         local.tell(each.why)
-    command = next_command(local.loop, state)
-    if command or any(each.commands for each in waiting):
-        local.tell(f"next: {command or _ALL_ROLES}")
+    busy = local.elsewhere()
+    role = next_role(local.loop.context, state, busy, done)
+    if role is None and "mayor" not in busy and any(each.commands for each in waiting):
+        role = "mayor"
+    if role is not None:
+        local.tell(f"next: {_ALL_ROLES if role == 'mayor' else f'brat {role} run'}")
     return BLOCKED if stuck else OK
-
-
-def next_command(loop: Loop, state: State) -> str | None:
-    """Return the command of a role that has work to do now; None: no role has."""
-    context = loop.context
-    observed = replace(context.observed, refs=context.mirror.refs)
-    owed = owed_actions(state, observed, context.settings.patience, context.clock())
-    for action in owed:
-        role = role_of(action)
-        if role is not None and not isinstance(action, Show):
-            return f"brat {role} run" if role != "mayor" else _ALL_ROLES
-    if any(True for _ in state.running()) or _startable(state, context.clock()):
-        return "brat witness run"
-    if any(task.state == "needs-review" for c in state.live() for task in c.tasks):
-        return "brat refinery run"
-    return None
-
-
-def _startable(state: State, now: int) -> bool:
-    return any(
-        startable(convoy, task) and not must_wait(state, convoy, task, now)
-        for convoy in state.live()
-        for task in convoy.tasks
-    )
 
 
 def finished(convoy: Convoy) -> int:
