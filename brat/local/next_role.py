@@ -55,10 +55,17 @@ def _owing(context: BotContext, state: State) -> Iterator[Role]:
 
 def _later(context: BotContext, state: State, done: Collection[Role]) -> Iterator[Role]:
     """Yield the roles of what is not due, but begun or possible."""
-    if any(True for _ in state.running()) or _may_start(state, context.clock()):
+    if _runs(state) or _may_start(state, context.clock()):
         yield "witness"
     if "refinery" not in done and _may_merge(state):
         yield "refinery"
+
+
+def _runs(state: State) -> bool:
+    """Whether a session is at work, or its work can be taken in."""
+    return any(
+        not (convoy.waits_aside or task.waits_aside) for convoy, task in state.running()
+    )
 
 
 def _may_start(state: State, now: int) -> bool:

@@ -1,16 +1,34 @@
 """Say what waits for a person: all of a command's own convoy, a line for each other."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
 
 from brat.local.local_mode import Local
 from convoy.gate.protected_needs import forbidden, unallowed
 from convoy.kinds.relations import is_stopped
 from convoy.model.asides import asides, convoy_of_item
-from convoy.model.state import Convoy, State, Task
+from convoy.model.set_aside import part_of
+from convoy.model.state import Convoy
 from convoy.readiness.attempt_start import kept_by_leases
 from convoy.views.reasons import holding
 
-_ONCE = "  once that is put right: "
+_ONCE: Final = "  once that is put right: "
+_LANDING: Final = "its landing waits"
+
+
+class _Wait(Struct, frozen=True):
+    """One thing that waits for a person."""
+
+    convoy: str
+    """Empty: it belongs to none."""
+    what: str
+    """In two or three words."""
+    task: int
+    """0: it is not about one task."""
+    lines: tuple[str, ...]
+    """What to say of it, whole."""
 
 
 def tell_waiting(local: Local, own: str) -> bool:
@@ -20,67 +38,95 @@ def tell_waiting(local: Local, own: str) -> bool:
         local: the running system.
         own: the convoy that the command is about, by name; empty: each is.
     """
-    context = local.loop.context
-    state = context.mirror.state
+    state = local.loop.context.mirror.state
+    found = _found(local)
     told = False
-    for convoy in state.live():
-        lines = [*_of_convoy(convoy)]
-        if own in ("", convoy.name):
-            told = told or bool(lines)
-        elif lines:
-            lines = [_of_other(convoy)]
-        for line in lines:
-            local.tell(line)
-    lines = [*_aside(state), *context.troubles.values()]
-    for line in (*lines, *locked(local)):
-        local.tell(line)
+    for name, waits in found.items():
+        if own in ("", name) or not name:
+            told = True
+            for line in (line for wait in waits for line in wait.lines):
+                local.tell(line)
+        else:
+            local.tell(_of_other(name, waits))
     failed = any(
         convoy.state == "failed" and convoy.ended_at >= local.begun_at
         for convoy in state.convoys.values()
         if own in ("", convoy.name)
     )
-    return told or bool(lines) or failed
+    return told or failed
 
 
 def locked(local: Local) -> Iterator[str]:
     """Yield what to say of each lock that alone keeps a task from starting."""
+    return (line for wait in _locked(local) for line in wait.lines)
+
+
+def _found(local: Local) -> dict[str, list[_Wait]]:
+    """Return what waits by the names of its convoys; by no name: what has none."""
     context = local.loop.context
-    for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
-        for lease in leases:
-            yield (
-                f"{convoy.name}: task {task.number} waits: {holding(lease)}; it goes "
-                f"on then, or after: brat lock release {lease.resource}"
-            )
+    state = context.mirror.state
+    live = tuple(state.live())
+    found: dict[str, list[_Wait]] = {convoy.name: [] for convoy in live}
+    for convoy in live:
+        found[convoy.name] += _of_convoy(convoy, named=len(live) > 1)
+    for item, aside in asides(state):
+        name = convoy_of_item(state, item)
+        found.setdefault(name, []).append(_aside(item, aside.why, name))
+    for item, why in context.troubles.items():
+        name = convoy_of_item(state, item)
+        found.setdefault(name, []).append(_Wait(name, "in trouble", 0, (why,)))
+    for wait in _locked(local):
+        found.setdefault(wait.convoy, []).append(wait)
+    return {name: waits for name, waits in found.items() if waits}
 
 
-def _of_convoy(convoy: Convoy) -> Iterator[str]:
-    for task in _stopped(convoy):
+def _of_convoy(convoy: Convoy, *, named: bool) -> Iterator[_Wait]:
+    """Yield what only a person puts right; `named`: its commands name the convoy."""
+    name = convoy.name
+    which = f" --convoy {name}" if named else ""
+    for task in (task for task in convoy.tasks if is_stopped(convoy, task)):
         why, _, more = task.why.partition("\n\n")
-        rest = f" (all of it: brat why {task.number})" if more else ""
-        yield f"{convoy.name}: task {task.number} is blocked: {why}{rest}"
+        rest = f" (all of it: brat why {task.number}{which})" if more else ""
         wants = unallowed(task, convoy.settings.gate)
         word = ("drop" if forbidden(wants) else "allow") if wants else "retry"
-        yield f"{_ONCE}brat task {word} {task.number}"
+        said = f"{name}: task {task.number} is blocked: {why}{rest}"
+        mend = f"{_ONCE}brat task {word} {task.number}{which}"
+        yield _Wait(name, "blocked", task.number, (said, mend))
     if convoy.sync.stalled:
-        yield f"{convoy.name}: its landing waits: {convoy.sync.stalled}"
-        yield f"{_ONCE}brat convoy retry {convoy.name}"
+        said = f"{name}: its landing waits: {convoy.sync.stalled}"
+        yield _Wait(name, _LANDING, 0, (said, f"{_ONCE}brat convoy retry {name}"))
     if convoy.settled and convoy.landing_waits:
-        what = f"pull request #{convoy.pull} waits for {convoy.landing_waits}"
-        yield f"{convoy.name}: {what}"
+        said = f"{name}: pull request #{convoy.pull} waits for {convoy.landing_waits}"
+        yield _Wait(name, _LANDING, 0, (said,))
 
 
-def _of_other(convoy: Convoy) -> str:
-    numbers = [str(task.number) for task in _stopped(convoy)]
-    what = f"blocked: {', '.join(numbers)}" if numbers else "its landing waits"
-    return f"{convoy.name} needs somebody, too ({what}): brat status says why"
+def _aside(item: str, why: str, convoy: str) -> _Wait:
+    said = f"{item} is set aside: {why}"
+    mend = (f"{_ONCE}brat convoy retry {convoy}",) if convoy else ()
+    _, task = part_of(item) or ("", 0)
+    return _Wait(convoy, "set aside", task, (said, *mend))
 
 
-def _stopped(convoy: Convoy) -> list[Task]:
-    return [task for task in convoy.tasks if is_stopped(convoy, task)]
+def _locked(local: Local) -> Iterator[_Wait]:
+    context = local.loop.context
+    for convoy, task, leases in kept_by_leases(context.mirror.state, context.clock()):
+        lines = tuple(
+            f"{convoy.name}: task {task.number} waits: {holding(lease)}; it goes "
+            f"on then, or after: brat lock release {lease.resource}"
+            for lease in leases
+        )
+        yield _Wait(convoy.name, "locked", task.number, lines)
 
 
-def _aside(state: State) -> Iterator[str]:
-    for item, each in asides(state):
-        yield f"{item} is set aside: {each.why}"
-        if name := convoy_of_item(state, item):
-            yield f"{_ONCE}brat convoy retry {name}"
+def _of_other(name: str, waits: Sequence[_Wait]) -> str:
+    """Return one line on a convoy that the command is not about."""
+    kinds: dict[str, list[str]] = {}
+    for wait in waits:
+        numbers = kinds.setdefault(wait.what, [])
+        if wait.task and str(wait.task) not in numbers:
+            numbers.append(str(wait.task))
+    what = "; ".join(
+        f"{kind}: {', '.join(numbers)}" if numbers else kind
+        for kind, numbers in kinds.items()
+    )
+    return f"{name} needs somebody, too ({what}): brat status says why"

@@ -38,13 +38,19 @@ def test_one_convoy_waits_for_the_remote_and_the_other_lands(
     said = terminal.type("brat mayor start --task 'Count lines' --headless")
     waits = json.loads(terminal.type("brat status --json").out)["interventions"]
     doctor = terminal.type("brat doctor")
+    first = terminal.type("brat deacon run")
     (aside,) = [each for each in waits if each["kind"] == "set_aside"]
 
     assert states(terminal)[SECOND] == "complete", said.err
     assert states(terminal)[FIRST] != "complete"
     assert aside["convoy"] == FIRST
     assert "a rule" in aside["why"]
-    assert f"is set aside: {aside['why'][:40]}" in said.err
+    assert said.err.count("is set aside: ") == 1, "it was told again at the end"
+    assert said.after("next: ") == first.after("next: ") == [], "it was just refused"
+    line = f"{FIRST} needs somebody, too (set aside: 1): brat status says why"
+    assert said.lines.count(line) == 1, said.err
+    assert said.status == 0
+    assert f"is set aside: {aside['why'][:40]}" in first.err
 
     assert doctor.status == 1
     assert "a rule" in doctor.out + doctor.err
