@@ -22,7 +22,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test test-all first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead house bench replay dist docs image lock clean
+.PHONY: help demo test test-all first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead house bench soak replay dist docs image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -91,6 +91,9 @@ house: $(VENV)/.dev ## the shape of the code, in figures; ARGS="--beside DIR"
 
 bench: $(VENV)/.dev ## the figures of docs/benchmarks.md
 	@$(BIN)/python -m benchmarks.run $(ARGS)
+
+soak: $(VENV)/.dev ## half an hour of convoys under kills; ARGS="--minutes 5"
+	@$(BIN)/python -m benchmarks.soak $(ARGS)
 
 replay: $(VENV)/.dev ## histories done again as convoys; ARGS="herd --beside DIR"
 	@$(BIN)/python -m benchmarks.replay $(ARGS)

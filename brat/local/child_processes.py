@@ -67,6 +67,11 @@ class Process:
         raise Unavailable(f"{self._child.args[3]!r} did not start: {said}")  # type: ignore[index]  # a list
 
     @property
+    def pid(self) -> int:
+        """The child's process id."""
+        return self._child.pid
+
+    @property
     def running(self) -> bool:
         """Whether the child still runs."""
         return self._child.poll() is None
