@@ -1,0 +1,62 @@
+"""The machine burns down in mid-convoy: bot, runner, mirror, cache and key are gone.
+
+What is left is the repository with the log in it, and that is enough for the same end.
+"""
+
+import re
+import shutil
+from pathlib import Path
+
+import psutil
+import pytest
+
+from brat.demo import demo_machine
+from tests.world.staying import staying, until
+from tests.world.words import engine, project
+
+pytestmark = pytest.mark.timeout(300)
+
+AGENT = """
+if [ $BRAT_TASK-$BRAT_ATTEMPT = 2-1 ]; then sleep 86399; fi
+echo $BRAT_TASK > task_$BRAT_TASK.txt
+"""
+LIST = (
+    "Say words\n\n- [ ] Say one\n- [ ] Say two (after 1)\n- [ ] Say three (after 2)\n"
+)
+SHOW = "git -C .git/brat/forge/repos/pat-person/project.git"
+
+
+def at_work(folder: Path) -> bool:
+    """Return whether an agent waits to be lost."""
+    return any(
+        each.info["cmdline"] == demo_machine.WAITS
+        and Path(each.info["cwd"] or "/").is_relative_to(folder)
+        for each in psutil.process_iter(["cmdline", "cwd"])
+    )
+
+
+def test_another_machine_brings_the_convoy_to_the_same_end(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine(AGENT))
+    terminal.done("brat init")
+    terminal.done(f"brat mayor start --task '{LIST}'")
+    with staying(terminal, "up") as up:
+        up.says("task 2 running")
+        until(lambda: at_work(terminal.cwd))
+        up.process.kill()
+    demo_machine.end_all(terminal.cwd)
+    shutil.rmtree(terminal.cwd / ".git/brat/bot")
+
+    refused = terminal.type("brat up")
+    head = re.findall(r"brat log adopt ([0-9a-f]{40})", refused.err)
+    adopted = terminal.type(f"brat log adopt {head[0]}")
+    with staying(terminal, "up") as up:
+        up.says("say-words-1 is complete")
+
+    assert refused.status == 1
+    assert adopted.status == 0, adopted.err
+    landed = terminal.done(
+        f"{SHOW} log --no-merges --diff-filter=A --name-only --format= main"
+    )
+    written = [line for line in landed.split() if line.startswith("task_")]
+    assert sorted(written) == ["task_1.txt", "task_2.txt", "task_3.txt"]
+    assert terminal.type("brat doctor").out.count("FAULT") == 0
