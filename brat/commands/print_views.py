@@ -19,6 +19,7 @@ from brat.status.local_attention import here
 from brat.status.plan_screen import plan_screen
 from brat.terminal import live_screen
 from brat.terminal.console import out, say, write
+from brat.terminal.pinning import View
 from convoy.model.spending import spoken
 from convoy.model.state import Convoy, State
 from convoy.readiness.attempt_start import valid_leases
@@ -45,13 +46,12 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
     """
     reader = Reader(log_repository(path))
 
-    def seen() -> RenderableType:
+    def seen() -> View:
         state = reader.read()
-        local = here(path, state)
-        return looked(state, reader.faults, convoy, local, waits_first=watch)
+        return watched(state, reader.faults, convoy, here(path, state))
 
     if watch:
-        live_screen.watch(seen)
+        live_screen.watch(seen, status_screen.WAITS, "brat status")
     state = reader.read()
     shown = _shown(state, convoy)
     if watch:
@@ -102,23 +102,21 @@ def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
     if not (found or broken):
         raise BratError(f"no repository below {path} holds a log; see: brat init")
 
-    def seen() -> RenderableType:
-        return Group(
-            *(
-                many.headed(name, looked(reader.read(), reader.faults))
-                for name, reader in found.items()
-            ),
-            *(many.headed(name, Text(why)) for name, why in broken.items()),
-        )
+    def seen() -> View:
+        views = {name: watched(r.read(), r.faults) for name, r in found.items()}
+        return many.together(views, broken)
 
     if watch:
-        live_screen.watch(seen)
+        live_screen.watch(seen, status_screen.WAITS, "brat status --all-repos")
     elif as_json:
         version = {"schema_version": document.SCHEMA_VERSION}
         told = {"repositories": many.told(found), "broken": broken}
         _write(version | told)
     else:
-        out.print(seen())
+        for name, reader in found.items():
+            out.print(many.headed(name, looked(reader.read(), reader.faults)))
+        for name, why in broken.items():
+            out.print(many.headed(name, Text(why)))
     waits = (
         needs_a_person(interventions(reader.read(), wall_clock(), reader.faults))
         for reader in found.values()
@@ -131,24 +129,36 @@ def looked(
     faults: tuple[str, ...] = (),
     convoy: str | None = None,
     local: tuple[Intervention, ...] = (),
-    *,
-    waits_first: bool = False,
 ) -> RenderableType:
     """Return what people see of a repository: live convoys and the last that ended."""
-    shown = _shown(state, convoy)
-    ended = [each for each in shown if each.ended]
-    older = {each.name for each in ended[:-ENDED_SHOWN]}
-    newer = tuple(each for each in shown if each.name not in older)
-    whole = status_screen.state_screen(
-        newer, state, wall_clock(), faults, local, waits_first=waits_first
-    )
+    newer, older = _newer(_shown(state, convoy))
+    whole = status_screen.state_screen(newer, state, wall_clock(), faults, local)
     if not whole.renderables:
         return NOTHING_YET
-    if older:
-        more = f"{len(older)} more have ended; see: brat convoy list"
-        told = Text(more, style="dim")
-        return Group(whole, told) if waits_first else Group(told, whole)
-    return whole
+    return Group(*older, whole)
+
+
+def watched(
+    state: State,
+    faults: tuple[str, ...] = (),
+    convoy: str | None = None,
+    local: tuple[Intervention, ...] = (),
+) -> View:
+    """Return the same for a screen that stays."""
+    newer, older = _newer(_shown(state, convoy))
+    view = status_screen.state_view(newer, state, wall_clock(), faults, local)
+    if not (newer or view.pinned):
+        return View(rest=NOTHING_YET)
+    return View(rest=Group(view.rest, *older), pinned=view.pinned)
+
+
+def _newer(shown: tuple[Convoy, ...]) -> tuple[tuple[Convoy, ...], tuple[Text, ...]]:
+    """Return the convoys to show whole, and a line on the rest, if there are more."""
+    ended = [each for each in shown if each.ended]
+    older = {each.name for each in ended[:-ENDED_SHOWN]}
+    more = f"{len(older)} more have ended; see: brat convoy list"
+    line = (Text(more, style="dim"),) if older else ()
+    return tuple(each for each in shown if each.name not in older), line
 
 
 def _shown(state: State, convoy: str | None) -> tuple[Convoy, ...]:

@@ -5,7 +5,7 @@ in a bot's own folder, the mirrors of all repositories that the bot serves.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +17,7 @@ from bot.settings.clock import wall_clock
 from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.repository.state_files import REGISTRATION, STATE_FOLDER
+from brat.terminal.pinning import View
 from convoy.views import document
 from grite.errors import BratError
 
@@ -85,3 +86,18 @@ def told(found: dict[str, Reader]) -> list[dict[str, object]]:
 def headed(name: str, shown: RenderableType) -> Group:
     """Return one repository's view, with its path as a heading."""
     return Group(Text(name, style="bold underline"), shown)
+
+
+def together(views: Mapping[str, View], broken: Mapping[str, str]) -> View:
+    """Return one view of several repositories; each item on top says whose it is."""
+    return View(
+        pinned=tuple(
+            Group(Text(f"  {name}:", style="bold"), item)
+            for name, view in views.items()
+            for item in view.pinned
+        ),
+        rest=Group(
+            *(headed(name, view.rest) for name, view in views.items()),
+            *(headed(name, Text(why)) for name, why in broken.items()),
+        ),
+    )

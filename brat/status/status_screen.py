@@ -9,6 +9,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from brat.terminal.pinning import View
 from convoy.model import ids
 from convoy.model.spending import spoken, used
 from convoy.model.state import Convoy, Lease, State
@@ -31,6 +32,7 @@ _STYLES: Final = {
     "dropped": "dim red",
 }
 NEXT: Final = "issue_next"
+WAITS: Final = "waits for you:"
 SHORT: Final = 10
 """How many digits of a commit id people see."""
 _WORTH_SAYING_S: Final = 1.0
@@ -42,30 +44,48 @@ def state_screen(
     now: int,
     faults: tuple[str, ...] = (),
     here: tuple[Intervention, ...] = (),
-    *,
-    waits_first: bool = False,
 ) -> Group:
     """Return the given convoys, the work in progress, and what waits for a person.
 
-    The waits come last, where the eye is when a command has ended, or first, where it
-    is on a screen that stays; `here` holds the waits on this machine.
+    The waits come last, where the eye is when a command has ended; `here` holds the
+    waits on this machine.
     """
+    found = (*here, *waits_of(convoys, state, now, faults))
+    return Group(*parts_of(convoys, state, now), *waiting(found))
+
+
+def state_view(
+    convoys: tuple[Convoy, ...],
+    state: State,
+    now: int,
+    faults: tuple[str, ...] = (),
+    here: tuple[Intervention, ...] = (),
+) -> View:
+    """Return the same for a screen that stays, with the waits on top."""
+    found = (*here, *waits_of(convoys, state, now, faults))
+    return View(
+        pinned=tuple(Group(*intervention_lines(each)) for each in _yours(found)),
+        rest=Group(*next_lines(found), *parts_of(convoys, state, now)),
+    )
+
+
+def waits_of(
+    convoys: tuple[Convoy, ...], state: State, now: int, faults: tuple[str, ...]
+) -> tuple[Intervention, ...]:
+    """Return what waits in the given convoys, and in none."""
     names = {convoy.name for convoy in convoys}
-    found = tuple(
+    return tuple(
         each
         for each in interventions(state, now, faults)
         if each.convoy in names or not each.convoy
     )
-    parts = [*_parts(convoys, state, valid_leases(state, now))]
-    waits = [*waiting((*here, *found))]
-    return Group(*waits, *parts) if waits_first else Group(*parts, *waits)
 
 
-def _parts(
-    convoys: tuple[Convoy, ...],
-    state: State,
-    leases: tuple[Lease, ...],
+def parts_of(
+    convoys: tuple[Convoy, ...], state: State, now: int
 ) -> Iterator[RenderableType]:
+    """Yield each convoy, then the sessions, merge queues and locks."""
+    leases = valid_leases(state, now)
     for convoy in convoys:
         yield convoy_table(convoy, leases)
         if convoy.why:
@@ -122,17 +142,26 @@ def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
 
 def waiting(found: tuple[Intervention, ...]) -> Iterator[Text]:
     """Yield what the loop takes up next; then each wait for a person, with commands."""
+    yield from next_lines(found)
+    if yours := _yours(found):
+        yield Text(WAITS)
+        for each in yours:
+            yield from intervention_lines(each)
+
+
+def next_lines(found: tuple[Intervention, ...]) -> Iterator[Text]:
+    """Yield what the loop takes up next."""
     for each in found:
         if each.kind == NEXT:
             yield Text(f"next: {one_line(each.why)}")
-    yours = [each for each in found if each.kind != NEXT]
-    if yours:
-        yield Text("waits for you:")
-        for each in yours:
-            yield from _intervention(each)
 
 
-def _intervention(found: Intervention) -> Iterator[Text]:
+def _yours(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
+    return tuple(each for each in found if each.kind != NEXT)
+
+
+def intervention_lines(found: Intervention) -> Iterator[Text]:
+    """Yield what waits for a person, and the commands that help."""
     where = f"{found.convoy} task {found.task}: " if found.convoy else ""
     yield Text(f"  {where}{one_line(found.why)} [{found.kind}]", style="red")
     for command in found.commands:

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from rich.console import RenderableType
+from rich.console import Group, RenderableType
 
 from brat.terminal.console import out
+from brat.terminal.pinning import View, pinned_lines
 from brat.terminal.scrolling import foot, scrolled
 
 LOOK_S: Final = 0.25
@@ -31,26 +32,34 @@ _BEGIN: Final = "\x1b[?2026h\x1b[H"
 _END: Final = "\x1b[J\x1b[?2026l"
 _LINE_END: Final = "\x1b[0m\x1b[K\r\n"
 
-See = Callable[[], RenderableType]
+See = Callable[[], View]
 """A function that returns the view to show now."""
 
 
-def watch(see: See) -> None:
+def watch(see: See, head: str, more: str) -> None:
     """Show the view until `q` is pressed; without a terminal, print every change.
+
+    Args:
+        see: returns the view.
+        head: the line above what is pinned.
+        more: where all of that is to be seen.
 
     Raises:
         KeyboardInterrupt: Ctrl-C was pressed.
         SystemExit: the process was asked to end.
     """
     if not out.is_terminal or out.is_dumb_terminal:
-        _listed(see)
+        _listed(see, head)
         return
     with _ended_in_order(), _screen(), _keys() as keys:
         drawn, first, typed = "", 0, b""
         while not _LEAVE & frozenset(typed):
-            lines, room = _lines(see()), max(1, out.size.height - 1)
+            view, height = see(), out.size.height - 1
+            items = [_lines(each) for each in view.pinned]
+            top = pinned_lines(head, items, more, height + 1)
+            lines, room = _lines(view.rest), max(1, height - len(top))
             first = scrolled(first, typed, len(lines), room)
-            frame = _frame(lines, first, room)
+            frame = _frame(top, lines, first, room)
             if frame != drawn:
                 _send(f"{_BEGIN}{frame}{_END}")
                 drawn = frame
@@ -64,18 +73,21 @@ def _lines(shown: RenderableType) -> list[str]:
     return captured.get().splitlines()
 
 
-def _frame(lines: list[str], first: int, room: int) -> str:
+def _frame(top: list[str], lines: list[str], first: int, room: int) -> str:
     """Return the lines that fit the terminal, with a last line on the keys."""
-    last = foot(first, len(lines), room)[: max(0, out.size.width)]
-    seen = lines[first : first + room]
+    width = max(0, out.size.width)
+    last = foot(first, len(lines), room)[:width]
+    seen = (*top, *lines[first : first + room])
     return "".join(f"{line}{_LINE_END}" for line in seen) + f"{last}\x1b[K"
 
 
-def _listed(see: See) -> None:
+def _listed(see: See, head: str) -> None:
     shown = ""
     while True:
+        view = see()
+        pinned = (head, *view.pinned) if view.pinned else ()
         with out.capture() as captured:
-            out.print(see())
+            out.print(Group(*pinned, view.rest))
         if captured.get() != shown:
             shown = captured.get()
             _send(shown)

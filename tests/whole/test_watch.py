@@ -156,25 +156,57 @@ def test_it_fits_whatever_size_the_window_gets(kept: Kept) -> None:
             assert NAME in shown
 
 
-def test_what_waits_is_on_top_and_the_rest_is_scrolled_to(tmp_path: Path) -> None:
+def of_forty(tmp_path: Path, *blocked: int) -> Kept:
     rules = Rules().planned(*(spec(number) for number in range(1, 41)))
-    rules.do(BlockTask(convoy=NAME, task=40, why="no CI here"))
-    kept = Kept(tmp_path / "log.git", rules)
+    for number in blocked:
+        rules.do(BlockTask(convoy=NAME, task=number, why=f"no CI for {number}"))
+    return Kept(tmp_path / "log.git", rules)
+
+
+def test_what_waits_stays_on_top_while_the_rest_scrolls(tmp_path: Path) -> None:
+    kept = of_forty(tmp_path, 40)
     with watched(kept) as seen:
         top = begin(seen, kept)
         seen.shell.send("\x1b[6~")  # Page Down
-        middle = seen.see(lambda text: "no CI here" not in text)
+        middle = seen.see(lambda text: "Task 20" in text)
         seen.shell.send("G")
         end = seen.see(lambda text: "40 Task 40" in text)
         seen.shell.send("gk")
-        again = seen.see(lambda text: text.startswith("waits for you:"))
+        again = seen.see(lambda text: "1 Task 1 " in text)
 
-    assert "waits for you:" in top
-    assert "no CI here" in top
-    assert "lines 1 to 23 of " in top
-    assert "Task 20" in middle
+    waits = top.splitlines()[:4]
+    assert waits[0] == "waits for you:"
+    assert "no CI for 40" in waits[1]
+    assert waits[2] == f"    brat task retry 40 --convoy {NAME}"
+    assert "lines 1 to 19 of " in top
+    assert "1 Task 1 " not in middle
     assert again == top
-    assert all(len(text.splitlines()) <= SIZE[0] for text in (top, middle, end))
+    for text in (top, middle, end):
+        assert text.splitlines()[:4] == waits
+        assert len(text.splitlines()) <= SIZE[0]
+
+
+def test_what_waits_takes_a_third_of_a_small_screen_at_most(tmp_path: Path) -> None:
+    kept = of_forty(tmp_path, 2, 3, 4, 5, 6)
+    with watched(kept) as seen:
+        seen.shell.setwinsize(24, 80)
+        seen.screen.resize(24, 80)
+        begin(seen, kept)
+        seen.shell.send("G")
+        end = seen.see(lambda text: "40 Task 40" in text)
+        seen.shell.setwinsize(6, 60)
+        seen.screen.resize(6, 60)
+        seen.screen.reset()
+        small = seen.see(lambda text: text.startswith("waits for you: 5, see"))
+
+    lines = end.splitlines()
+    assert "no CI for 2" in lines[1]
+    assert "no CI for 3" in lines[4]
+    assert lines[7] == "  and 3 more: brat status"
+    assert "no CI for 4" not in "".join(lines[:8])
+    assert lines[-1].endswith("q leaves")
+    assert small.splitlines()[0] == "waits for you: 5, see: brat status"
+    assert len(small.splitlines()) <= 6
 
 
 @pytest.mark.parametrize("key", ["q", "\x03"], ids=["q", "ctrl-c"])
