@@ -1,62 +1,22 @@
 """The command `brat`. It exits with 2 on bad usage and with 1 on any other failure."""
 
 import sys
-from typing import Annotated, Final
 
-import typer
-
-from bot.settings.version import VERSION
-from brat.commands import (
-    bot,
-    convoy,
-    daemon,
-    logs,
-    mcp,
-    verb_commands,
-    viewing,
-    workflow,
-)
-from brat.terminal.console import fail, say
-from grite.errors import BratError
-
-app: Final = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-)
-convoy.add_to(app)
-viewing.add_to(app)
-verb_commands.add_to(
-    {"task": convoy.task, "convoy": viewing.convoy, "session": viewing.session}
-)
-daemon.add_to(app)
-workflow.add_to(app)
-logs.add_to(app)
-bot.add_to(app)
-mcp.add_to(app)
-
-
-def _say_version(asked: bool) -> None:  # noqa: FBT001  as typer hands it over
-    if asked:
-        typer.echo(f"brat {VERSION}")
-        raise typer.Exit
-
-
-@app.callback()
-def _brat(
-    *,
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version", callback=_say_version, is_eager=True, help="Say which one."
-        ),
-    ] = False,
-) -> None:
-    """Run fleets of coding agents on one repository."""
+VALUES = "__complete"
+"""The word by which a shell asks for values while somebody types."""
 
 
 def main() -> None:
     """Run the command line; an expected error prints one sentence and exits with 1."""
+    if sys.argv[1:2] == [VALUES]:  # before anything slow is loaded
+        from brat.status.completion_values import tell_values
+
+        tell_values(sys.argv[2:])
+        return
+    from brat.commands.command_line import app
+    from brat.terminal.console import fail, say
+    from grite.errors import BratError
+
     try:
         app()
     except BratError as error:
