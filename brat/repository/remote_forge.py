@@ -11,6 +11,7 @@ import re
 import subprocess
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import pygit2
 from msgspec import Struct
@@ -39,6 +40,13 @@ class Origin(Struct, frozen=True):
     host: str
     api_url: str
     repository: str
+
+    @property
+    def web(self) -> str:
+        """The address of the repository's page."""
+        api = urlsplit(self.api_url)
+        place = api.netloc.removeprefix("api.") if is_cloud(self.host) else api.netloc
+        return f"{api.scheme}://{place}/{self.repository}"
 
     @property
     def variables(self) -> tuple[str, ...]:
