@@ -28,7 +28,7 @@ from brat.repository.log_reader import Reader
 LOOK_S: Final = 1.0
 SAMPLE_S: Final = 30.0
 SETTLE_S: Final = 900.0
-KILL_BOT_S, KILL_RUNNER_S, CUT_S = (20, 60), (5, 25), (4, 20)
+KILL_BOT_S, KILL_RUNNER_S, CUT_S = (60, 180), (5, 25), (4, 20)
 """Between two of a kind: at least, at most."""
 
 

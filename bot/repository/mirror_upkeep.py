@@ -11,15 +11,16 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from grite import git
 from grite.errors import BratError
 
 FLOOR_BYTES: Final = 256_000_000
-"""A smaller mirror is never collected."""
+FLOOR_FILES: Final = 20_000
+"""A mirror below both is never collected. A task leaves dozens of loose objects."""
 GROWTH: Final = 2
-"""How many times its size after the last collection a mirror may grow to."""
+"""How many times what the last collection left a mirror may grow to."""
 EVERY_S: Final = 600.0
 RECENT: Final = "1.hour.ago"
 """Younger objects stay: a git call of a loop that was cut off may be writing them."""
@@ -35,19 +36,31 @@ class Outgrown(BratError):
     """A mirror has grown too large: its loop has to leave it for a moment."""
 
 
-def on_disk(folder: Path) -> int:
-    """Return how many bytes the files in a folder have; 0: there is no folder."""
-    size = 0
+class OnDisk(NamedTuple):
+    """What a folder's files come to."""
+
+    size: int
+    """Bytes."""
+    files: int
+
+
+def on_disk(folder: Path) -> OnDisk:
+    """Return what the files in a folder come to; nothing if there is no folder."""
+    size = files = 0
     for parent, _, names in os.walk(folder):
+        files += len(names)
         for name in names:
             with suppress(FileNotFoundError):  # git has just moved it
                 size += (Path(parent) / name).stat().st_size
-    return size
+    return OnDisk(size, files)
 
 
 def has_grown(mirror: Path) -> bool:
     """Whether a mirror is to be collected."""
-    return on_disk(mirror) > max(FLOOR_BYTES, GROWTH * _noted(mirror))
+    now, noted = on_disk(mirror), _noted(mirror)
+    return now.size > max(FLOOR_BYTES, GROWTH * noted.size) or now.files > max(
+        FLOOR_FILES, GROWTH * noted.files
+    )
 
 
 def collect(mirror: Path) -> None:
@@ -65,8 +78,9 @@ def collect(mirror: Path) -> None:
     except BratError as error:
         _log.warning("%s cannot be collected: %s", mirror, error)
     else:
-        _log.info("%s: %s bytes, %s after it", mirror, before, on_disk(mirror))
-    (mirror / _SIZE).write_text(str(on_disk(mirror)))
+        _log.info("%s: %s, %s after it", mirror, before, on_disk(mirror))
+    left = on_disk(mirror)
+    (mirror / _SIZE).write_text(f"{left.size} {left.files}")
 
 
 def _let_go_of_attempts(mirror: Path) -> None:
@@ -76,12 +90,13 @@ def _let_go_of_attempts(mirror: Path) -> None:
     git.run(["update-ref", "--stdin"], cwd=mirror, stdin=commands)
 
 
-def _noted(mirror: Path) -> int:
-    """Return the size after the last collection; 0: there was none."""
+def _noted(mirror: Path) -> OnDisk:
+    """Return what the last collection left; nothing: there was none."""
     try:
-        return int((mirror / _SIZE).read_text())
+        size, files = (mirror / _SIZE).read_text().split()
+        return OnDisk(int(size), int(files))
     except (OSError, ValueError):
-        return 0
+        return OnDisk(0, 0)
 
 
 class MirrorWatch:

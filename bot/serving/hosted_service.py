@@ -6,6 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Final
 
+import pygit2
+
 from bot.door.listening import listening
 from bot.feed.oidc import Issuer, issuer_of
 from bot.forge import outbound_client
@@ -20,6 +22,11 @@ from grite.errors import BratError
 
 THREADS: Final = 256
 """How many blocking git calls may hang before they hold up other repositories."""
+OPEN_PACKS: Final = 256
+"""How many files of all repositories' packs are open at once. libgit2 would keep each
+open that it has ever looked into, and many systems allow a process 1,024 files.
+https://libgit2.org/docs/reference/main/common/git_libgit2_opts.html
+"""
 
 
 @asynccontextmanager
@@ -42,6 +49,7 @@ async def hosted(
             "here and on the forge, or serve with --poll"
         )
     hosting.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    pygit2.settings.mwindow_file_limit = OPEN_PACKS
     host = Host(hosting, tell)
     threads = ThreadPoolExecutor(THREADS, "bot")
     asyncio.get_running_loop().set_default_executor(threads)

@@ -43,8 +43,8 @@ def test_what_nothing_leads_to_is_removed_and_the_rest_stays(mirror: History) ->
 
     collect(mirror.path)
 
-    assert before > JUNK
-    assert on_disk(mirror.path) < 1_000_000
+    assert before.size > JUNK
+    assert on_disk(mirror.path).size < 1_000_000
     shown = git.run(["cat-file", "-p", "refs/seen/heads/main:a.txt"], cwd=mirror.path)
     assert shown.stdout == b"1\n"
     git.run(["fsck", "--strict", "--connectivity-only"], cwd=mirror.path)
@@ -64,7 +64,7 @@ def test_what_was_just_written_stays(mirror: History) -> None:
 
     collect(mirror.path)
 
-    assert JUNK < on_disk(mirror.path) < 2 * JUNK
+    assert JUNK < on_disk(mirror.path).size < 2 * JUNK
 
 
 def test_a_large_mirror_is_collected_once_and_again_when_it_has_doubled(
@@ -78,6 +78,23 @@ def test_a_large_mirror_is_collected_once_and_again_when_it_has_doubled(
     litter(mirror, hours=-2)
 
     assert mirror_upkeep.has_grown(mirror.path)
+
+
+def test_a_mirror_of_many_small_files_is_collected(
+    mirror: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mirror_upkeep, "FLOOR_BYTES", 10_000_000)
+    monkeypatch.setattr(mirror_upkeep, "FLOOR_FILES", 60)
+    kept = mirror.commit({"0.txt": b"0\n"})
+    for number in range(1, 30):
+        kept = mirror.commit({f"{number}.txt": b"1\n"}, kept)
+    git.run(["update-ref", "refs/seen/heads/main", kept], cwd=mirror.path)
+    before = on_disk(mirror.path)
+
+    collect(mirror.path)
+
+    assert before.files > 60 > on_disk(mirror.path).files
+    assert not mirror_upkeep.has_grown(mirror.path)
 
 
 def test_a_small_mirror_or_none_is_left_alone(
@@ -100,7 +117,7 @@ def test_a_mirror_that_cannot_be_collected_is_said_and_used(
     collect(mirror.path)
 
     assert "cannot be collected" in caplog.text
-    assert on_disk(mirror.path) > JUNK
+    assert on_disk(mirror.path).size > JUNK
 
 
 def test_a_loop_is_asked_to_leave_its_mirror_now_and_then(mirror: History) -> None:

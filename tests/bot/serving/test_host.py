@@ -2,12 +2,14 @@
 
 import asyncio
 import re
+from errno import ENOSPC
 
 import httpx
 import pytest
 
 from bot.door.webhooks import PATH
 from bot.forge.http_client import Ask, Reply, Wire
+from bot.loop.loop import Loop
 from bot.serving.hosted_service import hosted
 from tests.bot.serving.hosted_town import (
     OTHER,
@@ -202,3 +204,19 @@ async def test_the_figures_are_on_a_port_of_their_own(here: Town) -> None:
     assert f'brat_tokens_total{{kind="output",repository="{REPO}"}} 0.0' in shown
     assert f'brat_tasks{{repository="{REPO}",' in shown
     assert "brat_loop_lag_seconds_bucket" in shown
+
+
+async def test_a_fault_on_the_way_out_does_not_keep_the_service_from_ending(
+    here: Town, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def broken(_loop: Loop) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    async with asyncio.timeout(60):
+        async with running(hosting(here, sweep_s=0.2), poll=True) as host:
+
+            async def opened() -> bool:
+                return len([one for one in host.served.values() if one.loop]) == 2
+
+            await until(opened, deadline_s=30)
+            monkeypatch.setattr(Loop, "release", broken)
