@@ -129,10 +129,10 @@ async def _run(
             bot.start()
             try:
                 await _disturbed(soak, bot, proxy, drawn, minutes)
-                await _settled(soak, bot)
+                await _settled(soak)
                 soak.look(bot)
             finally:
-                bot.stop()
+                await asyncio.to_thread(bot.stop)  # it says goodbye through the proxy
             left = [name for each in REPOSITORIES for name in refs(where, each, LOCKS)]
     demo_machine.end_all(folder)
     return {
@@ -169,7 +169,7 @@ async def _disturbed(
         await asyncio.sleep(LOOK_S)
 
 
-async def _settled(soak: Soak, bot: Bot) -> None:
+async def _settled(soak: Soak) -> None:
     """Wait until all convoys have ended; nothing is killed any more."""
     end = time.monotonic() + SETTLE_S
     while any(soak.is_busy(each) for each in REPOSITORIES):
@@ -177,7 +177,6 @@ async def _settled(soak: Soak, bot: Bot) -> None:
             break
         await asyncio.sleep(LOOK_S)
     await asyncio.sleep(SAMPLE_S)
-    del bot
 
 
 def _growth(samples: list[Sample]) -> dict[str, object]:

@@ -1,4 +1,8 @@
-"""A proxy in front of the forge whose connections can be cut."""
+"""A proxy in front of the forge whose connections can be cut.
+
+The forge names itself in redirects, so its port is replaced by ours in what it says; a
+client would not send its token to another port.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,7 +17,7 @@ class CutConnections:
 
     def __init__(self, port: int) -> None:
         """Lead connections to a port of this machine."""
-        self._port = port
+        self._port = self.own = port
         self._open: set[asyncio.StreamWriter] = set()
         self.cuts = 0
 
@@ -36,8 +40,8 @@ class CutConnections:
         self._open |= both
         try:
             async with asyncio.TaskGroup() as group:
-                group.create_task(_copy(reader, back))
-                group.create_task(_copy(there, writer))
+                group.create_task(_copy(reader, back, {}))
+                group.create_task(_copy(there, writer, self._named()))
         except asyncio.CancelledError:
             pass  # the soak has ended; asyncio's server would report it as a fault
         finally:
@@ -45,10 +49,20 @@ class CutConnections:
             for each in both:
                 each.close()
 
+    def _named(self) -> dict[bytes, bytes]:
+        """Return the forge's address and ours, which is as long."""
+        return {f":{self._port}/".encode(): f":{self.own}/".encode()}
 
-async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+
+async def _copy(
+    reader: asyncio.StreamReader,
+    writer: asyncio.StreamWriter,
+    named: dict[bytes, bytes],
+) -> None:
     with suppress(OSError):
         while chunk := await reader.read(CHUNK):
+            for theirs, ours in named.items():
+                chunk = chunk.replace(theirs, ours)
             writer.write(chunk)
             await writer.drain()
         writer.write_eof()
@@ -59,9 +73,9 @@ async def before(port: int) -> AsyncIterator[tuple[CutConnections, str]]:
     """Serve the proxy; give it and its address."""
     proxy = CutConnections(port)
     server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
-    own = server.sockets[0].getsockname()[1]
+    proxy.own = server.sockets[0].getsockname()[1]
     try:
-        yield proxy, f"http://127.0.0.1:{own}"
+        yield proxy, f"http://127.0.0.1:{proxy.own}"
     finally:
         proxy.cut()
         server.close()

@@ -9,12 +9,11 @@ import psutil
 from msgspec import Struct
 
 from benchmarks.soak.place import REPOSITORIES, Place
+from bot.repository.mirror_upkeep import on_disk
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER
 from grite import git
 
 _MB: Final = 1_000_000
-_BLOCK: Final = 512
-"""https://man7.org/linux/man-pages/man3/stat.3type.html"""
 LOCKS, QUEUE = "refs/grite/locks", "refs/heads/brat/queue"
 
 
@@ -51,7 +50,9 @@ def sample(place: Place, forge: int, bot: int, landed: int) -> Sample:
         leases=sum(len(refs(place, each, LOCKS)) for each in REPOSITORIES),
         branches=sum(len(refs(place, each, QUEUE)) for each in REPOSITORIES),
         disk_mb=round(
-            sum(_size(place.folder / each) for each in (FORGE_FOLDER, BOT_FOLDER))
+            sum(
+                on_disk(place.folder / each).size for each in (FORGE_FOLDER, BOT_FOLDER)
+            )
             / _MB,
             1,
         ),
@@ -81,11 +82,3 @@ def _held(pid: int) -> tuple[float, int]:
         process = psutil.Process(pid)
         memory, files = process.memory_info().rss, process.num_fds()
     return round(memory / _MB, 1), files
-
-
-def _size(folder: Path) -> int:
-    total = 0
-    for file in folder.rglob("*"):
-        with suppress(OSError):  # it may have gone
-            total += file.lstat().st_blocks * _BLOCK
-    return total

@@ -12,9 +12,10 @@ from msgspec import Struct
 
 from bot.forge.refusal_table import ROWS, UNKNOWN, RefusalRow
 from bot.forge.rest import Refused
-from convoy.text.plaintext import clean, shortened
+from convoy.text.plaintext import clean, cut, shortened
 
 SAID_CHARS: Final = 300
+ASKED_CHARS: Final = 120
 _NOUNS: Final = (
     (r"POST \S*/issues/(\d+)/comments$", "a comment on issue {}"),
     (r"(?:PATCH|PUT) \S*/issues/comments/\d+$", "the change of a comment"),
@@ -29,6 +30,7 @@ _NOUNS: Final = (
     (r"POST \S*/actions/workflows/([\w.-]+)/dispatches$", "the start of {}"),
     (r"POST \S*/actions/runs/(\d+)/\S+$", "the end of run {}"),
     (r"(?:POST|PATCH) \S*/(?:check-runs\S*|statuses/\w+)$", "a check"),
+    (r"GET \S*/actions/artifacts/(\d+)/zip$", "the download of artifact {}"),
     (r"POST \S*/access_tokens$", "a token for the App"),
 )
 """What a request asks for, in people's words."""
@@ -113,7 +115,7 @@ def _asked(what: str) -> str:
     for pattern, noun in _NOUNS:
         if found := re.fullmatch(pattern, path):
             return noun.format(*found.groups())
-    return _plain(what, 120)
+    return cut(" ".join(clean(path).split()), ASKED_CHARS)
 
 
 def _status_in(said: str) -> int:

@@ -104,7 +104,12 @@ def test_a_hooks_words_are_not_taken_for_a_pull_requests_state() -> None:
             "the start of brat.yml",
         ),
         ("POST /repos/you/widgets/check-runs", "a check"),
+        (
+            "GET https://forge.example/api/v3/repos/a/b/actions/artifacts/7/zip",
+            "the download of artifact 7",
+        ),
         ("DELETE /repos/you/widgets/x", "DELETE /repos/you/widgets/x"),
+        (f"GET https://{'a' * 200}.example/?sig=x", f"GET https://{'a' * 107}…"),
     ],
 )
 def test_a_request_is_told_in_words_where_they_are_known(what: str, told: str) -> None:
