@@ -3,15 +3,18 @@
 https://docs.github.com/en/communities/using-templates-to-encourage-useful-issues-and-pull-requests/syntax-for-githubs-form-schema
 """
 
-import re
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 from convoy.planner.consent import plain
 
 FOLDER: Final = ".github/ISSUE_TEMPLATE/"
 FILES_MOST: Final = 40
-_LABEL: Final = re.compile(r"^[ \t]*-[ \t]+label:[ \t]*(\S[^\n]{0,400})$", re.MULTILINE)
+FORM_CHARS: Final = 65_536
+"""A longer file is not read: the parser takes some 10 s for a megabyte."""
 
 
 def forms(files: Iterable[str]) -> list[str]:
@@ -27,11 +30,41 @@ def forms(files: Iterable[str]) -> list[str]:
 def box_labels(texts: Iterable[str]) -> frozenset[str]:
     """Return the labels of the forms' boxes, as `plain` writes them.
 
-    An option of `checkboxes` is the one list entry of the schema that begins with
-    `label`. A label of several lines is not read.
-
     Args:
         texts: the forms, YAML by anybody; what is no form has no labels.
     """
-    found = (plain(label) for text in texts for label in _LABEL.findall(text))
+    found = (plain(label) for text in texts for label in _labels(text))
     return frozenset(filter(None, found))
+
+
+def _labels(text: str) -> Iterator[str]:
+    """Yield the label of each option of each group of boxes.
+
+    Only the schema's own path is followed, so aliases cannot multiply what is read.
+    """
+    for element in _entries(_loaded(text), "body"):
+        if _at(element, "type") == "checkboxes":
+            for option in _entries(_at(element, "attributes"), "options"):
+                label = _at(option, "label")
+                if isinstance(label, str):
+                    yield label
+
+
+def _loaded(text: str) -> object:
+    """Return the YAML's content; None: it is none, and GitHub shows no form."""
+    if len(text) > FORM_CHARS:
+        return None
+    try:
+        content: object = YAML(typ="safe", pure=True).load(text)
+    except (YAMLError, ValueError, RecursionError):
+        return None
+    return content
+
+
+def _at(found: object, key: str) -> Any:  # noqa: ANN401  what a stranger wrote
+    return found.get(key) if isinstance(found, dict) else None
+
+
+def _entries(found: object, key: str) -> list[Any]:
+    entries = _at(found, key)
+    return entries if isinstance(entries, list) else []

@@ -6,17 +6,9 @@ import pytest
 
 from tests.bot.roles.test_chosen_pattern import again, titles
 from tests.bot.room import Room, room
+from tests.world.issue_form import FORM
 
 pytestmark = pytest.mark.timeout(120)
-FORM = """\
-name: Bug
-body:
-  - type: checkboxes
-    attributes:
-      label: Platform
-      options:
-        - label: Linux
-"""
 CONFIG = '[mayor]\nengine = "default"\n'
 
 

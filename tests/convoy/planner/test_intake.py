@@ -10,20 +10,10 @@ from convoy.planner.consent import plain
 from convoy.planner.intake import intake
 from convoy.planner.issue_forms import box_labels, forms
 from convoy.planner.tasklist import PlanError, plan, remarks
+from tests.world.issue_form import FORM
 
 CORPUS = Path(__file__).parents[1] / "intake_corpus" / "issues.json"
 ISSUES = json.loads(CORPUS.read_text(encoding="utf-8"))
-FORM = """\
-name: Bug
-body:
-  - type: checkboxes
-    attributes:
-      label: Platform
-      options:
-        - label: "Linux"
-          required: true
-        - label: I use [the docs](https://example.org/docs)
-"""
 OPTIONS = ("default", "tests")
 
 
@@ -67,14 +57,42 @@ def test_a_form_is_one_task_with_its_whole_text(box: str) -> None:
 
 
 def test_a_forms_options_are_read_from_the_repository() -> None:
-    labels = box_labels([FORM, "no: form", "\0{"])
+    labels = box_labels([FORM])
 
-    assert labels == {"linux", "i use the docs"}
+    assert labels == {"linux", "i use the docs", "i searched", "it is new", "ok"}
     assert intake("- [ ] Linux\n", labels).kind == "issue form"
     assert intake("- [ ] Linux\n").kind == "task list"
     assert forms([".github/ISSUE_TEMPLATE/a.yml", "a.yml", ".github/x.yml"]) == [
         ".github/ISSUE_TEMPLATE/a.yml"
     ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "no: form",
+        "\0{",
+        "- a list",
+        "body: {}",
+        "body: [x, {type: checkboxes}, {type: checkboxes, attributes: []}]",
+        "body: [{type: checkboxes, attributes: {options: [x, {label: [y]}]}}]",
+        "body: [{type: dropdown, attributes: {options: [{label: x}]}}]",
+        "a: &a [*a]\nbody: *a",
+        "body: " + "[" * 5_000,
+        f"body: []\n{'#' * 70_000}",
+        "!!python/object/apply:os.system [true]",
+    ],
+)
+def test_what_is_no_form_has_no_options(text: str) -> None:
+    assert box_labels([text]) == frozenset()
+
+
+def test_aliases_do_not_multiply_what_is_read() -> None:
+    levels = "".join(
+        f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 30)
+    )
+
+    assert box_labels([f"a0: &a0 [x]\n{levels}body: *a29\n"]) == frozenset()
 
 
 @pytest.mark.parametrize(
