@@ -11,13 +11,14 @@ from brat.repository.log_location import log_repository
 from brat.repository.log_reader import Reader
 from brat.status import past_sessions
 from brat.status.find_task import convoy_named
-from brat.status.status_screen import one_line
+from brat.status.status_screen import kept_lines, one_line
 from brat.status.why_subject import explained
 from brat.terminal.console import out, say, write
 from convoy.views import document
 from convoy.views.attempt_story import attempt_story
 
 OK: Final = 0
+INDENT: Final = "    "
 
 
 def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
@@ -37,7 +38,7 @@ def why(path: Path, asked: str, convoy: str | None, *, as_json: bool) -> int:
         return OK
     write(one_line(found.about))
     for reason in (*found.reasons, *found.story):
-        write(f"- {one_line(reason)}")
+        write(f"- {kept_lines(reason, INDENT)}")
     return OK
 
 

@@ -33,6 +33,8 @@ OK: Final = 0
 BLOCKED: Final = 1
 ENDED_SHOWN: Final = 5
 """How many of the newest ended convoys are still shown to people."""
+INDENT: Final = "    "
+"""Before each further line of a text that has several."""
 NOTHING_YET: Final = 'no convoy yet; next: brat mayor start --task "..."'
 
 
@@ -86,7 +88,7 @@ def convoy(path: Path, name: str, *, as_json: bool) -> int:
         leases = valid_leases(state, wall_clock())
         _write(whole | {"convoys": [document.planned_document(found, leases)]})
     else:
-        out.print(looked(state, reader.faults, name, local))
+        out.print(looked(state, reader.faults, name, local, whole=True))
         out.print(plan_screen(found), soft_wrap=True)
     waits = (*local, *interventions(state, wall_clock(), reader.faults))
     return BLOCKED if needs_a_person(waits, name) else OK
@@ -129,13 +131,15 @@ def looked(
     faults: tuple[str, ...] = (),
     convoy: str | None = None,
     local: tuple[Intervention, ...] = (),
+    *,
+    whole: bool = False,
 ) -> RenderableType:
     """Return what people see of a repository: live convoys and the last that ended."""
     newer, older = _newer(_shown(state, convoy))
-    whole = status_screen.state_screen(newer, state, wall_clock(), faults, local)
-    if not whole.renderables:
-        return NOTHING_YET
-    return Group(*older, whole)
+    screen = status_screen.state_screen(
+        newer, state, wall_clock(), faults, local, whole=whole
+    )
+    return Group(*older, screen) if screen.renderables else NOTHING_YET
 
 
 def watched(
@@ -182,7 +186,8 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
         return OK
     told["usage"] = spoken(task_in(found, number).used)
     for key, value in told.items():
-        write(f"{key.replace('_', ' '):14} {status_screen.one_line(_worded(value))}")
+        label = key.replace("_", " ")
+        write(f"{label:14} {status_screen.kept_lines(_worded(value), INDENT)}")
     return OK
 
 

@@ -44,14 +44,17 @@ def state_screen(
     now: int,
     faults: tuple[str, ...] = (),
     here: tuple[Intervention, ...] = (),
+    *,
+    whole: bool = False,
 ) -> Group:
     """Return the given convoys, the work in progress, and what waits for a person.
 
     The waits come last, where the eye is when a command has ended; `here` holds the
-    waits on this machine.
+    waits on this machine, and `whole` keeps the line breaks of their reasons.
     """
     found = (*here, *waits_of(convoys, state, now, faults))
-    return Group(*parts_of(convoys, state, now), *waiting(found))
+    told = waiting(found, whole=whole)
+    return Group(*parts_of(convoys, state, now), *told)
 
 
 def state_view(
@@ -140,13 +143,13 @@ def _locks(leases: tuple[Lease, ...]) -> Iterator[Text]:
         yield Text(f"lock: {one_line(what)} by {one_line(holder)} until {until}")
 
 
-def waiting(found: tuple[Intervention, ...]) -> Iterator[Text]:
+def waiting(found: tuple[Intervention, ...], *, whole: bool = False) -> Iterator[Text]:
     """Yield what the loop takes up next; then each wait for a person, with commands."""
     yield from next_lines(found)
     if yours := _yours(found):
         yield Text(WAITS)
         for each in yours:
-            yield from intervention_lines(each)
+            yield from intervention_lines(each, whole=whole)
 
 
 def next_lines(found: tuple[Intervention, ...]) -> Iterator[Text]:
@@ -160,10 +163,12 @@ def _yours(found: tuple[Intervention, ...]) -> tuple[Intervention, ...]:
     return tuple(each for each in found if each.kind != NEXT)
 
 
-def intervention_lines(found: Intervention) -> Iterator[Text]:
+def intervention_lines(found: Intervention, *, whole: bool = False) -> Iterator[Text]:
     """Yield what waits for a person, and the commands that help."""
     where = f"{found.convoy} task {found.task}: " if found.convoy else ""
-    yield Text(f"  {where}{one_line(found.why)} [{found.kind}]", style="red")
+    why = kept_lines(found.why, "      ") if whole else one_line(found.why)
+    kind = f"\n  [{found.kind}]" if "\n" in why else f" [{found.kind}]"
+    yield Text(f"  {where}{why}{kind}", style="red")
     for command in found.commands:
         yield Text(f"    {command}")
 
@@ -171,6 +176,15 @@ def intervention_lines(found: Intervention) -> Iterator[Text]:
 def one_line(text: str) -> str:
     """Return untrusted text as one line without control codes."""
     return " ".join(clean(text).split())
+
+
+def kept_lines(text: str, indent: str) -> str:
+    """Return untrusted text with its line breaks and without control codes.
+
+    Every line but the first is indented, so that none looks like a line of brat's own.
+    """
+    lines = [line.rstrip() for line in clean(text).strip().expandtabs(4).split("\n")]
+    return "\n".join((*lines[:1], *(line and indent + line for line in lines[1:])))
 
 
 def convoy_table(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Table:
