@@ -23,8 +23,6 @@ from brat.terminal.pinning import View
 from convoy.model.spending import spoken
 from convoy.model.state import Convoy, State
 from convoy.readiness.attempt_start import valid_leases
-from convoy.text.counts_and_times import clock
-from convoy.text.nearest import did_you_mean
 from convoy.views import document
 from convoy.views.interventions import Intervention, interventions, needs_a_person
 from grite.errors import BratError
@@ -227,28 +225,6 @@ def sessions(path: Path, *, as_json: bool) -> int:
         document.sessions,
         list_tables.sessions_table,
     )
-
-
-def session(path: Path, name: str, *, as_json: bool) -> int:
-    """Print one session that has not ended.
-
-    Raises:
-        BratError: there is none of that name; it says the nearest.
-    """
-    rows = document.sessions(Reader(log_repository(path)).read())
-    told = {str(row["name"]): row for row in rows}
-    if name not in told:
-        near = did_you_mean(name, told) or "; see `brat session list`"
-        raise BratError(f"no session {name} runs{near}")
-    if as_json:
-        version = {"schema_version": document.SCHEMA_VERSION}
-        _write(version | {"session": told[name]})
-        return OK
-    for key, value in told[name].items():
-        since = clock(value) if key == "since_ms" and value else value
-        label = key.removesuffix("_ms")
-        write(f"{label:14} {status_screen.one_line(_worded(since))}")
-    return OK
 
 
 def queue(path: Path, *, as_json: bool) -> int:

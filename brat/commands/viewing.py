@@ -179,10 +179,10 @@ def session_tail(
 
 @session.command("show")
 def session_show(name: Session, *, as_json: Json = False, repo: Repo = HERE) -> None:
-    """Show one session that has not ended: what it is at, and since when."""
-    from brat.commands import print_views
+    """Show one session: what it is at, or how it ended and what it printed last."""
+    from brat.commands import print_session
 
-    sys.exit(print_views.session(repo, name, as_json=as_json))
+    sys.exit(print_session.session(repo, name, as_json=as_json))
 
 
 @convoy.command("list")

@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from brat.status.find_task import session_names
 from convoy.model.state import Convoy, State
 
 MOST: Final = 500
@@ -52,14 +53,6 @@ def _tasks(state: State, convoy: str) -> Iterator[str]:
     return (str(task.number) for each in _meant(state, convoy) for task in each.tasks)
 
 
-def _sessions(state: State, _convoy: str) -> Iterator[str]:
-    """Yield every attempt, those of the newest convoy first."""
-    for convoy in reversed(state.convoys.values()):
-        for task in (*((convoy.mayor,) if convoy.mayor else ()), *convoy.tasks):
-            for attempt in range(task.started, 0, -1):
-                yield f"{convoy.name}/{task.number}/{attempt}"
-
-
 def _subjects(state: State, convoy: str) -> Iterator[str]:
     yield from _tasks(state, convoy)
     yield from _convoys(state, convoy)
@@ -68,6 +61,6 @@ def _subjects(state: State, convoy: str) -> Iterator[str]:
 _KINDS: Final[Mapping[str, Callable[[State, str], Iterator[str]]]] = {
     "convoys": _convoys,
     "tasks": _tasks,
-    "sessions": _sessions,
+    "sessions": lambda state, _: session_names(state),
     "subjects": _subjects,
 }

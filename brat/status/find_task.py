@@ -1,5 +1,8 @@
 """Find the convoy and the task that a person means."""
 
+from collections.abc import Iterator
+
+from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.text.nearest import did_you_mean
 from grite.errors import BratError
@@ -45,6 +48,14 @@ def task_in(convoy: Convoy, number: int) -> Task:
         there = ", ".join(str(each.number) for each in convoy.tasks) or "none yet"
         raise BratError(f"{convoy.name} has no task {number}; its tasks: {there}")
     return task
+
+
+def session_names(state: State) -> Iterator[str]:
+    """Yield the name of every session there ever was, the newest convoy's first."""
+    for convoy in reversed(state.convoys.values()):
+        for task in (*((convoy.mayor,) if convoy.mayor else ()), *convoy.tasks):
+            for attempt in range(task.started, 0, -1):
+                yield ids.session_name(convoy.name, task.number, attempt)
 
 
 def run_of(task: Task) -> int:

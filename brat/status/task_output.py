@@ -66,7 +66,18 @@ def of(folder: Path, convoy: Convoy, task: Task) -> Printed:
         task: a task that has had a session.
     """
     session = ids.session_name(convoy.name, task.number, task.started)
-    place = Place(folder / FORGE_FOLDER / "runs" / str(task.newest_run))
+    return of_session(folder, session, task.newest_run or 0)
+
+
+def of_session(folder: Path, session: str, run: int) -> Printed:
+    """Return the files of one session's output.
+
+    Args:
+        folder: brat's own folder in the repository.
+        session: its name.
+        run: of the forge; 0: it is not known.
+    """
+    place = Place(folder / FORGE_FOLDER / "runs" / str(run))
     return Printed(tape=tape_file(folder / BOT_FOLDER, session), log=place.log)
 
 

@@ -155,7 +155,10 @@ def test_a_session_is_stopped_and_its_task_waits(
     stopped = terminal.type("brat session stop 1")
     until(terminal, "brat session list --json", '"sessions": []')
     why = terminal.done("brat why 1")
+    ended = terminal.done(f"brat session show {name}")
 
+    assert re.search("outcome +(refused|lost)", ended)
+    assert "stopped by pat-person" in ended
     assert "no convoy" in early.err
     assert "engine         default" in shown
     assert f"did you mean {name}?" in unknown.err

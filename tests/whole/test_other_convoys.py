@@ -1,9 +1,11 @@
 """A command speaks of its own convoy, and gives each other one that waits a line."""
 
+import json
 from pathlib import Path
 
 import pytest
 
+from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(300)
@@ -13,6 +15,22 @@ echo hi > said.txt
 """
 CONFIG = '[witness]\nattempts = 1\n[ci]\ncommand = "true"\n'
 START = "brat mayor start --headless --timeout 2m --task"
+
+
+def shows_how_sessions_ended(terminal: Terminal) -> None:
+    tell = terminal.done
+    landed = tell("brat session show a-greeting-2/1/1")
+    assert "outcome        landed at " in landed
+    assert "judged by      " in landed
+    refused = tell("brat session show say-ho-1/1/1").splitlines()
+    [at] = [n for n, line in enumerate(refused) if line.startswith("output ")]
+    assert refused[at] == "output         its last lines:"
+    assert any("there is nothing to begin with" in line for line in refused[at:])
+    told = json.loads(tell("brat session show say-ho-1/1/1 --json"))["session"]
+    assert (told["how"], told["attempt"], told["convoy"]) == ("refused", 1, "say-ho-1")
+    assert "there is nothing to begin with" in told["output"]
+    none = terminal.type("brat session show say-ho-1/1/2")
+    assert (none.status, "did you mean say-ho-1/1/1?" in none.err) == (1, True)
 
 
 def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
@@ -42,6 +60,7 @@ def test_what_waits_elsewhere_is_one_line(tmp_path: Path) -> None:
     assert "a-greeting-2/1/1" in listed
     assert "say-ho-1/1/1" in listed
     assert "no sessions" in terminal.type("brat session list").err
+    shows_how_sessions_ended(terminal)
     alone = terminal.type("brat session list --convoy say-ho-1")
     assert alone.status == 2
 
