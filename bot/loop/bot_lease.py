@@ -3,8 +3,10 @@
 Each push writes the lease anew and expects the previous one, so the push of a bot that
 lost the lease fails as a whole. The lease is freed when nothing is owed. Two machines'
 clocks are never compared to decide that a holder is dead: the same lease has to stand
-for a whole TTL by this process's monotonic clock. In local mode an operating-system
-lock on the bot's folder decides instead, and a dead holder's lease is free at once.
+for a whole TTL by this process's monotonic clock. The lease of a process that is known
+to be dead stands only until what it had sent has arrived. In local mode an
+operating-system lock on the bot's folder decides instead, and a dead holder's lease is
+free at once.
 
 A lease binds nobody unless an allowed key signed it, and unless it names the log's
 newest commit or the one before: an old lease cannot be pushed again to stop the bot.
@@ -28,8 +30,6 @@ SKEW_S: Final = 300
 """How far two clocks may differ, for a process that cannot watch for a whole TTL."""
 FRESH_S: Final = TTL_S / 3
 """A lease older than this is renewed before the bot acts under it."""
-
-
 SPARE_S: Final = 10.0
 """How long one write may take: nothing is sent under a lease that ends sooner."""
 
@@ -46,6 +46,8 @@ class BotLease:
     """Whether the process ends after one tick: it then trusts clocks within SKEW_S."""
     ticking: Callable[[], float] = monotonic
     """Seconds of a clock that never goes back."""
+    dead: frozenset[str] = frozenset()
+    """The nonces of processes that are dead; see `bot.settings.folder_lock`."""
     nonce: str = field(default_factory=lambda: str(uuid.uuid4()))
     _pushed: tuple[str, float] = ("", 0.0)
     """Our newest lease on the remote, and when it was pushed."""
@@ -131,11 +133,12 @@ class BotLease:
         if commit != self._watched[0]:
             self._watched = (commit, self.ticking())
         waited_s = self.ticking() - self._watched[1]
-        if waited_s >= TTL_S:
+        stands_s = SPARE_S if lock.nonce in self.dead else TTL_S
+        if waited_s >= stands_s:
             return
         raise NotHolder(
             f"another bot ({lock.owner.hex()[:8]}) holds {RESOURCE}; if its lease does "
-            f"not move, this one takes over in {TTL_S - waited_s:.0f} s"
+            f"not move, this one takes over in {stands_s - waited_s:.0f} s"
         )
 
     def _read(self, commit: str) -> lease.Lock | None:

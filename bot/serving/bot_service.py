@@ -1,6 +1,7 @@
 """One bot: its tools, its door and its loop, opened and closed together."""
 
 import asyncio
+import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -37,7 +38,7 @@ from bot.repository.mirror_upkeep import collect
 from bot.repository.mirrored_commits import MirroredCommits
 from bot.serving import signers_in_force, way_in
 from bot.serving.way_in import WayIn
-from bot.settings import log_key, state_folder
+from bot.settings import folder_lock, log_key, state_folder
 from bot.settings.bot_settings import Settings
 from bot.settings.version import VERSION
 from grite import allowed_signers
@@ -125,7 +126,16 @@ async def opened(
         )
         if not settings.sole:  # `brat doctor --engines` looks on the person's machine
             _ask_of_ci(context, client, entry)
-        lease = BotLease(mirror, actor, sole=settings.sole, once=settings.once)
+        nonce = str(uuid.uuid4())
+        dead = stack.enter_context(folder_lock.held(settings.folder, nonce))
+        lease = BotLease(
+            mirror,
+            actor,
+            sole=settings.sole,
+            once=settings.once,
+            dead=dead,
+            nonce=nonce,
+        )
         if "mayor" in settings.roles:
             await stack.enter_async_context(acknowledging(context, bell, tell))
         yield Loop(context=context, wake=bell, lease=lease, tell=tell)

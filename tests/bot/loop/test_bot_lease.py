@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pytest
 
 from bot.context.lease_errors import NotHolder
-from bot.loop.bot_lease import FRESH_S, SKEW_S, TTL_S, BotLease
+from bot.loop.bot_lease import FRESH_S, SKEW_S, SPARE_S, TTL_S, BotLease
 from bot.repository.mirror import Mirror
 from grite import lease
 from grite.errors import Conflict
@@ -171,6 +171,19 @@ def test_a_lease_that_does_not_move_for_its_whole_life_is_dead(start: Start) -> 
     other.clock.at_s += 1
 
     assert other.look().push().lease.held
+
+
+def test_the_lease_of_a_dead_process_stands_until_its_writes_have_arrived(
+    start: Start,
+) -> None:
+    bot, other = start("one").push(), start("two", OTHER)
+    other.lease.dead = frozenset({bot.lease.nonce})
+    with pytest.raises(NotHolder, match="takes over in 10 s"):
+        other.push()
+
+    other.clock.at_s += SPARE_S
+
+    assert other.push().lease.held
 
 
 def test_a_lease_that_moves_is_alive(start: Start) -> None:
