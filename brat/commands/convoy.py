@@ -38,7 +38,7 @@ def add_to(app: typer.Typer) -> None:
         ("config", config),
     ):
         app.add_typer(words, name=name)
-    for command in (init, up, demo, uninstall):
+    for command in (init, setup, up, demo, uninstall):
         app.command()(command)
 
 
@@ -58,6 +58,23 @@ def init(
     if actions or hosted:
         sys.exit(init_repository.init_actions(repo, hosted=hosted))
     init_repository.init(repo)
+
+
+def setup(
+    *,
+    local: Annotated[
+        bool, typer.Option("--local", help="Write files here; open no pull request.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    repo: Repo = HERE,
+) -> None:
+    """Prepare this repository on GitHub; it lists all it would do and asks first."""
+    from brat.commands import setup as setting_up
+    from brat.terminal.console import agrees
+
+    sys.exit(
+        setting_up.setup(repo, local=local, agrees=lambda: yes or agrees("do it?"))
+    )
 
 
 def uninstall(

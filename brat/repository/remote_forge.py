@@ -74,6 +74,13 @@ def origin_of(clone: Path) -> Origin:
     return Origin(host, api_url_of(f"{host}{port}"), found["name"])
 
 
+def token_for(origin: Origin) -> str:
+    """Return the person's token for a forge, or ""."""
+    environment = os.environ  # noqa: TID251  a person's own terminal
+    tokens = (environment.get(name, "") for name in origin.variables)
+    return next(filter(None, tokens), "") or _known_to_gh(origin.host)
+
+
 def say(clone: Path, issue: int, text: str) -> str:
     """Comment on an issue of the clone's forge; return the issue's address.
 
@@ -81,9 +88,7 @@ def say(clone: Path, issue: int, text: str) -> str:
         BratError: there is no such forge, no token for it, or it refused.
     """
     origin = origin_of(clone)
-    environment = os.environ  # noqa: TID251  a person's own terminal
-    tokens = (environment.get(name, "") for name in origin.variables)
-    token = next(filter(None, tokens), "") or _known_to_gh(origin.host)
+    token = token_for(origin)
     if not token:
         wanted = " or ".join(origin.variables)
         raise BratError(

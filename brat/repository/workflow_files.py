@@ -63,10 +63,7 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
     found, pin = compare(checkout, names), installed_from()
     for each in found:
         if not each.is_there:
-            text = _with_ci(text_of(each.name), ci_names(checkout))
-            text = _with_pin(text, pin)
-            if _is_on_server(checkout):
-                text = _UPLOAD.sub(ON_SERVER, text)
+            text = proposed(checkout, each.name)
             (folder / each.name).write_text(text, encoding="utf-8")
             say(f"wrote {FOLDER}/{each.name}")
         elif each.is_ours:
@@ -86,6 +83,13 @@ def adopt(checkout: Checkout, names: tuple[str, ...]) -> int:
         "then label an issue brat"
     )
     return 1 if any(each.is_there and not each.is_ours for each in found) else 0
+
+
+def proposed(checkout: Checkout, name: str) -> str:
+    """Return this version's text of a file, as the checkout's repository needs it."""
+    text = _with_ci(text_of(name), ci_names(checkout))
+    text = _with_pin(text, installed_from())
+    return _UPLOAD.sub(ON_SERVER, text) if _is_on_server(checkout) else text
 
 
 def compare(checkout: Checkout, names: tuple[str, ...] = EVERY) -> tuple[Differs, ...]:

@@ -34,12 +34,14 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     ),
     "administration=read": (
         "GET /actions/permissions",
+        "GET /actions/permissions/workflow",
         "GET /branches/{branch}/protection",
         "GET /branches/{branch}/protection/required_signatures",
     ),
     "administration=write": (
         "PATCH ",
         "DELETE ",
+        "PUT /actions/permissions/workflow",
         "PUT /branches/{branch}/protection",
         "DELETE /branches/{branch}/protection",
         "POST /branches/{branch}/protection/required_signatures",

@@ -16,6 +16,7 @@ from tests.world.github_forge import (
     rest_commits,
     rest_environments,
     rest_hooks,
+    rest_job_tokens,
     rest_refs,
     rest_secrets,
 )
@@ -39,6 +40,7 @@ ROUTES: Final = (
     *rest_collaborators.ROUTES,
     *rest_archiving.ROUTES,
     *rest_environments.ROUTES,
+    *rest_job_tokens.ROUTES,
 )
 
 

@@ -1,0 +1,1 @@
+"""`brat setup`: what a repository on GitHub needs: planned, done and proved."""

@@ -1,0 +1,194 @@
+"""The workflow files: proposed by a pull request, or written into the checkout.
+
+Nothing is pushed to the default branch. The commit is made beside the checkout, whose
+files and branches stay as they are.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Final
+
+import pygit2
+from msgspec import Struct
+from pygit2.enums import FileMode
+
+from bot.forge.pull_requests import PullRequests
+from bot.forge.rest import Rest
+from brat.repository.checkout import Checkout
+from brat.repository.install_source import installed_from
+from brat.repository.remote_forge import Origin
+from brat.repository.workflow_files import FOLDER, NAMES, is_ours, proposed
+from brat.setup.step import Look, for_a_person, owed, wanted
+from grite import git
+from grite.errors import BratError
+from grite.outbound import here
+
+BRANCH: Final = "brat-setup"
+_TITLE: Final = "Let brat work here"
+_UNPINNED: Final = "; write into BRAT_SOURCE and BRAT_COMMIT there what jobs install"
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """What there is of the files on the forge."""
+
+    base: Mapping[str, str]
+    """The texts on the default branch, by name."""
+    head: Mapping[str, str]
+    """Those on our branch; empty: there is no branch, or it has landed."""
+    pull: int | None
+    """The open pull request from our branch."""
+
+
+def planned(facts: Facts) -> Look:
+    """Return what is owed of the files."""
+    missing = [name for name in NAMES if name not in facts.base]
+    if not missing:
+        return compared(facts.base)
+    listed = ", ".join(missing)
+    if any(name not in facts.head for name in missing):
+        return owed(f"propose {listed} by a pull request from {BRANCH}")
+    if facts.pull is None:
+        return owed(f"open the pull request from {BRANCH} with {listed}")
+    note = "" if installed_from() else _UNPINNED
+    return for_a_person(f"merge pull request #{facts.pull}: it has {listed}{note}")
+
+
+def compared(texts: Mapping[str, str]) -> Look:
+    """Return what is owed of files that are all there."""
+    other = [name for name in NAMES if not is_ours(name, texts[name])]
+    if not other:
+        return wanted(f"{', '.join(NAMES)} are there")
+    return for_a_person(
+        f"{', '.join(other)} differs from this version's and is left alone: remove it "
+        "and try again to take the new one"
+    )
+
+
+class LocalFilesStep:
+    """Writes the files into the checkout."""
+
+    by_hand = ""
+
+    def __init__(self, checkout: Checkout) -> None:
+        """Read nothing yet."""
+        self._checkout = checkout
+        self._folder = checkout.top / FOLDER
+
+    async def look(self) -> Look:
+        """Compare the files in the checkout."""
+        files = {name: self._folder / name for name in NAMES}
+        texts = {
+            name: file.read_text(errors="replace")
+            for name, file in files.items()
+            if file.is_file()
+        }
+        missing = [name for name in NAMES if name not in texts]
+        if missing:
+            return owed(f"write {', '.join(missing)} into {FOLDER}")
+        return compared(texts)
+
+    async def do(self) -> None:
+        """Write the files that are missing."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        for name in NAMES:
+            file = self._folder / name
+            if not file.exists():
+                file.write_text(proposed(self._checkout, name), encoding="utf-8")
+
+
+class WorkflowStep:
+    """Proposes the files that are missing on the default branch."""
+
+    by_hand = (
+        "type `brat setup --local`, commit the files and push them yourself "
+        "(a token needs the right to write workflows)"
+    )
+
+    def __init__(
+        self,
+        rest: Rest,
+        checkout: Checkout,
+        origin: Origin,
+        *,
+        token: str,
+        branch: str,
+    ) -> None:
+        """Send nothing yet; `branch` is the default branch."""
+        self._checkout, self._branch = checkout, branch
+        self._url = f"{origin.web}.git"
+        self._env = here().for_git() | git.authorization(token)
+        self._pulls = PullRequests(rest, origin.repository)
+        self._repo = pygit2.Repository(str(checkout.top))
+
+    async def look(self) -> Look:
+        """Look at both branches and at the pull request."""
+        base, head = await asyncio.to_thread(self._heads)
+        known = await self._pulls.of(BRANCH, self._branch)
+        is_open = known is not None and known.state == "open"
+        return planned(
+            Facts(
+                base=self._texts(base),
+                head=self._texts(head) if head else {},
+                pull=known.number if known and is_open else None,
+            )
+        )
+
+    async def do(self) -> None:
+        """Push the branch, unless it is there, and open its pull request."""
+        base, head = await asyncio.to_thread(self._heads)
+        lacks = set(NAMES) - set(self._texts(base))
+        if not head or lacks - set(self._texts(head)):
+            made = self._commit(head or base)
+            await asyncio.to_thread(
+                self._git, "push", "--quiet", self._url, f"{made}:refs/heads/{BRANCH}"
+            )
+        known = await self._pulls.of(BRANCH, self._branch)
+        if known is None or known.state != "open":
+            body = "The workflow files of brat, by `brat setup`."
+            await self._pulls.open(_TITLE, body, head=BRANCH, base=self._branch)
+
+    def _heads(self) -> tuple[str, str]:
+        """Fetch the default branch and ours; ours is empty if it has landed."""
+        names = [f"refs/heads/{name}" for name in (self._branch, BRANCH)]
+        told = self._git("ls-remote", self._url, *names).splitlines()
+        found = {name: commit for commit, name in (line.split("\t") for line in told)}
+        if names[0] not in found:
+            raise BratError(f"{self._url} has no branch {self._branch}")
+        there = [name for name in names if name in found]
+        fetch = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+        self._git(*fetch, self._url, *there)
+        base, head = found[names[0]], found.get(names[1], "")
+        landed = head and (head == base or self._repo.descendant_of(base, head))
+        return base, "" if landed else head
+
+    def _texts(self, commit: str) -> dict[str, str]:
+        """Return the texts of our files in a commit."""
+        tree = self._repo[commit].peel(pygit2.Tree)
+        texts = {}
+        for name in NAMES:
+            if f"{FOLDER}/{name}" in tree:
+                blob = tree[f"{FOLDER}/{name}"]
+                if isinstance(blob, pygit2.Blob):
+                    texts[name] = blob.data.decode(errors="replace")
+        return texts
+
+    def _commit(self, parent: str) -> str:
+        """Return a commit with the files that its parent lacks."""
+        index = pygit2.Index()
+        index.read_tree(self._repo[parent].peel(pygit2.Tree))
+        for name in set(NAMES) - set(self._texts(parent)):
+            text = proposed(self._checkout, name).encode()
+            blob = self._repo.create_blob(text)
+            entry = pygit2.IndexEntry(f"{FOLDER}/{name}", blob, FileMode.BLOB)
+            index.add(entry)
+        try:
+            who = self._repo.default_signature
+        except KeyError:
+            said = "git knows no name of yours: set user.name and user.email"
+            raise BratError(said) from None
+        tree, parents = index.write_tree(self._repo), [pygit2.Oid(hex=parent)]
+        return str(self._repo.create_commit(None, who, who, _TITLE, tree, parents))
+
+    def _git(self, *args: str) -> str:
+        cwd = self._checkout.top
+        return git.run(args, cwd=cwd, env=self._env).stdout.decode()
