@@ -13,6 +13,7 @@ import pygit2
 from pygit2.enums import ObjectType, SortMode
 
 from brat.forge.service.ref_change import PushedCommit, PushedFile
+from brat.forge.storage.git_storage import target_of
 
 _WORKFLOWS: Final = ".github/workflows"
 
@@ -30,9 +31,8 @@ class PushedObjects:
     @cached_property
     def _tips(self) -> tuple[pygit2.Commit, ...]:
         """The commits that any ref of the repository points at."""
-        names = self.git.listall_references()
-        found = (self.git.lookup_reference(name).resolve().target for name in names)
-        tips = (self.commit(str(each)) for each in dict.fromkeys(found))
+        found = (target_of(ref) for ref in self.git.references.iterator())
+        tips = (self.commit(each) for each in dict.fromkeys(found) if each is not None)
         return tuple(each for each in tips if each is not None)
 
     def commit(self, sha: str) -> pygit2.Commit | None:

@@ -39,6 +39,14 @@ class Move:
     after: str | None
 
 
+def target_of(ref: pygit2.Reference) -> str | None:
+    """Return the object that a ref leads to; None: it leads to a ref that is not."""
+    try:
+        return str(ref.resolve().target)
+    except KeyError:
+        return None
+
+
 class Bare:
     """A bare repository; commits are 40 hex digits, refs are full names."""
 
@@ -71,7 +79,7 @@ class Bare:
     def ref(self, name: str) -> str | None:
         """Return what a ref points at; None when there is no such ref."""
         try:
-            return str(self.git.lookup_reference(name).resolve().target)
+            return target_of(self.git.lookup_reference(name))
         except (KeyError, ValueError):  # ValueError: not a name git would take
             return None
 
@@ -80,10 +88,15 @@ class Bare:
         return self.ref(f"refs/heads/{branch}")
 
     def refs(self, prefix: str = "refs/") -> dict[str, str]:
-        """Return every ref that starts with `prefix`, in order."""
-        names = sorted(n for n in self.git.listall_references() if n.startswith(prefix))
-        found = ((name, self.ref(name)) for name in names)
-        return {name: target for name, target in found if target is not None}
+        """Return every ref that starts with `prefix`, in order.
+
+        They are read in one pass: pygit2 1.21 keeps each name that a lookup is given,
+        and a forge asks for all of them at every push.
+        """
+        refs = self.git.references.iterator()
+        named = ((ref.name, ref) for ref in refs if ref.name.startswith(prefix))
+        found = ((name, target_of(ref)) for name, ref in named)
+        return {name: target for name, target in sorted(found) if target is not None}
 
     def move(self, name: str, target: str | None) -> None:
         """Point a ref at an object, or delete it (None)."""
