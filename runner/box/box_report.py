@@ -12,6 +12,7 @@ from convoy.model.walls import Walls
 
 REFUSED: Final = "!"
 """The beginning of a report that says why there is no box."""
+_SILENT: Final = "it ended before it stood"
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -23,9 +24,14 @@ class Report(msgspec.Struct, frozen=True):
     why: str = ""
     """Why there is no box; empty: there is one."""
 
-    def refusal(self) -> str:
-        """Return a sentence on why the program was not started; empty: it was."""
-        if self.is_off or not self.why:
+    def refusal(self, *, is_killed: bool = False) -> str:
+        """Return a sentence on why the program was not started; empty: it was.
+
+        Args:
+            is_killed: the program was ended from outside, as by a signal. A box that
+                has said nothing was then ended with it, and the machine gives others.
+        """
+        if self.is_off or not self.why or (is_killed and self.why == _SILENT):
             return ""
         return (
             f"This machine gives agents no box ({self.why}), and without one none is "
@@ -41,6 +47,6 @@ def read(text: str) -> Report:
     """
     if not text or text.startswith(REFUSED):
         why = text.removeprefix(REFUSED).strip()
-        return Report(why=why or "it ended before it stood")
+        return Report(why=why or _SILENT)
     named = dict(word.split("=", 1) for word in text.split())
     return Report(walls=msgspec.convert(named, Walls))

@@ -108,12 +108,12 @@ def _boxed(box: _Box, program: list[str]) -> str:
         os.write(going, b"!")
     except OSError as error:
         os.close(going)
-        os.waitpid(child, 0)
+        _await(child)
         return f"no users of its own: {error.strerror}"
     said = os.read(heard, 1)  # and no more: a program may have ended by now
     if said != b"!":
         said += os.read(heard, 1000)
-        os.waitpid(child, 0)
+        _await(child)
         return said.decode(errors="replace") or "it ended"
     _handle(signal.SIG_IGN, *_QUIET)
     _let_go(box.told, *box.exits[:1])
@@ -121,6 +121,16 @@ def _boxed(box: _Box, program: list[str]) -> str:
     os.waitpid(child, 0)
     status = int.from_bytes(ended, "little") if ended else signal.SIGKILL
     os._exit(_ended_as(status))
+
+
+def _await(child: int) -> None:
+    """Wait for a first process that failed; one that was killed is our end, too.
+
+    Nothing is wrong with the machine then, so no lesser box is tried.
+    """
+    _, status = os.waitpid(child, 0)
+    if os.WIFSIGNALED(status):
+        os._exit(_ended_as(status))
 
 
 def _cloned(namespaces: int) -> int:

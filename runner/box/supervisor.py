@@ -102,6 +102,11 @@ class Ending(Struct, frozen=True):
         """Whether we ended the program."""
         return self.timed_out or self.silent or self.cancelled or self.called_off
 
+    @property
+    def is_killed(self) -> bool:
+        """Whether the program was ended from outside, by us or by a signal."""
+        return self.cut_off or self.signal is not None
+
 
 def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
     """Run a program until it ends, its deadline passes, or `stop` asks for its end.

@@ -147,10 +147,12 @@ class _Run:
             if box is None or ending.fault:
                 return ending
             report = box.report()
+        refusal = report.refusal(is_killed=ending.is_killed)
+        if report.why and not report.is_off and not refusal:
+            return ending  # killed before the box stood
         job.boxed(report)
         if report.why:
             self._transcript.note(Unboxed(why=report.why))
-        refusal = report.refusal()
         return Ending(fault=refusal) if refusal else ending
 
     def _steered(self) -> Steering | None:

@@ -74,7 +74,7 @@ def run_script(
         ending = supervise(order, transcript.write, stop)
     finally:
         transcript.close()
-    if box and (refusal := box.report().refusal()):
+    if box and (refusal := box.report().refusal(is_killed=ending.is_killed)):
         ending = Ending(fault=refusal)
     return ending, "".join(said[-_LAST_PIECES:])
 

@@ -17,6 +17,7 @@ from brat.forge.service.ci_checkout import WORK
 from grite import outbound
 from runner.box import agent_user
 from runner.box.agent_box import Box, Room, boxed
+from runner.box.box_report import Report
 from runner.box.visible_paths import Sight
 from runner.proxy.egress_hosts import reachable
 from runner.proxy.proxy_protocol import ProxyOrder
@@ -89,17 +90,17 @@ class CiBox:
         if self._box is not None:
             self.argv, self.fds = self._box.argv, self._box.fds
 
-    def close(self) -> str:
+    def close(self) -> Report:
         """Take the folders back, after the command's end; safe to call twice.
 
         Returns:
-            Why the command was not started; empty: it was.
+            What the box reports; the second time nothing.
         """
         with self._lock:
             self._is_closed = True
             box, self._box = self._box, None
         try:
-            return box.report().refusal() if box else ""
+            return box.report() if box else Report()
         finally:
             self._stack.close()
             if agent_user.own_number() is not None:

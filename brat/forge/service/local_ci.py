@@ -209,11 +209,11 @@ class Judge:
             except (OSError, RuntimeError) as error:
                 return "action_required", Output(title=NAME, summary=f"{error}.")
             finally:
-                why = await asyncio.to_thread(box.close)
+                report = await asyncio.to_thread(box.close)
             text = tail(log)
         if self._overtaken(repo, check):  # its command may have ended well all the same
             return "cancelled", GONE
-        if why:
+        if why := report.refusal(is_killed=status is None or status < 0):
             return "action_required", Output(title=NAME, summary=why)
         return verdict(status, settings, text)
 
