@@ -59,18 +59,18 @@ def page(
         view: the repository that the page shows.
         path: the page's own path, from which it reloads itself when there is news.
         visitor: who asks; decides whether the page shows buttons.
-        given: the template's other values.
+        given: the template's other values; they go before those of every page.
     """
-    return _pages.get_template(f"{name}.html").render(
-        source=view.source,
-        trouble=view.watcher.trouble,
-        mark=view.watcher.mark,
-        path=path,
-        visitor=visitor,
-        waits_for=partial(waits_for, leases=view.leases),
-        may_write=visitor.may_write and view.source.carry_out is not None,
-        **given,
-    )
+    values = {
+        "source": view.source,
+        "trouble": view.watcher.trouble,
+        "mark": view.watcher.mark,
+        "path": path,
+        "visitor": visitor,
+        "waits_for": partial(waits_for, leases=view.leases),
+        "may_write": visitor.may_write and view.source.carry_out is not None,
+    }
+    return _pages.get_template(f"{name}.html").render(values | given)
 
 
 def index(repositories: Sequence[str], visitor: Visitor) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.dashboard import api, lists, page_contents
+from bot.dashboard import api, lists, page_contents, replay
 from bot.dashboard.access_policy import AccessPolicy, view_of
 from bot.dashboard.log_tail import MOST
 from bot.dashboard.page_cache import CachedPage, PageCache
@@ -35,6 +35,7 @@ class Views:
             web.get(f"{base}/sessions", self._sessions),
             web.get(f"{base}/convoys", self._convoys),
             web.get(f"{base}/convoys/{{convoy}}", self._convoy),
+            web.get(f"{base}/convoys/{{convoy}}/replay", self._replay),
             web.get(task, self._task),
             web.get(task + "/output", self._output),
             web.get(f"{base}/log", self._log),
@@ -105,6 +106,17 @@ class Views:
             "convoy",
             lambda: page_contents.of_convoy(view.state, convoy, view.now),
         )
+
+    async def _replay(self, request: web.Request) -> web.Response:
+        """Give a convoy's page as it was after one of the steps of its log."""
+        view = view_of(request)
+        convoy = convoy_of(view.state, request)
+        step = request.query.get("step", "")
+        found = await replay.replayed(view.source, convoy.name, step)
+        visitor = await self._access.visitor(request, view)
+        shown = replay.given(found)
+        text = page_contents.page("replay", view, request.path_qs, visitor, **shown)
+        return CachedPage(text.encode(), secret=bool(visitor.csrf)).answer(request)
 
     async def _task(self, request: web.Request) -> web.Response:
         """Give a task's page, with its session's output so far."""

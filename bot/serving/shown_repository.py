@@ -2,6 +2,7 @@
 
 from bot.context.configuration import configuration
 from bot.dashboard.dashboard_source import DashboardSource
+from bot.dashboard.log_past import LogPast
 from bot.dashboard.log_tail import LogTail
 from bot.feed.repository_feed import last_of
 from bot.loop.loop import Loop
@@ -32,9 +33,10 @@ def source_of(one: Served) -> DashboardSource:
         return found
 
     # No ref in a mirror points at the log's head: only its loop knows the head.
-    lines = LogTail(
-        settings.folder / bot_service.MIRROR, lambda: loop().context.mirror.head
-    )
+    mirror = settings.folder / bot_service.MIRROR
+
+    def head() -> str | None:
+        return loop().context.mirror.head
 
     def read() -> Reading:
         return loop().context.mirror.reading
@@ -49,7 +51,8 @@ def source_of(one: Served) -> DashboardSource:
     return DashboardSource(
         repository=settings.repository,
         read=read,
-        log=lines.last,
+        log=LogTail(mirror, head).last,
+        past=LogPast(mirror, head),
         clock=wall_clock,
         here=lambda: (*_standing_still(one), *_misconfigured(one), *_unread(one)),
         output=printed,

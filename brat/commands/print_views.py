@@ -61,7 +61,7 @@ def status(path: Path, convoy: str | None, *, as_json: bool, watch: bool) -> int
         whole = document.state_document(state, wall_clock(), reader.faults, local)
         names = {each.name for each in shown}
         whole["convoys"] = [each for each in whole["convoys"] if each["name"] in names]
-        _write(whole)
+        print_document(whole)
     else:
         local = here(path, state)
         if (screen := looked(state, reader.faults, convoy, local)) != NOTHING_YET:
@@ -84,7 +84,7 @@ def convoy(path: Path, name: str, *, as_json: bool) -> int:
     if as_json:
         whole = document.state_document(state, wall_clock(), reader.faults, local)
         leases = valid_leases(state, wall_clock())
-        _write(whole | {"convoys": [document.planned_document(found, leases)]})
+        print_document(whole | {"convoys": [document.planned_document(found, leases)]})
     else:
         out.print(looked(state, reader.faults, name, local, whole=True))
         out.print(plan_screen(found), soft_wrap=True)
@@ -111,7 +111,7 @@ def all_repositories(path: Path, *, as_json: bool, watch: bool) -> int:
     elif as_json:
         version = {"schema_version": document.SCHEMA_VERSION}
         told = {"repositories": many.told(found), "broken": broken}
-        _write(version | told)
+        print_document(version | told)
     else:
         for name, reader in found.items():
             out.print(many.headed(name, looked(reader.read(), reader.faults)))
@@ -131,12 +131,15 @@ def looked(
     local: tuple[Intervention, ...] = (),
     *,
     whole: bool = False,
+    now: int | None = None,
 ) -> RenderableType:
-    """Return what people see of a repository: live convoys and the last that ended."""
+    """Return what people see of a repository: live convoys and the last that ended.
+
+    It is seen at `now` (unix ms; None: at this moment).
+    """
     newer, older = _newer(_shown(state, convoy))
-    screen = status_screen.state_screen(
-        newer, state, wall_clock(), faults, local, whole=whole
-    )
+    at = wall_clock() if now is None else now
+    screen = status_screen.state_screen(newer, state, at, faults, local, whole=whole)
     return Group(*older, screen) if screen.renderables else NOTHING_YET
 
 
@@ -180,7 +183,7 @@ def task(path: Path, number: int, convoy: str | None, *, as_json: bool) -> int:
     leases = valid_leases(state, wall_clock())
     told = document.task_document(found, task_in(found, number), leases)
     if as_json:
-        _write({"schema_version": document.SCHEMA_VERSION, "task": told})
+        print_document({"schema_version": document.SCHEMA_VERSION, "task": told})
         return OK
     told["usage"] = spoken(task_in(found, number).used)
     for key, value in told.items():
@@ -197,7 +200,7 @@ def cost(path: Path, convoy: str | None, *, as_json: bool) -> int:
     """
     shown = _shown(Reader(log_repository(path)).read(), convoy)
     if as_json:
-        _write(cost_document(shown))
+        print_document(cost_document(shown))
     elif shown:
         out.print(cost_table(shown))
     else:
@@ -242,7 +245,7 @@ def _table(
     state = Reader(log_repository(path)).read()
     rows = told(state)
     if as_json:
-        _write({"schema_version": document.SCHEMA_VERSION, name: rows})
+        print_document({"schema_version": document.SCHEMA_VERSION, name: rows})
     elif rows:
         out.print(drawn(state))
     else:
@@ -256,6 +259,7 @@ def _worded(value: object) -> str:
     return "" if value is None else str(value)
 
 
-def _write(whole: dict[str, Any]) -> None:
+def print_document(whole: dict[str, Any]) -> None:
+    """Print a document for programs."""
     # Encoded in one go and then indented, both in C: a log may have many convoys.
     write(msgspec.json.format(json.dumps(whole), indent=2))

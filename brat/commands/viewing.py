@@ -45,6 +45,14 @@ def status(
     all_repos: Annotated[
         bool, typer.Option("--all-repos", help="Of every repository below --repo.")
     ] = False,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="TIME",
+            help="As it was: 14:30, '2026-11-24 14:30', or 90m, 2h, 3d ago.",
+        ),
+    ] = None,
     as_json: Json = False,
     repo: Repo = HERE,
 ) -> None:
@@ -56,9 +64,25 @@ def status(
 
     if all_repos and convoy is not None:
         raise typer.BadParameter("give --convoy or --all-repos, not both")
+    if at is not None and (all_repos or watch):
+        raise typer.BadParameter("--at goes with neither --all-repos nor --watch")
+    if at is not None:
+        from brat.commands import print_past
+
+        sys.exit(print_past.status(repo, _past(at), convoy, as_json=as_json))
     if all_repos:
         sys.exit(print_views.all_repositories(repo, as_json=as_json, watch=watch))
     sys.exit(print_views.status(repo, convoy, as_json=as_json, watch=watch))
+
+
+def _past(at: str) -> int:
+    from bot.settings.clock import wall_clock
+    from brat.terminal.past_time import past_time
+
+    try:
+        return past_time(at, wall_clock())
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--at") from None
 
 
 def why(

@@ -11,6 +11,7 @@ from typing import Final
 
 from bot.dashboard.application import PORT, serving
 from bot.dashboard.dashboard_source import DashboardSource, Output
+from bot.dashboard.log_past import LogPast
 from bot.dashboard.log_tail import LogTail
 from bot.dashboard.token_access import LOCAL
 from bot.serving.standing_still import Standstill
@@ -136,5 +137,9 @@ def _source(path: Path, repository: str) -> DashboardSource:
 
     lines = LogTail(path, lambda: reader.reading.head)
     return DashboardSource(
-        repository=repository, read=read, log=lines.last, clock=wall_clock
+        repository=repository,
+        read=read,
+        log=lines.last,
+        past=LogPast(path, lambda: reader.reading.head),
+        clock=wall_clock,
     )

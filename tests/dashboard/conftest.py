@@ -9,6 +9,7 @@ import pytest
 
 from bot.dashboard.application import serving
 from bot.dashboard.dashboard_source import DashboardSource, Output
+from bot.dashboard.log_past import LogPast
 from bot.dashboard.state_watcher import Here, nothing_here
 from bot.messages.replies import Reply
 from bot.verbs.request_context import Asker
@@ -59,6 +60,7 @@ def opens() -> Opens:
         web: str = "",
         here: Here = nothing_here,
         faults: tuple[str, ...] = (),
+        past: LogPast | None = None,
     ) -> AsyncIterator[Visit]:
         async def carry_out(asker: Asker, request: Request) -> Reply:
             if trouble:
@@ -74,6 +76,7 @@ def opens() -> Opens:
             output=output,
             here=here,
             web=web,
+            past=past,
             token=TOKEN,
         )
         async with (

@@ -1,0 +1,121 @@
+"""What a repository was like at a time that is past."""
+
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from brat.terminal.past_time import past_time
+from convoy.log.following import follow
+from convoy.log.past_states import STRIDE, PastStates
+from tests.brat.telling import Telling
+from tests.world.rules import NAME
+
+NOW = round(datetime(2026, 3, 5, 12, 30, tzinfo=UTC).timestamp() * 1000)
+
+
+def brat(path: Path, *words: str) -> tuple[int, str]:
+    done = subprocess.run(
+        (sys.executable, "-m", "brat", *words, "--repo", str(path)),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def when(ms: int) -> str:
+    return datetime.fromtimestamp(ms / 1000, UTC).isoformat()
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Telling:
+    """Give a log of a task that was planned, then started, each in its own commit."""
+    telling = Telling(tmp_path / "log.git")
+    telling.tell()
+    return telling
+
+
+def test_status_tells_what_the_log_knew_then(told: Telling) -> None:
+    planned = follow(told.log, str(told.log.head())).state.moment.at
+    told.rules.started(1)
+    told.tell()
+
+    then = brat(told.path, "status", "--at", when(planned), "--json")
+    now = brat(told.path, "status", "--json")
+    words = brat(told.path, "status", "--at", when(planned))
+
+    states = [
+        json.loads(out)["convoys"][0]["tasks"][0]["state"] for _, out in (then, now)
+    ]
+    assert states == ["queued", "running"]
+    assert words[1].startswith("as it was at 1970-01-01 ")
+    assert "queued" in words[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--at", "soon"), "'soon' is no time: write 14:30,"),
+        (("--at", "9999-01-01"), "'9999-01-01' is yet to come"),
+        (("--at", "1969-01-01"), "nothing had been logged by 1969-01-01"),
+        (("--at", "1h", "--watch"), "--at goes with neither"),
+    ],
+)
+def test_what_is_no_past_time_is_refused(
+    told: Telling, words: tuple[str, ...], said: str
+) -> None:
+    status, out = brat(told.path, "status", *words)
+
+    assert status == (1 if "1969" in words[1] else 2)
+    assert said in " ".join(out.replace("│", "").split())
+
+
+@pytest.mark.parametrize(
+    ("text", "before_s"),
+    [
+        ("90s", 90),
+        ("15m", 900),
+        ("2h ago", 7200),
+        ("1w", 7 * 86400),
+        ("2026-03-05T12:00:00+00:00", 1800),
+    ],
+)
+def test_people_type_times_in_many_ways(text: str, before_s: int) -> None:
+    assert past_time(text, NOW) == NOW - 1000 * before_s
+
+
+def test_an_hour_is_the_last_one_that_has_been() -> None:
+    here = datetime.fromtimestamp(NOW / 1000).astimezone()
+    ahead = f"{here.hour + 1:02}:00" if here.hour < 23 else "23:59"
+
+    assert past_time("0:00", NOW) <= NOW
+    assert NOW - 86_400_000 <= past_time(ahead, NOW) < NOW
+
+
+@pytest.mark.parametrize("text", ["", "12:61", "99999999w", "3 fortnights", "1e3"])
+def test_other_words_are_no_times(text: str) -> None:
+    with pytest.raises(ValueError, match="is no time"):
+        past_time(text, NOW)
+
+
+def test_each_step_of_a_convoy_is_what_the_log_folds_to(told: Telling) -> None:
+    past = PastStates(told.log)
+    first = past.steps(str(told.log.head()), NAME)
+    for _ in range(STRIDE):
+        told.tell(words=1)
+    told.rules.started(1)
+    told.tell()
+
+    steps = past.steps(str(told.log.head()), NAME)
+
+    assert steps[: len(first)] == first
+    assert len(steps) == len(first) + 1
+    assert steps[-1].said[0] == "Task 1, attempt 1, starts from 0000000000."
+    assert [past.at(each) for each in steps] == [
+        follow(told.log, each.commit).state for each in steps
+    ]
