@@ -81,7 +81,7 @@ types: $(VENV)/.dev
 	@$(BIN)/mypy --no-error-summary
 
 layers: $(VENV)/.dev
-	@$(BIN)/lint-imports --no-logo 2>&1 | tail -n 5
+	@said=$$($(BIN)/lint-imports --no-logo 2>&1) || { echo "$$said"; exit 1; }
 
 dead: $(VENV)/.dev
 	@$(BIN)/vulture

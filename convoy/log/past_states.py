@@ -9,9 +9,8 @@ from convoy.events import Event
 from convoy.log.codec import fact_of
 from convoy.log.record import fold
 from convoy.model.state import State
-from grite.entry import Entry
 from grite.errors import Rewritten
-from grite.event import CommentAdded
+from grite.event import CommentAdded, Event as GriteEvent
 from grite.wal import Log
 
 TRACKS: Final = 4
@@ -98,9 +97,9 @@ class PastStates:
         if known.mark.commit == head:
             return known
         mark, steps = known.mark, list(known.steps)
-        for after, entry in _folded(self._log, head, mark):
+        for after, events in _folded(self._log, head, mark):
             if after.state.convoys.get(convoy) is not mark.state.convoys.get(convoy):
-                at, said = after.state.moment.at, _said(entry, convoy)
+                at, said = after.state.moment.at, _said(events, convoy)
                 steps.append(Step(after.number, after.commit, at, said))
             mark = after
             self._keep(mark)
@@ -133,21 +132,21 @@ def state_at(log: Log, head: str, at: int) -> State:
     return state
 
 
-def _folded(log: Log, head: str, mark: _Mark) -> Iterator[tuple[_Mark, Entry]]:
-    """Yield the state after each commit that counts, up to `head`."""
+def _folded(
+    log: Log, head: str, mark: _Mark
+) -> Iterator[tuple[_Mark, tuple[GriteEvent, ...]]]:
+    """Yield the state after each commit that counts, and what that holds."""
     for entry in log.read(head, since=mark.commit or None, whole=True):
         if entry.is_foreign:
             continue
         state = fold(mark.state, entry.commit, entry.events, entry.actor)
         mark = _Mark(mark.number + 1, entry.commit, state)
-        yield mark, entry
+        yield mark, entry.events
 
 
-def _said(entry: Entry, convoy: str) -> tuple[str, ...]:
+def _said(events: tuple[GriteEvent, ...], convoy: str) -> tuple[str, ...]:
     """Return the first line of each event of a commit that is about a convoy."""
-    bodies = (
-        each.kind.body for each in entry.events if isinstance(each.kind, CommentAdded)
-    )
+    bodies = (each.kind.body for each in events if isinstance(each.kind, CommentAdded))
     return tuple(
         body.partition("\n")[0]
         for body in bodies
