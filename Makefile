@@ -37,7 +37,7 @@ test-all: $(VENV)/.dev ## all tests; STRICT=1 forbids skips
 	@$(SAME) BRAT_STRICT=$(STRICT) PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 3 --dist worksteal --durations 15 $(ARGS)
 
 ifeq ($(STRICT),1)
-test-all: engines-install
+test-all: engines-install $(VENV)/site/.whole
 endif
 
 first-five-minutes: $(VENV)/.dev ## what new users type first, and what they see
@@ -104,6 +104,16 @@ image: $(VENV)/.dev ## build the containers and test them; ARGS="bot runner runn
 dist: $(VENV)/.run ## build wheel and sdist of the commit twice, and compare: into dist/
 	@.ci/dist $(BIN) dist
 
+# Apart from the rest: MkDocs asks for versions of its own.
+$(VENV)/site/.whole: requirements-site.lock | $(VENV)/bin/uv
+	@$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)/site
+	@$(BIN)/uv pip install --quiet --python $(VENV)/site/bin/python --require-hashes -r requirements-site.lock
+	@touch $@
+
+.PHONY: site
+site: $(VENV)/site/.whole ## the documents as a site, into dist/site; a link that leads nowhere fails
+	@.ci/site $(VENV)/site/bin dist/site
+
 docs: $(VENV)/.dev ## write what documents take from the code
 	@$(BIN)/python -m tests.documents.pages
 
@@ -112,6 +122,7 @@ lock: $(VENV)/bin/uv ## pin what pyproject.toml asks for
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --extra dev pyproject.toml -o requirements-dev.lock
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --group build --constraint requirements.lock -o requirements-build.lock
 	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --group release -o requirements-release.lock
+	@$(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 --group site -o requirements-site.lock
 	@for each in aider node; do $(BIN)/uv pip compile --quiet --generate-hashes --no-emit-index-url --no-annotate --no-header --python-version 3.11 tests/engines/$$each/requirements.in -o tests/engines/$$each/requirements.lock; done
 	@for each in tests/npm tests/clients tests/engines/npm; do (cd $$each && npm install --silent --package-lock-only --omit-lockfile-registry-resolved --ignore-scripts); done
 

@@ -30,6 +30,8 @@ settings.load_profile("ci")  # `--hypothesis-profile=deep` looks further, at ran
 
 ENGINES = Path(__file__).parents[1] / ".engines/bin"
 """Where `make engines` puts them."""
+SITE = Path(__file__).parents[1] / ".venv/site/bin"
+"""Where `make site` puts MkDocs."""
 
 
 SLOW_FOLDERS = {"tests/whole", "tests/engines", "tests/clients"}
@@ -38,7 +40,7 @@ SLOW_TOOLS = {"chromium", "npm"}
 
 def where_is(tool: str) -> str | None:
     """Return the path of a program: beside this Python, an engine's, or any."""
-    own = str(Path(sys.executable).parent), str(ENGINES)
+    own = str(Path(sys.executable).parent), str(ENGINES), str(SITE)
     return shutil.which(tool, path=os.pathsep.join((*own, *os.get_exec_path())))
 
 

@@ -16,18 +16,27 @@ from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hi
 from msgspec import Struct
 
 from convoy.events.event_kinds import CLAIMS, EVENTS
+from convoy.model.attempt import Resolution
 from convoy.model.records import (
     Budget,
     EngineSpec,
     Estimate,
+    Finding,
     Followup,
+    Forecast,
     Gate,
     Limits,
+    Overlap,
     Price,
+    Report,
+    Scope,
     Settings,
+    Spread,
     TaskSpec,
     Usage,
+    Wait,
 )
+from convoy.model.target_rules import Landing
 
 PARTS: Final = (
     TaskSpec,
@@ -40,6 +49,15 @@ PARTS: Final = (
     Limits,
     Gate,
     Usage,
+    Overlap,
+    Scope,
+    Forecast,
+    Spread,
+    Landing,
+    Report,
+    Finding,
+    Resolution,
+    Wait,
 )
 """What events are made of."""
 
@@ -103,6 +121,19 @@ MEANINGS: Final = {
 }
 
 _OWN: Final = {
+    ("Finding", "detail"): "What there is to say of it.",
+    (
+        "Landing",
+        "way",
+    ): "The bot pushes, the forge or its queue merges, or a person does.",
+    ("Overlap", "one"): "The number of the one task.",
+    ("Overlap", "other"): "The number of the other.",
+    ("Report", "findings"): "What it found, the weightiest first.",
+    ("Report", "recommendation"): "What it would do.",
+    ("Scope", "task"): "The task's number.",
+    ("Spread", "high"): "The most.",
+    ("Spread", "low"): "The least.",
+    ("Spread", "middle"): "The one in the middle.",
     ("MergeFailed", "candidate"): "The commit; null: none could be built.",
     ("SessionHandoff", "commit"): "The commit, by its full id; null: no work.",
     ("Settings", "tasks"): "The most tasks the convoy may have.",
