@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 from bot.verbs import verb_table
 from tests.documents import (
     config_table,
-    decision_list,
     engine_requests,
     engine_tables,
     error_samples,
@@ -25,7 +24,6 @@ from tests.documents.openapi import with_words
 from tests.mutants.report import with_list
 
 ROOT: Final = Path(__file__).parents[2]
-DECISIONS: Final = ROOT / "docs/decisions"
 
 
 class Part(NamedTuple):
@@ -49,7 +47,6 @@ PARTS: Final = (
     _marked("docs/configuration.md", "keys", config_table.keys_table),
     _marked("docs/configuration.md", "faults", error_samples.configuration),
     Part("docs/config.schema.json", lambda _: config_table.schema_text()),
-    Part("docs/decisions/README.md", lambda _: decision_list.page(DECISIONS)),
     _marked("docs/engine-requests.md", "requests", engine_requests.tables),
     _marked("docs/engines.md", "engines", engine_tables.tables),
     _marked("docs/log-format.md", "events", log_format.tables),

@@ -55,7 +55,8 @@ def test_every_document_is_a_page_of_it(site: Path) -> None:
 
     assert missing == []
     assert (site / "index.html").is_file()
-    assert (site / "docs/decisions/index.html").is_file()
+    decisions = (site / "docs/decisions/index.html").read_text("utf-8")
+    assert decisions.count(".html>00") + decisions.count('.html">00') >= 70
 
 
 def test_no_page_loads_anything_from_elsewhere(site: Path) -> None:
@@ -100,12 +101,3 @@ def test_a_link_that_is_no_good_fails(
     assert done.returncode == 1
     assert "docs/landing.md" in done.stderr
     assert said in done.stderr
-
-
-def test_a_page_that_is_in_no_menu_fails(tree: Path, tmp_path: Path) -> None:
-    (tree / "docs/alone.md").write_text("# Alone\n")
-
-    done = build(tree, tmp_path / "site")
-
-    assert done.returncode == 1
-    assert "docs/alone.md" in done.stderr
