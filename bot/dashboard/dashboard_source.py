@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from bot.dashboard.log_history import LogHistory
 from bot.dashboard.log_past import LogPast
 from bot.dashboard.state_watcher import Here, nothing_here
 from bot.messages.replies import Reply
@@ -33,6 +34,8 @@ class DashboardSource:
     """Returns the given number of the log's last lines; may block."""
     past: LogPast | None = None
     """What the log said earlier; None: pages show only what it says now."""
+    history: LogHistory | None = None
+    """What became of all changes; None: this dashboard shows no analytics."""
     clock: Callable[[], int]
     """Returns the time, unix ms."""
     here: Here = nothing_here

@@ -6,7 +6,7 @@ from typing import Any
 
 from aiohttp import web
 
-from bot.dashboard import api, lists, page_contents, replay
+from bot.dashboard import analytics_page, api, lists, page_contents, replay
 from bot.dashboard.access_policy import AccessPolicy, view_of
 from bot.dashboard.log_tail import MOST
 from bot.dashboard.page_cache import CachedPage, PageCache
@@ -39,6 +39,8 @@ class Views:
             web.get(task, self._task),
             web.get(task + "/output", self._output),
             web.get(f"{base}/log", self._log),
+            web.get(f"{base}/analytics", self._analytics),
+            web.get(f"{base}/analytics.csv", self._table),
         ]
 
     async def _page(
@@ -95,6 +97,13 @@ class Views:
         return await self._list(
             request, "log", lambda: lists.lines(view.state, lines, wanted, words)
         )
+
+    async def _analytics(self, request: web.Request) -> web.Response:
+        shown = await analytics_page.given(view_of(request).source)
+        return await self._page(request, "analytics", lambda: shown)
+
+    async def _table(self, request: web.Request) -> web.Response:
+        return await analytics_page.table(view_of(request).source)
 
     # --- one thing --------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from bot.context.configuration import configuration
 from bot.dashboard.dashboard_source import DashboardSource
+from bot.dashboard.log_history import LogHistory
 from bot.dashboard.log_past import LogPast
 from bot.dashboard.log_tail import LogTail
 from bot.feed.repository_feed import last_of
@@ -53,6 +54,7 @@ def source_of(one: Served) -> DashboardSource:
         read=read,
         log=LogTail(mirror, head).last,
         past=LogPast(mirror, head),
+        history=LogHistory(mirror, read),
         clock=wall_clock,
         here=lambda: (*_standing_still(one), *_misconfigured(one), *_unread(one)),
         output=printed,

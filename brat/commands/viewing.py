@@ -1,4 +1,4 @@
-"""The words that look: status, why, cost, queue, report, session, convoy."""
+"""The words that look: status, why, cost, analytics, queue, report, session, convoy."""
 
 import asyncio
 import sys
@@ -32,7 +32,7 @@ def add_to(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
     app.add_typer(convoy, name="convoy")
     app.add_typer(session, name="session")
-    for command in (status, why, cost, queue, report, dashboard, open_page):
+    for command in (status, why, cost, analytics, queue, report, dashboard, open_page):
         app.command(command.__name__.removesuffix("_page"))(command)
 
 
@@ -75,14 +75,14 @@ def status(
     sys.exit(print_views.status(repo, convoy, as_json=as_json, watch=watch))
 
 
-def _past(at: str) -> int:
+def _past(at: str, option: str = "--at") -> int:
     from bot.settings.clock import wall_clock
     from brat.terminal.past_time import past_time
 
     try:
         return past_time(at, wall_clock())
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint="--at") from None
+        raise typer.BadParameter(str(error), param_hint=option) from None
 
 
 def why(
@@ -116,6 +116,28 @@ def cost(
     from brat.commands import print_views
 
     sys.exit(print_views.cost(repo, convoy, as_json=as_json))
+
+
+def analytics(
+    *,
+    since: Annotated[
+        str | None,
+        typer.Option("--since", metavar="TIME", help="Only what ended since, as 4w."),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option("--csv", metavar="FILE", help="A row a change; -: print it."),
+    ] = None,
+    as_json: Json = False,
+    repo: Repo = HERE,
+) -> None:
+    """Show how many changes landed, how long each stage took, and what it cost."""
+    from brat.commands import print_analytics
+
+    if table is not None and as_json:
+        raise typer.BadParameter("give --csv or --json, not both")
+    begin = 0 if since is None else _past(since, "--since")
+    sys.exit(print_analytics.figures(repo, begin, table, as_json=as_json))
 
 
 def queue(*, as_json: Json = False, repo: Repo = HERE) -> None:

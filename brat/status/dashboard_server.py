@@ -11,6 +11,7 @@ from typing import Final
 
 from bot.dashboard.application import PORT, serving
 from bot.dashboard.dashboard_source import DashboardSource, Output
+from bot.dashboard.log_history import LogHistory
 from bot.dashboard.log_past import LogPast
 from bot.dashboard.log_tail import LogTail
 from bot.dashboard.token_access import LOCAL
@@ -141,5 +142,6 @@ def _source(path: Path, repository: str) -> DashboardSource:
         read=read,
         log=lines.last,
         past=LogPast(path, lambda: reader.reading.head),
+        history=LogHistory(path, lambda: reader.reading),
         clock=wall_clock,
     )

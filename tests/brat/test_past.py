@@ -12,7 +12,7 @@ from brat.terminal.past_time import past_time
 from convoy.log.following import follow
 from convoy.log.past_states import STRIDE, PastStates
 from tests.brat.telling import Telling
-from tests.world.rules import NAME
+from tests.world.rules import NAME, sha
 
 NOW = round(datetime(2026, 3, 5, 12, 30, tzinfo=UTC).timestamp() * 1000)
 
@@ -119,3 +119,25 @@ def test_each_step_of_a_convoy_is_what_the_log_folds_to(told: Telling) -> None:
     assert [past.at(each) for each in steps] == [
         follow(told.log, each.commit).state for each in steps
     ]
+
+
+def test_analytics_are_printed_for_people_and_programs(
+    told: Telling, tmp_path: Path
+) -> None:
+    told.rules.landed(1, sha("a"))
+    told.tell()
+    table = tmp_path / "changes.csv"
+
+    words = brat(told.path, "analytics")
+    document = brat(told.path, "analytics", "--json")
+    written = brat(told.path, "analytics", "--csv", str(table))
+    recent = brat(told.path, "analytics", "--since", "1h")
+    both = brat(told.path, "analytics", "--csv", "-", "--json")
+
+    assert words[1].startswith("1 change landed in 1 day")
+    found = json.loads(document[1])["analytics"]
+    assert (found["changes"], found["engines"][0]["first_try"]) == (1, 1)
+    assert written == (0, f"wrote {table}\n")
+    assert table.read_text().splitlines()[1].startswith(f"{NAME},1,work,")
+    assert recent == (0, "no change has landed\n")
+    assert (both[0], "give --csv or --json, not both" in both[1]) == (2, True)

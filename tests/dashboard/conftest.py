@@ -9,6 +9,7 @@ import pytest
 
 from bot.dashboard.application import serving
 from bot.dashboard.dashboard_source import DashboardSource, Output
+from bot.dashboard.log_history import LogHistory
 from bot.dashboard.log_past import LogPast
 from bot.dashboard.state_watcher import Here, nothing_here
 from bot.messages.replies import Reply
@@ -61,6 +62,7 @@ def opens() -> Opens:
         here: Here = nothing_here,
         faults: tuple[str, ...] = (),
         past: LogPast | None = None,
+        history: LogHistory | None = None,
     ) -> AsyncIterator[Visit]:
         async def carry_out(asker: Asker, request: Request) -> Reply:
             if trouble:
@@ -77,6 +79,7 @@ def opens() -> Opens:
             here=here,
             web=web,
             past=past,
+            history=history,
             token=TOKEN,
         )
         async with (

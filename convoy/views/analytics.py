@@ -1,0 +1,182 @@
+"""What became of changes, over convoys: how many, how long, how often, at what cost.
+
+Everything is counted from `ChangeHistory`, so it is as exact as the log. Pure.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from functools import reduce
+from itertools import pairwise
+from statistics import median, quantiles
+from typing import Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
+
+from convoy.model.records import Usage
+from convoy.model.usage import plus, tokens
+from convoy.views.change_history import Asked, Change, ChangeHistory
+
+STAGES: Final = ("waiting", "working", "landing")
+"""From the plan to the first session, to accepted work, to the landing."""
+
+
+class Spread(Struct, frozen=True):
+    """How long something took, in seconds."""
+
+    count: int
+    median: float
+    most: float
+    """Nine of ten took at most this."""
+
+
+class EngineShare(Struct, frozen=True, kw_only=True):
+    """How one engine did on one kind of task."""
+
+    engine: str
+    kind: str
+    changes: int
+    first_try: int
+    """How many of them needed one session only."""
+    sessions: int
+    tokens: int
+    usd: float
+
+    @property
+    def percent(self) -> int:
+        """The percentage of changes that needed one session only."""
+        return round(100 * self.first_try / self.changes)
+
+
+class Analytics(Struct, frozen=True, kw_only=True):
+    """The figures of a span of time."""
+
+    changes: int
+    """How many landed."""
+    dropped: int
+    sessions: int
+    """Of those that landed, as are the next three."""
+    ci_runs: int
+    tokens: int
+    usd: float
+    per_day: tuple[tuple[str, int], ...]
+    """Landed changes by day (UTC), each day from the first to the last."""
+    stages: dict[str, Spread]
+    engines: tuple[EngineShare, ...]
+    rework: tuple[tuple[str, int], ...]
+    """Why changes went back to the queue, the most frequent first."""
+    reds: tuple[tuple[str, int], ...]
+    """How often each check was red, over the whole log."""
+    flakes: tuple[tuple[str, int], ...]
+    """How often each check flaked, over the whole log."""
+    asked: dict[str, Spread]
+    """How long people took to answer, by what they were asked."""
+
+
+def analytics(history: ChangeHistory, since: int = 0) -> Analytics:
+    """Return the figures of what ended at `since` (unix ms) or later."""
+    ended = [one for one in history.changes.values() if one.end and one.ended >= since]
+    landed = [one for one in ended if one.end == "landed"]
+    used = reduce(plus, (one.usage for one in landed), Usage())
+    return Analytics(
+        changes=len(landed),
+        dropped=sum(one.end == "dropped" for one in ended),
+        sessions=sum(one.sessions for one in landed),
+        ci_runs=sum(one.ci_runs for one in landed),
+        tokens=tokens(used),
+        usd=used.usd,
+        per_day=_per_day(landed),
+        stages=_stages(landed),
+        engines=_engines(landed),
+        rework=_ranked(Counter(cause for one in ended for cause in one.rework)),
+        reds=_ranked(history.reds),
+        flakes=_ranked(history.flakes),
+        asked=_asked(one for one in history.asked if one.answered >= since),
+    )
+
+
+def _per_day(landed: Iterable[Change]) -> tuple[tuple[str, int], ...]:
+    counts = Counter(one.ended // _DAY_MS for one in landed)
+    if not counts:
+        return ()
+    days = range(min(counts), max(counts) + 1)
+    return tuple((_day(day), counts[day]) for day in days)
+
+
+_DAY_MS: Final = 86_400_000
+
+
+def _day(number: int) -> str:
+    return f"{datetime.fromtimestamp(number * _DAY_MS / 1000, UTC):%Y-%m-%d}"
+
+
+def stages_ms(one: Change) -> tuple[int, int, int]:
+    """Return how long each stage of a landed change took, in milliseconds."""
+    times = [one.planned or one.started, one.started, one.accepted, one.ended]
+    for place in range(1, len(times)):  # what is not known took no time
+        times[place] = max(times[place], times[place - 1])
+    waiting, working, landing = (after - before for before, after in pairwise(times))
+    return waiting, working, landing
+
+
+def _stages(landed: Sequence[Change]) -> dict[str, Spread]:
+    rows = [stages_ms(one) for one in landed]
+    if not rows:
+        return {}
+    named = zip(STAGES, zip(*rows, strict=True), strict=True)
+    return {name: _spread(times) for name, times in named}
+
+
+def _spread(times_ms: Sequence[int]) -> Spread:
+    seconds = sorted(each / 1000 for each in times_ms)
+    tenths = quantiles(seconds, n=10, method="inclusive") if len(seconds) > 1 else ()
+    most = tenths[-1] if tenths else seconds[0]
+    return Spread(len(seconds), round(median(seconds), 1), round(most, 1))
+
+
+def _engines(landed: Iterable[Change]) -> tuple[EngineShare, ...]:
+    groups: dict[tuple[str, str], list[Change]] = defaultdict(list)
+    for one in landed:
+        groups[one.engine, one.kind].append(one)
+    return tuple(_share(*key, some) for key, some in sorted(groups.items()))
+
+
+def _share(engine: str, kind: str, some: list[Change]) -> EngineShare:
+    used = reduce(plus, (one.usage for one in some), Usage())
+    return EngineShare(
+        engine=engine,
+        kind=kind,
+        changes=len(some),
+        first_try=sum(one.sessions == 1 for one in some),
+        sessions=sum(one.sessions for one in some),
+        tokens=tokens(used),
+        usd=used.usd,
+    )
+
+
+def _ranked(counts: Mapping[str, int]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counts.items(), key=lambda each: (-each[1], each[0])))
+
+
+def _asked(answers: Iterable[Asked]) -> dict[str, Spread]:
+    groups: dict[str, list[int]] = defaultdict(list)
+    for one in answers:
+        groups[one.what].append(one.answered - one.since)
+    return {what: _spread(times) for what, times in sorted(groups.items())}
+
+
+def rows(history: ChangeHistory, since: int = 0) -> list[dict[str, Any]]:
+    """Return a row for each change that ended at `since` or later, as for a table."""
+    ended = [one for one in history.changes.values() if one.end and one.ended >= since]
+    return [_row(one) for one in sorted(ended, key=lambda one: one.ended)]
+
+
+def _row(one: Change) -> dict[str, Any]:
+    told = asdict(one)
+    usage, rework = told.pop("usage"), told.pop("rework")
+    del told["blocked"]
+    seconds = (each / 1000 for each in stages_ms(one))
+    times = dict(zip((f"{stage}_s" for stage in STAGES), seconds, strict=True))
+    spent = {"tokens": tokens(usage), "usd": usage.usd, "rework": " ".join(rework)}
+    return told | times | spent

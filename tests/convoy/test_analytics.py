@@ -1,0 +1,77 @@
+"""What became of changes, counted from the log's events."""
+
+from convoy.rules.end_session import RefuseWork
+from convoy.rules.stop_task import BlockTask, RetryTask
+from convoy.views.analytics import analytics, rows, stages_ms
+from convoy.views.analytics_words import summary
+from convoy.views.change_history import ChangeHistory
+from convoy.views.change_table import csv_text
+from tests.world.rules import NAME, Rules, sha, spec
+
+
+def told(rules: Rules) -> ChangeHistory:
+    """Read the events a second apart, as if in two looks."""
+    facts = [(1000 * at, fact) for at, fact in enumerate(rules.facts, start=1)]
+    history = ChangeHistory()
+    history.read(facts[:5])
+    history.read(facts[5:])
+    return history
+
+
+def test_each_change_is_counted_once_with_its_stages() -> None:
+    rules = Rules().planned(spec(1), spec(2), spec(3))
+    history = told(rules.landed(1, sha("a")).landed(2, sha("b")).started(3))
+
+    found = analytics(history)
+
+    assert (found.changes, found.sessions, found.ci_runs, found.dropped) == (2, 2, 2, 0)
+    assert [one.percent for one in found.engines] == [100]
+    assert set(found.stages) == {"waiting", "working", "landing"}
+    first = history.changes[NAME, 1]
+    assert sum(stages_ms(first)) == first.ended - first.planned
+    assert found.per_day == (("1970-01-01", 2),)
+    assert summary(found).startswith("2 changes landed in 1 day, with 1.00 sessions")
+
+
+def test_a_change_that_went_back_is_no_first_try() -> None:
+    refused = RefuseWork(
+        convoy=NAME, task=1, attempt=1, cause="refused", why="a symlink"
+    )
+    rules = Rules().planned(spec(1)).started(1).do(refused).landed(1, sha("a"))
+
+    found = analytics(told(rules))
+
+    assert [(one.first_try, one.sessions) for one in found.engines] == [(0, 2)]
+    assert found.rework == (("refused", 1),)
+
+
+def test_a_persons_answer_is_timed() -> None:
+    rules = Rules().planned(spec(1)).do(BlockTask(convoy=NAME, task=1, why="no CI"))
+    since = len(rules.facts)
+    history = told(rules.do(RetryTask(convoy=NAME, task=1, by="ann")))
+
+    (one,) = history.asked
+
+    assert (one.what, one.since) == ("blocked task", 1000 * since)
+    assert analytics(history).asked["blocked task"].count == 1
+
+
+def test_what_ended_earlier_is_left_out() -> None:
+    history = told(Rules().planned(spec(1), spec(2)).landed(1, sha("a")))
+    ended = history.changes[NAME, 1].ended
+
+    assert analytics(history, since=ended).changes == 1
+    later = analytics(history, since=ended + 1)
+    assert (later.changes, later.stages, later.per_day) == (0, {}, ())
+    assert summary(later) == "no change has landed"
+
+
+def test_the_table_has_a_row_a_change() -> None:
+    history = told(Rules().planned(spec(1), spec(2)).landed(1, sha("a")))
+
+    head, row, *rest = csv_text(rows(history)).splitlines()
+
+    assert rest == []
+    assert head.startswith("convoy,task,kind,engine,planned,")
+    assert row.startswith(f"{NAME},1,work,")
+    assert csv_text([]) == "\n"
