@@ -32,7 +32,17 @@ def add_to(app: typer.Typer) -> None:
     """Add all of these words to the command line."""
     app.add_typer(convoy, name="convoy")
     app.add_typer(session, name="session")
-    for command in (status, why, cost, analytics, queue, report, dashboard, open_page):
+    for command in (
+        status,
+        top,
+        why,
+        cost,
+        analytics,
+        queue,
+        report,
+        dashboard,
+        open_page,
+    ):
         app.command(command.__name__.removesuffix("_page"))(command)
 
 
@@ -83,6 +93,20 @@ def _past(at: str, option: str = "--at") -> int:
         return past_time(at, wall_clock())
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint=option) from None
+
+
+def top(
+    *,
+    all_repos: Annotated[
+        bool, typer.Option("--all-repos", help="Of every repository below --repo.")
+    ] = False,
+    once: Annotated[bool, typer.Option("--once", help="Print it, and end.")] = False,
+    repo: Repo = HERE,
+) -> None:
+    """Show every agent at work, how long it has worked, and what it printed last."""
+    from brat.commands import watch_fleet
+
+    sys.exit(watch_fleet.top(repo, everywhere=all_repos, once=once))
 
 
 def why(

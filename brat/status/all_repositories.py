@@ -33,7 +33,7 @@ def readers(path: Path) -> tuple[dict[str, Reader], dict[str, str]]:
     Args:
         path: the folder to search; if in a repository, the repository's parent.
     """
-    root = _around(path.resolve())
+    root = around(path.resolve())
     found: dict[str, Reader] = {}
     broken: dict[str, str] = {}
     for place in _repositories(root, DEPTH):
@@ -46,7 +46,8 @@ def readers(path: Path) -> tuple[dict[str, Reader], dict[str, str]]:
     return found, broken
 
 
-def _around(path: Path) -> Path:
+def around(path: Path) -> Path:
+    """Return the folder to search: if in a repository, the repository's parent."""
     own = pygit2.discover_repository(str(path))
     if own is None:
         return path

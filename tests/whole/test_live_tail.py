@@ -1,5 +1,6 @@
 """A session is watched while it runs: at a terminal and in the dashboard, from afar."""
 
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -48,6 +49,7 @@ def test_a_session_is_seen_within_seconds(tmp_path: Path) -> None:
             late.append(late_s([x for x in page.splitlines() if "at " in x][-1]))
             terminal.done("brat task tell 1 'Say it louder.'")
             why = terminal.done("brat why 1")
+            top = terminal.done("brat top --once")
             tapes = list((terminal.cwd / ".git/brat/bot/feed").glob("*/1-1.jsonl"))
             checkout = next((terminal.cwd / ".git/brat/forge/runs").glob("*/workspace"))
             next(checkout.glob("brat-*")).joinpath("done").touch()
@@ -55,6 +57,8 @@ def test_a_session_is_seen_within_seconds(tmp_path: Path) -> None:
             tail.wait(30)
 
     assert max(late[-2:]) < LIVE_S  # at the terminal and in the dashboard
+    assert top.startswith("1 agent at work, 0 tasks queued, 0 in merge queues, 0 wait")
+    assert re.search(r"say-words-1/1/1 .* Say hi +at [0-9]+\.", top)
     assert "- 1 of 1 messages for it have not reached its engine;" in why
     assert tapes
     assert heads[0] == heads[1]  # nothing of it is in the log

@@ -115,6 +115,8 @@ def test_all_repositories_are_shown_at_once(terminal: Terminal) -> None:
     shown = around.done("brat status --all-repos")
     both = terminal.type("brat status --all-repos --convoy say-words-1")
     none = around.type("brat status --all-repos --repo home")
+    top = around.done("brat top --once --all-repos")
+    nobody = around.type("brat top --once --all-repos --repo home")
 
     own = json.loads(terminal.done("brat status --json"))
     assert {each["path"]: each["status"] for each in told["repositories"]}[
@@ -123,7 +125,8 @@ def test_all_repositories_are_shown_at_once(terminal: Terminal) -> None:
     assert inside == told
     assert "project\n" in shown
     assert "say-words-1: active" in shown
-    assert (both.status, none.status) == (2, 1)
+    assert (both.status, none.status, nobody.status) == (2, 1, 1)
+    assert top.startswith("0 agents at work, ")
     assert "no repository below home holds a log" in none.err
 
 
