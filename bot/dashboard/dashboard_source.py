@@ -12,7 +12,9 @@ from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from convoy.log.following import Reading
 from convoy.model.state import Convoy, Task
+from convoy.views.session_history import Past
 from convoy.views.timeline import Line
+from grite.errors import BratError
 
 CarryOut = Callable[[Asker, Request], Awaitable[Reply]]
 Start = Callable[[str, bool], Awaitable[int]]
@@ -52,6 +54,15 @@ class DashboardSource:
     """The prefix of each path; empty: this is the only repository."""
     token: str = ""
     """The token that a person must show to press a button."""
+
+    async def sessions(self, convoy: Convoy) -> tuple[Past, ...]:
+        """Return all sessions of a convoy; none where the log is not all here."""
+        if self.history is None:
+            return ()
+        try:
+            return await asyncio.to_thread(self.history.sessions, convoy.name)
+        except BratError:
+            return ()
 
     async def printed(self, convoy: Convoy, task: Task) -> str:
         """Return the end of the newest session's output; empty: there is none."""

@@ -1,4 +1,4 @@
-"""What became of a repository's changes, read on from where the last look ended."""
+"""A repository's changes and sessions, read on from where the last look ended."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -9,12 +9,13 @@ from convoy.log.following import Reading
 from convoy.views import timeline
 from convoy.views.analytics import Analytics, analytics, rows
 from convoy.views.change_history import ChangeHistory
+from convoy.views.session_history import Past, SessionHistory
 from grite.errors import Rewritten
 from grite.wal import Log
 
 
 class LogHistory:
-    """The changes in the log of one repository; for any thread."""
+    """What became of changes and sessions in one repository's log; for any thread."""
 
     def __init__(self, path: Path, reading: Callable[[], Reading]) -> None:
         """Prepare to read a log; nothing is read yet.
@@ -26,7 +27,7 @@ class LogHistory:
         self._path = path
         self._reading = reading
         self._head: str | None = None
-        self._history = ChangeHistory()
+        self._history, self._sessions = ChangeHistory(), SessionHistory()
         self._turn = Lock()
 
     def figures(self) -> Analytics:
@@ -45,6 +46,12 @@ class LogHistory:
             self._read_on()
             return rows(self._history)
 
+    def sessions(self, convoy: str) -> tuple[Past, ...]:
+        """Return a convoy's sessions; raises as `figures` does."""
+        with self._turn:
+            self._read_on()
+            return self._sessions.of(convoy)
+
     def _read_on(self) -> None:
         reading = self._reading()
         if reading.head is None or reading.head == self._head:
@@ -53,7 +60,9 @@ class LogHistory:
         try:
             entries = log.read(reading.head, since=self._head, whole=True)
         except Rewritten:  # what was read is of another log
-            self._history = ChangeHistory()
+            self._history, self._sessions = ChangeHistory(), SessionHistory()
             entries = log.read(reading.head, whole=True)
-        self._history.read(timeline.facts(entries, reading.state.bots))
+        for fact in timeline.facts(entries, reading.state.bots):
+            self._history.read((fact,))
+            self._sessions.read((fact,))
         self._head = reading.head

@@ -8,8 +8,9 @@ from typing import Any, Final
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import escape
 
-from bot.dashboard import assets
+from bot.dashboard import assets, gantt_drawing
 from bot.dashboard.access_policy import RepositoryView, Visitor
+from bot.dashboard.gantt_drawing import Gantt
 from bot.dashboard.graph_drawing import BOX, draw
 from bot.dashboard.lists import all_tasks, newest_first, waiting
 from bot.verbs import endpoints
@@ -24,10 +25,13 @@ from convoy.views.interventions import interventions
 from convoy.views.plan_coverage import HOW
 from convoy.views.plan_document import plan_document
 from convoy.views.reasons import reasons, waits_for
+from convoy.views.session_history import Past
 
 LANES: Final = ("queued", "running", "blocked", "needs-review", "merged")
 HEAD: Final = 8
 """Rows of each list on the first page; every list has a page of its own."""
+CLOCKS: Final = 2
+"""Convoys whose sessions the first page shows over time."""
 URGENT: Final = 5
 """Interventions on the first page."""
 
@@ -92,14 +96,31 @@ def fault(status: int, phrase: str, said: str) -> str:
     )
 
 
-def overview(view: RepositoryView) -> Mapping[str, Any]:
-    """Return the first page's values: the head of each list."""
+def newest_live(state: State) -> tuple[Convoy, ...]:
+    """Return the convoys whose sessions the first page shows over time."""
+    return tuple(reversed(tuple(state.live())[-CLOCKS:]))
+
+
+def overview(
+    view: RepositoryView, clocks: Sequence[tuple[Convoy, tuple[Past, ...]]] = ()
+) -> Mapping[str, Any]:
+    """Return the first page's values: the head of each list.
+
+    Args:
+        view: the repository.
+        clocks: convoys with all their sessions, to be shown over time.
+    """
     state, waits = view.state, waiting(view)
     lanes: dict[str, list[tuple[Convoy, Task]]] = defaultdict(list)
     for convoy, task in all_tasks(state):
         lanes[task.state].append((convoy, task))
     convoys, running = newest_first(state), [*state.running()]
     return {
+        "clocks": [
+            (convoy, chart)
+            for convoy, sessions in clocks
+            if (chart := _clock(convoy, sessions, view.now))
+        ],
         "interventions": waits[:URGENT],
         "waiting": len(waits),
         "lanes": [(name, len(lanes[name]), lanes[name][:HEAD]) for name in LANES],
@@ -111,14 +132,17 @@ def overview(view: RepositoryView) -> Mapping[str, Any]:
     }
 
 
-def of_convoy(state: State, convoy: Convoy, now: int) -> Mapping[str, Any]:
-    """Return the values of a convoy's page."""
+def of_convoy(
+    state: State, convoy: Convoy, now: int, sessions: tuple[Past, ...] = ()
+) -> Mapping[str, Any]:
+    """Return the values of a convoy's page; `sessions` are all that it has had."""
     found = (each for each in interventions(state, now) if each.convoy == convoy.name)
     return {
         "convoy": convoy,
         "base": ids.base_branch(convoy.name),
         "drawing": draw(convoy),
         "box": BOX,
+        "gantt": _clock(convoy, sessions, now),
         "plan": plan_document(convoy),
         "queue": waiting_to_merge(convoy),
         "buttons": endpoints.convoy_buttons(convoy),
@@ -127,6 +151,11 @@ def of_convoy(state: State, convoy: Convoy, now: int) -> Mapping[str, Any]:
         "saved_s": saved_s(convoy),
         "used": spoken(used(convoy)),
     }
+
+
+def _clock(convoy: Convoy, sessions: tuple[Past, ...], now: int) -> Gantt | None:
+    names = gantt_drawing.names(convoy, sessions)
+    return gantt_drawing.draw(sessions, names, now) if sessions else None
 
 
 def of_task(

@@ -56,8 +56,11 @@ class Views:
         return self._shelf.page(request, view, visitor, make).answer(request)
 
     async def _overview(self, request: web.Request) -> web.Response:
+        view = view_of(request)
+        live = page_contents.newest_live(view.state)
+        clocks = [(convoy, await view.source.sessions(convoy)) for convoy in live]
         return await self._page(
-            request, "overview", lambda: page_contents.overview(view_of(request))
+            request, "overview", lambda: page_contents.overview(view, clocks)
         )
 
     # --- lists ------------------------------------------------------------------------
@@ -110,10 +113,11 @@ class Views:
     async def _convoy(self, request: web.Request) -> web.Response:
         view = view_of(request)
         convoy = convoy_of(view.state, request)
+        sessions = await view.source.sessions(convoy)
         return await self._page(
             request,
             "convoy",
-            lambda: page_contents.of_convoy(view.state, convoy, view.now),
+            lambda: page_contents.of_convoy(view.state, convoy, view.now, sessions),
         )
 
     async def _replay(self, request: web.Request) -> web.Response:

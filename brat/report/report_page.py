@@ -3,10 +3,15 @@
 from collections.abc import Iterable
 from typing import Final
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from jinja2 import (
+    ChoiceLoader,
+    Environment,
+    PackageLoader,
+    StrictUndefined,
+    select_autoescape,
+)
 
-from bot.dashboard import graph_drawing
-from brat.report import gantt
+from bot.dashboard import gantt_drawing, graph_drawing
 from brat.report.check_tally import check_tallies
 from brat.report.engine_tally import tallies
 from convoy.events import Event as Fact
@@ -19,10 +24,10 @@ from convoy.views.reasons import waits_for
 from convoy.views.risk import files_of, risks
 from convoy.views.session_history import past
 
-_NAME_CHARS: Final = 28
-
 _pages: Final = Environment(
-    loader=PackageLoader("brat.report", "."),
+    loader=ChoiceLoader(
+        [PackageLoader("brat.report", "."), PackageLoader("bot.dashboard", "templates")]
+    ),
     autoescape=select_autoescape(default=True),
     undefined=StrictUndefined,
     trim_blocks=True,
@@ -43,13 +48,11 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Fact]], now: int) -> str:
     """
     facts = tuple(facts)
     sessions = past(convoy.name, facts)
-    names = {task.number: _name(task.number, task.spec.title) for task in convoy.tasks}
-    if any(one.task == 0 for one in sessions):
-        names = {0: "0 the plan", **names}
+    names = gantt_drawing.names(convoy, sessions)
     return _pages.get_template("page.html").render(
         convoy=convoy,
         sessions=sessions,
-        gantt=gantt.draw(sessions, names, now),
+        gantt=gantt_drawing.draw(sessions, names, now),
         drawing=graph_drawing.draw(convoy),
         box=graph_drawing.BOX,
         spenders=spenders(convoy),
@@ -63,8 +66,3 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Fact]], now: int) -> str:
         saved_s=saved_s(convoy),
         now=now,
     )
-
-
-def _name(number: int, title: str) -> str:
-    short = title if len(title) <= _NAME_CHARS else f"{title[: _NAME_CHARS - 1]}…"
-    return f"{number} {short}"

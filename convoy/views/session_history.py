@@ -1,7 +1,7 @@
 """What became of every session of a convoy, out of the log. Pure."""
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -47,6 +47,58 @@ class Past(Struct, frozen=True, kw_only=True):
         return max(0, self.ended - self.begun) / 1000 if self.ended else 0.0
 
 
+CONVOYS: Final = 100
+"""The sessions of so many convoys are kept at most: those that sessions began in last.
+"""
+
+
+class _Sessions:
+    """The sessions of one convoy, in the order in which they began."""
+
+    def __init__(self) -> None:
+        self.by_attempt: dict[tuple[int, int], Past] = {}
+        self._newest: dict[int, tuple[int, int]] = {}
+
+    def read(self, at: int, fact: Event) -> None:
+        if isinstance(fact, TaskStarted):
+            key = self._newest[fact.task] = (fact.task, fact.attempt)
+            self.by_attempt[key] = Past(
+                task=fact.task,
+                attempt=fact.attempt,
+                engine=fact.engine.type,
+                begun=at,
+            )
+        elif known := self._newest.get(getattr(fact, "task", -1)):
+            self.by_attempt[known] = _after(self.by_attempt[known], at, fact)
+
+
+class SessionHistory:
+    """The sessions of the newest convoys of a log, as far as it was read."""
+
+    def __init__(self) -> None:
+        """Begin before the log's first event."""
+        self._convoys: dict[str, _Sessions] = {}
+
+    def read(self, facts: Iterable[tuple[int, Event]]) -> None:
+        """Go on with the bots' next events and their times (unix ms), in order."""
+        for at, fact in facts:
+            name = getattr(fact, "convoy", "")
+            if isinstance(fact, TaskStarted):
+                known = (
+                    self._convoys.pop(name) if name in self._convoys else _Sessions()
+                )
+                self._convoys[name] = known
+                if len(self._convoys) > CONVOYS:
+                    del self._convoys[next(iter(self._convoys))]
+            if name in self._convoys:
+                self._convoys[name].read(at, fact)
+
+    def of(self, convoy: str) -> tuple[Past, ...]:
+        """Return a convoy's sessions; none of one that is too old to be kept."""
+        found = self._convoys.get(convoy)
+        return tuple(found.by_attempt.values()) if found else ()
+
+
 def past(convoy: str, facts: Iterable[tuple[int, Event]]) -> tuple[Past, ...]:
     """Return a convoy's sessions in the order in which they began.
 
@@ -54,22 +106,9 @@ def past(convoy: str, facts: Iterable[tuple[int, Event]]) -> tuple[Past, ...]:
         convoy: its name.
         facts: the bots' events of the whole log with their times (unix ms), in order.
     """
-    sessions: dict[tuple[int, int], Past] = {}
-    newest: dict[int, tuple[int, int]] = {}
-    for at, fact in facts:
-        if getattr(fact, "convoy", "") != convoy:
-            continue
-        if isinstance(fact, TaskStarted):
-            key = newest[fact.task] = (fact.task, fact.attempt)
-            sessions[key] = Past(
-                task=fact.task,
-                attempt=fact.attempt,
-                engine=fact.engine.type,
-                begun=at,
-            )
-        elif known := newest.get(getattr(fact, "task", -1)):
-            sessions[known] = _after(sessions[known], at, fact)
-    return tuple(sessions.values())
+    history = SessionHistory()
+    history.read(each for each in facts if getattr(each[1], "convoy", "") == convoy)
+    return history.of(convoy)
 
 
 def _after(  # noqa: C901  one arm a kind

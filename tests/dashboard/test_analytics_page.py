@@ -3,8 +3,10 @@
 import csv
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
+from playwright.async_api import expect
 
 from bot.dashboard.charts import HEIGHT, WIDTH, bars
 from bot.dashboard.log_history import LogHistory
@@ -12,7 +14,7 @@ from convoy.log.following import follow
 from tests.brat.telling import Telling
 from tests.dashboard.conftest import Opens, Visit
 from tests.world import browser as browsers
-from tests.world.browser import PROGRAM
+from tests.world.browser import PROGRAM, Scheme
 from tests.world.rules import NAME, sha
 
 
@@ -76,3 +78,40 @@ def test_bars_fill_the_chart_and_never_more() -> None:
     assert all(each.y + each.height == pytest.approx(HEIGHT) for each in drawn)
     assert bars([]) == ()
     assert [each.height for each in bars([("a", 0)])] == [0]
+
+
+async def test_a_convoys_page_shows_its_sessions_over_time(
+    visit: Visit, told: Telling
+) -> None:
+    before = await visit.text(f"/convoys/{NAME}")
+    told.rules.started(1)
+    told.tell()
+    running = await visit.text(f"/convoys/{NAME}")
+    first = await visit.text("/")
+    told.rules.accepted(1, sha("a")).offered(1, sha("a"), sha("0"))
+    told.rules.landed_as(1, sha("a"))
+    told.tell()
+    landed = await visit.text(f"/convoys/{NAME}")
+
+    assert "Sessions over time" not in before
+    assert '<g class="bar running">' in running
+    assert '<line class="now"' in running
+    assert '<g class="bar running">' in first
+    assert "0 of 1 merged" in first
+    assert '<g class="bar landed"><line' in landed  # the bar, and the wait to land
+    assert '<line class="now"' not in landed
+
+
+@pytest.mark.needs(PROGRAM, "npm")
+async def test_the_sessions_over_time_are_for_every_eye(
+    visit: Visit, told: Telling
+) -> None:
+    told.rules.started(1)
+    told.tell()
+    async with browsers.launched() as browser:
+        for scheme in get_args(Scheme):
+            async with browsers.tab(browser, scheme) as tab:
+                for path in ("/", f"/convoys/{NAME}"):
+                    await tab.page.goto(f"{visit.url}{path}")
+                    await expect(tab.page.locator(".gantt .now")).to_have_count(1)
+                    assert await tab.faults() == []

@@ -5,14 +5,17 @@ from typing import Final
 
 from msgspec import Struct
 
+from convoy.model.state import Convoy
+from convoy.views.forecast_words import span
 from convoy.views.session_history import How, Past
 
 WIDTH: Final = 960
 LEFT: Final = 210
 """The x of the time axis's start; the tasks' names stand left of it."""
-ROW: Final = 26
+ROW: Final = 20
 TICKS: Final = 6
 _LEAST: Final = 3.0
+_NAME_CHARS: Final = 28
 
 
 class Bar(Struct, frozen=True, kw_only=True):
@@ -49,6 +52,20 @@ class Gantt(Struct, frozen=True, kw_only=True):
     rows: tuple[Row, ...]
     bars: tuple[Bar, ...]
     ticks: tuple[Tick, ...]
+    now: float | None
+    """The x of this moment; None: no session runs."""
+
+
+def names(convoy: Convoy, sessions: Sequence[Past]) -> dict[int, str]:
+    """Return the rows' names: a convoy's tasks and, if sessions made it, its plan."""
+    tasks = {task.number: _name(task.number, task.spec.title) for task in convoy.tasks}
+    planned = any(one.task == 0 for one in sessions)
+    return {0: "0 the plan", **tasks} if planned else tasks
+
+
+def _name(number: int, title: str) -> str:
+    short = title if len(title) <= _NAME_CHARS else f"{title[: _NAME_CHARS - 1]}…"
+    return f"{number} {short}"
 
 
 def draw(sessions: Sequence[Past], names: dict[int, str], now: int) -> Gantt:
@@ -69,6 +86,8 @@ def draw(sessions: Sequence[Past], names: dict[int, str], now: int) -> Gantt:
 
     bars = []
     for one in sessions:
+        if one.task not in rows:
+            continue  # a later plan left it out
         end = one.ended or now
         bar = Bar(
             x=x(one.begun),
@@ -84,8 +103,9 @@ def draw(sessions: Sequence[Past], names: dict[int, str], now: int) -> Gantt:
         height=(len(rows) + 2) * ROW,
         rows=tuple(Row(rows[number], name) for number, name in names.items()),
         bars=tuple(bars),
+        now=x(now) if any(not one.ended for one in sessions) else None,
         ticks=tuple(
-            Tick(x(begun + round(step * n)), f"{step * n / 1000:.0f} s")
+            Tick(x(begun + round(step * n)), span(step * n / 1000))
             for n in range(TICKS + 1)
         ),
     )
