@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from convoy.model.state import Convoy
-from convoy.views.forecast_words import span
+from convoy.text.duration import spoken
 from convoy.views.session_history import How, Past
 
 WIDTH: Final = 960
@@ -27,7 +27,7 @@ class Bar(Struct, frozen=True, kw_only=True):
     how: How
     title: str
     waits: float = 0.0
-    """The width of the wait behind the bar; 0: there was no wait."""
+    """The width of the wait to land behind the bar; 0: there was no wait."""
 
 
 class Row(Struct, frozen=True):
@@ -56,7 +56,60 @@ class Gantt(Struct, frozen=True, kw_only=True):
     """The x of this moment; None: no session runs."""
 
 
-def names(convoy: Convoy, sessions: Sequence[Past]) -> dict[int, str]:
+def draw(convoy: Convoy, sessions: Sequence[Past], now: int) -> Gantt:
+    """Return the drawing.
+
+    Args:
+        convoy: as it is at `now`.
+        sessions: all that it has had.
+        now: unix ms; the bars of running sessions end here.
+    """
+    begun = min((one.begun for one in sessions), default=now)
+    ends = [
+        now if _goes_on(one, convoy) else one.landed or one.ended for one in sessions
+    ]
+    ended = max(ends, default=now)
+    scale = (WIDTH - LEFT - 10) / max(1, ended - begun)
+    names = _names(convoy, sessions)
+    rows = {number: (place + 1) * ROW for place, number in enumerate(names)}
+
+    def x(at: int) -> float:
+        return round(LEFT + (at - begun) * scale, 1)
+
+    def bar(one: Past, end: int) -> Bar:
+        begins, stops = x(one.begun), x(one.ended or end)
+        return Bar(
+            x=begins,
+            y=rows[one.task],
+            width=max(_LEAST, round(stops - begins, 1)),
+            how=one.how,
+            title=_said(one),
+            waits=max(0.0, round(x(end) - stops, 1)),
+        )
+
+    step = (ended - begun) / TICKS
+    return Gantt(
+        height=(len(rows) + 2) * ROW,
+        rows=tuple(Row(rows[number], name) for number, name in names.items()),
+        bars=tuple(
+            bar(one, end)
+            for one, end in zip(sessions, ends, strict=True)
+            if one.task in rows  # a later plan may have left it out
+        ),
+        now=x(now) if any(_goes_on(one, convoy) for one in sessions) else None,
+        ticks=tuple(
+            Tick(x(begun + round(step * n)), spoken(round(step * n / 1000)))
+            for n in range(TICKS + 1)
+        ),
+    )
+
+
+def _goes_on(one: Past, convoy: Convoy) -> bool:
+    """Whether a session runs, or its work may still land."""
+    return not one.ended or (one.how == "handed in" and not convoy.ended)
+
+
+def _names(convoy: Convoy, sessions: Sequence[Past]) -> dict[int, str]:
     """Return the rows' names: a convoy's tasks and, if sessions made it, its plan."""
     tasks = {task.number: _name(task.number, task.spec.title) for task in convoy.tasks}
     planned = any(one.task == 0 for one in sessions)
@@ -66,49 +119,6 @@ def names(convoy: Convoy, sessions: Sequence[Past]) -> dict[int, str]:
 def _name(number: int, title: str) -> str:
     short = title if len(title) <= _NAME_CHARS else f"{title[: _NAME_CHARS - 1]}…"
     return f"{number} {short}"
-
-
-def draw(sessions: Sequence[Past], names: dict[int, str], now: int) -> Gantt:
-    """Return the drawing.
-
-    Args:
-        sessions: the sessions of one convoy.
-        names: the names of the tasks that have a row, by number, in order.
-        now: unix ms; the bars of running sessions end here.
-    """
-    begun = min((one.begun for one in sessions), default=now)
-    ended = max((one.landed or one.ended or now for one in sessions), default=now)
-    scale = (WIDTH - LEFT - 10) / max(1, ended - begun)
-    rows = {number: (place + 1) * ROW for place, number in enumerate(names)}
-
-    def x(at: int) -> float:
-        return round(LEFT + (at - begun) * scale, 1)
-
-    bars = []
-    for one in sessions:
-        if one.task not in rows:
-            continue  # a later plan left it out
-        end = one.ended or now
-        bar = Bar(
-            x=x(one.begun),
-            y=rows[one.task],
-            width=max(_LEAST, round(x(end) - x(one.begun), 1)),
-            how=one.how,
-            title=_said(one),
-            waits=max(0.0, round(x(one.landed) - x(end), 1)) if one.landed else 0.0,
-        )
-        bars.append(bar)
-    step = (ended - begun) / TICKS
-    return Gantt(
-        height=(len(rows) + 2) * ROW,
-        rows=tuple(Row(rows[number], name) for number, name in names.items()),
-        bars=tuple(bars),
-        now=x(now) if any(not one.ended for one in sessions) else None,
-        ticks=tuple(
-            Tick(x(begun + round(step * n)), span(step * n / 1000))
-            for n in range(TICKS + 1)
-        ),
-    )
 
 
 def _said(one: Past) -> str:

@@ -19,7 +19,7 @@ from convoy.model.spending import spoken, used
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.landing import waiting_to_merge
 from convoy.text.counts_and_times import clock
-from convoy.views import forecast_words
+from convoy.views import finish_estimate, forecast_words
 from convoy.views.elapsed import saved_s, worked_s
 from convoy.views.interventions import interventions
 from convoy.views.plan_coverage import HOW
@@ -117,7 +117,7 @@ def overview(
     convoys, running = newest_first(state), [*state.running()]
     return {
         "clocks": [
-            (convoy, chart)
+            (convoy, chart, _finish(convoy, sessions, view.now))
             for convoy, sessions in clocks
             if (chart := _clock(convoy, sessions, view.now))
         ],
@@ -143,6 +143,7 @@ def of_convoy(
         "drawing": draw(convoy),
         "box": BOX,
         "gantt": _clock(convoy, sessions, now),
+        "finish": _finish(convoy, sessions, now),
         "plan": plan_document(convoy),
         "queue": waiting_to_merge(convoy),
         "buttons": endpoints.convoy_buttons(convoy),
@@ -154,8 +155,12 @@ def of_convoy(
 
 
 def _clock(convoy: Convoy, sessions: tuple[Past, ...], now: int) -> Gantt | None:
-    names = gantt_drawing.names(convoy, sessions)
-    return gantt_drawing.draw(sessions, names, now) if sessions else None
+    return gantt_drawing.draw(convoy, sessions, now) if sessions else None
+
+
+def _finish(convoy: Convoy, sessions: tuple[Past, ...], now: int) -> str:
+    found = finish_estimate.finish(convoy, sessions, now)
+    return finish_estimate.said(found) if found else ""
 
 
 def of_task(

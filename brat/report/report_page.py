@@ -48,11 +48,10 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Fact]], now: int) -> str:
     """
     facts = tuple(facts)
     sessions = past(convoy.name, facts)
-    names = gantt_drawing.names(convoy, sessions)
     return _pages.get_template("page.html").render(
         convoy=convoy,
         sessions=sessions,
-        gantt=gantt_drawing.draw(sessions, names, now),
+        gantt=gantt_drawing.draw(convoy, sessions, now),
         drawing=graph_drawing.draw(convoy),
         box=graph_drawing.BOX,
         spenders=spenders(convoy),
