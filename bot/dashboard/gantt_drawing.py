@@ -15,7 +15,7 @@ LEFT: Final = 210
 ROW: Final = 20
 TICKS: Final = 6
 _LEAST: Final = 3.0
-_NAME_CHARS: Final = 28
+_NAME_CHARS: Final = 26
 
 
 class Bar(Struct, frozen=True, kw_only=True):
