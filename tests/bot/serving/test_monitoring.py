@@ -1,0 +1,87 @@
+"""Alert rules and the board ask only for figures and labels that the bot has."""
+
+import ast
+import json
+import re
+from collections.abc import Iterable
+
+import pytest
+from prometheus_client.metrics_core import Metric
+from ruamel.yaml import YAML
+
+from bot.serving.hosted_service import hosted
+from tests.bot.serving.hosted_town import hosting
+from tests.documents.pages import ROOT
+from tests.world.forge import Town
+
+FOLDER = ROOT / "deploy/monitoring"
+SUFFIXES = {"histogram": ("_bucket", "_sum", "_count"), "counter": ("_total",)}
+FUNCTIONS = {"absent", "histogram_quantile", "increase", "max", "min", "rate", "sum"}
+
+
+def expressions() -> list[str]:
+    rules = YAML(typ="safe").load((FOLDER / "alerts.yaml").read_text("utf-8"))
+    board = json.loads((FOLDER / "board.json").read_text("utf-8"))
+    alerts = [rule["expr"] for group in rules["groups"] for rule in group["rules"]]
+    shown = [each["expr"] for panel in board["panels"] for each in panel["targets"]]
+    return [*alerts, *shown]
+
+
+def names(families: Iterable[Metric]) -> set[str]:
+    """Return what a scrape shows, each with what its type adds to the name."""
+    return {
+        family.name + suffix
+        for family in families
+        for suffix in SUFFIXES.get(family.type, ("",))
+    }
+
+
+def labels_in_the_code() -> set[str]:
+    """Return each word of a tuple of words in the files that make the metrics."""
+    files = [ROOT / "bot/door/metrics.py", *(ROOT / "bot/serving").glob("*.py")]
+    return {
+        word.value
+        for file in files
+        for each in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(each, ast.Tuple)
+        for word in each.elts
+        if isinstance(word, ast.Constant) and isinstance(word.value, str)
+    }
+
+
+@pytest.mark.parametrize("expression", expressions())
+def test_an_expression_is_whole(expression: str) -> None:
+    for opened, closed in ("()", "[]", "{}"):
+        assert expression.count(opened) == expression.count(closed)
+    called = set(re.findall(r"(\w+)(?: by \([^)]*\))? ?\(", expression)) - {"by"}
+    assert called <= FUNCTIONS
+
+
+@pytest.mark.parametrize("expression", expressions())
+def test_it_asks_for_labels_that_there_are(expression: str) -> None:
+    groups = re.findall(r"by \(([^)]*)\)", expression)
+    asked = {each.strip() for group in groups for each in group.split(",")}
+    asked |= set(re.findall(r"[{,]\s*(\w+)\s*=", expression))
+
+    assert asked <= labels_in_the_code() | {"le"}
+
+
+async def test_every_figure_of_the_rules_and_the_board_is_one_of_a_running_bot(
+    here: Town,
+) -> None:
+    asked = set(re.findall(r"\bbrat_\w+", "\n".join(expressions())))
+
+    async with hosted(hosting(here, sweep_s=3600), lambda _: None) as host:
+        there = names(host.metrics.registry.collect())
+
+    assert asked - there == set()
+    shown = {name.removesuffix("_total") for name in asked}
+    assert {"brat_tasks", "brat_attempts", "brat_interventions"} <= shown
+
+
+def test_every_alert_says_what_to_do() -> None:
+    rules = YAML(typ="safe").load((FOLDER / "alerts.yaml").read_text("utf-8"))
+
+    for rule in (each for group in rules["groups"] for each in group["rules"]):
+        assert set(rule["annotations"]) == {"summary", "do"}, rule["alert"]
+        assert rule["labels"]["severity"] in {"page", "ticket"}
