@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from convoy.model import ids
-from runner.result.result_folder import RESULT, TRANSCRIPT, USAGE, Result
+from runner.result.result_folder import PATCH, RESULT, TRANSCRIPT, USAGE, Result
 
 _COUNTED = {
     "input-tokens": "input_tokens",
@@ -29,6 +29,7 @@ def outputs(folder: Path, result: Result) -> dict[str, str]:
         "branch": ids.task_branch(result.convoy, result.task),
         "head-sha": result.commit or "",
         "summary": result.summary,
+        "patch": _path(folder / PATCH),
         "result-file": str(folder / RESULT),
         "transcript-file": _path(folder / TRANSCRIPT),
         "duration-seconds": f"{result.seconds:.0f}",

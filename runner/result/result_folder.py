@@ -27,6 +27,7 @@ from runner.engines.engine_events import Cost, Usage
 from runner.engines.output_reader import Status
 
 RESULT, EVENTS, BUNDLE = "result.json", "events.bin", "work.bundle"
+PATCH = "work.patch"
 CHECKPOINT = "checkpoint.bundle"
 TRANSCRIPT, USAGE = "transcript.jsonl", "usage.jsonl"
 
@@ -118,6 +119,10 @@ class Folder:
     def keep(self, bundle: Path) -> None:
         """Move the bundle here."""
         shutil.move(bundle, self.path / BUNDLE)
+
+    def keep_patch(self, patch: Path) -> None:
+        """Move the patch here."""
+        shutil.move(patch, self.path / PATCH)
 
     def keep_so_far(self, bundle: bytes) -> None:
         """Keep the newest checkpoint, replacing the earlier one."""

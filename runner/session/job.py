@@ -7,8 +7,9 @@ bad inputs, 75 if the forge does not answer, 3 if the fault is ours.
 import io
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from convoy.events.task_start import TaskStarted
 from grite import outbound
 from grite.errors import Unavailable
 from runner.box.guard import guarded
@@ -19,6 +20,8 @@ from runner.result.job_annotations import annotate, mask
 from runner.session.session_run import attend
 from runner.workspace.session_folders import Folders, fresh_folders
 
+PROMPTS = "BRAT_TASK_PROMPT", "BRAT_TASK_PROMPT_FILE"
+"""The variables by which a job describes its task itself."""
 DONE, NOT_DONE, BAD_INPUT, OUR_FAULT, TRY_LATER = 0, 1, 2, 3, 75
 
 
@@ -31,15 +34,27 @@ def run() -> int:
 
 def _guarded() -> int:
     """Run the session below a guard, which ends every process it leaves running."""
-    inputs = read(environment())
+    env = environment()
+    inputs, started = _asked(env)
     harden(inputs.path, outbound.named_in(inputs.offered).variables)
     mask(inputs, sys.stdout)
     with fresh_folders(inputs) as folders:
-        return guarded(lambda: _told(lambda: _attend(inputs, folders)))
+        return guarded(lambda: _told(lambda: _attend(inputs, started, folders)))
 
 
-def _attend(inputs: Inputs, folders: Folders) -> int:
-    result = attend(inputs, folders, lambda: time.time_ns() // 1_000_000)
+def _asked(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted | None]:
+    """Return the job's inputs, and the attempt that they describe themselves, if so."""
+    if not any(env.get(name, "").strip() for name in PROMPTS):
+        return read(env), None
+    from runner.inputs.prompted_task import prompted  # few sessions need it
+
+    task = prompted(env)
+    inputs = read(task.environment(env))
+    return inputs, task.started(inputs)
+
+
+def _attend(inputs: Inputs, started: TaskStarted | None, folders: Folders) -> int:
+    result = attend(inputs, folders, lambda: time.time_ns() // 1_000_000, started)
     annotate(inputs, result, sys.stdout)
     return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
 

@@ -41,6 +41,7 @@ from runner.session.script_run import Setting
 from runner.session.setup_hosts import setup_hosts
 from runner.session.work_refusals import refused, too_large
 from runner.workspace.attempt_commits import (
+    PATCH,
     AttemptCommits,
     CommitMessage,
     Work,
@@ -59,8 +60,20 @@ agent."""
 LISTED_FILES = 1000
 
 
-def attend(inputs: Inputs, folders: Folders, now_ms: Callable[[], int]) -> Result:
+def attend(
+    inputs: Inputs,
+    folders: Folders,
+    now_ms: Callable[[], int],
+    asked: TaskStarted | None = None,
+) -> Result:
     """Run one session in two empty folders and leave its result folder.
+
+    Args:
+        inputs: the job's.
+        folders: both empty.
+        now_ms: tells the time, unix ms.
+        asked: the attempt to make, whose patch is left, too; None: the one that the
+            log hands over.
 
     Raises:
         BadInput: the log hands off no such session, or its base cannot be fetched.
@@ -69,8 +82,8 @@ def attend(inputs: Inputs, folders: Folders, now_ms: Callable[[], int]) -> Resul
     """
     with Stop() as stop:
         with stop.leaving_at_once():
-            started = handed_off(inputs, folders.scratch, now_ms())
-        session = _Session(inputs, started, stop, now_ms)
+            started = asked or handed_off(inputs, folders.scratch, now_ms())
+        session = _Session(inputs, started, stop, now_ms, keeps_patch=bool(asked))
         return session.run(folders.scratch, folders.checkout)
 
 
@@ -87,7 +100,10 @@ class _Session:
         started: TaskStarted,
         stop: Stop,
         now_ms: Callable[[], int],
+        *,
+        keeps_patch: bool,
     ) -> None:
+        self._keeps_patch = keeps_patch
         self._inputs = inputs
         self._started = started
         self._kind = KINDS[started.kind]
@@ -231,6 +247,8 @@ class _Session:
         work = without_leaks(work, workspace, self._started.gate, self._redaction)
         if work.bundle:
             self._folder.keep(work.bundle)
+        if work.commit and self._keeps_patch:
+            self._folder.keep_patch(workspace.store / PATCH)
         return work
 
     def _close(

@@ -42,7 +42,8 @@ MEMORY_BYTES = 1_000_000_000
 PATCH_BYTES = 10_000_000
 """How much of a patch is searched for secrets; no gate lets a longer patch pass."""
 
-_PATCH = "patch"
+PATCH = "patch"
+"""The file in the store that holds the whole change, as `git apply` takes it."""
 _AGENT = "refs/brat/agent"
 _DIFF = ("diff-tree", "-r", "--no-renames", "--no-ext-diff", "--no-textconv")
 _TREES = (*_DIFF, "--raw", "-z", "--root")
@@ -80,7 +81,7 @@ def without_leaks(
 
     Call it after `AttemptCommits.keep`, in the same workspace.
     """
-    patch = workspace.store / _PATCH
+    patch = workspace.store / PATCH
     if not patch.is_file():
         return work
     with patch.open("rb") as source:
@@ -268,7 +269,7 @@ class AttemptCommits:
         )
 
     def _patch_bytes(self) -> int:
-        patch = self._workspace.store / _PATCH
+        patch = self._workspace.store / PATCH
         self._diff("--patch", "--binary", f"--output={patch}")
         return patch.stat().st_size
 

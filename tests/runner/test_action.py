@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 
 from bot.serving.oneshot_loop import Left
 from bot.settings import oneshot_settings
-from runner.inputs import job_inputs as runner_inputs
+from runner.inputs import job_inputs as runner_inputs, prompted_task
 from tests.runner.job import ALLOWED, REPOSITORY_ID, TOKEN, Forge, git
 
 ROOT = Path(__file__).parents[2]
@@ -67,7 +67,7 @@ def test_each_input_reaches_code_that_reads_it() -> None:
     task = {name for name in step("Run the session")["env"] if name[:5] == "BRAT_"}
     loop = {name for name in step("Run the loop once")["env"] if name[:5] == "BRAT_"}
 
-    assert task <= read_by(runner_inputs)
+    assert task <= read_by(runner_inputs) | read_by(prompted_task)
     assert loop == read_by(oneshot_settings)
     for name in action()["inputs"]:
         assert f"inputs.{name}" in used
@@ -161,6 +161,27 @@ def test_it_runs_a_task_and_pushes_nothing(forge: Forge) -> None:
     assert json.loads((left / "result.json").read_text())["files"] == ["greeting.txt"]
     assert git("for-each-ref", cwd=forge.bare) == before
     assert TOKEN not in done.stdout
+
+
+@pytest.mark.needs("act")
+def test_it_does_a_task_of_somebodys_own_workflow(forge: Forge) -> None:
+    before = git("for-each-ref", cwd=forge.bare)
+
+    done = run(
+        forge,
+        role="task",
+        prompt="Greet the world; `$(touch /tmp/x)` is only text.",
+        engine="shell",
+        args="sh -c 'echo hi > greeting.txt; echo BRAT: done I greeted.'",
+        timeout="2",
+        result_folder=str(forge.root / "left"),  # act removes the usual one
+    )
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = json.loads((forge.root / "said.json").read_text())
+    assert (said["conclusion"], said["summary"]) == ("success", "I greeted.")
+    assert "+hi" in Path(said["patch"]).read_text()
+    assert git("for-each-ref", cwd=forge.bare) == before
 
 
 @pytest.mark.needs("act")
