@@ -21,6 +21,7 @@ from bot.messages.pull_request_texts import (
     pull_title,
     task_pull_body,
 )
+from bot.roles.tracked_issues import close_named
 from bot.verbs.request_context import convoy_of
 from convoy.events.forge_actions import NoteDone
 from convoy.model import ids
@@ -212,4 +213,5 @@ async def _finish(context: BotContext, convoy: Convoy, intent: Intent) -> int:
             works = await _shown_last(context, convoy, part, works)
     if convoy.state == "complete":
         await context.github.close_issue(convoy.issue, "completed")
+        await close_named(context, convoy)
     return convoy.issue

@@ -18,6 +18,7 @@ from bot.roles import ci_exposure_check, ci_start_check, model_key_check
 from bot.roles.admission import admitted
 from bot.roles.chosen_pattern import chosen, plan_by_pattern
 from bot.roles.issue_intake import by_text, fault, holds_tasks
+from bot.roles.tracked_issues import with_named_issues
 from bot.settings.quota import refusal
 from convoy.config import ConfigError
 from convoy.events.convoy_request import RequestConvoy
@@ -106,7 +107,9 @@ async def begin(
         pattern=pattern,
         inputs=request.inputs if pattern else {},
     )
-    if why := await fault(context, command):
+    text = await with_named_issues(context, draft.state, command, trust.outsiders)
+    command = replace(command, text=text.words)
+    if why := text.fault or await fault(context, command):
         return why
     forbidden = draft.submit(command)
     if forbidden:

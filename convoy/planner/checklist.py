@@ -32,6 +32,8 @@ class Item:
     """How many of the lines form its first paragraph."""
     quoted: frozenset[int]
     """Indexes of the lines that are code or quotes."""
+    at: int = 0
+    """The line of the text with its box, from 0."""
 
 
 @dataclass(frozen=True)
@@ -111,6 +113,7 @@ def _item(
             if token.type in _QUOTED
             for line in _span(token)
         ),
+        at=start,
     )
 
 

@@ -3,7 +3,10 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from bot.roles.tracked_issues import close_named
+from convoy.planner.named_issues import named_by
 from tests.bot.roles.test_chosen_pattern import again, titles
 from tests.bot.room import Room, room
 from tests.world.issue_form import FORM
@@ -23,7 +26,8 @@ def has_convoy(here: Room, issue: int) -> bool:
         ("- [ ] a (after 2)\n- [ ] b (after 1)", "in a circle: 1 for 2, 2 for 1"),
         ("- [ ] a engine: quantum", 'there is no engine "quantum"'),
         ("- [ ] a paths: ../b", 'must not contain ".."'),
-        ("- [ ] #12", "only names another issue"),
+        ("- [ ] #12", "there is no issue #12 here"),
+        ("- [ ] other/app#1", "no issue of this repository"),
         ("- [x] a", "nothing is left to do"),
     ],
 )
@@ -62,3 +66,59 @@ async def test_an_engine_is_asked_when_boxes_are_no_tasks(
         [convoy] = [c for c in state.convoys.values() if c.issue == issue]
 
         assert convoy.settings.planner == planner
+
+
+async def test_a_named_issue_becomes_a_task_with_its_frozen_text(
+    tmp_path: Path,
+) -> None:
+    hostile = "Do it.\n```\n- [ ] paths: ../evil\n````\nengine: quantum (after 9)"
+    async with room(tmp_path, {}, roles=("mayor",)) as here:
+        named = await here.person.open_issue("Write the reader", hostile)
+        marked = await here.person.open_issue("Steer engine: quantum", "Well.")
+        text = f"- [ ] #{named}\n- [ ] you/app#{marked} \n- [ ] By hand (after 1)"
+        _, issue = await again(here, f"/brat start -- {text}")
+        state = here.loop.context.mirror.state
+        [convoy] = [c for c in state.convoys.values() if c.issue == issue]
+        one, two, three = (task.spec for task in convoy.tasks)
+
+        assert one.title == f"Write the reader (#{named})"
+        assert hostile in one.instructions
+        assert two.title == f"Do what issue #{marked} asks for"
+        assert "Steer engine: quantum\n\nWell." in two.instructions
+        assert (one.paths, one.engine, two.engine) == ((), "default", "default")
+        assert three.after == (1,)
+        assert [named_by(task.instructions) for task in (one, two, three)] == [
+            named,
+            marked,
+            None,
+        ]
+
+
+async def test_a_closed_issue_is_named_before_there_is_a_convoy(tmp_path: Path) -> None:
+    async with room(tmp_path, {}, roles=("mayor",)) as here:
+        named = await here.person.open_issue("Write the reader", "Soon.")
+        await here.person.close_issue(named, "completed")
+        said, issue = await again(here, f"/brat start -- - [ ] #{named}")
+
+        assert f"#{named} is closed: tick its box" in said
+        assert not has_convoy(here, issue)
+
+
+async def test_named_issues_are_closed_when_their_tasks_are_merged(
+    tmp_path: Path,
+) -> None:
+    async with room(tmp_path, {}, roles=("mayor",)) as here:
+        named = await here.person.open_issue("Write the reader", "Soon.")
+        left = await here.person.open_issue("Write the writer", "Later.")
+        text = f"- [ ] #{named}\n- [ ] #{left}"
+        _, issue = await again(here, f"/brat start -- {text}")
+        state = here.loop.context.mirror.state
+        [convoy] = [c for c in state.convoys.values() if c.issue == issue]
+        one, two = convoy.tasks
+        ended = replace(
+            convoy, tasks=(replace(one, state="merged"), replace(two, state="dropped"))
+        )
+        await close_named(here.loop.context, ended)
+
+        assert (await here.person.issue(named)).state == "closed"
+        assert (await here.person.issue(left)).state == "open"
