@@ -97,8 +97,14 @@ async def _checks(context: BotContext, seen: Observed) -> dict[str, Checks]:
             if known is None or known.verdict not in ("green", "red"):
                 look = partial(_judged, context, convoy, commit)
                 if new := await tried(context, check_item(commit), look):
-                    found[commit] = new
+                    found[commit] = _dated(context, new, known)
     return found
+
+
+def _dated(context: BotContext, new: Checks, known: Checks | None) -> Checks:
+    """Return the verdict with the time at which it was seen first."""
+    is_old = known is not None and known.verdict == new.verdict
+    return replace(new, since=known.since if known and is_old else context.clock())
 
 
 def _awaited(convoy: Convoy, seen: Observed) -> frozenset[str]:

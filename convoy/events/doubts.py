@@ -22,8 +22,17 @@ class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
     """The checks that did not pass."""
     why: str
     """The end of CI's text."""
+    also_red: tuple[int, ...] = ()
+    """The tasks whose candidates stand on it and are red by the same checks: the same
+    files were judged once more with them."""
 
     def sentence(self) -> str:
+        if self.also_red:
+            with_it = "task " + " and ".join(map(str, self.also_red))
+            return (
+                f"CI is red on candidate {self.candidate[:SHORT]} of task {self.task}, "
+                f"and by the same checks with {with_it} on top of it."
+            )
         found = "CI is red on" if self.is_red else "CI gave no verdict on"
         which = f"candidate {self.candidate[:SHORT]} of task {self.task}"
         said = f" ({said})" if (said := clause(self.why)) else ""
@@ -41,11 +50,12 @@ class MergeDoubted(ConvoyEvent, frozen=True, kw_only=True, tag="merge.doubted"):
             why=self.why,
         )
         if self.is_red:
+            looks = 2 if self.also_red else 1
             after = replace(
                 after,
                 base=self.base,
-                reds=before.reds + 1,
-                times=before.times + 1 if before.base == self.base else 1,
+                reds=before.reds + looks,
+                times=looks + (before.times if before.base == self.base else 0),
                 landed=landed_help(convoy, task.number, before),
                 synced=convoy.sync.commit,
                 lost=0,

@@ -15,7 +15,8 @@ class Doubt(Struct, frozen=True, kw_only=True):
     reds: int = 0
     """How often CI found the work red, whatever it stood on."""
     times: int = 0
-    """How often in a row it was red on that base: the same files each time."""
+    """How often in a row it was red on that base: the same files each time, alone or
+    with others on top."""
     landed: int = 0
     """How many of the tasks that may bring what it lacks had landed by then."""
     synced: str = ""

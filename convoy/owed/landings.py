@@ -56,7 +56,7 @@ def merges(
     else:
         yield from _front(convoy, queue, observed, tip, patience, now)
     yield from suspects_judged(convoy, queue, observed, tip, patience, now)
-    if doubted := doubted_link(convoy, queue.links, observed):
+    if doubted := doubted_link(convoy, queue.links, observed, tip, now):
         yield from doubted
         return
     target = observed.refs.get(ids.HEADS + convoy.target, "")

@@ -8,6 +8,7 @@ from convoy.owed.actions import Action, Build, ClearWork, LookAgain, Reject, Sta
 from convoy.owed.ci_findings import finding, judged
 from convoy.owed.green_front import green_front, is_shown, landing
 from convoy.owed.patience import Patience
+from convoy.owed.red_company import company, is_waited_for
 from convoy.readiness.landing import Chain, Link, suspects
 from convoy.readiness.observed import Checks, Observed
 from convoy.readiness.second_looks import LOST_MOST, is_due, is_to_blame
@@ -15,16 +16,24 @@ from convoy.readiness.turns import turns
 
 
 def doubted_link(
-    convoy: Convoy, links: tuple[Link, ...], observed: Observed
+    convoy: Convoy, links: tuple[Link, ...], observed: Observed, tip: str, now: int
 ) -> tuple[Action, ...]:
     """Return what is due for the first link that is red or not judged; empty: none is.
 
-    Those behind it are not waited for: they stand on it.
+    Those behind it stand on it, so they are not waited for, unless they are about to
+    end and may show that they are red like it.
     """
-    for link in links if convoy.settings.require_ci else ():
+    for place, link in enumerate(links if convoy.settings.require_ci else ()):
         checks = observed.checks.get(link.candidate.commit)
-        if checks is not None and checks.verdict in ("red", "lost"):
-            return again(convoy, link.task, link.candidate, checks)
+        if checks is None or checks.verdict not in ("red", "lost"):
+            continue
+        if checks.verdict == "red" and is_waited_for(
+            links, place, observed.checks, now
+        ):
+            return ()
+        is_alone = checks.verdict == "red" and link.candidate.base == tip
+        also_red = company(links, place, observed.checks) if is_alone else ()
+        return again(convoy, link.task, link.candidate, checks, also_red)
     return ()
 
 
@@ -87,12 +96,17 @@ def _unjudged(convoy: Convoy, task: Task, tip: str) -> Action | None:
 
 
 def again(
-    convoy: Convoy, task: Task, candidate: Candidate, checks: Checks
+    convoy: Convoy,
+    task: Task,
+    candidate: Candidate,
+    checks: Checks,
+    also_red: tuple[int, ...] = (),
 ) -> tuple[Action, ...]:
     """Return that nobody is blamed yet; CI that never judges it needs a person."""
     is_red = checks.verdict == "red"
     name, number, commit = convoy.name, task.number, candidate.commit
-    look = LookAgain(name, number, commit, checks.text, checks.failed, is_red)
+    said = checks.text, checks.failed
+    look = LookAgain(name, number, commit, *said, is_red, also_red)
     lost = task.doubted.lost if task.doubted else 0
     if is_red or lost + 1 < LOST_MOST:
         return (look,)

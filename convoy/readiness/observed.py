@@ -79,6 +79,8 @@ class Checks(Struct, frozen=True, kw_only=True):
     checks."""
     reporters: dict[str, str] = {}
     """Who reported each check that passed, by the check's name."""
+    since: int = 0
+    """When this verdict was seen first, unix ms; 0: unknown."""
     runs: frozenset[int] = frozenset()
     """The workflow runs seen on the commit; each is awaited until it has ended."""
 

@@ -18,6 +18,8 @@ class DoubtMerge(Command, frozen=True, kw_only=True):
     checks: tuple[str, ...]
     """The checks that did not pass."""
     why: str
+    also_red: tuple[int, ...] = ()
+    """The tasks on top of it that are red by the same checks."""
 
     def decide(self, state: State) -> Decision:
         """Keep the work and let CI judge it again."""
@@ -27,8 +29,17 @@ class DoubtMerge(Command, frozen=True, kw_only=True):
         candidate = task.candidate
         if candidate is None or candidate.commit != self.candidate:
             return Refusal(f"{self.candidate} is not the candidate any more")
-        if self.is_red and trial(state.convoys[self.convoy], task):
+        convoy = state.convoys[self.convoy]
+        if self.is_red and trial(convoy, task):
             return Refusal(f"task {task.number} is on trial")
+        under = candidate.commit
+        for number in self.also_red:
+            above = convoy.task(number)
+            if above is None or above.candidate is None:
+                return Refusal(f"task {number} has no candidate")
+            if above.candidate.base != under:
+                return Refusal(f"task {number} does not stand on task {task.number}")
+            under = above.candidate.commit
         return (
             MergeDoubted(
                 convoy=self.convoy,
@@ -38,6 +49,7 @@ class DoubtMerge(Command, frozen=True, kw_only=True):
                 is_red=self.is_red,
                 checks=self.checks,
                 why=self.why,
+                also_red=self.also_red,
             ),
         )
 

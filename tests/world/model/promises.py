@@ -93,7 +93,8 @@ class Promises:
             case WorkReviewed(verdict="approve"):
                 self._reviewed[fact.convoy, fact.task] = fact.commit
             case MergeDoubted(is_red=True):
-                self._reds[fact.convoy, fact.task, fact.base] += 1
+                looks = 2 if fact.also_red else 1
+                self._reds[fact.convoy, fact.task, fact.base] += looks
             case MergeFailed(candidate=str()):
                 self._blamed(before, fact)
             case MergeLanded():
