@@ -18,6 +18,8 @@ from grite.errors import BratError
 
 _SHOWN: Final = 3
 _LONGEST_NAME: Final = 100
+_STATE: Final = len("XY ")
+"""What `git status` puts before each path: https://git-scm.com/docs/git-status"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +44,11 @@ class Checkout:
 
     def changed_files(self) -> tuple[str, ...]:
         """Return the tracked files that differ from the last commit."""
-        with gitpython.Repo(self.top) as repo:
-            return tuple(sorted(str(d.b_path) for d in repo.head.commit.diff(None)))
+        with gitpython.Repo(self.top) as repo:  # `git diff` may write the index
+            quiet = repo.git(no_optional_locks=True)
+            listed = quiet.status("-z", "--no-renames", untracked_files="no")
+        states = filter(None, str(listed).split("\0"))
+        return tuple(sorted(state[_STATE:] for state in states))
 
     def person(self) -> str:
         """Return a login for whoever works here, from git's user.name."""

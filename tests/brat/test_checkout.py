@@ -1,0 +1,45 @@
+"""Looking at a person's checkout changes nothing in it."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from brat.repository.checkout import Checkout, find
+from tests.runner.job import CLEAN
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    def git(*words: str) -> None:
+        subprocess.run(("git", *words), cwd=tmp_path, env=CLEAN, check=True)
+
+    git("init", "--quiet")
+    for name in ("a.txt", "b c.txt", "ü.txt"):
+        (tmp_path / name).write_text("one\n")
+    git("add", ".")
+    git("commit", "--quiet", "--message", "Begin")
+    return find(tmp_path)
+
+
+def test_a_file_that_was_only_touched_is_not_changed_nor_noted(
+    checkout: Checkout,
+) -> None:
+    index = checkout.top / ".git/index"
+    before = index.read_bytes()
+
+    for second in range(5):
+        os.utime(checkout.top / "a.txt", (second, second))
+        assert checkout.changed_files() == ()
+
+    assert index.read_bytes() == before
+
+
+def test_what_differs_from_the_commit_is_named(checkout: Checkout) -> None:
+    (checkout.top / "ü.txt").write_text("two\n")
+    (checkout.top / "a.txt").rename(checkout.top / "d.txt")
+    (checkout.top / "b c.txt").write_text("two\n")
+    subprocess.run(("git", "add", "b c.txt"), cwd=checkout.top, env=CLEAN, check=True)
+
+    assert checkout.changed_files() == ("a.txt", "b c.txt", "ü.txt")
