@@ -35,7 +35,7 @@ def start(url: str, token: str, path: str) -> State:
     """Start as a bot does, on a clone that is not there yet."""
     mirror = open_mirror(Path(path), url, token)
     mirror.look()
-    assert not mirror.notices
+    assert not mirror.notices, mirror.notices
     return mirror.state
 
 

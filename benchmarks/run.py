@@ -21,6 +21,7 @@ from benchmarks.door import door
 from benchmarks.eyes import eyes
 from benchmarks.fleet import Load
 from benchmarks.forge_cost import forge_cost
+from benchmarks.intake_labels import intake_labels
 from benchmarks.planning import planning
 from benchmarks.poisoned_hour import poisoned_hour
 from benchmarks.slow_ci import slow_ci
@@ -83,6 +84,7 @@ BENCHMARKS: dict[str, Callable[[Path, int], Figures]] = {
     "log-read": log_reading.reading,
     "log-start": log_reading.starting,
     "planning": planning,
+    "intake": intake_labels,
     "poisoned-hour": poisoned_hour,
     "witness": witness.overhead,
     "proxy": proxy.overhead,

@@ -1,7 +1,8 @@
 """A checkpoint: what the log adds up to at one of its commits, to go on from there.
 
-A commit under refs/grite/checkpoints/ that holds `state.json` (bytes to this module)
-and `wal_head`, the commit of the log they belong to. That is also its parent: fetched
+A commit under refs/grite/checkpoints/ that holds `state.json` (bytes to this module, up
+to the first line break), `packed` (what follows it, if anything does) and `wal_head`,
+the commit of the log they belong to. That is also its parent: fetched
 with a depth of two it brings the place where the log goes on. A checkpoint is a cache:
 it can be deleted at any time, and whoever cannot use one reads the log.
 """
@@ -20,6 +21,7 @@ from grite.objects import Note
 CHECKPOINTS: Final = "refs/grite/checkpoints/"
 KEPT: Final = 3
 STATE: Final = "state.json"
+PACKED: Final = "packed"
 WAL_HEAD: Final = "wal_head"
 DEPTH: Final = 2
 """With which a clone fetches one that is to begin there."""
@@ -71,7 +73,9 @@ def write(
         Corrupt: `wal_head` is no commit here.
         Unavailable: it cannot be written.
     """
-    files = {STATE: state, WAL_HEAD: wal_head.encode()}
+    line, separator, rest = state.partition(b"\n")
+    files = {STATE: line, WAL_HEAD: wal_head.encode()}
+    files |= {PACKED: rest} if separator else {}
     date = objects.date_after(repo, wal_head, at_ms)
     note = Note(f"{CHECKPOINT}{wal_head}", date, (wal_head,))
     return objects.write(repo, files, note.signed(writer))
@@ -95,6 +99,8 @@ def read(
         if fault:
             raise Corrupt(f"{commit} does not count: {fault}")
     state = objects.file_in(repo, commit, STATE)
+    if PACKED in objects.commit_in(repo, commit).tree:
+        state = b"\n".join((state, objects.file_in(repo, commit, PACKED)))
     wal_head = objects.file_in(repo, commit, WAL_HEAD)
     try:
         return state, wal_head.decode("ascii").strip()

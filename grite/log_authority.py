@@ -28,8 +28,10 @@ class Authority(Struct, frozen=True):
     """Whose signatures count in a repository."""
 
     repository: str
-    """The forge's id of the repository, digits; a rename keeps it. Empty: it is not
-    known here, so any is taken; for looking on only."""
+    """The forge's id of the repository, digits; a rename keeps it.
+
+    Empty: the id is unknown and every id is accepted; only for reading.
+    """
     signers: AllowedSigners
 
     def fault(self, commit: bytes, kind: str) -> str:

@@ -24,6 +24,8 @@ PARTS: Final = ("HEAD", "config", "objects", "refs")
 _NO_GC: Final = "[gc]\n\tauto = 0\n"
 _HEADS: Final = "refs/heads/"
 _QUIET: Final = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
+_AS_ONE_PACK: Final = ("-c", "fetch.unpackLimit=1")
+"""What a clone begins with stays as it came: unpacking it would compress it again."""
 
 _REFUSED: Final = (
     r"returned error: 4(?!08|29)\d\d|HTTP 4(?!08|29)\d\d|Authentication failed"
@@ -166,11 +168,13 @@ class Remote(Struct, frozen=True):
         if not specs:
             return
         options = ["--quiet", "--no-tags", "--no-write-fetch-head"]
+        kept: tuple[str, ...] = ()
         if depth is not None:
             options.append(f"--depth={depth}")
+            kept = _AS_ONE_PACK
         if again:
             options.append("--refetch")
-        self._git("fetch", *options, "--", self.url, *specs)
+        self._git(*kept, "fetch", *options, "--", self.url, *specs)
 
     def push(self, updates: Sequence[RefUpdate], *, atomic: bool = True) -> None:
         """Move refs of the remote, each only from where it is expected to be.
@@ -244,7 +248,7 @@ def _failure(
     where = git.redacted(url)
     if re.search(_NO_ROOM, said):
         return Unavailable(f"there is no room to write: {git_words.reason(said)}")
-    if args[0] == "fetch" and re.search(_FETCH_RACE, said):
+    if "fetch" in args and re.search(_FETCH_RACE, said):
         why = git_words.reason(said)
         return Conflict(f"somebody else fetches into this mirror: {why}")
     answer = push_answer(pushed, stdout, done.stderr)

@@ -16,7 +16,12 @@ from typing import Any, Final
 from msgspec import Struct
 
 from benchmarks.bare_loop import call
-from benchmarks.replay import ci_record, history as histories, patch_agent
+from benchmarks.replay import (
+    ci_record,
+    history as histories,
+    patch_agent,
+    processor_time,
+)
 from benchmarks.replay.history import History, Mode
 from grite import git
 from tests.world.second_reader import rows
@@ -45,6 +50,8 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """What came of it."""
 
     wall_s: float
+    cpu_s: float
+    """Processor time of everything: bot, forge, sessions, CI and their git."""
     changes: int
     landed: int
     sessions: int
@@ -138,9 +145,11 @@ def _tasks(history: History, mode: Mode) -> list[str]:
 
 def _brat(folder: Path, project: Path, how: How, *args: str) -> int:
     """Run a command line of brat; what it says is kept in `brat.log`."""
+    record = folder / "processor"
+    timed = (sys.executable, "-I", processor_time.__file__, str(record))
     with (folder / "brat.log").open("ab") as log:
         return subprocess.run(
-            [str(how.brat), *args],
+            [*timed, str(how.brat), *args],
             cwd=project,
             env=_environment(folder),
             stdin=subprocess.DEVNULL,
@@ -183,8 +192,10 @@ def _outcome(
     runs = _lines(folder / "ci.jsonl")
     tip = git.run(["rev-parse", "main"], cwd=bare).stdout.decode().strip()
     wanted = histories.tree(history.repository, history.end)
+    used = (folder / "processor").read_text("utf-8")
     return Outcome(
         wall_s=round(wall_s, 1),
+        cpu_s=round(sum(map(float, used.split())), 1),
         changes=len(history.changes),
         landed=len(merged),
         sessions=len(sessions),

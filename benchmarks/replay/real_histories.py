@@ -4,8 +4,9 @@ Nothing of them is kept here. A project is cloned once from github.com into a fo
 outside git, or found in a folder of clones that is given; its environment is made once,
 too.
 
-What no agent may touch (`.github/` and the like) stays all the time as it is at the
-end; steps of the main line that touch nothing else are left out.
+What no agent may touch (`.github/` and the like), and what tells CI what to run, which
+a person has to approve, stays all the time as it is at the end; steps of the main line
+that touch nothing else are left out.
 """
 
 import subprocess
@@ -19,6 +20,7 @@ from msgspec import Struct
 
 from benchmarks.replay import history
 from benchmarks.replay.history import History
+from convoy.gate.ci_files import ci_files
 from convoy.model.records import Gate
 from grite import git
 from grite.errors import BratError
@@ -162,14 +164,14 @@ def _trees(
 ) -> Iterator[tuple[pygit2.Oid, str]]:
     """Give the last trees of the main line that differ, the newest first."""
     commit = repo.revparse_single(project.end).peel(pygit2.Commit)
-    kept = [each for each in commit.tree if each.name in _KEPT]
+    kept = [each for each in commit.tree if _is_kept(each)]
     last = None
     left = project.changes + 1
     while left:
         builder = repo.TreeBuilder(commit.tree)
-        for name in _KEPT:
-            if "/" not in name and builder.get(name) is not None:
-                builder.remove(name)
+        for each in commit.tree:
+            if _is_kept(each):
+                builder.remove(str(each.name))
         for each in kept:
             builder.insert(str(each.name), each.id, each.filemode)
         tree = builder.write()
@@ -177,3 +179,10 @@ def _trees(
             yield tree, commit.message
             last, left = tree, left - 1
         commit = commit.parents[0]
+
+
+def _is_kept(one: pygit2.Object) -> bool:
+    """Whether something at the top of a tree stays as it is at the end."""
+    name = str(one.name)
+    inside = f"{name}/any" if one.type_str == "tree" else name
+    return name in _KEPT or bool(ci_files((inside,)))

@@ -18,7 +18,7 @@ from typing import Final
 from msgspec import Struct
 
 from benchmarks.bare_loop import ENV, call
-from benchmarks.replay import patch_agent
+from benchmarks.replay import patch_agent, processor_time
 from benchmarks.replay.history import History
 from grite import git
 
@@ -30,6 +30,8 @@ class Peer(Struct, frozen=True, kw_only=True):
     """What a simpler way took."""
 
     wall_s: float
+    cpu_s: float
+    """Processor time of everything: sessions, CI and git."""
     sessions: int
     ci_runs: int
     ci_s: tuple[float, ...] = ()
@@ -47,10 +49,16 @@ class Tree:
         self.sessions = 0
         self._seconds = seconds
         self._adding = Lock()
+        self._before_s = processor_time.used_s()
         folder.mkdir(parents=True)
         self.path = folder / "tree"
         call("git", "clone", "-q", "-n", str(history.repository), "tree", cwd=folder)
         self.stand_on(history.start)
+
+    @property
+    def cpu_s(self) -> float:
+        """The processor time of all that was started here."""
+        return processor_time.used_s() - self._before_s
 
     def stand_on(self, commit: str) -> None:
         """Check a commit out, and leave nothing else."""
@@ -183,6 +191,7 @@ def _landed(
 def _peer(tree: Tree, begun: float, red: int) -> Peer:
     return Peer(
         wall_s=round(time.perf_counter() - begun, 1),
+        cpu_s=round(tree.cpu_s, 1),
         sessions=tree.sessions,
         ci_runs=len(tree.ci_s),
         ci_s=tuple(round(each, 2) for each in tree.ci_s),

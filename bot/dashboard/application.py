@@ -89,7 +89,7 @@ async def serving(source: DashboardSource, port: int = PORT) -> AsyncIterator[st
         source: the repository to show.
         port: the port; if it is taken or 0, the system chooses another.
     """
-    watcher = StateWatcher(source.read, source.here)
+    watcher = StateWatcher(source.read, source.here, source.checks)
     await watcher.look()
     access = token_access.TokenAccess(RepositoryView(source, watcher))
     app = Dashboard(access).application()

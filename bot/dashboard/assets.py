@@ -37,6 +37,11 @@ def address(name: str) -> str:
     return _ADDRESSES[name]
 
 
+def text(name: str) -> str:
+    """Return the content of a text file, for pages that stand alone."""
+    return (_FOLDER / name).read_text(encoding="utf-8")
+
+
 async def give(request: web.Request) -> web.Response:
     """Answer with a file, as gzip if the browser takes it.
 

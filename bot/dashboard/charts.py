@@ -36,3 +36,34 @@ def bars(values: Sequence[tuple[str, int]]) -> tuple[Bar, ...]:
         for place, (name, value) in enumerate(values)
         for height in (round(HEIGHT * value / most, 2),)
     )
+
+
+class Length(Struct, frozen=True):
+    """One bar that lies, and a fainter one behind it; widths in percent."""
+
+    name: str
+    value: float
+    most: float
+    y: int
+    width: float
+    most_width: float
+
+
+LINE: Final = 24
+"""The height of a bar that lies, with its gap."""
+
+
+def lengths(values: Sequence[tuple[str, float, float]]) -> tuple[Length, ...]:
+    """Return a lying bar for each name, its value and the value behind it (or 0)."""
+    most = max((max(value, behind) for _, value, behind in values), default=0) or 1
+    return tuple(
+        Length(
+            name,
+            value,
+            behind,
+            LINE * place,
+            round(100 * value / most, 2),
+            round(100 * behind / most, 2),
+        )
+        for place, (name, value, behind) in enumerate(values)
+    )

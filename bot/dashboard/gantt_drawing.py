@@ -1,40 +1,46 @@
-"""The sessions of a convoy as bars over time. Pure."""
+"""The tasks of a convoy over time: each attempt's wait, session, CI and landing. Pure.
 
-from collections.abc import Sequence
-from typing import Final
+Places along the time axis are percentages, so the drawing is as wide as its page.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, Literal
 
 from msgspec import Struct
 
-from convoy.model.state import Convoy
-from convoy.text.duration import spoken
+from convoy.model.state import Convoy, Task
+from convoy.text.counts_and_times import rough
+from convoy.views.finish_estimate import Finish
 from convoy.views.session_history import How, Past
 
-WIDTH: Final = 960
-LEFT: Final = 210
-"""The x of the time axis's start; the tasks' names stand left of it."""
-ROW: Final = 20
-TICKS: Final = 6
-_LEAST: Final = 3.0
-_NAME_CHARS: Final = 26
+ROW: Final = 18
+"""The height of a row, in pixels."""
+HEAD: Final = 20
+TICKS: Final = 3
+_LEAST: Final = 0.4
+_AHEAD: Final = 4
+"""At most so many times the past lies ahead, or what happened could not be seen."""
+Stage = Literal["queue", "session", "ci"]
 
 
 class Bar(Struct, frozen=True, kw_only=True):
-    """One session, and the wait until its work landed."""
+    """One stage of one attempt; x and width in percent."""
 
+    stage: Stage
     x: float
     y: int
     width: float
     how: How
     title: str
-    waits: float = 0.0
-    """The width of the wait to land behind the bar; 0: there was no wait."""
 
 
 class Row(Struct, frozen=True):
     """One task's name and its position."""
 
     y: int
+    number: int
     name: str
+    state: str
 
 
 class Tick(Struct, frozen=True):
@@ -44,64 +50,124 @@ class Tick(Struct, frozen=True):
     said: str
 
 
-class Gantt(Struct, frozen=True, kw_only=True):
-    """The whole drawing, in pixels."""
+class Band(Struct, frozen=True):
+    """When the convoy may be done, in percent."""
 
-    width: int = WIDTH
+    x: float
+    width: float
+    likely: float | None
+    """None: it is farther off than the axis."""
+
+
+class Gantt(Struct, frozen=True, kw_only=True):
+    """The whole drawing; the height in pixels."""
+
     height: int
     rows: tuple[Row, ...]
     bars: tuple[Bar, ...]
     ticks: tuple[Tick, ...]
     now: float | None
-    """The x of this moment; None: no session runs."""
+    """The place of this moment in percent; None: nothing goes on."""
+    band: Band | None
+    left_out: int
+    """How many tasks have no row."""
 
 
-def draw(convoy: Convoy, sessions: Sequence[Past], now: int) -> Gantt:
+def draw(
+    convoy: Convoy,
+    sessions: Sequence[Past],
+    now: int,
+    finish: Finish | None = None,
+    most: int | None = None,
+) -> Gantt:
     """Return the drawing.
 
     Args:
         convoy: as it is at `now`.
         sessions: all that it has had.
-        now: unix ms; the bars of running sessions end here.
+        now: unix ms; the bars of what goes on end here.
+        finish: when it will be done; None: that is not known.
+        most: how many tasks have a row, those where something happens first; None: all.
     """
-    begun = min((one.begun for one in sessions), default=now)
-    ends = [
-        now if _goes_on(one, convoy) else one.landed or one.ended for one in sessions
-    ]
-    ended = max(ends, default=now)
-    scale = (WIDTH - LEFT - 10) / max(1, ended - begun)
     names = _names(convoy, sessions)
-    rows = {number: (place + 1) * ROW for place, number in enumerate(names)}
+    kept = _busiest(convoy, sessions, names, most)
+    shown = [one for one in sessions if one.task in kept]
+    begun = min((one.begun for one in sessions), default=now)
+    ends = {id(one): _end(one, convoy, now) for one in sessions}
+    ended = max((*ends.values(), begun + 1))
+    goes_on = any(_goes_on(one, convoy) for one in sessions)
+    last = ended
+    if finish is not None:
+        last = max(now + _ahead(finish, now - begun), ended)
+    scale = 100 / max(1, last - begun)
 
     def x(at: int) -> float:
-        return round(LEFT + (at - begun) * scale, 1)
+        return round(min(100.0, max(0.0, (at - begun) * scale)), 2)
 
-    def bar(one: Past, end: int) -> Bar:
-        begins, stops = x(one.begun), x(one.ended or end)
-        return Bar(
-            x=begins,
-            y=rows[one.task],
-            width=max(_LEAST, round(stops - begins, 1)),
-            how=one.how,
-            title=_said(one),
-            waits=max(0.0, round(x(end) - stops, 1)),
-        )
-
-    step = (ended - begun) / TICKS
+    rows = {number: HEAD + place * ROW for place, number in enumerate(kept)}
+    step = (last - begun) / TICKS
     return Gantt(
-        height=(len(rows) + 2) * ROW,
-        rows=tuple(Row(rows[number], name) for number, name in names.items()),
+        height=HEAD + len(rows) * ROW + 4,
+        rows=tuple(Row(rows[n], n, *names[n]) for n in kept),
         bars=tuple(
-            bar(one, end)
-            for one, end in zip(sessions, ends, strict=True)
-            if one.task in rows  # a later plan may have left it out
+            Bar(
+                stage=stage,
+                x=x(begins),
+                y=rows[one.task],
+                width=max(_LEAST, round(x(stops) - x(begins), 2)),
+                how=one.how,
+                title=_said(one, stage, stops - begins),
+            )
+            for one in shown
+            for stage, begins, stops in _stages(one, ends[id(one)])
         ),
-        now=x(now) if any(_goes_on(one, convoy) for one in sessions) else None,
+        now=x(now) if goes_on else None,
+        band=_band(finish, now, last, x),
+        left_out=len(names) - len(kept),
         ticks=tuple(
-            Tick(x(begun + round(step * n)), spoken(round(step * n / 1000)))
+            Tick(x(begun + round(step * n)), rough(step * n / 1000))
             for n in range(TICKS + 1)
         ),
     )
+
+
+def _ahead(finish: Finish, been: int) -> int:
+    """Return how much of the time to come is drawn (ms)."""
+    if finish.soonest * 1000 > _AHEAD * been:
+        return been // _AHEAD
+    return min(round(finish.latest * 1000), _AHEAD * been)
+
+
+def _stages(one: Past, end: int) -> Iterator[tuple[Stage, int, int]]:
+    """Yield the stages of an attempt, each with its beginning and end."""
+    if one.queued and one.queued < one.begun:
+        yield "queue", one.queued, one.begun
+    stops = one.ended or end
+    yield "session", one.begun, stops
+    if one.how in ("handed in", "landed", "sent back") and end > stops:
+        asked = max(stops, one.offered or stops)
+        if one.offered and asked > stops:
+            yield "queue", stops, asked
+        yield ("ci" if one.offered else "queue"), asked, end
+
+
+def _band(
+    finish: Finish | None, now: int, last: int, x: Callable[[int], float]
+) -> Band | None:
+    if finish is None:
+        return None
+    low, likely, high = (
+        now + round(each * 1000)
+        for each in (finish.soonest, finish.likely, finish.latest)
+    )
+    if low > last:
+        return None
+    width = max(_LEAST, round(x(high) - x(low), 2))
+    return Band(x(low), width, x(likely) if likely <= last else None)
+
+
+def _end(one: Past, convoy: Convoy, now: int) -> int:
+    return now if _goes_on(one, convoy) else one.landed or one.back or one.ended
 
 
 def _goes_on(one: Past, convoy: Convoy) -> bool:
@@ -109,18 +175,40 @@ def _goes_on(one: Past, convoy: Convoy) -> bool:
     return not one.ended or (one.how == "handed in" and not convoy.ended)
 
 
-def _names(convoy: Convoy, sessions: Sequence[Past]) -> dict[int, str]:
-    """Return the rows' names: a convoy's tasks and, if sessions made it, its plan."""
-    tasks = {task.number: _name(task.number, task.spec.title) for task in convoy.tasks}
+def _names(convoy: Convoy, sessions: Sequence[Past]) -> dict[int, tuple[str, str]]:
+    """Return each row's name and state: tasks and, if sessions made it, the plan."""
+    names = {task.number: (task.spec.title, task.state) for task in convoy.tasks}
     planned = any(one.task == 0 for one in sessions)
-    return {0: "0 the plan", **tasks} if planned else tasks
+    plan = {0: ("the plan", "merged" if convoy.tasks else "running")}
+    return {**(plan if planned else {}), **names}
 
 
-def _name(number: int, title: str) -> str:
-    short = title if len(title) <= _NAME_CHARS else f"{title[: _NAME_CHARS - 1]}…"
-    return f"{number} {short}"
+def _busiest(
+    convoy: Convoy,
+    sessions: Sequence[Past],
+    names: dict[int, tuple[str, str]],
+    most: int | None,
+) -> list[int]:
+    """Return the tasks that have a row, in the order of their numbers."""
+    if most is None or len(names) <= most:
+        return list(names)
+    newest = {one.task: max(one.begun, one.landed) for one in sessions}
+    ranks = {task.number: _rank(task) for task in convoy.tasks}
+    order = sorted(names, key=lambda n: (ranks.get(n, 9), -newest.get(n, 0), n))
+    return sorted(order[:most])
 
 
-def _said(one: Past) -> str:
-    why = f": {one.why}" if one.why else ""
-    return f"attempt {one.attempt}, {one.engine}, {one.took_s:.0f} s, {one.how}{why}"
+def _rank(task: Task) -> int:
+    order = ("running", "needs-review", "blocked")
+    return order.index(task.state) if task.state in order else len(order)
+
+
+_WORDS: Final = {"queue": "waited", "session": "session", "ci": "CI and landing"}
+
+
+def _said(one: Past, stage: Stage, took_ms: int) -> str:
+    what = f"task {one.task}, attempt {one.attempt}: {_WORDS[stage]}"
+    if stage != "session":
+        return f"{what}, {rough(took_ms / 1000)}"
+    why = f": {one.why.partition(chr(10))[0]}" if one.why else ""
+    return f"{what} by {one.engine}, {rough(took_ms / 1000)}, {one.how}{why}"

@@ -1,6 +1,7 @@
 """All entries of each list; a page shows only part of them. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final
 
 from bot.dashboard.access_policy import RepositoryView
@@ -52,11 +53,6 @@ def tasks(state: State, wanted: str) -> Found:
     return found, {"states": STATES, "wanted": wanted}
 
 
-def sessions(state: State) -> Found:
-    """Return the sessions that have not ended."""
-    return [*state.running()], {}
-
-
 def convoys(state: State) -> Found:
     """Return all convoys."""
     return newest_first(state), {}
@@ -78,3 +74,51 @@ def lines(state: State, known: Sequence[Line], wanted: str, words: str) -> Found
     ]
     names = [convoy.name for convoy in newest_first(state)]
     return found, {"convoys": names, "wanted": wanted, "words": words}
+
+
+def holds(text: str, wanted: Iterable[str]) -> bool:
+    """Whether a text holds all of the words, which are in lower case."""
+    low = text.lower()
+    return all(word in low for word in wanted)
+
+
+SHOWN: Final = 30
+"""Of each kind of thing a search shows so many at most."""
+
+
+def found(view: RepositoryView, known: Sequence[Line], words: str) -> Mapping[str, Any]:
+    """Return what holds all of the words: convoys, tasks, what waits, the last lines.
+
+    Args:
+        view: the repository.
+        known: the log's last lines, the oldest first.
+        words: what somebody typed; nothing is found by no words.
+    """
+    wanted = words.lower().split()
+
+    def fits(*texts: str) -> bool:
+        return bool(wanted) and holds(" ".join(texts), wanted)
+
+    convoys = (
+        one for one in newest_first(view.state) if fits(one.name, one.title, one.text)
+    )
+    tasks = (
+        (convoy, task)
+        for convoy, task in all_tasks(view.state)
+        if fits(
+            f"{convoy.name} task {task.number}",
+            *(task.spec.title, task.spec.instructions, task.spec.engine, task.why),
+            *task.spec.paths,
+            *task.touched,
+        )
+    )
+    lines = (line for line in reversed(known) if fits(line.convoy, line.text))
+    return {
+        "words": words,
+        "convoys": tuple(islice(convoys, SHOWN)),
+        "tasks": tuple(islice(tasks, SHOWN)),
+        "interventions": tuple(
+            one for one in waiting(view) if fits(one.convoy, one.why)
+        )[:SHOWN],
+        "lines": tuple(islice(lines, SHOWN)),
+    }

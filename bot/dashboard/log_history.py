@@ -1,4 +1,4 @@
-"""A repository's changes and sessions, read on from where the last look ended."""
+"""A repository's changes, sessions and decisions, read on from the last look's end."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -7,8 +7,9 @@ from typing import Any
 
 from convoy.log.following import Reading
 from convoy.views import timeline
-from convoy.views.analytics import Analytics, analytics, rows
+from convoy.views.analytics import Analytics, EngineCost, analytics, engine_costs, rows
 from convoy.views.change_history import ChangeHistory
+from convoy.views.decision_history import Decision, DecisionHistory
 from convoy.views.session_history import Past, SessionHistory
 from grite.errors import Rewritten
 from grite.wal import Log
@@ -27,7 +28,7 @@ class LogHistory:
         self._path = path
         self._reading = reading
         self._head: str | None = None
-        self._history, self._sessions = ChangeHistory(), SessionHistory()
+        self._begin()
         self._turn = Lock()
 
     def figures(self) -> Analytics:
@@ -39,6 +40,12 @@ class LogHistory:
         with self._turn:
             self._read_on()
             return analytics(self._history)
+
+    def costs(self, since: int) -> tuple[EngineCost, ...]:
+        """Return what engines used since a time (unix ms); raises as `figures` does."""
+        with self._turn:
+            self._read_on()
+            return engine_costs(self._history, since)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a row for each change that has ended; raises as `figures` does."""
@@ -52,6 +59,16 @@ class LogHistory:
             self._read_on()
             return self._sessions.of(convoy)
 
+    def decisions(self, convoy: str) -> tuple[Decision, ...]:
+        """Return what people decided in a convoy; raises as `figures` does."""
+        with self._turn:
+            self._read_on()
+            return self._decisions.of(convoy)
+
+    def _begin(self) -> None:
+        self._history, self._sessions = ChangeHistory(), SessionHistory()
+        self._decisions = DecisionHistory()
+
     def _read_on(self) -> None:
         reading = self._reading()
         if reading.head is None or reading.head == self._head:
@@ -60,9 +77,10 @@ class LogHistory:
         try:
             entries = log.read(reading.head, since=self._head, whole=True)
         except Rewritten:  # what was read is of another log
-            self._history, self._sessions = ChangeHistory(), SessionHistory()
+            self._begin()
             entries = log.read(reading.head, whole=True)
         for fact in timeline.facts(entries, reading.state.bots):
             self._history.read((fact,))
             self._sessions.read((fact,))
+            self._decisions.read((fact,))
         self._head = reading.head

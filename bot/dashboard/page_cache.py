@@ -70,14 +70,24 @@ class PageCache:
             visitor: the person for whom it is rendered.
             make: renders the page.
         """
-        key = (request.path_qs, view.watcher.mark, visitor, view.now // FRESH_MS)
-        made = self._made.get(key)
+        made = self.known(request, view, visitor)
         if made is None:
             made = CachedPage(make().encode(), secret=bool(visitor.csrf))
             if len(self._made) >= MOST:
                 self._made.clear()
-            self._made[key] = made
+            self._made[_key(request, view, visitor)] = made
         return made
+
+    def known(
+        self, request: web.Request, view: RepositoryView, visitor: Visitor
+    ) -> CachedPage | None:
+        """Return the requested page if it need not be rendered again."""
+        return self._made.get(_key(request, view, visitor))
+
+
+def _key(request: web.Request, view: RepositoryView, visitor: Visitor) -> _Key:
+    mark = view.watcher.mark
+    return (request.path_qs, mark, visitor, view.now // FRESH_MS)
 
 
 def takes_gzip(request: web.Request) -> bool:

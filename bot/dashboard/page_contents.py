@@ -7,19 +7,25 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import escape
+from msgspec import Struct
 
 from bot.dashboard import assets, gantt_drawing
 from bot.dashboard.access_policy import RepositoryView, Visitor
+from bot.dashboard.agents_at_work import Agent
 from bot.dashboard.gantt_drawing import Gantt
 from bot.dashboard.graph_drawing import BOX, draw
+from bot.dashboard.headline import Part, headline, parts
 from bot.dashboard.lists import all_tasks, newest_first, waiting
+from bot.dashboard.merge_train import Car, marks, train
+from bot.dashboard.task_attempts import failing_part
 from bot.verbs import endpoints
 from convoy.model import ids
-from convoy.model.spending import spoken, used
+from convoy.model.spending import spoken
 from convoy.model.state import Convoy, State, Task
-from convoy.readiness.landing import waiting_to_merge
-from convoy.text.counts_and_times import clock
+from convoy.readiness.observed import Checks
+from convoy.text.counts_and_times import ago, clock, iso, rough
 from convoy.views import finish_estimate, forecast_words
+from convoy.views.decision_history import Decision
 from convoy.views.elapsed import saved_s, worked_s
 from convoy.views.interventions import interventions
 from convoy.views.plan_coverage import HOW
@@ -34,6 +40,8 @@ CLOCKS: Final = 2
 """Convoys whose sessions the first page shows over time."""
 URGENT: Final = 5
 """Interventions on the first page."""
+ROWS: Final = 24
+"""Tasks over time on the first page: those where something happens first."""
 
 _pages: Final = Environment(
     loader=PackageLoader("bot.dashboard", "templates"),
@@ -43,6 +51,9 @@ _pages: Final = Environment(
     lstrip_blocks=True,
 )
 _pages.filters["clock"] = clock
+_pages.filters["iso"] = iso
+_pages.filters["ago"] = ago
+_pages.filters["rough"] = rough
 _pages.globals["forecast"] = forecast_words
 _pages.globals["coverage_how"] = HOW
 _pages.globals["static"] = assets.address
@@ -67,6 +78,7 @@ def page(
     """
     values = {
         "source": view.source,
+        "now": view.now,
         "trouble": view.watcher.trouble,
         "mark": view.watcher.mark,
         "path": path,
@@ -102,77 +114,117 @@ def newest_live(state: State) -> tuple[Convoy, ...]:
 
 
 def overview(
-    view: RepositoryView, clocks: Sequence[tuple[Convoy, tuple[Past, ...]]] = ()
+    view: RepositoryView,
+    clocks: Sequence[tuple[Convoy, tuple[Past, ...]]] = (),
+    agents: Sequence[Agent] = (),
 ) -> Mapping[str, Any]:
     """Return the first page's values: the head of each list.
 
     Args:
         view: the repository.
         clocks: convoys with all their sessions, to be shown over time.
+        agents: those at work that are shown.
     """
-    state, waits = view.state, waiting(view)
+    state, waits, seen = view.state, waiting(view), view.source.checks()
     lanes: dict[str, list[tuple[Convoy, Task]]] = defaultdict(list)
     for convoy, task in all_tasks(state):
         lanes[task.state].append((convoy, task))
-    convoys, running = newest_first(state), [*state.running()]
+    convoys, live = newest_first(state), [*state.live()]
     return {
-        "clocks": [
-            (convoy, chart, _finish(convoy, sessions, view.now))
-            for convoy, sessions in clocks
-            if (chart := _clock(convoy, sessions, view.now))
-        ],
+        "headline": headline(live, waits, view.watcher.trouble),
+        "clocks": [_shown(*each, view.now, seen) for each in clocks],
         "interventions": waits[:URGENT],
         "waiting": len(waits),
         "lanes": [(name, len(lanes[name]), lanes[name][:HEAD]) for name in LANES],
         "convoys": convoys[:HEAD],
         "convoy_count": len(convoys),
-        "sessions": running[:HEAD],
-        "session_count": len(running),
+        "agents": agents,
+        "session_count": sum(1 for _ in state.running()),
         "saved_s": sum(map(saved_s, state.convoys.values())),
     }
 
 
+class Clock(Struct, frozen=True, kw_only=True):
+    """A convoy on the first page."""
+
+    convoy: Convoy
+    merged: int
+    parts: tuple[Part, ...]
+    finish: str
+    gantt: Gantt | None
+    train: tuple[Car, ...]
+
+
+def _shown(
+    convoy: Convoy, sessions: tuple[Past, ...], now: int, seen: Mapping[str, Checks]
+) -> Clock:
+    found = finish_estimate.finish(convoy, sessions, now)
+    chart = gantt_drawing.draw(convoy, sessions, now, found, ROWS) if sessions else None
+    return Clock(
+        convoy=convoy,
+        merged=sum(task.state == "merged" for task in convoy.tasks),
+        parts=parts(convoy),
+        finish=finish_estimate.said(found) if found else "",
+        gantt=chart,
+        train=train(convoy, seen)[:HEAD],
+    )
+
+
 def of_convoy(
-    state: State, convoy: Convoy, now: int, sessions: tuple[Past, ...] = ()
+    state: State,
+    convoy: Convoy,
+    now: int,
+    sessions: tuple[Past, ...] = (),
+    seen: Mapping[str, Checks] | None = None,
+    decisions: Sequence[Decision] = (),
 ) -> Mapping[str, Any]:
-    """Return the values of a convoy's page; `sessions` are all that it has had."""
+    """Return the values of a convoy's page.
+
+    Args:
+        state: what the log says.
+        convoy: one of its convoys.
+        now: unix ms.
+        sessions: all that it has had.
+        seen: what CI was seen to say last, by commit; None: nothing is known.
+        decisions: what people decided in it, the newest first.
+    """
+    estimate = finish_estimate.finish(convoy, sessions, now)
     found = (each for each in interventions(state, now) if each.convoy == convoy.name)
     return {
         "convoy": convoy,
         "base": ids.base_branch(convoy.name),
         "drawing": draw(convoy),
         "box": BOX,
-        "gantt": _clock(convoy, sessions, now),
-        "finish": _finish(convoy, sessions, now),
+        "gantt": gantt_drawing.draw(convoy, sessions, now, estimate)
+        if sessions
+        else None,
+        "finish": finish_estimate.said(estimate) if estimate else "",
+        "progress": parts(convoy),
+        "merged": sum(task.state == "merged" for task in convoy.tasks),
         "plan": plan_document(convoy),
-        "queue": waiting_to_merge(convoy),
+        "train": train(convoy, seen or {}),
+        "decisions": decisions,
         "buttons": endpoints.convoy_buttons(convoy),
         "interventions": tuple(found),
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),
-        "used": spoken(used(convoy)),
+        "used": spoken(convoy.used),
     }
 
 
-def _clock(convoy: Convoy, sessions: tuple[Past, ...], now: int) -> Gantt | None:
-    return gantt_drawing.draw(convoy, sessions, now) if sessions else None
-
-
-def _finish(convoy: Convoy, sessions: tuple[Past, ...], now: int) -> str:
-    found = finish_estimate.finish(convoy, sessions, now)
-    return finish_estimate.said(found) if found else ""
-
-
 def of_task(
-    state: State, convoy: Convoy, task: Task, now: int, output: str
+    view: RepositoryView, convoy: Convoy, task: Task, output: str
 ) -> Mapping[str, Any]:
-    """Return the values of a task's page; `output` is its session's output."""
+    """Return the values of a task's page; `output` is what a session of it printed."""
+    checks = view.source.checks().get(task.candidate.commit) if task.candidate else None
     return {
         "convoy": convoy,
         "task": task,
         "branch": ids.task_branch(convoy.name, task.number),
-        "reasons": reasons(state, convoy, task, now),
+        "reasons": reasons(view.state, convoy, task, view.now),
         "run": task.newest_run,
         "used": spoken(task.used),
         "output": output,
+        "failing": failing_part(output),
+        "checks": marks(checks) if checks else (),
     }

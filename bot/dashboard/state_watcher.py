@@ -2,11 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from typing import Final
 
 from convoy.log.following import NOTHING, Reading
+from convoy.readiness.observed import Checks
 from convoy.views.interventions import Intervention
 from grite.errors import BratError
 
@@ -27,9 +28,22 @@ def nothing_here() -> tuple[Intervention, ...]:
 class StateWatcher:
     """Keeps the last reading of the log; for one event loop."""
 
-    def __init__(self, read: Callable[[], Reading], here: Here = nothing_here) -> None:
-        """Read the log with `read`, other interventions with `here`, in a thread."""
+    def __init__(
+        self,
+        read: Callable[[], Reading],
+        here: Here = nothing_here,
+        checks: Callable[[], Mapping[str, Checks]] = dict,
+    ) -> None:
+        """Read the log with `read`, other interventions with `here`, in a thread.
+
+        Args:
+            read: returns what the log says now.
+            here: returns the interventions outside of the log.
+            checks: returns what CI was seen to say last, by commit.
+        """
         self._read = read
+        self._checks = checks
+        self._verdicts: frozenset[tuple[object, ...]] = frozenset()
         self._look_here = here
         self._looked = -HERE_S
         self.here: tuple[Intervention, ...] = ()
@@ -41,8 +55,9 @@ class StateWatcher:
     @property
     def mark(self) -> str:
         """The name of the last reading: a page with another mark is outdated."""
-        here = blake2b(repr(self.here).encode(), digest_size=4) if self.here else None
-        beside = f"+{here.hexdigest()}" if here else ""
+        others = (self.here, sorted(map(repr, self._verdicts)))
+        digest = blake2b(repr(others).encode(), digest_size=4)
+        beside = f"+{digest.hexdigest()}" if self.here or self._verdicts else ""
         return f"{self.reading.head or ''}{'!' if self.trouble else ''}{beside}"
 
     async def look(self) -> None:
@@ -52,11 +67,16 @@ class StateWatcher:
         except BratError as error:
             reading, trouble = self.reading, str(error)
         here = await self._beside()
-        known = (self.reading.head, self.trouble, self.here)
-        if (reading.head, trouble, here) == known:
+        verdicts = frozenset(
+            (commit, one.verdict, one.names, one.failed)
+            for commit, one in self._checks().items()
+        )
+        known = (self.reading.head, self.trouble, self.here, self._verdicts)
+        if (reading.head, trouble, here, verdicts) == known:
             return
         async with self._changed:
             self.reading, self.trouble, self.here = reading, trouble, here
+            self._verdicts = verdicts
             self._changed.notify_all()
 
     async def _beside(self) -> tuple[Intervention, ...]:

@@ -15,7 +15,7 @@ from bot.dashboard.access_policy import RepositoryView, Visitor
 SOMEBODY: Final = "somebody at the dashboard"
 COOKIE: Final = "brat-dashboard"
 LOCAL: Final = "local-"
-"""How the token of a dashboard on this machine begins: it is sent to no other."""
+"""The first characters of this machine's dashboard token, which no other is sent."""
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "[::1]"})
 POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "

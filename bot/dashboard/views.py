@@ -1,17 +1,22 @@
 """Handles the requests for pages."""
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from itertools import islice
 from typing import Any
 
 from aiohttp import web
 
 from bot.dashboard import analytics_page, api, lists, page_contents, replay
 from bot.dashboard.access_policy import AccessPolicy, view_of
+from bot.dashboard.agents_at_work import at_work
 from bot.dashboard.log_tail import MOST
 from bot.dashboard.page_cache import CachedPage, PageCache
 from bot.dashboard.paging import part
 from bot.dashboard.path_lookup import convoy_of, task_of
+from bot.dashboard.printed_search import printed
+from bot.dashboard.task_attempts import attempts, session_of
 
 Given = Callable[[], Mapping[str, Any]]
 """Returns a page's values."""
@@ -39,6 +44,7 @@ class Views:
             web.get(task, self._task),
             web.get(task + "/output", self._output),
             web.get(f"{base}/log", self._log),
+            web.get(f"{base}/search", self._search),
             web.get(f"{base}/analytics", self._analytics),
             web.get(f"{base}/analytics.csv", self._table),
         ]
@@ -55,13 +61,18 @@ class Views:
 
         return self._shelf.page(request, view, visitor, make).answer(request)
 
-    async def _overview(self, request: web.Request) -> web.Response:
+    async def _found(
+        self, request: web.Request, name: str, find: Callable[[], Awaitable[Given]]
+    ) -> web.Response:
+        """Give a page whose values take time to find; it is shared as any is."""
         view = view_of(request)
-        live = page_contents.newest_live(view.state)
-        clocks = [(convoy, await view.source.sessions(convoy)) for convoy in live]
-        return await self._page(
-            request, "overview", lambda: page_contents.overview(view, clocks)
-        )
+        visitor = await self._access.visitor(request, view)
+        if known := self._shelf.known(request, view, visitor):
+            return known.answer(request)
+        return await self._page(request, name, await find())
+
+    async def _overview(self, request: web.Request) -> web.Response:
+        return await self._found(request, "overview", partial(_overview, request))
 
     # --- lists ------------------------------------------------------------------------
 
@@ -84,9 +95,7 @@ class Views:
         )
 
     async def _sessions(self, request: web.Request) -> web.Response:
-        return await self._list(
-            request, "sessions", lambda: lists.sessions(view_of(request).state)
-        )
+        return await self._found(request, "sessions", partial(_sessions, request))
 
     async def _convoys(self, request: web.Request) -> web.Response:
         return await self._list(
@@ -101,8 +110,12 @@ class Views:
             request, "log", lambda: lists.lines(view.state, lines, wanted, words)
         )
 
+    async def _search(self, request: web.Request) -> web.Response:
+        return await self._found(request, "search", partial(_searched, request))
+
     async def _analytics(self, request: web.Request) -> web.Response:
-        shown = await analytics_page.given(view_of(request).source)
+        view = view_of(request)
+        shown = await analytics_page.given(view.source, view.now)
         return await self._page(request, "analytics", lambda: shown)
 
     async def _table(self, request: web.Request) -> web.Response:
@@ -114,10 +127,13 @@ class Views:
         view = view_of(request)
         convoy = convoy_of(view.state, request)
         sessions = await view.source.sessions(convoy)
+        decisions = await view.source.decisions(convoy)
         return await self._page(
             request,
             "convoy",
-            lambda: page_contents.of_convoy(view.state, convoy, view.now, sessions),
+            lambda: page_contents.of_convoy(
+                view.state, convoy, view.now, sessions, view.source.checks(), decisions
+            ),
         )
 
     async def _replay(self, request: web.Request) -> web.Response:
@@ -135,10 +151,30 @@ class Views:
         """Give a task's page, with its session's output so far."""
         view = view_of(request)
         convoy, task = task_of(view.state, request)
-        output = await view.source.printed(convoy, task)
+        tried = attempts(await view.source.sessions(convoy), task.number)
+        wanted = request.query.get("attempt", "")
+        chosen = next(
+            (one.past for one in tried if str(one.past.attempt) == wanted), None
+        )
+        shown = page_contents.of_task(
+            view,
+            convoy,
+            task,
+            await view.source.output_of(session_of(convoy.name, chosen))
+            if chosen
+            else await view.source.printed(convoy, task),
+        )
+        work = task.work
+        changes = (
+            await asyncio.to_thread(view.source.changes, work.commit, work.base)
+            if work
+            else None
+        )
+        more = {"attempts": tried, "chosen": chosen, "changes": changes}
         visitor = await self._access.visitor(request, view)
-        shown = page_contents.of_task(view.state, convoy, task, view.now, output)
-        text = page_contents.page("task", view, request.path_qs, visitor, **shown)
+        text = page_contents.page(
+            "task", view, request.path_qs, visitor, **shown, **more
+        )
         return CachedPage(text.encode(), secret=bool(visitor.csrf)).answer(request)
 
     async def _output(self, request: web.Request) -> web.Response:
@@ -152,3 +188,26 @@ class Views:
         )
         status = 200 if task.attempt else 286
         return web.Response(text=text, content_type="text/html", status=status)
+
+
+async def _overview(request: web.Request) -> Given:
+    view = view_of(request)
+    live = page_contents.newest_live(view.state)
+    clocks = [(convoy, await view.source.sessions(convoy)) for convoy in live]
+    running = islice(view.state.running(), page_contents.HEAD)
+    agents = await at_work(view.source, running)
+    return partial(page_contents.overview, view, clocks, agents)
+
+
+async def _searched(request: web.Request) -> Given:
+    view, words = view_of(request), request.query.get("words", "")
+    lines = await asyncio.to_thread(view.source.log, MOST)
+    said = await printed(view.source, view.state, words)
+    return lambda: {**lists.found(view, lines, words), "printed": said}
+
+
+async def _sessions(request: web.Request) -> Given:
+    view = view_of(request)
+    shown = part([*view.state.running()], request.query.get("page", ""))
+    agents = await at_work(view.source, shown.rows)
+    return lambda: {"part": shown, "agents": agents}

@@ -105,16 +105,20 @@ class Ticked(msgspec.Struct, frozen=True, kw_only=True, tag="ticked"):
     by: str
 
 
-class Rerun(msgspec.Struct, frozen=True, kw_only=True, tag="rerequested"):
-    """Somebody pressed "Re-run" on a check that the bot made."""
+class CheckAction(msgspec.Struct, frozen=True, kw_only=True, tag="rerequested"):
+    """Somebody pressed "Re-run", or a button, on a check that the bot made."""
 
     convoy: str
     task: int
     """0: the convoy itself."""
     by: str
+    verb: str = "retry"
+    """What the button stands for."""
+    commit: str = ""
+    """The commit that the check is on; empty: not known."""
 
 
-Kept = Request | Remark | Review | Ticked | Rerun
+Kept = Request | Remark | Review | Ticked | CheckAction
 _File = dict[str, Kept]
 
 
@@ -167,10 +171,10 @@ class Inbox:
         kept = self._kept().items()
         return {name: each for name, each in kept if isinstance(each, Remark)}
 
-    def signs(self) -> dict[str, Review | Ticked | Rerun]:
+    def signs(self) -> dict[str, Review | Ticked | CheckAction]:
         """Return the reviews, ticks and re-runs, by delivery id, oldest first."""
         kept = self._kept().items()
-        signs = Review | Ticked | Rerun
+        signs = Review | Ticked | CheckAction
         return {name: each for name, each in kept if isinstance(each, signs)}
 
     def waiting(self) -> tuple[str, ...]:

@@ -7,11 +7,13 @@ https://docs.github.com/webhooks/webhook-events-and-payloads
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec.structs import replace
+
 from bot.door.delivery_inbox import (
+    CheckAction,
     Kept,
     Remark,
     Request,
-    Rerun,
     Review,
     ReviewVerdict,
     Ticked,
@@ -23,6 +25,7 @@ from bot.forge.payloads import (
     CheckDelivery,
     Delivery,
     Envelope,
+    Pressed,
     ReviewDelivery,
     Reviewed,
 )
@@ -109,7 +112,7 @@ def _kept(event: str, delivery: Envelope, label: str, login: str) -> Kept | None
         case ReviewDelivery():
             return _reviewed(delivery)
         case CheckDelivery():
-            return _rerequested(delivery)
+            return _check_action(delivery)
         case Delivery() if event == "issues":
             return _asked(delivery, label, login)
         case Delivery(action="created"):
@@ -197,22 +200,25 @@ def _ticked(delivery: Delivery, login: str) -> Ticked | None:
     )
 
 
-def _rerequested(delivery: CheckDelivery) -> Rerun | None:
-    """Return the wish to try again of who pressed "Re-run" on the bot's own check.
+def _check_action(delivery: CheckDelivery) -> CheckAction | None:
+    """Return what somebody wants who pressed "Re-run" or a button on the bot's check.
 
     Only the App that made a check is told of this.
     https://docs.github.com/webhooks/webhook-events-and-payloads#check_run
     """
     run, suite, sender = delivery.check_run, delivery.check_suite, delivery.sender
-    if delivery.action != "rerequested" or sender is None or sender.type == "Bot":
-        return None
     found = ids.checked_task((run and run.external_id) or "")
     if run is None and suite is not None:
         found = ids.task_of_branch(suite.head_branch or "")
-    if found is None:
+    if found is None or sender is None or sender.type == "Bot":
         return None
-    convoy, task = found
-    return Rerun(convoy=convoy, task=task, by=sender.login)
+    again = CheckAction(convoy=found[0], task=found[1], by=sender.login)
+    match delivery.action, delivery.requested_action:
+        case "rerequested", _:
+            return again
+        case "requested_action", Pressed(identifier=verb) if run is not None:
+            return replace(again, verb=verb, commit=run.head_sha)
+    return None
 
 
 def _reviewed(delivery: ReviewDelivery) -> Review | None:

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Final
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
 
 from bot.door.delivery_meaning import LOOK_AT, ROSTER
+from bot.forge.payload import Payload
 from bot.forge.rest import Refused, Rest
 
 KEPT: Final = timedelta(days=3)
@@ -24,10 +25,8 @@ _PATH: Final = "/app/hook/deliveries"
 _WANTED: Final = frozenset(LOOK_AT) | ROSTER
 
 
-class Sent(BaseModel):
+class Sent(Payload):
     """One try to deliver something."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     id: int
     guid: str

@@ -8,7 +8,7 @@ from bot.context.bot_context import BotContext
 from bot.context.retries import failed_try, quiet_try
 from bot.forge.check_runs import View
 from bot.forge.rest import Refused
-from bot.messages.check_texts import views
+from bot.requests.check_buttons import views
 from convoy.model.state import Convoy
 from grite.errors import Unavailable
 

@@ -142,7 +142,7 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
     title = pull_title(convoy, task)
     pages = context.settings.pages
     body = (
-        task_pull_body(convoy, task)
+        task_pull_body(convoy, task, context.settings.web, pages)
         if task
         else convoy_pull_body(convoy, context.settings.web, pages)
     )

@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from pydantic import Field
 
 from bot.forge.graphql import GraphQl
+from bot.forge.payload import Payload
 from bot.forge.rest import Refused, Rest
-from bot.forge.rule_meaning import Payload, Protection, Rule, protected, ruled
+from bot.forge.rule_meaning import Protection, Rule, protected, ruled
 from convoy.model.records import Strategy
 from convoy.model.target_rules import TargetRules
 

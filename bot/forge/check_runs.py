@@ -6,10 +6,11 @@ https://docs.github.com/rest/checks/runs, https://docs.github.com/rest/commits/s
 from http import HTTPStatus
 from typing import Final, Literal
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from bot.forge import payloads
 from bot.forge.rest import Refused, Rest
+from convoy.text.failing_places import Place
 from convoy.text.forge_limits import STATUS_CHARS
 
 Conclusion = Literal["success", "failure", "cancelled", "action_required"]
@@ -20,6 +21,20 @@ _STATES: Final[dict[Conclusion | None, str]] = {
     "cancelled": "error",
     "action_required": "failure",
 }
+
+
+class Button(Struct, frozen=True, kw_only=True):
+    """A button of a check, for people with write access.
+
+    https://docs.github.com/rest/checks/runs#create-a-check-run has the limits.
+    """
+
+    label: str
+    """At most 20 characters."""
+    description: str
+    """At most 40 characters."""
+    identifier: str
+    """What the App is told when it is pressed, at most 20 characters."""
 
 
 class View(Struct, frozen=True, kw_only=True):
@@ -36,6 +51,10 @@ class View(Struct, frozen=True, kw_only=True):
     """Markdown."""
     url: str
     """The address of a page with more details."""
+    places: tuple[Place, ...] = ()
+    """The lines that the forge marks; those of a check never change."""
+    buttons: tuple[Button, ...] = ()
+    """At most three."""
 
 
 class CheckRuns:
@@ -63,8 +82,12 @@ class CheckRuns:
         """
         if found is not None and _shows(found, view):
             return
-        output = {"title": view.title, "summary": view.summary}
+        output: dict[str, object] = {"title": view.title, "summary": view.summary}
+        marked = found is not None and found.output.annotations_count > 0
+        if view.places and not marked:  # an update would add to them
+            output["annotations"] = [_annotation(each) for each in view.places]
         body: dict[str, object] = {"output": output, "status": "in_progress"}
+        body["actions"] = [to_builtins(each) for each in view.buttons]
         if view.conclusion is not None:
             body |= {"status": "completed", "conclusion": view.conclusion}
         if found is not None:
@@ -93,6 +116,17 @@ class CheckRuns:
         await self._rest.write("POST", address, {**body, "target_url": view.url})
 
 
+def _annotation(place: Place) -> dict[str, object]:
+    return {
+        "path": place.path,
+        "start_line": place.line,
+        "end_line": place.line,
+        "annotation_level": "failure",
+        "message": place.says,
+    }
+
+
 def _shows(check: payloads.CheckRun, view: View) -> bool:
     said = (check.conclusion, check.output.title, check.output.summary)
-    return said == (view.conclusion, view.title, view.summary)
+    marked = bool(check.output.annotations_count) or not view.places
+    return marked and said == (view.conclusion, view.title, view.summary)

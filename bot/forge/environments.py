@@ -8,31 +8,24 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict
-
 from bot.forge.ci_exposure import OUR_BRANCHES
+from bot.forge.payload import Payload
 from bot.forge.rest import Refused, Rest
 from bot.forge.workflow_file import picked
 
 _PAGE: Final = "?per_page=100"
 
 
-class _Policy(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Policy(Payload):
     protected_branches: bool
 
 
-class _Environment(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Environment(Payload):
     name: str
     deployment_branch_policy: _Policy | None = None
 
 
-class _Pattern(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Pattern(Payload):
     name: str
     type: str = "branch"
 

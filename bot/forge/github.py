@@ -21,6 +21,7 @@ from bot.forge.pull_merging import PullMerging
 from bot.forge.pull_requests import LATEST, PullRequests
 from bot.forge.remarks import Remarks
 from bot.forge.repository_ci import Ci
+from bot.forge.request_budget import RequestBudget
 from bot.forge.rest import Refused, Rest
 from bot.forge.task_runs import TaskRuns
 from bot.forge.timed_wake import TimedWake
@@ -77,6 +78,29 @@ class GitHub:
     def answers(self) -> int:
         """How often the forge has answered, even with a no."""
         return self._rest.answers
+
+    @property
+    def requests(self) -> RequestBudget | None:
+        """What is left of the hour's requests; None: the forge has not said."""
+        return self._rest.pace.budget
+
+    def reset_ms(self) -> int:
+        """Return when all requests are there again, unix ms; 0: it is not known."""
+        pace = self._rest.pace
+        if pace.budget is None:
+            return 0
+        ahead_s = pace.budget.resets_at - pace.time.steady()
+        return int((pace.time.wall() + ahead_s) * 1000)
+
+    def pause_s(self, cost: float) -> float:
+        """Return the pause after a look of so many requests, so that others can follow.
+
+        0: the forge has not said that there are few.
+        """
+        pace = self._rest.pace
+        if pace.budget is None:
+            return 0.0
+        return pace.budget.pause_s(cost, pace.time.steady())
 
     async def token(self) -> str:
         """Return a token that is valid for minutes; git may use it too."""

@@ -6,8 +6,7 @@ https://docs.github.com/graphql/guides/forming-calls-with-graphql
 from http import HTTPStatus
 from typing import Any, Final
 
-from pydantic import BaseModel, ConfigDict
-
+from bot.forge.payload import Payload
 from bot.forge.rest import Model, Refused, Rest, checked
 from grite.errors import BratError, Unavailable
 
@@ -16,16 +15,12 @@ _SAID: Final = 5
 """How many errors of an answer are told."""
 
 
-class _Error(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Error(Payload):
     message: str = ""
     type: str = ""
 
 
-class _Answer(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Answer(Payload):
     data: Any = None
     errors: tuple[_Error, ...] = ()
 

@@ -1,7 +1,7 @@
 """Decides when a client may send: one write at a time, a few reads at once.
 
-Answers to people go before other writes, and a reaction that may be repeated waits for
-no other write at all.
+Answers to people go before other writes, and what starts sessions before the rest; a
+reaction that may be repeated waits for no other write at all.
 
 Every request of a client passes here. If the forge refuses a request by a limit, it is
 repeated after the wait that the forge wants, if that is short; else the caller gets
@@ -19,6 +19,7 @@ from typing import Final
 from bot.forge.forge_clock import REAL, ForgeClock, Time
 from bot.forge.http_client import Ask, Reply
 from bot.forge.precedence import Precedence
+from bot.forge.request_budget import OF_A_JOB, RequestBudget
 from bot.forge.request_share import HOURLY, RequestShares
 from bot.forge.retry_after import wait_s
 from bot.forge.write_budget import GITHUB_CONTENT, Budget, Spent
@@ -62,6 +63,9 @@ class Pacing:
     hourly: int = 0
     """How many requests an installation has in an hour, evenly for its repositories;
     0: any number. The forge's answers correct it."""
+    of_a_job: bool = False
+    """Whether the token is a job's, whose requests are kept for people when few are
+    left."""
     reads_at_once: int = 8
     read_wait_s: float = READ_WAIT_S
     """How long a read may wait in all; then its caller gets `Limited`."""
@@ -70,11 +74,16 @@ class Pacing:
     """How often a limit may refuse one call."""
 
 
-def pacing(write_gap_s: float) -> Pacing:
+def pacing(write_gap_s: float, *, of_a_job: bool = False) -> Pacing:
     """Return the limits of a forge that wants this gap; 0: no limits."""
-    content = GITHUB_CONTENT if write_gap_s else ()
-    hourly = HOURLY if write_gap_s else 0
-    return Pacing(write_gap_s=write_gap_s, content=content, hourly=hourly)
+    if not write_gap_s:
+        return Pacing()
+    return Pacing(
+        write_gap_s=write_gap_s,
+        content=GITHUB_CONTENT,
+        hourly=OF_A_JOB if of_a_job else HOURLY,
+        of_a_job=of_a_job,
+    )
 
 
 @dataclass(kw_only=True)
@@ -96,8 +105,7 @@ class Visit:
     @property
     def makes(self) -> bool:
         """Whether the call adds something that can wait to the forge."""
-        can_wait = self.ask.precedence is Precedence.REST
-        return self.ask.method == "POST" and can_wait
+        return self.ask.method == "POST" and self.ask.precedence.can_wait
 
     @property
     def writes_content(self) -> bool:
@@ -158,6 +166,8 @@ class Pace:
         """What each repository may still ask; None: any number of requests."""
         self.left: int | None = None
         """The calls left by the forge's last answer; None: it has not said."""
+        self.budget: RequestBudget | None = None
+        """What is left of the hour's requests; None: the forge has not said."""
 
     def visit(self, ask: Ask) -> Visit:
         """Begin a call."""
@@ -196,6 +206,7 @@ class Pace:
         self._learn_limit(visit, reply)
         left = reply.headers.get("x-ratelimit-remaining", "")
         self.left = int(left) if left.isdecimal() else self.left
+        self._learn_budget(reply)
         side = self._reading if visit.ask.reads else self._writing
         streak, chance = side.before(visit.number), self.time.chance()
         wait = wait_s(reply, self.clock, streak=streak, chance=chance)
@@ -207,6 +218,16 @@ class Pace:
         if visit.tries >= self._how.tries:
             raise self._limited(visit, *self._free_at(visit))
         return True
+
+    def _learn_budget(self, reply: Reply) -> None:
+        names = ("limit", "remaining", "reset")
+        told = [reply.headers.get(f"x-ratelimit-{name}", "") for name in names]
+        is_core = reply.headers.get("x-ratelimit-resource") == "core"
+        if is_core and all(each.isdecimal() for each in told):
+            limit, left, reset = map(int, told)
+            ahead_s = reset - self.clock.now()
+            now = self.time.steady()
+            self.budget = RequestBudget(limit=limit, left=left, resets_at=now + ahead_s)
 
     def _learn_limit(self, visit: Visit, reply: Reply) -> None:
         if self.shares is None:
@@ -225,6 +246,8 @@ class Pace:
         visit.tries += 1
         if self.shares is not None:
             self.shares.spend(visit.ask.url, now)
+        if self.budget is not None:
+            self.budget = self.budget.spent()
         if not (visit.ask.reads or visit.prompt):
             self._written_at = now
         if visit.writes_content:
@@ -240,9 +263,15 @@ class Pace:
 
     def _check_share(self, visit: Visit) -> None:
         """Check that the repository's share is not used up; nobody waits for that."""
+        now, ask = self.time.steady(), visit.ask
+        is_kept = self._how.of_a_job and self.budget and self.budget.is_kept(now)
+        if self.budget and is_kept and ask.precedence is Precedence.REST:
+            ahead_s = self.budget.resets_at - now
+            after_ms = math.ceil((self.time.wall() + ahead_s) * 1000)
+            said = "what is left of the jobs' requests is kept for answers to people"
+            raise OverShare(str(ask), said, after_ms)
         if self.shares is None:
             return
-        now, ask = self.time.steady(), visit.ask
         at = self.shares.free_at(ask.url, now, ask.precedence)
         if at > now:
             after_ms = math.ceil((self.time.wall() + at - now) * 1000)

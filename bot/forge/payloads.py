@@ -7,7 +7,9 @@ Source: https://docs.github.com/rest and https://docs.github.com/webhooks
 from datetime import UTC, datetime
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, Field
+
+from bot.forge.payload import Payload
 
 
 def _in_utc(at: datetime) -> datetime:
@@ -25,11 +27,7 @@ when the interpreter ends (pydantic_core.TzInfo, CPython 3.11).
 """
 
 
-class _Payload(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class Account(_Payload):
+class Account(Payload):
     """An account on the forge."""
 
     login: str
@@ -37,20 +35,20 @@ class Account(_Payload):
     id: int = 0
 
 
-class Workflow(_Payload):
+class Workflow(Payload):
     """A workflow file as Actions knows it."""
 
     state: str
     """`active`, or the way in which it was disabled."""
 
 
-class Label(_Payload):
+class Label(Payload):
     """A label on an issue."""
 
     name: str
 
 
-class Issue(_Payload):
+class Issue(Payload):
     """An issue or a pull request as the issues API shows it."""
 
     number: int
@@ -71,7 +69,7 @@ class Issue(_Payload):
         return frozenset(label.name for label in self.labels)
 
 
-class IssueEvent(_Payload):
+class IssueEvent(Payload):
     """One entry of an issue's events; only `labeled` ones have a label.
 
     Of an `assigned` one, the actor may be who was assigned, and the assigner who did.
@@ -85,31 +83,31 @@ class IssueEvent(_Payload):
     created_at: Moment | None = None
 
 
-class _EditedIssue(_Payload):
+class _EditedIssue(Payload):
     last_edited_at: Moment | None = Field(alias="lastEditedAt")
 
 
-class _EditedRepository(_Payload):
+class _EditedRepository(Payload):
     issue: _EditedIssue
 
 
-class Edited(_Payload):
+class Edited(Payload):
     """GraphQL's data with the time of the last edit of an issue's text."""
 
     repository: _EditedRepository
 
 
-class _MailedText(_Payload):
+class _MailedText(Payload):
     created_via_email: bool = Field(alias="createdViaEmail")
 
 
-class Mailed(_Payload):
+class Mailed(Payload):
     """GraphQL's data on whether a text was sent by mail."""
 
     node: _MailedText
 
 
-class Comment(_Payload):
+class Comment(Payload):
     """A comment on an issue."""
 
     id: int
@@ -138,19 +136,19 @@ class Remarked(Comment):
         return "/pull/" in self.html_url
 
 
-class Numbered(_Payload):
+class Numbered(Payload):
     """An issue or a pull request that was just opened."""
 
     number: int
 
 
-class Written(_Payload):
+class Written(Payload):
     """A comment that was just written."""
 
     id: int
 
 
-class Permission(_Payload):
+class Permission(Payload):
     """A person's right on the repository."""
 
     permission: str = ""
@@ -158,20 +156,20 @@ class Permission(_Payload):
     role_name: str = ""
 
 
-class Dispatched(_Payload):
+class Dispatched(Payload):
     """The run that a dispatch started."""
 
     workflow_run_id: int
 
 
-class Side(_Payload):
+class Side(Payload):
     """A branch that a pull request is from or for."""
 
     ref: str
     sha: str
 
 
-class Pull(_Payload):
+class Pull(Payload):
     """A pull request, in a list or by itself."""
 
     number: int
@@ -183,7 +181,7 @@ class Pull(_Payload):
     """Of one that is not merged, the commit of a trial merge."""
 
 
-class Run(_Payload):
+class Run(Payload):
     """A workflow run."""
 
     id: int
@@ -197,7 +195,7 @@ class Run(_Payload):
     run_attempt: int = 1
 
 
-class Job(_Payload):
+class Job(Payload):
     """A job of a workflow run."""
 
     id: int
@@ -213,7 +211,7 @@ class Job(_Payload):
         return int(last) if last.isdecimal() else 0
 
 
-class Artifact(_Payload):
+class Artifact(Payload):
     """An artifact of a run."""
 
     id: int
@@ -222,22 +220,23 @@ class Artifact(_Payload):
     size_in_bytes: int = 0
 
 
-class CheckOutput(_Payload):
+class CheckOutput(Payload):
     """The text of a check."""
 
     title: str | None = None
     summary: str | None = None
     text: str | None = None
+    annotations_count: int = 0
 
 
-class App(_Payload):
+class App(Payload):
     """The App that made a check."""
 
     slug: str | None = None
     id: int = 0
 
 
-class Status(_Payload):
+class Status(Payload):
     """A commit status: CI's, or one of brat's where check runs are not allowed."""
 
     id: int
@@ -248,7 +247,7 @@ class Status(_Payload):
     creator: Account | None = None
 
 
-class CheckRun(_Payload):
+class CheckRun(Payload):
     """A check run on a commit."""
 
     id: int
@@ -260,7 +259,7 @@ class CheckRun(_Payload):
     output: CheckOutput = Field(default_factory=CheckOutput)
 
 
-class Repository(_Payload):
+class Repository(Payload):
     """The repository a delivery is about."""
 
     id: int = 0
@@ -269,7 +268,7 @@ class Repository(_Payload):
     private: bool = False
 
 
-class Envelope(_Payload):
+class Envelope(Payload):
     """The fields read from every webhook delivery: who did something where."""
 
     action: str = ""
@@ -277,7 +276,7 @@ class Envelope(_Payload):
     repository: Repository | None = None
 
 
-class Told(_Payload):
+class Told(Payload):
     """The issue or pull request that a delivery is about."""
 
     number: int
@@ -286,11 +285,11 @@ class Told(_Payload):
     pull_request: object | None = None
 
 
-class _Was(_Payload):
+class _Was(Payload):
     was: str = Field(default="", alias="from")
 
 
-class Changes(_Payload):
+class Changes(Payload):
     """The text that an edit replaced."""
 
     body: _Was = Field(default_factory=_Was)
@@ -306,9 +305,16 @@ class Delivery(Envelope):
     changes: Changes | None = None
 
 
-class _CheckAgain(_Payload):
+class _CheckAgain(Payload):
     external_id: str | None = None
     head_branch: str | None = None
+    head_sha: str = ""
+
+
+class Pressed(Payload):
+    """A button that was pressed."""
+
+    identifier: str = ""
 
 
 class CheckDelivery(Envelope):
@@ -316,9 +322,11 @@ class CheckDelivery(Envelope):
 
     check_run: _CheckAgain | None = None
     check_suite: _CheckAgain | None = None
+    requested_action: Pressed | None = None
+    """The button of the check run that was pressed."""
 
 
-class Reviewed(_Payload):
+class Reviewed(Payload):
     """A review that was submitted."""
 
     id: int
@@ -330,7 +338,7 @@ class Reviewed(_Payload):
     submitted_at: Moment | None = None
 
 
-class Line(_Payload):
+class Line(Payload):
     """A comment on a line of a change."""
 
     path: str = ""

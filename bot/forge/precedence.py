@@ -1,4 +1,4 @@
-"""Says who goes first when requests have to wait: answers to people do.
+"""Says who goes first when requests have to wait: answers to people, then sessions.
 
 It is said once for a piece of work, and holds for every request that the work leads to.
 """
@@ -17,7 +17,14 @@ class Precedence(IntEnum):
     and needs no lease."""
     ANSWER = 1
     """Somebody waits for it."""
-    REST = 2
+    START = 2
+    """An agent's session starts by it, and all that stands on its work waits."""
+    REST = 3
+
+    @property
+    def can_wait(self) -> bool:
+        """Whether nobody waits for the answer."""
+        return self > Precedence.ANSWER
 
 
 _precedence: ContextVar[Precedence] = ContextVar("precedence", default=Precedence.REST)

@@ -7,9 +7,10 @@ https://docs.github.com/graphql/reference/mutations#enqueuepullrequest
 from http import HTTPStatus
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bot.forge.graphql import GraphQl
+from bot.forge.payload import Payload
 from bot.forge.rest import Refused, Rest
 from convoy.model.records import Strategy
 from convoy.readiness.observed import Mergeable
@@ -44,30 +45,26 @@ mutation ($pull: ID!, $head: GitObjectID!) {
 }"""
 
 
-class _Read(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
-
-class _Commit(_Read):
+class _Commit(Payload):
     oid: str
 
 
-class _Actor(_Read):
+class _Actor(Payload):
     kind: str = Field(alias="__typename")
     login: str
 
 
-class _QueueEvent(_Read):
+class _QueueEvent(Payload):
     """The last that happened in the queue; without an actor: it was put in."""
 
     actor: _Actor | None = None
 
 
-class _QueueEvents(_Read):
+class _QueueEvents(Payload):
     nodes: tuple[_QueueEvent, ...] = ()
 
 
-class _Pull(_Read):
+class _Pull(Payload):
     id: str
     head: str = Field(alias="headRefOid")
     queued: bool = Field(default=False, alias="isInMergeQueue")
@@ -88,19 +85,19 @@ class _Pull(_Read):
         return next((one.login for one in actors if one.kind == "User"), "")
 
 
-class _Repository(_Read):
+class _Repository(Payload):
     pull: _Pull | None = Field(None, alias="pullRequest")
 
 
-class _Data(_Read):
+class _Data(Payload):
     repository: _Repository | None = None
 
 
-class _Head(_Read):
+class _Head(Payload):
     sha: str
 
 
-class _RestPull(_Read):
+class _RestPull(Payload):
     head: _Head
     merged: bool = False
     merge_commit_sha: str | None = None
@@ -156,7 +153,7 @@ class PullMerging:
         """
         pull = await self._pull(number)
         named = {"pull": pull.id, "head": head}
-        await self._graphql.change(_Read, _ENQUEUE, named)
+        await self._graphql.change(Payload, _ENQUEUE, named)
 
     async def _pull(self, number: int) -> _Pull:
         owner, _, name = self._repository.partition("/")

@@ -91,6 +91,14 @@ ROWS: Final = (
         pushes=False,
     ),
     RefusalRow(
+        "pull-request-setting",
+        r"not permitted to create or approve pull requests",
+        "the repository's setting for pull requests of GitHub Actions",
+        "Allow GitHub Actions to create and approve pull requests under Settings, "
+        "Actions, General; `brat setup` does it.",
+        pushes=False,
+    ),
+    RefusalRow(
         "not-mergeable",
         r"required status check|(?:review|approval)s? (?:is|are) required"
         r"|enough approvals"

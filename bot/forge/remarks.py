@@ -39,6 +39,15 @@ class Remarks:
                 return None
             raise
 
+    async def last_by(self, author: str, number: int) -> str:
+        """Return the text of an account's newest comment on an issue, or nothing."""
+        url = f"{self._repo}/issues/{number}/comments?per_page=100"
+        last = ""
+        async for comment in self._rest.each(payloads.Comment, url):
+            if comment.user is not None and comment.user.login == author:
+                last = comment.body or ""
+        return last
+
     async def is_mailed(self, node: str) -> bool:
         """Whether a comment or review was sent by mail; only GraphQL tells it.
 

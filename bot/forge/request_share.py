@@ -46,7 +46,7 @@ class RequestShares:
         if not name:
             return now
         left = self._filled(name, now).left
-        kept = self._most * RESERVE if precedence is Precedence.REST else 0.0
+        kept = self._most * RESERVE if precedence.can_wait else 0.0
         lacks = kept + 1.0 - left
         return now if lacks <= 0 else now + lacks * HOUR_S / self._most
 

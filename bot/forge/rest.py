@@ -105,9 +105,9 @@ class Rest:
         self.answers = 0
         """How often the forge has answered, even with a no."""
         self._wire = Wire(client, api_url)
-        self._pace = pace or Pace()
+        self.pace = pace or Pace()
         self._retrying = AsyncRetrying(
-            sleep=self._pace.time.sleep,
+            sleep=self.pace.time.sleep,
             retry=retry_if_exception_type(Unavailable)
             & retry_if_not_exception_type((Limited, TooLarge)),
             stop=stop_after_attempt(4),
@@ -212,16 +212,16 @@ class Rest:
 
     async def _reply(self, ask: Ask) -> Reply:
         """Send one call when the pace allows, and return the forge's reply."""
-        visit = self._pace.visit(ask)
+        visit = self.pace.visit(ask)
         renewed = False
         while True:
             token = await self.tokens.token()
-            async with self._pace.turn(visit):
+            async with self.pace.turn(visit):
                 if not ask.reads and ask.precedence is not Precedence.AT_ONCE:
                     self.guard()
                 reply = await self._wire.send(ask, token)
             self.answers += reply.status < HTTPStatus.INTERNAL_SERVER_ERROR
-            if self._pace.again(visit, reply):
+            if self.pace.again(visit, reply):
                 continue
             unknown = reply.own and reply.status == HTTPStatus.UNAUTHORIZED
             if not unknown or renewed or not self.tokens.spoiled(token):

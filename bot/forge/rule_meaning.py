@@ -8,16 +8,11 @@ from collections.abc import Iterable
 from typing import get_args
 
 from msgspec.structs import replace
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from bot.forge.payload import Payload
 from convoy.model.records import Strategy
 from convoy.model.target_rules import TargetRules
-
-
-class Payload(BaseModel):
-    """What a forge answers; unknown fields are ignored."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
 
 class _Context(Payload):

@@ -6,8 +6,7 @@ https://docs.github.com/rest/actions/secrets
 from http import HTTPStatus
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
+from bot.forge.payload import Payload
 from bot.forge.rest import Refused, Rest
 from grite.errors import BratError, Unavailable
 
@@ -16,9 +15,7 @@ RIGHT: Final = {"secrets": "read", "metadata": "read"}
 _LISTS: Final = ("secrets", "organization-secrets")
 
 
-class _Secret(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Secret(Payload):
     name: str
 
 

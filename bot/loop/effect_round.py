@@ -17,6 +17,7 @@ from bot.loop.push_pacing import PushPacing
 from bot.loop.staging import owed
 from bot.loop.troubles import Troubles
 from convoy.events.forge_actions import NoteDone
+from convoy.model.intent import Intent
 from convoy.owed.action_items import item_of_effect
 from convoy.owed.actions import Do, Effect
 from grite.errors import Conflict, GitFailed, Unavailable
@@ -43,7 +44,7 @@ class EffectRound:
             for action in owed(context)
             if isinstance(action, Effect) and not is_shown(context, action)
         ]
-        wanted.sort(key=_precedence)  # what somebody waits for is not held up
+        wanted.sort(key=precedence_of)  # what somebody waits for is not held up
         self.troubles.keep_only({item_of_effect(effect) for effect in wanted})
         slots = asyncio.Semaphore(EFFECTS_AT_ONCE)
         context.github.guard(self.leased.lease.check)
@@ -59,9 +60,9 @@ class EffectRound:
         return bool(noted or (wanted and self.pacing.interrupted))
 
     async def _effect(self, effect: Effect, slots: asyncio.Semaphore) -> None:
-        item, precedence = item_of_effect(effect), _precedence(effect)
+        item, precedence = item_of_effect(effect), precedence_of(effect)
         async with slots:
-            if precedence is Precedence.REST and self.pacing.interrupted:
+            if precedence.can_wait and self.pacing.interrupted:
                 return  # somebody waits for the next round, which does this, too
             await self.leased.hold()
             try:
@@ -73,6 +74,17 @@ class EffectRound:
                 self.troubles.note(item, error, of_effect=True)
 
 
-def _precedence(effect: Effect) -> Precedence:
-    answers = isinstance(effect, Do) and effect.intent.kind == "answer"
-    return Precedence.ANSWER if answers else Precedence.REST
+def precedence_of(effect: Effect) -> Precedence:
+    """Return how long an effect may be made to wait.
+
+    Writes go one after another, on GitHub a second apart: pull requests, labels and
+    edits would hold up the sessions that start in the same round. A convoy's comment is
+    posted once, and answers the person who asked for the convoy.
+    """
+    match effect:
+        case Do(intent=Intent(kind="answer" | "comment")):
+            return Precedence.ANSWER
+        case Do(intent=Intent(kind="dispatch")):
+            return Precedence.START
+        case _:
+            return Precedence.REST

@@ -35,9 +35,9 @@ async def status(backend: Backend, _: NoArguments) -> dict[str, Any]:
     whole = document.state_document(seen.state, seen.now, seen.faults, seen.here)
     live = {convoy.name for convoy in seen.state.live()}
     ended = [
-        {"name": each.name, "state": each.state, "issue": each.issue}
-        for each in seen.state.convoys.values()
-        if each.name not in live
+        {"name": name, "state": known.state, "issue": known.issue}
+        for name, known in seen.state.convoys.summaries()
+        if name not in live
     ]
     shown = [each for each in whole["convoys"] if each["name"] in live]
     return whole | {"convoys": shown, "ended": ended}

@@ -4,12 +4,17 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.forge.check_runs import Conclusion, View
+from bot.markdown.code_block import code_block
+from bot.messages.convoy_links import comment_url
 from convoy.model import ids
+from convoy.model.attempt import HandedIn
 from convoy.model.state import Convoy, Task
+from convoy.readiness.lacking_approvals import lacking
 from convoy.text.escaped_markdown import inline
+from convoy.text.failing_places import failing_places
 
 _GATED: Final = "brat lands it when CI is green on the exact commit that will land."
-_AGAIN: Final = "The next attempt is told why; its work gets a check of its own."
+_AGAIN: Final = "The next attempt is told this; its work gets a check of its own."
 
 
 def views(convoy: Convoy, page: str) -> Iterator[View]:
@@ -31,7 +36,8 @@ def task_view(convoy: Convoy, task: Task, page: str) -> View | None:
     work = task.handed_in
     if work is None:
         return None
-    conclusion, title, why = _of_task(convoy, task, work.attempt)
+    conclusion, title, why = _of_task(convoy, task, work)
+    was_red = task.why if task.state == "blocked" else work.why
     return View(
         key=ids.check_key(convoy.name, task.number, work.attempt),
         commit=work.commit,
@@ -40,15 +46,16 @@ def task_view(convoy: Convoy, task: Task, page: str) -> View | None:
         title=title,
         summary=f"Task {task.number} of convoy `{convoy.name}`, attempt "
         f"{work.attempt}. {why}",
-        url=_url(convoy, page),
+        url=comment_url(convoy, page),
+        places=failing_places(was_red),
     )
 
 
 def _of_task(
-    convoy: Convoy, task: Task, attempt: int
+    convoy: Convoy, task: Task, work: HandedIn
 ) -> tuple[Conclusion | None, str, str]:
-    if task.work is None or task.work.attempt != attempt:
-        return "failure", "Sent back", _AGAIN
+    if task.work is None or task.work.attempt != work.attempt:
+        return "failure", "Sent back", f"{_told(work.why)}\n\n{_AGAIN}"
     match task.state:
         case "merged":
             landed, branch = (task.landed or "")[:10], ids.base_branch(convoy.name)
@@ -56,9 +63,18 @@ def _of_task(
         case "dropped":
             return "cancelled", "Dropped", f"{inline(task.why)}."
         case "blocked":
-            return "action_required", "Waits for a person", f"{inline(task.why)}."
+            return "action_required", "Waits for a person", _told(task.why)
+        case _ if lacks := lacking(convoy, task):
+            return "action_required", "Waits for approval", f"It needs {inline(lacks)}."
         case _:
             return None, "In the merge queue", _GATED
+
+
+def _told(why: str) -> str:
+    """Return a reason: its first line as a sentence, the rest as it was printed."""
+    first, _, rest = why.strip().partition("\n")
+    said = f"{inline(first)}."
+    return f"{said}\n\n{code_block(rest.strip())}" if rest.strip() else said
 
 
 def _convoy_view(convoy: Convoy, page: str) -> View:
@@ -77,10 +93,5 @@ def _convoy_view(convoy: Convoy, page: str) -> View:
         conclusion=conclusion,
         title=title,
         summary=f"Convoy `{convoy.name}` for #{convoy.issue}. {why}",
-        url=_url(convoy, page),
+        url=comment_url(convoy, page),
     )
-
-
-def _url(convoy: Convoy, page: str) -> str:
-    said = f"#issuecomment-{convoy.comment}" if convoy.comment else ""
-    return f"{page}/issues/{convoy.issue}{said}"

@@ -6,12 +6,13 @@ from typing import Final
 
 from bot.markdown.code_span import code_span
 from bot.messages import staged_preview
+from bot.messages.answer_lines import answer_lines
 from bot.messages.box_warnings import box_warnings
 from bot.messages.plan_section import plan_section
 from bot.messages.task_rows import task_table
 from convoy.model import ids
 from convoy.model.set_aside import SetAside
-from convoy.model.spending import foreseen, spoken, used
+from convoy.model.spending import foreseen, spoken
 from convoy.model.state import Convoy, Lease
 from convoy.text.counts_and_times import counted
 from convoy.text.escaped_markdown import LINE_CHARS, fitting, inline
@@ -67,6 +68,7 @@ def convoy_table(
     lines += _further(convoy)
     lines += _flakes(convoy)
     lines += _money(convoy)
+    lines += answer_lines(convoy, web)
     lines.append(
         f"<sub>Asked for by {inline(convoy.by)}. "
         f"Branch `{ids.base_branch(convoy.name)}`. "
@@ -126,7 +128,7 @@ def _flakes(convoy: Convoy) -> list[str]:
 
 def _money(convoy: Convoy) -> list[str]:
     about = "" if convoy.ended else foreseen(convoy)
-    spent = spoken(used(convoy))
+    spent = spoken(convoy.used)
     told = [f"Estimate: {about}."] * bool(about)
     told += [f"Its sessions used {spent}."] * bool(spent)
     return [" ".join(told), ""] if told else []

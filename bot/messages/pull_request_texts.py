@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from bot.messages.box_warnings import box_warnings
+from bot.messages.convoy_links import comment_url, run_url
 from convoy.model import ids
 from convoy.model.state import Convoy, Task
 from convoy.text.counts_and_times import counted
@@ -31,16 +32,37 @@ def pull_title(convoy: Convoy, task: Task | None) -> str:
     return cut(convoy.title, TITLE_CHARS - len(end)) + end
 
 
-def task_pull_body(convoy: Convoy, task: Task) -> str:
-    """Return the text of a task's pull request."""
+def task_pull_body(
+    convoy: Convoy, task: Task, web: str = "", dashboard: str = ""
+) -> str:
+    """Return the text of a task's pull request, as Markdown.
+
+    Args:
+        convoy: the task's.
+        task: one with work.
+        web: the repository's address on the forge for people; empty: none.
+        dashboard: the address of the repository's dashboard; empty: none.
+    """
+    links = " \u00b7 ".join(_links(convoy, task, web, dashboard))
     lines = (
         ids.marker(ids.pull_key(convoy.name, task.number)),
         f"Task {task.number} of convoy `{convoy.name}`, for #{convoy.issue}.",
         "",
         "brat merges this when CI is green on the exact commit that will land.",
         *box_warnings(convoy, (task,)),
+        *(("", f"<sub>{links}</sub>") if links else ()),
     )
     return "\n".join(lines)
+
+
+def _links(convoy: Convoy, task: Task, web: str, dashboard: str) -> Iterator[str]:
+    """Give the places that say more: the session, why it stands so, the whole story."""
+    if web and task.newest_run is not None:
+        yield f"[Session]({run_url(task.newest_run, web)})"
+    if web and convoy.comment:
+        yield f"[Why, and what waits]({comment_url(convoy, web)})"
+    if dashboard:
+        yield f"[Every attempt]({dashboard}/convoys/{convoy.name}/tasks/{task.number})"
 
 
 def convoy_pull_body(convoy: Convoy, web: str = "", dashboard: str = "") -> str:

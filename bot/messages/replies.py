@@ -22,16 +22,20 @@ class Reply(Struct, frozen=True):
     text: str
     why: str = ""
     """Why the request was refused, as the end of a sentence; empty: it was not."""
+    asks: bool = False
+    """Whether the text is what was asked for, and nothing was changed."""
+    brief: str = ""
+    """What is said instead in the convoy's comment, where that shows it all."""
 
 
-def done(text: str) -> Reply:
+def done(text: str, *, asks: bool = False, brief: str = "") -> Reply:
     """Return the reply that the request was carried out."""
-    return Reply("rocket", text)
+    return Reply("rocket", text, asks=asks, brief=brief)
 
 
 def refused(why: str) -> Reply:
     """Return the reply that the rules refuse the request."""
-    return Reply("confused", f"That cannot be done: {why}.", why)
+    return Reply("confused", f"That cannot be done: {why.rstrip('.')}.", why)
 
 
 def denied(verb: str, right: str) -> Reply:
@@ -72,6 +76,13 @@ def reaction(given: Sequence[Reply]) -> Reaction:
 
 
 def text(by: str, given: Sequence[Reply]) -> str:
-    """Return the one reply to a comment."""
+    """Return the one reply to a comment; it mentions its author, if one is named."""
     said = "\n\n".join(reply.text for reply in given if reply.text)
-    return posted(f"@{by} {said}", REST) if said else ""
+    called = f"@{by} " if by else ""
+    return posted(f"{called}{said}", REST) if said else ""
+
+
+def brief_text(given: Sequence[Reply]) -> str:
+    """Return the same for the convoy's comment, which mentions nobody."""
+    said = (reply.brief or reply.text for reply in given)
+    return "\n\n".join(filter(None, said)).replace("@", "@\u200b")

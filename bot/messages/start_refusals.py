@@ -1,5 +1,6 @@
 """The reasons why a requested convoy does not start. Pure."""
 
+from collections.abc import Iterable
 from typing import Final
 
 OUTSIDER: Final = (
@@ -29,4 +30,15 @@ NO_RIGHT: Final = (
 STOPPED: Final = "Whoever runs this bot has stopped it: set the label again later."
 REST: Final = "`brat config check` says the rest of it."
 NO_PLAN: Final = "This cannot be planned as it is written: {error}."
+ASKED: Final = "The issue says too little to begin: what is missing is asked above."
 BAD_CONFIGURATION: Final = "The configuration has a fault: {error}"
+
+
+def asked_back(by: str, questions: Iterable[str]) -> str:
+    """Return the questions to the author of an issue that says too little."""
+    listed = "\n".join(f"{at}. {each}" for at, each in enumerate(questions, 1))
+    return (
+        f"@{by} This says too little for an agent to begin:\n\n{listed}\n\n"
+        "Answer by `/brat start -- ` and your words, or write them into the issue and "
+        "set the label again. `/brat start -- as it is` begins without."
+    )

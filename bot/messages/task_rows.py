@@ -3,15 +3,14 @@
 from collections.abc import Iterable
 from typing import Final
 
+from bot.messages.convoy_links import checks_url, run_url
 from convoy.model.state import Convoy, Lease, Task
 from convoy.text.duration import spoken
 from convoy.text.escaped_markdown import fitting, inline
 from convoy.views.reasons import waits_for
 
-_COLUMNS: Final = (
-    *("#", "Task", "State", "Engine", "Attempts", "Worked"),
-    *("Pull request", "Landed as", "Waits for"),
-)
+_BEGIN: Final = ("#", "Task", "State", "Engine", "Attempts", "Worked", "Pull request")
+_END: Final = ("Landed as", "Waits for")
 _DEFAULT: Final = "default"
 _ROWS_CHARS: Final = 36_000
 
@@ -22,14 +21,16 @@ def task_table(convoy: Convoy, leases: Iterable[Lease], web: str) -> list[str]:
     Args:
         convoy: the convoy, with tasks.
         leases: those that have not run out.
-        web: the repository's web address, for links to runs; empty: no links.
+        web: the repository's web address, for links to runs and checks; empty: no
+            links, and no column for checks.
     """
     held = tuple(leases)
     rows = [_line(_cells(convoy, task, held, web)) for task in convoy.tasks]
     more = f"| | {{}}: `brat convoy show {convoy.name}` lists them all |"
+    columns = (*_BEGIN, *(("Checks",) if web else ()), *_END)
     return [
-        _line(_COLUMNS),
-        "|" + "---|" * len(_COLUMNS),
+        _line(columns),
+        "|" + "---|" * len(columns),
         *fitting(rows, more, _ROWS_CHARS),
     ]
 
@@ -52,6 +53,7 @@ def _cells(
         _attempts(task, web),
         spoken(task.worked_ms // 1000) if task.worked_ms else "",
         f"#{task.pull}" if task.pull else "",
+        *((_checks(task, web),) if web else ()),
         landed,
         inline(waits_for(convoy, task, leases)),
     )
@@ -64,8 +66,17 @@ def _engine(convoy: Convoy, task: Task) -> str:
     return known.type if known is not None and name == _DEFAULT else name
 
 
+def _checks(task: Task, web: str) -> str:
+    """Return a link to what CI says of the task's work; empty: it was not asked."""
+    if task.landed:
+        return f"[checks]({checks_url(task.landed, web)})"
+    if task.candidate:
+        return f"[CI was asked]({checks_url(task.candidate.commit, web)})"
+    return ""
+
+
 def _attempts(task: Task, web: str) -> str:
     """Return how many there were, with a link to the newest one's run."""
     if not (web and task.runs):
         return str(task.started)
-    return f"[{task.started}]({web}/actions/runs/{task.runs[-1]})"
+    return f"[{task.started}]({run_url(task.runs[-1], web)})"

@@ -88,6 +88,15 @@ def unstarted(fault: str) -> str:
     )
 
 
+def hindered(found: Sequence[str]) -> str:
+    """Say what the job of the loop cannot do, or not for long."""
+    listed = "\n".join(f"- {inline(each)}" for each in found)
+    return (
+        "The workflow job that does brat's work here is hindered. `brat init "
+        f"--actions` writes the file with all permissions.\n\n{listed}"
+    )
+
+
 def keyless(lacking: Mapping[str, Sequence[str]]) -> str:
     """Say which engines find no key, with the secrets in which they look."""
     wants = "\n".join(

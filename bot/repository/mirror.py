@@ -22,6 +22,7 @@ from bot.repository.mirror_upkeep import INTAKE
 from bot.repository.rewritten_log import believed
 from convoy.log import state_codec as states
 from convoy.log.following import NOTHING, Reading
+from convoy.log.packed_convoys import packed
 from convoy.log.record import fold
 from convoy.model.ids import HEADS
 from convoy.model.state import State
@@ -260,6 +261,7 @@ class Mirror:
         if self.head is None:
             return ()
         ref = checkpoint.ref_of(now)
+        self.reading = replace(self.reading, state=packed(self.state))
         data = states.encode(self.reading)
         commit = checkpoint.write(self.objects, data, self.head, now, self.writer)
         refs = {**self.refs, ref: commit}

@@ -1,6 +1,6 @@
 """Carries out the commands in comments and answers them.
 
-Each comment is answered once: by a reaction, and by one reply if there is something to
+Each comment is answered once: by a reaction, and by words if there is something to
 say. A comment delivered twice has its answer announced or given already, and changes
 nothing.
 """
@@ -22,6 +22,7 @@ from bot.messages import replies
 from bot.messages.replies import Reply
 from bot.repository.draft import Draft
 from bot.requests import obeyed_labels
+from bot.requests.answer_place import Asked, give
 from bot.requests.heard_enough import has_heard_enough
 from bot.requests.mailed_texts import is_mailed
 from bot.roles import mayor
@@ -29,7 +30,6 @@ from bot.verbs.carry_out import carry_out
 from bot.verbs.parsing import parsed
 from bot.verbs.request_context import Asker, convoy_of
 from bot.verbs.verb import Place
-from convoy.events.forge_actions import Answer
 from convoy.model import ids
 from convoy.model.state import State
 
@@ -54,15 +54,13 @@ async def answer(context: BotContext, draft: Draft, remark: Remark) -> None:
             await carry_out_command(context, draft, remark, each, nonce)
             for each in said
         ]
-    draft.submit(
-        Answer(
-            issue=remark.issue,
-            comment=remark.comment,
-            reaction=replies.reaction(given),
-            text=replies.text(remark.by, given),
-            by=remark.by,
-        )
+    asked = Asked(
+        by=remark.by,
+        issue=remark.issue,
+        comment=remark.comment,
+        on_pull=remark.on_pull,
     )
+    give(context, draft, asked, given)
 
 
 async def commands(

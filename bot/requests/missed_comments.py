@@ -59,7 +59,7 @@ def first_look(context: BotContext, state: State) -> datetime:
     now = context.clock()
     if not state.bots:
         return _moment(now) - (LOOK_BACK if context.settings.sole else timedelta())
-    begun = [convoy.requested_at for convoy in state.convoys.values()]
+    begun = [known.requested_at for _, known in state.convoys.summaries()]
     earliest = min(begun, default=state.moment.at)
     return max(_moment(earliest) - SKEW, _moment(now) - LOOK_BACK)
 

@@ -40,7 +40,7 @@ async def issues(context: BotContext, state: State) -> None:
     looks = context.memory.issues or Looks(first_look(context, state))
     context.memory.issues = looks
     known = {request.issue for request in context.inbox.requests().values()}
-    known |= {convoy.issue for convoy in state.convoys.values()}
+    known |= {of.issue for _, of in state.convoys.summaries()}
     found = await context.github.issues_since(looks.since)
     for issue in found:
         if issue.number in known or context.settings.label in issue.label_names:

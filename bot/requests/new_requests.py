@@ -7,12 +7,13 @@ from typing import Final, TypeVar
 
 from bot.context.alone import alone, tried
 from bot.context.bot_context import BotContext
-from bot.door.delivery_inbox import Remark, Request, Rerun, Review, Ticked
+from bot.door.delivery_inbox import CheckAction, Remark, Request, Review, Ticked
 from bot.door.wake import ALL, RIGHTS
 from bot.forge.precedence import Precedence, going
 from bot.forge.rest import Refused
 from bot.repository.draft import Draft
 from bot.requests import (
+    check_actions,
     comments,
     deleted_comments,
     lifted_refusals,
@@ -20,7 +21,6 @@ from bot.requests import (
     missed_issues,
     missed_labels,
     obeyed_labels,
-    rerequested_checks,
     submitted_reviews,
     ticked_boxes,
 )
@@ -35,7 +35,7 @@ GIVEN_UP: Final = 6
 LABELLED: Final = frozenset({"issues", "pulls"})
 """The parts of the world that carry labels."""
 
-Asked = TypeVar("Asked", Request, Remark, Review | Ticked | Rerun)
+Asked = TypeVar("Asked", Request, Remark, Review | Ticked | CheckAction)
 
 
 async def listen(context: BotContext, draft: Draft, parts: frozenset[str]) -> list[str]:
@@ -156,11 +156,14 @@ async def _hear(context: BotContext, draft: Draft, _: str, remark: Remark) -> No
 
 
 async def _see(
-    context: BotContext, draft: Draft, delivery: str, sign: Review | Ticked | Rerun
+    context: BotContext,
+    draft: Draft,
+    delivery: str,
+    sign: Review | Ticked | CheckAction,
 ) -> None:
     if isinstance(sign, Review):
         await submitted_reviews.answer(context, draft, sign)
-    elif isinstance(sign, Rerun):
-        await rerequested_checks.answer(context, draft, delivery, sign)
+    elif isinstance(sign, CheckAction):
+        await check_actions.answer(context, draft, delivery, sign)
     else:
         await ticked_boxes.answer(context, draft, delivery, sign)

@@ -18,13 +18,13 @@ from bot.messages import replies
 from bot.messages.replies import Reply
 from bot.repository.draft import Draft
 from bot.requests import comments, obeyed_labels
+from bot.requests.answer_place import Asked, give
 from bot.requests.heard_enough import has_heard_enough
 from bot.requests.mailed_texts import is_mailed
 from bot.verbs.carry_out import carry_out
 from bot.verbs.parsing import cleaned
 from bot.verbs.request_context import Asker, convoy_of
 from bot.verbs.verb import Request
-from convoy.events.forge_actions import Answer
 from convoy.model import ids
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.lacking_approvals import changes_ci
@@ -57,8 +57,8 @@ async def answer(context: BotContext, draft: Draft, review: Review) -> None:
     if convoy is not None and (review.late or not _repeats(review, said)):
         given += await _carry_out_verdict(context, draft, convoy, review, key)
     if given:
-        text = replies.text(review.by, given)
-        draft.submit(Answer(issue=number, sign=key, text=text, by=review.by))
+        asked = Asked(by=review.by, issue=number, sign=key, on_pull=True)
+        give(context, draft, asked, given)
 
 
 async def keep_missed(context: BotContext, state: State) -> None:

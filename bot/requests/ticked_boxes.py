@@ -5,13 +5,12 @@ The answer's key is made from the delivery that reported the tick.
 
 from bot.context.bot_context import BotContext
 from bot.door.delivery_inbox import Ticked
-from bot.messages import replies
 from bot.repository.draft import Draft
 from bot.requests import boxes, obeyed_labels
+from bot.requests.answer_place import Asked, give
 from bot.requests.heard_enough import has_heard_enough
 from bot.verbs.carry_out import carry_out
 from bot.verbs.request_context import Asker, convoy_of
-from convoy.events.forge_actions import Answer
 from convoy.model import ids
 
 
@@ -36,5 +35,5 @@ async def answer(
     wanted = filter(None, map(boxes.request_of, ticked.boxes))
     given = [await carry_out(context, draft, asker, request) for request in wanted]
     if given:
-        text = replies.text(ticked.by, given)
-        draft.submit(Answer(issue=ticked.issue, sign=key, text=text, by=ticked.by))
+        asked = Asked(by=ticked.by, issue=ticked.issue, sign=key)
+        give(context, draft, asked, given)

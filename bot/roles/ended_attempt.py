@@ -56,10 +56,19 @@ class EndedAttempt:
         splits = is_large or gave_up or result.outcome == "deadline"
         self.refuse(_cause(result), why, result, left, splits=splits)
         if result.status in NEEDS_A_PERSON or is_for_a_person:
-            name, number = self.convoy.name, self.task.number
-            self.draft.submit(
-                BlockTask(convoy=name, task=number, why=fit(why), splits=splits)
-            )
+            self._block(why, splits=splits)
+
+    def turn_away(self, why: str) -> None:
+        """End an attempt that never began; it costs none, and a person is asked."""
+        why = f"Its job took the task from nobody. {why}"
+        self.refuse("setup", why)
+        self._block(why, splits=False)
+
+    def _block(self, why: str, *, splits: bool) -> None:
+        name, number = self.convoy.name, self.task.number
+        self.draft.submit(
+            BlockTask(convoy=name, task=number, why=fit(why), splits=splits)
+        )
 
     def refuse(
         self,

@@ -69,6 +69,8 @@ def _take(ended: EndedAttempt, got: bytes) -> None:
         ended.draft.claim(error.claims)
         price = ended.convoy.settings.engines[task.spec.engine].price
         _lose(ended, LOST, priced(*noted(error.used), price), error.bundles)
+    except result_artifact.TurnedAway as error:
+        ended.turn_away(str(error))
     except result_artifact.Unacceptable as error:
         ended.refuse("refused", str(error))
 

@@ -12,6 +12,8 @@ from convoy.model.task_graph import renumbered
 from convoy.patterns import PatternError
 from convoy.planner import tasklist
 from convoy.planner.intake import intake
+from convoy.planner.plan_remarks import remarks
+from convoy.planner.waves import MOST_TASKS
 
 
 async def holds_tasks(context: BotContext, base: str, text: str) -> bool:
@@ -50,10 +52,12 @@ def by_text(
     """
     tasks = renumbered(_planned(context, convoy), convoy.numbered)
     labels = context.commits.box_labels(convoy.base)
-    return tasks, tasklist.remarks(convoy.text, labels)
+    return tasks, remarks(convoy.text, labels, convoy.settings.tasks)
 
 
 def _planned(context: BotContext, of: RequestConvoy | Convoy) -> tasklist.Plan:
     labels = context.commits.box_labels(of.base)
-    engines, limit = of.settings.workers, of.settings.tasks
-    return tasklist.plan(of.title, of.text, engines, limit, labels)
+    engines, wave = of.settings.workers, of.settings.tasks
+    quota = context.settings.quota
+    most = min(MOST_TASKS, quota.tasks) if quota else MOST_TASKS
+    return tasklist.plan(of.title, of.text, engines, wave, labels, most)

@@ -4,20 +4,25 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from bot.context.answer_allowance import allowance
 from bot.context.bot_context import BotContext
 from bot.context.configuration import configuration
-from bot.context.retries import Try, failed_try, quiet_try
 from bot.door.delivery_inbox import Request
 from bot.forge.payloads import Issue
 from bot.markdown.mention import mentioned
 from bot.messages import start_refusals
 from bot.messages.convoy_labels import NO
 from bot.repository.draft import Draft
-from bot.roles import ci_exposure_check, ci_start_check, model_key_check
+from bot.roles import (
+    ci_exposure_check,
+    ci_start_check,
+    loop_rights_check,
+    model_key_check,
+)
 from bot.roles.admission import admitted
+from bot.roles.asking_back import asked_back
 from bot.roles.chosen_pattern import chosen, plan_by_pattern
 from bot.roles.issue_intake import by_text, fault, holds_tasks
+from bot.roles.refused_request import refuse
 from bot.roles.tracked_issues import with_named_issues
 from bot.settings.quota import refusal
 from convoy.config import ConfigError
@@ -30,10 +35,8 @@ from convoy.planner import tasklist
 from convoy.planner.asked import planned_by
 from convoy.rules.stop_task import FailConvoy
 from convoy.rules.take_plan import PlanConvoy
-from convoy.text.forge_limits import posted
 from convoy.text.names import convoy_name
 from convoy.text.plaintext import shortened
-from grite.errors import Unavailable
 
 LIST: Final = "task list"
 
@@ -65,7 +68,7 @@ async def start(
         else await begin(context, draft, request, issue)
     )
     if refused is not None:
-        await _deny(context, request, refused)
+        await refuse(context, request, refused)
 
 
 async def begin(
@@ -95,6 +98,7 @@ async def begin(
     if request.plan_only:
         settings = replace(settings, approve="plan")
     pattern = chosen(request.pattern, config.mayor.pattern, listed=listed)
+    asks = config.mayor.ask and not (listed or pattern)
     command = RequestConvoy(
         convoy=convoy_name(words.title, request.issue, draft.state.convoys),
         issue=request.issue,
@@ -109,7 +113,11 @@ async def begin(
     )
     text = await with_named_issues(context, draft.state, command, trust.outsiders)
     command = replace(command, text=text.words)
-    if why := text.fault or await fault(context, command):
+    if why := (
+        text.fault
+        or await fault(context, command)
+        or await asked_back(context, request, words, ask=asks)
+    ):
         return why
     forbidden = draft.submit(command)
     if forbidden:
@@ -117,6 +125,7 @@ async def begin(
     await model_key_check.warn(context, draft, command)
     await ci_exposure_check.warn(context, draft, command)
     await ci_start_check.warn(context, draft, command)
+    await loop_rights_check.warn(context, draft, command)
     return None
 
 
@@ -137,7 +146,7 @@ def _heeded(context: BotContext, draft: Draft, request: Request) -> bool:
         return False
     if request.trigger == "label":
         return True
-    if any(c.issue == request.issue for c in draft.state.convoys.values()):
+    if any(of.issue == request.issue for _, of in draft.state.convoys.summaries()):
         return False
     if request.trigger == "assignee":
         return config.triggers.assignee
@@ -175,41 +184,6 @@ def _too_much(context: BotContext, state: State, by: str) -> str | None:
         return None
     quota, now = context.settings.quota, context.clock()
     return refusal(quota, state, by, context.elsewhere(), now)
-
-
-async def _deny(context: BotContext, request: Request, why: str) -> None:
-    """Say why nothing will happen, once, and take the label off.
-
-    Who opens more issues than are answered gets no word for the rest of the hour.
-    """
-    key = f"denied:{request.issue}"
-    if await allowance(context, request.by, key) == "answered":
-        await _say_why(context, request, key, why)
-    if request.trigger == "label":
-        label = context.settings.label
-        await context.github.relabel(request.issue, set(), {label})
-        context.memory.unread.pop(request.issue, None)
-
-
-async def _say_why(context: BotContext, request: Request, key: str, why: str) -> None:
-    now = quiet_try(context, key)
-    said = await context.github.said(request.issue, key, context.login)
-    body = posted(f"{ids.marker(key)}\n{why}", start_refusals.REST)
-    if said is None:
-        await _say(context, request.issue, now, body)
-    elif said.body != body:
-        await context.github.edit_comment(said.id, body)
-
-
-async def _say(context: BotContext, issue: int, now: Try, body: str) -> None:
-    """Comment; repeat a try only once the previous comment would be visible."""
-    now.repeat()
-    await context.hold()
-    try:
-        await context.github.say(issue, body)
-    except Unavailable:
-        failed_try(context, now.key)
-        raise
 
 
 def make_plan(context: BotContext, draft: Draft, action: MakePlan) -> None:

@@ -12,11 +12,12 @@ import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NoReturn, TypeVar
 
 from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
+from bot.forge.payload import Payload
 from convoy.events import Claim
 from convoy.log.codec import UnknownFact, fact_of
 from convoy.log.record import issue_of
@@ -35,13 +36,18 @@ ARTIFACT: Final = "brat-result"
 UNPACKED_BYTES: Final = 500_000_000
 BUNDLE_BYTES: Final = 100_000_000
 """A bundle is packed already, and is read into memory as a whole."""
+_Model = TypeVar("_Model", bound=BaseModel)
 _RESULT: Final = "result.json"
 _BUNDLE: Final = "work.bundle"
 _EVENTS: Final = "events.bin"
 _USAGE: Final = "usage.jsonl"
 _CHECKPOINT: Final = "checkpoint.bundle"
+_TURNED_AWAY: Final = "turned-away.json"
 _ALLOWED: Final = frozenset(
-    {_RESULT, _BUNDLE, _EVENTS, _USAGE, _CHECKPOINT, "transcript.jsonl"}
+    {
+        *(_RESULT, _BUNDLE, _EVENTS, _USAGE, _CHECKPOINT, _TURNED_AWAY),
+        "transcript.jsonl",
+    }
 )
 _METHODS: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _BROKEN: Final = (
@@ -75,10 +81,23 @@ class Unfinished(Unacceptable):
         """The bundles of its work until then, the newest first, unchecked."""
 
 
-class Claimed(BaseModel):
-    """The session's usage as the witness reports it; bounded when it is used."""
+class TurnedAway(Unacceptable):
+    """The job took the hand-off from nobody, so no session began; the message says why.
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    Another attempt would meet the same until a person changes what the job is told.
+    """
+
+
+class _Reason(Payload):
+    """`turned-away.json`, version 1."""
+
+    v: Literal[1]
+    session: str
+    why: str = Field(min_length=1, max_length=2_000)
+
+
+class Claimed(Payload):
+    """The session's usage as the witness reports it; bounded when it is used."""
 
     input_tokens: int = 0
     cached_tokens: int = 0
@@ -93,20 +112,16 @@ Lines = Annotated[
 ]
 
 
-class Noted(BaseModel):
+class Noted(Payload):
     """The agent's notes for others; cleaned when they are used."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     notes: Lines = ()
     shared: Lines = ()
     followups: Lines = ()
 
 
-class ClaimedWalls(BaseModel):
+class ClaimedWalls(Payload):
     """Which walls stood around the agent; one that is not claimed did not stand."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     files: Wall = ""
     processes: Wall = ""
@@ -115,10 +130,8 @@ class ClaimedWalls(BaseModel):
     syscalls: Wall = ""
 
 
-class Result(BaseModel):
+class Result(Payload):
     """`result.json`, version 1: the witness's report on the attempt."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     v: Literal[1]
     session: str
@@ -183,16 +196,19 @@ def opened(
         actor: the only actor (hex) whose events it may hold.
 
     Raises:
+        TurnedAway: its job took the hand-off from nobody.
         Unfinished: it has no result.json.
         Unacceptable: it failed any other check.
     """
     with tempfile.TemporaryDirectory(prefix="brat-intake-") as folder:
         files = _unpacked(data, Path(folder))
+        if set(files) == {_TURNED_AWAY}:
+            _check_turned_away(files[_TURNED_AWAY], session)
         claims = _claims(files.get(_EVENTS), session, actor)
         if _RESULT not in files:
             bundles = tuple(_bundles(files))
             raise Unfinished(claims, _start_of(files.get(_USAGE)), bundles)
-        result = _result(files[_RESULT])
+        result = _checked(Result, files[_RESULT])
         if (result.session, result.nonce) != (session, nonce):
             raise Unacceptable(f"the result is of session {result.session[:80]!r}")
         bundle = files.get(_BUNDLE)
@@ -237,15 +253,22 @@ def _extracted(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, folder: Path) -
     return target
 
 
-def _result(file: Path) -> Result:
+def _check_turned_away(file: Path, session: str) -> NoReturn:
+    told = _checked(_Reason, file)
+    if told.session != session:
+        raise Unacceptable(f"the job was of session {told.session[:80]!r}")
+    raise TurnedAway(told.why)
+
+
+def _checked(model: type[_Model], file: Path) -> _Model:
     if file.stat().st_size > _SMALL_BYTES:
-        raise Unacceptable(f"result.json is larger than {_SMALL_BYTES} bytes")
+        raise Unacceptable(f"{file.name} is larger than {_SMALL_BYTES} bytes")
     try:
-        return Result.model_validate_json(file.read_bytes())
+        return model.model_validate_json(file.read_bytes())
     except ValidationError as error:
         fault = error.errors()[0]
         where = ".".join(map(str, fault["loc"])) or "the file"
-        raise Unacceptable(f"result.json: {where}: {fault['msg']}") from error
+        raise Unacceptable(f"{file.name}: {where}: {fault['msg']}") from error
 
 
 def _start_of(file: Path | None) -> bytes:

@@ -57,7 +57,7 @@ async def _start(
     context: BotContext, draft: Draft, each: Due, table: ScheduleTable
 ) -> None:
     number = await _opened(context, each, table)
-    if any(convoy.issue == number for convoy in draft.state.convoys.values()):
+    if any(of.issue == number for _, of in draft.state.convoys.summaries()):
         return
     issue = await context.github.issue(number)
     request = Request(

@@ -14,19 +14,16 @@ from bot.roles.admission import TEXT_CHARS, Words, admitted
 from convoy.events.convoy_request import RequestConvoy
 from convoy.model.state import Convoy, State
 from convoy.planner.checklist import Item
-from convoy.planner.intake import reference
-from convoy.planner.named_issues import (
-    Named,
-    filled,
-    named_by,
-    naming,
-    number_here,
-)
+from convoy.planner.intake import intake
+from convoy.planner.left_out import CLOSED, missed
+from convoy.planner.named_issues import Named, filled, named_by, number_here
 from convoy.text.plaintext import clean, cut
 from grite.errors import BratError
 
 _GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 _SHOWN: Final = 60
+MOST_READ: Final = 100
+"""How many named issues are read for one convoy."""
 
 
 class Text(NamedTuple):
@@ -36,8 +33,8 @@ class Text(NamedTuple):
     fault: str = ""
 
 
-class _Fault(BratError):
-    """An item names what cannot be a task."""
+class _NoTask(BratError):
+    """An item names what is no task here; the message is a clause."""
 
 
 async def with_named_issues(
@@ -58,18 +55,30 @@ async def with_named_issues(
         return Text(wanted.text)
     labels = await asyncio.to_thread(context.commits.box_labels, wanted.base)
     text = clean(wanted.text)
-    items = await asyncio.to_thread(naming, text, labels)
-    if not items or len(items) > wanted.settings.tasks:
-        return Text(wanted.text)  # planning says that there are too many
-    found: dict[int, Named] = {}
-    try:
-        for item in items:
-            number = _number(context, item, found.values())
-            found[item.at] = await _frozen(context, state, wanted, number, outsiders)
-    except _Fault as fault:
-        return Text(wanted.text, NO_PLAN.format(error=fault))
+    found = await asyncio.to_thread(intake, text, labels)
+    opened = [item for item in found.work.items if not item.done]
+    named = [item for item in opened if item.reference]
+    if len(named) > MOST_READ:
+        many = f"it names {len(named)} issues and {MOST_READ} can be read: split it"
+        return Text(wanted.text, NO_PLAN.format(error=many))
+    read: dict[int, Named | str] = {}
+    for item in named:
+        try:
+            number = _number(context, item, read.values())
+            read[item.at] = await _frozen(context, state, wanted, number, outsiders)
+        except _NoTask as why:
+            read[item.at] = str(why)
+    if not named:
+        return Text(wanted.text)
+    out = [why for why in read.values() if isinstance(why, str)]
+    if len(out) == len(opened):
+        nothing = f"nothing is left to do: {'; '.join(out)}"
+        return Text(wanted.text, NO_PLAN.format(error=nothing))
     room = TEXT_CHARS - len(text)
-    return Text(await asyncio.to_thread(filled, text, found, room, labels))
+    words = await asyncio.to_thread(filled, text, read, room, labels)
+    work = (await asyncio.to_thread(intake, words, labels)).work
+    fault = missed(work.items)
+    return Text(words, NO_PLAN.format(error=fault) if fault else "")
 
 
 async def close_named(context: BotContext, convoy: Convoy) -> None:
@@ -85,18 +94,15 @@ async def close_named(context: BotContext, convoy: Convoy) -> None:
                 raise
 
 
-def _number(context: BotContext, item: Item, before: Iterable[Named]) -> int:
-    written = reference(item)
+def _number(context: BotContext, item: Item, before: Iterable[Named | str]) -> int:
+    written = item.reference
     web = context.settings.web
     number = number_here(written, context.github.repository, web)
     if number is None:
         what = "a pull request" if "/pull/" in written else "no issue"
-        raise _Fault(
-            f'task {item.number}: "{cut(written, _SHOWN)}" is {what} of this '
-            "repository: write beside it what is to be done here, or take it out"
-        )
-    if any(each.number == number for each in before):
-        raise _Fault(f"#{number} is named twice")
+        raise _NoTask(f"{cut(written, _SHOWN)} is {what} of this repository")
+    if any(isinstance(each, Named) and each.number == number for each in before):
+        raise _NoTask(f"#{number} is named twice")
     return number
 
 
@@ -108,18 +114,15 @@ async def _frozen(
     outsiders: bool,  # noqa: FBT001
 ) -> Named:
     if number == wanted.issue:
-        raise _Fault(f"#{number} is this very issue")
+        raise _NoTask(f"#{number} is this very issue")
     if any(convoy.issue == number for convoy in state.live()):
-        raise _Fault(f"#{number} has a convoy of its own that has not ended")
+        raise _NoTask(f"#{number} has a convoy of its own that has not ended")
     issue = await _issue(context, number)
     body, author = issue.body or "", issue.user.login if issue.user else ""
     asked = Request(issue=number, title=issue.title, text=body, by=wanted.by)
     words = await admitted(context, asked, author, outsiders=outsiders)
     if not isinstance(words, Words):
-        raise _Fault(
-            f"#{number} was written by somebody without write access: write in your "
-            "own words what is to be done"
-        )
+        raise _NoTask(f"#{number} was written by somebody without write access")
     return Named(number, words.title, words.text)
 
 
@@ -128,10 +131,10 @@ async def _issue(context: BotContext, number: int) -> Issue:
         issue = await context.github.issue(number)
     except Refused as refused:
         if refused.status in _GONE:
-            raise _Fault(f"there is no issue #{number} here") from refused
+            raise _NoTask(f"there is no issue #{number} here") from refused
         raise
     if issue.pull_request is not None:
-        raise _Fault(f"#{number} is a pull request, and only an issue can be a task")
+        raise _NoTask(f"#{number} is a pull request")
     if issue.state != "open":
-        raise _Fault(f"#{number} is closed: tick its box, or open it again")
+        raise _NoTask(f"#{number} {CLOSED}")
     return issue

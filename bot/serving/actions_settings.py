@@ -6,9 +6,8 @@ https://docs.github.com/rest/actions/permissions
 from collections.abc import AsyncIterator
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
 from bot.forge.ci_exposure import Default
+from bot.forge.payload import Payload
 from bot.forge.rest import Refused, Rest
 from bot.serving.examination_finding import Finding
 
@@ -17,16 +16,12 @@ RIGHT: Final = "administration"
 _WHERE: Final = "under Settings, Actions, General"
 
 
-class _Actions(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Actions(Payload):
     enabled: bool
     allowed_actions: str = "all"
 
 
-class _Jobs(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Jobs(Payload):
     can_approve_pull_request_reviews: bool
     default_workflow_permissions: Default = ""
 

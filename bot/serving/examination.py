@@ -14,12 +14,13 @@ from typing import Final
 from urllib.parse import quote
 
 import httpx
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from bot.door.redelivery import Sent
 from bot.forge import outbound_client
 from bot.forge.app_auth import PERMISSIONS, AppTokens, Grant
 from bot.forge.ci_exposure import Default
+from bot.forge.payload import Payload
 from bot.forge.rest import DEADLINE_S, Refused, Rest
 from bot.forge.token_source import StaticToken, Tokens
 from bot.serving import (
@@ -44,18 +45,14 @@ LEVELS: Final = ("none", "read", "write", "admin")
 LABEL_COLOUR: Final = "5319e7"
 
 
-class _App(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _App(Payload):
     slug: str
     html_url: str
-    permissions: dict[str, str] = {}
+    permissions: dict[str, str] = Field(default_factory=dict)
     events: tuple[str, ...] = ()
 
 
-class _Workflow(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Workflow(Payload):
     state: str
 
 

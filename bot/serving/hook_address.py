@@ -10,9 +10,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import httpx
-from pydantic import BaseModel, ConfigDict
 
 from bot.door.webhooks import PATH
+from bot.forge.payload import Payload
 from bot.forge.rest import Rest
 from bot.serving.examination_finding import Finding
 from bot.settings.service_settings import ServiceSettings
@@ -25,9 +25,7 @@ _EXAMPLES: Final = (
 _WHERE: Final = "the App's settings, Webhook"
 
 
-class _Config(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Config(Payload):
     url: str | None = ""
     content_type: str = "form"
     insecure_ssl: str | float = "0"

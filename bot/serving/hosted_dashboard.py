@@ -165,7 +165,9 @@ class HostedDashboard:
         name = _key_of(one)
         if name not in self._views:
             source = source_of(one)
-            view = RepositoryView(source, StateWatcher(source.read, source.here))
+            view = RepositoryView(
+                source, StateWatcher(source.read, source.here, source.checks)
+            )
             await view.watcher.look()
             if self._views.setdefault(name, view) is view:  # first request
                 looking = view.watcher.keep_looking()

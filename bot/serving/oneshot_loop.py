@@ -4,7 +4,7 @@ import contextlib
 from time import monotonic
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from bot.loop.loop import Loop
 from bot.loop.staging import owed
@@ -29,6 +29,9 @@ GitHub allows a repository's jobs 1,000 an hour together.
 https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
 """
 LONGEST_PAUSE_S: Final = 20.0
+LONGEST_HOLD_S: Final = 60.0
+"""A longer wait for the forge's limits is left to a later run: a machine that waits is
+paid for."""
 
 
 class Left(Struct, frozen=True, kw_only=True):
@@ -95,6 +98,7 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
     paced = loop.context.settings.push_gap_s > 0
     pause_s = PACED_PAUSE_S if paced else FIRST_PAUSE_S
     waiting, cut_short = _Waiting(after, ci_wait_s, pause_s), 0
+    answers = loop.context.github.answers
     starts = CiStarts(loop.context.settings.ci_workflow or "")
     while True:
         again = await bot_service.tick(loop)
@@ -111,10 +115,21 @@ async def run_once(loop: Loop, *, after: int | None, ci_wait_s: float) -> Left:
             raise Unavailable("; ".join(loop.context.troubles.values()))
         state = loop.context.mirror.state
         waiting.seen(loop.context.mirror.head)
+        answers, before = loop.context.github.answers, answers
+        share_s = loop.context.github.pause_s(answers - before)
+        if max(share_s, _limited_s(loop)) > LONGEST_HOLD_S:
+            loop.tell("few of the jobs' requests are left; a later run goes on")
+            return structs.replace(_left(state, again=False), by_clock=True)
         could_act = again or _could_act(loop)
         if waiting.over or not (could_act or waiting.worth_while(state)):
             return _left(state, again=could_act)
-        await loop.wake.wait(RETRY_S if again else waiting.pause_s)
+        pause_s = RETRY_S if again else waiting.pause_s
+        await loop.wake.wait(max(pause_s, share_s))
+
+
+def _limited_s(loop: Loop) -> float:
+    """Return how long the forge, or our own pace, wants no ordinary request."""
+    return (loop.troubles.resume_at - loop.context.clock()) / 1000
 
 
 def _could_act(loop: Loop) -> bool:

@@ -99,6 +99,6 @@ def starts_beside(one: Served, served: Mapping[str, Served]) -> Iterator[int]:
     after = wall_clock() - HOUR_MS
     for other in served.values():
         if other is not one and other.pace is one.pace and other.loop is not None:
-            for convoy in other.loop.context.mirror.state.convoys.values():
-                if convoy.requested_at > after:
-                    yield convoy.requested_at
+            for _, known in other.loop.context.mirror.state.convoys.summaries():
+                if known.requested_at > after:
+                    yield known.requested_at

@@ -20,7 +20,6 @@ from prometheus_client.registry import Collector
 from bot.repository.mirror import Mirror
 from bot.serving.log_counters import LogCounters
 from convoy.model.asides import asides
-from convoy.model.spending import used
 from convoy.model.state import State
 from convoy.views import timeline
 from convoy.views.interventions import interventions
@@ -130,10 +129,12 @@ def _counts(standing: Mapping[str, RepositoryStanding], now: int) -> Iterator[Me
         "brat_interventions", "What waits for people.", labels=("repository", "kind")
     )
     for name, one in standing.items():
-        known = one.state.convoys.values()
-        for state, count in Counter(convoy.state for convoy in known).items():
+        known = [summary for _, summary in one.state.convoys.summaries()]
+        for state, count in Counter(summary.state for summary in known).items():
             convoys.add_metric((name, state), count)
-        states = Counter(task.state for convoy in known for task in convoy.tasks)
+        states: Counter[str] = Counter()
+        for summary in known:
+            states.update(summary.tasks)
         for each, count in states.items():
             tasks.add_metric((name, each), count)
         kinds = Counter(
@@ -152,7 +153,7 @@ def _spent(standing: Mapping[str, RepositoryStanding]) -> Iterator[Metric]:
         "brat_dollars", "Spent by them, where known.", labels=("repository",)
     )
     for name, one in standing.items():
-        spent = [used(convoy) for convoy in one.state.convoys.values()]
+        spent = [known.used for _, known in one.state.convoys.summaries()]
         tokens.add_metric((name, "input"), sum(each.input_tokens for each in spent))
         tokens.add_metric((name, "cached"), sum(each.cached_tokens for each in spent))
         tokens.add_metric((name, "output"), sum(each.output_tokens for each in spent))

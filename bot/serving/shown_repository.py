@@ -1,7 +1,8 @@
 """What the dashboard of a hosted bot shows of one repository, and reads it from."""
 
 from bot.context.configuration import configuration
-from bot.dashboard.dashboard_source import DashboardSource
+from bot.dashboard.changed_lines import changes_in
+from bot.dashboard.dashboard_source import DashboardSource, Session
 from bot.dashboard.log_history import LogHistory
 from bot.dashboard.log_past import LogPast
 from bot.dashboard.log_tail import LogTail
@@ -15,8 +16,6 @@ from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from convoy.config import ConfigError
 from convoy.log.following import Reading
-from convoy.model import ids
-from convoy.model.state import Convoy, Task
 from convoy.views.interventions import Intervention, standing_still, unusable
 from convoy.views.unread_issues import unread
 from grite.errors import BratError, Unavailable
@@ -45,9 +44,8 @@ def source_of(one: Served) -> DashboardSource:
     async def carry_out(asker: Asker, request: Request) -> Reply:
         return await loop().carry_out(asker, request)
 
-    def printed(convoy: Convoy, task: Task) -> str:
-        session = ids.session_name(convoy.name, task.number, task.started)
-        return last_of(settings.folder, session)
+    def printed(session: Session) -> str:
+        return last_of(settings.folder, session.name)
 
     return DashboardSource(
         repository=settings.repository,
@@ -58,6 +56,9 @@ def source_of(one: Served) -> DashboardSource:
         clock=wall_clock,
         here=lambda: (*_standing_still(one), *_misconfigured(one), *_unread(one)),
         output=printed,
+        output_is_here=True,
+        checks=lambda: one.loop.context.observed.checks if one.loop else {},
+        changes=changes_in(mirror),
         web=f"{settings.git_url}/{settings.repository}",
         carry_out=carry_out,
         base=f"/{settings.repository}",

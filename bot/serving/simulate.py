@@ -7,7 +7,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from bot.door.delivery_inbox import Remark, Request, Rerun, Review, Ticked
+from bot.door.delivery_inbox import CheckAction, Remark, Request, Review, Ticked
 from bot.door.delivery_meaning import meaning, read
 from bot.markdown.slash_commands import MalformedCommand, slash_commands
 from bot.verbs.parsing import parsed
@@ -97,7 +97,7 @@ def told(recorded: Recorded, world: World) -> Iterator[str]:
             yield from _request(request, world)
         case Remark() as remark:
             yield from _remark(remark, world)
-        case Review() | Ticked() | Rerun() as other:
+        case Review() | Ticked() | CheckAction() as other:
             yield f"it asks, as {other.by} may: {other}"
 
 

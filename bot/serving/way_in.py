@@ -72,7 +72,7 @@ async def let_in(
         Refused: the forge does not accept the App's id and key.
         BratError: the App's private key cannot be read.
     """
-    how = pacing(settings.gap_s)
+    how = pacing(settings.gap_s, of_a_job=settings.by_job)
     if settings.app_id is None or settings.private_key_file is None:
         own_token = StaticToken(settings.token)
         yield WayIn(tokens=own_token, onlooker=own_token, pace=pace or Pace(how))

@@ -10,9 +10,8 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict
-
 from bot.forge.ci_triggers import Way, ways
+from bot.forge.payload import Payload
 from bot.forge.rest import Refused, Rest
 from bot.serving.examination_finding import Finding
 
@@ -26,15 +25,11 @@ IsOurs = Callable[[str, str], bool]
 """Whether this version writes a file with this name and this text."""
 
 
-class _Workflow(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Workflow(Payload):
     path: str
 
 
-class _Content(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Content(Payload):
     content: str = ""
 
 

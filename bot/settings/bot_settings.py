@@ -27,6 +27,7 @@ NOTIFY: Final = "BRAT_NOTIFY_URL"
 LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 Kind = TypeVar("Kind", bound=BaseModel)
+_PATIENCE: Final = Patience()
 
 
 def from_environment(name: str) -> Callable[[], str]:
@@ -94,8 +95,8 @@ class Common(BaseModel):
     """The same for people with write access."""
     sweep_s: float = Field(default=60.0, gt=0)
     """How often the bot looks at everything, whatever the webhooks say."""
-    session_slack_s: int = 120
-    check_start_s: int = 600
+    session_slack_s: int = _PATIENCE.session_slack_s
+    check_start_s: int = _PATIENCE.check_start_s
     artifact_grace_s: float = 120.0
     """How long a result may come after its run's end."""
 
@@ -172,6 +173,11 @@ class Settings(Common):
     """How many this machine has, if CI runs here (local mode); None: elsewhere."""
     sole: bool = False
     """Whether a file lock on the folder keeps other bots from acting (local mode)."""
+
+    @property
+    def by_job(self) -> bool:
+        """Whether this is a job's loop that acts with the job's own token."""
+        return self.ci_workflow is not None
 
     @property
     def web(self) -> str:

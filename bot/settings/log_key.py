@@ -41,6 +41,15 @@ class LogKey:
         """The line of `.brat/allowed_signers` that allows this key."""
         return line(self.public, "brat's log key")
 
+    @property
+    def private(self) -> str:
+        """The private half, in OpenSSH's form."""
+        return self._private.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.OpenSSH,
+            serialization.NoEncryption(),
+        ).decode()
+
     def sign(self, payload: bytes) -> str:
         """Return git's SSH signature of a commit; the same commit, the same text."""
         return armored(self.public, self._private.sign(signed_text(payload)))
@@ -119,13 +128,14 @@ def parse(data: bytes, name: str) -> LogKey:
     return LogKey(private, private.public_key().public_bytes_raw())
 
 
+def made() -> LogKey:
+    """Return a new key, which is written nowhere."""
+    private = Ed25519PrivateKey.generate()
+    return LogKey(private, private.public_key().public_bytes_raw())
+
+
 def _make(file: Path) -> None:
-    data = Ed25519PrivateKey.generate().private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.OpenSSH,
-        serialization.NoEncryption(),
-    )
-    beside = _written(file, data)
+    beside = _written(file, made().private.encode())
     with suppress(FileExistsError):  # another process made it first: that one counts
         os.link(beside, file)
     beside.unlink()

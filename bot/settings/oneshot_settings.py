@@ -41,7 +41,8 @@ class OneshotInputs:
     after: int | None
     """The task run that is about to end; the loop waits for its result."""
     ci_wait_s: float
-    """How long to wait for CI's verdict while nothing else happens."""
+    """How long to wait for CI's verdict while nothing else happens. An App waits for
+    none: the end of CI that its push started starts a run."""
     output: Path | None
     summary: Path | None
     log_key: str = field(repr=False)
@@ -96,7 +97,8 @@ def read(env: Mapping[str, str]) -> OneshotInputs:
         payload=_file(env, "GITHUB_EVENT_PATH"),
         run=_number(env, "GITHUB_RUN_ID", "0"),
         after=int(_number(env, "BRAT_AFTER", "0")) or None,
-        ci_wait_s=60.0 * int(_number(env, "BRAT_CI_WAIT_MINUTES", "10")),
+        ci_wait_s=60.0
+        * int(_number(env, "BRAT_CI_WAIT_MINUTES", "0" if key else "10")),
         output=_file(env, "GITHUB_OUTPUT"),
         summary=_file(env, "GITHUB_STEP_SUMMARY"),
         log_key=_log_key(env),

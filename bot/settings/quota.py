@@ -50,9 +50,9 @@ def refusal(
             f"{live} convoys of this repository are not finished, and more may not be "
             "at once: set the label again when one has ended."
         )
-    convoys = state.convoys.values()
-    here = [convoy.requested_at for convoy in convoys]
-    own = [convoy.requested_at for convoy in convoys if convoy.by == by]
+    known = [summary for _, summary in state.convoys.summaries()]
+    here = [each.requested_at for each in known]
+    own = [each.requested_at for each in known if each.by == by]
     for whose, moments, most in (
         (f"@{by} has", own, quota.person_hour),
         ("This repository has", here, quota.repository_hour),

@@ -6,7 +6,7 @@ from bot.verbs import arguments as args
 from bot.verbs.arguments import Argument
 from bot.verbs.request_context import RequestContext
 from bot.verbs.revision_verbs import NO_WORK
-from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, Verb
+from bot.verbs.verb import Box, CheckButton, ConvoyEndpoint, NotPossible, Verb
 from convoy.events.approvals import ApprovePlan, ApproveWork
 from convoy.model.state import Convoy, Task
 from convoy.readiness.lacking_approvals import lacking
@@ -91,6 +91,12 @@ VERBS: Final = (
         box=Box(
             says="Approve the plan",
             offered=lambda c: (0,) if _has_plan(c) and not c.staged else (),
+        ),
+        on_check=CheckButton(
+            label="Approve",
+            says="Approves the work of this commit",
+            offered=lambda convoy, task: bool(task.work and lacking(convoy, task)),
+            of_commit=True,
         ),
         of_convoy=ConvoyEndpoint(
             word="approve",

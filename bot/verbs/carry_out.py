@@ -31,11 +31,12 @@ async def carry_out(
     if not may and not await bot.github.may(asker.by, verb.right):
         return replies.denied(verb.name, verb.right)
     context = RequestContext(bot=bot, draft=draft, asker=asker)
-    text = {} if verb.text == "none" else {"text": request.text}
+    words = {} if verb.text == "none" else {"text": request.text}
     try:
         if asker.at_endpoint:
             endpoint_of(request).check(context.convoy, request)
-        said = verb.rule(context, **request.arguments, **text)
-        return replies.done(await said if isawaitable(said) else said)
+        said = verb.rule(context, **request.arguments, **words)
+        text = await said if isawaitable(said) else said
+        return replies.done(text, asks=verb.asks, brief=verb.brief)
     except NotPossible as error:
         return replies.refused(str(error))

@@ -5,7 +5,15 @@ from typing import Final
 from bot.verbs.arguments import ANY_TASK, TASK
 from bot.verbs.request_context import RequestContext
 from bot.verbs.reshaping_verbs import changed
-from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, Request, TaskEndpoint, Verb
+from bot.verbs.verb import (
+    Box,
+    CheckButton,
+    ConvoyEndpoint,
+    NotPossible,
+    Request,
+    TaskEndpoint,
+    Verb,
+)
 from convoy.model.state import Convoy
 from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy
 
@@ -25,8 +33,9 @@ def _cancel(context: RequestContext, *, task: int | None = None) -> str:
 
 
 def _drop(context: RequestContext, *, task: int) -> str:
-    before, why = context.convoy, f"dropped by {context.by}"
-    context.submit(DropTask(convoy=before.name, task=task, why=why))
+    before, by = context.convoy, context.by
+    drop = DropTask(convoy=before.name, task=task, why=f"dropped by {by}", by=by)
+    context.submit(drop)
     is_plan = before.state == "planning"
     return f"Task {task} is dropped.{changed(context, before) if is_plan else ''}"
 
@@ -73,6 +82,11 @@ VERBS: Final = (
         words=(TASK,),
         help="Gives a task up for good; what waits for it then waits for a person.",
         rule=_drop,
+        on_check=CheckButton(
+            label="Give up",
+            says="Drops the task for good",
+            offered=lambda _, task: task.state == "blocked",
+        ),
         of_task=TaskEndpoint(
             word="drop",
             typed="task drop",

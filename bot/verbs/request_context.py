@@ -87,9 +87,8 @@ def convoy_meant(state: State, asker: Asker) -> Convoy | None:
 def convoy_of(state: State, number: int) -> Convoy | None:
     """Return the newest convoy that an issue or pull request belongs to."""
     found = [
-        convoy
-        for convoy in state.convoys.values()
-        if number in (convoy.issue, convoy.pull)
-        or any(task.pull == number for task in convoy.tasks)
+        name
+        for name, known in state.convoys.summaries()
+        if number in (known.issue, *known.pulls)
     ]
-    return found[-1] if found else None
+    return state.convoys[found[-1]] if found else None

@@ -4,7 +4,14 @@ from typing import Final
 
 from bot.verbs.arguments import ANY_TASK
 from bot.verbs.request_context import RequestContext
-from bot.verbs.verb import Box, ConvoyEndpoint, NotPossible, TaskEndpoint, Verb
+from bot.verbs.verb import (
+    Box,
+    CheckButton,
+    ConvoyEndpoint,
+    NotPossible,
+    TaskEndpoint,
+    Verb,
+)
 from convoy.events.set_asides import TakeItemUp
 from convoy.gate.protected_needs import unallowed
 from convoy.kinds.relations import is_stopped
@@ -116,6 +123,11 @@ VERBS: Final = (
         "failed goes on with its work.",
         rule=_retry,
         box=Box(says="Try task {task} again", offered=_stopped),
+        on_check=CheckButton(
+            label="Try again",
+            says="Queues the task with all its attempts",
+            offered=lambda convoy, task: task.number in _stopped(convoy),
+        ),
         of_task=TaskEndpoint(
             word="retry",
             typed="task retry",

@@ -7,7 +7,7 @@ from bot.verbs.arguments import TASK
 from bot.verbs.request_context import RequestContext
 from bot.verbs.verb import NotPossible, Verb
 from convoy.model.asides import shown_asides
-from convoy.model.spending import spenders, spoken, used
+from convoy.model.spending import spoken
 from convoy.model.state import Task
 from convoy.readiness.attempt_start import valid_leases
 from convoy.text.counts_and_times import counted
@@ -64,12 +64,12 @@ def _logs(context: RequestContext, *, task: int) -> str:
 
 def _cost(context: RequestContext) -> str:
     convoy, now = context.convoy, context.draft.now
-    tasks = spenders(convoy)
+    tasks = convoy.spenders
     running = [now - task.attempt.at for task in tasks if task.attempt]
     worked_ms = sum(task.worked_ms for task in tasks) + sum(running)
     attempts = counted(sum(task.started for task in tasks), "attempt")
     minutes = max(0, worked_ms) / 60_000
-    said = spoken(used(convoy))
+    said = spoken(convoy.used)
     ended = f"Those that have ended used {said}." if said else _NOT_SAID
     return (
         f"`{convoy.name}` took {attempts} and {minutes:.1f} minutes of "
@@ -99,6 +99,8 @@ VERBS: Final = (
         right="read",
         help="Shows where the convoy and its tasks stand.",
         rule=_status,
+        asks=True,
+        brief="This comment shows where everything stands.",
     ),
     Verb(
         name="plan",
@@ -106,6 +108,8 @@ VERBS: Final = (
         help="Shows the plan: what each task does, touches, waits for and may take, "
         "and what of the issue no task does.",
         rule=_plan,
+        asks=True,
+        brief="This comment shows the plan, folded.",
     ),
     Verb(
         name="why",
@@ -113,22 +117,26 @@ VERBS: Final = (
         words=(TASK,),
         help="Says what a task waits for, and why it is where it is.",
         rule=_why,
+        asks=True,
     ),
     Verb(
         name="logs",
         words=(TASK,),
         help="Links what a task's sessions printed.",
         rule=_logs,
+        asks=True,
     ),
     Verb(
         name="cost",
         help="Says what the convoy has cost, as far as that is known.",
         rule=_cost,
+        asks=True,
     ),
     Verb(
         name="ping",
         right="read",
         help="Answers with the bot's version, when it is there.",
         rule=_ping,
+        asks=True,
     ),
 )

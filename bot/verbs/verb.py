@@ -60,6 +60,24 @@ class Box(Struct, frozen=True, kw_only=True):
         return "{task}" in self.says
 
 
+class CheckButton(Struct, frozen=True, kw_only=True):
+    """A button on the check of a task's work, where the bot is an App.
+
+    A forge shows at most three, with a label of 20 characters and a text of 40.
+    https://docs.github.com/rest/checks/runs#create-a-check-run
+    """
+
+    label: str
+    says: str
+    offered: Callable[[Convoy, Task], bool]
+    of_commit: bool = False
+    """Whether the request names the check's commit, and not the task."""
+
+    def arguments(self, task: int, commit: str) -> dict[str, Any]:
+        """Return the request's arguments when the button is pressed."""
+        return {"commit": commit} if self.of_commit else {"task": task}
+
+
 class Endpoint(Struct, frozen=True, kw_only=True):
     """A verb's form as a button, in the API and on the command line."""
 
@@ -107,7 +125,12 @@ class Verb(Struct, frozen=True, kw_only=True):
     help: str
     """The verb's help, one sentence."""
     rule: Rule
+    asks: bool = False
+    """Whether it changes nothing: its answer is what people want."""
+    brief: str = ""
+    """What the convoy's comment says in place of an answer that it shows anyway."""
     box: Box | None = None
+    on_check: CheckButton | None = None
     of_task: TaskEndpoint | None = None
     of_convoy: ConvoyEndpoint | None = None
 

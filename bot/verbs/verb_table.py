@@ -54,6 +54,7 @@ VERBS: Final = (
         words=(Argument(name="verb", read=_verb, form="<verb>", needed=False),),
         help="Shows what can be said, or how one verb is used.",
         rule=_help,
+        asks=True,
     ),
     *status_verbs.VERBS,
     *start_verbs.VERBS,

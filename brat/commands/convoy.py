@@ -65,6 +65,9 @@ def setup(
     local: Annotated[
         bool, typer.Option("--local", help="Write files here; open no pull request.")
     ] = False,
+    ci: Annotated[
+        str, typer.Option(metavar="FILE", help="The workflow that judges, as ci.yml.")
+    ] = "",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     repo: Repo = HERE,
 ) -> None:
@@ -72,9 +75,11 @@ def setup(
     from brat.commands import setup as setting_up
     from brat.terminal.console import agrees
 
-    sys.exit(
-        setting_up.setup(repo, local=local, agrees=lambda: yes or agrees("do it?"))
-    )
+    def agreed() -> bool:
+        return yes or agrees("do it?")
+
+    choices = setting_up.Choices(local, ci)
+    sys.exit(setting_up.setup(repo, choices, agreed))
 
 
 def uninstall(

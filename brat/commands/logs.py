@@ -124,10 +124,18 @@ def doctor(
             "--github", help="A bot's settings: look at its App and repositories."
         ),
     ] = None,
+    bundle: Annotated[
+        Path | None,
+        typer.Option(
+            "--bundle", help="Write a .tar.gz without secrets for who helps you."
+        ),
+    ] = None,
     repo: Repo = HERE,
 ) -> None:
     """Check git, the registration, the log, its checkpoint and the leases."""
     if github is not None:
+        if bundle is not None:
+            raise typer.BadParameter("--bundle is of a checkout, --github of a bot")
         from brat.commands import serve_bot
 
         sys.exit(serve_bot.examine(github, fix=fix))
@@ -138,4 +146,4 @@ def doctor(
 
         run_loop.run("deacon", repo, once=True, watch=False)
 
-    sys.exit(checks.run(repo, fix=fix, engines=engines, sweep=sweep))
+    sys.exit(checks.run(repo, fix=fix, engines=engines, sweep=sweep, bundle=bundle))

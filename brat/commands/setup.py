@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
+from msgspec import Struct
+
 from bot.forge import outbound_client
 from bot.forge.github import GitHub
 from bot.forge.rest import DEADLINE_S, Rest
@@ -12,8 +14,10 @@ from brat.repository import checkout as checkouts
 from brat.repository.checkout import Checkout
 from brat.repository.remote_forge import Origin, origin_of, token_for
 from brat.setup.ci_step import CiStep
+from brat.setup.container_step import ContainerStep
 from brat.setup.environment_step import EnvironmentStep
 from brat.setup.label_step import LabelStep
+from brat.setup.log_key_step import LogKeyStep
 from brat.setup.rounds import setup as brought
 from brat.setup.secret_step import EngineKeyStep
 from brat.setup.step import Step
@@ -25,7 +29,16 @@ from convoy.model.engine_types import ENGINE_TYPES
 from grite.errors import BratError
 
 
-def setup(path: Path, *, local: bool, agrees: Callable[[], bool]) -> int:
+class Choices(Struct, frozen=True):
+    """What the person typed."""
+
+    local: bool
+    """Whether files are written into the checkout instead of proposed."""
+    ci: str
+    """The workflow file that judges; empty: the only one that can."""
+
+
+def setup(path: Path, choices: Choices, agrees: Callable[[], bool]) -> int:
     """Show what the repository needs, and do it once the person agrees.
 
     Returns:
@@ -45,7 +58,7 @@ def setup(path: Path, *, local: bool, agrees: Callable[[], bool]) -> int:
             f"no token for {origin.host}: set {wanted}, or sign in with gh auth login"
         )
     say(f"{origin.repository} on {origin.host}:")
-    return asyncio.run(_setup(checkout, config, origin, token, local, agrees))
+    return asyncio.run(_setup(checkout, config, origin, token, choices, agrees))
 
 
 async def _setup(
@@ -53,7 +66,7 @@ async def _setup(
     config: Config,
     origin: Origin,
     token: str,
-    local: bool,  # noqa: FBT001  handed on
+    choices: Choices,
     agrees: Callable[[], bool],
 ) -> int:
     async with outbound_client.client(DEADLINE_S) as client:
@@ -62,23 +75,29 @@ async def _setup(
         branch = await github.default_branch()
         rest = Rest(client, api_url=origin.api_url, token=token)
         files: Step = LocalFilesStep(checkout)
-        if not local:
+        if not choices.local:
             files = WorkflowStep(rest, checkout, origin, token=token, branch=branch)
+        environment = EnvironmentStep(rest, name, branch)
+        required = config.refinery.require_ci
         steps: tuple[Step, ...] = (
             LabelStep(rest, name),
             DefaultTokenStep(rest, name),
             PullRequestStep(rest, name),
-            EnvironmentStep(rest, name, branch),
+            environment,
+            LogKeyStep(rest, name, environment),
             files,
-            CiStep(checkout, required=config.refinery.require_ci),
+            CiStep(rest, name, checkout, required=required, asked=choices.ci),
             EngineKeyStep(rest, name, _keys(config)),
+            ContainerStep(rest, name, _program(config)),
         )
-        done = await brought(steps, agrees)
-    say(
-        "not looked at: the secret BRAT_LOG_KEY of the environment brat, which signs "
-        "the log, and the variable BRAT_CI_WORKFLOW (README)"
-    )
-    return done
+        return await brought(steps, agrees)
+
+
+def _program(config: Config) -> str:
+    """Return the first engine whose program an image of brat holds; empty: none."""
+    used = (spec.type for spec in config.settings().engines.values())
+    known = (each for each in used if each in ENGINE_TYPES and ENGINE_TYPES[each].keys)
+    return next(known, "")
 
 
 def _keys(config: Config) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Final
 from bot.settings.bot_settings import ROLES
 from brat.commands.init_repository import init, without_ci
 from brat.local import local_mode, run_roles
-from brat.local.asked_issue import PLAN_ONLY, asked
+from brat.local.asked_issue import PLAN_ONLY, answer_on, asked
 from brat.local.local_mode import Local, serving
 from brat.repository import (
     checkout as checkouts,
@@ -106,17 +106,22 @@ async def _start(
         convoy = _convoy_of(here, issue)
         status = run_roles.report(here, convoy.name if convoy else "", wanted)
         if convoy is None:
-            say(f"issue #{issue} became no convoy: see its comments")
+            say(f"issue #{issue} became no convoy")
+            say(await answer_on(here, issue))
             return run_roles.BLOCKED
-        if how.as_json:
-            write(json.dumps(planned_document(convoy), indent=2))
-        else:
-            out.print(convoy_table(convoy))
-            if how.plan_only or convoy.waits_for_approval:
-                out.print(plan_screen(convoy), soft_wrap=True)
+        _show(convoy, how)
         if how.plan_only:
             say(f"nothing starts before: brat convoy approve {convoy.name}")
         return run_roles.finished(convoy) if limit_s is not None else status
+
+
+def _show(convoy: Convoy, how: Start) -> None:
+    if how.as_json:
+        write(json.dumps(planned_document(convoy), indent=2))
+        return
+    out.print(convoy_table(convoy))
+    if how.plan_only or convoy.waits_for_approval:
+        out.print(plan_screen(convoy), soft_wrap=True)
 
 
 async def _stop_sessions(here: Local) -> None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from bot.forge.ci_exposure import exposures
 from bot.settings.clock import wall_clock
+from brat.doctor import machine_checks
 from brat.doctor.finding import Finding
 from brat.local import local_mode, start_checks
 from brat.repository import (
@@ -26,7 +27,14 @@ from grite.errors import BratError, Corrupt
 _MARKS: Final = {"ok": "  ok   ", "note": "  note ", "fault": "  FAULT"}
 
 
-def run(path: Path, *, fix: bool, engines: bool, sweep: Callable[[], object]) -> int:
+def run(
+    path: Path,
+    *,
+    fix: bool,
+    engines: bool,
+    sweep: Callable[[], object],
+    bundle: Path | None = None,
+) -> int:
     """Check everything and print the findings; return 1 when there is a fault.
 
     Args:
@@ -35,6 +43,7 @@ def run(path: Path, *, fix: bool, engines: bool, sweep: Callable[[], object]) ->
             these; history is never rewritten.
         sweep: runs one tick of the deacon; called after the repair.
         engines: start the configured engines' programs, too, and look at their box.
+        bundle: a file for what somebody else needs to see; None: none.
     """
     found = list(_findings(path, engines=engines))
     if engines:
@@ -42,6 +51,11 @@ def run(path: Path, *, fix: bool, engines: bool, sweep: Callable[[], object]) ->
     for finding in found:
         mend = f" -> {finding.mend}" if finding.mend else ""
         say(f"{_MARKS[finding.grade]} {finding.said}{mend}")
+    if bundle is not None:
+        from brat.doctor import debug_bundle
+
+        debug_bundle.write(path, bundle, found)
+        say(f"wrote {bundle}; look through it before you give it to anybody")
     if fix:
         _fix(path)
         sweep()
@@ -66,6 +80,7 @@ def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
             yield Finding("fault", str(error))
         return
     yield Finding("ok", f"{checkout.top} is {known.repository}")
+    yield from machine_checks.checks(checkout.folder)
     yield from _configuration(checkout)
     if not engines:
         yield from _startable(checkout)

@@ -12,6 +12,7 @@ from bot.forge.github import GitHub
 from bot.forge.payloads import Issue
 from brat.local import local_mode
 from brat.local.local_mode import Local
+from convoy.model.ids import without_markers
 from convoy.text.plaintext import shortened
 
 TITLE_CHARS: Final = 72
@@ -41,7 +42,7 @@ async def asked(here: Local, text: str, comment: str, title: str = "") -> Asked:
     label = here.loop.context.settings.label
     labels = () if comment else (label,)
     state = here.reader().read()
-    over = {convoy.issue for convoy in state.convoys.values() if convoy.ended}
+    over = {known.issue for _, known in state.convoys.summaries()}
     live = {convoy.issue for convoy in state.live()}
     async with local_mode.person(here.url, here.known) as github:
         found = await _open(github, here.known.person, (title, text), over - live)
@@ -55,6 +56,13 @@ async def asked(here: Local, text: str, comment: str, title: str = "") -> Asked:
             await github.say(number, comment)
     here.loop.wake.all()
     return Asked(number, opened=found is None)
+
+
+async def answer_on(here: Local, issue: int) -> str:
+    """Return what the bot said last on an issue, without the name of who asked."""
+    context = here.loop.context
+    said = without_markers(await context.github.remarks.last_by(context.login, issue))
+    return said.removeprefix(f"@{here.known.person} ") or "the bot has not answered yet"
 
 
 async def _open(

@@ -1,4 +1,7 @@
-"""The programs that run jobs here: our own starter, or act with the workflow files."""
+"""The programs that run jobs here: brat's own starter, or the tool `act`.
+
+`act` reads the workflow files.
+"""
 
 import json
 import os

@@ -49,9 +49,9 @@ def tell_waiting(local: Local, own: str) -> bool:
         else:
             local.tell(_of_other(name, waits))
     failed = any(
-        convoy.state == "failed" and convoy.ended_at >= local.begun_at
-        for convoy in state.convoys.values()
-        if own in ("", convoy.name)
+        known.state == "failed" and known.ended_at >= local.begun_at
+        for name, known in state.convoys.summaries()
+        if own in ("", name)
     )
     return told or failed
 

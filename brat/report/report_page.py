@@ -1,6 +1,9 @@
-"""A convoy's report as HTML: no script, no other file, nothing from the network."""
+"""A convoy's report as HTML: no other file, nothing from the network.
 
-from collections.abc import Iterable
+All but its slider is there without scripts.
+"""
+
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from jinja2 import (
@@ -10,15 +13,18 @@ from jinja2 import (
     StrictUndefined,
     select_autoescape,
 )
+from markupsafe import Markup
+from msgspec import json
 
-from bot.dashboard import gantt_drawing, graph_drawing
+from bot.dashboard import assets, gantt_drawing, graph_drawing
 from brat.report.check_tally import check_tallies
 from brat.report.engine_tally import tallies
+from brat.report.report_slider import HASH, SCRIPT, Moment
 from convoy.events import Event as Fact
 from convoy.model.path_area import area_of
-from convoy.model.spending import spenders, spoken, used
+from convoy.model.spending import spoken
 from convoy.model.state import Convoy
-from convoy.text.counts_and_times import clock
+from convoy.text.counts_and_times import clock, rough
 from convoy.views.elapsed import saved_s, worked_s
 from convoy.views.reasons import waits_for
 from convoy.views.risk import files_of, risks
@@ -34,17 +40,26 @@ _pages: Final = Environment(
     lstrip_blocks=True,
 )
 _pages.filters["clock"] = clock
+_pages.filters["rough"] = rough
+_pages.globals["style"] = Markup(assets.text("brat.css"))  # noqa: S704  our own file
+_pages.globals["script"], _pages.globals["script_hash"] = SCRIPT, HASH
 _pages.globals["waits_for"] = waits_for
 _pages.globals["spoken"] = spoken
 
 
-def page(convoy: Convoy, facts: Iterable[tuple[int, Fact]], now: int) -> str:
+def page(
+    convoy: Convoy,
+    facts: Iterable[tuple[int, Fact]],
+    now: int,
+    moments: Sequence[Moment] = (),
+) -> str:
     """Return the page.
 
     Args:
         convoy: its present state.
         facts: the bots' events of the whole log with their times (unix ms), in order.
         now: unix ms.
+        moments: what the slider shows, the oldest first; without any there is none.
     """
     facts = tuple(facts)
     sessions = past(convoy.name, facts)
@@ -54,8 +69,8 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Fact]], now: int) -> str:
         gantt=gantt_drawing.draw(convoy, sessions, now),
         drawing=graph_drawing.draw(convoy),
         box=graph_drawing.BOX,
-        spenders=spenders(convoy),
-        used=spoken(used(convoy)),
+        spenders=convoy.spenders,
+        used=spoken(convoy.used),
         again=[one for one in sessions if one.why],
         tallies=tallies(convoy, sessions),
         checks=check_tallies(convoy.name, facts),
@@ -64,4 +79,5 @@ def page(convoy: Convoy, facts: Iterable[tuple[int, Fact]], now: int) -> str:
         worked_s=worked_s(convoy),
         saved_s=saved_s(convoy),
         now=now,
+        moments=json.encode(moments).decode() if moments else "",
     )

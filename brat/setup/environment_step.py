@@ -7,34 +7,27 @@ https://docs.github.com/rest/deployments/branch-policies
 from http import HTTPStatus
 from typing import Final
 
-from pydantic import BaseModel, ConfigDict
-
+from bot.forge.payload import Payload
 from bot.forge.rest import Json, Refused, Rest
 from brat.setup.step import Look, for_a_person, owed, wanted
 
 NAME: Final = "brat"
 
 
-class _Policy(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
+class _Policy(Payload):
     custom_branch_policies: bool
 
 
-class Environment(BaseModel):
+class Environment(Payload):
     """What is there of an environment."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
-
     name: str
-    protection_rules: list[Json] = []
+    protection_rules: tuple[Json, ...] = ()
     deployment_branch_policy: _Policy | None = None
 
 
-class Pattern(BaseModel):
+class Pattern(Payload):
     """A pattern of the refs that may use an environment."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     name: str
     type: str = "branch"

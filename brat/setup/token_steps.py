@@ -3,16 +3,13 @@
 https://docs.github.com/rest/actions/permissions
 """
 
-from pydantic import BaseModel, ConfigDict
-
+from bot.forge.payload import Payload
 from bot.forge.rest import Rest
 from brat.setup.step import Look, owed, wanted
 
 
-class Jobs(BaseModel):
+class Jobs(Payload):
     """The settings of a repository."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     can_approve_pull_request_reviews: bool
     default_workflow_permissions: str = ""

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from brat.status.list_tables import plain_table
 from brat.status.status_screen import one_line
-from convoy.model.spending import foreseen, spenders, spoken, used
+from convoy.model.spending import foreseen, spoken
 from convoy.model.state import Convoy, Task
 from convoy.views.document import SCHEMA_VERSION
 
@@ -56,7 +56,7 @@ COLUMNS: Final = (
         title="used",
         shown=lambda task: spoken(task.used),
         fields=lambda task: {"usage": msgspec.to_builtins(task.used)},
-        in_all=lambda convoy: spoken(used(convoy)) or "not said",
+        in_all=lambda convoy: spoken(convoy.used) or "not said",
         estimate=foreseen,
     ),
 )
@@ -66,7 +66,7 @@ def cost_table(convoys: Iterable[Convoy]) -> Table:
     """Return a table of what each task's sessions used, with a sum for each convoy."""
     table = plain_table("convoy", *(column.title for column in COLUMNS))
     for convoy in convoys:
-        rows = [[column.shown(task) for column in COLUMNS] for task in spenders(convoy)]
+        rows = [[column.shown(task) for column in COLUMNS] for task in convoy.spenders]
         rows.append([column.in_all(convoy) for column in COLUMNS])
         if foreseen(convoy):
             rows.append([column.estimate(convoy) for column in COLUMNS])
@@ -82,9 +82,9 @@ def cost_document(convoys: Iterable[Convoy]) -> dict[str, Any]:
         "convoys": [
             {
                 "name": convoy.name,
-                "usage": msgspec.to_builtins(used(convoy)),
+                "usage": msgspec.to_builtins(convoy.used),
                 "estimate": msgspec.to_builtins(convoy.estimate),
-                "tasks": [_task(task) for task in spenders(convoy)],
+                "tasks": [_task(task) for task in convoy.spenders],
             }
             for convoy in convoys
         ],

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from bot.dashboard.application import PORT, serving
-from bot.dashboard.dashboard_source import DashboardSource, Output
+from bot.dashboard.changed_lines import changes_in
+from bot.dashboard.dashboard_source import DashboardSource, Output, Session
 from bot.dashboard.log_history import LogHistory
 from bot.dashboard.log_past import LogPast
 from bot.dashboard.log_tail import LogTail
@@ -28,7 +29,6 @@ from brat.status.local_attention import here
 from brat.status.remote_output import RemoteOutput
 from brat.terminal.console import Tell
 from convoy.log.following import Reading
-from convoy.model.state import Convoy, Task
 from convoy.views.interventions import standing_still
 from grite.errors import BratError
 
@@ -52,6 +52,8 @@ async def beside(local: Local, port: int) -> AsyncIterator[str]:
         start=partial(_start, local),
         token=token,
         output=_printed(folder),
+        output_is_here=True,
+        checks=lambda: loop.context.observed.checks,
         here=lambda: (
             *([standing_still(why)] if (why := still.why(loop, "")) else []),
             *here(local.checkout.top, loop.context.mirror.state, runs=True),
@@ -75,7 +77,7 @@ async def over(
     """
     source = _source(log, name)
     if folder is not None:
-        source = replace(source, output=_printed(folder))
+        source = replace(source, output=_printed(folder), output_is_here=True)
     async with serving(source, port) as url:
         yield url
 
@@ -92,17 +94,17 @@ async def _start(local: Local, text: str, plan_only: bool) -> int:  # noqa: FBT0
 
 
 def _printed(folder: Path) -> Output:
-    def last(convoy: Convoy, task: Task) -> str:
-        printed = task_output.of(folder, convoy, task)
-        return printed.last(running=task.attempt is not None)
+    def last(session: Session) -> str:
+        printed = task_output.of_session(folder, session.name, session.run)
+        return printed.last(running=session.running)
 
     return last
 
 
 def _printed_at(far: RemoteOutput) -> Output:
-    def last(convoy: Convoy, task: Task) -> str:
+    def last(session: Session) -> str:
         try:
-            return far.last(convoy, task)
+            return far.last_of(session.name)
         except BratError as error:
             return str(error)
 
@@ -143,5 +145,6 @@ def _source(path: Path, repository: str) -> DashboardSource:
         log=lines.last,
         past=LogPast(path, lambda: reader.reading.head),
         history=LogHistory(path, lambda: reader.reading),
+        changes=changes_in(path),
         clock=wall_clock,
     )

@@ -32,7 +32,7 @@ def here(path: Path, state: State, *, runs: bool = False) -> tuple[Intervention,
         return ()
     config = Path(repository.workdir) / CONFIG
     folder = _common(repository.path).resolve() / STATE_FOLDER
-    down = () if runs else _daemon(folder)
+    down = () if runs else ended_daemon(folder)
     return (
         *_configuration(config),
         *down,
@@ -63,7 +63,8 @@ def _configuration(file: Path) -> Iterator[Intervention]:
         yield unusable(str(error))
 
 
-def _daemon(folder: Path) -> Iterator[Intervention]:
+def ended_daemon(folder: Path) -> Iterator[Intervention]:
+    """Yield that the bot of brat's folder ended by itself, if it did."""
     if not (folder / DAEMON_FILE).exists():
         return
     from brat.local import daemon_record  # slow to load

@@ -56,8 +56,12 @@ class RemoteOutput:
         Raises:
             BratError: the bot does not show it.
         """
+        return self.last_of(_session(convoy, task))
+
+    def last_of(self, session: str) -> str:
+        """Return the end of one session's output so far; raises as `last` does."""
         with client_of(self.url, DEADLINE_S) as client:
-            said = _text(self._ask(client, _session(convoy, task), -1, 0))
+            said = _text(self._ask(client, session, -1, 0))
         return shown(said[-LAST_BYTES:])
 
     def follow(self, convoy: Convoy, task: Task) -> Iterator[str]:

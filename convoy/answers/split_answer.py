@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from convoy.answers.answering import Answering, Question, Reply, Taken
 from convoy.answers.plan_answer import NONE
 from convoy.events.forge_actions import Answer
-from convoy.kinds import work_kind
+from convoy.kinds import kind_of
 from convoy.kinds.split_kind import KIND, LEAST, room
 from convoy.model import ids
 from convoy.model.records import TaskSpec, Wait
@@ -72,7 +72,7 @@ def parts(text: str, house: House, convoy: Convoy, task: Task) -> tuple[TaskSpec
 
 def _may_collide(other: Task, task: Task) -> bool:
     is_other = not other.settled and other.number != task.number
-    return is_other and other.spec.kind == work_kind.KIND.name
+    return is_other and kind_of(other.spec).is_work
 
 
 def _faults(found: tuple[TaskSpec, ...], task: Task) -> Iterator[str]:

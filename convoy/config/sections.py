@@ -162,13 +162,17 @@ class MayorTable(Table):
     model_config = ConfigDict(title="mayor")
 
     tasks: Annotated[int, Field(ge=1, le=500)] = _DEFAULT.tasks
-    """The most tasks that one convoy may have."""
+    """How many tasks of a list are under way at a time: a longer list goes in waves, up
+    to 500 tasks. The most tasks that a plan by an engine or a pattern may have."""
     engine: Annotated[str, Field(max_length=40)] = _DEFAULT.planner
     """The engine that plans an issue without a task list; empty: such an issue becomes
     one task."""
     planner: PlannerName = ""
     """The plugin that plans such an issue instead of an engine (docs/planning.md);
     empty: none."""
+    ask: bool = False
+    """Whether an issue that says too little is answered with two or three questions
+    instead of a convoy; it begins when they are answered (docs/planning.md)."""
     split: bool = True
     """Whether the planning engine also splits a task that was too much for one agent:
     the agent reported it blocked, ran out of attempts, time or money, or its patch was
@@ -290,7 +294,7 @@ class CiTable(Table):
 
 
 class NotifyTable(Table):
-    """What the webhook is told. Its address is the bot's secret, `BRAT_NOTIFY_URL`."""
+    """What people are told. The webhook's address is a secret, `BRAT_NOTIFY_URL`."""
 
     model_config = ConfigDict(title="notify")
 
@@ -299,6 +303,12 @@ class NotifyTable(Table):
         strict=False,
         description="`intervention`: something begins to wait for a person; "
         "`completion`: a convoy has landed. Empty: nothing is told.",
+    )
+    comments: Literal["needed", "all"] = Field(
+        default="needed",
+        description="`needed`: an answer to a request is a reaction and a line of the "
+        "convoy's comment, and a comment of its own only where somebody has to hear "
+        "it; `all`: each answer is a comment that mentions who asked.",
     )
 
 

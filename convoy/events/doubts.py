@@ -78,7 +78,10 @@ class MergeCleared(ConvoyEvent, frozen=True, kw_only=True, tag="merge.cleared"):
     task: int
     candidate: str
     flaky: tuple[str, ...] = ()
-    """The checks that were red on the same files; empty: what it stood on differs."""
+    """The checks that were red on identical files before.
+
+    Empty: the candidate's base had other files.
+    """
 
     def sentence(self) -> str:
         if self.flaky:

@@ -2,14 +2,16 @@
 
 from msgspec.structs import replace
 
+from convoy.events.action_sentences import did, will_do
 from convoy.events.command import Command, Decision, Refusal
-from convoy.events.fact import ConvoyEvent, Event
+from convoy.events.fact import ConvoyEvent, Event, clause
 from convoy.model import ids
 from convoy.model.change import change_convoy, change_session, change_task
 from convoy.model.given_answers import with_answer
 from convoy.model.intent import Intent
 from convoy.model.records import ActionKind, Reaction
 from convoy.model.set_aside import action_item
+from convoy.model.shown_answer import MOST, ShownAnswer
 from convoy.model.state import Convoy, Moment, State, Task
 
 
@@ -36,7 +38,7 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
     """For an answer: whether it says that it is enough for now."""
 
     def sentence(self) -> str:
-        return f"Will do {self.key}."
+        return will_do(self.key)
 
     def change(self, state: State) -> State:
         intent = Intent(
@@ -65,7 +67,7 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
     number: int
 
     def sentence(self) -> str:
-        return f"Did {self.key}: number {self.number}."
+        return did(self.key, self.number)
 
     def change(self, state: State) -> State:
         intents = dict(state.intents)
@@ -119,6 +121,26 @@ class CommentSaid(ConvoyEvent, frozen=True, kw_only=True, tag="comment.said"):
         return replace(convoy, comment=self.comment)
 
 
+class AnswerShown(ConvoyEvent, frozen=True, kw_only=True, tag="answer.shown"):
+    """The convoy's comment shows an answer, which has no comment of its own."""
+
+    by: str
+    text: str
+    issue: int
+    """The issue or pull request where it was asked."""
+    comment: int = 0
+    """The comment that asked; 0: a review, a tick or a button did."""
+
+    def sentence(self) -> str:
+        return f"Answered {self.by} in the convoy's comment: {clause(self.text)}."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        shown = ShownAnswer(
+            by=self.by, text=self.text, issue=self.issue, comment=self.comment
+        )
+        return replace(convoy, answers=(*convoy.answers, shown)[-MOST:])
+
+
 class Answer(Command, frozen=True, kw_only=True):
     """Tell the author of a comment what was decided."""
 
@@ -133,6 +155,8 @@ class Answer(Command, frozen=True, kw_only=True):
     """Who asked, and so has one answer less; empty: nobody did."""
     enough: bool = False
     """Whether it says that it is enough for now."""
+    convoy: str = ""
+    """The convoy whose comment shows the text; empty: it is a comment of its own."""
 
     def decide(self, state: State) -> Decision:
         """Announce the answer to a comment, a review or a tick, once."""
@@ -141,17 +165,30 @@ class Answer(Command, frozen=True, kw_only=True):
         if key in state.intents or said:
             return Refusal(f"{key} is given already")
         return (
+            *self._shown(),
             ActionIntended(
                 key=key,
                 kind="answer",
                 issue=self.issue,
                 comment=self.comment,
                 reaction=self.reaction,
-                text=self.text,
+                text="" if self.convoy else self.text,
                 by=self.by,
                 enough=self.enough,
             ),
         )
+
+    def _shown(self) -> tuple[AnswerShown, ...]:
+        if not self.convoy:
+            return ()
+        said = AnswerShown(
+            convoy=self.convoy,
+            by=self.by,
+            text=self.text,
+            issue=self.issue,
+            comment=self.comment,
+        )
+        return (said,)
 
 
 class NoteDone(Command, frozen=True, kw_only=True):

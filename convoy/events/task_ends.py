@@ -41,6 +41,8 @@ class TaskDropped(SessionEvent, frozen=True, kw_only=True, tag="task.dropped"):
     """The task will not be done."""
 
     why: str
+    wanted_by: str = ""
+    """The person who decided it; empty: nobody did."""
 
     def sentence(self) -> str:
         return f"Task {self.task} was dropped: {clause(self.why)}."

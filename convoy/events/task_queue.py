@@ -5,6 +5,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy.events.fact import SessionEvent, clause
+from convoy.model.attempt import HandedIn
 from convoy.model.failures import with_failure, without_failures
 from convoy.model.records import Cause
 from convoy.model.state import Moment, State, Task
@@ -25,6 +26,8 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
     """The earliest start (unix ms): the model's vendor wants a pause."""
     by: str = ""
     """The person whose words `why` tells the next attempt; empty: nobody's."""
+    wanted_by: str = ""
+    """The person who decided it; empty: nobody did."""
 
     def sentence(self) -> str:
         if not self.why:
@@ -54,6 +57,7 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
             outages=task.outages + 1 if self.cause == "outage" else 0,
             not_before=self.not_before,
             notes=(*task.notes, self.why) if is_news else task.notes,
+            handed_in=_sent_back(task, self.why),
             work=None,
             candidate=None,
             approvals=(),
@@ -66,6 +70,14 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
         return task.conflicts + (self.cause == "conflict")
 
 
+def _sent_back(task: Task, why: str) -> HandedIn | None:
+    """Return a task's newest work, with why it is sent back if it is now."""
+    handed, work = task.handed_in, task.work
+    if handed is None or work is None or work.attempt != handed.attempt:
+        return handed
+    return replace(handed, why=why)
+
+
 class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):
     """A person must act."""
 
@@ -74,6 +86,8 @@ class TaskBlocked(SessionEvent, frozen=True, kw_only=True, tag="task.blocked"):
     """The outcome of its last attempt; null: a person or a rule stopped it."""
     splits: bool = False
     """Whether it was too much for one agent, so that smaller tasks may do it."""
+    wanted_by: str = ""
+    """The person who decided it; empty: nobody did."""
 
     def sentence(self) -> str:
         return f"Task {self.task} is blocked: {clause(self.why)}."

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from convoy.kinds import kind_of
-from convoy.kinds.split_kind import can_be_split
+from convoy.kinds.splitting import can_be_split
 from convoy.kinds.task_kind import Relief, Trial
 from convoy.model.attempt import HalfDone, Unmerged, Work
 from convoy.model.records import TaskSpec

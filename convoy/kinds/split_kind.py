@@ -9,7 +9,6 @@ from typing import Final
 from convoy.events import Event
 from convoy.events.task_ends import TaskDropped
 from convoy.events.task_queue import TaskBlocked
-from convoy.kinds import work_kind
 from convoy.kinds.task_kind import Relief, Stop, Target, TaskKind
 from convoy.model.state import Convoy, State, Task
 
@@ -29,19 +28,6 @@ def room(convoy: Convoy) -> int:
 def is_split(task: Task) -> bool:
     """Whether a task splits another one."""
     return task.spec.kind == "split"
-
-
-def can_be_split(convoy: Convoy, task: Task) -> bool:
-    """Whether a task that stopped should be split, and no split of it has begun.
-
-    Parts, tasks whose split was tried, and tasks that others are tied to are not split.
-    """
-    stopped = task.state == "blocked" and task.splits and task.attempt is None
-    is_work = task.spec.kind == work_kind.KIND.name
-    whole = is_work and not (task.spec.on or task.spec.part_of)
-    tied = any(task.number in other.spec.on for other in convoy.tasks)
-    known = convoy.settings.splitter in convoy.settings.engines
-    return stopped and whole and not tied and known and room(convoy) >= LEAST
 
 
 def being_split(convoy: Convoy, task: Task) -> Task | None:

@@ -24,6 +24,7 @@ def _must_change(task: TaskSpec) -> str:
 KIND = TaskKind(
     name="work",
     title="a step of work",
+    is_work=True,
     is_accepted=True,
     target=Target(kind="tests", says="is on one task that is tests", is_optional=True),
     waits_for=_waits_for,

@@ -8,7 +8,7 @@ from msgspec import Struct
 from convoy.events import Event
 from convoy.log.codec import fact_of
 from convoy.log.record import fold
-from convoy.model.state import State
+from convoy.model.state import Convoy, State
 from grite.errors import Rewritten
 from grite.event import CommentAdded, Event as GriteEvent
 from grite.wal import Log
@@ -99,8 +99,7 @@ class PastStates:
         mark, steps = known.mark, list(known.steps)
         for after, events in _folded(self._log, head, mark):
             if after.state.convoys.get(convoy) is not mark.state.convoys.get(convoy):
-                at, said = after.state.moment.at, _said(events, convoy)
-                steps.append(Step(after.number, after.commit, at, said))
+                steps.append(_step(after, events, convoy))
             mark = after
             self._keep(mark)
         return _Track(mark, tuple(steps))
@@ -111,6 +110,25 @@ class PastStates:
         self._marks.append(mark)
         if len(self._marks) > MARKS:
             self._marks, self._stride = self._marks[::2], 2 * self._stride
+
+
+def convoy_steps(log: Log, head: str, convoy: str) -> Iterator[tuple[Step, Convoy]]:
+    """Yield each commit up to `head` that changed a convoy, and what that came to be.
+
+    Raises:
+        Missing: the log is not all here, as in a shallow clone.
+    """
+    known: Convoy | None = None
+    for mark, events in _folded(log, head, _Mark()):
+        found = mark.state.convoys.get(convoy)
+        if found is not None and found is not known:
+            yield _step(mark, events, convoy), found
+        known = found
+
+
+def _step(mark: _Mark, events: tuple[GriteEvent, ...], convoy: str) -> Step:
+    at, said = mark.state.moment.at, _said(events, convoy)
+    return Step(mark.number, mark.commit, at, said)
 
 
 def state_at(log: Log, head: str, at: int) -> State:

@@ -156,7 +156,7 @@ def _moves(before: State, after: State) -> Iterator[tuple[bytes, Kind]]:
 
 
 def _changed(before: State, after: State) -> Iterator[Convoy]:
-    for name, convoy in after.convoys.items():
+    for name, convoy in after.convoys.at_hand.items():
         if before.convoys.get(name) is not convoy:
             yield convoy
 

@@ -95,5 +95,5 @@ def convoy_of_item(state: State, item: str) -> str:
 
 def _of_issue(state: State, issue: int) -> str:
     """Return the newest convoy of an issue; empty: it has none."""
-    names = [c.name for c in state.convoys.values() if c.issue == issue]
+    names = [n for n, known in state.convoys.summaries() if known.issue == issue]
     return names[-1] if names else ""

@@ -108,6 +108,8 @@ class HandedIn(Struct, frozen=True):
 
     attempt: int
     commit: str
+    why: str = ""
+    """Why it was sent back; empty: it was not."""
 
 
 class Candidate(Struct, frozen=True, kw_only=True):

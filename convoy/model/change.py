@@ -9,7 +9,7 @@ from convoy.model.state import Convoy, State, Task
 
 def with_convoy(state: State, convoy: Convoy) -> State:
     """Return the state with `convoy` replacing the one with the same name."""
-    return replace(state, convoys={**state.convoys, convoy.name: convoy})
+    return replace(state, convoys=state.convoys.having(convoy))
 
 
 def change_convoy(state: State, name: str, change: Callable[[Convoy], Convoy]) -> State:

@@ -196,6 +196,11 @@ def marker(key: str) -> str:
     return f"<!-- brat:key={key} -->"
 
 
+def without_markers(text: str) -> str:
+    """Return a text of the forge as people see it, its hidden lines left out."""
+    return _MARKER.sub("", text).strip()
+
+
 def keys_in(text: str) -> tuple[str, ...]:
     """Return the keys of the markers in `text`, in order."""
     return tuple(_MARKER.findall(text))

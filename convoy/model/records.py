@@ -350,7 +350,7 @@ class Settings(Struct, frozen=True, kw_only=True):
     approvals: int = 0
     """How many people must approve a task's work, not counting who asked for it."""
     bypass: bool = False
-    """Whether the bot passes by the rules of the target where the forge lets it."""
+    """Whether the bot bypasses the target's rules where the forge allows it."""
     budget: Budget = Budget()
     egress: tuple[str, ...] | None = None
     """The only hosts that agents may reach; null: none where the key proxy reaches the

@@ -4,6 +4,7 @@ An *item* is what is handled alone: a convoy, a task, an announced action, a
 delivery, an issue, a run, a check. Its name says which: `task/fix/3`.
 """
 
+import re
 from typing import Final
 
 from msgspec import Struct
@@ -104,6 +105,7 @@ def delivery_item(delivery: str) -> str:
     return f"{DELIVERY}{delivery}"
 
 
+_NUMBER: Final = re.compile("[0-9]{1,9}")
 LOG: Final = "log"
 """The item of what no other item needs: events, leases, checkpoints."""
 SWEEP: Final = "sweep"
@@ -111,12 +113,15 @@ SWEEP: Final = "sweep"
 
 
 def part_of(item: str) -> tuple[str, int] | None:
-    """Return the convoy and task (0: the convoy) that an item is; None: neither."""
+    """Return the convoy and task (0: the convoy) that an item is; None: neither.
+
+    A log may hold any text as an item's name.
+    """
     if item.startswith(CONVOY):
         return item.removeprefix(CONVOY), 0
     if item.startswith(TASK):
         convoy, _, task = item.removeprefix(TASK).rpartition("/")
-        return convoy, int(task)
+        return (convoy, int(task)) if _NUMBER.fullmatch(task) else None
     return None
 
 

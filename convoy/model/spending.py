@@ -1,23 +1,12 @@
 """What a convoy's sessions used, and the words people are told it in."""
 
-from functools import reduce
 from typing import Final
 
 from convoy.model.records import Usage
-from convoy.model.state import Convoy, Task
-from convoy.model.usage import plus, tokens
+from convoy.model.state import Convoy
+from convoy.model.usage import tokens
 
 _DIME: Final = 0.1
-
-
-def spenders(convoy: Convoy) -> tuple[Task, ...]:
-    """Return everything that sessions worked on: the tasks and, as task 0, the plan."""
-    return (*((convoy.mayor,) if convoy.mayor else ()), *convoy.tasks)
-
-
-def used(convoy: Convoy) -> Usage:
-    """Return what the convoy's ended sessions used, planning included."""
-    return reduce(plus, (task.used for task in spenders(convoy)), Usage())
 
 
 def spoken(usage: Usage) -> str:

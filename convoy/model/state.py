@@ -3,8 +3,10 @@
 Frozen: a change is a new value.
 """
 
+from collections import Counter
 from collections.abc import Iterator
-from typing import Literal
+from functools import reduce
+from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -19,6 +21,8 @@ from convoy.model.attempt import (
     Unmerged,
     Work,
 )
+from convoy.model.convoy_summary import ConvoySummary
+from convoy.model.convoys import Convoys
 from convoy.model.doubt import Doubt
 from convoy.model.given_answers import GivenAnswers
 from convoy.model.intent import Intent
@@ -37,9 +41,11 @@ from convoy.model.records import (
     Usage,
 )
 from convoy.model.set_aside import SetAside, another_try
+from convoy.model.shown_answer import ShownAnswer
 from convoy.model.taken_out import TakenOut
 from convoy.model.target_rules import Landing
 from convoy.model.target_sync import TargetSync
+from convoy.model.usage import plus
 
 TaskState = Literal["queued", "running", "needs-review", "merged", "blocked", "dropped"]
 IssueState = Literal["open", "closed", "paused", "overruled", "gone"]
@@ -48,6 +54,8 @@ since that it goes on."""
 BaseState = Literal["there", "deleted", "wanted"]
 """Whether a person deleted the shared branch, and whether one wants it again."""
 ConvoyState = Literal["planning", "active", "paused", "complete", "failed"]
+LATELY_MS: Final = 7 * 86_400_000
+"""For so long after its end people are told of a convoy that failed."""
 
 
 class Moment(Struct, frozen=True):
@@ -248,6 +256,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     comment: int | None = None
     deleted_comments: int = 0
     """How many comments that showed it people have deleted."""
+    answers: tuple[ShownAnswer, ...] = ()
+    """The newest answers that its comment shows, oldest first."""
     called: tuple[str, ...] = ()
     """What people were told waits for them: keys of `convoy.readiness.needs`."""
     pull: int | None = None
@@ -320,6 +330,38 @@ class Convoy(Struct, frozen=True, kw_only=True):
         """Whether every task is merged or dropped, and there is at least one."""
         return bool(self.tasks) and all(task.settled for task in self.tasks)
 
+    @property
+    def spenders(self) -> tuple[Task, ...]:
+        """What sessions worked on: the tasks and, as task 0, the plan."""
+        return (*((self.mayor,) if self.mayor else ()), *self.tasks)
+
+    @property
+    def used(self) -> Usage:
+        """What its ended sessions used, planning included."""
+        return reduce(plus, (task.used for task in self.spenders), Usage())
+
+    def rests(self, at: int) -> bool:
+        """Whether at that time (unix ms) only a person could still wake it."""
+        if not self.ended or any(task.attempt for task in self.spenders):
+            return False
+        lately = at - self.ended_at < LATELY_MS
+        return self.state == "complete" or (bool(self.called) and not lately)
+
+    @property
+    def summary(self) -> ConvoySummary:
+        """What is known of it without reading it whole."""
+        pulls = (self.pull, *(task.pull for task in self.tasks))
+        return ConvoySummary(
+            issue=self.issue,
+            by=self.by,
+            state=self.state,
+            requested_at=self.requested_at,
+            ended_at=self.ended_at,
+            pulls=tuple(pull for pull in pulls if pull is not None),
+            tasks=dict(Counter(task.state for task in self.tasks)),
+            used=self.used,
+        )
+
 
 class Lease(Struct, frozen=True, kw_only=True):
     """A resource that somebody holds until `expires` (unix ms)."""
@@ -336,7 +378,7 @@ class State(Struct, frozen=True, kw_only=True):
     moment: Moment = Moment()
     bots: frozenset[str] = frozenset()
     """Actors (hex) whose events count."""
-    convoys: dict[str, Convoy] = {}
+    convoys: Convoys[Convoy] = Convoys()
     leases: dict[str, Lease] = {}
     intents: dict[str, Intent] = {}
     set_aside: dict[str, SetAside] = {}
@@ -365,11 +407,12 @@ class State(Struct, frozen=True, kw_only=True):
 
         This includes a dropped or blocked task whose session has not ended.
         """
-        for convoy in self.convoys.values():
-            for task in (*((convoy.mayor,) if convoy.mayor else ()), *convoy.tasks):
+        for convoy in self.convoys.at_hand.values():
+            for task in convoy.spenders:
                 if task.attempt is not None:
                     yield convoy, task
 
     def live(self) -> Iterator[Convoy]:
         """Yield each convoy that has not ended, oldest first."""
-        return (convoy for convoy in self.convoys.values() if not convoy.ended)
+        at_hand = self.convoys.at_hand.values()
+        return (convoy for convoy in at_hand if not convoy.ended)

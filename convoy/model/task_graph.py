@@ -105,6 +105,7 @@ def renumbered(specs: Iterable[TaskSpec], by: int) -> tuple[TaskSpec, ...]:
             spec,
             number=spec.number + by,
             after=tuple(number + by for number in spec.after),
+            waits=tuple(replace(wait, on=wait.on + by) for wait in spec.waits),
         )
         for spec in specs
     )

@@ -1,4 +1,7 @@
-"""The actions that are due, as data. Staged actions change git; effects the forge."""
+"""The actions that are due, as data.
+
+Staged actions change git; effects change the forge.
+"""
 
 from typing import Final, Literal, get_args
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from convoy.kinds.relations import half_done, stands_on
-from convoy.kinds.split_kind import can_be_split
+from convoy.kinds.splitting import can_be_split
 from convoy.model import ids
 from convoy.model.asides import may_try
 from convoy.model.set_aside import convoy_item, run_item, task_item
@@ -104,9 +104,10 @@ def starts(state: State, observed: Observed, now: int) -> Iterator[Action]:
 
 
 def _slots_given(state: State, observed: Observed, now: int) -> Iterator[Action]:
-    """Give free slots to the convoys in turn, the one with the fewest first.
+    """Give free slots to the convoys in turn.
 
-    Convoys of a higher priority come before all others.
+    The convoy with the fewest sessions comes first. Convoys of a higher priority
+    come before all others.
     """
     running = [
         (convoy, task)
@@ -163,7 +164,7 @@ def _due(state: State, now: int) -> Iterator[tuple[Convoy, Task]]:
 
     Of a convoy that has ended, only what a session still holds.
     """
-    for convoy in state.convoys.values():
+    for convoy in state.convoys.at_hand.values():
         if may_try(state, convoy_item(convoy.name), now):
             for task in convoy.tasks:
                 if convoy.ended and task.attempt is None:

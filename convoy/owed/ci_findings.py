@@ -8,7 +8,9 @@ from convoy.model.state import Convoy
 from convoy.owed.actions import Action, Block, LookAgain, Reject, Stall
 from convoy.owed.patience import Patience
 from convoy.readiness.observed import Checks
+from convoy.readiness.second_looks import LOST_MOST
 
+NEVER_STARTED: Final = "CI: it never started on the candidate"
 NO_CI: Final = (
     "no check has reported on the candidate, and no commit status: set [ci] command "
     "(local) or let CI run on pushes to brat/queue/**, or set [refinery] require_ci = "
@@ -62,5 +64,24 @@ def judged(
         yield LookAgain(convoy.name, 0, candidate.commit, said, which, is_red=False)
     elif found in ("lost", "broken") and checks is not None:
         yield Stall(convoy.name, task, candidate.commit, checks.text)
+    elif found == "silent" and _has_spoken(convoy) and _lost(convoy, task) < LOST_MOST:
+        again = NEVER_STARTED, ()
+        yield LookAgain(convoy.name, task, candidate.commit, *again, is_red=False)
     elif found == "silent":
         yield Block(convoy.name, task, NO_CI)
+
+
+def _has_spoken(convoy: Convoy) -> bool:
+    """Whether CI is known to report: then it is a fault of its machines if it does not.
+
+    Where it never did, its setup is at fault, which only a person can mend.
+    """
+    return any(task.landed or task.doubt for task in convoy.tasks)
+
+
+def _lost(convoy: Convoy, number: int) -> int:
+    """Return how often in a row CI gave no verdict, with the one that is due now."""
+    task = convoy.task(number)
+    if task is None:
+        return convoy.sync.lost + 1
+    return (task.doubted.lost if task.doubted else 0) + 1

@@ -11,7 +11,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from convoy.model import ids
-from convoy.model.asides import asides_of, intent_item, may_try
+from convoy.model.asides import asides_of, convoy_of_item, intent_item, may_try
+from convoy.model.convoys import Convoys
 from convoy.model.intent import Intent
 from convoy.model.set_aside import (
     DELIVERY,
@@ -80,8 +81,9 @@ def owed_actions(
         if not faults:
             raise
     faulty = {fault.convoy for fault in faults}
-    kept = {name: c for name, c in state.convoys.items() if name not in faulty}
-    rest = replace(state, convoys=kept)
+    at_hand = state.convoys.at_hand.items()
+    kept = {name: convoy for name, convoy in at_hand if name not in faulty}
+    rest = replace(state, convoys=Convoys(kept, state.convoys.packed))
     return (*faults, *_owed(rest, observed, patience, now))
 
 
@@ -135,7 +137,7 @@ def _faults(
 ) -> Iterator[Faulty]:
     """Yield the convoys for which a rule fails; each is tried without the others."""
     for convoy in state.live():
-        alone = replace(state, convoys={convoy.name: convoy}, intents={})
+        alone = replace(state, convoys=Convoys({convoy.name: convoy}), intents={})
         try:
             deque(_owed(alone, observed, patience, now), maxlen=0)
         except Exception as fault:  # noqa: BLE001  the other convoys go on
@@ -197,7 +199,11 @@ def _unshown(state: State, now: int) -> Iterator[tuple[Convoy, Shown]]:
     """
     yield from ((convoy, part) for convoy in state.live() for part in SHOWN)
     live = {convoy.issue for convoy in state.live()}
-    for convoy in state.convoys.values() if state.set_aside else ():
+    concerned = {convoy_of_item(state, item) for item in state.set_aside}
+    for name in state.convoys if concerned else ():
+        if name not in concerned:
+            continue
+        convoy = state.convoys[name]
         is_over = convoy.ended and convoy.issue not in live
         if is_over and not _is_finishing(state, convoy, now):
             refused = any(True for _ in asides_of(state, convoy.name))
@@ -216,7 +222,7 @@ def _is_finishing(state: State, convoy: Convoy, now: int) -> bool:
 
 
 def _calls(state: State) -> Iterator[Action]:
-    for convoy in state.convoys.values():
+    for convoy in state.convoys.at_hand.values():
         if convoy.state != "complete" and (needs := uncalled(state, convoy)):
             yield Call(convoy.name, needs)
 

@@ -17,6 +17,7 @@ from convoy.owed.actions import (
     OfferPart,
     Reject,
 )
+from convoy.owed.ci_findings import finding
 from convoy.owed.last_step import LEFT_QUEUE, by_forge
 from convoy.owed.patience import Patience
 from convoy.readiness.observed import Observed
@@ -81,15 +82,12 @@ def _refused(
 ) -> str | None:
     """Return why CI refuses a part; None: it is green; empty: CI has not ended."""
     checks = observed.checks.get(candidate.commit)
-    if not convoy.settings.require_ci:
-        return None
-    match checks.verdict if checks else "pending":
+    match finding(convoy, candidate, checks, patience, now):
         case "green":
             return None
-        case "pending":
+        case "waiting":
             return ""
-        case "none":
-            is_late = now > candidate.at + patience.check_start_s * 1000
-            return SILENT if is_late else ""
+        case "silent":
+            return SILENT
         case _:
             return checks.text if checks else ""

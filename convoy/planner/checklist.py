@@ -2,12 +2,13 @@
 
 A real Markdown parser decides what a list item is, so that code, quotes and comments
 hold no tasks. A box inside an item belongs to that item; a box under a plain bullet is
-an item. https://github.github.com/gfm/#task-list-items-extension-
+an item, and so is one that only names an issue, under an item with no other boxes.
+https://github.github.com/gfm/#task-list-items-extension-
 """
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -15,6 +16,10 @@ from markdown_it.token import Token
 _BOX = re.compile(r"\[([ xX])\][ \t\n]+(?=\S)")
 _BLOCKS = MarkdownIt("commonmark").disable(["inline", "text_join"])
 _QUOTED = {"fence", "code_block", "html_block", "blockquote_open"}
+_REFERENCE = re.compile(
+    r"(?:[\w.-]+/[\w.-]+)?#[0-9]{1,9}"
+    r"|https?://[^\s/]+/[^\s/]+/[^\s/]+/(?:issues|pull)/[0-9]{1,9}\S*"
+)
 _EMPTY_LINES = re.compile(r"\n(?:[ \t]*\n)+")
 _TAB = 4
 
@@ -34,6 +39,13 @@ class Item:
     """Indexes of the lines that are code or quotes."""
     at: int = 0
     """The line of the text with its box, from 0."""
+    bullet: str = "- "
+    """What stands before the box, or before that of the item that it goes beside."""
+
+    @property
+    def reference(self) -> str:
+        """The issue that it consists of, as written; empty: it says more."""
+        return reference_in(" ".join(self.lines))
 
 
 @dataclass(frozen=True)
@@ -43,6 +55,13 @@ class Checklist:
     items: tuple[Item, ...]
     around: str
     """The text outside the items."""
+    headings: tuple[int, ...] = ()
+    """The lines of boxes that are no items: those inside them only name issues."""
+
+
+def reference_in(words: str) -> str:
+    """Return the issue that words consist of, as written; empty: they say more."""
+    return words.strip() if _REFERENCE.fullmatch(words.strip()) else ""
 
 
 def checklist(text: str) -> Checklist:
@@ -55,19 +74,50 @@ def checklist(text: str) -> Checklist:
     tokens = _BLOCKS.parse(text)
     items: list[Item] = []
     inside: set[int] = set()
+    headings: list[int] = []
+    beside: dict[range, str] = {}
     at = 0
     while at < len(tokens):
         end = at + 1
         if tokens[at].type == "blockquote_open":
             end = _close(tokens, at)
         elif box := _box(tokens, at):
-            end = _close(tokens, at)
-            items.append(_item(len(items) + 1, box, tokens[at:end], lines))
-            inside.update(_span(tokens[at]))
+            end, span, is_heading = _extent(tokens, at, box)
+            if is_heading:
+                headings.append(span.start)
+                at = end
+                continue
+            item = _item(len(items) + 1, box, tokens[at:end], lines, span.stop)
+            above = (kept for each, kept in beside.items() if item.at in each)
+            items.append(replace(item, bullet=next(above, item.bullet)))
+            if end == at + 3:
+                beside.setdefault(_span(tokens[at]), items[-1].bullet)
+            inside.update(span)
         at = end
     outside = ("" if number in inside else line for number, line in enumerate(lines))
     around = _EMPTY_LINES.sub("\n\n", "\n".join(outside)).strip()
-    return Checklist(tuple(items), around)
+    return Checklist(tuple(items), around, tuple(headings))
+
+
+def _extent(
+    tokens: Sequence[Token], at: int, box: re.Match[str]
+) -> tuple[int, range, bool]:
+    """Return where an item ends, its lines, and whether it is only a heading."""
+    end = _close(tokens, at)
+    if box[1] != " " or not _only_names_issues(tokens, at, end):
+        return end, _span(tokens[at]), False
+    return at + 3, _span(tokens[at + 1]), not _named(tokens, at, box)
+
+
+def _only_names_issues(tokens: Sequence[Token], at: int, end: int) -> bool:
+    """Whether an item holds boxes, and each of them nothing but an issue."""
+    boxes = ((each, _box(tokens, each)) for each in range(at + 1, end))
+    found = [_named(tokens, each, box) for each, box in boxes if box]
+    return bool(found) and all(found)
+
+
+def _named(tokens: Sequence[Token], at: int, box: re.Match[str]) -> str:
+    return reference_in(tokens[at + 2].content[box.end() :])
 
 
 def _box(tokens: Sequence[Token], at: int) -> re.Match[str] | None:
@@ -89,14 +139,19 @@ def _close(tokens: Sequence[Token], at: int) -> int:
 
 
 def _item(
-    number: int, box: re.Match[str], tokens: Sequence[Token], lines: Sequence[str]
+    number: int,
+    box: re.Match[str],
+    tokens: Sequence[Token],
+    lines: Sequence[str],
+    stop: int,
 ) -> Item:
+    """Return the item of a box whose lines end before `stop`."""
     paragraph = _span(tokens[1])
     start = paragraph.start
     first = lines[start]
     bullet = first.index("[")
     width = len(first[:bullet].expandtabs(_TAB))
-    rest = list(lines[start + 1 : _span(tokens[0]).stop])
+    rest = list(lines[start + 1 : stop])
     while rest and not rest[-1].strip():
         rest.pop()
     return Item(
@@ -114,6 +169,7 @@ def _item(
             for line in _span(token)
         ),
         at=start,
+        bullet=first[:bullet],
     )
 
 

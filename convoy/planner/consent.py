@@ -14,7 +14,7 @@ _DONE: Final = (
     r"(?:search|check|read|verif|confirm|look|review|test|reproduc|acknowledg|"
     r"understand|understood|agree|accept|consent|ensure|made sure|make sure|updated|"
     r"using|use the latest|running|followed|follow this|tried|provided|included|"
-    r"filled|willing|interested|happy|open to|like to|want to|wish to|contribut|"
+    r"filled|report|willing|interested|happy|open to|like to|want to|wish to|contribut|"
     r"submit|open a|work on|a gssoc|written a descriptive|found no|aware|certify|"
     r"swear|removed|specified|given|understand)"
 )
@@ -33,6 +33,7 @@ _SAID: Final = (
     r"no (?:existing|similar|duplicate) (?:issues?|bugs?|reports?)\b",
     r"yes,? i\b",
     r"by submitting this\b",
+    r"to the best of my knowledge\b",
     r"(?:are|would) you (?:be )?(?:willing|interested|like to|happy)\b",
     r"(?:did|have) you (?:search|check|read|look|verif|review|tr(?:y|ied)|update)",
     r"is there an existing\b",
@@ -59,6 +60,11 @@ _SAID: Final = (
     r"я (?:уже )?(?:искал|поиска|прочита|провери|соглас|подтвержда|хочу|готов)",
 )
 _CONSENT: Final = re.compile("|".join(_SAID))
+_STATEMENT: Final = re.compile(
+    r"there (?:is|are|was|were)\b"
+    r"|(?:this|the|my) (?:proposed )?(?:pr|pull request|patch|change|feature|issue|bug|"
+    r"commit|code|documentation|test)s? (?:is|are|was|were|has|have|does|do)\b"
+)
 _MARKUP: Final = re.compile(r"\[([^\]]*)\]\([^)]*\)|[*_`~\"“”<>]")
 _LONGEST: Final = 400
 
@@ -70,6 +76,14 @@ def is_consent(label: str) -> bool:
         label: the first lines of an item, Markdown.
     """
     return _CONSENT.match(plain(label)) is not None
+
+
+def is_statement(label: str) -> bool:
+    """Whether a box's words say how things are; beside consent, a form asks for them.
+
+    Such as "There is a reproducer", "The PR is proposed to the proper branch".
+    """
+    return _STATEMENT.match(plain(label)) is not None
 
 
 def plain(label: str) -> str:

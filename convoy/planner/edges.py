@@ -27,8 +27,8 @@ _TEST: Final = re.compile(
 )
 
 Edge = tuple[int, int, str, bool]
-"""Which task waits, for which, why, and whether it would have nothing to do without
-it."""
+"""The waiting task, the task before it, the reason, and whether the waiting task would
+otherwise have nothing to do."""
 
 
 def ordered(

@@ -1,19 +1,14 @@
 """Decides what an issue is before anything of it is planned. Pure."""
 
-import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Final, Literal
+from typing import Literal
 
 from convoy.planner.checklist import Checklist, Item, checklist
-from convoy.planner.consent import is_consent, plain
+from convoy.planner.consent import is_consent, is_statement, plain
 from convoy.text.plaintext import clean
 
 Kind = Literal["task list", "issue form", "tracking issue", "one task"]
-_REFERENCE: Final = re.compile(
-    r"(?:[\w.-]+/[\w.-]+)?#[0-9]{1,9}"
-    r"|https?://[^\s/]+/[^\s/]+/[^\s/]+/(?:issues|pull)/[0-9]{1,9}\S*"
-)
 
 
 @dataclass(frozen=True)
@@ -38,26 +33,28 @@ def intake(text: str, labels: Collection[str] = ()) -> Intake:
     if not found.items:
         return Intake("one task", "", found)
     items = [item for item in found.items if not _is_of_form(item, labels)]
+    if any(is_consent(_label(item)) for item in found.items):
+        items = [item for item in items if not is_statement(_label(item))]
     aside = len(found.items) - len(items)
     boxes = "a box is" if aside == 1 else f"{aside} boxes are"
     why = f"{boxes} an issue form's and no task" if aside else ""
     if not items:
-        return Intake("issue form", why, Checklist((), found.around))
+        return Intake("issue form", why, replace(found, items=()))
     if aside:
         items = [replace(item, number=at) for at, item in enumerate(items, 1)]
-    work = Checklist(tuple(items), found.around)
+    work = replace(found, items=tuple(items))
     todo = [item for item in items if not item.done]
-    if todo and all(reference(item) for item in todo):
+    if not todo and found.around:
+        return Intake("one task", "each of its boxes is ticked", Checklist((), text))
+    if todo and all(item.reference for item in todo):
         return Intake("tracking issue", "its open items only name other issues", work)
     return Intake("task list", why, work)
 
 
-def reference(item: Item) -> str:
-    """Return the issue that an item consists of, as written; empty: it says more."""
-    words = " ".join(item.lines).strip()
-    return words if _REFERENCE.fullmatch(words) else ""
-
-
 def _is_of_form(item: Item, labels: Collection[str]) -> bool:
-    label = " ".join(item.lines[: item.lead])
+    label = _label(item)
     return is_consent(label) or plain(label) in labels
+
+
+def _label(item: Item) -> str:
+    return " ".join(item.lines[: item.lead])

@@ -4,11 +4,12 @@ The other issue's text stands in a code block, where no mark, box or quote count
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final, NamedTuple
 
 from convoy.planner.checklist import Item
-from convoy.planner.intake import intake, reference
+from convoy.planner.intake import intake
 from convoy.planner.marks import marked
 from convoy.text.plaintext import clean, cut
 
@@ -19,6 +20,10 @@ _FEWEST: Final = 500
 _NUMBER: Final = re.compile(r"#([0-9]{1,9})")
 _ADDRESS: Final = re.compile(r"(.*)/issues/([0-9]{1,9})/?", re.IGNORECASE)
 _TICKS: Final = re.compile(r"`+")
+LEFT_OUT: Final = "left out"
+"""Begins the reason for which an item that names an issue is no task."""
+_OPEN_BOX: Final = re.compile(r"\[ \]\s?")
+_TITLED: Final = re.compile(r"(?<![\w/])#([0-9]{1,9})\b")
 _SAYS: Final = re.compile(r"[^\n]*\n+Issue #([0-9]{1,9}) says:\n+```")
 
 
@@ -28,12 +33,6 @@ class Named(NamedTuple):
     number: int
     title: str
     body: str
-
-
-def naming(text: str, labels: Collection[str] = ()) -> tuple[Item, ...]:
-    """Return the open items of a cleaned text that hold nothing but another issue."""
-    items = intake(text, labels).work.items
-    return tuple(item for item in items if not item.done and reference(item))
 
 
 def number_here(written: str, repository: str, web: str) -> int | None:
@@ -54,27 +53,61 @@ def number_here(written: str, repository: str, web: str) -> int | None:
 
 
 def filled(
-    text: str, found: Mapping[int, Named], room: int, labels: Collection[str] = ()
+    text: str,
+    found: Mapping[int, Named | str],
+    room: int,
+    labels: Collection[str] = (),
 ) -> str:
     """Return a text whose items say what the issues say that they name.
 
     Args:
         text: a cleaned text.
-        found: the named issues, by the line of the item that names them.
+        found: the named issues, by the line of the item that names them, or why such an
+            item is no task.
         room: about how many characters the issues' texts may have together.
         labels: what the boxes of the repository's issue forms say.
     """
     lines = text.split("\n")
+    work = intake(text, labels).work
     each = min(BODY_CHARS, max(_FEWEST, room // max(1, len(found))))
-    for item in reversed(naming(text, labels)):
-        if issue := found.get(item.at):
-            before = lines[item.at].partition("[")[0]
-            said = _said(issue, each, labels)
-            indent = " " * len(before.expandtabs(4))
-            below = [f"{indent}{line}".rstrip() for line in said[1:]]
-            new = [f"{before}[ ] {said[0]}", *below]
-            lines[item.at : item.at + len(item.lines)] = new
+    new: dict[int, list[str]] = {}
+    for at in work.headings:  # boxes under a plain bullet are items
+        new[at] = [_OPEN_BOX.sub("", lines[at], count=1)]
+    for item in work.items:
+        if not item.done and item.reference and (issue := found.get(item.at)):
+            new[item.at] = _written(item, issue, each, labels)
+    for at in sorted(new, reverse=True):  # what is below keeps its line
+        lines[at : at + 1] = new[at]
     return "\n".join(lines)
+
+
+def _written(
+    item: Item, issue: Named | str, room: int, labels: Collection[str]
+) -> list[str]:
+    """Return the lines of an item that names an issue, with what is known of it."""
+    if isinstance(issue, str):
+        return [f"{item.bullet}[x] {item.reference} ({LEFT_OUT}: {issue})"]
+    said = _said(issue, room, labels)
+    indent = " " * len(item.bullet.expandtabs(4))
+    below = [f"{indent}{line}".rstrip() for line in said[1:]]
+    return [f"{item.bullet}[ ] {said[0]}", *below]
+
+
+def items_by_issue(items: Iterable[Item]) -> dict[int, int]:
+    """Return which item does what an issue asks for, by the issue's number.
+
+    An issue that several items name in their titles is none's. What was left out counts
+    where nothing else names it.
+    """
+    found: dict[int, list[int]] = defaultdict(list)
+    out: dict[int, list[int]] = defaultdict(list)
+    for item in items:
+        title = marked(item).text.partition("\n")[0]
+        numbers = out if f" ({LEFT_OUT}: " in title else found
+        for number in {int(each) for each in _TITLED.findall(title)}:
+            numbers[number].append(item.number)
+    known = {**out, **found}
+    return {issue: at[0] for issue, at in known.items() if len(at) == 1}
 
 
 def named_by(instructions: str) -> int | None:

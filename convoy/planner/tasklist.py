@@ -6,15 +6,17 @@ sentence that its author can act on; nothing is guessed.
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from convoy.model.records import TaskSpec
 from convoy.model.resources import declared_need, declared_path
 from convoy.model.task_graph import find_cycle
 from convoy.planner.checklist import Item, checklist
-from convoy.planner.intake import Kind, intake, reference
+from convoy.planner.intake import intake
 from convoy.planner.marks import Marked, marked
+from convoy.planner.named_issues import items_by_issue
+from convoy.planner.waves import MOST_TASKS, in_waves
 from convoy.text.nearest import did_you_mean
 from convoy.text.plaintext import clean, cut
 from grite.errors import BratError
@@ -37,24 +39,26 @@ def plan(
     title: str,
     text: str,
     engines: Collection[str],
-    limit: int,
+    wave: int,
     labels: Collection[str] = (),
+    most: int = MOST_TASKS,
 ) -> Plan:
     """Return the tasks of an issue, in the order of their numbers.
 
     An issue without a task list is one task, and so is a form of boxes that ask for no
-    work. Ticked items keep their number, are not
-    planned, and count as met where others wait for them.
+    work, or a text in which every box is ticked. Ticked items keep their number, are
+    not planned, and count as met where others wait for them.
 
     Args:
         title: the issue's title.
         text: its body, GitHub Markdown.
         engines: names that `engine:` may give; `default` is one of them.
-        limit: the most tasks the convoy may have.
+        wave: how many tasks are under way at a time; more of them go in waves.
         labels: what the boxes of the repository's issue forms say.
+        most: the most tasks the convoy may have.
 
     Raises:
-        PlanError: nothing is to be done, there are more tasks than `limit`, or an item
+        PlanError: nothing is to be done, there are more tasks than `most`, or an item
             asks for what cannot be.
     """
     title, text = " ".join(clean(title).split()), clean(text)
@@ -66,20 +70,21 @@ def plan(
     todo = [item for item in found.items if not item.done]
     if not todo:
         raise PlanError("every item of the task list is ticked: nothing is left to do")
-    if len(todo) > limit:
+    if len(todo) > most:
         raise PlanError(
-            f"the task list has {len(todo)} open items and {limit} are allowed: "
-            "split the issue, or raise tasks under [mayor] in .brat/config.toml"
+            f"the task list has {len(todo)} open items and {most} are allowed: "
+            "split the issue"
         )
     issue = _Issue(
         title=cut(title, TITLE_CHARS),
         around=cut(found.around, AROUND_CHARS),
         done={item.number: item.done for item in found.items},
         engines=engines,
+        issues=items_by_issue(found.items),
     )
     tasks = tuple(_task(item, issue) for item in todo)
     _check_circles({task.number: task.after for task in tasks})
-    return tasks
+    return in_waves(tasks, wave)
 
 
 def addition(
@@ -114,6 +119,8 @@ class _Issue:
     done: Mapping[int, bool]
     """For each number of the list, whether it is ticked."""
     engines: Collection[str]
+    issues: Mapping[int, int] = field(default_factory=dict)
+    """Which item does what another issue asks for, by that issue's number."""
 
 
 def _whole(title: str, text: str) -> TaskSpec:
@@ -128,34 +135,6 @@ def _whole(title: str, text: str) -> TaskSpec:
     )
 
 
-def remarks(text: str, labels: Collection[str] = ()) -> tuple[str, ...]:
-    """Return what readers of the plan are told of its text, a clause each.
-
-    Args:
-        text: the issue's body.
-        labels: what the boxes of the repository's issue forms say.
-    """
-    found = intake(text, labels)
-    return (
-        *((f"this is {_KINDS[found.kind]}: {found.why}",) if found.why else ()),
-        *(
-            f'task {item.number}: "{cut(words, SHOWN_CHARS)}" is read as words: '
-            "an order is written (after 1, 2), paths with commas between them"
-            for item in found.work.items
-            if not item.done
-            for words in marked(item).of("doubtful")
-        ),
-    )
-
-
-_KINDS: Mapping[Kind, str] = {
-    "task list": "a task list",
-    "issue form": "an issue form",
-    "tracking issue": "a tracking issue",
-    "one task": "one task",
-}
-
-
 def _task(item: Item, issue: _Issue) -> TaskSpec:
     found = marked(item)
     try:
@@ -164,7 +143,7 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
             number=item.number,
             title=_title(found),
             instructions=_instructions(item.number, found.text, issue),
-            after=_after(item.number, found.of("after"), issue.done),
+            after=_after(item.number, found.of("after"), issue),
             paths=tuple(dict.fromkeys(map(declared_path, found.of("paths")))),
             needs=tuple(map(declared_need, found.of("needs"))),
             engine=_engine(found.of("engine"), issue.engines),
@@ -175,7 +154,7 @@ def _task(item: Item, issue: _Issue) -> TaskSpec:
 
 
 def _check_words(item: Item) -> None:
-    if other := reference(item):
+    if other := item.reference:
         raise ValueError(
             f'"{cut(other, SHOWN_CHARS)}" only names another issue, whose text its '
             "agent would not see: write beside it what is to be done"
@@ -202,15 +181,9 @@ def _instructions(number: int, text: str, issue: _Issue) -> str:
     return f"{cut(text, room)}\n\n{context}"
 
 
-def _after(
-    number: int, written: Collection[str], done: Mapping[int, bool]
-) -> tuple[int, ...]:
-    for each in written:
-        if each.startswith("#"):
-            raise ValueError(
-                f"{each} is an issue's number; write (after {each[1:]}) for a task's"
-            )
-    wanted = sorted({int(each) for each in written})
+def _after(number: int, written: Collection[str], issue: _Issue) -> tuple[int, ...]:
+    done = issue.done
+    wanted = sorted({n for each in written for n in _waited_for(each, issue)})
     if number in wanted:
         raise ValueError("it waits for itself")
     for other in wanted:
@@ -218,6 +191,23 @@ def _after(
             there = f"the list has 1 to {max(done)}" if done else "there is none yet"
             raise ValueError(f"it waits for task {other}, and {there}")
     return tuple(other for other in wanted if not done[other])
+
+
+def _waited_for(written: str, issue: _Issue) -> tuple[int, ...]:
+    """Return the item that is waited for; of another issue none, if no item names it.
+
+    A small number behind a sign may be meant as a task's: its author has to say.
+    """
+    if not written.startswith(("#", "\uff03")):
+        return (int(written),)
+    number = int(written[1:])
+    if number in issue.issues:
+        return (issue.issues[number],)
+    if number <= max(issue.done, default=0):
+        raise ValueError(
+            f"#{number} is an issue's number; write (after {number}) for a task's"
+        )
+    return ()
 
 
 def _acceptance(written: tuple[str, ...]) -> str:

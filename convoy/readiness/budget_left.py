@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from convoy.model.records import Cause, Limits
 from convoy.model.session_end import DAY_MS
-from convoy.model.spending import dollars, used
+from convoy.model.spending import dollars
 from convoy.model.state import Convoy, State, Task
 
 _ASKED_FOR: Final[frozenset[Cause]] = frozenset({"retry", "changes"})
@@ -25,7 +25,7 @@ def overspent(convoy: Convoy, task: Task) -> str:
         return ""
     budget = convoy.settings.budget
     of_task = _spent("task", task.used.usd, budget.task)
-    return of_task or _spent("convoy", used(convoy).usd, budget.convoy)
+    return of_task or _spent("convoy", convoy.used.usd, budget.convoy)
 
 
 def closed(state: State, convoy: Convoy, task: Task, now: int) -> str:
@@ -56,7 +56,7 @@ def capped(convoy: Convoy, task: Task) -> Limits:
     known = (
         limits.usd,
         None if budget.task is None else budget.task - task.used.usd,
-        None if budget.convoy is None else budget.convoy - used(convoy).usd,
+        None if budget.convoy is None else budget.convoy - convoy.used.usd,
     )
     left = [usd for usd in known if usd is not None]
     return replace(limits, usd=max(0.0, round(min(left), 6)) if left else None)

@@ -11,7 +11,7 @@ after its agent had it back, the plan may not, and the later tasks are waited fo
 from typing import Final
 
 from convoy.kinds import relations
-from convoy.kinds.split_kind import can_be_split
+from convoy.kinds.splitting import can_be_split
 from convoy.model.doubt import Doubt
 from convoy.model.possible_help import landed_help, may_help
 from convoy.model.state import Convoy, Task

@@ -3,6 +3,9 @@
 Pure.
 """
 
+from collections import defaultdict
+from collections.abc import Mapping
+
 from convoy.model.state import Convoy, Task
 from convoy.model.task_graph import overlapping
 from convoy.readiness.lacking_approvals import lacking
@@ -21,23 +24,28 @@ def unmet(convoy: Convoy, task: Task) -> tuple[int, ...]:
 def stuck_tasks(convoy: Convoy) -> set[int]:
     """Return the tasks that wait for a person or were red, and what needs them."""
     stuck = {t.number for t in convoy.tasks if not t.settled and _needs_help(convoy, t)}
-    grown = bool(stuck)
-    while grown:
-        more = {
-            task.number
-            for task in convoy.tasks
-            if not (task.settled or task.number in stuck)
-            and not stuck.isdisjoint(_bound(convoy, task))
-        }
+    if not stuck:
+        return stuck
+    needing = _needing(convoy)
+    reached = [*stuck]
+    while reached:
+        more = set(needing[reached.pop()]) - stuck
         stuck |= more
-        grown = bool(more)
+        reached += more
     return stuck
 
 
-def _bound(convoy: Convoy, task: Task) -> set[int]:
-    """Return the tasks without which a task does not land."""
-    looking = {other.number for other in convoy.tasks if task.number in other.spec.on}
-    return {*unmet(convoy, task), *task.spec.on, *looking}
+def _needing(convoy: Convoy) -> Mapping[int, set[int]]:
+    """Return for each task those that do not land without it."""
+    needing: dict[int, set[int]] = defaultdict(set)
+    unsettled = {task.number for task in convoy.tasks if not task.settled}
+    for task in convoy.tasks:
+        if task.number in unsettled:
+            for number in (*unmet(convoy, task), *task.spec.on):
+                needing[number].add(task.number)
+        for number in unsettled & {*task.spec.on}:  # that one is looked at
+            needing[task.number].add(number)
+    return needing
 
 
 def _needs_help(convoy: Convoy, task: Task) -> bool:

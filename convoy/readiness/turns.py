@@ -64,9 +64,10 @@ def _turns(convoy: Convoy) -> Mapping[int, tuple[Turn, ...]]:
     stuck = stuck_tasks(convoy)
     found: dict[int, list[Turn]] = defaultdict(list)
     tasks = {task.number: task for task in convoy.tasks if not task.settled}
+    first = {*tasks} - stuck
     for task in tasks.values():
         for number in planned(task):
-            if number in {*tasks} - stuck:
+            if number in first:
                 found[task.number].append(Turn(number))
     if convoy.settings.locks != "off":
         _by_area(convoy, tasks, stuck, found)

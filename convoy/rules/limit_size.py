@@ -2,7 +2,7 @@
 
 from convoy.events.command import Events
 from convoy.events.task_queue import TaskBlocked
-from convoy.kinds.work_kind import KIND as WORK
+from convoy.kinds import kind_of
 from convoy.model.records import Scope, Settings, TaskSpec
 from convoy.planner.task_size import points, size_reason
 from convoy.text.counts_and_times import counted
@@ -19,7 +19,8 @@ def oversized(
     for spec in specs:
         scope = known.get(spec.number)
         size = points(spec, scope)
-        if spec.kind == WORK.name and not spec.part_of and size > settings.max_size:
+        whole = kind_of(spec).is_work and not spec.part_of
+        if whole and size > settings.max_size:
             found[spec.number] = (
                 f"it has {counted(size, 'point')} of size ({size_reason(spec, scope)}) "
                 f"and {settings.max_size} are allowed"

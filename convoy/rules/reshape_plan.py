@@ -9,7 +9,7 @@ from convoy.events.plan_edits import ConvoyReplanned, TaskAllowed, TaskRewritten
 from convoy.events.task_ends import TaskDropped
 from convoy.events.task_queue import TaskQueued
 from convoy.events.task_split import TaskSplit
-from convoy.kinds.work_kind import KIND as WORK
+from convoy.kinds import kind_of
 from convoy.model.records import TaskSpec, Wait
 from convoy.model.state import Convoy, State, Task
 from convoy.planner.own_words import own_words
@@ -46,7 +46,7 @@ class PartTask(Command, frozen=True, kw_only=True):
             TaskSplit(
                 convoy=name, task=task.number, by=0, person=self.by, parts=self.parts
             ),
-            TaskDropped(convoy=name, task=task.number, why=why),
+            TaskDropped(convoy=name, task=task.number, why=why, wanted_by=self.by),
             *(
                 TaskQueued(convoy=name, task=part.number, cause="planned")
                 for part in self.parts
@@ -96,7 +96,9 @@ class JoinTasks(Command, frozen=True, kw_only=True):
                 if spec != specs[n]
             ),
             *_with_paths(convoy, one, two, self.by),
-            TaskDropped(convoy=convoy.name, task=two.number, why=why),
+            TaskDropped(
+                convoy=convoy.name, task=two.number, why=why, wanted_by=self.by
+            ),
         )
 
 
@@ -178,7 +180,7 @@ def _whole_work(state: State, name: str, number: int) -> Task | Refusal:
     if isinstance(task, Refusal):
         return task
     tied = any(number in other.spec.on for other in state.convoys[name].tasks)
-    if task.spec.kind != WORK.name or task.spec.on or tied:
+    if not kind_of(task.spec).is_work or task.spec.on or tied:
         return Refusal(f"task {number} is tied to another one, or is not work")
     return task
 

@@ -13,7 +13,8 @@ from convoy.events.plan_edits import TaskAdded
 from convoy.events.task_ends import TaskDropped, TaskMerged
 from convoy.events.task_queue import TaskQueued
 from convoy.events.task_split import TaskSplit
-from convoy.kinds.split_kind import LEAST, MAYOR, being_split, can_be_split, is_split
+from convoy.kinds.split_kind import LEAST, MAYOR, being_split, is_split
+from convoy.kinds.splitting import can_be_split
 from convoy.model.records import TaskSpec, Usage
 from convoy.model.state import Convoy, State, Task
 from convoy.model.task_graph import relinked

@@ -29,7 +29,7 @@ class FailConvoy(Command, frozen=True, kw_only=True):
             return convoy
         dropped = (
             TaskDropped(convoy=convoy.name, task=task.number, why=self.why)
-            for task in (*((convoy.mayor,) if convoy.mayor else ()), *convoy.tasks)
+            for task in convoy.spenders
             if not task.settled
         )
         return (
@@ -62,7 +62,12 @@ class BlockTask(Command, frozen=True, kw_only=True):
         if used := in_use(convoy, task):
             return used
         stop = Stop(self.why)
-        blocked = stopped(state, convoy.name, task, stop, splits=self.splits)
+        blocked = tuple(
+            replace(event, wanted_by=self.by)
+            if isinstance(event, TaskBlocked) and event.task == task.number
+            else event
+            for event in stopped(state, convoy.name, task, stop, splits=self.splits)
+        )
         return (*blocked, *known(convoy.name, self.by, blocked_key(task)))
 
 
@@ -122,7 +127,11 @@ class RetryTask(Command, frozen=True, kw_only=True):
         return (
             *(
                 TaskQueued(
-                    convoy=convoy.name, task=each.number, cause="retry", why=each.why
+                    convoy=convoy.name,
+                    task=each.number,
+                    cause="retry",
+                    why=each.why,
+                    wanted_by=self.by,
                 )
                 for each in again
             ),
@@ -140,6 +149,8 @@ class DropTask(Command, frozen=True, kw_only=True):
     convoy: str
     task: int
     why: str
+    by: str = ""
+    """The person who does not want it; empty: nobody said so."""
 
     def decide(self, state: State) -> Decision:
         """Settle the task undone; tasks that need it wait for a person."""
@@ -151,7 +162,9 @@ class DropTask(Command, frozen=True, kw_only=True):
             return Refusal(f"task {self.task} of {self.convoy} is settled already")
         if used := in_use(convoy, task):
             return used
-        dropped = TaskDropped(convoy=convoy.name, task=task.number, why=self.why)
+        dropped = TaskDropped(
+            convoy=convoy.name, task=task.number, why=self.why, wanted_by=self.by
+        )
         then = convoy_next(convoy, replace(task, state="dropped"))
         stuck = {event.task for event in then if isinstance(event, TaskBlocked)}
         keys = (blocked_key(other) for other in convoy.tasks if other.number in stuck)

@@ -40,6 +40,7 @@ class EngineShare(Struct, frozen=True, kw_only=True):
     first_try: int
     """How many of them needed one session only."""
     sessions: int
+    ci_runs: int
     tokens: int
     usd: float
 
@@ -150,6 +151,7 @@ def _share(engine: str, kind: str, some: list[Change]) -> EngineShare:
         changes=len(some),
         first_try=sum(one.sessions == 1 for one in some),
         sessions=sum(one.sessions for one in some),
+        ci_runs=sum(one.ci_runs for one in some),
         tokens=tokens(used),
         usd=used.usd,
     )
@@ -164,6 +166,37 @@ def _asked(answers: Iterable[Asked]) -> dict[str, Spread]:
     for one in answers:
         groups[one.what].append(one.answered - one.since)
     return {what: _spread(times) for what, times in sorted(groups.items())}
+
+
+class EngineCost(Struct, frozen=True, kw_only=True):
+    """What one engine's sessions used that ended in a span of time."""
+
+    engine: str
+    sessions: int
+    tokens: int
+    usd: float
+
+
+def engine_costs(history: ChangeHistory, since: int) -> tuple[EngineCost, ...]:
+    """Return what each engine used since a time (unix ms), the dearest first.
+
+    Every session counts, also one whose work did not land.
+    """
+    groups: dict[str, list[Usage]] = defaultdict(list)
+    for one in history.spent:
+        if one.at >= since:
+            groups[one.engine].append(one.usage)
+    sums = {engine: reduce(plus, some, Usage()) for engine, some in groups.items()}
+    costs = (
+        EngineCost(
+            engine=engine,
+            sessions=len(groups[engine]),
+            tokens=tokens(used),
+            usd=used.usd,
+        )
+        for engine, used in sums.items()
+    )
+    return tuple(sorted(costs, key=lambda one: (-one.usd, -one.tokens, one.engine)))
 
 
 def rows(history: ChangeHistory, since: int = 0) -> list[dict[str, Any]]:

@@ -62,6 +62,16 @@ class Asked(Struct, frozen=True, kw_only=True):
     """Unix ms."""
 
 
+class Spent(Struct, frozen=True):
+    """What one session used that has ended."""
+
+    at: int
+    """Unix ms."""
+    engine: str
+    """What kind of agent CLI."""
+    usage: Usage
+
+
 class ChangeHistory:
     """The changes of a log, as far as it was read. Not for several threads at once."""
 
@@ -69,6 +79,7 @@ class ChangeHistory:
         """Begin before the log's first event."""
         self.changes: dict[tuple[str, int], Change] = {}
         self.asked: list[Asked] = []
+        self.spent: list[Spent] = []
         self.flakes: dict[str, int] = {}
         """How often each check was red and then green on the same files."""
         self.reds: dict[str, int] = {}
@@ -123,6 +134,8 @@ class ChangeHistory:
     def _task(self, change: Change, at: int, fact: Event) -> None:
         self._waited(change, at, fact)
         self._judged(change, fact)
+        if usage := getattr(fact, "usage", None):
+            self.spent.append(Spent(at, change.engine, usage))
         _worked(change, at, fact)
         _ended(change, at, fact)
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 import msgspec
 
 from convoy.model import ids
-from convoy.model.spending import used
 from convoy.model.state import Convoy, Lease, State, Task
 from convoy.readiness.attempt_start import valid_leases
 from convoy.readiness.landing import waiting_to_merge
@@ -74,7 +73,7 @@ def convoy_document(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> dict[str,
         "landed_tasks": list(convoy.parts.tasks),
         "worked_s": worked_s(convoy),
         "saved_s": saved_s(convoy),
-        "usage": msgspec.to_builtins(used(convoy)),
+        "usage": msgspec.to_builtins(convoy.used),
         "pattern": convoy.pattern,
         "warnings": list(convoy.warnings),
         "overlaps": [msgspec.to_builtins(each) for each in risky(convoy)],

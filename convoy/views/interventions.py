@@ -15,7 +15,7 @@ from convoy.gate.protected_needs import forbidden, unallowed, wants
 from convoy.kinds.relations import is_stopped
 from convoy.model.asides import asides, convoy_of_item
 from convoy.model.set_aside import SetAside, part_of
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import LATELY_MS, Convoy, State, Task
 from convoy.readiness.attempt_start import kept_by_leases
 from convoy.readiness.landing import kept_by_people
 from convoy.rules.consequences import ALL_DROPPED
@@ -46,8 +46,6 @@ Kind = Literal[
 ]
 _GOES_ON: Final = frozenset({"further_work", "issue_next"})
 _UNMERGED: Final = frozenset({"conflict", "red"})
-LATELY_MS: Final = 7 * 86_400_000
-"""How long a convoy that failed is shown as waiting."""
 SLACK_S: Final = 300
 """Over a session's own timeout, before its run counts as stuck."""
 
@@ -148,8 +146,11 @@ def _aside(state: State, item: str, aside: SetAside) -> Intervention:
 
 def _given_up(state: State, now: int) -> Iterator[Convoy]:
     """Give the convoys that failed lately, if no person ended or replaced them."""
-    newest = {convoy.issue: convoy for convoy in state.convoys.values()}
-    for convoy in newest.values():
+    newest = {known.issue: name for name, known in state.convoys.summaries()}
+    for name in newest.values():
+        convoy = state.convoys.at_hand.get(name)
+        if convoy is None:
+            continue
         lately = now - convoy.ended_at < LATELY_MS
         is_wanted = not convoy.given_up_by and convoy.why != ALL_DROPPED
         if convoy.state == "failed" and is_wanted and lately:

@@ -10,7 +10,7 @@ from typing import Final
 
 from convoy.events.fact import clause
 from convoy.kinds.relations import awaited, relief
-from convoy.kinds.split_kind import can_be_split
+from convoy.kinds.splitting import can_be_split
 from convoy.model.attempt import Attempt
 from convoy.model.set_aside import another_try
 from convoy.model.state import Convoy, Lease, State, Task

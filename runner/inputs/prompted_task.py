@@ -21,7 +21,7 @@ from convoy.text.nearest import nearest
 from runner.inputs.job_inputs import BadInput, Inputs
 
 CONVOY: Final = "prompt-1"
-"""The convoy's name where there is none."""
+"""Where there is no convoy, the name that stands for one in the result folder alone."""
 PROMPT_BYTES: Final = 100_000
 """Linux takes 128 KiB in one variable of the environment."""
 MINUTES_MOST: Final = 360

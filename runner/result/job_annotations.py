@@ -88,18 +88,24 @@ class LiveView:
             self._out.flush()
 
 
-def annotate(inputs: Inputs, result: Result, out: TextIO) -> None:
-    """Report the session's result: on `out`, in the outputs and in the summary."""
-    line = f"{result.session}: {result.conclusion}. {result.why}"
+def annotate(
+    inputs: Inputs, result: Result, out: TextIO, *, is_alone: bool = False
+) -> None:
+    """Report the session's result: on `out`, in the outputs and in the summary.
+
+    `is_alone` says that the task is of no convoy, whose name would say nothing.
+    """
+    who = "the task" if is_alone else result.session
+    line = f"{who}: {result.conclusion}. {result.why}"
     is_good = result.conclusion in {"success", "noop"}
     if inputs.on_actions and not is_good:
-        line = error(result.why, f"brat {result.session}: {result.conclusion}")
+        line = error(result.why, f"brat {who}: {result.conclusion}")
     out.write(escaped(line) + "\n" if is_good else line + "\n")
     if inputs.output:
-        values = outputs(inputs.result, result).items()
+        values = outputs(inputs.result, result, is_alone=is_alone).items()
         _append(inputs.output, "".join(output(*each) for each in values))
     if inputs.summary:
-        _append(inputs.summary, summary(result))
+        _append(inputs.summary, summary(result, who))
 
 
 def output(name: str, value: str) -> str:
@@ -114,12 +120,15 @@ def output(name: str, value: str) -> str:
     return f"{name}<<{mark}\n{value}\n{mark}\n"
 
 
-def summary(result: Result) -> str:
-    """Return the step's summary in Markdown; the agent's words only in code blocks."""
+def summary(result: Result, who: str) -> str:
+    """Return the step's summary in Markdown; the agent's words only in code blocks.
+
+    `who` names the session.
+    """
     files = "\n".join(result.files[:LISTED_FILES])
     more = len(result.files) - LISTED_FILES
     parts = [
-        f"### brat {result.session}: {result.conclusion}\n",
+        f"### brat {who}: {result.conclusion}\n",
         _fenced(result.why),
         "The agent said:\n\n" + _fenced(result.summary) if result.summary else "",
         _open(result.network) if result.network else "",

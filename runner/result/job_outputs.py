@@ -15,18 +15,22 @@ _COUNTED = {
 }
 
 
-def outputs(folder: Path, result: Result) -> dict[str, str]:
+def outputs(folder: Path, result: Result, *, is_alone: bool) -> dict[str, str]:
     """Return the outputs of a session, by name; unknown outputs are empty.
 
     Args:
         folder: the result folder, with all its files.
         result: what its result.json says.
+        is_alone: whether the task is of no convoy, so that no bot pushes it.
     """
-    return {
-        "conclusion": result.conclusion,
+    of_convoy = {
         "session-id": result.session,
         "attempt": str(result.attempt),
         "branch": ids.task_branch(result.convoy, result.task),
+    }
+    return {
+        "conclusion": result.conclusion,
+        **(dict.fromkeys(of_convoy, "") if is_alone else of_convoy),
         "head-sha": result.commit or "",
         "summary": result.summary,
         "patch": _path(folder / PATCH),

@@ -29,6 +29,7 @@ from runner.engines.output_reader import Status
 RESULT, EVENTS, BUNDLE = "result.json", "events.bin", "work.bundle"
 PATCH = "work.patch"
 CHECKPOINT = "checkpoint.bundle"
+TURNED_AWAY = "turned-away.json"
 TRANSCRIPT, USAGE = "transcript.jsonl", "usage.jsonl"
 
 
@@ -88,6 +89,22 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     """Which wall stood between the agent and each part of the machine."""
     usage: Used
     """The usage that the engine reports; if it reports no cost, by the price list."""
+
+
+class TurnedAway(msgspec.Struct, frozen=True, kw_only=True):
+    """The content of turned-away.json, which stands alone: no session began."""
+
+    v: Literal[1] = 1
+    session: str
+    why: str
+
+
+def leave_turned_away(path: Path, said: TurnedAway) -> None:
+    """Leave a folder that only says why the hand-off was not taken."""
+    path.mkdir(parents=True, exist_ok=True)
+    unfinished = path / f".{TURNED_AWAY}"
+    unfinished.write_bytes(msgspec.json.encode(said) + b"\n")
+    unfinished.replace(path / TURNED_AWAY)
 
 
 class Folder:

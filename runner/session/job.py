@@ -55,7 +55,7 @@ def _asked(env: Mapping[str, str]) -> tuple[Inputs, TaskStarted | None]:
 
 def _attend(inputs: Inputs, started: TaskStarted | None, folders: Folders) -> int:
     result = attend(inputs, folders, lambda: time.time_ns() // 1_000_000, started)
-    annotate(inputs, result, sys.stdout)
+    annotate(inputs, result, sys.stdout, is_alone=started is not None)
     return DONE if result.conclusion in {"success", "noop"} else NOT_DONE
 
 

@@ -31,7 +31,14 @@ from runner.engines.output_reader import Report
 from runner.inputs.job_inputs import Inputs
 from runner.result import answer_file
 from runner.result.job_annotations import LiveView
-from runner.result.result_folder import TRANSCRIPT, EngineUsed, Folder, Result
+from runner.result.result_folder import (
+    TRANSCRIPT,
+    EngineUsed,
+    Folder,
+    Result,
+    TurnedAway,
+    leave_turned_away,
+)
 from runner.result.session_verdict import Seen, answered, conclude
 from runner.session import acceptance, engine_run, proxy_client
 from runner.session.feed_connection import live_feed
@@ -48,6 +55,7 @@ from runner.workspace.attempt_commits import (
     without_leaks,
 )
 from runner.workspace.handoff import handed_off
+from runner.workspace.handoff_authority import NobodySigned
 from runner.workspace.missing_content import absent
 from runner.workspace.session_folders import Folders
 from runner.workspace.work_saver import WorkSaver
@@ -82,9 +90,19 @@ def attend(
     """
     with Stop() as stop:
         with stop.leaving_at_once():
-            started = asked or handed_off(inputs, folders.scratch, now_ms())
+            started = asked or _handed_off(inputs, folders.scratch, now_ms())
         session = _Session(inputs, started, stop, now_ms, keeps_patch=bool(asked))
         return session.run(folders.scratch, folders.checkout)
+
+
+def _handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
+    """Return what the log hands over; who is turned away leaves the reason behind."""
+    try:
+        return handed_off(inputs, scratch, now)
+    except NobodySigned as error:
+        name = ids.session_name(inputs.convoy, inputs.task, inputs.attempt)
+        leave_turned_away(inputs.result, TurnedAway(session=name, why=str(error)))
+        raise
 
 
 class _Who(TypedDict):

@@ -24,6 +24,7 @@ from grite.log_authority import ENTRY, Authority
 from grite.remote import Remote
 from runner.inputs.job_inputs import BadInput, Inputs
 from runner.workspace import bare_repository, handoff_authority
+from runner.workspace.handoff_authority import NobodySigned
 
 SKEW_S: Final = 300
 """How far the bot's clock and this machine's may differ."""
@@ -39,8 +40,9 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
         now: unix ms.
 
     Raises:
-        BadInput: the forge does not give that commit, nobody who may signed it for this
-            repository, or it hands off something else or too long ago.
+        NobodySigned: nobody who may signed it for this repository.
+        BadInput: the forge does not give that commit, or it hands off something else or
+            too long ago.
         Unavailable: the forge does not answer.
     """
     log = scratch / "log.git"
@@ -69,7 +71,7 @@ def handed_off(inputs: Inputs, scratch: Path, now: int) -> TaskStarted:
 def _check_signed(inputs: Inputs, authority: Authority, raw: bytes) -> None:
     """Refuse a commit that nobody who may signed for this repository."""
     if fault := authority.fault(raw, ENTRY):
-        raise BadInput(f"Commit {inputs.log} hands nothing to this job: {fault}.")
+        raise NobodySigned(f"Commit {inputs.log} hands nothing to this job: {fault}.")
 
 
 def _check_time(inputs: Inputs, started: TaskStarted, at: int, now: int) -> None:

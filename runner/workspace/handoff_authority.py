@@ -16,6 +16,11 @@ from grite.errors import BratError, GitFailed
 from grite.log_authority import Authority
 from runner.inputs.job_inputs import BadInput, Inputs
 
+
+class NobodySigned(BadInput):
+    """Nobody whose word counts here handed this session over; trying again is vain."""
+
+
 _HEADS: Final = "refs/heads/"
 _SET: Final = (
     "set the repository variable BRAT_ALLOWED_SIGNERS to the line of the bot's key, or "
@@ -31,7 +36,7 @@ def authority(inputs: Inputs, repo: Path) -> Authority:
         repo: the signers' file may be fetched into it.
 
     Raises:
-        BadInput: nobody is allowed to sign.
+        NobodySigned: nobody is allowed to sign.
     """
     return Authority(inputs.repository_id, _signers(inputs, repo))
 
@@ -44,9 +49,9 @@ def _signers(inputs: Inputs, repo: Path) -> AllowedSigners:
     try:
         found = allowed_signers.parse(text)
     except BratError as error:
-        raise BadInput(f"{where}: {error}.") from error
+        raise NobodySigned(f"{where}: {error}.") from error
     if not found.signers:
-        raise BadInput(f"{where} allows no key to sign hand-offs: {_SET}.")
+        raise NobodySigned(f"{where} allows no key to sign hand-offs: {_SET}.")
     return found
 
 
@@ -54,7 +59,7 @@ def _committed(inputs: Inputs, repo: Path) -> str:
     """Return the file on the default branch, at the commit of this run."""
     branch = _default_branch(inputs)
     if inputs.ref != _HEADS + branch or not inputs.head:
-        raise BadInput(
+        raise NobodySigned(
             f"This run is of {inputs.ref or 'no branch'}, and hand-offs are taken on "
             f"{_HEADS}{branch} alone, where {FILE} says who may sign them."
         )
@@ -62,7 +67,7 @@ def _committed(inputs: Inputs, repo: Path) -> str:
         _git(inputs, repo, "fetch", *_LEAN, "--", inputs.url, inputs.head)
         listed = _git(inputs, repo, "ls-tree", "-z", inputs.head, FILE)
         if not listed:
-            raise BadInput(f"Nobody is allowed to sign hand-offs here: {_SET}.")
+            raise NobodySigned(f"Nobody is allowed to sign hand-offs here: {_SET}.")
         return _git(inputs, repo, "cat-file", "blob", f"{inputs.head}:{FILE}")
     except GitFailed as error:
         raise BadInput(f"Cannot read {FILE} at {inputs.head}: {error}.") from error
@@ -88,7 +93,7 @@ def _default_branch(inputs: Inputs) -> str:
         text = inputs.event.read_text() if inputs.event else ""
         return str(json.loads(text)["repository"]["default_branch"])
     except (OSError, ValueError, LookupError, TypeError):
-        raise BadInput(
+        raise NobodySigned(
             "GITHUB_EVENT_PATH names no event with the default branch, on which "
             f"{FILE} would count: set the variable BRAT_ALLOWED_SIGNERS instead."
         ) from None

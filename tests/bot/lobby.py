@@ -15,7 +15,7 @@ import httpx
 from msgspec.structs import replace
 
 from bot.door.webhooks import PATH
-from bot.forge.github import GitHub
+from bot.forge.github import WORKFLOW, GitHub
 from bot.loop.loop import Loop
 from bot.serving import bot_service
 from brat.forge.http_server import serving
@@ -130,6 +130,7 @@ async def lobby(
     roles: tuple[Role, ...] = ("mayor",),
     sole: bool = True,
     ci_workflow: str | None = None,
+    workflow: str = WORKFLOW,
 ) -> AsyncIterator[Lobby]:
     """Give a lobby whose repository is public and holds `config`."""
     known = registrations.register(
@@ -160,7 +161,7 @@ async def lobby(
                 for login, token in tokens.items()
             }
             settings = local_mode.bot_settings(folder, known, url, roles)
-            told = {"sole": sole, "ci_workflow": ci_workflow}
+            told = {"sole": sole, "ci_workflow": ci_workflow, "workflow": workflow}
             settings = settings.model_copy(update=told)
             async with (
                 bot_service.opened(settings, lambda _: None) as loop,

@@ -63,7 +63,7 @@ class Room:
         on: int | None = None,
         on_issue: int | None = None,
     ) -> tuple[str, list[str]]:
-        """Let a person comment; return the bot's newest replies and the reactions.
+        """Let a person comment; return the bot's newest answers and the reactions.
 
         Args:
             text: the comment.
@@ -72,7 +72,7 @@ class Room:
             on: the pull request it is said on; None: an issue.
             on_issue: another issue than that of the convoy.
         """
-        before = len(self.forge.store.comments.all())
+        before, asked = len(self.forge.store.comments.all()), self.shown()
         number = on or on_issue or self.issue
         comment = await self.written(number, text, by)
         remark = Remark(
@@ -88,8 +88,18 @@ class Room:
             self.loop.context.inbox.put(f"delivery-{comment}", remark)
             await self.loop.tick()
         replies = [each.body for each in self.forge.store.comments.all()[before + 1 :]]
+        replies += [each for each in self.shown() if each not in asked]
         reactions = self.forge.store.reactions.of(comment)
         return "\n".join(replies), [each.content for each in reactions]
+
+    def shown(self) -> list[str]:
+        """Return the answers that comments of convoys show, the newest last."""
+        convoys = self.loop.context.mirror.state.convoys.values()
+        return [
+            f"{convoy.name} {each.comment}: {each.text}"
+            for convoy in convoys
+            for each in convoy.answers
+        ]
 
     async def written(self, number: int, text: str, by: str) -> int:
         """Let somebody write a comment; return its id."""
@@ -121,6 +131,15 @@ class Room:
         async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
             url = f"{self.loop.context.settings.api_url}/repos/{REPO}/{path}"
             answer = await client.request(method, url, json=body, headers=headers)
+        assert answer.is_success, answer.text
+
+    async def pressed(self, check: int, button: str, by: str = "you") -> None:
+        """Let somebody press a button on the page of a check."""
+        headers = {"Authorization": f"Bearer {self.forge.add_token(by)}"}
+        url = f"{self.loop.context.settings.git_url}/{REPO}/runs/{check}/press"
+        async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
+            form = {"identifier": button}
+            answer = await client.post(url, data=form, headers=headers)
         assert answer.is_success, answer.text
 
     async def push(self, refspec: str, by: str = "you") -> None:

@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from playwright.async_api import expect
 
 from brat.report.check_tally import check_tallies
 from brat.report.report_page import page
+from brat.report.write_report import report
 from convoy.events import Event
 from convoy.log.codec import fact_of
 from convoy.model.records import Usage
@@ -16,6 +18,7 @@ from convoy.rules.merge_work import FailMerge
 from convoy.rules.stop_task import BlockTask
 from convoy.views.session_history import past
 from grite.event import CommentAdded
+from tests.brat.telling import Telling
 from tests.world import browser as browsers
 from tests.world.browser import PROGRAM
 from tests.world.rules import NAME, Rules, sha, spec
@@ -76,7 +79,7 @@ def test_every_session_has_its_fate_and_its_reason() -> None:
 def test_the_page_has_bars_graph_cost_and_success() -> None:
     text = told(eventful())
 
-    assert len(re.findall(r'<g class="bar [a-z-]+">', text)) == 5
+    assert len(re.findall(r'<rect class="(landed|sent-back|lost|running)" ', text)) == 5
     assert text.count('<g class="task ') == 4
     assert "task 2, attempt 1 (sent back): CI is red: Rank roles right" in text
     assert "1,000 tokens in, 10 out, $0.50" in text
@@ -109,7 +112,7 @@ def test_it_needs_nothing_else_and_hostile_text_stays_text(rules: Rules) -> None
     assert "<script" not in text
     assert "<img" not in text
     assert "http" not in text.replace("http-equiv", "").replace("https", "http")
-    assert not re.search(r"<(link|iframe|object|embed)\b|<[^>]*\bsrc=|url\(", text)
+    assert not re.search(r"<(link|iframe|object|embed)\b|<[^>\"]*\bsrc=|url\(", text)
 
 
 @pytest.mark.needs(PROGRAM, "npm")
@@ -123,3 +126,32 @@ async def test_a_browser_shows_it_from_a_file(tmp_path: Path) -> None:
                 await tab.picture(f"report-{scheme}")
                 assert await tab.faults() == []
                 assert tab.complaints == []
+
+
+@pytest.mark.needs(PROGRAM, "npm")
+async def test_its_slider_shows_each_step_and_no_other_script_runs(
+    tmp_path: Path,
+) -> None:
+    told = Telling(tmp_path / "log.git")
+    told.tell()
+    told.rules.started(1)
+    told.tell()
+    told.rules.do(BlockTask(convoy=NAME, task=1, why=HOSTILE))
+    told.tell()
+    file = tmp_path / "report.html"
+    report(told.path, NAME, file)
+    async with browsers.launched() as launched, browsers.tab(launched) as tab:
+        await tab.page.goto(file.as_uri())
+        box = tab.page.locator("g.task")
+        slider = tab.page.get_by_role("slider", name="Step")
+        replay = tab.page.get_by_role("group", name="Replay")
+
+        await expect(box).to_have_class("task blocked")
+        await expect(replay).to_contain_text("step 3 of 3: active")
+        await expect(replay).to_contain_text(HOSTILE[:20])
+        await slider.press("ArrowLeft")
+        await expect(box).to_have_class("task running")
+        await slider.press("Home")
+        await expect(box).to_have_class("task queued")
+        assert await tab.faults() == []
+        assert tab.complaints == []

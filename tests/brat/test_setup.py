@@ -8,14 +8,25 @@ from pathlib import Path
 
 import pytest
 
+from bot.settings import log_key
 from brat.forge import Forge
+from brat.forge.storage.record_store import Table
+from brat.setup import container_step
+from grite.allowed_signers import only, parse
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
+from tests.world.github_forge import sealed_secrets
+from tests.world.github_forge.sealed_secrets import Opened, Sealed
+from tests.world.given_secrets import given
 from tests.world.terminal import BRAT, Said, contents, new_terminal
 
 SECRET = "ANTHROPIC_API_KEY"
 CI = "on: {workflow_dispatch: }\njobs: {test: {runs-on: x, steps: [{run: 'true'}]}}\n"
 TOKENS = "actions/permissions/workflow"
 POLICIES = "environments/brat/deployment-branch-policies"
+LOG_KEY = "environments/brat/secrets"
+SIGNERS = "actions/variables/BRAT_ALLOWED_SIGNERS"
+CI_VARIABLE = "actions/variables/BRAT_CI_WORKFLOW"
+FINISHED = [*["ok"] * 5, "hand", "ok", "hand", "hand"]
 FILES = {f"brat{end}.yml" for end in ("", "-task", "-wake")}
 
 
@@ -37,7 +48,7 @@ class Person:
 
     def __init__(self, here: Town) -> None:
         """Make the checkout; its CI is not pushed."""
-        self.here = here
+        self.here, self.variables = here, ""
         self.terminal = new_terminal(here.folder / "person")
         self.terminal.commit("Begin", {".github/workflows/ci.yml": CI})
         self.terminal.done(f"git remote add origin {here.remote}")
@@ -45,7 +56,7 @@ class Person:
     async def type(self, options: str = "", by: str = "alice") -> Said:
         """Type `brat setup` with the token of somebody."""
         token = self.here.tokens[by]
-        line = f"env GH_ENTERPRISE_TOKEN={token} brat setup {options}"
+        line = f"env GH_ENTERPRISE_TOKEN={token} {self.variables} brat setup {options}"
         return await asyncio.to_thread(self.terminal.type, line)
 
     async def state(self) -> tuple[object, ...]:
@@ -55,6 +66,7 @@ class Person:
         return (
             [one["name"] for one in await ask("labels")],
             await ask(TOKENS, by="alice"),
+            await ask("actions/variables", by="alice"),
             [one["name"] for one in environments["environments"]],
             [one["number"] for one in await ask("pulls")],
             await ask("git/matching-refs/heads"),
@@ -77,7 +89,7 @@ async def test_without_a_yes_it_only_shows(person: Person) -> None:
     said = await person.type()
 
     assert said.status == 1, said.err
-    assert done(said) == ["do", "do", "do", "do", "do", "ok", "hand"], said.err
+    assert done(said) == [*["do"] * 7, "hand", "hand"], said.err
     assert "LOOSEN: allow GitHub Actions to create" in said.err
     assert "nothing was changed" in said.err
     assert await person.state() == before
@@ -98,6 +110,7 @@ async def test_it_does_what_it_shows_and_a_second_run_changes_nothing(
     }
     branches = (await here.get(POLICIES, by="alice"))["branch_policies"]
     assert [one["name"] for one in branches] == ["main"]
+    assert (await here.get(CI_VARIABLE, by="alice"))["value"] == "ci.yml"
     files = await here.get("pulls/1/files")
     assert {Path(one["filename"]).name for one in files} == FILES
     assert person.terminal.done("git status --short") == ""
@@ -106,13 +119,13 @@ async def test_it_does_what_it_shows_and_a_second_run_changes_nothing(
     second = await person.type("--yes")
 
     assert second.status == 1, second.err
-    assert done(second) == ["ok", "ok", "ok", "ok", "hand", "ok", "hand"], second.err
+    assert done(second) == FINISHED, second.err
     assert await person.state() == after
 
     merged = await here.ask("PUT", "pulls/1/merge", {}, by="alice")
     assert merged.status_code == 200, merged.text
     third = await person.type("--yes")
-    assert done(third) == ["ok", "ok", "ok", "ok", "ok", "ok", "hand"], third.err
+    assert done(third) == [*["ok"] * 7, "hand", "hand"], third.err
 
 
 WRITES = [
@@ -120,6 +133,8 @@ WRITES = [
     ("PUT", f".*/{TOKENS}", "choose read permissions"),
     ("PUT", ".*/environments/brat", "let only the branch main use"),
     ("POST", f".*/{POLICIES}", "let only the branch main use"),
+    ("POST", ".*/actions/variables", "BRAT_ALLOWED_SIGNERS"),
+    ("PUT", f".*/{LOG_KEY}/BRAT_LOG_KEY", "BRAT_LOG_KEY"),
     ("POST", ".*/pulls", "brat setup --local"),
 ]
 
@@ -139,7 +154,7 @@ async def test_one_refusal_is_said_the_rest_is_done_and_a_second_run_finishes(
     again = await person.type("--yes")
     assert "answered 403" not in again.err
     last = await person.type("--yes")
-    assert done(last) == ["ok", "ok", "ok", "ok", "hand", "ok", "hand"], last.err
+    assert done(last) == FINISHED, last.err
     assert [one["number"] for one in await here.get("pulls")] == [1]
 
 
@@ -163,14 +178,124 @@ async def test_a_kill_at_any_step_and_a_second_run_finish(
     async def reached() -> bool:
         return bool(here.faults.met())
 
-    await until(reached)
+    await until(reached, deadline_s=90)
     process.kill()
     await process.wait()
 
     await person.type("--yes")
     last = await person.type("--yes")
-    assert done(last) == ["ok", "ok", "ok", "ok", "hand", "ok", "hand"], last.err
+    assert done(last) == FINISHED, last.err
     assert [one["number"] for one in await here.get("pulls")] == [1]
+
+
+def secrets_of(here: Town) -> dict[str, Opened]:
+    """Return what the forge could give to jobs, by name."""
+    kept = Table(here.forge.store, Sealed, lambda one: one.repo)
+    repo = here.forge.known(REPO).id
+    return {one.name: sealed_secrets.opened(one) for one in kept.of(repo)}
+
+
+async def test_the_log_is_signed_by_a_key_that_jobs_believe_and_nobody_kept(
+    person: Person, here: Town
+) -> None:
+    said = await person.type("--yes")
+
+    secret = secrets_of(here)["BRAT_LOG_KEY"]
+    assert secret.environment == "brat"
+    given(secret.value)
+    public = log_key.parse(secret.value.encode(), "the secret").public
+    told = (await here.get(SIGNERS, by="alice"))["value"]
+    assert parse(told).signers == only(public).signers
+    for text in (said.err, said.out, *contents(person.terminal.cwd).values()):
+        assert secret.value not in str(text)
+
+
+async def test_keys_that_were_believed_before_stay_believed(
+    person: Person, here: Town
+) -> None:
+    before = log_key.made().line.strip()
+    named = {"name": "BRAT_ALLOWED_SIGNERS", "value": before}
+    await here.post("actions/variables", named, by="alice")
+
+    await person.type("--yes")
+
+    told = (await here.get(SIGNERS, by="alice"))["value"]
+    assert told.splitlines()[0] == before
+    assert len(parse(told).signers) == 2
+
+
+async def test_no_key_is_stored_where_other_branches_could_read_it(
+    person: Person, here: Town
+) -> None:
+    here.faults.refuse("POST", f".*/{POLICIES}", 403, "Resource not accessible")
+
+    said = await person.type("--yes")
+
+    assert "other branches could read it" in said.err
+    assert secrets_of(here) == {}
+
+
+async def test_the_key_of_the_persons_terminal_is_stored_once_they_agree(
+    person: Person, here: Town
+) -> None:
+    key = given("sk-ant-made-up-key-of-a-person")
+    person.variables = f"{SECRET}={key}"
+
+    shown = await person.type()
+    assert f"do    store your {SECRET}, of this terminal" in shown.err
+    assert secrets_of(here) == {}
+
+    said = await person.type("--yes")
+
+    assert f"ok    the secret {SECRET} is there" in said.err
+    assert secrets_of(here)[SECRET] == Opened("", SECRET, key)
+
+
+@pytest.mark.parametrize(
+    ("image", "engine", "state", "said"),
+    [
+        ("", "codex", "by hand", "docker build --target runner-codex"),
+        ("", "", "wanted", "the job's own machine"),
+        ("ghcr.io/o/brat/runner-codex:v1", "codex", "by hand", "by its digest"),
+        (f"ghcr.io/o/runner@sha256:{'0' * 64}", "codex", "wanted", "ghcr.io/o/runner"),
+        (f"ghcr.io/o/runner@sha256:{'0' * 63}", "codex", "by hand", "by its digest"),
+    ],
+)
+def test_the_image_of_agents_is_named_by_its_digest(
+    image: str, engine: str, state: str, said: str
+) -> None:
+    found = container_step.planned(image, engine)
+
+    assert found.state == state
+    assert said in found.said
+
+
+async def test_of_several_workflows_the_person_names_the_one_that_judges(
+    person: Person, here: Town
+) -> None:
+    person.terminal.commit("Check more", {".github/workflows/extra.yml": CI})
+
+    said = await person.type("--yes")
+    assert "brat setup --ci FILE" in said.err
+    assert "one of ci.yml, extra.yml" in said.err
+
+    wrong = await person.type("--yes --ci none.yml")
+    assert "no workflow file none.yml" in wrong.err
+
+    named = await person.type("--yes --ci extra.yml")
+    assert "ok    brat starts extra.yml on each candidate" in named.err
+    assert (await here.get(CI_VARIABLE, by="alice"))["value"] == "extra.yml"
+
+
+async def test_an_apps_pushes_start_ci_without_that_variable(
+    person: Person, here: Town
+) -> None:
+    named = {"name": "BRAT_APP_ID", "value": "4711"}
+    await here.post("actions/variables", named, by="alice")
+
+    said = await person.type()
+
+    assert "no workflow here runs on pushes to brat/queue/**" in said.err
 
 
 async def test_who_may_only_read_is_told_what_an_administrator_does(

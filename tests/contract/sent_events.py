@@ -6,6 +6,7 @@ SENT: Final = frozenset(
     {
         "check_run.completed",
         "check_run.created",
+        "check_run.requested_action",
         "check_run.rerequested",
         "create",
         "delete",

@@ -10,7 +10,7 @@ from convoy.events.comment_deletion import NoteDeletedComment
 from convoy.events.convoy_request import RequestConvoy
 from convoy.events.deleted_base import NoteDeletedBase, NoteRestoredBase
 from convoy.events.foreseen_conflicts import ForeseeConflict
-from convoy.events.forge_actions import NoteDone
+from convoy.events.forge_actions import Answer, NoteDone
 from convoy.events.ignored_requests import IgnoreRequest
 from convoy.events.issue_gestures import NoteClosedIssue, NoteReopenedIssue
 from convoy.events.landing_choice import ChooseLanding, WaitToLand
@@ -63,6 +63,7 @@ def landed_whole() -> Rules:
         NoteDone(key=f"comment:{NAME}", number=5),
         NoteDeletedComment(convoy=NAME, comment=5),
         NoteDone(key=f"comment:{NAME}/2", number=6),
+        Answer(issue=7, comment=9, text="Task 2 is dropped.", by="ann", convoy=NAME),
     ).landed(1, sha("a"))
     rules.do(DropTask(convoy=NAME, task=2, why="not wanted")).started(3)
     return rules.do(

@@ -1,5 +1,9 @@
 """A state that was kept is the same again, or is not believed."""
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
 from convoy.log import state_codec
@@ -7,7 +11,7 @@ from convoy.log.following import Reading
 from convoy.model.state import Moment, State
 from grite.errors import Corrupt
 from tests.convoy.stories import Story, story
-from tests.world.rules import Rules, spec
+from tests.world.rules import NAME, Rules, spec
 
 
 def reading(rules: Rules, *faults: str) -> Reading:
@@ -33,13 +37,35 @@ def test_the_same_state_has_the_same_bytes() -> None:
     assert state_codec.encode(one) == state_codec.encode(one)
 
 
+def test_another_process_understands_it(tmp_path: Path) -> None:
+    file = tmp_path / "kept.json"
+    file.write_bytes(state_codec.encode(reading(Rules().planned(spec(1)))))
+    program = (
+        "from pathlib import Path; from convoy.log.state_codec import decode; "
+        f"print(*decode(Path({str(file)!r}).read_bytes()).state.convoys)"
+    )
+
+    said = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    )
+
+    assert said.stdout == f"{NAME}\n"
+
+
+def test_one_that_held_all_convoys_whole_is_of_another_version() -> None:
+    with pytest.raises(Corrupt, match="another version"):
+        state_codec.decode(b'{"v":1,"form":"0","faults":[],"state":{}}')
+
+
 @pytest.mark.parametrize(
     ("old", "new", "fault"),
     [
-        (b'"v":1', b'"v":2', "another version"),
+        (b'"v":2', b'"v":3', "another version"),
         (b'"form":"', b'"form":"x', "another version"),
         (b'"state":{', b'"state":[', "holds no state"),
-        (b'"convoys":{', b'"convoys":{"a":1,', "holds no state"),
+        (b'"at_hand":{', b'"at_hand":{"a":1,', "holds no state"),
+        (b'"order":[', b'"order":["a",', "not those of its convoys"),
+        (b'"checksum":"', b'"checksum":"0', "damaged"),
         (b'"commit":"', b'"commit":"","x":"', "of no commit"),
     ],
 )

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from convoy.model.convoys import Convoys
 from convoy.model.state import State
 from convoy.owed.actions import Faulty
 from convoy.owed.owed import owed_actions
@@ -20,7 +21,7 @@ def beside_a_broken_one() -> tuple[State, State]:
     odd = replace(convoy.tasks[0].spec, kind="none that is known")
     task = replace(convoy.tasks[0], spec=odd)
     broken = replace(convoy, name="broken", issue=99, tasks=(task,))
-    return sound, replace(sound, convoys={"broken": broken, **sound.convoys})
+    return sound, replace(sound, convoys=Convoys({"broken": broken, **sound.convoys}))
 
 
 def test_all_others_are_served_as_without_it() -> None:

@@ -4,9 +4,10 @@ from convoy.events.approvals import ApprovePlan
 from convoy.events.forge_actions import NoteDone
 from convoy.events.leases import TakeLease
 from convoy.events.merge_holds import HoldWork, WithdrawMerge
+from convoy.model.state import LATELY_MS
 from convoy.rules.merge_work import FailMerge
 from convoy.rules.stop_task import BlockTask, FailConvoy
-from convoy.views.interventions import LATELY_MS, SLACK_S, interventions
+from convoy.views.interventions import SLACK_S, interventions
 from tests.world.rules import NAME, Rules, sha, spec
 
 

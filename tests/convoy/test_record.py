@@ -14,7 +14,8 @@ from convoy.log.codec import fact_of
 from convoy.log.event_body import CLOSE, OPEN
 from convoy.log.record import fold, issue_of, record
 from convoy.model import ids
-from convoy.model.state import State
+from convoy.model.convoys import Convoys
+from convoy.model.state import Convoy, State
 from convoy.rules.end_session import LoseSession
 from convoy.rules.stop_task import DropTask
 from convoy.rules.take_plan import PlanConvoy
@@ -48,7 +49,8 @@ def test_the_whole_log_read_at_once_gives_the_same_state(tell: Story) -> None:
 
     read = fold(State(), rules.state.moment.commit, rules.written)
 
-    assert replace(read, convoys={}) == replace(rules.state, convoys={})
+    none = Convoys[Convoy]()
+    assert replace(read, convoys=none) == replace(rules.state, convoys=none)
     assert [(t.state, t.notes, t.worked_ms) for t in read.convoys[NAME].tasks] == [
         (t.state, t.notes, t.worked_ms) for t in rules.convoy.tasks
     ]

@@ -67,7 +67,7 @@ def with_task(state: State, number: int, becomes: TaskState) -> State:
 
     convoy = state.convoys[NAME]
     tasks = tuple(changed(task) for task in convoy.tasks)
-    return replace(state, convoys={NAME: replace(convoy, tasks=tasks)})
+    return replace(state, convoys=state.convoys.having(replace(convoy, tasks=tasks)))
 
 
 def test_nothing_starts_that_needs_what_was_dropped() -> None:

@@ -3,7 +3,16 @@
 import pytest
 
 from convoy.events.doubts import MergeCleared
-from convoy.owed.actions import Action, Build, ClearWork, Land, LookAgain, Reject, Stall
+from convoy.owed.actions import (
+    Action,
+    Block,
+    Build,
+    ClearWork,
+    Land,
+    LookAgain,
+    Reject,
+    Stall,
+)
 from convoy.owed.landings import merges
 from convoy.owed.patience import Patience
 from convoy.readiness.observed import Checks, Observed
@@ -293,3 +302,35 @@ def test_ci_that_was_stopped_is_asked_again_and_then_a_person() -> None:
         rules.do(doubt(1, "abc"[count], is_red=False))
         assert due(rules) == [Build(NAME, (1,), TIP)]
     assert rules.task(1).spent == 1
+
+
+def silent(rules: Rules, letter: str) -> list[Action]:
+    """Return what is due once CI was waited for long enough, and never started."""
+    rules.now += 10**6
+    return due(rules, TIP, **{letter: Checks(verdict="none")})
+
+
+def test_ci_that_never_started_is_asked_again_and_then_a_person() -> None:
+    rules = waiting(1, 2).offered(1, sha("e"), TIP).landed_as(1, sha("e"))
+    for letter in "abc"[: LOST_MOST - 1]:
+        rules.offered(2, sha(letter), TIP)
+        (again,) = silent(rules, letter)
+        assert isinstance(again, LookAgain)
+        assert not again.is_red
+        assert "never started" in again.text
+        rules.do(doubt(2, letter, is_red=False))
+        assert due(rules) == [Build(NAME, (2,), TIP)]
+
+    rules.offered(2, sha("c"), TIP)
+    (asked,) = silent(rules, "c")
+    assert isinstance(asked, Block)
+    assert "no check has reported" in asked.why
+    assert rules.task(2).spent == 1
+
+
+def test_where_ci_never_reported_a_person_is_asked_at_once() -> None:
+    rules = waiting(1).offered(1, sha("a"), TIP)
+
+    (asked,) = silent(rules, "a")
+
+    assert isinstance(asked, Block)

@@ -3,6 +3,7 @@
 from msgspec.structs import replace
 
 from convoy.model import ids
+from convoy.model.convoys import Convoys
 from convoy.model.records import Overlap
 from convoy.owed.actions import Begin
 from convoy.owed.owed import owed_actions
@@ -40,7 +41,7 @@ def test_what_may_collide_with_what_is_under_way_goes_last() -> None:
     rules.started(1)
     likely = (Overlap(one=1, other=2, chance=0.4), Overlap(one=3, other=4, chance=0.9))
     convoy = replace(rules.convoy, overlaps=likely)
-    rules.state = replace(rules.state, convoys={NAME: convoy})
+    rules.state = replace(rules.state, convoys=Convoys({NAME: convoy}))
 
     assert begins(rules) == [3, 2]
 

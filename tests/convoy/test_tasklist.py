@@ -370,12 +370,14 @@ def test_a_fault_is_one_sentence(text: str, sentence: str) -> None:
     assert fault(text) == sentence
 
 
-def test_more_tasks_than_allowed_are_refused() -> None:
+def test_more_tasks_than_a_convoy_may_have_are_refused() -> None:
     text = "- [x] done\n" + "- [ ] a\n" * 3
 
-    assert len(planned(text, limit=3)) == 3
-    assert fault(text, limit=2) == snapshot(
-        "the task list has 3 open items and 2 are allowed: split the issue, or raise tasks under [mayor] in .brat/config.toml"
+    assert len(plan("x", text, ENGINES, 20, most=3)) == 3
+    with pytest.raises(PlanError) as caught:
+        plan("x", text, ENGINES, 20, most=2)
+    assert str(caught.value) == snapshot(
+        "the task list has 3 open items and 2 are allowed: split the issue"
     )
 
 

@@ -9,7 +9,7 @@ from convoy.events.session_ends import WorkRefused
 from convoy.log.codec import fact_of
 from convoy.log.event_body import body_of
 from convoy.model.records import Price, Usage
-from convoy.model.spending import spoken, used
+from convoy.model.spending import spoken
 from convoy.model.usage import TOKENS_MOST, USD_MOST, bounded, noted, plus, priced
 from convoy.rules.end_session import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from tests.convoy.anything import facts
@@ -94,7 +94,7 @@ def test_every_way_a_session_ends_counts_what_it_used() -> None:
     rules.started(2).do(AcceptNothing(convoy=NAME, task=2, attempt=1, usage=ONE))
 
     assert rules.task(2).used == ONE
-    assert used(rules.state.convoys[NAME]).usd == 1.0
+    assert rules.state.convoys[NAME].used.usd == 1.0
 
 
 def test_what_comes_too_late_is_counted_and_once() -> None:

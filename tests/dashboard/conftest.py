@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from bot.dashboard.application import serving
-from bot.dashboard.dashboard_source import DashboardSource, Output
+from bot.dashboard.dashboard_source import DashboardSource, Output, Session
 from bot.dashboard.log_history import LogHistory
 from bot.dashboard.log_past import LogPast
 from bot.dashboard.state_watcher import Here, nothing_here
@@ -16,7 +16,6 @@ from bot.messages.replies import Reply
 from bot.verbs.request_context import Asker
 from bot.verbs.verb import Request
 from convoy.log.following import Reading
-from convoy.model.state import Convoy, Task
 from convoy.views.timeline import Line
 from grite.errors import BratError
 from tests.world.requests import carried_out
@@ -45,8 +44,8 @@ class Visit:
 Opens = Callable[..., AbstractAsyncContextManager[Visit]]
 
 
-def prints(convoy: Convoy, task: Task) -> str:
-    return f"run {task.newest_run} says <b>hi</b>"
+def prints(session: Session) -> str:
+    return f"run {session.run} says <b>hi</b>"
 
 
 @pytest.fixture
@@ -58,6 +57,7 @@ def opens() -> Opens:
         writes: bool = True,
         trouble: BratError | None = None,
         output: Output | None = prints,
+        output_is_here: bool = True,
         web: str = "",
         here: Here = nothing_here,
         faults: tuple[str, ...] = (),
@@ -76,6 +76,7 @@ def opens() -> Opens:
             clock=lambda: rules.now,
             carry_out=carry_out if writes else None,
             output=output,
+            output_is_here=output_is_here,
             here=here,
             web=web,
             past=past,

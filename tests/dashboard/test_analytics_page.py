@@ -45,6 +45,8 @@ async def test_it_reads_on_as_changes_land(visit: Visit, told: Telling) -> None:
     assert [(row["convoy"], row["task"], row["end"]) for row in table] == [
         (NAME, "1", "landed")
     ]
+    assert "CI runs of a change that landed" in after
+    assert "Cost of a change that landed" not in after  # no session told its cost
     assert 'href="/analytics" aria-current="page"' in after
 
 
@@ -93,12 +95,12 @@ async def test_a_convoys_page_shows_its_sessions_over_time(
     told.tell()
     landed = await visit.text(f"/convoys/{NAME}")
 
-    assert "Sessions over time" not in before
-    assert '<g class="bar running">' in running
+    assert "Tasks over time" not in before
+    assert '<rect class="running" ' in running
     assert '<line class="now"' in running
-    assert '<g class="bar running">' in first
+    assert '<rect class="running" ' in first
     assert "0 of 1 merged" in first
-    assert '<g class="bar landed"><line' in landed  # the bar, and the wait to land
+    assert '<rect class="landed ci" ' in landed
     assert '<line class="now"' not in landed
 
 

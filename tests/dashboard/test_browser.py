@@ -116,7 +116,7 @@ async def test_a_tail_moves_and_a_script_in_it_stays_text(
 ) -> None:
     said = [f"an agent says {SCRIPT}"]
     async with (
-        opens(busy(), output=lambda convoy, task: "\n".join(said)) as visit,
+        opens(busy(), output=lambda _: "\n".join(said)) as visit,
         browsers.tab(browser) as tab,
     ):
         await tab.page.goto(visit.url + TASK)

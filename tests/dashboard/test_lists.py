@@ -67,7 +67,7 @@ async def test_the_first_page_says_how_much_more_there_is(opens: Opens) -> None:
         page = await visit.text("/")
 
     waits, queued = URGENT + 2, MANY - URGENT - 2
-    assert page.count('class="card"') == HEAD + waits
+    assert page.count('<li id="card-') == HEAD + waits
     assert f'<a href="/tasks?state=queued">All {queued} queued</a>' in page
     assert f'<a href="/waits">All {waits} that wait for you</a>' in page
 
@@ -107,7 +107,7 @@ async def test_lists_show_what_there_is(opens: Opens) -> None:
         convoys = await visit.text("/convoys")
 
     assert waits.count("no CI") == URGENT + 2
-    assert f">{NAME}/{MANY}/1</a>" in sessions
+    assert f">{NAME}/{MANY}/1</code>" in sessions
     assert f"0 of {MANY}" in convoys
 
 

@@ -47,10 +47,10 @@ async def test_a_convoys_page_has_graph_table_and_queue(opens: Opens) -> None:
     async with opens(house_of_all()) as visit:
         page = await visit.text(f"/convoys/{NAME}")
 
-    assert page.count("<rect") == 5
+    assert page.count('<g class="task ') == 5
     assert page.count('<path class="arrow') == 1
-    assert "Merge queue" in page
-    assert "waits for the merge queue" in page
+    assert "Merge train" in page
+    assert "waits for its turn" in page
 
 
 async def test_a_convoys_page_has_its_plan_and_hostile_paths_do_nothing(

@@ -86,7 +86,7 @@ MEANINGS: Final = {
     "holder": "The session that has it, `<convoy>/<task>/<attempt>`.",
     "instructions": "What the agent is told to do.",
     "issue": "The number of the issue on the forge.",
-    "key": "What the action is looked for by; it names it, too.",
+    "key": "The key by which the action is found; the key also names the action.",
     "kind": "What kind of action.",
     "limits": "What one attempt may use.",
     "max_sessions": "How many sessions may run at once.",

@@ -214,7 +214,6 @@ async def test_a_field_of_the_wrong_kind_is_named(here: Town) -> None:
             {"title": "x", "head": "a", "base": "b", "issue": 1},
             "issue",
         ),
-        ("POST", "check-runs", {"name": "x", "actions": []}, "actions"),
         ("POST", "git/refs", {"ref": "x", "sha": "y", "force": True}, "force"),
     ],
 )

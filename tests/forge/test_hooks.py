@@ -10,6 +10,7 @@ import pytest
 from msgspec.structs import replace
 
 from brat.forge import Forge
+from brat.forge.resources.hook_resource import Payload
 from brat.forge.service.webhook_deliveries import KEPT
 from tests.forge.running import dispatch, ended, hasty
 from tests.world.forge import REPO, Json, Town, settle_in, town, until
@@ -310,3 +311,32 @@ async def test_old_deliveries_are_forgotten(here: Town, heard: Receiver) -> None
 
     assert len(here.forge.store.deliveries.of(hook.id)) == KEPT
     assert len(here.forge.store.payloads.of(hook.id)) == KEPT
+
+
+async def test_deliveries_are_kept_for_three_days(here: Town, heard: Receiver) -> None:
+    store = here.forge.store
+    (hook,) = store.hooks.all()
+    for _ in range(3):
+        await here.issue()
+    old, *younger = store.deliveries.of(hook.id)
+    with store.change():
+        store.deliveries.put(replace(old, created_at="2020-01-01T00:00:00Z"))
+
+    await here.issue()
+
+    kept = [one.id for one in store.deliveries.of(hook.id)]
+    assert kept[:-1] == [one.id for one in younger]
+    assert [one.id for one in store.payloads.of(hook.id)] == kept
+
+
+async def test_a_payload_is_kept_small_and_an_earlier_versions_is_still_sent(
+    here: Town, heard: Receiver
+) -> None:
+    await here.issue("Fix it " + "again " * 20)
+    told = (await heard.got("issues.opened")).body
+    (payload,) = here.forge.store.payloads.all()
+
+    earlier = Payload(id=payload.id, hook=payload.hook, body=told.decode())
+
+    assert payload.data == earlier.data == told
+    assert len(payload.packed) < len(told) / 2

@@ -64,14 +64,21 @@ async def remove(here: Town) -> None:
     await mutate(here, "transferIssue", {"issueId": second, "repositoryId": target})
 
 
+async def check(here: Town, commit: str) -> None:
+    """Make a check on a commit, and let its buttons be pressed."""
+    button = {"label": "Fix", "description": "Fix it", "identifier": "fix"}
+    new = {"name": "lint", "head_sha": commit, "actions": [button]}
+    made = (await here.post("check-runs", new))["id"]
+    await here.ask("POST", f"check-runs/{made}/rerequest", by="alice")
+    await here.press(made, "fix", by="alice")
+
+
 async def work(here: Town, heard: Receiver) -> None:
     """Do to a branch and its pull request whatever is told of."""
     checkout = await here.clone()
     pull = await here.pull(checkout)
     number = pull["number"]
-    check = {"name": "lint", "head_sha": pull["head"]["sha"]}
-    made = (await here.post("check-runs", check))["id"]
-    await here.ask("POST", f"check-runs/{made}/rerequest", by="alice")
+    await check(here, pull["head"]["sha"])
     path = f"pulls/{number}"
     await here.post(f"issues/{number}/labels", ["brat"])
     await here.ask("DELETE", f"issues/{number}/labels/brat")
@@ -99,7 +106,7 @@ async def work(here: Town, heard: Receiver) -> None:
     await checkout.git("push", "--quiet", "origin", ":work", ":v1")
 
 
-RERUN = "check_run.rerequested"
+PRESSED = {"check_run.rerequested", "check_run.requested_action"}
 """Only the App that made the check hears of it."""
 
 
@@ -155,7 +162,7 @@ async def test_each_payload_is_as_github_describes_it(
         for fault in webhooks(host).faults(one.headers["X-GitHub-Event"], one.json)
     }
     assert sorted(faults) == []
-    assert {*heard.kinds} == SENT - {RERUN}
+    assert {*heard.kinds} == SENT - PRESSED
     assert {*app.kinds} == SENT - {"ping"}
     assert all("installation" in one.json for one in app.came)
 

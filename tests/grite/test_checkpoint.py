@@ -37,6 +37,18 @@ def test_what_was_written_is_read(
     assert checkpoint.write(repo, b"{}", head, T0) == made
 
 
+@pytest.mark.parametrize("rest", [b"", b"\0\n\xff"])
+def test_what_follows_the_first_line_is_a_file_of_its_own(
+    rest: bytes, mirror: Path, repo: pygit2.Repository, log: Log
+) -> None:
+    head = append(log, comment("a"))
+
+    made = checkpoint.write(repo, b"{}\n" + rest, head, T0)
+
+    assert checkpoint.read(repo, made) == (b"{}\n" + rest, head)
+    assert said(mirror, "show", f"{made}:state.json") == "{}"
+
+
 def test_it_belongs_to_a_commit_that_is_there(repo: pygit2.Repository) -> None:
     with pytest.raises(Missing):
         checkpoint.write(repo, b"{}", "1" * 40, T0)

@@ -45,7 +45,7 @@ def refused(left: Left, why: str) -> None:
     assert left.err.startswith("brat: ")
     assert why in left.err
     assert left.err.count("\n") == 1
-    assert not left.folder.exists()
+    assert not (left.folder / "result.json").exists()
     assert ENGINE_KEY[::-1] not in left.out
 
 
@@ -106,6 +106,17 @@ def test_another_key_or_repository_hands_nothing_over(
     forge.writer = writer
 
     refused(tried(forge, forge.hand_off(theft(forge))), why)
+
+
+def test_who_turns_a_hand_off_away_leaves_the_reason_alone(forge: Forge) -> None:
+    forge.writer = OTHER_KEY.writer(REPOSITORY_ID)
+
+    left = tried(forge, forge.hand_off(theft(forge)))
+
+    assert [each.name for each in left.folder.iterdir()] == ["turned-away.json"]
+    told = json.loads((left.folder / "turned-away.json").read_text())
+    assert (told["v"], told["session"]) == (1, "fix-login-7/2/1")
+    assert "the key that signed it is not allowed" in told["why"]
 
 
 def test_another_attempt_is_not_handed_over(forge: Forge) -> None:

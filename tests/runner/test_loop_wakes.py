@@ -108,6 +108,26 @@ def test_a_persons_new_comment_that_names_the_bot_wakes_it(
 
 @pytest.mark.needs("act")
 @pytest.mark.parametrize(
+    ("branch", "woken"),
+    [
+        ("brat/queue/main/c0ffee", True),
+        ("convoy/say-words-1/task-2", True),
+        ("main", False),
+        ("feature/brat/queue/x", False),
+    ],
+)
+def test_the_end_of_ci_wakes_it_for_what_brat_built_alone(
+    branch: str,
+    woken: bool,  # noqa: FBT001  a table
+    tmp_path: Path,
+) -> None:
+    told = {"action": "completed", "workflow_run": {"head_branch": branch}}
+
+    assert wakes(tmp_path, "workflow_run", told) is woken
+
+
+@pytest.mark.needs("act")
+@pytest.mark.parametrize(
     ("state", "branch", "woken"),
     [
         ("success", "brat/queue/main/c0ffee", True),

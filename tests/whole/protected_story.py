@@ -49,7 +49,7 @@ STORY_S = 120.0
 
 @dataclass
 class Protected:
-    """A repository with rules, its forge, and what was said before anything started."""
+    """A repository with rules, its forge, and what was said before anything landed."""
 
     known: Registration
     forge: Forge
@@ -57,16 +57,20 @@ class Protected:
     """What happens when the first session is asked for."""
     url: str = ""
     said_first: list[str] = field(default_factory=list)
-    """The comments as they were when the first session was asked for."""
+    """The comments as they were when the first session had ended."""
 
     def extension(self, service: Service) -> Extension:
-        """Be GitHub, and look on when the first session is asked for."""
+        """Be GitHub, and look on when the first session is asked for, and has ended."""
+        heard: set[Kind] = set()
 
         def hear(_: object, __: object, kind: Kind, ___: object) -> None:
-            if kind == ("workflow_run", "requested") and not self.said_first:
+            if kind in heard:
+                return
+            heard.add(kind)
+            if kind == ("workflow_run", "completed"):
                 self.said_first = self.comments()
-                if self.at_start is not None:
-                    self.at_start(self, service)
+            if kind == ("workflow_run", "requested") and self.at_start is not None:
+                self.at_start(self, service)
 
         service.events.heard_by.append(hear)
         return github(service)

@@ -54,7 +54,9 @@ def adopted(folder: Path) -> Registration:
     terminal.done(f"git clone --quiet --bare . {folder / 'origin.git'}")
     terminal.done(f"git remote add origin {folder / 'origin.git'}")
     terminal.done("git config push.autoSetupRemote true")
-    for line in commands(WITHOUT_SERVER):
+    *here, last = commands(WITHOUT_SERVER)
+    assert last == "brat setup"  # tests/brat/test_setup.py types it
+    for line in here:
         terminal.done(f"sh -c {shlex.quote(line)}")
     source = Source(path=terminal.cwd, branch="main", name="words", person="pat")
     known = registrations.register(folder / "brat", source)

@@ -108,12 +108,17 @@ def test_one_that_was_killed_is_told_of_and_begun_again(
     os.close(handle)
     dead = terminal.type("brat daemon status")
     waits = json.loads(terminal.type("brat status --json").out)["interventions"]
+    found = terminal.type("brat doctor")
     again = terminal.type("brat daemon start --port 0")
     alive = terminal.type("brat daemon status")
 
     assert dead.status == 1
     assert [each["kind"] for each in waits] == ["bot_down"]
     assert waits[0]["commands"][0] == "brat daemon start"
+    assert found.status == 1
+    (told,) = found.after("  FAULT ")
+    assert told.startswith("the bot in the background ended without being asked")
+    assert told.endswith("-> brat daemon start")
     assert dead.lines[0].startswith("does not run: it ended without being asked; see ")
     assert (again.status, alive.status) == (0, 0)
 

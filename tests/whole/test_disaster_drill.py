@@ -1,6 +1,7 @@
 """The machine burns down in mid-convoy: bot, runner, mirror, cache and key are gone.
 
-What is left is the repository with the log in it, and that is enough for the same end.
+So are all refs of the repository. What is left is a backup, a mirror clone with the log
+in it, and that is enough for the same end.
 """
 
 import re
@@ -23,7 +24,11 @@ echo $BRAT_TASK > task_$BRAT_TASK.txt
 LIST = (
     "Say words\n\n- [ ] Say one\n- [ ] Say two (after 1)\n- [ ] Say three (after 2)\n"
 )
-SHOW = "git -C .git/brat/forge/repos/pat-person/project.git"
+FORGE = ".git/brat/forge/repos/pat-person/project.git"
+ALL = " ".join(
+    f"{each}:{each}" for each in ("refs/heads/*", "refs/tags/*", "refs/grite/*")
+)
+SHOW = f"git -C {FORGE}"
 
 
 def at_work(folder: Path) -> bool:
@@ -42,9 +47,16 @@ def test_another_machine_brings_the_convoy_to_the_same_end(tmp_path: Path) -> No
     with staying(terminal, "up") as up:
         up.says("task 2 running")
         until(lambda: at_work(terminal.cwd))
+        terminal.done(f"git clone --mirror {FORGE} ../backup.git")
+        terminal.done("git -C ../backup.git remote update")
         up.process.kill()
     demo_machine.end_all(terminal.cwd)
     shutil.rmtree(terminal.cwd / ".git/brat/bot")
+    lost = terminal.done(f"{SHOW} for-each-ref --format=%(refname)").split()
+    for ref in lost:
+        terminal.done(f"{SHOW} update-ref -d {ref}")
+
+    terminal.done(f"git -C ../backup.git push --force ../project/{FORGE} {ALL}")
 
     refused = terminal.type("brat up")
     head = re.findall(r"brat log adopt ([0-9a-f]{40})", refused.err)

@@ -20,6 +20,8 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.config import load
 from convoy.model.state import Convoy
+from convoy.patterns.catalog import built_in
+from convoy.patterns.compiling import Use, compiled
 from convoy.planner import tasklist
 from tests.world.ended import ended
 from tests.world.words import engine, project
@@ -50,15 +52,32 @@ def test_the_list_names_every_example() -> None:
 
 def test_the_task_lists_become_the_tasks_they_show() -> None:
     form = yaml(EXAMPLES / "forms/convoy.yml")["body"][0]["attributes"]["value"]
-    review = (EXAMPLES / "second-engine-reviews.toml").read_text()
-    settings = load(review, source="example").settings()
-    body = "\n".join(re.findall(r"(?m)^# +(- \[ \] .*)$", review))
+    settings = load("", source="example").settings()
 
     planned = tasklist.plan("Work", form, settings.engines, 20)
-    reviewed = tasklist.plan("Work", body, settings.engines, 20)
 
     assert [task.after for task in planned] == [(), (1,)]
-    assert [task.engine for task in reviewed] == ["default", "reviewer"]
+
+
+def test_the_second_engine_reviews_by_the_pattern() -> None:
+    text = (EXAMPLES / "second-engine-reviews.toml").read_text()
+    config = load(text, source="example")
+    pattern = config.mayor.pattern
+    use = Use(
+        name=pattern,
+        title="Write the parser",
+        text="",
+        inputs={},
+        engines=config.settings().workers,
+        limit=20,
+    )
+
+    tasks = compiled(built_in(pattern), use).tasks
+
+    assert [(task.kind, task.engine) for task in tasks] == [
+        ("work", "default"),
+        ("review", "reviewer"),
+    ]
 
 
 def opened_by_the_example(folder: Path, url: str, known: Registration) -> None:
@@ -119,4 +138,7 @@ def test_the_nightly_convoy_ends_merged(tmp_path: Path) -> None:
     convoy = asyncio.run(night(folder, known))
 
     assert (convoy.state, convoy.title) == ("complete", issue["title"])
+    assert convoy.pattern == "maintenance"
+    titles = [f"{issue['title']}: {place}" for place in ("src/", "docs/")]
+    assert [task.spec.title for task in convoy.tasks] == titles
     assert [task.state for task in convoy.tasks] == ["merged"] * 2

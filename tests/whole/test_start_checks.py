@@ -68,3 +68,17 @@ def test_what_to_change_is_a_sentence_of_its_own(tmp_path: Path) -> None:
 
     assert said.status == 1
     assert "opencode, shell. Change it in .brat/config.toml." in said.err
+
+
+def test_a_list_with_a_fault_is_told_where_it_was_typed(tmp_path: Path) -> None:
+    terminal = project(tmp_path, engine("my-agent", "[refinery]\nrequire_ci = false\n"))
+    terminal.done("brat init")
+    start = "brat mayor start --task '- [ ] Spell words paths: a, words/my count.py'"
+
+    for line in (start, f"{start} --plan-only"):
+        said = terminal.type(line)
+
+        assert said.status == 1
+        assert "became no convoy" in said.err
+        assert 'task 1: "paths: a, words/my count.py" is not understood' in said.err
+        assert said.lines[-1].endswith("put commas between names.")

@@ -121,6 +121,14 @@ class Town:
             method, f"{self.url}/api/v3{full}", json=body, headers=headers
         )
 
+    async def press(self, check: int, button: str, *, by: str) -> httpx.Response:
+        """Let somebody press a button on the page of a check."""
+        return await self.client.post(
+            f"{self.url}/{REPO}/runs/{check}/press",
+            data={"identifier": button},
+            headers={"Authorization": f"Bearer {self.tokens[by]}"},
+        )
+
     async def get(self, path: str, *, by: str = "bot") -> Json:
         """GET something that must be there."""
         answer = await self.ask("GET", path, by=by)

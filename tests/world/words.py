@@ -11,7 +11,10 @@ FILES = {
         "from words.count import count\n\n\n"
         "def test_two():\n    assert count('a b') == 2\n"
     ),
-    "pyproject.toml": '[tool.pytest.ini_options]\npythonpath = ["."]\n',
+    "pyproject.toml": (
+        '[tool.pytest.ini_options]\npythonpath = ["."]\n'
+        'addopts = ["--disable-plugin-autoload"]\n'
+    ),
     ".gitignore": "__pycache__/\n.pytest_cache/\n",
 }
 AGENT = r"""

@@ -32,6 +32,14 @@ class Output(Struct, frozen=True, kw_only=True):
     text: str | None = None
 
 
+class Action(Struct, frozen=True, kw_only=True):
+    """A button that the app of a check asks for."""
+
+    label: str
+    description: str
+    identifier: str
+
+
 class Job(Struct, frozen=True, kw_only=True):
     """The CI job behind a check run of the forge's own."""
 
@@ -57,6 +65,7 @@ class CheckRun(Record, frozen=True, kw_only=True):
     external_id: str | None = None
     output: Output = Output()
     annotations: int = 0
+    actions: tuple[Action, ...] = ()
     job: Job | None = None
 
 

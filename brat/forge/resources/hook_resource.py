@@ -1,5 +1,7 @@
 """Webhooks and what they carried."""
 
+import zlib
+
 from brat.forge.resources.resource_record import Record
 
 
@@ -39,4 +41,12 @@ class Payload(Record, frozen=True, kw_only=True):
     """What a delivery carries; its id is the delivery's."""
 
     hook: int
-    body: str
+    body: str = ""
+    """As earlier versions kept it."""
+    packed: bytes = b""
+    """The body, compressed: it says much twice."""
+
+    @property
+    def data(self) -> bytes:
+        """The body's bytes."""
+        return zlib.decompress(self.packed) if self.packed else self.body.encode()

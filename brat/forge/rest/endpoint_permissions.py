@@ -189,6 +189,23 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "secrets=read": (
         "GET /actions/secrets",
         "GET /actions/organization-secrets",
+        "GET /actions/secrets/public-key",
+    ),
+    "secrets=write": ("PUT /actions/secrets/{secret_name}",),
+    "environments=read": (
+        "GET /environments/{environment_name}/secrets",
+        "GET /environments/{environment_name}/secrets/public-key",
+    ),
+    "environments=write": (
+        "PUT /environments/{environment_name}/secrets/{secret_name}",
+    ),
+    "actions_variables=read": (
+        "GET /actions/variables",
+        "GET /actions/variables/{name}",
+    ),
+    "actions_variables=write": (
+        "POST /actions/variables",
+        "PATCH /actions/variables/{name}",
     ),
 }
 

@@ -5,11 +5,12 @@ https://docs.github.com/en/rest/checks/runs
 
 from typing import Any, Literal
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from brat.forge.resources import check_resource
 from brat.forge.resources.account_resource import ACTIONS_APP, app_number
 from brat.forge.resources.check_resource import (
+    Action,
     CheckRun,
     CommitStatus,
     Conclusion,
@@ -18,7 +19,7 @@ from brat.forge.resources.check_resource import (
 )
 from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
-from brat.forge.rest.text_limits import checked_output, within
+from brat.forge.rest.text_limits import checked_actions, checked_output, within
 from brat.forge.wire.http_refusals import Refused, fault, not_found
 from brat.forge.wire.timestamps import iso, parse
 from convoy.text.forge_limits import STATUS_CHARS
@@ -44,6 +45,7 @@ class CheckChange(Body):
     started_at: str | None = None
     completed_at: str | None = None
     output: CheckOutput | None = None
+    actions: tuple[Action, ...] | None = None
 
 
 class NewCheck(CheckChange):
@@ -88,6 +90,7 @@ def _changed(call: Call, check: CheckRun, asked: CheckChange) -> CheckRun:
         checked_output({"summary": new.summary, "text": new.text}, new.annotations)
         output = Output(title=new.title, summary=new.summary, text=new.text)
         annotations += len(new.annotations)
+    checked_actions([asdict(one) for one in asked.actions or ()])
     started = _time("started_at", asked.started_at) or check.started_at
     completed = _time("completed_at", asked.completed_at) or check.completed_at
     return replace(
@@ -101,6 +104,7 @@ def _changed(call: Call, check: CheckRun, asked: CheckChange) -> CheckRun:
         completed_at=(completed or now) if status == "completed" else None,
         output=output,
         annotations=annotations,
+        actions=check.actions if asked.actions is None else asked.actions,
     )
 
 

@@ -14,6 +14,8 @@ from convoy.text.forge_limits import (
 
 MOST_ANNOTATIONS: Final = 50
 """In one request. https://docs.github.com/rest/checks/runs#create-a-check-run"""
+MOST_ACTIONS: Final = 3
+ACTION_CHARS: Final = {"label": 20, "description": 40, "identifier": 20}
 _LABEL_TEXT: Final = 100
 _COLOR: Final = re.compile(r"[0-9A-Fa-f]{6}")
 
@@ -74,6 +76,21 @@ def checked_output(texts: dict[str, str | None], annotations: Sequence[object]) 
     if len(annotations) > MOST_ANNOTATIONS:
         most = f"No more than {MOST_ANNOTATIONS} items are"
         raise _too_many(most, len(annotations))
+
+
+def checked_actions(actions: Sequence[dict[str, str]]) -> None:
+    """Check the buttons of a check run.
+
+    https://docs.github.com/rest/checks/runs#create-a-check-run has the figures.
+
+    Raises:
+        Refused: 422: there are too many, or a text is too long.
+    """
+    if len(actions) > MOST_ACTIONS:
+        raise _too_many(f"No more than {MOST_ACTIONS} items are", len(actions))
+    for field, most in ACTION_CHARS.items():
+        for action in actions:
+            within("CheckRun", field, action[field], most)
 
 
 def _too_many(most: str, given: int) -> Refused:

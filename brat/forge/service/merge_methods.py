@@ -30,7 +30,7 @@ class MergeOptions:
 
 
 class Merges:
-    """Says whether pull requests can be merged, and builds what merges them."""
+    """Checks whether a pull request can be merged, and builds the merge commit."""
 
     def __init__(self, forge: Forge, rules: RuleEnforcement) -> None:
         """Merge in the repositories of `forge`, as far as `rules` allow."""

@@ -8,6 +8,9 @@ https://docs.github.com/en/webhooks/webhook-events-and-payloads#delivery-headers
 import asyncio
 import hashlib
 import hmac
+import zlib
+from datetime import timedelta
+from itertools import takewhile
 from typing import Any, Final
 from uuid import uuid4
 
@@ -20,14 +23,20 @@ from brat.forge.resources.hook_resource import Delivery, Hook, Payload
 from brat.forge.resources.repository_resource import Repository
 from brat.forge.service.forge_context import ForgeContext
 from brat.forge.service.webhook_payloads import Kind
+from brat.forge.wire.timestamps import iso, parse
 
 DEADLINE_S: Final = 10.0
 KEPT: Final = 500
 """How many deliveries of one hook are kept."""
+KEPT_FOR: Final = timedelta(days=3)
+"""https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/viewing-webhook-deliveries"""
 CARRIERS: Final = 4
 """How many deliveries are under way at once: a dead receiver may hold up only them."""
 
-RERUN: Final = ("check_run", "rerequested")
+PRESSED: Final = frozenset(
+    {("check_run", "rerequested"), ("check_run", "requested_action")}
+)
+"""What only the App hears that made the check."""
 
 
 def signature(secret: str, body: bytes) -> str:
@@ -58,10 +67,10 @@ class WebhookSender:
     ) -> None:
         """Keep a payload for each hook that wants it; only inside `Store.change`.
 
-        That a check is wanted again, only the App hears that made it.
+        That a check's button was pressed, only the App hears that made it.
         https://docs.github.com/webhooks/webhook-events-and-payloads#check_run
         """
-        if kind == RERUN:
+        if kind in PRESSED:
             return
         for hook in self._store.hooks.of(repo.id):
             self.send(hook, repo, kind, payload)
@@ -91,18 +100,26 @@ class WebhookSender:
                 installation=installation,
                 created_at=self._context.forge.now(),
             )
-            self.keep(like, json.encode(payload).decode())
+            self.keep(like, json.encode(payload))
 
-    def keep(self, delivery: Delivery, body: str) -> None:
+    def keep(self, delivery: Delivery, body: bytes) -> None:
         """Keep a payload and deliver it; only inside `Store.change`."""
-        self._store.payloads.put(Payload(id=delivery.id, hook=delivery.hook, body=body))
+        packed = zlib.compress(body)
+        payload = Payload(id=delivery.id, hook=delivery.hook, packed=packed)
+        self._store.payloads.put(payload)
         self._store.deliveries.put(delivery)
-        for old in self._store.deliveries.of(delivery.hook)[:-KEPT]:
+        self._forget_old(delivery.hook)
+        self._waiting.put_nowait(delivery.id)
+
+    def _forget_old(self, hook: int) -> None:
+        kept = self._store.deliveries.of(hook)
+        since = iso(parse(self._context.forge.now()) - KEPT_FOR)
+        late = takewhile(lambda one: one.created_at < since, kept)
+        for old in {one.id: one for one in (*kept[:-KEPT], *late)}.values():
             self._store.deliveries.remove(old)
             payload = self._store.payloads.get(old.id)
             if payload is not None:
                 self._store.payloads.remove(payload)
-        self._waiting.put_nowait(delivery.id)
 
     async def _carry(self) -> None:
         limit = aiohttp.ClientTimeout(total=DEADLINE_S)
@@ -113,13 +130,12 @@ class WebhookSender:
                 payload = self._store.payloads.get(number)
                 hook = self._store.hooks.get(delivery.hook) if delivery else None
                 if delivery and payload and hook:
-                    await self._deliver(session, (hook, delivery), payload.body)
+                    await self._deliver(session, (hook, delivery), payload.data)
 
     async def _deliver(
-        self, session: aiohttp.ClientSession, found: tuple[Hook, Delivery], text: str
+        self, session: aiohttp.ClientSession, found: tuple[Hook, Delivery], body: bytes
     ) -> None:
         hook, delivery = found
-        body = text.encode()
         started = asyncio.get_running_loop().time()
         status, code = "OK", 0
         try:

@@ -175,10 +175,17 @@ class Events:
                 }
 
     def check_run(
-        self, repo: Repository, actor: User, action: str, check: CheckRun
+        self,
+        repo: Repository,
+        actor: User,
+        action: str,
+        check: CheckRun,
+        pressed: str = "",
     ) -> None:
-        """A check run was created or completed, or somebody wants it again."""
-        body = {"check_run": self.renderer.check_run(repo, check)}
+        """A check run was created or completed, or somebody pressed its button."""
+        body: dict[str, Any] = {"check_run": self.renderer.check_run(repo, check)}
+        if pressed:
+            body["requested_action"] = {"identifier": pressed}
         self.send(repo, actor, ("check_run", action), body)
 
     def run(self, repo: Repository, actor: User, action: str, run: Run) -> None:

@@ -1,6 +1,7 @@
 """Deliveries that are lost, doubled or shuffled end in the same world."""
 
 import random
+import re
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
@@ -98,7 +99,7 @@ class Story:
         numbers = sorted(int(issue["number"]) for issue in issues)
         said = {
             number: sorted(
-                one["body"].partition("-->\n")[2] or one["body"]
+                _content(one["body"])
                 for one in await self.here.get(f"issues/{number}/comments")
             )
             for number in numbers
@@ -117,6 +118,12 @@ class Story:
                 one.content for one in self.here.forge.store.reactions.all()
             ),
         }
+
+
+def _content(body: str) -> list[str]:
+    """Return a comment's lines, in any order, without this forge's own addresses."""
+    said = body.partition("-->\n")[2] or body
+    return sorted(re.sub(r"http://\S+#issuecomment-\d+", "LINK", said).split("\n"))
 
 
 def _own(delivery: Delivery) -> httpx.Headers:
@@ -184,4 +191,4 @@ async def test_the_world_ends_the_same(
     first, second = right["convoys"].values()
     assert first[3] == ["queued", "queued", "dropped"]
     assert second[3] == ["queued", "queued", "queued"]
-    assert len(right["said"][1]) == 6  # one says that no secret holds a key
+    assert len(right["said"][1]) == 4  # one says that no secret holds a key

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bot.door.delivery_inbox import Kept, Rerun, Review, Ticked
+from bot.door.delivery_inbox import CheckAction, Kept, Review, Ticked
 from bot.door.delivery_meaning import meaning, read
 
 BOT = "brat[bot]"
@@ -62,7 +62,21 @@ def test_a_re_run_of_the_bots_check_is_kept_with_who_wants_it(
 ) -> None:
     found = kept(event, rerequested(**{event: given}))
 
-    assert found == Rerun(convoy="fix-7", task=task, by="bea")
+    assert found == CheckAction(convoy="fix-7", task=task, by="bea")
+
+
+def test_a_button_of_the_bots_check_is_kept_with_its_commit() -> None:
+    run = {"external_id": "brat:check:fix-7/3/2", "head_sha": "a" * 40}
+    pressed = {"identifier": "drop"}
+
+    found = kept(
+        "check_run",
+        {"action": "requested_action", "check_run": run, "requested_action": pressed},
+    )
+
+    assert found == CheckAction(
+        convoy="fix-7", task=3, by="bea", verb="drop", commit="a" * 40
+    )
 
 
 @pytest.mark.parametrize(

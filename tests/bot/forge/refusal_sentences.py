@@ -211,6 +211,13 @@ OF_REQUESTS: Final = (
         "required=[write:issue], token scope=read:issue,read:repository",
         403,
     ),
+    Sentence(
+        "pull-request-setting",
+        "https://github.com/danielroe/uppt/issues/11",
+        "GitHub Actions is not permitted to create or approve pull requests.",
+        403,
+        "POST /repos/you/widgets/pulls",
+    ),
     Sentence("missing-permission", GITEA, "write permission is required", 403),
     Sentence(
         "missing-permission",

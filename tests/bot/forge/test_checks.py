@@ -1,13 +1,16 @@
 """Checks of the bot's own on commits: made once, found again, changed in place."""
 
+from typing import Any
+
 import pytest
 import respx
 from msgspec.structs import replace
 
-from bot.forge.check_runs import View
+from bot.forge.check_runs import Button, View
 from bot.forge.github import GitHub
 from bot.forge.rest import Refused
 from convoy.model import ids
+from convoy.text.failing_places import Place
 from tests.bot.forge.test_github import REPO, sent
 
 COMMIT = "c0ffee" + "0" * 34
@@ -24,14 +27,18 @@ LANDED = replace(VIEW, conclusion="success", title="Landed", summary="It landed.
 RUNS = f"{REPO}/commits/{COMMIT}/check-runs"
 
 
-def listed(view: View, number: int = 5) -> dict[str, object]:
+def listed(view: View, number: int = 5, marks: int = 0) -> dict[str, object]:
     run = {
         "id": number,
         "name": view.name,
         "status": "completed" if view.conclusion else "in_progress",
         "conclusion": view.conclusion,
         "external_id": view.key,
-        "output": {"title": view.title, "summary": view.summary},
+        "output": {
+            "title": view.title,
+            "summary": view.summary,
+            "annotations_count": marks,
+        },
     }
     other = {**run, "id": 4, "external_id": "somebody's"}
     return {"total_count": 2, "check_runs": [other, run]}
@@ -57,6 +64,7 @@ async def test_a_check_is_made_when_there_is_none(
         "details_url": "https://example.org/issues/7",
         "status": "in_progress",
         "output": {"title": "In the merge queue", "summary": "Task 2."},
+        "actions": [],
     }
 
 
@@ -72,7 +80,38 @@ async def test_a_check_is_found_by_its_key_and_changed_in_place(
         "status": "completed",
         "conclusion": "success",
         "output": {"title": "Landed", "summary": "It landed."},
+        "actions": [],
     }
+
+
+async def test_its_lines_are_marked_once_and_its_buttons_kept(
+    github: GitHub, forge: respx.MockRouter
+) -> None:
+    blocked = replace(
+        VIEW,
+        conclusion="action_required",
+        places=(Place("tests/test_a.py", 7, "1 != 2"),),
+        buttons=(Button(label="Try again", description="Again", identifier="retry"),),
+    )
+    mark = {
+        "path": "tests/test_a.py",
+        "start_line": 7,
+        "end_line": 7,
+        "annotation_level": "failure",
+        "message": "1 != 2",
+    }
+    changed = forge.patch(f"{REPO}/check-runs/5").respond(json={"id": 5})
+    forge.get(RUNS).respond(json=listed(VIEW))
+    await shown(github, blocked)
+    first: Any = sent(changed)
+
+    forge.get(RUNS).respond(json=listed(VIEW, marks=1))
+    await shown(github, blocked)
+    second: Any = sent(changed)
+
+    assert first["output"]["annotations"] == [mark]
+    assert "annotations" not in second["output"]
+    assert [each["identifier"] for each in second["actions"]] == ["retry"]
 
 
 async def test_what_is_shown_already_is_not_written_again(

@@ -60,7 +60,9 @@ async def test_writes_go_one_after_another_with_a_gap(hand: HandTime) -> None:
     assert road.starts == [0, 1, 2, 3, 4]
 
 
-async def test_answers_to_people_go_before_other_writes(hand: HandTime) -> None:
+async def test_answers_go_before_starts_and_starts_before_other_writes(
+    hand: HandTime,
+) -> None:
     urls: list[str] = []
 
     def note(request: httpx.Request) -> httpx.Response:
@@ -69,19 +71,20 @@ async def test_answers_to_people_go_before_other_writes(hand: HandTime) -> None:
 
     rest = Road(hand, answer=note).rest(Pacing(write_gap_s=1.0))
 
-    async def answer() -> None:
-        with going(Precedence.ANSWER):
-            await rest.write("POST", "/answer", {})
+    async def write(url: str, precedence: Precedence) -> None:
+        with going(precedence):
+            await rest.write("POST", url, {})
 
     async with asyncio.TaskGroup() as group:
         for number in range(3):
             group.create_task(rest.write("PATCH", f"/{number}", {}))
-        group.create_task(answer())
+        group.create_task(write("/start", Precedence.START))
+        group.create_task(write("/answer", Precedence.ANSWER))
         left = group.create_task(rest.write("PATCH", "/never", {}))
         await asyncio.sleep(0)
         left.cancel()
 
-    assert urls == ["/0", "/answer", "/1", "/2"]
+    assert urls == ["/0", "/answer", "/start", "/1", "/2"]
 
 
 async def test_a_reaction_waits_for_no_write_and_needs_no_lease(

@@ -179,6 +179,10 @@ def test_a_convoy_that_landed_says_so() -> None:
 
 The convoy's own pull request: #20.
 
+**Answers**, the newest first:
+
+- ann: Task 2 is dropped.
+
 <sub>Asked for by ann. Branch `convoy/fix-7/base`. This comment is kept up to date; the log in `refs/grite/wal` says everything.</sub>\
 """)
 
@@ -250,6 +254,20 @@ def test_attempts_lead_to_the_newest_run() -> None:
 
     assert f"| [1]({web}/actions/runs/8) |" in convoy_table(ran, web=web)
     assert "| 1 |" in convoy_table(ran)
+
+
+def test_a_candidate_and_what_landed_lead_to_their_checks() -> None:
+    rules = Rules().planned(spec(1), spec(2)).started(1).accepted(1, sha("1"))
+    rules.offered(1, sha("c"), sha("0"))
+    web = "https://example.org/octo/hello"
+
+    asked = convoy_table(rules.convoy, web=web)
+    landed = convoy_table(rules.landed_as(1, sha("c")).convoy, web=web)
+
+    url = f"{web}/commit/{sha('c')}/checks"
+    assert f"| [CI was asked]({url}) |" in asked
+    assert f"| [checks]({url}) |" in landed
+    assert "Checks" not in convoy_table(rules.convoy)
 
 
 @given(st.text())

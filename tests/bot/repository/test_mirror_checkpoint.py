@@ -179,7 +179,7 @@ def foreign(mirror: Mirror) -> str:
 
 
 def of_another_version(mirror: Mirror) -> str:
-    data = states.encode(mirror.reading).replace(b'"v":1', b'"v":9')
+    data = states.encode(mirror.reading).replace(b'"v":2', b'"v":9')
     return checkpoint.write(mirror.objects, data, str(mirror.head), NOW, mirror.writer)
 
 

@@ -25,7 +25,8 @@ async def test_help_and_ping_are_answered(room: Room) -> None:
 
 async def test_a_convoy_is_shown_paused_resumed_and_cancelled(room: Room) -> None:
     text, _ = await room.said("/brat status")
-    assert "### Convoy `do-it-1`: active" in text
+    assert "This comment shows where everything stands." in text
+    assert "### Convoy `do-it-1`: active" in room.spoken()[0]
 
     await room.said("Wait.\n\n/brat pause")
     assert room.convoy_state() == "paused"
@@ -89,8 +90,8 @@ async def test_a_resource_is_locked_for_who_asks(room: Room) -> None:
 
 async def test_each_answer_says_that_agents_have_no_box(tmp_path: Path) -> None:
     async with opened(tmp_path, '[runner]\nbox = "off"\n', roles=("mayor",)) as room:
-        text, _ = await room.said("/brat status")
+        shown = room.spoken()[0]
         refused, _ = await room.said("/brat retry 1")
 
-    assert '`[runner] box = "off"`' in text
+    assert '`[runner] box = "off"`' in shown
     assert '`[runner] box = "off"`' in refused

@@ -60,7 +60,8 @@ async def look(loop: Loop) -> None:
 
 async def answers(here: Town, about: str) -> list[str]:
     said = await here.get("issues/1/comments")
-    return [one["body"] for one in said if about in one["body"]]
+    lines = "\n".join(one["body"] for one in said).split("\n")
+    return [line for line in lines if about in line]
 
 
 async def test_a_comment_is_found_and_answered_once(here: Town, loop: Loop) -> None:
@@ -212,4 +213,4 @@ async def test_a_look_at_what_is_known_costs_one_request(
         assert [each.status for each in lists] == [200, 304, 304]
         assert len({each.query["since"] for each in lists}) == 1
         assert looks.seen == known
-        assert len(known) == 3
+        assert len(known) == 2

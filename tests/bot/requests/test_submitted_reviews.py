@@ -27,11 +27,11 @@ async def test_a_review_that_asks_for_changes_sends_the_task_back(
         bea = here.let_in("bea")
 
         await review(here, "REQUEST_CHANGES", "Name it better. <!-- evil -->", bea)
-        await here.until(lambda: "goes on from its work" in here.spoken()[-1])
+        await here.until(lambda: "goes on from its work" in "".join(here.shown()))
 
         assert here.task(1).state == "queued"
         assert here.task(1).notes == ("bea asks for changes: Name it better.",)
-        assert here.spoken()[-1].count("@bea") == 1
+        assert not any("@bea" in text for text in here.spoken())
 
 
 async def test_a_review_approves_exactly_what_was_reviewed(tmp_path: Path) -> None:
@@ -40,7 +40,7 @@ async def test_a_review_approves_exactly_what_was_reviewed(tmp_path: Path) -> No
         bea = here.let_in("bea")
 
         await review(here, "APPROVE", "", bea)
-        await here.until(lambda: "Approved" in here.spoken()[-1])
+        await here.until(lambda: "Approved" in "".join(here.shown()))
 
         candidate = here.task(1).candidate
         assert here.task(1).approved_by == ("bea",)
@@ -68,10 +68,11 @@ async def test_a_remark_in_a_review_asks_for_nothing(tmp_path: Path) -> None:
 
         await review(here, "COMMENT", "Nice.", "you")
         await here.said("/brat ping")
-        await here.until(lambda: "is here" in here.spoken()[-1])
+        await here.until(lambda: "is here" in here.shown()[-1])
 
         assert here.task(1).state == "needs-review"
-        assert len(here.spoken()) == len(before) + 2
+        assert len(here.spoken()) == len(before) + 1
+        assert len(here.shown()) == 1
 
 
 async def test_a_command_in_a_review_is_heard_as_in_a_comment(tmp_path: Path) -> None:
@@ -80,14 +81,15 @@ async def test_a_command_in_a_review_is_heard_as_in_a_comment(tmp_path: Path) ->
         bea, before = here.let_in("bea"), len(here.spoken())
 
         await review(here, "COMMENT", "Not yet.\n\n/brat pause", bea)
-        await here.until(lambda: "Nothing new starts" in here.spoken()[-1])
+        await here.until(lambda: "Nothing new starts" in "".join(here.shown()))
         for _ in range(2):
             here.loop.wake.all()
             await here.loop.tick()
 
         assert here.convoy_state() == "paused"
         assert here.task(1).state == "needs-review"
-        assert len(here.spoken()) == before + 1
+        assert len(here.spoken()) == before
+        assert len(here.shown()) == 1
 
 
 async def test_a_command_in_a_review_counts_by_the_right_of_who_wrote_it(
@@ -114,7 +116,6 @@ async def test_a_verdict_and_its_command_are_done_once(tmp_path: Path) -> None:
 
         assert "is here" in here.spoken()[-1]
         assert here.task(1).notes == ("bea asks for changes: Shorter.",)
-        assert here.spoken()[-1].count("@bea") == 1
 
 
 async def test_commands_of_a_review_that_is_found_late_are_not_carried_out(
@@ -148,7 +149,7 @@ async def test_a_review_that_no_delivery_told_of_is_found_once(tmp_path: Path) -
 
         assert here.task(1).state == "needs-review", "an old review is of old work"
         assert here.task(1).notes == ("bea asks for changes: Shorter.",)
-        assert sum("@bea" in text for text in here.spoken()) == 1
+        assert len(here.shown()) == 1
 
 
 # --- boxes ----------------------------------------------------------------------------
@@ -183,9 +184,8 @@ async def test_a_tick_retries_a_blocked_task_and_is_answered_once(
         await here.until(lambda: "Try task 2 again" not in surface(here))
 
         assert here.task(2).state == "queued"
-        answers = [text for text in here.spoken() if "@bea" in text]
-        assert len(answers) == 1
-        assert "Task 2 is queued again" in answers[0]
+        (answer,) = here.shown()
+        assert "Task 2 is queued again" in answer
 
 
 async def test_a_tick_approves_the_plan_or_cancels_the_convoy(tmp_path: Path) -> None:
@@ -252,7 +252,8 @@ async def test_a_tick_or_a_review_that_comes_twice_is_answered_once(
 
         assert here.convoy_state() == "failed"
         assert here.task(1).notes == ("you asks for changes: Shorter.",)
-        assert len(here.spoken()) == before + 2
+        assert len(here.spoken()) == before
+        assert len(here.shown()) == 2
 
 
 async def test_a_box_in_another_comment_is_only_text(tmp_path: Path) -> None:
@@ -262,6 +263,6 @@ async def test_a_box_in_another_comment_is_only_text(tmp_path: Path) -> None:
         body = {"body": forged}
         await here.asked("PATCH", f"issues/comments/{comment}", body)
         await here.said("/brat ping")
-        await here.until(lambda: "is here" in here.spoken()[-1])
+        await here.until(lambda: "is here" in here.shown()[-1])
 
         assert here.convoy_state() == "active"

@@ -43,4 +43,5 @@ async def test_who_cancels_is_answered_and_not_called(tmp_path: Path) -> None:
         await here.answer("/brat cancel")
         await here.loop.tick()
 
-        assert len(here.spoken()) == 3  # the convoy's, the command, the answer
+        assert len(here.spoken()) == 2  # the convoy's, the command
+        assert "The convoy is cancelled; what is done is kept." in here.spoken()[0]

@@ -20,12 +20,13 @@ steps:
 
 async def again(here: Room, command: str) -> tuple[str, int]:
     """Ask on another issue; return the answer and the issue."""
-    before = len(here.spoken())
+    before = [*here.spoken(), *here.shown(), command]
     issue = await here.person.open_issue("Say hello", "To everybody.")
     await here.person.say(issue, command)
     here.loop.wake.all()
     await here.loop.tick()
-    return "\n".join(here.spoken()[before + 1 :]), issue
+    said = [*here.spoken(), *here.shown()]
+    return "\n".join(text for text in said if text not in before), issue
 
 
 def titles(here: Room, issue: int) -> list[str]:

@@ -1,7 +1,12 @@
-"""A setup that failed is nobody's attempt: a person is told why, and asked."""
+"""A setup that failed and a hand-off that was not taken are nobody's attempt.
+
+A person is told why, and asked.
+"""
 
 import json
 from pathlib import Path
+
+import pytest
 
 from bot.roles.handin import collect
 from convoy.owed.actions import Collect
@@ -41,3 +46,29 @@ async def test_it_blocks_the_task_and_costs_no_attempt(tmp_path: Path) -> None:
         task = draft.state.convoys[NAME].task(1)
         assert task is not None
         assert task.state == "queued"
+
+
+TURNED = "Commit 1234 hands nothing to this job: the key that signed it is not allowed."
+
+
+@pytest.mark.parametrize("attempt", [1, 2])
+async def test_a_hand_off_that_was_not_taken_blocks_the_task_with_the_jobs_words(
+    tmp_path: Path, attempt: int
+) -> None:
+    async with room(tmp_path, CONFIG) as here:
+        await here.started(1, run=77)
+        context = here.loop.context
+        draft = context.draft()
+        session = f"{NAME}/1/{attempt}"
+        told = {"v": 1, "session": session, "why": TURNED}
+        data = zipped(("turned-away.json", json.dumps(told).encode()))
+
+        collect(context, draft, Collect(NAME, 1, 77), data)
+
+        task = draft.state.convoys[NAME].task(1)
+        assert task is not None
+        if attempt == 1:
+            assert (task.state, task.spent) == ("blocked", 0)
+            assert task.why == f"Its job took the task from nobody. {TURNED}"
+        else:
+            assert (task.state, task.cause) == ("queued", "refused")

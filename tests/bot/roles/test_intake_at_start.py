@@ -28,7 +28,7 @@ def has_convoy(here: Room, issue: int) -> bool:
         ("- [ ] a paths: ../b", 'must not contain ".."'),
         ("- [ ] #12", "there is no issue #12 here"),
         ("- [ ] other/app#1", "no issue of this repository"),
-        ("- [x] a", "nothing is left to do"),
+        ("- [ ] a (after 2)\n- [ ] other/app#1", "task 1 waits for item 2"),
     ],
 )
 async def test_a_fault_is_said_and_there_is_no_convoy(
@@ -100,8 +100,31 @@ async def test_a_closed_issue_is_named_before_there_is_a_convoy(tmp_path: Path) 
         await here.person.close_issue(named, "completed")
         said, issue = await again(here, f"/brat start -- - [ ] #{named}")
 
-        assert f"#{named} is closed: tick its box" in said
+        assert f"nothing is left to do: #{named} is closed" in said
         assert not has_convoy(here, issue)
+
+
+async def test_what_is_no_task_here_is_left_out_and_said(tmp_path: Path) -> None:
+    async with room(tmp_path, {}, roles=("mayor",)) as here:
+        closed = await here.person.open_issue("Write the reader", "Soon.")
+        await here.person.close_issue(closed, "completed")
+        named = await here.person.open_issue("Write the writer", "Soon.")
+        text = (
+            f"- [ ] First\n  - [ ] #{closed}\n  - [ ] #{named}\n"
+            f"- [ ] Second\n  - [ ] other/app#1\n  - [ ] #{named}\n"
+            f"- [ ] Use it (blocked by #{named})"
+        )
+        _, issue = await again(here, f"/brat start -- {text}")
+        state = here.loop.context.mirror.state
+        [convoy] = [c for c in state.convoys.values() if c.issue == issue]
+        told = [(t.number, t.spec.title, t.spec.after) for t in convoy.tasks]
+
+        assert told == [(2, f"Write the writer (#{named})", ()), (5, "Use it", (2,))]
+        assert convoy.warnings == (
+            f"item 1 is no task: #{closed} is closed",
+            "item 3 is no task: other/app#1 is no issue of this repository",
+            f"item 4 is no task: #{named} is named twice",
+        )
 
 
 async def test_named_issues_are_closed_when_their_tasks_are_merged(

@@ -3,8 +3,10 @@
 from datetime import UTC, datetime
 
 import pytest
+from msgspec.structs import replace
 
 from bot.settings.quota import HOUR_MS, Quota, refusal
+from convoy.model.convoys import Convoys
 from convoy.model.records import EngineSpec, Settings
 from convoy.model.state import Convoy, State
 
@@ -30,7 +32,7 @@ def state(*asked: tuple[str, int], ended: bool = True) -> State:
         )
         for number, (by, ago) in enumerate(asked)
     }
-    return State(convoys=convoys)
+    return State(convoys=Convoys(convoys))
 
 
 def asked(quota: dict[str, int], held: State, *elsewhere: int) -> str | None:
@@ -97,12 +99,7 @@ def test_the_moment_that_is_named_is_late_enough(ago_ms: int) -> None:
     held = state(("ann", 0))
     (convoy,) = held.convoys.values()
     at = NOW - ago_ms
-    held.convoys["c0"] = Convoy(
-        **{
-            **{name: getattr(convoy, name) for name in convoy.__struct_fields__},
-            "requested_at": at,
-        }
-    )
+    held = State(convoys=held.convoys.having(replace(convoy, requested_at=at)))
 
     said = asked({"person_hour": 1}, held)
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from bot.forge.pace import Pace
+from bot.forge.request_budget import RequestBudget
 from bot.loop.loop import Loop
 from bot.serving import bot_service
 from bot.serving.oneshot_loop import run_once
@@ -53,6 +55,26 @@ async def test_with_nothing_to_do_it_ends_and_leaves_no_lease(loop: Loop) -> Non
     assert (left.convoys, left.running, left.again) == (0, 0, False)
     assert not left.by_clock
     assert loop.lease.ref not in loop.context.mirror.refs
+
+
+async def test_with_few_requests_left_it_leaves_the_machine_to_a_later_run(
+    tmp_path: Path, known: Registration
+) -> None:
+    told: list[str] = []
+    pace = Pace()
+    with trusting_jobs(tmp_path), Forge(tmp_path / FORGE_FOLDER) as forge:
+        async with serving(forge, how=How(starter("wait"))) as url:
+            settings = local_mode.bot_settings(tmp_path, known, url)
+            shared = settings.model_copy(update={"sole": False})
+            async with bot_service.opened(shared, told.append, pace=pace) as loop:
+                at = pace.time.steady() + 3_000
+                pace.budget = RequestBudget(limit=1_000, left=90, resets_at=at)
+
+                async with asyncio.timeout(30):
+                    left = await run_once(loop, after=None, ci_wait_s=600)
+
+    assert left.by_clock
+    assert "few of the jobs' requests are left; a later run goes on" in told
 
 
 async def test_it_dispatches_and_waits_for_no_session(

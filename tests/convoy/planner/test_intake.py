@@ -9,7 +9,8 @@ import pytest
 from convoy.planner.consent import plain
 from convoy.planner.intake import intake
 from convoy.planner.issue_forms import box_labels, forms
-from convoy.planner.tasklist import PlanError, plan, remarks
+from convoy.planner.plan_remarks import remarks
+from convoy.planner.tasklist import PlanError, plan
 from tests.world.issue_form import FORM
 
 CORPUS = Path(__file__).parents[1] / "intake_corpus" / "issues.json"

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from brat.forge.resources.account_resource import Access, Permissions, Token, User
 from brat.forge.resources.hook_resource import Hook
 from brat.forge.resources.repository_resource import Repository
-from brat.forge.service.webhook_deliveries import RERUN, WebhookSender
+from brat.forge.service.webhook_deliveries import PRESSED, WebhookSender
 from brat.forge.service.webhook_payloads import Kind
 from brat.forge.storage.forge_state import Forge
 from brat.forge.storage.record_store import Store, Table
@@ -228,7 +228,7 @@ class Apps:
         for one in self.installations.all():
             if repo.id not in one.repos or one.suspended_at is not None:
                 continue
-            if kind == RERUN and not self._made(one.app, payload["check_run"]):
+            if kind in PRESSED and not self._made(one.app, payload["check_run"]):
                 continue
             if may_hear(kind[0], dict(one.permissions)):
                 named = {"id": one.id, "node_id": node_id("Installation", one.id)}

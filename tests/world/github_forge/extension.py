@@ -19,8 +19,11 @@ from tests.world.github_forge import (
     rest_job_tokens,
     rest_refs,
     rest_secrets,
+    rest_variables,
+    sealed_secrets,
 )
 from tests.world.github_forge.apps import Apps
+from tests.world.github_forge.check_pages import CheckPages
 from tests.world.github_forge.graphql import GraphQL
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.github_forge.manifests import Manifests
@@ -35,6 +38,8 @@ ROUTES: Final = (
     *rest_commits.ROUTES,
     *rest_hooks.ROUTES,
     *rest_secrets.ROUTES,
+    *sealed_secrets.ROUTES,
+    *rest_variables.ROUTES,
     *rest_apps.ROUTES,
     *manifests.ROUTES,
     *rest_collaborators.ROUTES,
@@ -61,6 +66,7 @@ def github(service: Service) -> Extension:
         routes=(*UNSERVED, *ROUTES),
         pages=(
             *OAuth(service).routes(),
+            *CheckPages(service).routes(),
             *Manifests(service).routes(),
             *GraphQL(service).routes(),
         ),

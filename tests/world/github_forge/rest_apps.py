@@ -214,7 +214,7 @@ async def get_delivery(call: Call) -> Answer:
     one = _delivery(call)
     payload = found(call.store.payloads.get(one.id))
     more = {
-        "request": {"headers": {}, "payload": json.decode(payload.body)},
+        "request": {"headers": {}, "payload": json.decode(payload.data)},
         "response": {"headers": {}, "payload": None},
     }
     return Answer(hook_views.delivery(one) | more)

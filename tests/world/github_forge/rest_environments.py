@@ -13,6 +13,7 @@ from brat.forge.rest.request_bodies import Body
 from brat.forge.rest.rest_call import Answer, Call, Route, found
 from brat.forge.storage.record_store import Table
 from brat.forge.wire.urls import node_id
+from tests.world.github_forge import sealed_secrets
 
 
 class BranchPolicy(Body):
@@ -85,6 +86,25 @@ async def list_policies(call: Call) -> Answer:
     return call.page(one.patterns, _pattern, wrap="branch_policies")
 
 
+async def list_secrets(call: Call) -> Answer:
+    """`GET environments/{name}/secrets`."""
+    kept = sealed_secrets.stored(call, found(_named(call)).name)
+    made = call.service.forge.now()
+    dates = {"created_at": made, "updated_at": made}
+    return call.page(kept, lambda one: {"name": one.name, **dates}, wrap="secrets")
+
+
+async def public_key(call: Call) -> Answer:
+    """`GET environments/{name}/secrets/public-key`."""
+    found(_named(call))
+    return await sealed_secrets.public_key(call)
+
+
+async def put_secret(call: Call) -> Answer:
+    """`PUT environments/{name}/secrets/{secret_name}`."""
+    return await sealed_secrets.put(call, found(_named(call)).name)
+
+
 async def add_policy(call: Call) -> Answer:
     """`POST environments/{name}/deployment-branch-policies`."""
     one, asked = found(_named(call)), call.body(Pattern)
@@ -121,10 +141,14 @@ def _view(call: Call, one: Environment) -> dict[str, Any]:
 
 _ALL: Final = "/repos/{owner}/{repo}/environments"
 _ONE: Final = _ALL + "/{environment_name}"
+_SECRETS: Final = _ONE + "/secrets"
 _POLICIES: Final = _ONE + "/deployment-branch-policies"
 ROUTES: Final = (
     Route("GET", _ALL, list_environments),
     Route("PUT", _ONE, put_environment, "admin"),
     Route("GET", _POLICIES, list_policies),
     Route("POST", _POLICIES, add_policy, "admin"),
+    Route("GET", _SECRETS, list_secrets, "write"),
+    Route("GET", _SECRETS + "/public-key", public_key, "write"),
+    Route("PUT", _SECRETS + "/{secret_name}", put_secret, "write"),
 )

@@ -182,7 +182,7 @@ async def get_delivery(call: Call) -> Answer:
     payload = found(call.store.payloads.get(delivery.id))
     more = {
         "url": asked_hook(call).url,
-        "request": {"headers": {}, "payload": json.decode(payload.body)},
+        "request": {"headers": {}, "payload": json.decode(payload.data)},
         "response": {"headers": {}, "payload": None},
     }
     return Answer(views.delivery(delivery) | more)
@@ -203,7 +203,7 @@ def send_again(call: Call, delivery: Delivery) -> None:
             redelivery=True,
             created_at=call.service.forge.now(),
         )
-        call.service.webhooks.keep(again, payload.body)
+        call.service.webhooks.keep(again, payload.data)
 
 
 async def redeliver(call: Call) -> Answer:

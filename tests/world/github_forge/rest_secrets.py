@@ -7,11 +7,13 @@ from collections.abc import Sequence
 
 from brat.forge.rest.rest_call import Answer, Call, Route
 from brat.forge.service.run_environment import secret_names
+from tests.world.github_forge import sealed_secrets
 
 
 async def list_secrets(call: Call) -> Answer:
-    """`GET actions/secrets`: those that the forge was started with."""
-    return _listed(call, secret_names())
+    """`GET actions/secrets`: those that the forge was started with, and those since."""
+    kept = (one.name for one in sealed_secrets.stored(call))
+    return _listed(call, sorted({*secret_names(), *kept}))
 
 
 async def list_shared(call: Call) -> Answer:

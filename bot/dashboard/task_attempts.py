@@ -1,0 +1,72 @@
+"""The attempts at a task as its page tells them: outcome, cost, walls. Pure."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct
+
+from bot.dashboard.dashboard_source import Session
+from convoy.model import ids
+from convoy.model.spending import spoken
+from convoy.text.failing_tests import errors, failing_tests
+from convoy.views.session_history import Past
+
+_ACCEPTED: Final = ("handed in", "landed", "sent back")
+
+
+class Attempt(Struct, frozen=True, kw_only=True):
+    """One attempt, in words."""
+
+    past: Past
+    used: str
+    why: str
+    """Why its work did not land, in a line."""
+    told: str
+    """The rest of that, with its line breaks."""
+    acceptance: str
+    walls: str
+
+
+def attempts(sessions: Iterable[Past], task: int) -> tuple[Attempt, ...]:
+    """Return the attempts at a task, the newest first."""
+    found = [_attempt(one) for one in sessions if one.task == task]
+    return tuple(reversed(found))
+
+
+def _attempt(one: Past) -> Attempt:
+    why, _, told = one.why.partition("\n")
+    return Attempt(
+        past=one,
+        used=spoken(one.usage),
+        why=why,
+        told=told.strip(),
+        acceptance=_acceptance(one),
+        walls=_walls(one),
+    )
+
+
+def _acceptance(one: Past) -> str:
+    if not one.acceptance:
+        return "it has no command for it"
+    if one.how in _ACCEPTED:
+        return f"{one.acceptance}: passed"
+    said = "runs at the end" if one.how == "running" else "not passed"
+    return f"{one.acceptance}: {said}"
+
+
+def _walls(one: Past) -> str:
+    if one.walls is None:
+        return ""
+    return f"all but {', '.join(one.walls)}" if one.walls else "all"
+
+
+def session_of(convoy: str, one: Past) -> Session:
+    """Return the session of an attempt, to read its output."""
+    name = ids.session_name(convoy, one.task, one.attempt)
+    return Session(name=name, run=one.run, running=not one.ended)
+
+
+def failing_part(output: str) -> tuple[str, ...]:
+    """Return the lines of an output that say what failed, to stand first."""
+    clean = (*failing_tests(output), *errors(output))
+    return tuple(dict.fromkeys(clean))

@@ -1,0 +1,39 @@
+"""Asks the author of an issue that says too little, once for each text of it."""
+
+from hashlib import sha256
+
+from bot.context.bot_context import BotContext
+from bot.door.delivery_inbox import Request
+from bot.messages import start_refusals
+from bot.roles.admission import Words
+from bot.roles.refused_request import tell
+from convoy.model import ids
+from convoy.planner.vagueness import questions
+
+
+async def asked_back(
+    context: BotContext, request: Request, words: Words, *, ask: bool
+) -> str | None:
+    """Return why a request waits for answers, which it asks for; None: it need not.
+
+    The key names the text that was asked about: whoever answers in the issue changes
+    it, and is not asked a second time. Safe to call twice.
+
+    Args:
+        context: the bot's.
+        request: what comes of the issue.
+        words: the admissible ones of it.
+        ask: whether the configuration wants it.
+    """
+    wanted = questions(words.title, words.text) if ask else ()
+    if not wanted or request.added or request.trigger == "schedule":
+        return None
+    asked = f"asked:{request.issue}"
+    text = sha256(f"{words.title}\n{words.text}".encode()).hexdigest()[:12]
+    key = f"{asked}:{text}"
+    if await context.github.said(request.issue, asked, context.login):
+        same = await context.github.said(request.issue, key, context.login)
+        return start_refusals.ASKED if same else None
+    told = start_refusals.asked_back(request.by, wanted)
+    await tell(context, request, asked, f"{told}\n{ids.marker(key)}")
+    return start_refusals.ASKED

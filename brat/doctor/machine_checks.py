@@ -1,0 +1,28 @@
+"""What brat needs of this machine while it works: room on the disk, and its bot."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from brat.doctor.finding import Finding
+from brat.status.local_attention import ended_daemon
+
+LEAST: Final = 1_000_000_000
+"""Bytes; a checkout for each session at work has to fit in."""
+
+
+def checks(folder: Path) -> Iterator[Finding]:
+    """Yield what is found of the machine that brat's folder is on."""
+    yield room(shutil.disk_usage(folder).free, folder)
+    for each in ended_daemon(folder):
+        yield Finding("fault", each.why, each.commands[0])
+
+
+def room(free: int, folder: Path) -> Finding:
+    """Return whether so many free bytes are enough."""
+    left = f"{free / 1e9:.1f} GB are free where sessions work"
+    if free >= LEAST:
+        return Finding("ok", left)
+    mend = f"delete something on that disk: {folder}"
+    return Finding("fault", f"only {left}", mend)

@@ -1,0 +1,145 @@
+"""Pressing "Re-run" or a button on a check of the bot's is a command."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.door.delivery_inbox import CheckAction
+from bot.requests.check_buttons import views
+from bot.verbs.verb_table import VERBS
+from brat.forge.resources.check_resource import CheckRun
+from brat.forge.rest.text_limits import ACTION_CHARS
+from convoy.rules.stop_task import BlockTask
+from tests.bot.room import NAME, REPO, Room, room
+from tests.world.app_key import pair
+from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.github_forge.extension import github
+
+RED = """\
+CI is red on 0123456789: tests/test_a.py::test_a
+
+>   assert 1 == 2
+E   assert 1 == 2
+
+tests/test_a.py:7: AssertionError
+FAILED tests/test_a.py::test_a - assert 1 == 2
+"""
+
+
+async def rerun(here: Room, task: int, by: str = "you", delivery: str = "d") -> str:
+    """Let a person press "Re-run", delivered twice; return what the bot says."""
+    before = [*here.spoken()[1:], *here.shown()]
+    for _ in range(2):
+        here.loop.context.inbox.put(
+            delivery, CheckAction(convoy=NAME, task=task, by=by)
+        )
+        await here.loop.tick()
+    said = [*here.spoken()[1:], *here.shown()]
+    return "\n".join(text for text in said if text not in before)
+
+
+async def shown_check(here: Room) -> CheckRun:
+    """Make the bot an App, block a task, and return the check on its work."""
+    (door,) = here.forge.store.hooks.all()
+    new = NewApp(
+        slug="brat",
+        owner="you",
+        public_key=pair()[1],
+        permissions={"checks": "write"},
+        events=("check_run",),
+        hook=(door.url, door.secret),
+    )
+    Apps(here.forge).add(new)
+    Apps(here.forge).install("brat", REPO)
+    await here.worked(1, {"a.py": b"a\n"})
+    await here.do(BlockTask(convoy=NAME, task=1, why=RED))
+    checks = here.forge.store.check_runs
+
+    def made() -> list[CheckRun]:
+        return [one for one in checks.all() if one.conclusion == "action_required"]
+
+    await here.until(lambda: bool(made()))
+    (check,) = made()
+    return check
+
+
+async def test_re_run_on_the_forge_comes_by_the_apps_webhook(tmp_path: Path) -> None:
+    async with room(tmp_path, delivered=True, extend=github) as here:
+        check = await shown_check(here)
+        await here.asked("POST", f"check-runs/{check.id}/rerequest", None)
+        await here.until(lambda: here.task(1).state == "queued")
+
+        assert "Task 1 is queued again" in here.shown()[-1]
+
+
+async def test_the_buttons_of_a_check_are_commands(tmp_path: Path) -> None:
+    async with room(tmp_path, delivered=True, extend=github) as here:
+        check = await shown_check(here)
+        assert [each.label for each in check.actions] == ["Try again", "Give up"]
+        assert check.annotations == 1
+        assert "E   assert 1 == 2" in (check.output.summary or "")
+
+        here.forge.add_user("mallory")
+        await here.pressed(check.id, "drop", by="mallory")
+        await here.until(lambda: "takes write access" in here.spoken()[-1])
+        assert here.task(1).state == "blocked"
+
+        await here.pressed(check.id, "drop")
+        await here.until(lambda: here.task(1).state == "dropped")
+        checks = here.forge.store.check_runs
+        await here.until(lambda: not (checks.get(check.id) or check).actions)
+        assert (checks.get(check.id) or check).annotations == 1
+
+
+async def test_a_button_approves_the_commit_of_its_check(tmp_path: Path) -> None:
+    async with room(tmp_path, "[refinery]\napprovals = 1\n") as here:
+        here.let_in("bea")
+        head = await here.worked(1, {"a.py": b"a\n"})
+        await here.loop.tick()
+        (button,) = views(here.convoy, "")
+        assert [each.identifier for each in button.buttons] == ["approve"]
+
+        for number, commit in enumerate(("b" * 40, head)):
+            pressed = CheckAction(
+                convoy=NAME, task=1, by="bea", verb="approve", commit=commit
+            )
+            here.loop.context.inbox.put(f"press-{number}", pressed)
+            await here.loop.tick()
+            assert bool(here.task(1).approved_by) == (commit == head)
+
+
+@pytest.mark.parametrize("verb", ["abort", "help", "Drop", ""])
+async def test_no_other_verb_is_a_button(tmp_path: Path, verb: str) -> None:
+    async with room(tmp_path) as here:
+        pressed = CheckAction(convoy=NAME, task=1, by="you", verb=verb)
+        here.loop.context.inbox.put("press", pressed)
+        before = here.convoy
+        await here.loop.tick()
+
+        assert here.convoy == before
+        assert here.loop.context.inbox.signs() == {}
+
+
+def test_the_buttons_are_as_short_as_the_forge_takes() -> None:
+    for verb in VERBS:
+        if (button := verb.on_check) is not None:
+            assert len(button.label) <= ACTION_CHARS["label"]
+            assert len(button.says) <= ACTION_CHARS["description"]
+            assert len(verb.name) <= ACTION_CHARS["identifier"]
+
+
+async def test_who_may_write_tries_again_what_is_blocked(tmp_path: Path) -> None:
+    async with room(tmp_path) as here:
+        await here.do(BlockTask(convoy=NAME, task=1, why="no CI"))
+        here.forge.add_user("mallory")
+
+        said = await rerun(here, 1, by="mallory", delivery="first")
+        assert said.count("`retry` takes write access") == 1
+        assert here.task(1).state == "blocked"
+        said = await rerun(here, 1, delivery="second")
+        assert said.count("Task 1 is queued again") == 1
+        assert here.task(1).state == "queued"
+        assert "not blocked" in await rerun(here, 1, delivery="third")
+
+        await here.do(BlockTask(convoy=NAME, task=2, why="no CI"))
+        assert "Task 2 is queued again" in await rerun(here, 0, delivery="fourth")

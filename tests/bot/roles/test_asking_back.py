@@ -1,0 +1,42 @@
+"""An issue that says too little is asked about once, and planned when answered."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.bot.room import Room, room
+
+pytestmark = pytest.mark.timeout(120)
+CONFIG = "[mayor]\nask = true\n"
+
+
+def texts(here: Room) -> dict[int, str]:
+    """Return the text of each convoy's issue, by the issue."""
+    convoys = here.loop.context.mirror.state.convoys.values()
+    return {convoy.issue: convoy.text for convoy in convoys}
+
+
+async def labelled(here: Room, issue: int) -> None:
+    await here.person.relabel(issue, {here.loop.context.settings.label}, set())
+    here.loop.wake.all()
+    await here.loop.tick()
+
+
+async def test_questions_come_once_and_an_answer_begins(tmp_path: Path) -> None:
+    async with room(tmp_path, {"config.toml": CONFIG}, roles=("mayor",)) as here:
+        issue = await here.person.open_issue("Fix the bug", "")
+        await labelled(here, issue)
+        asked = [text for text in here.spoken() if "too little" in text]
+
+        assert len(asked) == 1
+        assert "3. How can one see that it is done" in asked[0]
+        assert issue not in texts(here)
+
+        await labelled(here, issue)
+        assert len([t for t in here.spoken() if "1. What happens" in t]) == 1
+        assert issue not in texts(here)
+
+        await here.person.say(issue, "/brat start -- The greeting lacks a name.")
+        here.loop.wake.all()
+        await here.loop.tick()
+        assert "The greeting lacks a name." in texts(here)[issue]

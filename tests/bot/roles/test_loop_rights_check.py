@@ -1,0 +1,67 @@
+"""What a job's loop cannot do: said on the issue before the first task."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.forge.loop_rights import lacks
+from bot.forge.request_budget import RequestBudget
+from bot.roles.loop_rights_check import scarce
+from tests.bot.lobby import lobby
+from tests.bot.roles.test_ci_exposure_check import CONFIG, commit
+
+OURS = (Path(__file__).parents[3] / "workflows/brat.yml").read_text()
+NO_DISPATCH = OURS.replace("actions: write # dispatch", "actions: read # dispatch")
+JOB = "jobs: {{loop: {{permissions: {}, steps: []}}}}"
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        (OURS, []),
+        (NO_DISPATCH, ["actions"]),
+        (f"on: issues\n{JOB.format('write-all')}", []),
+        (
+            f"on: issues\n{JOB.format('read-all')}",
+            ["actions", "checks", "contents", "issues", "pull-requests"],
+        ),
+        ("on: issues\njobs: {loop: {steps: []}}", []),  # the repository's default
+        ("on: issues\njobs: {other: {permissions: {}, steps: []}}", []),
+        ("", []),
+    ],
+)
+def test_what_lacks_is_read_from_the_file(text: str, missing: list[str]) -> None:
+    assert [each.partition(":")[0] for each in lacks(text)] == missing
+
+
+@pytest.mark.parametrize(("text", "times"), [(NO_DISPATCH, 1), (OURS, 0)])
+async def test_a_missing_permission_is_named_once(
+    text: str, times: int, tmp_path: Path
+) -> None:
+    async with lobby(
+        tmp_path,
+        config=CONFIG,
+        sole=False,
+        ci_workflow="ci.yml",
+        workflow="brat.yml",
+    ) as here:
+        commit(here, ".github/workflows/brat.yml", text, tmp_path / "checkout")
+
+        await here.write("Spell words", "@brat\n\n- [ ] one\n")
+        await here.delivered(1)
+        await here.loop.tick()
+        await here.loop.tick()
+
+        said = [each for each in here.said() if "is hindered" in each]
+        assert len(said) == times
+        assert all("no task and no CI can be started" in each for each in said)
+
+
+def test_scarce_requests_are_told_with_the_time_when_there_are_more() -> None:
+    few = RequestBudget(limit=1_000, left=180, resets_at=0.0)
+
+    (said,) = scarce(few, 1_760_000_400_000)
+    assert said.startswith("180 of the 1000 requests that this repository's jobs have")
+    assert said.endswith("so it goes on slowly until 09:00 UTC")
+    assert scarce(RequestBudget(limit=1_000, left=250, resets_at=0.0), 0) == []
+    assert scarce(None, 0) == []

@@ -1,0 +1,68 @@
+"""Where tests failed is read from what the runners really print."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, strategies as st
+
+from convoy.text.failing_places import MOST, Place, failing_places
+from convoy.text.plaintext import clean
+
+OUTPUTS = Path(__file__).parent / "outputs"
+KNOWN = {
+    "cargo": (Place("src/lib.rs", 1, "tests::adds"),),
+    "cargo_build": (Place("src/lib.rs", 1, "it failed here"),),
+    "cargo_doctest": (),
+    "cargo_doctest_quiet": (),
+    "go": (Place("s_test.go", 3, "got 2"),),
+    "go_build": (Place("a_test.go", 5, "undefined: undefinedName"),),
+    "go_panic": (),
+    "jest": (
+        Place("j/sum.test.js", 1, "sum \u203a adds two"),
+        Place("j/sum.test.js", 2, "sum \u203a adds two"),
+    ),
+    "mocha": (Place("m/sum.js", 1, "adds two"),),
+    "node": (),
+    "nodespec": (),
+    "pytest": (
+        Place("p/test_sum.py", 3, "AssertionError: 2 != 3"),
+        Place("p/test_sum.py", 4, "AssertionError: assert 'a' == 'b'"),
+    ),
+    "unittest": (),
+    "vitest": (Place("v/sum.spec.mjs", 1, "v/sum.spec.mjs > sum > adds two"),),
+}
+
+
+def test_each_output_is_known() -> None:
+    assert {file.stem for file in OUTPUTS.iterdir()} == set(KNOWN)
+
+
+@pytest.mark.parametrize("runner", KNOWN)
+def test_the_places_are_those_of_the_repository(runner: str) -> None:
+    text = clean((OUTPUTS / f"{runner}.txt").read_text())
+
+    assert failing_places(text) == KNOWN[runner]
+
+
+def test_a_test_without_a_line_is_found_by_its_file() -> None:
+    text = "FAILED tests/test_a.py::test_b - boom\n1 failed"
+
+    found = failing_places(text)
+
+    assert found == (Place("tests/test_a.py", 1, "tests/test_a.py::test_b"),)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["/etc/passwd.py:3: x", "../a.py:3: x", "node_modules/a.js:3:1", "12:30.5: x"],
+)
+def test_no_path_leads_out(line: str) -> None:
+    assert failing_places(line) == ()
+
+
+@given(st.text())
+def test_any_text_names_few_places(text: str) -> None:
+    found = failing_places(text)
+
+    assert len(found) <= MOST
+    assert all(one.line > 0 and one.path[:1] != "/" for one in found)

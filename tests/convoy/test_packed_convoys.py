@@ -1,0 +1,121 @@
+"""A state whose ended convoys are packed is the same state, and nobody notices."""
+
+import pytest
+from msgspec.structs import replace
+
+from convoy.events.command import Command
+from convoy.log import state_codec
+from convoy.log.following import Reading
+from convoy.log.packed_convoys import packed
+from convoy.model.state import LATELY_MS, State
+from convoy.owed.owed import owed_actions
+from convoy.owed.patience import Patience
+from convoy.readiness.observed import Observed
+from convoy.rules.call_people import CallPeople
+from convoy.rules.retry_convoy import RetryConvoy
+from convoy.rules.stop_task import FailConvoy
+from convoy.views.document import state_document
+from grite.errors import Corrupt
+from tests.convoy.stories import Story, landed_whole, story
+from tests.world.rules import NAME, Rules, spec
+
+LATER = 2 * LATELY_MS
+RETRY = RetryConvoy(convoy=NAME, by="ann")
+
+
+def aged(state: State, later: int = LATER) -> State:
+    """Return the state as a bot reads it so many ms after its last event."""
+    return replace(state, moment=replace(state.moment, at=state.moment.at + later))
+
+
+def failed() -> Rules:
+    rules = Rules().planned(spec(1), spec(2))
+    rules.do(FailConvoy(convoy=NAME, why="nobody wants it"))
+    return rules.do(CallPeople(convoy=NAME, text="It failed.", now=rules.now))
+
+
+def kept(state: State) -> State:
+    return state_codec.decode(state_codec.encode(Reading(state))).state
+
+
+@story
+@pytest.mark.parametrize("later", [0, LATER])
+def test_it_is_equal_and_owes_the_same(tell: Story, later: int) -> None:
+    state = aged(tell().state, later)
+    now = state.moment.at
+
+    both = packed(state), kept(state)
+
+    for small in both:
+        assert [*small.convoys.summaries()] == [*state.convoys.summaries()]
+        owed = owed_actions(small, Observed(), Patience(), now)
+        assert owed == owed_actions(state, Observed(), Patience(), now)
+        assert [*small.live()] == [*state.live()]
+        assert [*small.running()] == [*state.running()]
+        assert small == state
+        assert state_document(small, now) == state_document(state, now)
+
+
+def test_what_has_ended_is_packed_and_what_goes_on_is_not() -> None:
+    ended = packed(aged(landed_whole().state))
+    going = packed(aged(Rules().planned(spec(1)).started(1).state))
+
+    assert (list(ended.convoys.at_hand), list(ended.convoys.packed)) == ([], [NAME])
+    assert (list(going.convoys.at_hand), list(going.convoys.packed)) == ([NAME], [])
+
+
+def test_one_that_failed_stays_at_hand_for_a_week() -> None:
+    state = failed().state
+
+    assert list(packed(state).convoys.at_hand) == [NAME]
+    assert list(packed(aged(state)).convoys.packed) == [NAME]
+
+
+def test_one_that_failed_long_ago_goes_on_by_a_retry() -> None:
+    rules = failed()
+    told = replaced(Rules(), aged(rules.state)).do(RETRY)
+    small = replaced(Rules(), kept(aged(rules.state)))
+
+    small.do(RETRY)
+
+    assert small.state == told.state
+    assert [convoy.name for convoy in small.state.live()] == [NAME]
+
+
+def replaced(rules: Rules, state: State) -> Rules:
+    rules.state, rules.now = state, state.moment.at
+    return rules
+
+
+@pytest.mark.parametrize("command", [RETRY, FailConvoy(convoy=NAME, why="again")])
+def test_a_complete_one_refuses_what_it_refused(command: Command) -> None:
+    state = aged(landed_whole().state)
+
+    assert command.decide(packed(state)) == command.decide(state)
+
+
+def test_convoys_keep_the_order_they_were_asked_for_in() -> None:
+    convoy = landed_whole().state.convoys[NAME]
+    state = State()
+    for name in "abcd":
+        state = replace(state, convoys=state.convoys.having(replace(convoy, name=name)))
+    going = replace(state.convoys["b"], state="active")
+    state = packed(replace(state, convoys=state.convoys.having(going)))
+    assert [*state.convoys.packed] == ["a", "c", "d"]
+
+    woken = replace(state.convoys["a"], state="active")
+    after = replace(state, convoys=state.convoys.having(woken))
+
+    assert [*after.convoys] == [*"abcd"]
+    assert [convoy.name for convoy in after.live()] == ["a", "b"]
+    assert [convoy.name for convoy in reversed(after.convoys.values())] == [*"dcba"]
+    assert [*after.convoys.packed] == ["c", "d"]
+
+
+def test_a_packed_convoy_that_was_damaged_is_noticed_when_it_is_read() -> None:
+    data = state_codec.encode(Reading(aged(landed_whole().state)))
+    assert b"\n" in data
+
+    for broken in (data[:-1], data + b"x", data[:-9] + b"x" + data[-8:]):
+        with pytest.raises(Corrupt, match="damaged"):
+            state_codec.decode(broken)

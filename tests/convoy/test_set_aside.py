@@ -1,0 +1,21 @@
+"""An item's name says what it is; a log may hold any text in its place."""
+
+import pytest
+
+from convoy.model.set_aside import convoy_item, part_of, run_item, task_item
+from tests.world.rules import NAME
+
+
+def test_a_name_says_which_convoy_and_task_it_is() -> None:
+    assert part_of(task_item(NAME, 3)) == (NAME, 3)
+    assert part_of(task_item(NAME, 0)) == (NAME, 0)
+    assert part_of(convoy_item(NAME)) == (NAME, 0)
+    assert part_of(run_item(7)) is None
+
+
+@pytest.mark.parametrize(
+    "text", ["task/", "task/fix", "task/fix/", "task/fix/x", "task/a/²", "task/a/-1"]
+)
+def test_another_text_is_no_part(text: str) -> None:
+    assert part_of(text) is None
+    assert part_of(f"task/fix/{'9' * 5000}") is None

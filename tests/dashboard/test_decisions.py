@@ -1,0 +1,67 @@
+"""A convoy's page tells what people decided: when, who, with which right."""
+
+from itertools import chain
+from pathlib import Path
+
+from bot.dashboard.log_history import LogHistory
+from bot.verbs.verb_table import VERBS
+from convoy.events import Event
+from convoy.events.merge_holds import MergeRequested, MergeWithdrawn
+from convoy.events.pausing import ConvoyPaused, PauseConvoy
+from convoy.events.plan_edits import ConvoyRanked
+from convoy.events.taken_out_work import WorkTakenBack
+from convoy.events.task_messages import TellTask
+from convoy.log.following import follow
+from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
+from convoy.views.decision_history import CONVOYS, MAINTAIN, MOST, DecisionHistory
+from tests.brat.telling import Telling
+from tests.dashboard.conftest import Opens
+from tests.world.rules import NAME
+
+
+async def test_the_newest_decision_comes_first(opens: Opens, tmp_path: Path) -> None:
+    told = Telling(tmp_path / "log.git")
+    history = LogHistory(told.path, lambda: follow(told.log, str(told.log.head())))
+    told.rules.do(
+        TellTask(convoy=NAME, task=1, by="bea", text="Keep <b>names</b>."),
+        BlockTask(convoy=NAME, task=1, why="no CI"),
+        RetryTask(convoy=NAME, task=1, by="dan"),
+        BlockTask(convoy=NAME, task=1, why="stopped by fay", by="fay"),
+        PauseConvoy(convoy=NAME, by="<i>eve</i>"),
+        DropTask(convoy=NAME, task=1, why="dropped by gus", by="gus"),
+    )
+    told.tell()
+    async with opens(told.rules, history=history) as visit:
+        page = await visit.text(f"/convoys/{NAME}")
+
+    _, _, shown = page.partition('id="decisions"')
+    who = ["gus", "&lt;i&gt;eve&lt;/i&gt;", "fay", "dan", "bea"]
+    found = [shown.index(f"<td>{by}</td><td>write</td>") for by in who]
+    assert found == sorted(found)
+    assert shown.count("<td>write</td>") == len(who) + 1  # who asked for it all
+    assert "Keep &lt;b&gt;names" in shown
+
+
+def test_rights_are_those_of_the_verbs() -> None:
+    decided: dict[str, tuple[type[Event], ...]] = {
+        "merge": (MergeRequested, WorkTakenBack),
+        "unqueue": (MergeWithdrawn,),
+        "priority": (ConvoyRanked,),
+    }
+
+    assert {one.name for one in VERBS if one.right == "maintain"} == {*decided}
+    known: set[type[Event]] = {*MAINTAIN}
+    assert {*chain(*decided.values())} == known
+
+
+def test_the_newest_are_kept() -> None:
+    history = DecisionHistory()
+    for at in range(MOST + 5):
+        history.read([(at, ConvoyPaused(convoy="old", by="eve"))])
+    kept = history.of("old")
+    for number in range(CONVOYS):
+        history.read([(0, ConvoyPaused(convoy=f"c-{number}", by="eve"))])
+
+    assert (len(kept), kept[0].at) == (MOST, MOST + 4)
+    assert history.of("old") == ()
+    assert len(history.of("c-0")) == 1

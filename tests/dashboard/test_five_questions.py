@@ -1,0 +1,121 @@
+"""What people ask first is answered from the first page in two clicks at most."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.pictures.busy_repository import NAME, busy_repository
+from tests.pictures.passkeys_plan import RED, REFUSED, title
+from tests.pictures.take import PAGES, SCHEMES, shown
+from tests.world import browser as browsers
+from tests.world.browser import PROGRAM, Tab
+
+pytestmark = pytest.mark.needs(PROGRAM, "npm")
+
+FOLD = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+TASKS = 20
+
+
+@pytest.fixture
+async def tab(tmp_path: Path) -> AsyncIterator[Tab]:
+    """Open the first page of a repository in the midst of twenty tasks."""
+    busy = busy_repository(tmp_path / "log.git", TASKS)
+    async with (
+        shown(busy) as url,
+        browsers.launched() as browser,
+        browsers.tab(browser) as tab,
+    ):
+        await tab.page.goto(url)
+        yield tab
+
+
+async def first(page: Page, *, size: dict[str, int]) -> Page:
+    await page.set_viewport_size({"width": size["width"], "height": size["height"]})
+    await page.get_by_role("link", name="Overview").click()
+    return page
+
+
+async def test_five_questions_are_answered_in_two_clicks(tab: Tab) -> None:
+    page = await first(tab.page, size=FOLD)
+
+    # what waits for me: without a click
+    waits = page.get_by_role("region", name="Waits for you")
+    await expect(waits.get_by_text("its acceptance command failed")).to_be_in_viewport()
+    await expect(page.get_by_role("heading", level=1)).to_have_text(
+        "2 things wait for you"
+    )
+    # when will it be done: without a click
+    done = page.get_by_role("heading", name=f"{NAME}: 10 of 20 merged, about")
+    await expect(done).to_be_in_viewport()
+    await expect(done).to_contain_text("min left (")
+
+    # why is task 12 not merged: one click
+    await page.get_by_role("link", name=f"{RED} {title(RED)}").click()
+    why = page.get_by_role("region", name="Why it is where it is")
+    await expect(why).to_contain_text("CI is red on")
+    await expect(why).to_contain_text("test_ten_attempts_lock_an_account")
+
+    # what did the agent say before it failed: one click
+    await first(page, size=FOLD)
+    await page.get_by_role("link", name=f"{NAME} task {REFUSED}").click()
+    said = page.get_by_role("region", name="What its last session printed")
+    await expect(said).to_contain_text("I cannot lock an account without a store")
+
+    # what did an engine cost this week: one click
+    await first(page, size=FOLD)
+    await page.get_by_role("link", name="Analytics").click()
+    week = page.get_by_role("region", name="Last 7 days")
+    await expect(week.get_by_role("row", name="codex")).to_contain_text("$")
+
+    # and how long people took
+    took = page.get_by_role("region", name="Time until people answered")
+    await expect(took.get_by_role("img", name="nine of ten")).to_be_visible()
+
+
+async def test_what_is_important_is_above_the_fold(tab: Tab) -> None:
+    page = await first(tab.page, size=FOLD)
+
+    for name in ("Waits for you", "Agents at work", "Merge train"):
+        await expect(
+            page.get_by_role("region", name=name).get_by_role("heading")
+        ).to_be_in_viewport()
+    last = page.get_by_role("link", name=f"{TASKS} {title(TASKS)}").first
+    box = await last.bounding_box()
+    assert box is not None
+    assert box["y"] + box["height"] <= FOLD["height"]
+
+
+async def test_pages_fit_a_phone_and_every_eye(tab: Tab) -> None:
+    page = tab.page
+    top = await page.evaluate("location.origin")
+    width, height = PHONE["width"], PHONE["height"]
+    await page.set_viewport_size({"width": width, "height": height})
+    for path in (*PAGES.values(), "/convoys", f"{PAGES['task']}?attempt=1"):
+        await page.goto(top + path)
+        for scheme in SCHEMES:
+            await page.emulate_media(color_scheme=scheme)
+            wide = await page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, path
+            assert await tab.faults() == [], (path, scheme)
+    assert tab.complaints == []
+
+
+async def test_an_earlier_attempt_still_says_what_it_printed(tab: Tab) -> None:
+    await tab.page.get_by_role("link", name=f"{NAME} task {REFUSED}").click()
+    tried = tab.page.get_by_role("region", name="Attempts")
+    await tried.get_by_role("link", name="Its output").last.click()
+
+    await expect(
+        tab.page.get_by_role("region", name="What attempt 1 printed")
+    ).to_contain_text("I cannot lock an account")
+
+
+async def test_search_finds_tasks_and_what_happened(tab: Tab) -> None:
+    await tab.page.get_by_role("searchbox", name="Search everything").fill("part_13.py")
+    await tab.page.keyboard.press("Enter")
+
+    found = tab.page.get_by_role("region", name="Tasks")
+    await expect(found.get_by_role("link")).to_have_text(f"13 {title(13)}")

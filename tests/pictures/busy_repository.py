@@ -1,0 +1,287 @@
+"""A repository in the midst of a convoy of any size, the same each time it is told.
+
+Its log is what the rules write for this story; nothing in it depends on chance or on
+the time of day. A small convoy that landed two days before comes first.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bot.messages.merge_texts import ci_is_red
+from convoy.events.approvals import ApprovePlan
+from convoy.events.command import Command
+from convoy.events.convoy_request import RequestConvoy
+from convoy.events.forge_actions import NoteDone
+from convoy.model import ids
+from convoy.model.records import Settings, Usage
+from convoy.model.state import Task
+from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
+from convoy.rules.end_session import AcceptWork, LoseSession, RefuseWork
+from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
+from convoy.rules.start_attempt import StartTask
+from convoy.rules.stop_task import RetryTask
+from convoy.rules.take_plan import PlanConvoy
+from tests.pictures.outside_the_log import TEST_OUTPUT
+from tests.pictures.passkeys_plan import (
+    ENGINES,
+    FLAKY,
+    LOST,
+    RED,
+    REFUSED,
+    commit,
+    spec,
+)
+from tests.pictures.timed_story import TimedStory
+
+BEGIN: Final = 1_783_933_200_000
+"""A Monday in 2026, 9:00 UTC, unix ms."""
+DAY_MS: Final = 86_400_000
+EARLIER: Final = "tidy-the-settings-31"
+NAME: Final = "sign-in-with-passkeys-42"
+_CI_S: Final = 230
+
+
+@dataclass
+class Busy(TimedStory):
+    """The story of one convoy after another."""
+
+    _name: str = ""
+    _tip: str = commit("base")
+
+    def task(self, number: int) -> Task:
+        found = self.state.convoys[self._name].task(number)
+        assert found is not None
+        return found
+
+    def ask(self, at: int, name: str, tasks: int, what: str) -> None:
+        """Bring a convoy to `active`."""
+        self._name, self._tip = name, commit(name)
+        specs = tuple(spec(number) for number in range(1, tasks + 1))
+        request = RequestConvoy(
+            convoy=name,
+            issue=ids_issue(name),
+            title=what,
+            text=f"{what}.",
+            by="ann",
+            target="main",
+            base=self._tip,
+            settings=Settings(
+                engines=ENGINES, tasks=1000, max_sessions=64, approve="plan", attempts=2
+            ),
+        )
+        plan = PlanConvoy(convoy=name, planner="issue", tasks=specs)
+        self.do(at, request, plan)
+        self.do(at + 95_000, ApprovePlan(convoy=name, by="ann", comment=7))
+
+    # --- one task ---------------------------------------------------------------------
+
+    def start(self, number: int) -> None:
+        task = self.task(number)
+        attempt, now = task.started + 1, self.rules.now
+        session = ids.session_name(self._name, number, attempt)
+        self.do(
+            now,
+            StartTask(
+                convoy=self._name,
+                task=number,
+                base=self._tip,
+                session=commit(session)[:32],
+                nonce=f"nonce{number}-{attempt}",
+                now=now,
+            ),
+            NoteDone(
+                key=ids.dispatch_key(session), number=70_000 + 10 * number + attempt
+            ),
+        )
+        took_s = 210 + (number * 97 + attempt * 31) % 11 * 45
+        self.later(now + took_s * 1000, lambda: self._end(number, attempt))
+
+    def _end(self, number: int, attempt: int) -> None:
+        now, name = self.rules.now, self._name
+        usage = Usage(
+            input_tokens=21_000 + 730 * (number % 13),
+            cached_tokens=160_000,
+            output_tokens=5_200 + 90 * (number % 17),
+            usd=round(0.21 + 0.013 * (number % 23), 2),
+        )
+        ended: Command
+        if number == LOST and attempt == 1:
+            why = "the session ended without a result: its machine or its witness died"
+            ended = LoseSession(
+                convoy=name,
+                task=number,
+                attempt=attempt,
+                cause="lost",
+                why=why,
+                usage=usage,
+            )
+        elif number == REFUSED:
+            why = "its acceptance command failed: pytest -q tests/test_limits.py"
+            ended = RefuseWork(
+                convoy=name,
+                task=number,
+                attempt=attempt,
+                cause="refused",
+                why=f"{why}\n\n{TEST_OUTPUT}",
+                usage=usage,
+            )
+        else:
+            files = (f"src/auth/part_{number}.py", f"tests/test_part_{number}.py")
+            ended = AcceptWork(
+                convoy=name,
+                task=number,
+                attempt=attempt,
+                commit=commit(name, number, attempt),
+                base=self._tip,
+                files=files,
+                usage=usage,
+            )
+            first = self.task(number).pull is None
+            key = ids.pull_key(name, number)
+            pull = (NoteDone(key=key, number=200 + number),) if first else ()
+            self.do(now, ended, *pull)
+            self._offer(number)
+            return
+        self.do(now, ended)
+        if self.task(number).state == "blocked" and attempt == 3:
+            self.later(
+                now + 400_000,
+                lambda: self.do(
+                    self.rules.now, RetryTask(convoy=name, task=number, by="bo")
+                ),
+            )
+
+    def _offer(self, number: int) -> None:
+        work, now = self.task(number).work, self.rules.now
+        assert work is not None
+        ahead = [
+            task.candidate.commit
+            for task in self.state.convoys[self._name].tasks
+            if task.candidate is not None
+        ]
+        self.do(
+            now,
+            AttemptMerge(
+                convoy=self._name,
+                task=number,
+                candidate=commit("candidate", self._name, number, work.commit, now),
+                base=self._last_candidate() if ahead else self._tip,
+                work=work.commit,
+            ),
+        )
+        self.later(now + _CI_S * 1000, lambda: self._judged(number))
+
+    def _last_candidate(self) -> str:
+        """Return the candidate that was built last."""
+        found = [
+            task.candidate
+            for task in self.state.convoys[self._name].tasks
+            if task.candidate is not None
+        ]
+        return max(found, key=lambda one: one.at).commit
+
+    def _judged(self, number: int) -> None:
+        task, now, name = self.task(number), self.rules.now, self._name
+        if task.candidate is None:
+            return
+        found = task.candidate.commit
+        if number == FLAKY and task.doubted is None:
+            doubt = DoubtMerge(
+                convoy=name,
+                task=number,
+                candidate=found,
+                is_red=True,
+                checks=("tests (3.12)",),
+                why=TEST_OUTPUT,
+            )
+            self.do(now, doubt)
+            self._offer(number)
+            return
+        if number == RED:
+            red = FailMerge(
+                convoy=name,
+                task=number,
+                candidate=found,
+                cause="red",
+                why=ci_is_red(found, TEST_OUTPUT),
+            )
+            self.do(now, red)
+            return
+        checks = ("lint", "tests (3.11)", "tests (3.12)")
+        if number == FLAKY:
+            self.do(
+                now,
+                ClearMerge(convoy=name, task=number, candidate=found, judged=checks),
+            )
+        self.do(
+            now, LandMerge(convoy=name, task=number, candidate=found, judged=checks)
+        )
+        self._tip = found
+
+    def land(self) -> None:
+        """Land the whole convoy, whose tasks are merged."""
+        name, tip = self._name, self._tip
+        convoy = self.state.convoys[name]
+        offered = AttemptMerge(
+            convoy=name, task=0, candidate=tip, base=convoy.base, work=tip
+        )
+        landed = LandMerge(
+            convoy=name, task=0, candidate=tip, judged=("lint", "tests (3.12)")
+        )
+        self.forget()
+        self.do(self.rules.now + 60_000, offered)
+        self.do(self.rules.now + 200_000, landed)
+
+    def work(self, agents: int, enough: Callable[[], bool]) -> None:
+        """Let agents work on what is ready until it is enough."""
+
+        def go_on() -> None:
+            tasks = self.state.convoys[self._name].tasks
+            merged = {each.number for each in tasks if each.state == "merged"}
+            for task in sorted(tasks, key=lambda one: one.number not in (RED, REFUSED)):
+                is_ready = merged.issuperset(task.spec.after)
+                if sum(1 for _ in self.state.running()) >= agents:
+                    break
+                if task.state == "queued" and is_ready:
+                    self.start(task.number)
+                    self.rules.now += 3_000
+            if not enough() and not self.state.convoys[self._name].ended:
+                self.later(self.rules.now + 15_000, go_on)
+
+        go_on()
+        self.run(enough)
+
+
+def ids_issue(name: str) -> int:
+    """Return the issue of a convoy by its name."""
+    return int(name.rpartition("-")[2])
+
+
+def busy_repository(path: Path, tasks: int) -> Busy:
+    """Tell the story in a bare repository.
+
+    Args:
+        path: where the repository is made.
+        tasks: how many the newest convoy has; half of them are merged, of many 110.
+    """
+    told = Busy(path)
+    told.ask(BEGIN - 2 * DAY_MS, EARLIER, 3, "Tidy the settings")
+    told.work(3, lambda: told.state.convoys[EARLIER].settled)
+    told.land()
+    told.ask(BEGIN, NAME, tasks, "Let people sign in with passkeys")
+    wanted = min(max(2, tasks // 2), 110)
+
+    def enough() -> bool:
+        merged = sum(t.state == "merged" for t in told.state.convoys[NAME].tasks)
+        found = told.state.convoys[NAME].tasks
+        stopped = all(
+            task.state == "blocked" for task in found if task.number in (RED, REFUSED)
+        )
+        judged = sum(task.candidate is not None for task in found)
+        return merged >= wanted and stopped and judged > min(2, tasks // 15)
+
+    told.work(min(50, max(3, tasks // 5)), enough)
+    told.log.set_head(str(told.head), None)
+    return told

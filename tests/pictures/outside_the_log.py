@@ -1,0 +1,53 @@
+"""What the pictures show beside the log: what sessions printed, what CI says now."""
+
+from typing import Final
+
+from convoy.model.state import State
+from convoy.readiness.observed import Checks
+from tests.pictures.passkeys_plan import RED, REFUSED
+
+TEST_OUTPUT: Final = """FAILED tests/test_limits.py::test_ten_attempts_lock_an_account
+tests/test_limits.py:41: in test_ten_attempts_lock_an_account
+    assert account.locked_until is not None
+E   assert None is not None
+1 failed, 218 passed in 9.84s"""
+SAID: Final = """Reading src/auth/limits.py
+Reading tests/test_limits.py
+The counter is kept per process, so two workers never see the same account.
+$ pytest -q tests/test_limits.py
+FAILED tests/test_limits.py::test_ten_attempts_lock_an_account
+1 failed, 6 passed in 1.02s
+I cannot lock an account without a store that all workers share.
+"""
+
+
+def printed(number: int, attempt: int) -> str:
+    """Return what a session of the newest convoy printed."""
+    if number in (REFUSED, RED):
+        return SAID
+    return (
+        f"Reading src/auth/part_{number}.py\n"
+        f"$ pytest -q tests/test_part_{number}.py\n"
+        f"{3 + attempt} passed in 0.{number % 90 + 10}s\n"
+        f"Editing src/auth/part_{number}.py\n"
+    )
+
+
+def checks(state: State) -> dict[str, Checks]:
+    """Return what CI was seen to say of the candidates that are open."""
+    found = [
+        task.candidate
+        for convoy in state.live()
+        for task in convoy.tasks
+        if task.candidate is not None
+    ]
+    names = ("lint", "tests (3.11)", "tests (3.12)")
+    return {
+        one.commit: Checks(
+            verdict="green" if place % 3 == 1 else "pending",
+            names=names if place % 3 == 1 else names[: 1 + place % 2],
+            more=place % 3 != 1,
+            since=one.at + 60_000,
+        )
+        for place, one in enumerate(sorted(found, key=lambda one: one.at))
+    }

@@ -1,0 +1,143 @@
+"""`make pictures`: every page in every size, light and dark, as docs/pictures holds it.
+
+The pages come from the real dashboard over logs that `busy_repository` tells; the
+clock stands still, so the same code gives the same pictures.
+"""
+
+import argparse
+import asyncio
+from base64 import b64decode
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final, Literal
+
+from playwright.async_api import Page
+
+from bot.dashboard.application import serving
+from bot.dashboard.changed_lines import Changes
+from bot.dashboard.dashboard_source import DashboardSource, Session
+from bot.dashboard.log_history import LogHistory
+from bot.dashboard.log_past import LogPast
+from bot.dashboard.log_tail import LogTail
+from bot.messages.replies import Reply
+from bot.verbs.request_context import Asker
+from bot.verbs.verb import Request
+from brat.repository.log_reader import Reader
+from convoy.log.following import Reading
+from convoy.model import ids
+from tests.pictures import outside_the_log
+from tests.pictures.busy_repository import EARLIER, NAME, Busy, busy_repository
+from tests.world import browser as browsers
+from tests.world.browser import Scheme
+from tests.world.requests import carried_out
+
+TOKEN: Final = "0123456789abcdef"
+PICTURES: Final = Path(__file__).parents[2] / "docs" / "pictures"
+Kind = Literal["webp", "png"]
+QUALITY: Final = 60
+AMOUNTS: Final = (7, 40, 500)
+MANY: Final = 40
+"""All pages are taken with so many tasks."""
+CROWDED: Final = ("overview", "convoy", "tasks")
+"""Only these are taken with any other number: nothing else looks different."""
+SIZES: Final = ((1440, 900), (1280, 800), (390, 844))
+SCHEMES: Final[tuple[Scheme, ...]] = ("light", "dark")
+PAGES: Final = {
+    "overview": "/",
+    "convoy": f"/convoys/{NAME}",
+    "task": f"/convoys/{NAME}/tasks/6",
+    "sessions": "/sessions",
+    "log": "/log",
+    "replay": f"/convoys/{EARLIER}/replay?step=6",
+    "analytics": "/analytics",
+    "search": "/search?words=passkeys",
+    "waits": "/waits",
+    "tasks": "/tasks",
+}
+
+
+@asynccontextmanager
+async def shown(busy: Busy) -> AsyncIterator[str]:
+    """Serve the story's dashboard; yield its address with the token."""
+
+    async def carry_out(asker: Asker, request: Request) -> Reply:
+        return await carried_out(busy.rules, asker, request)
+
+    def printed(session: Session) -> str:
+        _, task, attempt = ids.parse_session(session.name)
+        return outside_the_log.printed(task, attempt)
+
+    reader = Reader(busy.path)
+
+    def read() -> Reading:
+        reader.read()
+        return reader.reading
+
+    source = DashboardSource(
+        repository="pat/passkeys",
+        read=read,
+        log=LogTail(busy.path, busy.log.head).last,
+        past=LogPast(busy.path, busy.log.head),
+        history=LogHistory(busy.path, lambda: reader.reading),
+        clock=lambda: busy.now,
+        carry_out=carry_out,
+        output=printed,
+        checks=lambda: outside_the_log.checks(busy.state),
+        changes=lambda commit, _: Changes(2, 40 + int(commit[0], 16), 7),
+        web="https://github.com/pat/passkeys",
+        token=TOKEN,
+    )
+    async with serving(source, port=0) as url:
+        yield f"{url}/?token={TOKEN}"
+
+
+async def take(
+    folder: Path, amounts: Sequence[int], pages: Sequence[str], kind: Kind
+) -> None:
+    """Take pictures of pages into a folder, with so many tasks each."""
+    with TemporaryDirectory(prefix="brat-pictures-") as name:
+        async with browsers.launched() as browser:
+            for amount in amounts:
+                busy = busy_repository(Path(name) / f"{amount}.git", amount)
+                chosen = [each for each in pages if amount == MANY or each in CROWDED]
+                async with shown(busy) as url:
+                    for scheme in SCHEMES:
+                        async with browsers.tab(browser, scheme) as tab:
+                            await tab.page.goto(url)
+                            start = (
+                                folder / f"{{page}}-{amount}-{{width}}-{scheme}.{kind}"
+                            )
+                            await _all(tab.page, str(start), chosen, kind)
+
+
+async def _all(page: Page, file: str, names: Sequence[str], kind: Kind) -> None:
+    """Take a picture of each page in each size; `file` has places for both."""
+    top = await page.evaluate("location.origin")
+    camera = await page.context.new_cdp_session(page)
+    for width, height in SIZES:
+        await page.set_viewport_size({"width": width, "height": height})
+        for name in names:
+            await page.goto(top + PAGES[name])
+            await page.wait_for_load_state("load")
+            asked = {"format": kind, **({"quality": QUALITY} if kind == "webp" else {})}
+            taken = await camera.send("Page.captureScreenshot", asked)
+            picture = Path(file.format(page=name, width=width))
+            await asyncio.to_thread(picture.write_bytes, b64decode(taken["data"]))
+
+
+def main() -> None:
+    """Take the pictures that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--to", type=Path, default=PICTURES)
+    parser.add_argument("--kind", choices=("webp", "png"), default="webp")
+    parser.add_argument("--tasks", type=int, nargs="+", default=AMOUNTS)
+    parser.add_argument("--pages", choices=PAGES, nargs="+", default=[*PAGES])
+    wanted = parser.parse_args()
+    wanted.to.mkdir(parents=True, exist_ok=True)
+    asyncio.run(take(wanted.to, wanted.tasks, wanted.pages, wanted.kind))
+
+
+if __name__ == "__main__":
+    main()

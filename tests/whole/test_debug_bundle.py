@@ -1,0 +1,137 @@
+"""`brat doctor --bundle`: what a helper needs to see, and no secret in it."""
+
+import json
+import tarfile
+from pathlib import Path
+
+import pytest
+
+from brat.doctor import debug_bundle
+from brat.doctor.debug_bundle import TAIL_BYTES
+from brat.repository import registration as registrations
+from tests.world.given_secrets import given
+from tests.world.terminal import Terminal
+from tests.world.words import project
+
+TOKEN = given("hunter2hunter2-of-the-team")
+
+
+def bundled(terminal: Terminal, folder: Path) -> dict[str, str]:
+    file = folder / "bundle.tar.gz"
+    terminal.type(f"env TEAM_TOKEN={TOKEN} brat doctor --bundle {file}")
+    return held(file)
+
+
+def written(terminal: Terminal, folder: Path) -> dict[str, str]:
+    file = folder / "bundle.tar.gz"
+    debug_bundle.write(terminal.cwd, file, ())
+    return held(file)
+
+
+def held(file: Path) -> dict[str, str]:
+    with tarfile.open(file) as bundle:
+        return {
+            Path(one.name).name: opened.read().decode()
+            for one in bundle.getmembers()
+            if (opened := bundle.extractfile(one)) is not None
+        }
+
+
+def test_it_holds_what_tells_of_a_fault_and_no_secret(tmp_path: Path) -> None:
+    terminal = project(tmp_path, '[engine.default]\ntype = "shell"\nargs = ["false"]\n')
+    terminal.type("brat init")
+    folder = terminal.cwd / ".git" / "brat"
+    known = registrations.read(folder)
+    secrets = (known.person_token, known.bot_token, known.secret, TOKEN)
+    (folder / "daemon.log").write_text(f"sent {' '.join(secrets)}, then stopped\n")
+
+    found = bundled(terminal, tmp_path)
+    (folder / "daemon.log").unlink()
+
+    assert found["daemon.log"] == "sent *** *** *** ***, then stopped\n"
+    assert found["about.txt"].startswith("brat: ")
+    assert "ok: the configuration is valid" in found["findings.txt"]
+    assert 'args = ["false"]' in found["config.toml"]
+    assert "refs/heads/main" in found["refs.txt"]
+    assert '"schema_version"' in found.get("status.json", ""), found.get("unread.txt")
+    assert "registration.json" in found["sizes.txt"]
+    assert not [name for name, text in found.items() for one in secrets if one in text]
+    assert (tmp_path / "bundle.tar.gz").stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.parametrize(
+    ("said", "left"),
+    [
+        (f"fetch https://pat:{TOKEN}@example.test/a.git", f"pat:{TOKEN}@"),
+        ("fetch https://Qx81-of-nobody@example.test/a.git", "Qx81-of-nobody"),
+        (f"key: {given('Ab3' * 12)}", "Ab3Ab3"),
+        (f"hook {given('a-secret-inside')}", "a-secret-inside"),
+        (f"{given('brat_7_' + 'x9' * 22)} is refused", "brat_7_x9"),
+        ("it had ghp_0123456789abcdefghij0123456789", "ghp_0123"),
+    ],
+)
+def test_no_secret_is_left_in_a_log(
+    said: str, left: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM_TOKEN", TOKEN)
+    terminal = project(tmp_path, "")
+    folder = terminal.cwd / ".git" / "brat"
+    folder.mkdir()
+    (folder / "feed.key").write_text("Ab3" * 12 + "\n")
+    told = {"repositories": [{"webhook_secret": "a-secret-inside"}]}
+    (folder / "bot.json").write_text(json.dumps(told))
+    log = folder / "daemon.log"
+    log.write_text(f"{said}\n")
+
+    found = written(terminal, tmp_path)
+    log.unlink()
+
+    assert "***" in found["daemon.log"]
+    assert not [name for name, text in found.items() if left in text]
+
+
+def test_a_secret_that_the_beginning_of_a_logs_end_cuts_is_not_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TEAM_TOKEN", TOKEN)
+    terminal = project(tmp_path, "")
+    folder = terminal.cwd / ".git" / "brat"
+    folder.mkdir()
+    log = folder / "daemon.log"
+    rest = "it went on\n" * (TAIL_BYTES // 11)
+    log.write_text(f"first\n{TOKEN}\n{rest[len(TOKEN) // 2 :]}")
+
+    found = written(terminal, tmp_path)
+    log.unlink()
+
+    assert TOKEN[-9:] not in found["daemon.log"]
+    assert found["daemon.log"].endswith("it went on\n")
+    assert len(found["daemon.log"]) <= TAIL_BYTES
+
+
+def test_one_that_was_there_is_replaced_and_is_the_owners(tmp_path: Path) -> None:
+    terminal = project(tmp_path, "")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("mine")
+    (tmp_path / "bundle.tar.gz").symlink_to(elsewhere)
+
+    assert "about.txt" in written(terminal, tmp_path)
+    assert elsewhere.read_text() == "mine"
+    assert [each.name for each in tmp_path.glob(".brat-*")] == []
+
+
+def test_it_is_not_of_a_bots_settings(tmp_path: Path) -> None:
+    terminal = project(tmp_path, "")
+
+    refused = terminal.type("brat doctor --github bot.json --bundle b.tar.gz")
+
+    assert refused.status == 2
+    assert "--bundle is of a checkout" in refused.err
+
+
+def test_it_is_written_where_brat_was_never_set_up(tmp_path: Path) -> None:
+    terminal = project(tmp_path, "")
+
+    found = bundled(terminal, tmp_path)
+
+    assert "run `brat init` first" in found["findings.txt"] + found["unread.txt"]
