@@ -238,7 +238,8 @@ class AttemptCommits:
             return None
         if not self._says_yes("merge-base", "--is-ancestor", workspace.base, commit):
             return None
-        self._git("read-tree", "-m", commit)  # keeps the index's stat data
+        # Keeps the stat data of what did not change, and asks nothing of the files.
+        self._git("read-tree", "-i", "-m", commit)
         return commit
 
     def _commit_the_rest(self, message: CommitMessage) -> tuple[str, ...]:

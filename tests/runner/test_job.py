@@ -186,6 +186,52 @@ def test_the_agents_own_commits_are_kept_and_the_rest_comes_on_top(
     assert left.result["files"] == ["forced.log", "one", "three", "two"]
 
 
+COMMITTED: dict[str, tuple[str, dict[str, str | None]]] = {
+    "an edit": ("echo B = 2 >> src/a.py", {"src/a.py": "A = 1\nB = 2"}),
+    "a deletion": ("rm src/a.py", {"src/a.py": None}),
+    "a move": ("git mv src/a.py b.py", {"src/a.py": None, "b.py": "A = 1"}),
+    "a mode": ("chmod +x src/a.py", {"src/a.py": "A = 1"}),
+    "a link for a file": ("ln -sf README.md src/a.py", {"src/a.py": "README.md"}),
+    "a folder for a file": (
+        "rm README.md; mkdir README.md; echo 1 > README.md/x",
+        {"README.md": None, "README.md/x": "1"},
+    ),
+    "a file for a folder": (
+        "rm -r src; echo 1 > src",
+        {"src": "1", "src/a.py": None},
+    ),
+}
+"""What an agent commits itself, as Aider and Claude Code do, and what is there then."""
+
+
+@pytest.mark.parametrize("name", COMMITTED)
+def test_whatever_an_agent_commits_itself_is_kept(forge: Forge, name: str) -> None:
+    change, files = COMMITTED[name]
+
+    left = forge.sh(f"{change}; git add -A; git commit -qm Own; echo 2 > own.txt")
+
+    assert {*left.result["files"]} == {*files, "own.txt"}
+    clone = forge.unpacked(left)
+    log = git("log", "--format=%s", f"{forge.base}..work", cwd=clone)
+    assert log.splitlines() == ["Greet the world", "Own"]
+    there = git("ls-tree", "-r", "--name-only", "work", cwd=clone).splitlines()
+    for path, text in files.items():
+        assert (path in there) == (text is not None), path
+        if text is not None:
+            assert git("show", f"work:{path}", cwd=clone) == text
+
+
+def test_an_edit_that_an_agent_commits_and_then_goes_on_with_is_kept_whole(
+    forge: Forge,
+) -> None:
+    left = forge.sh(
+        "echo B = 2 >> src/a.py; git commit -qam Own; echo C = 3 >> src/a.py"
+    )
+
+    clone = forge.unpacked(left)
+    assert git("show", "work:src/a.py", cwd=clone) == "A = 1\nB = 2\nC = 3"
+
+
 def test_a_history_of_its_own_is_folded_into_one_commit_on_the_base(
     forge: Forge,
 ) -> None:
