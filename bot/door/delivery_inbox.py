@@ -3,7 +3,8 @@
 A file holds the requests that arrived together. It is renamed into place before any of
 them is answered, so the signed text survives the bot's death. A file never changes and
 is deleted when all its requests are done; after a crash all are read again, and doing
-one twice is harmless. A folder, not a queue: each tick reads all of it.
+one twice is harmless. A folder, not a queue: each tick reads all of it. A file that
+cannot be read, as one of another version, is set aside by name and stops nothing.
 """
 
 import errno
@@ -23,6 +24,8 @@ _NAME = re.compile(r"[0-9A-Za-z-]{1,64}")
 _numbers = count()
 _STALE_NS: Final = 3_600 * 10**9
 """An unfinished file this old was left by a process that died."""
+UNREADABLE: Final = ".unreadable"
+"""Added to the name of a file that is set aside."""
 
 
 Trigger = Literal["label", "mention", "assignee", "schedule"]
@@ -128,6 +131,9 @@ class Inbox:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder = folder
+        self.notices: list[str] = []
+        """Sentences for people on files that were set aside; whoever tells them clears
+        it."""
         self._left: dict[Path, _File] = {}
         """The requests in each file read so far, without those that are done."""
         for file in folder.glob(".*"):
@@ -183,11 +189,24 @@ class Inbox:
 
     def _kept(self) -> _File:
         files = sorted(self.folder.glob("*.json"))
-        self._left = {file: self._left.get(file) or _read(file) for file in files}
+        self._left = {file: self._left.get(file) or self._read(file) for file in files}
         found: _File = {}
         for left in self._left.values():
             found |= left
         return found
+
+    def _read(self, file: Path) -> _File:
+        try:
+            return msgspec.json.decode(file.read_bytes(), type=_File)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            aside = file.with_name(file.name + UNREADABLE)
+            with suppress(FileNotFoundError):  # another reader has just done it
+                file.rename(aside)
+                self.notices.append(
+                    f"what was asked for in {file.name} cannot be read ({error}); "
+                    f"it is kept as {aside}: ask again, by a label or a comment"
+                )
+            return {}
 
     def done(self, delivery: str) -> None:
         """Forget a request that was read; safe to call twice."""
@@ -205,10 +224,6 @@ def check(delivery: str) -> None:
     """
     if not _NAME.fullmatch(delivery):
         raise ValueError(f"{delivery[:80]!r} is not a delivery id")
-
-
-def _read(file: Path) -> _File:
-    return msgspec.json.decode(file.read_bytes(), type=_File)
 
 
 def _settle(folder: Path) -> None:

@@ -296,7 +296,11 @@ class Loop:
         _introduce(draft)
         if "mayor" not in self.context.settings.roles:
             return []
-        return await new_requests.listen(self.context, draft, parts)
+        handled = await new_requests.listen(self.context, draft, parts)
+        for notice in self.context.inbox.notices:
+            self.tell(notice)
+        self.context.inbox.notices.clear()
+        return handled
 
 
 def _introduce(draft: Draft) -> None:

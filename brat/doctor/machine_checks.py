@@ -1,10 +1,11 @@
-"""What brat needs of this machine while it works: room on the disk, and its bot."""
+"""What brat needs of this machine while it works: room, its bot, what it was asked."""
 
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from bot.door.delivery_inbox import UNREADABLE
 from brat.doctor.finding import Finding
 from brat.status.local_attention import ended_daemon
 
@@ -17,6 +18,9 @@ def checks(folder: Path) -> Iterator[Finding]:
     yield room(shutil.disk_usage(folder).free, folder)
     for each in ended_daemon(folder):
         yield Finding("fault", each.why, each.commands[0])
+    for file in sorted(folder.glob(f"bot/inbox/*{UNREADABLE}")):
+        told = f"what was asked for in {file} could not be read and is set aside"
+        yield Finding("note", told, "ask again, by a label or a comment, and delete it")
 
 
 def room(free: int, folder: Path) -> Finding:

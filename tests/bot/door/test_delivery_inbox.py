@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from bot.door.delivery_inbox import Inbox, Request
+from bot.door.delivery_inbox import UNREADABLE, Inbox, Request
 from tests.convoy.anything import hostile
 
 ASKED = Request(issue=7, title="Fix it", text="All of it.", by="ann")
@@ -50,6 +50,32 @@ def test_the_same_delivery_again_is_one_request(inbox: Inbox) -> None:
     inbox.put(GUID, ASKED)
 
     assert inbox.requests() == {GUID: ASKED}
+
+
+BROKEN = {
+    "of a newer version": b'{"x":{"type":"later"}}',
+    "cut off": b'{"x":{"type":"labelled","issue":7',
+    "empty": b"",
+    "no object": b"[1]",
+    "no text": b'{"x":{"type":"labelled","title":"\xff\xfe"}}',
+}
+
+
+def test_a_file_that_cannot_be_read_is_set_aside_by_name_and_the_rest_goes_on(
+    inbox: Inbox, folder: Path
+) -> None:
+    for name, content in BROKEN.items():
+        (folder / f"0-{name}.json").write_bytes(content)
+    inbox.put(GUID, ASKED)
+
+    assert inbox.requests() == {GUID: ASKED}
+    assert inbox.remarks() == {}
+    assert len(inbox.notices) == len(BROKEN)
+    for name, content in BROKEN.items():
+        aside = folder / f"0-{name}.json{UNREADABLE}"
+        assert aside.read_bytes() == content
+        assert any(str(aside) in notice for notice in inbox.notices), name
+    assert Inbox(folder).requests() == {GUID: ASKED}
 
 
 def test_reading_twice_changes_nothing(inbox: Inbox) -> None:
