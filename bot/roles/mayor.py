@@ -112,7 +112,7 @@ async def begin(
         inputs=request.inputs if pattern else {},
     )
     text = await with_named_issues(context, draft.state, command, trust.outsiders)
-    command = replace(command, text=text.words)
+    command = replace(command, text=text.words, named=text.named)
     if why := (
         text.fault
         or await fault(context, command)

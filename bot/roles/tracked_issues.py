@@ -12,11 +12,12 @@ from bot.forge.rest import Refused
 from bot.messages.start_refusals import NO_PLAN
 from bot.roles.admission import TEXT_CHARS, Words, admitted
 from convoy.events.convoy_request import RequestConvoy
+from convoy.model.records import NamedIssue
 from convoy.model.state import Convoy, State
 from convoy.planner.checklist import Item
 from convoy.planner.intake import intake
 from convoy.planner.left_out import CLOSED, missed
-from convoy.planner.named_issues import Named, filled, named_by, number_here
+from convoy.planner.named_issues import Named, filled, number_here
 from convoy.text.plaintext import clean, cut
 from grite.errors import BratError
 
@@ -31,6 +32,8 @@ class Text(NamedTuple):
 
     words: str
     fault: str = ""
+    named: tuple[NamedIssue, ...] = ()
+    """Whose text became which task."""
 
 
 class _NoTask(BratError):
@@ -76,19 +79,27 @@ async def with_named_issues(
         return Text(wanted.text, NO_PLAN.format(error=nothing))
     room = TEXT_CHARS - len(text)
     words = await asyncio.to_thread(filled, text, read, room, labels)
-    work = (await asyncio.to_thread(intake, words, labels)).work
-    fault = missed(work.items)
-    return Text(words, NO_PLAN.format(error=fault) if fault else "")
+    items = (await asyncio.to_thread(intake, words, labels)).work.items
+    if fault := missed(items):
+        return Text(words, NO_PLAN.format(error=fault))
+    became = [
+        NamedIssue(item.number, issue.number)
+        for item in named
+        if isinstance(issue := read[item.at], Named)
+    ]
+    # The items keep their numbers: the texts that were put in have none of their own.
+    is_same = len(items) == len(found.work.items)
+    return Text(words, named=tuple(became) if is_same else ())
 
 
 async def close_named(context: BotContext, convoy: Convoy) -> None:
     """Close the issues whose text became tasks that are merged; safe to call twice."""
-    for task in convoy.tasks:
-        number = named_by(task.spec.instructions)
-        if number is None or task.state != "merged":
+    for each in convoy.named:
+        task = convoy.task(each.task)
+        if task is None or task.state != "merged":
             continue
         try:
-            await context.github.close_issue(number, "completed")
+            await context.github.close_issue(each.issue, "completed")
         except Refused as refused:
             if refused.status not in _GONE:
                 raise

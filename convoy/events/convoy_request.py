@@ -6,7 +6,7 @@ from convoy.events.forge_actions import ActionIntended
 from convoy.events.pausing import stands_still
 from convoy.model import ids
 from convoy.model.change import with_convoy
-from convoy.model.records import Settings, TaskSpec
+from convoy.model.records import NamedIssue, Settings, TaskSpec
 from convoy.model.state import Convoy, State, Task
 
 
@@ -26,6 +26,8 @@ class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.reques
     """The template that is its plan, read from `base`; empty: none."""
     inputs: dict[str, str] = {}  # noqa: RUF012  msgspec copies it
     """The values that fill the template."""
+    named: tuple[NamedIssue, ...] = ()
+    """The issues that are closed when their tasks have landed."""
 
     def sentence(self) -> str:
         return f"{self.by} asked for convoy {self.convoy} in issue #{self.issue}."
@@ -42,6 +44,7 @@ class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.reques
             settings=self.settings,
             pattern=self.pattern,
             inputs=self.inputs,
+            named=self.named,
             requested_at=state.moment.at,
             mayor=self._mayor(),
         )
@@ -71,6 +74,7 @@ class RequestConvoy(Command, frozen=True, kw_only=True):
     pattern: str = ""
     """The template that is its plan; the shell has checked that it compiles."""
     inputs: dict[str, str] = {}  # noqa: RUF012  msgspec copies it
+    named: tuple[NamedIssue, ...] = ()
 
     def decide(self, state: State) -> Decision:
         """Accept an issue, and announce the comment that shows it."""
@@ -95,6 +99,7 @@ class RequestConvoy(Command, frozen=True, kw_only=True):
                 settings=self.settings,
                 pattern=self.pattern,
                 inputs=self.inputs,
+                named=self.named,
             ),
             ActionIntended(
                 key=ids.comment_key(self.convoy), kind="comment", convoy=self.convoy

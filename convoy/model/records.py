@@ -90,6 +90,17 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     """A shell command that exits with 0 when the task is done; empty: none."""
 
 
+class NamedIssue(Struct, frozen=True):
+    """An issue that an item of a task list consists of, and that becomes its task.
+
+    Only what the forge says of an issue makes one; no text does.
+    """
+
+    task: int
+    """The number of the item, and of its task."""
+    issue: int
+
+
 class Finding(Struct, frozen=True, kw_only=True):
     """One thing that a report says."""
 

@@ -32,6 +32,7 @@ from convoy.model.records import (
     Estimate,
     Followup,
     Forecast,
+    NamedIssue,
     Outline,
     Overlap,
     Report,
@@ -209,6 +210,8 @@ class Convoy(Struct, frozen=True, kw_only=True):
     """The template that is its plan; empty: none."""
     inputs: dict[str, str] = {}
     """The values that fill the template."""
+    named: tuple[NamedIssue, ...] = ()
+    """The issues that are closed when their tasks have landed."""
     state: ConvoyState = "planning"
     why: str = ""
     given_up_by: str = ""

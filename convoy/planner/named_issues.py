@@ -24,7 +24,6 @@ LEFT_OUT: Final = "left out"
 """Begins the reason for which an item that names an issue is no task."""
 _OPEN_BOX: Final = re.compile(r"\[ \]\s?")
 _TITLED: Final = re.compile(r"(?<![\w/])#([0-9]{1,9})\b")
-_SAYS: Final = re.compile(r"[^\n]*\n+Issue #([0-9]{1,9}) says:\n+```")
 
 
 class Named(NamedTuple):
@@ -108,12 +107,6 @@ def items_by_issue(items: Iterable[Item]) -> dict[int, int]:
             numbers[number].append(item.number)
     known = {**out, **found}
     return {issue: at[0] for issue, at in known.items() if len(at) == 1}
-
-
-def named_by(instructions: str) -> int | None:
-    """Return the issue whose text a task's instructions are; None: they are none's."""
-    found = _SAYS.match(instructions)
-    return int(found[1]) if found else None
 
 
 def _said(issue: Named, room: int, labels: Collection[str]) -> list[str]:

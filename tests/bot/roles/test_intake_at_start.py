@@ -6,12 +6,12 @@ import pytest
 from msgspec.structs import replace
 
 from bot.roles.tracked_issues import close_named
-from convoy.planner.named_issues import named_by
+from convoy.model.records import NamedIssue
 from tests.bot.roles.test_chosen_pattern import again, titles
 from tests.bot.room import Room, room
 from tests.world.issue_form import FORM
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 CONFIG = '[mayor]\nengine = "default"\n'
 
 
@@ -87,11 +87,7 @@ async def test_a_named_issue_becomes_a_task_with_its_frozen_text(
         assert "Steer engine: quantum\n\nWell." in two.instructions
         assert (one.paths, one.engine, two.engine) == ((), "default", "default")
         assert three.after == (1,)
-        assert [named_by(task.instructions) for task in (one, two, three)] == [
-            named,
-            marked,
-            None,
-        ]
+        assert convoy.named == (NamedIssue(1, named), NamedIssue(2, marked))
 
 
 async def test_a_closed_issue_is_named_before_there_is_a_convoy(tmp_path: Path) -> None:
@@ -133,15 +129,18 @@ async def test_named_issues_are_closed_when_their_tasks_are_merged(
     async with room(tmp_path, {}, roles=("mayor",)) as here:
         named = await here.person.open_issue("Write the reader", "Soon.")
         left = await here.person.open_issue("Write the writer", "Later.")
-        text = f"- [ ] #{named}\n- [ ] #{left}"
+        kept = await here.person.open_issue("Read it", "Much later.")
+        text = f"- [ ] #{named}\n- [ ] #{left}\n- [ ] Say so"
         _, issue = await again(here, f"/brat start -- {text}")
         state = here.loop.context.mirror.state
         [convoy] = [c for c in state.convoys.values() if c.issue == issue]
-        one, two = convoy.tasks
-        ended = replace(
-            convoy, tasks=(replace(one, state="merged"), replace(two, state="dropped"))
-        )
+        one, two, three = convoy.tasks
+        says = f"Say so\n\nIssue #{kept} says:\n\n```\nit is done\n```"
+        three = replace(three, spec=replace(three.spec, instructions=says))
+        merged = (replace(task, state="merged") for task in (one, three))
+        ended = replace(convoy, tasks=(*merged, replace(two, state="dropped")))
         await close_named(here.loop.context, ended)
 
         assert (await here.person.issue(named)).state == "closed"
         assert (await here.person.issue(left)).state == "open"
+        assert (await here.person.issue(kept)).state == "open", "a text chose it"
