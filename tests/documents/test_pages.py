@@ -5,13 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.documents.pages import ROOT, between, main, pages
+from tests.world.cases import looped
 
 MARK = "made by make docs -->\n"
 
 
-@pytest.mark.parametrize(
-    ("path", "text"), [pytest.param(*each, id=each[0].name) for each in pages()]
-)
+@looped(("path", "text"), [pytest.param(*each, id=each[0].name) for each in pages()])
 def test_a_document_is_up_to_date(path: Path, text: str) -> None:
     assert path.read_text("utf-8") == text, "run `make docs`"
 

@@ -6,15 +6,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import SITE
 from tests.documents.pages import ROOT
+from tests.world.patience import patient
+from tests.world.tools import SITE
 
 LOADED = re.compile(
     r"<(?:script|img|iframe|link(?! rel=\"?canonical))[^>]*?"
     r"(?:src|href)=\"?((?:https?:)?//[^\s\">]+)"
 )
 """What a page loads from elsewhere when it is opened."""
-pytestmark = pytest.mark.needs("mkdocs")  # `make site` installs it
+pytestmark = [pytest.mark.needs("mkdocs"), pytest.mark.layer("deep")]
 
 
 def build(tree: Path, folder: Path) -> subprocess.CompletedProcess[str]:
@@ -22,7 +23,7 @@ def build(tree: Path, folder: Path) -> subprocess.CompletedProcess[str]:
         [ROOT / ".ci/site", SITE, folder, tree],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=patient(120),
         check=False,
     )
 
@@ -39,7 +40,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def tree(tmp_path: Path) -> Path:
     clone = tmp_path / "clone"
     subprocess.run(
-        ["git", "clone", "--quiet", "--shared", ROOT, clone], check=True, timeout=60
+        ["git", "clone", "--quiet", "--shared", ROOT, clone],
+        check=True,
+        timeout=patient(60),
     )
     return clone
 

@@ -14,6 +14,7 @@ from brat.local import child_processes
 from tests.image.containers import BUILT, USER
 from tests.runner.job import ALLOWED, REPOSITORY_ID, Forge as JobForge, git
 from tests.whole.test_act import ended
+from tests.world.patience import patient
 from tests.world.seen import look
 from tests.world.staying import typed
 from tests.world.words import engine, project
@@ -111,6 +112,6 @@ def run(
         },
         capture_output=True,
         text=True,
-        timeout=200,
+        timeout=patient(200),
         check=False,
     )

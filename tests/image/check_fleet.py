@@ -20,13 +20,14 @@ from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
 from tests.image.containers import docker, tried
 from tests.world.ended import ended
+from tests.world.patience import patient
 from tests.world.words import engine, project
 
 STARTER = Path(__file__).with_name("container_starter.py")
 AGENT = 'sleep 8; echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
-CONFIG = '[witness]\nattempts = 3\ntimeout = "20s"\nsetup = "5s"\n'
+CONFIG = f'[witness]\nattempts = 3\ntimeout = "{patient(20):.0f}s"\nsetup = "5s"\n'
 TASKS = "".join(f"- [ ] Say {n} paths: words/said_{n}.py\n" for n in range(1, 5))
-DEADLINE_S = 150.0
+DEADLINE_S = patient(150)
 LOOK_S = 0.2
 
 

@@ -26,9 +26,11 @@ from runner.engines import ENGINES
 from tests.image.containers import BUILT, client, docker, given, options, running
 from tests.runner.job import TOKEN, Forge, git
 from tests.world.ended import ended
+from tests.world.held_port import held_port
+from tests.world.patience import patient
 from tests.world.words import engine, project
 
-DEADLINE_S = 100.0
+DEADLINE_S = patient(100)
 AGENT = """
 env > env.txt
 id -u > uid.txt
@@ -107,7 +109,7 @@ def vendor(folder: Path) -> Iterator[str]:
 @pytest.mark.parametrize("target", ENGINE_IMAGES)
 def test_an_engine_works_off_a_scripted_task(tmp_path: Path, target: str) -> None:
     name, forge = target.removeprefix("runner-"), Forge(tmp_path)
-    spec = EngineSpec(type=name, model=ENGINES[name].sample_model, timeout_s=90)
+    spec = EngineSpec(type=name, model=ENGINES[name].sample_model, timeout_s=600)
 
     with vendor(tmp_path) as url:
         started = forge.started(title=PROMPT, engine=spec)
@@ -122,8 +124,8 @@ async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
     """Let a container be the bot of a local forge; return the convoy of an issue."""
     log, home = folder / "forge.log", folder / "bot-home"
     home.mkdir()
-    with child_processes.forge(folder / FORGE_FOLDER, 0, log=log) as url:
-        port = await free_port()
+    forge = child_processes.forge(folder / FORGE_FOLDER, 0, log=log)
+    with forge as url, held_port() as port:
         settings = {
             "folder": "/var/lib/brat",
             "repositories": [known.repository],
@@ -146,12 +148,6 @@ async def served_by(image: str, folder: Path, known: Registration) -> Convoy:
                 await github.relabel(issue, {"brat"}, set())
             reader = Reader(registrations.bare_path(folder, known))
             return await ended(reader, DEADLINE_S)
-
-
-async def free_port() -> int:
-    server = await asyncio.start_server(lambda *_: None, "127.0.0.1", 0)
-    async with server:
-        return int(server.sockets[0].getsockname()[1])
 
 
 async def answers(port: int) -> None:
