@@ -7,7 +7,9 @@ STRICT ?= 0
 SAME = PYTHONHASHSEED=0
 # The tests start thousands of processes: each loads what the first one compiled.
 export PYTHONDONTWRITEBYTECODE :=
-WORKFLOWS = $(wildcard workflows/*.yml examples/*.yml) .github/workflows/release.yml
+# Every wait of the tests is stretched so far: a busy machine is slow, never red.
+export PATIENCE ?= 10
+WORKFLOWS = $(wildcard workflows/*.yml examples/*.yml) .github/workflows/ci.yml .github/workflows/release.yml
 
 .DEFAULT_GOAL := help
 
@@ -24,7 +26,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.run
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	@touch $@
 
-.PHONY: help demo test test-all first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead house bench soak replay estimates pictures dist docs image lock clean
+.PHONY: help demo test landing npm static first-five-minutes engines engines-install attacks deep mutants check fmt lint types layers dead promises house bench soak replay estimates pictures dist docs image lock clean
 
 help: ## what can be made
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sort | awk -F':.*## ' '{printf "  make %-15s %s\n", $$1, $$2}'
@@ -32,15 +34,17 @@ help: ## what can be made
 demo: $(VENV)/.run ## the whole loop on a sample project, on this machine
 	@$(BIN)/brat demo $(ARGS)
 
-test: $(VENV)/.dev ## the quick tests, some minutes: ARGS=tests/convoy for some of them
-	@$(SAME) $(BIN)/python -m pytest -q -n 3 --dist worksteal -m "not slow" $(ARGS)
+test: $(VENV)/.dev ## what a newcomer runs, in minutes: ARGS=tests/convoy for some of it
+	@$(SAME) $(BIN)/python -m pytest -q -n 2 --dist worksteal --layer test $(ARGS)
 
-test-all: $(VENV)/.dev ## all tests; STRICT=1 forbids skips
-	@$(SAME) BRAT_STRICT=$(STRICT) PYTHONDEVMODE=1 $(BIN)/python -m pytest -q -n 3 --dist worksteal --durations 15 $(ARGS)
+landing: $(VENV)/.dev ## the tests that each change has to pass; STRICT=1 forbids skips
+	@$(SAME) BRAT_STRICT=$(STRICT) .ci/tests $(BIN) --layer landing --durations 15 $(ARGS)
 
-ifeq ($(STRICT),1)
-test-all: engines-install $(VENV)/site/.whole
-endif
+deep: $(VENV)/.dev engines-install npm $(VENV)/site/.whole ## everything there is, for an hour and a half; by night, and before a release
+	@.ci/deep $(BIN) $(ARGS)
+
+npm: $(VENV)/.dev ## what tests need of npm, as locked
+	@$(BIN)/python -m tests.world.npm
 
 first-five-minutes: $(VENV)/.dev ## what new users type first, and what they see
 	@$(BIN)/python -m tests.whole.first_five_minutes
@@ -55,13 +59,12 @@ engines: engines-install ## every agent CLI against every fault of a model's ven
 attacks: $(VENV)/.dev ## every attack of an agent on every kind of machine, as a table; ARGS=host for one
 	@$(BIN)/python -m tests.attacks.sweep $(ARGS)
 
-deep: $(VENV)/.dev ## the rules' state machine and walks through the commands, for long
-	@$(BIN)/python -m pytest -q tests/convoy/test_machine.py tests/whole/test_typed_walks.py --hypothesis-profile=deep $(ARGS)
-
 mutants: $(VENV)/.dev ## break the rules on purpose: the tests must notice
 	@$(BIN)/python -m tests.mutants.run $(ARGS)
 
-check: lint types layers dead test-all ## what CI runs
+static: lint types layers dead promises
+
+check: static landing ## what CI runs
 
 fmt: $(VENV)/.dev ## format the code
 	@$(BIN)/ruff format .
@@ -87,6 +90,9 @@ layers: $(VENV)/.dev
 
 dead: $(VENV)/.dev
 	@$(BIN)/vulture
+
+promises: $(VENV)/.dev ## what users were promised, and whether a test at landing holds it
+	@$(BIN)/python -m tests.promises
 
 house: $(VENV)/.dev ## the shape of the code, in figures; ARGS="--beside DIR"
 	@$(BIN)/python -m benchmarks.house $(ARGS)

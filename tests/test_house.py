@@ -9,6 +9,8 @@ import pytest
 from benchmarks.house import imports
 from benchmarks.house.tree import NAMELESS, sources
 
+pytestmark = pytest.mark.layer("landing")
+
 TOP = Path(__file__).parents[1]
 
 

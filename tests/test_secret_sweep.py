@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.layer("landing")
+
 TOP = Path(__file__).parents[1]
 BEFORE = """
 import logging, subprocess, sys

@@ -54,7 +54,7 @@ def last_of(folder: Path, session: str) -> str:
 class Feed:
     """Receives what one repository's running sessions send; for one event loop."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  what a feed asks others for
         self,
         folder: Path,
         repository: str,
@@ -62,6 +62,8 @@ class Feed:
         reader: str = "",
         news: Callable[[], None] = lambda: None,
         origin: Callable[[], Origin | None] = lambda: None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Serve a bot.
 
@@ -73,8 +75,10 @@ class Feed:
             news: called when `owed` has something new.
             origin: returns the origin of the sessions' jobs, if the forge vouches for
                 them.
+            clock: returns the seconds by which waiting ends; they never go back.
         """
         self._origin = origin
+        self._clock = clock
         self._reader = reader
         self._folder = folder
         self._repository = repository
@@ -124,12 +128,12 @@ class Feed:
 
         Waits up to `wait_s` for a message. A caller's engine takes messages.
         """
-        until = time.monotonic() + wait_s
+        until = self._clock() + wait_s
         while (attempt := self.attempt(session)) is not None:
-            self._ears[session] = time.monotonic()
+            self._ears[session] = self._clock()
             if new := attempt.messages[after:]:
                 return new
-            if time.monotonic() >= until:
+            if self._clock() >= until:
                 break
             await asyncio.sleep(LOOK_S)
         return ()
@@ -137,7 +141,7 @@ class Feed:
     def listens(self, session: str) -> bool:
         """Whether a session takes messages: its witness has asked for them recently."""
         asked = self._ears.get(session)
-        return asked is not None and time.monotonic() - asked < SILENT_S
+        return asked is not None and self._clock() - asked < SILENT_S
 
     def note_heard(self, session: str, messages: int) -> None:
         """Note for the log how many messages the session's engine was given."""

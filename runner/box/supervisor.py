@@ -78,6 +78,8 @@ class Order(Struct, frozen=True):
     fds: tuple[int, ...] = ()
     """Descriptors that the program gets besides the standard ones."""
     side_task: SideTask | None = None
+    clock: Callable[[], float] = time.monotonic
+    """The seconds by which its limits are measured; they never go back."""
 
 
 class Ending(Struct, frozen=True):
@@ -121,7 +123,7 @@ def supervise(order: Order, sink: Sink, stop: Stop) -> Ending:
 
 def _supervised(order: Order, sink: Sink, stop: Stop) -> Ending:
     spared = frozenset(process_tree.descendants())
-    started = time.monotonic()
+    started = order.clock()
     try:
         process = _started(order)
     except (OSError, ValueError) as error:
@@ -158,6 +160,7 @@ class _Supervision:
         order: Order,
     ) -> None:
         self._process = process
+        self._clock = order.clock
         self._order = order
         self._watcher = order.watcher
         self._side_task = order.side_task
@@ -166,7 +169,7 @@ class _Supervision:
         self._sink = sink
         self._stop = stop
         self._open: dict[int, tuple[Stream, IO[bytes]]] = {}
-        self._last_output = time.monotonic()
+        self._last_output = order.clock()
         pipes: tuple[tuple[Stream, IO[bytes] | None], ...]
         pipes = ("out", process.stdout), ("err", process.stderr)
         for name, pipe in pipes:
@@ -186,15 +189,15 @@ class _Supervision:
         while self._is_running() and not (self._stop.wanted or self._is_called_off()):
             self._write_stdin()
             silent_at = self._last_output + self._order.silence_s
-            left = min(_left(deadline), _left(silent_at))
-            if left == 0:
+            left = min(deadline, silent_at) - self._clock()
+            if left <= 0:
                 break
             self._pump(min(left, self._side_task_due_s()))
         cut_off, cancelled = self._process.returncode is None, self._stop.wanted
         called_off = self._is_called_off()
-        is_late = _left(deadline) == 0
+        is_late = self._clock() >= deadline
         by_time = cut_off and not cancelled and not called_off
-        seconds = time.monotonic() - started
+        seconds = self._clock() - started
         self._close_stdin()
         survivors = self._end_tree()
         self._drain()
@@ -290,7 +293,7 @@ class _Supervision:
             elif key.fd not in self._open:
                 self._stop.drain()
             elif chunk := os.read(key.fd, CHUNK_BYTES):
-                self._last_output = time.monotonic()
+                self._last_output = self._clock()
                 self._sink(self._open[key.fd][0], chunk)
             else:
                 self._close(key.fd)

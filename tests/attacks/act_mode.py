@@ -5,10 +5,11 @@ import time
 from msgspec import json
 
 from tests.attacks.surroundings import SECRET
+from tests.world.patience import patient
 from tests.world.staying import typed
 from tests.world.terminal import Terminal
 
-DEADLINE_S = 90.0
+DEADLINE_S = patient(90)
 LOOK_S = 0.2
 UNDER_WAY = "queued", "running"
 

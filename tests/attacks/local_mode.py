@@ -10,7 +10,7 @@ from tests.attacks.surroundings import surroundings
 from tests.world.terminal import Terminal, new_terminal
 from tests.world.working_folder import texts
 
-HEADLESS = "brat mayor start --task 'Spell words' --headless --timeout 60s"
+HEADLESS = "brat mayor start --task 'Spell words' --headless --timeout 600s"
 CONFIG = """\
 [engine.default]
 type = "shell"

@@ -9,8 +9,9 @@ from convoy.model.records import BoxSetting, EngineSpec, Limits
 from tests.attacks.machine import Machine
 from tests.runner.job import Forge, Left
 from tests.world.given_secrets import given_in
+from tests.world.patience import patient
 
-WAIT_S = 90
+WAIT_S = patient(90)
 WORKER = """\
 import subprocess, sys
 sys.exit(subprocess.run([sys.executable, "-I", "-m", "runner"]).returncode)
@@ -27,7 +28,7 @@ def prepared(machine: Machine, *, box: BoxSetting = "on") -> dict[str, str]:
     claude.write_text(f"#!/bin/sh\nexec {machine.command('engine')}\n")
     claude.chmod(0o755)
     started = forge.started(
-        engine=EngineSpec(type="claude-code", model="m", timeout_s=60),
+        engine=EngineSpec(type="claude-code", model="m", timeout_s=600),
         limits=Limits(checkpoint_s=1),
         acceptance=machine.command("acceptance"),
         box=box,

@@ -8,6 +8,8 @@ from tests.attacks.machine import machine
 from tests.attacks.sessions import PLACES, session
 from tests.attacks.sweep import SWEEPS
 
+pytestmark = pytest.mark.layer("landing")
+
 ATTEMPTS = 50
 """No fewer may be tried."""
 WALLED = "host", "ordinary user"
@@ -37,7 +39,7 @@ def test_nothing_is_won_in_local_mode() -> None:
     assert won(SWEEPS["local mode"]()) == {}
 
 
-@pytest.mark.slow
+@pytest.mark.layer("deep")
 @pytest.mark.needs("act", "node")
 def test_nothing_is_won_in_a_job_that_act_runs() -> None:
     assert won(SWEEPS["act on the host"]()) == {}

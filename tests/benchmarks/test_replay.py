@@ -7,7 +7,7 @@ import pytest
 from benchmarks.replay import convoy_run, finish_estimates, generated_history
 from benchmarks.replay.convoy_run import How
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.layer("deep")
 
 
 def test_changes_that_overlap_all_land_without_a_person_and_give_the_same_tree(

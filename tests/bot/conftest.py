@@ -16,6 +16,7 @@ from tests.bot.logs import Open
 from tests.world.given_secrets import given
 from tests.world.hand import HandTime
 from tests.world.log_keys import open_mirror
+from tests.world.patience import patient
 
 API = "https://api.example.org"
 TOKEN = given("made-up-token")
@@ -23,7 +24,7 @@ TOKEN = given("made-up-token")
 
 @pytest.fixture
 async def client() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
         yield client
 
 

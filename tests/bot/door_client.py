@@ -17,6 +17,7 @@ from bot.door.metrics import Metrics
 from bot.door.wake import Wake
 from bot.door.webhooks import PATH, Door, Place
 from tests.world.given_secrets import given
+from tests.world.patience import patient
 
 SECRET = given("made-up-webhook-secret")
 PREVIOUS = given("the-secret-before-that-one")
@@ -102,5 +103,7 @@ async def built(folder: Path) -> AsyncIterator[DoorClient]:
     )
     async with listening(door.application(), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}"
-        async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
+        async with httpx.AsyncClient(
+            base_url=url, trust_env=False, timeout=patient(20)
+        ) as client:
             yield DoorClient(client, inbox, wake, door, metrics, roster, trouble)

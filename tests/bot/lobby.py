@@ -30,6 +30,7 @@ from grite import git
 from tests.bot.door_client import signature
 from tests.world.forge import AUTHOR, make_source, until
 from tests.world.github_forge.extension import github
+from tests.world.patience import patient
 from tests.world.trusting_jobs import trusting_jobs
 
 CONFIG = """\
@@ -149,7 +150,7 @@ async def lobby(
         tokens = {"you": known.person_token, "mallory": forge.add_token("mallory")}
         async with (
             serving(forge, extend=github) as url,
-            httpx.AsyncClient(trust_env=False, timeout=30) as client,
+            httpx.AsyncClient(trust_env=False, timeout=patient(30)) as client,
         ):
             people = {
                 login: Person(

@@ -34,13 +34,14 @@ from convoy.rules.start_attempt import StartTask
 from grite import git
 from tests.bot.history import History
 from tests.world.forge import AUTHOR, Checkout, make_source
+from tests.world.patience import patient
 from tests.world.trusting_jobs import trusting_jobs
 
 NAME = "do-it-1"
 REPO = "you/app"
 LIST = "- [ ] one\n- [ ] two\n"
 HEADS = "refs/heads/"
-DEADLINE_S = 30.0
+DEADLINE_S = patient(30)
 
 
 @dataclass

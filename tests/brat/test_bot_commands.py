@@ -12,10 +12,11 @@ import pytest
 from brat.forge import Forge
 from tests.bot.door_client import labelled
 from tests.world.forge import REPO, make_source, settle_in, town, until
+from tests.world.patience import patient
 
 BRAT = Path(sys.executable).with_name("brat")
 SECRET = "made-up-secret-of-the-webhook"
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 
 
 def typed(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -24,7 +25,7 @@ def typed(*args: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         cwd=cwd,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(60),
         check=False,
     )
 
@@ -64,10 +65,10 @@ async def test_it_polls_until_it_is_stopped(
                     names = {one["name"] for one in found["labels"]}
                     return "brat:active" in names
 
-                await until(accepted, deadline_s=60)
+                await until(accepted, deadline_s=patient(60))
             finally:
                 child.send_signal(signal_number)
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(patient(30)):
                     _, said = await child.communicate()
 
     assert child.returncode == 0

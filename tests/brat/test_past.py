@@ -12,6 +12,8 @@ from brat.terminal.past_time import past_time
 from convoy.log.following import follow
 from convoy.log.past_states import STRIDE, PastStates
 from tests.brat.telling import Telling
+from tests.world.cases import looped
+from tests.world.patience import patient
 from tests.world.rules import NAME, sha
 
 NOW = round(datetime(2026, 3, 5, 12, 30, tzinfo=UTC).timestamp() * 1000)
@@ -22,7 +24,7 @@ def brat(path: Path, *words: str) -> tuple[int, str]:
         (sys.executable, "-m", "brat", *words, "--repo", str(path)),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(60),
         check=False,
     )
     return done.returncode, done.stdout + done.stderr
@@ -75,7 +77,7 @@ def test_what_is_no_past_time_is_refused(
     assert said in " ".join(out.replace("│", "").split())
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "before_s"),
     [
         ("90s", 90),
@@ -97,7 +99,7 @@ def test_an_hour_is_the_last_one_that_has_been() -> None:
     assert NOW - 86_400_000 <= past_time(ahead, NOW) < NOW
 
 
-@pytest.mark.parametrize("text", ["", "12:61", "99999999w", "3 fortnights", "1e3"])
+@looped("text", ["", "12:61", "99999999w", "3 fortnights", "1e3"])
 def test_other_words_are_no_times(text: str) -> None:
     with pytest.raises(ValueError, match="is no time"):
         past_time(text, NOW)

@@ -13,11 +13,16 @@ from brat.forge import Forge
 from brat.forge.storage.record_store import Table
 from brat.setup import container_step
 from grite.allowed_signers import only, parse
+from tests.world.cases import looped
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.github_forge import sealed_secrets
 from tests.world.github_forge.sealed_secrets import Opened, Sealed
 from tests.world.given_secrets import given
+from tests.world.layers import sampled
+from tests.world.patience import patient
 from tests.world.terminal import BRAT, Said, contents, new_terminal
+
+pytestmark = pytest.mark.layer("landing")
 
 SECRET = "ANTHROPIC_API_KEY"
 CI = "on: {workflow_dispatch: }\njobs: {test: {runs-on: x, steps: [{run: 'true'}]}}\n"
@@ -137,9 +142,10 @@ WRITES = [
     ("PUT", f".*/{LOG_KEY}/BRAT_LOG_KEY", "BRAT_LOG_KEY"),
     ("POST", ".*/pulls", "brat setup --local"),
 ]
+STEPS = [write[:2] for write in WRITES]
 
 
-@pytest.mark.parametrize(("method", "path", "by_hand"), WRITES)
+@pytest.mark.parametrize(("method", "path", "by_hand"), sampled(WRITES, WRITES[::4]))
 async def test_one_refusal_is_said_the_rest_is_done_and_a_second_run_finishes(
     person: Person, here: Town, method: str, path: str, by_hand: str
 ) -> None:
@@ -158,7 +164,7 @@ async def test_one_refusal_is_said_the_rest_is_done_and_a_second_run_finishes(
     assert [one["number"] for one in await here.get("pulls")] == [1]
 
 
-@pytest.mark.parametrize(("method", "path"), [write[:2] for write in WRITES])
+@pytest.mark.parametrize(("method", "path"), sampled(STEPS, STEPS[1::4]))
 async def test_a_kill_at_any_step_and_a_second_run_finish(
     person: Person, here: Town, method: str, path: str
 ) -> None:
@@ -178,7 +184,7 @@ async def test_a_kill_at_any_step_and_a_second_run_finish(
     async def reached() -> bool:
         return bool(here.faults.met())
 
-    await until(reached, deadline_s=90)
+    await until(reached, deadline_s=patient(90))
     process.kill()
     await process.wait()
 
@@ -251,7 +257,7 @@ async def test_the_key_of_the_persons_terminal_is_stored_once_they_agree(
     assert secrets_of(here)[SECRET] == Opened("", SECRET, key)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("image", "engine", "state", "said"),
     [
         ("", "codex", "by hand", "docker build --target runner-codex"),

@@ -5,8 +5,8 @@ import subprocess
 
 import pytest
 
-from tests.conftest import where_is
 from tests.engines.install import NODE
+from tests.world.tools import where_is
 
 
 @pytest.fixture(scope="session")

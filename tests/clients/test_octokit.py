@@ -9,7 +9,7 @@ from tests.world.npm import installed
 
 SCRIPT = Path(__file__).with_name("octokit_story.mjs")
 
-pytestmark = pytest.mark.needs("node", "npm")
+pytestmark = [pytest.mark.needs("node", "npm"), pytest.mark.layer("landing")]
 
 
 async def test_it_sees_what_it_did(node: str, tmp_path: Path) -> None:

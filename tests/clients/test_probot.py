@@ -27,7 +27,7 @@ ASKS = {
     "metadata": "read",
 }
 
-pytestmark = pytest.mark.needs("node", "npm")
+pytestmark = [pytest.mark.needs("node", "npm"), pytest.mark.layer("landing")]
 
 
 @asynccontextmanager

@@ -3,7 +3,11 @@
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.clients.told import SEEN, told
+
+pytestmark = pytest.mark.layer("landing")
 
 SCRIPT = Path(__file__).with_name("pygithub_story.py")
 

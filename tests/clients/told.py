@@ -13,9 +13,10 @@ from typing import Final
 from brat.forge import Forge
 from tests.forge.running import hasty
 from tests.world.forge import Json, Town, make_source, settle_in, town
+from tests.world.patience import patient
 from tests.world.receiver import receiving
 
-DEADLINE_S: Final = 60
+DEADLINE_S: Final = patient(60)
 SEEN: Final = {
     "repository": ["alice/app", "main", False],
     "label": ["needs/review now", "0e8a16", True],

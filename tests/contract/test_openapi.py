@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from brat.forge.rest.endpoint_permissions import shape
 from brat.forge.traffic_recording import Exchange
 from tests.contract.openapi import github
 from tests.contract.prune_openapi import served
+from tests.world.cases import looped
 
 REF: dict[str, Any] = {
     "ref": "refs/heads/main",
@@ -30,7 +30,7 @@ def test_a_good_exchange_has_no_fault() -> None:
     assert github().faults(MADE) == []
 
 
-@pytest.mark.parametrize(
+@looped(
     ("planted", "found"),
     [
         ({"request": {"ref": "x"}}, '"sha" is a required property'),

@@ -1,12 +1,11 @@
 """What the log says of actions on the forge: who reads it need not know keys."""
 
-import pytest
-
 from convoy.events.action_sentences import did, will_do
 from convoy.model import ids
+from tests.world.cases import looped
 
 
-@pytest.mark.parametrize(
+@looped(
     ("key", "number", "before", "after"),
     [
         (

@@ -11,6 +11,7 @@ from convoy.log.following import Reading
 from convoy.model.state import Moment, State
 from grite.errors import Corrupt
 from tests.convoy.stories import Story, story
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 
@@ -57,7 +58,7 @@ def test_one_that_held_all_convoys_whole_is_of_another_version() -> None:
         state_codec.decode(b'{"v":1,"form":"0","faults":[],"state":{}}')
 
 
-@pytest.mark.parametrize(
+@looped(
     ("old", "new", "fault"),
     [
         (b'"v":2', b'"v":3', "another version"),
@@ -79,7 +80,7 @@ def test_what_is_not_understood_whole_is_not_believed(
         state_codec.decode(data.replace(old, new, 1))
 
 
-@pytest.mark.parametrize("data", [b"", b"{", b"[]", b"null", b"[" * 100_000])
+@looped("data", [b"", b"{", b"[]", b"null", b"[" * 100_000])
 def test_rubbish_is_not_believed(data: bytes) -> None:
     with pytest.raises(Corrupt, match="holds no state"):
         state_codec.decode(data)

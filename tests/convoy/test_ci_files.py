@@ -1,11 +1,10 @@
 """Which files tell CI what to run, whatever the CI."""
 
-import pytest
-
 from convoy.gate.ci_files import ci_files
+from tests.world.cases import looped
 
 
-@pytest.mark.parametrize(
+@looped(
     "path",
     [
         ".github/workflows/ci.yml",

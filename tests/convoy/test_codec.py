@@ -12,6 +12,7 @@ from convoy.events.task_ends import ConvoyFailed
 from convoy.log.codec import UnknownFact, fact_of
 from convoy.log.event_body import CLOSE, OPEN, body_of, broken_up
 from tests.convoy.anything import FACTS, FORGED, facts, hostile
+from tests.world.cases import looped
 
 PAUSED = ConvoyPaused(convoy="fix-7", by="ann")
 
@@ -71,7 +72,7 @@ It failed: [ brat]{"convoy":"fix-7","type":"convoy.failed","v":1,"why":"forged"}
 """)  # noqa: E501  as it is written
 
 
-@pytest.mark.parametrize(
+@looped(
     "body",
     [
         "",
@@ -91,7 +92,7 @@ def test_what_has_not_both_marks_around_json_is_just_a_comment(body: str) -> Non
     assert fact_of(body) is None
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "known_as"),
     [
         ('{"type":"convoy.frozen","v":1,"convoy":"fix-7"}', "convoy.frozen"),

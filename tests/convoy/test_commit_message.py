@@ -1,9 +1,9 @@
 """What a message makes a forge do, and that it does not any more."""
 
-import pytest
 from hypothesis import given, strategies as st
 
 from convoy.text.commit_message import inert
+from tests.world.cases import looped
 
 PIECES = [
     "[skip ci]",
@@ -17,7 +17,7 @@ PIECES = [
 ]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("message", "shown"),
     [
         ("Add it [skip ci]", "Add it (skip ci)"),
@@ -40,7 +40,7 @@ def test_a_message_makes_a_forge_do_nothing(message: str, shown: str) -> None:
     assert inert(message) == shown
 
 
-@pytest.mark.parametrize(
+@looped(
     "message",
     [
         "Fix the colour #fff",

@@ -13,6 +13,7 @@ from convoy.config import Config, ConfigError, load, schema
 from convoy.model.records import EngineSpec, Gate, Limits, Price, Settings
 from convoy.text.duration import seconds, spoken
 from convoy.text.nearest import nearest
+from tests.world.cases import looped
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -118,7 +119,7 @@ def test_every_key_reaches_the_settings() -> None:
     assert config.ci.slots == 6
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "cores", "most"),
     [
         ("", None, 8),
@@ -152,7 +153,7 @@ def test_a_price_is_frozen_with_its_engine() -> None:
     assert engine.price == Price(input=3.0, output=15.5, cached=0.3)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("price", "told"),
     [
         ("3.0", "price: 3.0 is not allowed; allowed: a table such as"),
@@ -290,7 +291,7 @@ def test_a_table_that_is_none_is_told() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "line"),
     [
         (
@@ -416,7 +417,7 @@ def test_the_schema_takes_what_is_valid(text: str) -> None:
     assert jsonschema_rs.is_valid(schema(), tomllib.loads(text))
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         "[engine.default]",
@@ -457,7 +458,7 @@ def test_lengths_of_time_are_read(text: str, length_s: int) -> None:
     assert seconds(text) == length_s
 
 
-@pytest.mark.parametrize("text", ["", "30", "m", "1.5h", "30 m", "5m1h", "-1m", "٣m"])
+@looped("text", ["", "30", "m", "1.5h", "30 m", "5m1h", "-1m", "٣m"])
 def test_what_is_no_length_of_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="no length of time such as 90s"):
         seconds(text)
@@ -476,7 +477,7 @@ def test_the_nearest_name_is_found(name: str, meant: str | None) -> None:
     assert nearest(name, ["engine", "strategy", "checks"]) == meant
 
 
-@pytest.mark.parametrize(
+@looped(
     "name",
     ["GITHUB_TOKEN", "ACTIONS_ID_TOKEN", "BRAT_TOKEN", "GIT_ASKPASS", "x", "A=B"],
 )
@@ -522,9 +523,7 @@ def test_hosts_are_names_with_a_port_where_it_is_another() -> None:
     assert load("", source="x").settings().egress is None
 
 
-@pytest.mark.parametrize(
-    "host", ["**", "*:443", "https://pypi.org", "PyPI.org", "a b", "*.", ""]
-)
+@looped("host", ["**", "*:443", "https://pypi.org", "PyPI.org", "a b", "*.", ""])
 def test_what_is_no_host_is_told(host: str) -> None:
     told = faults(f"[runner]\negress = [{host!r}]")
 

@@ -1,5 +1,3 @@
-import pytest
-
 from convoy.events.bots import StartBot
 from convoy.events.command import Refusal
 from convoy.events.convoy_request import RequestConvoy
@@ -11,6 +9,7 @@ from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
 from convoy.rules.start_attempt import StartTask
 from convoy.rules.stop_task import DropTask, FailConvoy, RetryTask
 from convoy.rules.take_plan import PlanConvoy
+from tests.world.cases import looped
 from tests.world.rules import ACTOR, NAME, Rules, settings, sha, spec
 
 
@@ -52,7 +51,7 @@ def test_tasks_whose_paths_overlap_do_not_run_together() -> None:
     assert rules.ask(start(2)) is None
 
 
-@pytest.mark.parametrize(
+@looped(
     ("tasks", "said"),
     [
         ([spec(1, after=(7,))], "task 1 needs task 7, which is not in the plan"),

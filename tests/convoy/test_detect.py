@@ -6,6 +6,7 @@ from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from convoy.planner.detect import Proposal, propose_ci
+from tests.world.cases import looped
 
 PLACEHOLDER = '{"scripts": {"test": "echo \\"Error: no test specified\\" && exit 1"}}'
 
@@ -59,7 +60,7 @@ def test_a_target_named_test_is_found(text: str) -> None:
     assert command({"Makefile": f"all: build\n{text}\n"}) == "make test"
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         "tests:\n\ttrue",
@@ -84,7 +85,7 @@ def test_only_the_makefile_that_make_reads_counts() -> None:
     assert command(files) is None
 
 
-@pytest.mark.parametrize(
+@looped(
     "files",
     [
         {"pytest.ini": ""},
@@ -104,7 +105,7 @@ def test_pytest_is_found_by_its_settings_and_by_its_files(
     assert command(files) == "python -m pytest -q"
 
 
-@pytest.mark.parametrize(
+@looped(
     "files",
     [
         {"pyproject.toml": "[project]\nname = 'x'\n"},

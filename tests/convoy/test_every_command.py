@@ -80,7 +80,7 @@ SIMPLE: Final[Simple] = {
 
 
 @pytest.mark.parametrize("kind", COMMANDS, ids=lambda kind: kind.__name__)
-@profile(max_examples=60)
+@profile(max_examples=15)
 @given(data=st.data())
 def test_it_is_allowed_or_refused_and_what_follows_can_be_shown(
     kind: type[Command], data: st.DataObject

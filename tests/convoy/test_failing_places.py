@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 
 from convoy.text.failing_places import MOST, Place, failing_places
 from convoy.text.plaintext import clean
+from tests.world.cases import looped
 
 OUTPUTS = Path(__file__).parent / "outputs"
 KNOWN = {
@@ -37,7 +38,7 @@ def test_each_output_is_known() -> None:
     assert {file.stem for file in OUTPUTS.iterdir()} == set(KNOWN)
 
 
-@pytest.mark.parametrize("runner", KNOWN)
+@looped("runner", KNOWN)
 def test_the_places_are_those_of_the_repository(runner: str) -> None:
     text = clean((OUTPUTS / f"{runner}.txt").read_text())
 

@@ -6,6 +6,7 @@ import pytest
 
 from convoy.text.failing_tests import failing_tests, headline
 from convoy.text.plaintext import clean
+from tests.world.cases import looped
 
 OUTPUTS = Path(__file__).parent / "outputs"
 KNOWN = {
@@ -42,14 +43,14 @@ def test_what_does_not_compile_is_told_by_its_errors(compiler: str) -> None:
     assert headline(text) == COMPILERS[compiler]
 
 
-@pytest.mark.parametrize("runner", KNOWN)
+@looped("runner", KNOWN)
 def test_a_runners_output_names_its_failing_tests(runner: str) -> None:
     text = clean((OUTPUTS / f"{runner}.txt").read_text())
 
     assert failing_tests(text) == KNOWN[runner]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("line", "name"),
     [
         ("FAILED tests/a.py::b[x - y] - AssertionError: no", "tests/a.py::b[x - y]"),

@@ -5,6 +5,7 @@ from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
 from convoy.text.fence import fence_of, fenced
+from tests.world.cases import looped
 
 
 @given(st.text(), st.text())
@@ -28,7 +29,7 @@ a
 """)
 
 
-@pytest.mark.parametrize("fence", ["", "short", "with space", "a" * 81, "line\nline"])
+@looped("fence", ["", "short", "with space", "a" * 81, "line\nline"])
 def test_a_fence_that_could_be_guessed_or_broken_is_refused(fence: str) -> None:
     with pytest.raises(ValueError, match="a fence is 8 to 80 letters"):
         fenced("a", fence)

@@ -15,6 +15,7 @@ from convoy.gate.patch import (
     refusals,
 )
 from convoy.model.records import Gate, Limits
+from tests.world.cases import looped
 
 GATE, LIMITS = Gate(), Limits()
 CLEAN = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, "LC_ALL": "C"}
@@ -88,7 +89,7 @@ def test_links_and_submodules_may_go_but_not_come() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@looped(
     "path",
     [
         *(
@@ -112,7 +113,7 @@ def test_a_path_that_some_machine_would_write_elsewhere_is_refused(path: str) ->
     assert printable(reasons[0]) == reasons[0]
 
 
-@pytest.mark.parametrize("path", ["a b", "größe/ß.txt", "…", ".gitignore", "x.git/y"])
+@looped("path", ["a b", "größe/ß.txt", "…", ".gitignore", "x.git/y"])
 def test_an_unusual_but_harmless_path_is_let_through(path: str) -> None:
     assert is_safe(path)
 
@@ -217,7 +218,7 @@ def test_patterns_mean_what_they_mean_to_git(
     assert {name for name in names if is_matched(name, lines)} == ignored
 
 
-@pytest.mark.parametrize(
+@looped(
     "path",
     [
         "AGENTS.md",

@@ -2,13 +2,13 @@
 
 from typing import Any
 
-import pytest
 from msgspec.structs import replace
 
 from convoy.events.command import Command, Refusal
 from convoy.rules.end_session import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from convoy.rules.start_attempt import StartTask
 from convoy.rules.stop_task import BlockTask, DropTask, FailConvoy, RetryTask
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 GIVEN_UP = (
@@ -30,8 +30,8 @@ def why(refused: Refusal | None) -> str:
     return refused.why
 
 
-@pytest.mark.parametrize("end", ENDS)
-@pytest.mark.parametrize("give_up", GIVEN_UP)
+@looped("end", ENDS)
+@looped("give_up", GIVEN_UP)
 def test_what_is_given_up_while_it_runs_ends_without_a_trace(
     give_up: Command, end: Command
 ) -> None:

@@ -5,11 +5,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 from convoy.log.codec import UnknownFact, fact_of
 from convoy.log.event_body import CLOSE, OPEN, body_of
 from grite import git
+from tests.world.cases import looped
 
 GOLDEN = Path(__file__).with_name("golden")
 LATER: dict[str, object] = {"landing": None, "landed_tasks": []}
@@ -17,7 +16,7 @@ LATER: dict[str, object] = {"landing": None, "landed_tasks": []}
 BODIES: list[str] = json.loads((GOLDEN / "bodies.json").read_text())
 
 
-@pytest.mark.parametrize("number", range(len(BODIES)))
+@looped("number", range(len(BODIES)))
 def test_an_event_is_read_and_would_be_written_again(number: int) -> None:
     body = BODIES[number]
 

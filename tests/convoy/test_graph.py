@@ -5,6 +5,7 @@ from hypothesis import given, settings, strategies as st
 
 from convoy.model.records import TaskSpec
 from convoy.model.task_graph import find_cycle, order, ready
+from tests.world.cases import looped
 
 
 def task(number: int, *after: int) -> TaskSpec:
@@ -47,7 +48,7 @@ def test_the_order_of_a_circle_is_refused() -> None:
         order([task(1, 2), task(2, 1)])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("edges", "circle"),
     [
         ({}, None),

@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from convoy.model import ids
+from tests.world.cases import looped
 
 names = st.from_regex(r"[a-z0-9][a-z0-9-]{0,39}", fullmatch=True)
 
@@ -28,7 +29,7 @@ def test_a_session_is_parsed_as_it_was_named(name: str, task: int, k: int) -> No
     assert ids.parse_session(ids.session_name(name, task, k)) == (name, task, k)
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         *("", "a", "a/1", "a/1/0", "a/01/1", "A/1/1", "-a/1/1", "a/1/1\n", "a/1/1/1"),

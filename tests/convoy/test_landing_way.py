@@ -7,11 +7,12 @@ from convoy.model.set_aside import SetAside
 from convoy.model.target_rules import Landing, TargetRules, Way
 from convoy.readiness.landing_way import asked_for, landing_by, learnt_of
 from convoy.readiness.observed import Mergeable
+from tests.world.cases import looped
 
 HEAD = "a" * 40
 
 
-@pytest.mark.parametrize(
+@looped(
     ("rules", "way", "method"),
     [
         (TargetRules(), "push", "merge"),
@@ -53,7 +54,7 @@ def test_a_refusal_tells_a_rule_that_no_list_showed(rule: str) -> None:
     assert learnt_of(Landing(), SetAside(why="no", rule="hook", at=1)) == ()
 
 
-@pytest.mark.parametrize(
+@looped(
     ("state", "review", "waits"),
     [
         ("clean", "", ""),

@@ -28,28 +28,6 @@ def page() -> str:
     return (DOCS / "log-format.md").read_text("utf-8")
 
 
-def section(page: str, name: str) -> str:
-    return page.partition(f"### `{name}`\n")[2].partition("\n#")[0]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_field_of_every_event_has_a_type_and_a_meaning(
-    kind: type[Struct], page: str
-) -> None:
-    tag = kind.__struct_config__.tag
-    name = kind.__name__ if tag is None else str(tag)
-
-    rows = [row.split(" | ") for row in section(page, name).splitlines()]
-
-    said = {row[0]: row[1:] for row in rows if row[0].startswith("| `")}
-    assert [field.strip("| `") for field in said] == [
-        field for field in get_type_hints(kind) if field != "v"
-    ]
-    for spoken, meant in said.values():
-        assert spoken
-        assert len(meant) > len(" |")
-
-
 def test_no_meaning_is_left_over() -> None:
     used = {
         meaning(kind, field)

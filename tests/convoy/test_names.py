@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from convoy.text.names import LONGEST, convoy_name, slug
+from tests.world.cases import looped
 
 TITLES = st.one_of(
     st.text(max_size=80),
@@ -14,7 +15,7 @@ TITLES = st.one_of(
 )
 
 
-@pytest.mark.parametrize(
+@looped(
     ("title", "expected"),
     [
         ("Refactor the auth module", "refactor-the-auth-module"),

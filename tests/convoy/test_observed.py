@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from convoy.model import ids
 from convoy.readiness.commit_verdict import judge, may_turn
 from convoy.readiness.observed import Check, Checks, CiVerdict
+from tests.world.cases import looped
 
 OWN = "brat"
 
@@ -51,7 +52,7 @@ def test_one_that_runs_is_waited_for() -> None:
     assert verdict(check(1), check(2, "lint", "running")) == "pending"
 
 
-@pytest.mark.parametrize(
+@looped(
     "said",
     [
         *("failure", "error", "skipped", "neutral", "something_new"),
@@ -96,7 +97,7 @@ def test_a_conclusion_counts_only_when_the_check_has_ended(status: str) -> None:
     assert verdict(early) == "pending"
 
 
-@pytest.mark.parametrize("order", [*permutations(range(3))])
+@looped("order", [*permutations(range(3))])
 def test_of_a_check_that_ran_again_the_newest_counts(order: tuple[int, ...]) -> None:
     runs = [
         check(1, "test", "success"),

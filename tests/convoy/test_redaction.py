@@ -1,14 +1,14 @@
 """Secrets in texts: what looks like one is hidden, and so is what is known."""
 
-import pytest
 from hypothesis import given, settings, strategies as st
 
 from convoy.text.redaction import Redaction, redacted
+from tests.world.cases import looped
 
 KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc+/=\n-----END RSA PRIVATE KEY-----"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "shown"),
     [
         (f"token ghp_{'a1' * 18}.", "token ***."),
@@ -33,7 +33,7 @@ def test_what_looks_like_a_secret_is_hidden(text: str, shown: str) -> None:
     assert redacted(shown) == shown
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         'token = request.headers["x"]',

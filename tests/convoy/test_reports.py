@@ -11,6 +11,7 @@ from convoy.model.notes import HANDED_CHARS, handed
 from convoy.model.records import Finding, Report
 from convoy.rules.end_session import AcceptNothing, AcceptReport, AcceptWork
 from convoy.text.json_block import Unfit
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 KNOWN = frozenset({"a.py", "lib/"})
@@ -42,7 +43,7 @@ def test_an_answer_that_fits_is_a_report() -> None:
     assert "Nothing that you change" in brief(TRY_OUT)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("answer", "told"),
     [
         ("I looked.", "The answer holds no JSON object."),

@@ -18,6 +18,7 @@ from convoy.rules.take_plan import fault_of
 from convoy.rules.take_review import AcceptReview
 from convoy.text.json_block import Unfit
 from convoy.views.reasons import waits_for
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 REVIEW = spec(2, kind="review", on=(1,), rounds=1)
@@ -137,7 +138,7 @@ def test_a_blocked_review_keeps_its_session_until_that_has_ended() -> None:
     assert rules.task(2).approves == ""
 
 
-@pytest.mark.parametrize(
+@looped(
     ("review", "told"),
     [
         (spec(2, kind="review"), "task 2 reviews one task that is work"),

@@ -38,6 +38,7 @@ from convoy.rules.take_plan import fault_of
 from convoy.text.json_block import Unfit
 from convoy.views.interventions import interventions
 from convoy.views.reasons import waits_for
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 RIVALS = tuple(spec(number, kind="rival") for number in (1, 2, 3))
@@ -315,7 +316,7 @@ def test_only_what_ci_judged_is_green() -> None:
         assert isinstance(rules.ask(prove), Refusal)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("tasks", "told"),
     [
         (RIVALS, "one choice is between task 1 and its rivals"),
@@ -371,7 +372,7 @@ def test_a_judge_is_told_what_was_asked_and_what_each_changed() -> None:
     assert told.count("x" * 100) < DIFFS_CHARS // 2 // 100 + 1
 
 
-@pytest.mark.parametrize(
+@looped(
     ("answer", "told"),
     [
         ("The second.", "The answer holds no JSON object."),

@@ -1,8 +1,7 @@
 """An item's name says what it is; a log may hold any text in its place."""
 
-import pytest
-
 from convoy.model.set_aside import convoy_item, part_of, run_item, task_item
+from tests.world.cases import looped
 from tests.world.rules import NAME
 
 
@@ -13,7 +12,7 @@ def test_a_name_says_which_convoy_and_task_it_is() -> None:
     assert part_of(run_item(7)) is None
 
 
-@pytest.mark.parametrize(
+@looped(
     "text", ["task/", "task/fix", "task/fix/", "task/fix/x", "task/a/²", "task/a/-1"]
 )
 def test_another_text_is_no_part(text: str) -> None:

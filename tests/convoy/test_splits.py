@@ -20,6 +20,7 @@ from convoy.rules.take_plan import fault_of
 from convoy.views.interventions import interventions
 from convoy.views.plan_order import edges
 from convoy.views.reasons import reasons, waits_for
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 ENGINES = {name: EngineSpec(type="shell") for name in ("default", "planner")}
@@ -235,7 +236,7 @@ def test_a_plan_that_people_are_to_see_waits_for_them() -> None:
     assert found.kind == "kept_back"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("parts", "told"),
     [
         ((part(4),), "task 1 is split into at least 2 parts"),

@@ -10,6 +10,7 @@ from convoy.model.resources import declared_need, declared_path
 from convoy.model.task_graph import find_cycle, order
 from convoy.planner.tasklist import Plan, PlanError, plan
 from convoy.text.plaintext import TEXT_CHARS, clean, cut
+from tests.world.cases import looped
 
 ENGINES = ("default", "docs", "tests")
 
@@ -107,7 +108,7 @@ def test_an_issue_without_a_list_is_one_task() -> None:
     assert plan("", "\n Fix  it\nnow", ENGINES, 1)[0].title == "Fix it"
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         "```\n- [ ] code\n```",
@@ -127,7 +128,7 @@ def test_what_github_shows_without_a_box_is_no_task(text: str) -> None:
     assert only(text).title == "Move auth to JWT"
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         "- [ ] a\n- [ ] b",
@@ -179,7 +180,7 @@ paths: x.py
 # --- marks --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         "Do it (after 1, 2) paths: a.py, b/ needs: port:1 engine: tests",
@@ -218,7 +219,7 @@ def test_a_list_without_words_is_no_task(title: str, text: str) -> None:
         plan(title, text, {"default"}, 9)
 
 
-@pytest.mark.parametrize(
+@looped(
     "title",
     [
         "Clean up (after 3 attempts)",
@@ -234,7 +235,7 @@ def test_what_only_looks_like_a_mark_stays(title: str) -> None:
     assert only(f"- [ ] {title}\n  it fails").title == title.rstrip(":")
 
 
-@pytest.mark.parametrize(
+@looped(
     ("written", "path"),
     [
         ("`a b.py`", "a b.py"),
@@ -251,7 +252,7 @@ def test_paths_have_one_form(written: str, path: str) -> None:
 # --- faults -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "sentence"),
     [
         (

@@ -19,6 +19,7 @@ from convoy.rules.redo_work import ReviseTask
 from convoy.rules.stop_task import BlockTask, DropTask, RetryTask
 from convoy.rules.take_plan import fault_of
 from convoy.views.reasons import waits_for
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 TESTS, CODE = spec(1, kind="tests"), spec(2, on=(1,))
@@ -145,7 +146,7 @@ def test_one_does_not_stay_without_the_other(dropped: int) -> None:
     assert [task.state for task in rules.convoy.tasks] == states[dropped]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("tasks", "told"),
     [
         ((TESTS,), "one task of work is on the tests of task 1"),

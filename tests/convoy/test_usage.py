@@ -13,6 +13,7 @@ from convoy.model.spending import spoken
 from convoy.model.usage import TOKENS_MOST, USD_MOST, bounded, noted, plus, priced
 from convoy.rules.end_session import AcceptNothing, AcceptWork, LoseSession, RefuseWork
 from tests.convoy.anything import facts
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 ONE = Usage(input_tokens=100, cached_tokens=40, output_tokens=10, usd=0.25)
@@ -114,7 +115,7 @@ def test_an_event_of_an_older_log_used_nothing() -> None:
     assert fact_of(old) == event
 
 
-@pytest.mark.parametrize(
+@looped(
     ("usage", "said"),
     [
         (Usage(), ""),

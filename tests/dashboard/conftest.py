@@ -18,6 +18,7 @@ from bot.verbs.verb import Request
 from convoy.log.following import Reading
 from convoy.views.timeline import Line
 from grite.errors import BratError
+from tests.world.patience import patient
 from tests.world.requests import carried_out
 from tests.world.rules import NAME, Rules
 
@@ -85,7 +86,9 @@ def opens() -> Opens:
         )
         async with (
             serving(source, port=0) as url,
-            httpx.AsyncClient(base_url=url, trust_env=False) as http,
+            httpx.AsyncClient(
+                base_url=url, trust_env=False, timeout=patient(20)
+            ) as http,
         ):
             yield Visit(http, rules)
 

@@ -5,6 +5,7 @@ import asyncio
 from convoy.rules.stop_task import BlockTask
 from convoy.views.interventions import Intervention, unusable
 from tests.dashboard.conftest import Opens
+from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec
 
 DOWN = Intervention(
@@ -39,7 +40,7 @@ async def test_what_begins_to_wait_is_told_to_who_watches(opens: Opens) -> None:
     found: list[Intervention] = []
     async with (
         opens(blocked(), here=lambda: tuple(found)) as visit,
-        asyncio.timeout(60),
+        asyncio.timeout(patient(60)),
         visit.http.stream("GET", "/events") as events,
     ):
         before = await visit.text("/")

@@ -78,7 +78,7 @@ async def test_every_page_is_for_every_eye(
     assert refused == []
 
 
-@pytest.mark.quick
+@pytest.mark.layer("landing")
 async def test_news_come_without_a_reload_and_leave_the_focus(
     opens: Opens, browser: Browser
 ) -> None:

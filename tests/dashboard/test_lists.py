@@ -11,6 +11,7 @@ from convoy.events.set_asides import SetItemAside
 from convoy.model.set_aside import task_item
 from convoy.rules.stop_task import BlockTask
 from tests.dashboard.conftest import TOKEN, Opens
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 MANY = 2 * ROWS + 3
@@ -25,7 +26,7 @@ def many() -> Rules:
     return rules
 
 
-@pytest.mark.parametrize(
+@looped(
     ("wanted", "number", "first"),
     [
         ("", 1, 0),

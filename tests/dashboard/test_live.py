@@ -5,12 +5,13 @@ import asyncio
 from convoy.events.pausing import PauseConvoy
 from convoy.views import document
 from tests.dashboard.conftest import TOKEN, Opens
+from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec
 
 
 async def test_a_change_is_told_to_all_who_watch(opens: Opens) -> None:
     rules = Rules().planned(spec(1))
-    async with opens(rules) as visit, asyncio.timeout(20):
+    async with opens(rules) as visit, asyncio.timeout(patient(20)):
         async with (
             visit.http.stream("GET", "/events") as one,
             visit.http.stream("GET", "/events") as two,

@@ -23,6 +23,7 @@ from bot.mcp.tool import Tool
 from convoy.rules.stop_task import BlockTask
 from grite.errors import Unavailable
 from tests.dashboard.conftest import TOKEN, Opens, Visit
+from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, spec
 
 PATH = "/mcp"
@@ -42,7 +43,7 @@ def blocked() -> Rules:
 async def asking(visit: Visit) -> AsyncIterator[ClientSession]:
     shows = {"Authorization": f"Bearer {TOKEN}"}
     async with (
-        httpx2.AsyncClient(headers=shows, trust_env=False) as http,
+        httpx2.AsyncClient(headers=shows, trust_env=False, timeout=patient(20)) as http,
         streamable_http_client(visit.url + PATH, http_client=http) as streams,
         ClientSession(*streams) as session,
     ):

@@ -14,6 +14,7 @@ import pytest
 
 from brat.demo.demo_machine import WAITS
 from brat.demo.sample import Sample, write
+from tests.world.patience import patient
 
 TASKS = range(1, 8)
 LATER = 2
@@ -38,7 +39,7 @@ def run(*argv: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
         env=ENV | env,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=patient(30),
         check=False,
     )
 
@@ -115,8 +116,8 @@ def test_the_ci_command_is_green_while_all_bugs_are_known(sample: Sample) -> Non
     "order",
     [
         (1, 2, 3, 4, 5, 6, 7),
-        pytest.param((7, 6, 1, 4, 2, 5, 3), marks=pytest.mark.slow),
-        pytest.param((1, 6, 2, 5, 7, 3, 4), marks=pytest.mark.slow),
+        pytest.param((7, 6, 1, 4, 2, 5, 3), marks=pytest.mark.layer("deep")),
+        pytest.param((1, 6, 2, 5, 7, 3, 4), marks=pytest.mark.layer("deep")),
     ],
 )
 def test_the_fixes_are_green_one_by_one_in_any_order(

@@ -25,6 +25,8 @@ from brat.demo.vendor.script import (
 from brat.demo.vendor.vendor_server import serving
 from brat.local.child_processes import Process
 from tests.demo.requests import ANTHROPIC, CHAT, GEMINI, RESPONSES
+from tests.world.cases import looped
+from tests.world.patience import patient
 
 ADDRESSES = {
     "anthropic": "/v1/messages",
@@ -50,7 +52,7 @@ async def playing(
     case = Case(when=("Fix it",), steps=STEPS, fault=fault, first=first)
     async with (
         serving(Script(cases=(case,)), 0, lambda _call: None) as url,
-        httpx.AsyncClient(base_url=url, trust_env=False, timeout=5) as client,
+        httpx.AsyncClient(base_url=url, trust_env=False, timeout=patient(20)) as client,
     ):
         yield client
 
@@ -96,8 +98,8 @@ async def test_it_answers_in_one_piece(dialect: str) -> None:
     assert "make" in json.dumps(answered.json())
 
 
-@pytest.mark.parametrize("dialect", ADDRESSES)
-@pytest.mark.parametrize("code", [401, 429, 500])
+@looped("dialect", ADDRESSES)
+@looped("code", [401, 429, 500])
 async def test_it_refuses(dialect: str, code: int) -> None:
     async with playing(Status(code=code, retry_after=7)) as client:
         answered = await post(client, dialect)
@@ -140,7 +142,11 @@ async def test_it_floods(dialect: str) -> None:
 async def test_it_hangs() -> None:
     async with playing(Hang()) as client:
         with pytest.raises(httpx.ReadTimeout):
-            await client.post(ADDRESSES["chat"], json=CHAT, timeout=0.5)
+            await client.post(
+                ADDRESSES["chat"],
+                json=CHAT,
+                timeout=httpx.Timeout(patient(20), read=0.5),
+            )
 
 
 async def test_a_broken_request_is_refused_and_the_next_one_answered() -> None:
@@ -160,7 +166,7 @@ def test_as_a_process_it_writes_down_each_call(tmp_path: Path) -> None:
         url = json.loads(process.ready())["url"]
         keys = {"Authorization": "Bearer a-key"}
         asked = url + ADDRESSES["chat"]
-        httpx.post(asked, json=CHAT, headers=keys, trust_env=False)
+        httpx.post(asked, json=CHAT, headers=keys, trust_env=False, timeout=patient(20))
     finally:
         process.stop()
 

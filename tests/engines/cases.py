@@ -19,13 +19,16 @@ from convoy.model.outcome import Outcome
 from convoy.model.records import EngineSpec
 from runner.engines import ENGINES as ROWS
 from runner.engines.row import program_of
+from tests.world.patience import patient
 
 PROMPT: Final = "Greet the world"
 KEY: Final = "made-up-key-"
 """How each key of the job begins that a session is offered."""
 GREETING: Final = "hello from a model\n"
-CAP_S: Final = 30
-"""No run may last longer."""
+CAP_S: Final = patient(30)
+"""No run lasts longer that ends by itself."""
+RETRIES_S: Final = 30
+"""How long one is let try again that says nothing of why."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +52,8 @@ class Column:
     outcomes: frozenset[Outcome]
     """Each of these is right."""
     first: int | None = None
+    limit_s: int | None = None
+    """How long it is let go on if it does not end by itself."""
 
     def script(self, command: str) -> Script:
         """Return what the vendor plays; the command is run before the model's own."""
@@ -90,13 +95,13 @@ COLUMNS: Final = {
     for column in (
         Column("ok", None, _WELL),
         Column("401", Status(code=401), frozenset({"credentials"})),
-        Column("hang", Hang(), _ENDED),
+        Column("hang", Hang(), _ENDED, limit_s=10),
         Column("429", Status(code=429), _LIMITED),
         Column("429 for 2 s", Status(code=429, retry_after=2), _WELL, first=1),
         Column("500", Status(code=500), _DOWN),
         Column("cut", Cut(), _DOWN),
-        Column("flood", Flood(), _GIVEN_UP),
-        Column("loop", Loop(), _GIVEN_UP),
+        Column("flood", Flood(), _GIVEN_UP, limit_s=RETRIES_S),
+        Column("loop", Loop(), _GIVEN_UP, limit_s=RETRIES_S),
     )
 }
 QUICK: Final = ("ok", "401", "hang")

@@ -71,8 +71,8 @@ def session(
     spec = EngineSpec(
         type=engine.type,
         model=engine.model,
-        timeout_s=CAP_S,
-        silence_s=CAP_S,
+        timeout_s=int(CAP_S),
+        silence_s=int(CAP_S),
         args=() if engine.has_tools else _testing(LOOKING),
     )
     ours = given.keys() & set(EngineSpec.__struct_fields__)

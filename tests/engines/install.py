@@ -20,6 +20,7 @@ from typing import Final
 from filelock import FileLock
 
 from tests.world import npm
+from tests.world.patience import patient
 
 HERE: Final = Path(__file__).parent
 FOLDER: Final = HERE.parents[1] / ".engines"
@@ -28,8 +29,8 @@ NODE: Final = 20
 """The oldest major version of Node.js that all of them run on."""
 PYTHON: Final = sys.executable if sys.version_info < (3, 13) else "3.12"
 """Aider runs on nothing newer; uv finds one, or fetches it."""
-PIP_S: Final = 600
-ASK_S: Final = 60
+PIP_S: Final = patient(600)
+ASK_S: Final = patient(60)
 
 # Not the npm packages' start scripts: a signal does not reach the agent behind one. And
 # so no package has to run anything when it is installed.

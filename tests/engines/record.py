@@ -20,8 +20,9 @@ from tests.engines.pins import pinned_versions
 from tests.engines.recorder import recording
 from tests.engines.request_fields import held
 from tests.runner.job import Forge, Left
+from tests.world.patience import patient
 
-LONG_S: Final = 120
+LONG_S: Final = int(patient(120))
 """No fault is played here, so a busy machine may take its time."""
 KEPT: Final = Path(__file__).with_name("requests.json")
 _MODELS: Final = {

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from aiohttp import ClientSession, ClientTimeout, web
 
-START_S = 20.0
+from tests.world.patience import patient
+
+START_S = patient(20)
 
 
 @dataclass(frozen=True)

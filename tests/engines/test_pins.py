@@ -10,6 +10,8 @@ from tests.engines.install import HERE
 from tests.engines.pins import pinned_versions
 from tests.engines.record import kept
 
+pytestmark = pytest.mark.layer("landing")
+
 NPM = json.loads((HERE / "npm/package.json").read_text())
 LOCKED = json.loads((HERE / "npm/package-lock.json").read_text())["packages"]
 
@@ -38,7 +40,7 @@ def test_python_packages_are_locked_as_they_are_asked_for(name: str) -> None:
     assert f"\n{asked} \\\n" in "\n" + (HERE / name / "requirements.lock").read_text()
 
 
-@pytest.mark.quick
+@pytest.mark.layer("landing")
 def test_what_each_cli_sends_was_recorded_with_the_version_that_is_pinned() -> None:
     pinned = pinned_versions()
     recorded = [

@@ -20,6 +20,7 @@ from tests.engines.install import PROGRAMS
 from tests.feed.hall import SESSION, hall, running
 from tests.runner.job import Forge
 from tests.world.forge import until
+from tests.world.patience import patient
 from tests.world.rules import NAME
 
 pytestmark = pytest.mark.timeout(90)
@@ -81,7 +82,7 @@ def handed(place: FeedAddress) -> Iterator[int]:
 )
 async def test_an_engine_is_told_while_it_works(tmp_path: Path, engine: Engine) -> None:
     forge, rules = Forge(tmp_path), running()
-    spec = EngineSpec(type=engine.type, model=engine.model, timeout_s=60)
+    spec = EngineSpec(type=engine.type, model=engine.model, timeout_s=600)
     started = forge.started(
         convoy=NAME, task=1, attempt=1, title="Greet the world", engine=spec
     )
@@ -102,10 +103,10 @@ async def test_an_engine_is_told_while_it_works(tmp_path: Path, engine: Engine) 
                 job = forge.start(env, fds=(fd,))
             async with asyncio.TaskGroup() as group:
                 ended = group.create_task(asyncio.to_thread(forge.left_by, job))
-                at_work = await until(waiting, deadline_s=40)
+                at_work = await until(waiting, deadline_s=patient(40))
                 listened = here.feed.listens(SESSION)
                 rules.do(TellTask(convoy=NAME, task=1, by="bea", text=WISH))
-                owed = await until(lambda: _owed(here.feed), deadline_s=20)
+                owed = await until(lambda: _owed(here.feed), deadline_s=patient(20))
                 (at_work.parent / "go").touch()
     left = ended.result()
 

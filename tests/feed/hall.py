@@ -1,6 +1,7 @@
 """A bot's feed over rules in memory, served for real."""
 
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from bot.feed.repository_feed import Feed
 from bot.serving.bot_service import with_feed
 from runner.inputs.feed_address import FeedAddress
 from tests.world.given_secrets import given
+from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, spec
 
 REPO = "pat/project"
@@ -86,8 +88,12 @@ async def hall(
     port: int = 0,
     vouches: str = "",
     audience: str = AUDIENCE,
+    clock: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[Hall]:
-    """Serve a feed, which takes the word of the issuer at `vouches`."""
+    """Serve a feed, which takes the word of the issuer at `vouches`.
+
+    Who waits for messages waits by the clock.
+    """
     bells: list[None] = []
     feed = Feed(
         folder,
@@ -96,9 +102,10 @@ async def hall(
         READER,
         lambda: bells.append(None),
         lambda: Origin(REPO, 42, WORKFLOW),
+        clock=clock,
     )
     app = web.Application()
-    async with httpx.AsyncClient(trust_env=False, timeout=10) as http:
+    async with httpx.AsyncClient(trust_env=False, timeout=patient(30)) as http:
         issuer = Issuer(http, vouches, audience, folder / "feed.used")
         with_feed(app, {REPO: feed}.get, issuer if vouches else None)
         async with listening(app, "127.0.0.1", port) as bound:

@@ -16,6 +16,7 @@ from runner.feed.work_sender import WorkSender
 from runner.inputs.feed_address import FeedAddress
 from tests.feed.hall import REPO, SESSION, hall, running
 from tests.world.forge import until
+from tests.world.held_port import held_port
 from tests.world.rules import NAME
 
 KILLED = """
@@ -53,17 +54,17 @@ async def test_what_a_witness_sends_is_kept_until_the_next(tmp_path: Path) -> No
 async def test_what_does_not_arrive_is_tried_again_and_holds_up_nobody(
     tmp_path: Path,
 ) -> None:
-    async with hall(tmp_path, running()) as here:
-        port, place = here.port, here.place()
-    courier = WorkSender(place)
-    courier.send(b"one")  # to nobody
-    async with hall(tmp_path, running(), port) as here:
+    with held_port() as port:
+        async with hall(tmp_path, running(), port) as here:
+            courier = WorkSender(here.place())
+        courier.send(b"one")  # to nobody
+        async with hall(tmp_path, running(), port) as here:
 
-        async def arrived() -> bool:
-            return here.feed.kept(SESSION) == b"one"
+            async def arrived() -> bool:
+                return here.feed.kept(SESSION) == b"one"
 
-        await until(arrived)
-        await asyncio.to_thread(courier.close)
+            await until(arrived)
+            await asyncio.to_thread(courier.close)
 
 
 @pytest.mark.parametrize(

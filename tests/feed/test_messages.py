@@ -6,7 +6,15 @@ from pathlib import Path
 from convoy.events.task_messages import TellTask
 from convoy.rules.end_session import LoseSession
 from tests.feed.hall import SESSION, hall, running
+from tests.world.patience import patient
 from tests.world.rules import NAME
+
+DEADLINE_S = patient(20)
+
+
+def still() -> float:
+    """Be a clock that stands: nothing that waits by it gives up."""
+    return 0.0
 
 
 def tell(text: str) -> TellTask:
@@ -15,10 +23,10 @@ def tell(text: str) -> TellTask:
 
 async def test_messages_are_numbered_and_waited_for(tmp_path: Path) -> None:
     rules = running()
-    async with hall(tmp_path, rules) as here:
+    async with hall(tmp_path, rules, clock=still) as here:
         none = await here.send("GET", "messages")
         rules.do(tell("First."))
-        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(DEADLINE_S), asyncio.TaskGroup() as group:
             asking = group.create_task(
                 here.send("GET", "messages?after=1&wait_s=9"), name="asks"
             )
@@ -51,7 +59,7 @@ async def test_the_log_is_told_once_what_was_heard(tmp_path: Path) -> None:
 
 async def test_nobody_waits_for_a_session_that_has_ended(tmp_path: Path) -> None:
     rules = running()
-    async with hall(tmp_path, rules) as here, asyncio.timeout(5):
+    async with hall(tmp_path, rules, clock=still) as here, asyncio.timeout(DEADLINE_S):
         async with asyncio.TaskGroup() as group:
             asking = group.create_task(here.send("GET", "messages?wait_s=20"))
             while not here.feed.listens(SESSION):  # noqa: ASYNC110  asked over HTTP

@@ -1,7 +1,6 @@
 """People read what sessions print from a bot elsewhere."""
 
 import asyncio
-import time
 from pathlib import Path
 
 import pygit2
@@ -32,15 +31,12 @@ async def test_output_is_followed_until_the_session_ends(
         texts = far.follow(rules.convoy, rules.task(1))
         with OutputSender(here.place()) as feed:
             feed.show("one\x1b[2J\n")
-            begun = time.monotonic()
             first = await asyncio.to_thread(next, texts)
-            took_s = time.monotonic() - begun
         rules.do(LoseSession(convoy=NAME, task=1, attempt=1, cause="lost", why="gone"))
         rest = await asyncio.to_thread(list[str], texts)
         last = await asyncio.to_thread(far.last, rules.convoy, rules.task(1))
 
     assert (first, rest, last) == ("one\n", [], "one\n")
-    assert took_s < 5
 
 
 async def test_only_who_has_the_bots_token_may_read(tmp_path: Path) -> None:

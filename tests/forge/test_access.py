@@ -4,7 +4,7 @@ import httpx
 import pytest
 
 from brat.forge import Forge, serving
-from tests.world.forge import REPO, Json, Town
+from tests.world.forge import DEADLINE_S, REPO, Json, Town
 
 
 async def test_who_shows_no_token_is_told_to(here: Town) -> None:
@@ -177,7 +177,10 @@ async def test_every_answer_has_an_id_and_says_what_is_left(here: Town) -> None:
 
 
 async def test_there_is_no_graphql(forge: Forge) -> None:
-    async with serving(forge) as url, httpx.AsyncClient(trust_env=False) as client:
+    async with (
+        serving(forge) as url,
+        httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client,
+    ):
         answer = await client.post(f"{url}/api/graphql", json={"query": "{}"})
 
     assert answer.status_code == 404

@@ -4,7 +4,7 @@ import httpx
 
 from bot.forge.environments import open_environments
 from bot.forge.rest import Rest
-from tests.world.forge import REPO, Town
+from tests.world.forge import DEADLINE_S, REPO, Town
 
 CUSTOM = {"protected_branches": False, "custom_branch_policies": True}
 PROTECTED = {"protected_branches": True, "custom_branch_policies": False}
@@ -23,7 +23,7 @@ async def made(here: Town, name: str, policy: object, *patterns: str) -> None:
 
 async def seen(here: Town, *named: str, by: str = "bot") -> frozenset[str] | None:
     """Return which of these the bot finds open."""
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
         rest = Rest(client, api_url=f"{here.url}/api/v3", token=here.tokens[by])
         return await open_environments(rest, REPO, named)
 
@@ -45,7 +45,7 @@ async def test_an_environment_is_open_unless_its_policy_keeps_our_branches_out(
 
 
 async def test_what_the_forge_hides_is_not_known(here: Town) -> None:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=DEADLINE_S) as client:
         rest = Rest(client, api_url=f"{here.url}/api/v3", token=here.tokens["bot"])
 
         assert await open_environments(rest, "alice/hidden", ["prod"]) is None

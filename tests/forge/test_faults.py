@@ -9,7 +9,7 @@ from brat.forge import Forge
 from tests.world.extended import python
 from tests.world.forge import REPO, Town, settle_in
 from tests.world.github_forge.injected_faults import Faults
-from tests.world.program import serving_program
+from tests.world.program import DEADLINE_S, serving_program
 
 SAID = "This issue was deleted"
 COMMENTS = ".*/issues/1/comments"
@@ -83,7 +83,7 @@ def test_a_forge_of_its_own_process_refuses_too(
     headers = {"Authorization": f"Bearer {token}"}
     with (
         serving_program(tmp_path / "forge", python=python(tmp_path)) as program,
-        httpx.Client(trust_env=False, headers=headers) as client,
+        httpx.Client(trust_env=False, headers=headers, timeout=DEADLINE_S) as client,
     ):
         url = f"{program.url}/api/v3/repos/{REPO}/issues"
         assert client.post(url, json={"title": "x"}).status_code == 422

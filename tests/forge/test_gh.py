@@ -13,13 +13,14 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.conftest import where_is
 from tests.forge.running import INPUTS
 from tests.world.forge import REPO, Json, Town
+from tests.world.patience import patient
 from tests.world.tls import tls_before
+from tests.world.tools import where_is
 
 pytestmark = pytest.mark.needs("gh")
-DEADLINE_S = 60
+DEADLINE_S = patient(60)
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def test_what_it_recorded_can_be_judged_afterwards(
     more = ("--record", str(record))
     with (
         serving_program(tmp_path / "forge", *more) as program,
-        httpx.Client(headers=headers, trust_env=False) as client,
+        httpx.Client(headers=headers, trust_env=False, timeout=DEADLINE_S) as client,
     ):
         api = f"{program.url}/api/v3/repos/{REPO}"
         client.post(f"{api}/issues", json={"title": "x"})
@@ -117,7 +117,7 @@ def test_a_run_outlives_a_forge_that_is_killed_and_is_found_again(
     headers = {"Authorization": f"Bearer {tokens['bot']}"}
     more = ("--executor", json.dumps(starter("wait")))
     asked = {"ref": "main", "inputs": INPUTS, "return_run_details": True}
-    with httpx.Client(headers=headers, trust_env=False) as client:
+    with httpx.Client(headers=headers, trust_env=False, timeout=DEADLINE_S) as client:
         with serving_program(tmp_path / "forge", *more) as program:
             actions = f"{program.url}/api/v3/repos/{REPO}/actions"
             made = client.post(

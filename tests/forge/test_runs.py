@@ -141,7 +141,7 @@ async def test_a_program_that_is_not_there_is_said_so(serve: Serve) -> None:
 
 
 async def test_a_cancelled_run_may_still_leave_its_result(serve: Serve) -> None:
-    async with serve(How(hasty("wait").executor)) as here:
+    async with serve(How(hasty("wait").executor, interrupt_s=600)) as here:
         run = await dispatch(here)
         await said(here, run, "waiting")
 

@@ -14,7 +14,7 @@ from brat.forge.resources.account_resource import User
 from grite import git
 from grite.errors import BratError, GitFailed
 from tests.world.forge import REPO, make_source, settle_in
-from tests.world.program import serving_program
+from tests.world.program import DEADLINE_S, serving_program
 
 
 def everything(forge: Forge) -> list[object]:
@@ -151,7 +151,9 @@ def test_a_forge_that_is_killed_keeps_every_answer_it_gave(
     numbers = []
     with serving_program(tmp_path / "forge") as program:
         issues = f"{program.url}/api/v3/repos/{REPO}/issues"
-        with httpx.Client(headers=headers, trust_env=False) as client:
+        with httpx.Client(
+            headers=headers, trust_env=False, timeout=DEADLINE_S
+        ) as client:
             for count in range(30):
                 body = {"title": str(count), "labels": ["brat"]}
                 numbers.append(client.post(issues, json=body).json()["number"])
@@ -185,14 +187,18 @@ def test_a_push_that_the_forge_did_not_live_to_see_is_made_up_for(
     with serving_program(tmp_path / "forge") as program:
         api = f"{program.url}/api/v3/repos/{REPO}"
         body = {"title": "x", "head": "work", "base": "main"}
-        with httpx.Client(headers=headers, trust_env=False) as client:
+        with httpx.Client(
+            headers=headers, trust_env=False, timeout=DEADLINE_S
+        ) as client:
             assert client.post(f"{api}/pulls", json=body).status_code == 201
         program.process.kill()
     git.run(["update-ref", "refs/heads/main", commit], cwd=bare)
 
     with serving_program(tmp_path / "forge") as program:
         api = f"{program.url}/api/v3/repos/{REPO}"
-        with httpx.Client(headers=headers, trust_env=False) as client:
+        with httpx.Client(
+            headers=headers, trust_env=False, timeout=DEADLINE_S
+        ) as client:
             pull = client.get(f"{api}/pulls/1").json()
 
     assert (pull["merged"], pull["merge_commit_sha"]) == (True, commit)
@@ -208,7 +214,9 @@ def test_two_forges_never_serve_one_folder(tmp_path: Path) -> None:
             "--dir",
             str(tmp_path / "forge"),
         ]
-        second = subprocess.run(argv, capture_output=True, timeout=20, check=False)
+        second = subprocess.run(
+            argv, capture_output=True, timeout=DEADLINE_S, check=False
+        )
 
     assert second.returncode == 1
     assert b"is in use" in second.stderr

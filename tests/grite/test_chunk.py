@@ -10,6 +10,7 @@ from grite.event import Event, UnknownKind
 from tests.grite.anything import events
 from tests.grite.plain import plain_chunk
 from tests.grite.vectors import ACTOR, ISSUE, OTHER, T0, VECTORS, vector
+from tests.world.cases import looped
 
 
 def test_a_chunk_has_grites_bytes() -> None:
@@ -72,7 +73,7 @@ def test_rubbish_is_corrupt_and_nothing_worse(rubbish: bytes) -> None:
     assert found.events == ()
 
 
-@pytest.mark.parametrize(
+@looped(
     ("tag", "payload"),
     [
         (15, ("from the future",)),
@@ -105,7 +106,7 @@ def test_an_event_under_a_wrong_id_is_left_out_and_named() -> None:
     assert fault == f"event 1: stored as {'00' * 32}, but its id is {other.id.hex()}"
 
 
-@pytest.mark.parametrize(
+@looped(
     "row",
     [
         7,
@@ -134,7 +135,7 @@ def test_a_row_that_is_no_event_is_a_fault(row: object) -> None:
     assert found.faults[0].startswith("event 0: ")
 
 
-@pytest.mark.parametrize(
+@looped(
     ("data", "why"),
     [
         (b"", "does not start with GRITECNK"),

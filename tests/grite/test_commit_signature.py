@@ -29,6 +29,7 @@ from grite.log_authority import (
     message,
 )
 from tests.grite.commits import said
+from tests.world.cases import looped
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = Ed25519PrivateKey.from_private_bytes(b"k" * 32)
@@ -149,7 +150,7 @@ REFORMED = [
 ]
 
 
-@pytest.mark.parametrize("commit", REFORMED, ids=range(len(REFORMED)))
+@looped("commit", REFORMED, ids=range(len(REFORMED)))
 def test_another_form_of_a_good_signature_is_none(commit: bytes) -> None:
     assert commit != GOOD
     assert signer_of(commit) is None
@@ -169,7 +170,7 @@ def test_where_the_repository_is_not_known_any_is_taken() -> None:
     assert "another repository" in anywhere.fault(signed("WAL: 1"), ENTRY)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("commit", "why"),
     [
         (payload(message("WAL: 1", "7")), "not signed"),
@@ -230,7 +231,7 @@ def test_a_file_in_the_forms_that_openssh_takes() -> None:
     assert not parse(f'x namespaces="file" ssh-ed25519 {key}').allows(PUBLIC, 0)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("row", "why"),
     [
         ("brat", "PRINCIPAL"),

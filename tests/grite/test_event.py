@@ -18,9 +18,10 @@ from grite.event import (
 from tests.grite.anything import events
 from tests.grite.plain import plain_preimage
 from tests.grite.vectors import ACTOR, CONTEXT, ISSUE, T0, vector
+from tests.world.cases import looped
 
 
-@pytest.mark.parametrize("number", range(1, 15))
+@looped("number", range(1, 15))
 def test_an_id_is_the_one_grite_computes(number: int) -> None:
     event, expected = vector(number)
 
@@ -62,7 +63,7 @@ def test_symbols_of_one_name_and_kind_keep_their_order() -> None:
     assert replace(CONTEXT, symbols=(late, early)).symbols == (late, early)
 
 
-@pytest.mark.parametrize(
+@looped(
     "make",
     [
         lambda: Event(b"short", ACTOR, T0, CommentAdded("x")),

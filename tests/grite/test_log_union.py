@@ -1,6 +1,5 @@
 """Clones that logged apart meet: nothing is lost, nothing is there twice."""
 
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -206,7 +205,6 @@ def test_one_event_that_was_read_back_is_not_missing(log: Log) -> None:
 # --- any way --------------------------------------------------------------------------
 
 CLONES = 3
-EXAMPLES = 40 if os.environ.get("BRAT_STRICT") == "1" else 12
 which = st.integers(0, CLONES - 1)
 steps = st.lists(
     st.one_of(
@@ -218,7 +216,7 @@ steps = st.lists(
 
 
 @pytest.mark.timeout(300)
-@settings(deadline=None, max_examples=EXAMPLES)
+@settings(deadline=None, max_examples=12)
 @given(steps)
 def test_any_order_of_appends_and_meetings_ends_with_the_same(
     template: Path, story: list[tuple[str, int, int | None]]

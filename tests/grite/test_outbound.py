@@ -6,13 +6,14 @@ import pytest
 
 from grite.errors import BratError
 from grite.outbound import named_in
+from tests.world.cases import looped
 
 WAY = "http://proxy.example.test:3128"
 PLAIN = "http://plain.example.test"
 BOTH = {"HTTPS_PROXY": WAY, "HTTP_PROXY": PLAIN}
 
 
-@pytest.mark.parametrize(
+@looped(
     ("env", "url", "proxy"),
     [
         ({}, "https://a.test", ""),
@@ -28,9 +29,7 @@ def test_a_proxy_leads_to_others(env: dict[str, str], url: str, proxy: str) -> N
     assert named_in(env).proxy(url) == proxy
 
 
-@pytest.mark.parametrize(
-    "host", ["localhost", "a.localhost", "127.0.0.1:8080", "127.8.8.8", "[::1]:80"]
-)
+@looped("host", ["localhost", "a.localhost", "127.0.0.1:8080", "127.8.8.8", "[::1]:80"])
 def test_no_proxy_leads_to_this_machine(host: str) -> None:
     env = {"HTTP_PROXY": PLAIN, "HTTPS_PROXY": "socks5://nowhere", "NO_PROXY": ""}
 
@@ -38,7 +37,7 @@ def test_no_proxy_leads_to_this_machine(host: str) -> None:
     assert named_in(env).proxy(f"https://{host}/x") == ""
 
 
-@pytest.mark.parametrize(
+@looped(
     ("listed", "direct"),
     [
         ("*", True),

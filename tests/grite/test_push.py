@@ -9,6 +9,7 @@ from grite.errors import Conflict, GitFailed, Unavailable
 from grite.remote import RefUpdate, Remote, ensure_mirror
 from tests.grite.commits import commit, said, two
 from tests.grite.hooks import hook
+from tests.world.cases import looped
 
 MAIN = "refs/heads/main"
 WAL = "refs/grite/wal"
@@ -179,7 +180,7 @@ def test_a_commit_that_the_mirror_lacks_cannot_be_pushed(remote: Remote) -> None
         remote.push([RefUpdate(MAIN, "1" * 40, None)])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("ref", "new", "old"),
     [
         ("main", "1" * 40, None),

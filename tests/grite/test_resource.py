@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from grite.resource import BOT, GLOBAL, overlaps, validate
+from tests.world.cases import looped
 
 parts = st.lists(st.sampled_from(["src", "sr", "a.py", "a", "src.d"]), min_size=1)
 paths = st.builds(
@@ -19,7 +20,7 @@ others = st.sampled_from(
 resources = paths | others
 
 
-@pytest.mark.parametrize(
+@looped(
     ("a", "b", "expected"),
     [
         ("path:src", "path:src/a.py", True),
@@ -70,7 +71,7 @@ def test_the_whole_repository_excludes_all_but_the_bot(resource: str) -> None:
     assert overlaps(BOT, resource) == (resource == BOT)
 
 
-@pytest.mark.parametrize(
+@looped(
     "resource",
     [
         "",
@@ -96,7 +97,7 @@ def test_what_cannot_be_leased_is_refused_with_one_sentence(resource: str) -> No
         validate(resource)
 
 
-@pytest.mark.parametrize(
+@looped(
     "resource",
     [GLOBAL, BOT, "path:src/größe v2/", "issue:abc123", "port:65535", "service:mail"],
 )

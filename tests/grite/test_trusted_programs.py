@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from grite import git, trusted_programs
+from tests.world.patience import patient
 
 FAKE = "#!/bin/sh\necho git version 99.0.0\n"
 
@@ -44,7 +45,7 @@ def test_a_git_in_the_users_own_folder_is_not_run(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=30,
+        timeout=patient(30),
     )
 
     assert done.stdout.strip() == "/usr/bin/git"

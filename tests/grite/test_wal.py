@@ -19,6 +19,7 @@ from tests.grite.anything import events
 from tests.grite.commits import said
 from tests.grite.vectors import ACTOR, T0, vector
 from tests.grite.writing import append, comment
+from tests.world.patience import patient
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -225,7 +226,7 @@ def test_processes_that_append_at_once_lose_nothing(mirror: Path, log: Log) -> N
         argv = [*program, str(mirror), str(number), "25"]
         env = {"PATH": os.environ["PATH"]}
         return subprocess.run(
-            argv, cwd=ROOT, env=env, timeout=50, check=True
+            argv, cwd=ROOT, env=env, timeout=patient(50), check=True
         ).returncode
 
     with ThreadPoolExecutor(4) as pool:

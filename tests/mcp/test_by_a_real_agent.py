@@ -16,7 +16,7 @@ from tests.world.words import engine, project
 
 pytestmark = [
     pytest.mark.needs("claude"),
-    pytest.mark.slow,
+    pytest.mark.layer("deep"),
     pytest.mark.timeout(300),
 ]
 

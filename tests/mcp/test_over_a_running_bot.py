@@ -11,10 +11,11 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
 
 from tests.world.forge import until
+from tests.world.patience import patient
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.layer("deep")
 LIST = "Say words\n\n- [ ] Say hi (paths: hi.txt)\n- [ ] Say ho (after: 1)\n"
 
 
@@ -36,7 +37,7 @@ async def test_a_convoy_begins_and_waits_for_approval(terminal: Terminal) -> Non
     shows = {"Authorization": f"Bearer {token}"}
     wanted = {"text": LIST, "plan_only": True}
     async with (
-        httpx2.AsyncClient(headers=shows, trust_env=False, timeout=60) as http,
+        httpx2.AsyncClient(headers=shows, trust_env=False, timeout=patient(60)) as http,
         streamable_http_client(f"{url}/mcp", http_client=http) as streams,
         ClientSession(*streams) as session,
     ):
@@ -49,7 +50,7 @@ async def test_a_convoy_begins_and_waits_for_approval(terminal: Terminal) -> Non
             assert isinstance(seen, CallToolResult)
             return not seen.is_error and seen.structured_content
 
-        convoy = await until(planned, deadline_s=60)
+        convoy = await until(planned, deadline_s=patient(60))
         terminal.write({"words/count.py": "changed = True\n"})
         dirty = await session.call_tool("start", {"text": "Something else"})
 

@@ -16,6 +16,8 @@ from bot.mcp.server import TOOLS
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
+pytestmark = pytest.mark.layer("landing")
+
 LIST = "Say words\n\n- [ ] Say hi (paths: hi.txt)\n- [ ] Say ho (after: 1)\n"
 NAME = "say-words-1"
 
@@ -142,7 +144,7 @@ def test_other_commands_do_not_load_the_sdk(terminal: Terminal) -> None:
     assert not loaded & {"mcp", "mcp_types", "starlette"}
 
 
-@pytest.mark.slow
+@pytest.mark.layer("deep")
 async def test_every_tool_answers(terminal: Terminal) -> None:
     given = {"convoy": NAME, "task": 2, "text": "- [ ] Mind it", "lines": 3}
     async with asking(terminal) as session:

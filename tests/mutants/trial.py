@@ -126,8 +126,9 @@ class Copy:
 
     def _killer(self, tests: Sequence[str]) -> str:
         """Run tests until one fails; return its name, or nothing."""
-        options = ("-x", "-q", "-p", "no:cacheprovider", "--hypothesis-profile=mutants")
-        command = [sys.executable, "-m", "pytest", *options, *tests]
+        options = ("-x", "-q", "-p", "no:cacheprovider", "--layer=landing")
+        profile = "--hypothesis-profile=mutants"
+        command = [sys.executable, "-m", "pytest", *options, profile, *tests]
         try:
             ran = subprocess.run(
                 command,

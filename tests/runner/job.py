@@ -2,10 +2,11 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,16 @@ from grite.log_authority import Writer
 from grite.wal import Log
 from tests.world.given_secrets import given, given_in, written
 from tests.world.log_keys import LOG_KEY
+from tests.world.patience import patient
 
 TOKEN = given("made-up-secret-0123456789")
 SESSION = "0123456789abcdef" * 2
 REPOSITORY_ID = "4711"
 ALLOWED = line(LOG_KEY.public, "the bot's")
 CONVOY, TASK, ATTEMPT = "fix-login-7", 2, 1
-WAIT_S = 45
+WAIT_S = patient(45)
+NEVER_S = 600
+"""No agent that is to succeed works for so long."""
 TESTS = str(Path(__file__).parents[1])
 """Agents of tests read what is there, and what lies in the forge's `open`."""
 BASE_FILES = {"README.md": "hello\n", "src/a.py": "A = 1\n", ".gitignore": "*.log\n"}
@@ -139,7 +143,7 @@ class Forge:
         self.base = git("rev-parse", "HEAD", cwd=seed)
 
     def started(
-        self, *argv: str, timeout_s: int = 30, **changes: object
+        self, *argv: str, timeout_s: int = NEVER_S, **changes: object
     ) -> TaskStarted:
         """Return a task that runs `argv`, with the dull fields filled in."""
         started = TaskStarted(
@@ -227,15 +231,32 @@ class Forge:
             self.start(self.environment(self.hand_off(started), **changes))
         )
 
-    def sh(self, script: str, timeout_s: int = 30, **changes: object) -> Left:
+    def sh(self, script: str, timeout_s: int = NEVER_S, **changes: object) -> Left:
         """Run a task whose agent is a shell script."""
         argv = ("sh", "-c", script)
         return self.run(self.started(*argv, timeout_s=timeout_s, **changes))
 
-    def python(self, script: str, timeout_s: int = 30, **changes: object) -> Left:
+    def python(self, script: str, timeout_s: int = NEVER_S, **changes: object) -> Left:
         """Run a task whose agent is a Python script."""
         argv = (sys.executable, "-I", "-c", script)
         return self.run(self.started(*argv, timeout_s=timeout_s, **changes))
+
+    def overdue(
+        self,
+        run: Callable[[int], Left],
+        has_begun: Callable[[Left], bool],
+        limit_s: int = 1,
+    ) -> Left:
+        """Run a session that does not end, with a limit that lets it begin.
+
+        The limit, in seconds, is doubled until it was long enough.
+        """
+        left = run(limit_s)
+        while left.result["conclusion"] == "timed_out" and not has_begun(left):
+            shutil.rmtree(left.folder)
+            limit_s *= 2
+            left = run(limit_s)
+        return left
 
     def unpacked(self, left: Left) -> Path:
         """Return a clone of the forge that has fetched the job's bundle as `work`."""

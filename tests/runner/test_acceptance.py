@@ -64,7 +64,7 @@ def test_it_is_not_run_on_what_is_not_whole(forge: Forge, agent: str) -> None:
 def test_it_has_its_own_time(forge: Forge) -> None:
     limits = Limits(acceptance_s=1)
     left = forge.run(
-        forge.started("sh", "-c", DONE, acceptance="sleep 60", limits=limits)
+        forge.started("sh", "-c", DONE, acceptance="sleep 600", limits=limits)
     )
 
     assert left.result["why"] == "The acceptance command was ended after 1 s."

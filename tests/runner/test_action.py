@@ -16,6 +16,7 @@ from bot.serving.oneshot_loop import Left
 from bot.settings import oneshot_settings
 from runner.inputs import job_inputs as runner_inputs, prompted_task
 from tests.runner.job import ALLOWED, REPOSITORY_ID, TOKEN, Forge, git
+from tests.world.patience import patient
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
@@ -132,7 +133,7 @@ def run(
         },
         capture_output=True,
         text=True,
-        timeout=55,
+        timeout=patient(55),
         check=False,
     )
 
@@ -166,14 +167,15 @@ def test_it_runs_a_task_and_pushes_nothing(forge: Forge) -> None:
 @pytest.mark.needs("act")
 def test_it_does_a_task_of_somebodys_own_workflow(forge: Forge) -> None:
     before = git("for-each-ref", cwd=forge.bare)
+    touched = forge.root / "touched"
 
     done = run(
         forge,
         role="task",
-        prompt="Greet the world; `$(touch /tmp/x)` is only text.",
+        prompt=f"Greet the world; `$(touch {touched})` is only text.",
         engine="shell",
         args="sh -c 'echo hi > greeting.txt; echo BRAT: done I greeted.'",
-        timeout="2",
+        timeout="20",
         result_folder=str(forge.root / "left"),  # act removes the usual one
     )
 
@@ -181,6 +183,7 @@ def test_it_does_a_task_of_somebodys_own_workflow(forge: Forge) -> None:
     said = json.loads((forge.root / "said.json").read_text())
     assert (said["conclusion"], said["summary"]) == ("success", "I greeted.")
     assert "+hi" in Path(said["patch"]).read_text()
+    assert not touched.exists()
     assert git("for-each-ref", cwd=forge.bare) == before
 
 

@@ -18,6 +18,7 @@ from tests.attacks.environments import NOTHING
 from tests.runner.job import TOKEN, Forge, Left, git
 from tests.runner.test_endings import is_left, working
 from tests.world.alone import ALONE
+from tests.world.patience import patient
 
 pytestmark = pytest.mark.skipif(
     bool(why := cannot_box()), reason=f"this machine has no boxes: {why}"
@@ -128,7 +129,7 @@ def test_the_end_of_the_boxs_first_process_is_the_end_of_all(forge: Forge) -> No
         "for _ in range(3):\n"
         "    if os.fork() == 0: os.setsid()\n"
         "print('daemon 1', flush=True)\n"
-        "time.sleep(60)",
+        "time.sleep(600)",
     )
     inside = [
         each
@@ -212,7 +213,7 @@ def test_a_user_without_rights_gets_a_box_and_a_closed_network(
         env=env,
         capture_output=True,
         text=True,
-        timeout=45,
+        timeout=patient(45),
         check=False,
     )
 
@@ -252,7 +253,7 @@ def test_where_the_machine_gives_no_box_no_agent_starts_unless_it_is_off(
         env=env,
         capture_output=True,
         text=True,
-        timeout=45,
+        timeout=patient(45),
         check=False,
     )
     left = Left(done.returncode, done.stdout, done.stderr, forge.root / "result")

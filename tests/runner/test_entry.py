@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from runner.inputs.container_entry import BY_PIPE, handed_on
+from tests.world.patience import patient
 
 TINI = """\
 #!/bin/sh
@@ -48,7 +49,7 @@ def test_only_the_runner_sees_what_the_container_was_started_with(
         env=env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(60),
         check=True,
     )
 

@@ -15,9 +15,10 @@ import pytest
 import runner
 from convoy.model.records import EngineSpec
 from runner.session.proxy_client import cannot_close
-from tests.runner.job import WAIT_S, Forge, Left, git
+from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.test_session import program
 from tests.runner.proxy.world import Server, server
+from tests.world.patience import patient
 
 pytestmark = pytest.mark.skipif(
     bool(why := cannot_close()), reason=f"this machine closes no network: {why}"
@@ -95,11 +96,11 @@ for fd in os.listdir("/proc/self/fd"):
         found.add("descriptor " + fd)
 for question in (["git", "config", "--list", "--show-origin"],
                  ["git", "credential", "fill"]):
-    done = subprocess.run(question, capture_output=True, timeout=20,
+    done = subprocess.run(question, capture_output=True, timeout=300,
                           input=b"protocol=https\\nhost=github.com\\n\\n")
     look(" ".join(question), done.stdout + done.stderr)
 os.environ["HOME"] = {home!r}
-done = subprocess.run(["git", "credential", "fill"], capture_output=True, timeout=20,
+done = subprocess.run(["git", "credential", "fill"], capture_output=True, timeout=300,
                       input=b"protocol=https\\nhost=github.com\\n\\n")
 look("git's helper in the job's home", done.stdout + done.stderr)
 for root in {roots!r}:
@@ -114,7 +115,7 @@ for path in ("/", "/v1/files", "/v1/organizations/me", "/v1/models", "/../keys",
     for header in ({{"x-api-key": key}}, {{"x-api-key": "guess"}}, {{}}):
         try:
             asked = urllib.request.Request(url + path, headers=header)
-            with urllib.request.urlopen(asked, timeout=10) as answer:
+            with urllib.request.urlopen(asked, timeout=300) as answer:
                 look(path, repr(answer.headers.items()).encode() + answer.read())
         except urllib.error.HTTPError as error:
             look(path, repr(error.headers.items()).encode() + error.read())
@@ -126,7 +127,7 @@ for name, port in {doors!r}.items():
             opener = urllib.request.build_opener(urllib.request.ProxyHandler(proxy))
             os.environ["no_proxy"] = os.environ["NO_PROXY"] = ""
             try:
-                with opener.open(ask, timeout=10) as answer:
+                with opener.open(ask, timeout=300) as answer:
                     look(name, answer.read())
                     seen.add(f"reached {{name}}")
             except OSError:
@@ -203,7 +204,7 @@ def job(forge: Forge, doors: dict[str, Server], *hosts: str) -> Left:
         deep=not hosts,
         writes=[] if hosts else [LAZY, *files.values(), str(forge.root / "result/x")],
     )
-    spec = EngineSpec(type="claude-code", timeout_s=40)
+    spec = EngineSpec(type="claude-code", timeout_s=600)
     started = forge.started(engine=spec, egress=hosts or None)
     if hosts:
         started = msgspec.structs.replace(started, box="off")
@@ -224,7 +225,7 @@ def job(forge: Forge, doors: dict[str, Server], *hosts: str) -> Left:
             pass_fds=(fd,),
             capture_output=True,
             text=True,
-            timeout=WAIT_S + 20,
+            timeout=patient(65),
             check=False,
         )
     return Left(done.returncode, done.stdout, done.stderr, forge.root / "result")

@@ -30,7 +30,7 @@ def theft(forge: Forge) -> TaskStarted:
         type="shell",
         args=("sh", "-c", 'echo "stolen: $(echo $OPENAI_API_KEY | rev)"'),
         secret="OPENAI_API_KEY",
-        timeout_s=30,
+        timeout_s=600,
     )
     return forge.started(engine=engine)
 

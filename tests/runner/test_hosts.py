@@ -3,11 +3,12 @@
 import pytest
 
 from runner.proxy.egress_hosts import allows, is_outside, reachable, services
+from tests.world.cases import looped
 
 LISTED = ("pypi.org", "*.npmjs.org", "registry.example.org:8443", "127.0.0.1:5432")
 
 
-@pytest.mark.parametrize(
+@looped(
     ("host", "port"),
     [
         ("pypi.org", 443),
@@ -22,7 +23,7 @@ def test_what_is_listed_is_let_through(host: str, port: int) -> None:
     assert allows(LISTED, host, port)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("host", "port"),
     [
         ("files.pypi.org", 443),
@@ -40,7 +41,7 @@ def test_nothing_else_is(host: str, port: int) -> None:
     assert not allows(LISTED, host, port)
 
 
-@pytest.mark.parametrize(
+@looped(
     "address",
     [
         *("127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1", "0.0.0.0", "::"),  # noqa: S104  none is bound

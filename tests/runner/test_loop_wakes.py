@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from tests.world.patience import patient
+
 LOOP = Path(__file__).parents[2] / "workflows/brat.yml"
 ACT = Path(sys.executable).with_name("act")
 APP = "--var=BRAT_APP_ID=1"
@@ -43,7 +45,7 @@ def wakes(folder: Path, event: str, payload: dict[str, Any], *given: str) -> boo
         check=True,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=patient(30),
     )
     return "[brat/loop]" in done.stdout
 

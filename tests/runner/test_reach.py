@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.world.alone import ALONE
+from tests.world.patience import patient
 
 TOKEN = "made-up-secret-of-one-job"
 ASK = f"""
@@ -28,7 +29,7 @@ def asked(argv: Sequence[str], path: str, **env: str) -> str:
         env={"PATH": path, **env},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(60),
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -79,7 +80,7 @@ def test_nor_a_shell_that_waits_with_the_token(path: str) -> None:
 
 def test_nor_the_forges_own_process(path: str, tmp_path: Path) -> None:
     (tmp_path / "Runner.Worker").symlink_to(tmp_path / "tools/sleep")
-    shell = ("sh", "-c", 'Runner.Worker 60 & "$@"; kill $!', "sh")
+    shell = ("sh", "-c", 'Runner.Worker 600 & "$@"; kill $!', "sh")
 
     said = asked((*ALONE, *shell, *WITNESS), path)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.job import TOKEN, Forge, git
+from tests.world.patience import patient
 
 PAIR = base64.b64encode(f"x-access-token:{TOKEN}".encode()).decode()
 
@@ -94,7 +95,7 @@ def test_a_token_in_a_descriptor_is_read_once_and_gone(
 
 def test_the_token_reaches_the_forge_as_a_header(forge: Forge) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(10)
+        server.settimeout(patient(10))
         url = f"http://127.0.0.1:{server.getsockname()[1]}"
         job = forge.start(forge.environment("0" * 40, GITHUB_SERVER_URL=url))
         connection, _ = server.accept()

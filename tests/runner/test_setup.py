@@ -3,12 +3,14 @@
 import signal
 import time
 from pathlib import Path
+from uuid import uuid4
 
 import psutil
 import pytest
 
 from convoy.model.records import EngineSpec, Limits
 from tests.runner.job import TOKEN, Forge, git
+from tests.world.patience import patient
 
 SCRIPT = ".brat/setup.sh"
 
@@ -67,23 +69,24 @@ def test_it_is_given_no_secret(forge: Forge) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "why"),
+    ("body", "limit_s", "why"),
     [
         (
             "echo first; echo 'No package foo.' >&2; exit 4",
+            600,
             ".brat/setup.sh exited with status 4: No package foo.",
         ),
-        ("exit 4", ".brat/setup.sh exited with status 4."),
-        ("kill -KILL $$", ".brat/setup.sh was ended by signal 9."),
-        ("sleep 60 & wait", ".brat/setup.sh was ended after 1 s."),
+        ("exit 4", 600, ".brat/setup.sh exited with status 4."),
+        ("kill -KILL $$", 600, ".brat/setup.sh was ended by signal 9."),
+        ("sleep 600 & wait", 1, ".brat/setup.sh was ended after 1 s."),
     ],
 )
 def test_its_failure_is_the_reason_and_no_engine_starts(
-    forge: Forge, body: str, why: str
+    forge: Forge, body: str, limit_s: int, why: str
 ) -> None:
     with_script(forge, body)
 
-    left = forge.sh("echo x > new", limits=Limits(setup_s=1))
+    left = forge.sh("echo x > new", limits=Limits(setup_s=limit_s))
 
     assert (left.result["outcome"], left.result["why"]) == ("setup", why)
     assert (left.status, left.result["commit"]) == (1, None)
@@ -121,10 +124,11 @@ def again(forge: Forge, kept: dict[str, str]) -> str:
 
 
 def test_a_cancelled_job_does_not_wait_for_it(forge: Forge) -> None:
-    with_script(forge, "echo pid; exec sleep 60.00725")
+    own = f"600.{uuid4().int}"
+    with_script(forge, f"echo pid; exec sleep {own}")
     job = forge.start(forge.environment(forge.hand_off(forge.started("true"))))
     transcript = forge.root / "result/transcript.jsonl"
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + patient(20)
     while not (transcript.exists() and "pid" in transcript.read_text()):
         assert time.monotonic() < limit
         time.sleep(0.01)
@@ -134,7 +138,7 @@ def test_a_cancelled_job_does_not_wait_for_it(forge: Forge) -> None:
 
     assert left.result["conclusion"] == left.result["outcome"] == "cancelled"
     running = psutil.process_iter(["cmdline"])
-    assert not [each for each in running if "60.00725" in (each.info["cmdline"] or ())]
+    assert not [each for each in running if own in (each.info["cmdline"] or ())]
 
 
 def test_a_link_is_no_script(forge: Forge, tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from runner.box.agent_box import NetworkExit, Room, boxed
 from runner.box.root_folder import HIDDEN, SEEN, WRITABLE
 from runner.box.visible_paths import Sight
 from tests.attacks.environments import PREFIXES
+from tests.world.patience import patient
 
 REFUSING = ("no namespaces", "ordinary user, no namespaces")
 Address = tuple[str, int] | str
@@ -69,7 +70,7 @@ def start(
             capture_output=True,
             text=True,
             check=False,
-            timeout=30,
+            timeout=patient(30),
         )
         report = box.report()
     assert report.why == "", report.why
@@ -93,7 +94,7 @@ def test_what_it_closes(tmp_path: Path, machine: str) -> None:
         program = [sys.executable, "-I", *told, str(tmp_path / "secret")]
         said, walls, status = start(work, machine, (ports[0],), *program)
         free = subprocess.run(
-            program, cwd=work, capture_output=True, check=False, timeout=30
+            program, cwd=work, capture_output=True, check=False, timeout=patient(30)
         )
 
     assert (status, said[:1]) == (0, "{"), said

@@ -1,13 +1,12 @@
 """The witness's word: nobody is believed alone."""
 
-import pytest
-
 from convoy.gate.patch import Change
 from runner.box.supervisor import Ending
 from runner.engines.engine_events import Error
 from runner.engines.output_reader import Report
 from runner.result.session_verdict import Seen, conclude
 from runner.workspace.attempt_commits import Work
+from tests.world.cases import looped
 
 WELL = Ending(exit_code=0, seconds=1.0)
 DONE, NOOP = Report("done"), Report("noop")
@@ -28,7 +27,7 @@ def judged(
     return found.conclusion, found.why
 
 
-@pytest.mark.parametrize(
+@looped(
     ("found", "conclusion", "why"),
     [
         (judged(), "success", "Changed 1 file."),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.runner.job import ALLOWED, REPOSITORY_ID, TOKEN, Forge, git
+from tests.world.patience import patient
 
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "workflows/brat-task.yml"
@@ -134,7 +135,7 @@ def test_act_runs_it_from_inputs_to_artifact(forge: Forge, source: Path) -> None
         },
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=patient(50),
         check=False,
     )
 

@@ -12,6 +12,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from brat.repository.install_source import Pin, pin_in
+from tests.world.cases import looped
+
+pytestmark = pytest.mark.layer("landing")
 
 ROOT = Path(__file__).parents[2]
 WORKFLOWS = sorted(
@@ -168,7 +171,7 @@ def test_both_lock_files_agree() -> None:
     assert {name: used.get(name, built[name]) for name in built} == built
 
 
-@pytest.mark.parametrize(
+@looped(
     ("told", "pin"),
     [
         (

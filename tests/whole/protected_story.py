@@ -34,6 +34,7 @@ from tests.world.app_key import pair
 from tests.world.forge import DEADLINE_S, Json, until
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
+from tests.world.patience import patient
 from tests.world.protection_profiles import ProtectionProfile
 from tests.world.trusting_jobs import trusting_jobs
 
@@ -44,7 +45,7 @@ args = ["sh", "-c", "test $BRAT_TASK = 1 && echo done > done.txt || echo > mende
 """
 PASSES_BY = "[refinery]\nbypass = true\n"
 SLUG = "helper"
-STORY_S = 120.0
+STORY_S = patient(120)
 
 
 @dataclass

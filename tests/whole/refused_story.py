@@ -34,6 +34,7 @@ from convoy.model.state import State
 from convoy.views.document import state_document
 from grite import git
 from tests.whole.crash import set_up
+from tests.world.patience import patient
 from tests.world.trusting_jobs import trusting_jobs
 
 CONFIG: Final = """\
@@ -192,7 +193,7 @@ class Tale:
             "Content-Type": "application/json",
         }
         door = f"http://127.0.0.1:{self.port}{PATH}"
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
             answer = await client.post(door, content=body, headers=headers)
         assert answer.status_code == httpx.codes.ACCEPTED, answer.text
 

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
+from tests.world.patience import patient
 from tests.world.seen import look
 from tests.world.staying import typed
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 from tests.world.working_folder import texts
 
-DEADLINE_S = 90.0
+DEADLINE_S = patient(90)
 LOOK_S = 0.2
 KEY = "made-up-key-of-a-model-0123456789"
 AGENT = """
@@ -73,6 +74,7 @@ def keeping(folder: Path, secret: str) -> list[str]:
     ]
 
 
+@pytest.mark.layer("landing")
 def test_what_cannot_be_is_said_before_anything_starts(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine(AGENT, CONFIG))
     terminal.done("brat init")

@@ -34,6 +34,7 @@ def test_it_is_answered_before_there_is_a_log(tmp_path: Path) -> None:
     assert left_running(tmp_path) == []
 
 
+@pytest.mark.layer("landing")
 def test_it_knows_the_convoys_and_changes_nothing(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("exec my-answer"))
     terminal.done("brat init")

@@ -10,7 +10,7 @@ from tests.whole.demo import CHAOS_SEED, Story
 from tests.world.terminal import Terminal
 
 BOTS_LEASE = f"refs/grite/locks/{sha256(b'repo:bot').hexdigest()[:16]}"
-pytestmark = pytest.mark.timeout(600)  # the first test that asks waits for two runs
+pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 
 def test_the_bot_was_killed_and_the_seed_is_said(chaos: Story) -> None:

@@ -5,10 +5,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+import pytest
+
 from tests.world.local_rules import ask, at_rest, registered
 from tests.world.receiver import Receiver, receiving
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
+
+pytestmark = pytest.mark.layer("landing")
 
 AGENT = 'sed -n "s/.*2 of 9 tests failed.*/told/p" $BRAT_PROMPT > said; echo >> said'
 CONFIG = engine(AGENT, '[refinery]\nchecks = ["ci/jenkins"]')

@@ -10,12 +10,13 @@ import pexpect
 import pytest
 
 from tests.world.kept import Kept
+from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, sha, spec
 from tests.world.terminal import Terminal, new_terminal
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.quick]
+pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 
-SEEN_S = 30.0
+SEEN_S = patient(30)
 PROMPT = "ready> "
 
 

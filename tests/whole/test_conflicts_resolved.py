@@ -61,6 +61,7 @@ def whole_list(folder: Path) -> list[str]:
     return sorted(look(repository).git("show", "main:LIST").splitlines())
 
 
+@pytest.mark.layer("landing")
 def test_an_agent_makes_its_own_work_fit_what_landed_and_is_told_both_sides(
     tmp_path: Path,
 ) -> None:

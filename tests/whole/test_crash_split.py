@@ -6,14 +6,13 @@ of them in strict mode (.ci/run): test_crash_sweep.py has what all convoys share
 
 import asyncio
 import json
-import os
 from pathlib import Path
 
 import pytest
 
 from tests.whole.crash import Cut, Plot, World, story
 
-STEP = 9 if os.environ.get("BRAT_STRICT") == "1" else 36
+STEP = 9
 MOMENTS = 110
 """More than there are; a test below holds that."""
 SPARE = 5

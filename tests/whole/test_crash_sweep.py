@@ -1,26 +1,26 @@
 """A convoy's bot is cut off between any two outside calls that write: nothing changes.
 
-One task depends on another, one dies once, one is sent back by CI once. All moments in
-strict mode (.ci/run); else a few of them.
+One task depends on another, one dies once, one is sent back by CI once.
 """
 
 import asyncio
-import os
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from tests.whole.crash import Cut, World, story
+from tests.world.layers import sampled
 
 MOMENTS = 75
 """More than there are; a test below holds that."""
 SPARE = 5
 """Timing lets a run have a few calls more than another."""
-STEP = 2 if os.environ.get("BRAT_STRICT") == "1" else 16
+STEP = 2
 """Before a call that writes and after the one before it is the same: 2 is all."""
 
-SAMPLE = 32
-"""The moment that `make test` looks at."""
+LANDING = {("before", 0), ("before", 32), ("after", 16), ("after", 48)}
+"""The moments that CI looks at on each change."""
 
 pytestmark = pytest.mark.timeout(600)
 
@@ -30,7 +30,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Cut]:
     return asyncio.run(story(tmp_path_factory.mktemp("calm"), -1, after=False))
 
 
-@pytest.mark.quick
+@pytest.mark.layer("landing")
 def test_undisturbed_it_ends_well(calm: tuple[World, Cut]) -> None:
     undisturbed, cut = calm
     assert cut.moments < MOMENTS, cut.names
@@ -45,11 +45,7 @@ def test_undisturbed_it_ends_well(calm: tuple[World, Cut]) -> None:
 
 @pytest.mark.parametrize(
     ("word", "moment"),
-    [
-        pytest.param(word, at, marks=[pytest.mark.quick] * (at == SAMPLE))
-        for word in ("before", "after")
-        for at in range(0, MOMENTS, STEP)
-    ],
+    sampled(product(("before", "after"), range(0, MOMENTS, STEP)), LANDING),
 )
 def test_a_bot_that_dies_at_any_moment_changes_nothing(
     word: str, moment: int, tmp_path: Path, calm: tuple[World, Cut]

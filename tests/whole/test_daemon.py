@@ -17,18 +17,19 @@ import pytest
 from brat.commands import daemon_process as daemons
 from brat.local import daemon_record
 from brat.repository import registration as registrations
+from tests.world.patience import patient
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(600)
 
-ENDS_S = 60.0
+ENDS_S = patient(60)
 RUNS_ON = "cat; sleep 300"
 REAPS_NOTHING = """
 import ctypes, subprocess
 ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # PR_SET_CHILD_SUBREAPER of <linux/prctl.h>
 subprocess.run(["brat", "daemon", "start", "--port", "0"], check=True)
-subprocess.run(["brat", "daemon", "stop"], check=True, timeout=60)
+subprocess.run(["brat", "daemon", "stop"], check=True, timeout=600)
 """
 
 
@@ -64,6 +65,7 @@ def folder(terminal: Terminal) -> Path:
     return terminal.cwd / ".git/brat"
 
 
+@pytest.mark.layer("landing")
 def test_it_runs_until_it_is_stopped(
     terminal: Terminal, daemon: psutil.Process
 ) -> None:
@@ -71,7 +73,7 @@ def test_it_runs_until_it_is_stopped(
     url = status.after("dashboard: ")[0]
     again = terminal.type("brat daemon start")
     beside = terminal.type("brat daemon run")
-    page = httpx.get(url, trust_env=False, follow_redirects=True)
+    page = httpx.get(url, trust_env=False, timeout=patient(20), follow_redirects=True)
     stopped = terminal.type("brat daemon stop")
     after = terminal.type("brat daemon status")
 
@@ -98,6 +100,7 @@ def test_it_is_stopped_where_nobody_reaps_it(terminal: Terminal) -> None:
     assert said.lines[-1].startswith("stopped; ")
 
 
+@pytest.mark.layer("landing")
 def test_one_that_was_killed_is_told_of_and_begun_again(
     terminal: Terminal, daemon: psutil.Process
 ) -> None:
@@ -148,6 +151,7 @@ def test_why_it_did_not_start_is_said(terminal: Terminal) -> None:
     assert ".brat/config.toml: refinery.strategy" in kinds["config_error"]
 
 
+@pytest.mark.layer("landing")
 def test_a_session_is_stopped_and_its_task_waits(
     terminal: Terminal, daemon: psutil.Process
 ) -> None:

@@ -37,6 +37,7 @@ def held(file: Path) -> dict[str, str]:
         }
 
 
+@pytest.mark.layer("landing")
 def test_it_holds_what_tells_of_a_fault_and_no_secret(tmp_path: Path) -> None:
     terminal = project(tmp_path, '[engine.default]\ntype = "shell"\nargs = ["false"]\n')
     terminal.type("brat init")

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.whole.demo import TASKS, Story
+from tests.world.patience import patient
 from tests.world.second_reader import git
 from tests.world.terminal import Terminal
 
 # The first test that asks waits for the run.
-pytestmark = [pytest.mark.timeout(600), pytest.mark.quick]
+pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("test")]
 
 
 def pytest_of(story: Story, commit: str, folder: Path) -> int:
@@ -25,7 +26,7 @@ def pytest_of(story: Story, commit: str, folder: Path) -> int:
         cwd=folder / "checkout",
         env={"PATH": os.environ["PATH"], "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
-        timeout=30,
+        timeout=patient(30),
         check=False,
     )
     return done.returncode
@@ -42,7 +43,7 @@ def test_standard_output_is_one_json_object_with_the_promised_keys(demo: Story) 
         }
     assert told["repository"] == demo.seen.repository
     assert told["wal_head"] == demo.seen.git("rev-parse", "refs/grite/wal")
-    assert 0 < told["wall_seconds"] < 60
+    assert told["wall_seconds"] > 0
 
 
 def test_all_tasks_merged_each_on_its_own_branch(demo: Story) -> None:
@@ -134,7 +135,8 @@ def test_the_issue_has_one_comment_with_a_row_a_task_edited_in_place(
     demo: Story,
 ) -> None:
     number = str(demo.seen.issue["number"])
-    (comment,) = demo.seen.comments.pop(number)
+    comments = {**demo.seen.comments}  # other tests read them, too
+    (comment,) = comments.pop(number)
     posted = [path for method, path in demo.calls if method == "POST"]
     edits = [path for method, path in demo.calls if method == "PATCH"]
 
@@ -143,7 +145,7 @@ def test_the_issue_has_one_comment_with_a_row_a_task_edited_in_place(
     for row, task in zip(rows[1:], demo.tasks, strict=True):
         assert row.startswith(f"| {task['number']} | {task['title']} | merged | ")
         assert f"| #{task['pull_request']} | `{task['landed_commit'][:10]}` |" in row
-    assert not any(demo.seen.comments.values()), "nothing is said on pull requests"
+    assert not any(comments.values()), "nothing is said on pull requests"
     assert sum(path.endswith("/comments") for path in posted) == 1
     assert sum(path.endswith(f"/issues/comments/{comment['id']}") for path in edits) > 2
 

@@ -10,6 +10,7 @@ import pytest
 from brat.demo.demo_model import CALLS
 from tests.engines.install import PROGRAMS
 from tests.whole.demo import TASKS
+from tests.world.patience import patient
 from tests.world.terminal import Terminal, left_running
 
 
@@ -23,7 +24,7 @@ def test_all_tasks_merge_by_a_real_cli(
     where = tmp_path / "demo"
 
     said = Terminal(tmp_path, tmp_path).type(
-        f"brat demo --json --engine codex --dir {where}", deadline_s=240
+        f"brat demo --json --engine codex --dir {where}", deadline_s=patient(240)
     )
 
     assert said.status == 0, said.err
@@ -49,7 +50,7 @@ def test_an_issue_in_prose_is_planned_by_a_real_cli(
     where = tmp_path / "demo"
 
     said = Terminal(tmp_path, tmp_path).type(
-        f"brat demo --json --plan-with codex --dir {where}", deadline_s=240
+        f"brat demo --json --plan-with codex --dir {where}", deadline_s=patient(240)
     )
 
     assert said.status == 0, said.err

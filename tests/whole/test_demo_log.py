@@ -9,7 +9,7 @@ from grite.event import CommentAdded
 from grite.wal import Log
 from tests.whole.demo import Story
 
-pytestmark = pytest.mark.timeout(600)  # the first test that asks waits for the run
+pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("test")]
 
 RECORD = {
     *("convoy.requested", "convoy.planned", "convoy.completed"),

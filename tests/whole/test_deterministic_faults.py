@@ -71,6 +71,7 @@ def test_work_that_is_too_large_costs_one_attempt_and_the_rest_is_kept(
     assert "data/heap.bin" not in files.split()
 
 
+@pytest.mark.layer("landing")
 def test_the_same_refusal_twice_ends_the_attempts(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("echo '# Mine' > AGENTS.md"))
 

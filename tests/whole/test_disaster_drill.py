@@ -15,7 +15,7 @@ from brat.demo import demo_machine
 from tests.world.staying import staying, until
 from tests.world.words import engine, project
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
 
 AGENT = """
 if [ $BRAT_TASK-$BRAT_ATTEMPT = 2-1 ]; then sleep 86399; fi

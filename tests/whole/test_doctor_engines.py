@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from runner.session.proxy_client import cannot_close
 from tests.world.terminal import Terminal
 from tests.world.words import project
@@ -33,6 +35,7 @@ def said(terminal: Terminal, line: str, engine: str) -> list[str]:
     return [one for one in lines if f"[engine.{engine}]" in one]
 
 
+@pytest.mark.layer("landing")
 def test_each_engine_is_looked_at(tmp_path: Path) -> None:
     terminal = project(tmp_path, CONFIG)
     terminal.install("claude", "echo 2.1.0 '(a stand-in)'")

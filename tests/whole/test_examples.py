@@ -24,13 +24,14 @@ from convoy.patterns.catalog import built_in
 from convoy.patterns.compiling import Use, compiled
 from convoy.planner import tasklist
 from tests.world.ended import ended
+from tests.world.patience import patient
 from tests.world.words import engine, project
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NIGHTLY = EXAMPLES / "nightly-convoy.yml"
 CI = "python -m pytest -q -p no:cacheprovider"
 AGENT = 'echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"'
-DEADLINE_S = 60.0
+DEADLINE_S = patient(60)
 LOOK_S = 0.1
 ACT = Path(sys.executable).with_name("act")
 
@@ -39,6 +40,7 @@ def yaml(file: Path) -> Any:  # noqa: ANN401  YAML
     return YAML(typ="safe").load(file.read_text())
 
 
+@pytest.mark.layer("landing")
 def test_the_list_names_every_example() -> None:
     listed = re.findall(r"\]\((.+?)\)", (EXAMPLES / "README.md").read_text())
     there = {
@@ -50,6 +52,7 @@ def test_the_list_names_every_example() -> None:
     assert set(listed) == there
 
 
+@pytest.mark.layer("landing")
 def test_the_task_lists_become_the_tasks_they_show() -> None:
     form = yaml(EXAMPLES / "forms/convoy.yml")["body"][0]["attributes"]["value"]
     settings = load("", source="example").settings()

@@ -5,9 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import kubernetes_validate  # type: ignore[import-untyped]  # it ships no types
+import pytest
 from ruamel.yaml import YAML
 
 from tests.runner.job import CLEAN, Forge, git
+
+pytestmark = pytest.mark.layer("landing")
 
 FLEET = Path(__file__).parents[2] / "deploy/fleet"
 KUBERNETES = "1.37"

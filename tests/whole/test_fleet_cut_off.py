@@ -18,6 +18,7 @@ from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from convoy.model.state import Convoy
 from tests.world import machine
 from tests.world.ended import ended
+from tests.world.patience import patient
 from tests.world.terminal import left_running
 from tests.world.words import NO_BOX, engine, project
 
@@ -26,9 +27,9 @@ touch {signs}/$BRAT_TASK-$BRAT_ATTEMPT
 until [ -e {signs}/go ]; do sleep 0.1; done
 echo "said = $BRAT_TASK" > "words/said_$BRAT_TASK.py"
 """
-CONFIG = '[witness]\nattempts = 3\ntimeout = "120s"\n' + NO_BOX
+CONFIG = '[witness]\nattempts = 3\ntimeout = "600s"\n' + NO_BOX
 TASKS = "".join(f"- [ ] Say {n} paths: words/said_{n}.py\n" for n in range(1, 5))
-DEADLINE_S = 120.0
+DEADLINE_S = patient(120)
 LOOK_S = 0.1
 KILLED, CUT_OFF = "1-1", "2-1"
 

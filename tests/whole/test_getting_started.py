@@ -12,7 +12,7 @@ from tests.world.seen import Seen, look
 from tests.world.terminal import Said, Terminal, contents, left_running
 from tests.world.words import project
 
-pytestmark = pytest.mark.timeout(600)  # the first test that asks waits for the story
+pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 README = Path(__file__).parents[2] / "README.md"
 STATE = ".git/brat/"

@@ -23,6 +23,7 @@ TASKS = "Add two modules\n\n- [ ] Spell words\n- [ ] Spell them backwards (after
 START = f'brat mayor start --task "{TASKS}" --headless'
 
 
+@pytest.mark.layer("landing")
 def test_notes_and_further_work_go_from_agent_to_agent(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine(AGENT))
     said = terminal.type(START)

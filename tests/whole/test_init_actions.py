@@ -8,6 +8,8 @@ import pytest
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
+pytestmark = pytest.mark.layer("landing")
+
 ROOT = Path(__file__).parents[2]
 CI = 'name: "Tests, all"\non: push\n'
 NIGHTLY = "name: nightly # long\non: push\n"

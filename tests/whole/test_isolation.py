@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.world.patience import patient
 from tests.world.terminal import BRAT
+
+pytestmark = pytest.mark.layer("landing")
 
 ROOMS = ("brat", "bot", "runner", "convoy", "grite")
 LIBRARY = ("json", "asyncio", "msgspec", "httpx", "typer", "encodings", "site")
@@ -49,7 +52,7 @@ def test_an_entry_point_imports_nothing_from_where_it_is_started(
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=patient(30),
         check=False,
     )
 
@@ -60,6 +63,8 @@ def test_an_entry_point_imports_nothing_from_where_it_is_started(
 def test_the_trap_would_spring(trap: Path) -> None:
     argv = [sys.executable, "-m", "runner"]
 
-    subprocess.run(argv, cwd=trap, capture_output=True, timeout=30, check=False)
+    subprocess.run(
+        argv, cwd=trap, capture_output=True, timeout=patient(30), check=False
+    )
 
     assert (trap.parent / "sprung").exists()

@@ -9,7 +9,7 @@ from tests.world.kept import Kept
 from tests.world.rules import NAME, Rules, spec
 from tests.world.terminal import new_terminal
 
-pytestmark = [pytest.mark.timeout(120), pytest.mark.quick]
+pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 RED = """CI is red on baf3c4c43e: tests/test_a.py::test_x failed
 
 E       assert 1 == 2

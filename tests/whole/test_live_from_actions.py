@@ -6,7 +6,6 @@ is alone as in a container, and an issuer on loopback in the place of GitHub's.
 
 import asyncio
 import shlex
-import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,11 +32,13 @@ from convoy.model.state import Convoy
 from tests.world.alone import ALONE
 from tests.world.ended import ended
 from tests.world.issuer import ASKS, Vouching, vouching
+from tests.world.patience import patient
+from tests.world.tls import Behind, door_before
 from tests.world.words import engine, project
 
 READER = "made-up-token-of-readers"
 WORKFLOW = "brat-task-live.yml"
-DEADLINE_S = 60.0
+DEADLINE_S = patient(60)
 CONFIG = """
 [witness]
 attempts = 1
@@ -76,11 +77,6 @@ def starter(github: Vouching, bot: str) -> str:
     return json.encode(["sh", "-c", f"export {words}; exec {runner}"]).decode()
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
-
-
 async def claims(client: httpx.AsyncClient, name: str) -> dict[str, object]:
     """Return what the forge says of the jobs of a repository, but for their runs."""
     repository = (await client.get(f"repos/{name}")).json()
@@ -100,28 +96,31 @@ async def served(
     folder: Path, known: Registration, github: Vouching
 ) -> AsyncIterator[tuple[str, str]]:
     """Serve forge and bot, and give their addresses."""
-    bot = f"http://127.0.0.1:{free_port()}"
-    options, log = ("--executor", starter(github, bot)), folder / "forge.log"
-    with child_processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
-        told = ServiceSettings(
-            folder=folder / "bot",
-            repositories=(known.repository,),
-            api_url=f"{url}/api/v3",
-            git_url=url,
-            token=known.bot_token,
-            secret=known.secret,
-            port=int(bot.rpartition(":")[2]),
-            workflow=WORKFLOW,
-            feed_url=bot + "/",
-            feed_issuer=github.url,
-            feed_token=READER,
-            log_key_file=folder / BOT_FOLDER / log_key.FILE,
-            push_gap_s=0,
-            sweep_s=1,
-        )
-        async with hosted(told, lambda _: None) as host:
-            await local_mode.point_hook(url, known, host.port)
-            yield url, bot
+    behind, log = Behind(), folder / "forge.log"
+    async with door_before(behind) as port:
+        bot = f"http://127.0.0.1:{port}"
+        options = ("--executor", starter(github, bot))
+        with child_processes.forge(folder / FORGE_FOLDER, 0, *options, log=log) as url:
+            told = ServiceSettings(
+                folder=folder / "bot",
+                repositories=(known.repository,),
+                api_url=f"{url}/api/v3",
+                git_url=url,
+                token=known.bot_token,
+                secret=known.secret,
+                port=0,
+                workflow=WORKFLOW,
+                feed_url=bot + "/",
+                feed_issuer=github.url,
+                feed_token=READER,
+                log_key_file=folder / BOT_FOLDER / log_key.FILE,
+                push_gap_s=0,
+                sweep_s=1,
+            )
+            async with hosted(told, lambda _: None) as host:
+                behind.port = host.port
+                await local_mode.point_hook(url, known, host.port)
+                yield url, bot
 
 
 async def watched(folder: Path, known: Registration) -> tuple[Convoy, str, list[str]]:
@@ -129,7 +128,9 @@ async def watched(folder: Path, known: Registration) -> tuple[Convoy, str, list[
     async with (
         vouching() as github,
         served(folder, known, github) as (url, bot),
-        httpx.AsyncClient(base_url=f"{url}/api/v3/", trust_env=False) as client,
+        httpx.AsyncClient(
+            base_url=f"{url}/api/v3/", trust_env=False, timeout=patient(20)
+        ) as client,
         asyncio.timeout(DEADLINE_S),
     ):
         client.headers["Authorization"] = f"Bearer {known.person_token}"
@@ -146,7 +147,7 @@ async def watched(folder: Path, known: Registration) -> tuple[Convoy, str, list[
 async def live(url: str) -> str:
     """Return what a session printed once it has printed its word."""
     asked, headers = {"wait_s": "1"}, {"Authorization": f"Bearer {READER}"}
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
         while True:
             answer = await client.get(f"{url}/output", params=asked, headers=headers)
             pieces = answer.json().get("pieces", [])

@@ -8,7 +8,7 @@ import pytest
 from tests.world.terminal import Terminal, left_running
 from tests.world.words import engine, project
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 BARE = ".git/brat/forge/repos/pat-person/project.git"
 
@@ -21,6 +21,7 @@ def terminal(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
     return terminal
 
 
+@pytest.mark.layer("deep")
 def test_the_log_is_told_line_by_line(terminal: Terminal) -> None:
     lines = terminal.done("brat log show -n 100").splitlines()
 
@@ -46,6 +47,7 @@ def test_an_unknown_form_is_refused(terminal: Terminal) -> None:
     assert said.lines == ["brat: --format xml: give one of json, md"]
 
 
+@pytest.mark.layer("deep")
 def test_a_clone_reads_the_log_once_it_has_fetched_it(terminal: Terminal) -> None:
     clone = Terminal(terminal.cwd.parent / "clone", terminal.home)
     terminal.done(f"git clone -q {terminal.cwd / BARE} {clone.cwd}")
@@ -82,6 +84,7 @@ def test_a_lock_is_taken_shown_renewed_and_given_up(terminal: Terminal) -> None:
     assert terminal.done(f"git -C {BARE} for-each-ref refs/grite/locks") == ""
 
 
+@pytest.mark.layer("deep")
 def test_a_lock_excludes_others_before_anything_else_is_logged(tmp_path: Path) -> None:
     fresh = project(tmp_path, engine("true"))
     fresh.done("brat init")
@@ -124,6 +127,7 @@ def test_the_doctor_finds_nothing_and_a_checkpoint_is_whole(terminal: Terminal) 
     assert all(line.startswith("  ok") for line in said.lines)
 
 
+@pytest.mark.layer("deep")
 def test_the_doctor_removes_a_checkpoint_that_is_none(terminal: Terminal) -> None:
     bad = "refs/grite/checkpoints/1"
     terminal.done(f"git -C {BARE} update-ref {bad} HEAD")

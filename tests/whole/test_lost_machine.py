@@ -7,11 +7,12 @@ import pytest
 
 from brat.demo import demo_machine
 from tests.whole.test_live_tail import line_with
+from tests.world.patience import patient
 from tests.world.staying import typed
 from tests.world.words import engine, project
 
-DEADLINE_S = 60.0
-pytestmark = pytest.mark.timeout(300)
+DEADLINE_S = patient(60)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
 
 AGENT = """
 if [ $BRAT_ATTEMPT = 1 ]; then echo half > half.txt; sleep 86399; fi

@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from tests.world.kept import Kept
+from tests.world.patience import patient
 from tests.world.rules import NAME, Rules, spec
 from tests.world.terminal import left_running, new_terminal
 from tests.world.words import engine, project
@@ -18,6 +19,7 @@ BROWSER = "env BROWSER=my-browser"
 NONE = "env -u DISPLAY -u WAYLAND_DISPLAY BROWSER=false"
 
 
+@pytest.mark.layer("landing")
 def test_the_dashboard_opens_without_its_token_on_a_command_line(
     tmp_path: Path,
 ) -> None:
@@ -33,7 +35,12 @@ def test_the_dashboard_opens_without_its_token_on_a_command_line(
         file = Path(opened.read_text().removeprefix("file://"))
         leads = re.search(r'url=(.*)">', file.read_text())
         assert leads is not None
-        page = httpx.get(unescape(leads[1]), trust_env=False, follow_redirects=True)
+        page = httpx.get(
+            unescape(leads[1]),
+            trust_env=False,
+            timeout=patient(20),
+            follow_redirects=True,
+        )
         whole = terminal.done(f"{NONE} brat open")
         wrong = terminal.type("brat open 9")
     finally:

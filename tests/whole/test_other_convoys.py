@@ -14,7 +14,7 @@ test -f ready || { echo "there is nothing to begin with"; exit 3; }
 echo hi > said.txt
 """
 CONFIG = '[witness]\nattempts = 1\n[ci]\ncommand = "true"\n'
-START = "brat mayor start --headless --timeout 2m --task"
+START = "brat mayor start --headless --timeout 30m --task"
 
 
 def shows_how_sessions_ended(terminal: Terminal) -> None:

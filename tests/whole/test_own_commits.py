@@ -62,6 +62,7 @@ def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
     assert left_running(tmp_path) == []
 
 
+@pytest.mark.layer("landing")
 def test_commits_beside_landed_work_go_on_top_of_it(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
     terminal.done("brat init")

@@ -15,6 +15,7 @@ from grite.outbound import PROXIES, TRUST
 from tests.whole.crash import seen, set_up
 from tests.world.connect_proxy import connect_proxy
 from tests.world.forge import until
+from tests.world.patience import patient
 from tests.world.staying import typed
 from tests.world.terminal import new_terminal
 from tests.world.tls import tls_before
@@ -53,6 +54,7 @@ def keep(folder: Path, known: Registration) -> Path:
     return file
 
 
+@pytest.mark.layer("landing")
 async def test_a_convoy_lands_through_a_proxy_and_by_an_own_authority(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +83,7 @@ async def test_a_convoy_lands_through_a_proxy_and_by_an_own_authority(
             serve = typed(terminal, *words, **env)
             serve.__enter__()
             try:
-                await until(landed, deadline_s=120)
+                await until(landed, deadline_s=patient(120))
             finally:  # in a thread: to its end, it needs the proxy
                 await asyncio.to_thread(serve.__exit__, None, None, None)
         world = seen(tmp_path, forge, known)

@@ -70,6 +70,7 @@ def test_maintenance_does_the_same_in_several_places_at_once(tmp_path: Path) -> 
     )
 
 
+@pytest.mark.layer("landing")
 def test_patterns_are_listed_shown_and_checked(tmp_path: Path) -> None:
     terminal = played(tmp_path)
     listed = json.loads(terminal.done("brat workflow list --json"))["patterns"]
@@ -91,6 +92,7 @@ def test_patterns_are_listed_shown_and_checked(tmp_path: Path) -> None:
     assert "did you mean title?" in said.err
 
 
+@pytest.mark.layer("landing")
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -166,6 +168,7 @@ def test_what_a_scout_tries_never_lands_and_is_handed_on(tmp_path: Path) -> None
     assert "tried" in terminal.done(kept).splitlines()
 
 
+@pytest.mark.layer("landing")
 def test_research_ends_in_one_report_on_the_issue(tmp_path: Path) -> None:
     agent = (
         'asked=$(cat); case "$asked" in\n'
@@ -191,6 +194,7 @@ def verdict(verdict: str, text: str = "") -> str:
     return f"echo '{answer}' > answer.json; echo 'BRAT: done'\n"
 
 
+@pytest.mark.layer("landing")
 def test_a_reviewer_sends_work_back_until_it_approves(tmp_path: Path) -> None:
     writer = (
         'asked=$(cat); case "$asked" in\n'
@@ -230,6 +234,7 @@ def test_a_review_that_never_approves_asks_a_person(tmp_path: Path) -> None:
     assert convoy["state"] == "complete"
 
 
+@pytest.mark.layer("landing")
 def test_tests_are_seen_red_before_the_code_and_land_with_it(tmp_path: Path) -> None:
     tester = (
         'asked=$(cat); case "$asked" in\n'
@@ -283,6 +288,7 @@ def attempts_of(terminal: Terminal, convoy: dict[str, Any]) -> dict[int, str]:
     return found
 
 
+@pytest.mark.layer("landing")
 def test_of_three_that_try_the_judges_choice_lands_and_none_is_lost(
     tmp_path: Path,
 ) -> None:

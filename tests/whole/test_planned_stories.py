@@ -14,6 +14,7 @@ from brat.demo.vendor.script import Case, Script, dump
 from brat.local.child_processes import Process
 from brat.local.model_keys import STAND_IN
 from tests.engines.install import PROGRAMS
+from tests.world.patience import patient
 from tests.world.second_reader import rows
 from tests.world.terminal import Terminal, contents, left_running, new_terminal
 from tests.world.words import NO_BOX
@@ -104,7 +105,9 @@ def planned(terminal: Terminal, url: str) -> dict[str, Any]:
     """Have the issue planned and no more; return the convoy."""
     path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
     env = f"env {STAND_IN}={url} PATH={terminal.environment()['PATH']}:{path}"
-    said = terminal.type(f"{env} brat mayor start --task '{JWT}'", deadline_s=300)
+    said = terminal.type(
+        f"{env} brat mayor start --task '{JWT}'", deadline_s=patient(300)
+    )
     assert said.status == 0, said.err
     [convoy] = json.loads(terminal.type("brat status --json").out)["convoys"]
     return dict(convoy)
@@ -157,7 +160,9 @@ def test_a_question_is_answered_by_a_real_cli(tmp_path: Path) -> None:
     with model(tmp_path, "") as url:
         path = os.pathsep.join((str(PROGRAMS), *os.get_exec_path()))
         env = f"env {STAND_IN}={url} PATH={terminal.environment()['PATH']}:{path}"
-        said = terminal.type(f"{env} brat mayor ask 'How many?'", deadline_s=200)
+        said = terminal.type(
+            f"{env} brat mayor ask 'How many?'", deadline_s=patient(200)
+        )
 
     assert said.status == 0, said.err
     assert said.out == "Two words.\n"
@@ -208,7 +213,7 @@ def test_the_notification_system_is_built_by_three_at_the_same_time(
     terminal.commit("Begin", files)
     terminal.install("ask", 'brat mayor start --headless --task "$(cat issue.md)"\n')
 
-    said = terminal.type("ask", deadline_s=400)
+    said = terminal.type("ask", deadline_s=patient(400))
 
     assert said.status == 0, said.err
     spans = running(terminal)

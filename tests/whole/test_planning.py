@@ -56,6 +56,7 @@ def planned_by(folder: Path, planner: str) -> Terminal:
     return terminal
 
 
+@pytest.mark.layer("landing")
 def test_prose_becomes_tasks_that_wait_for_what_they_share(tmp_path: Path) -> None:
     terminal = planned_by(
         tmp_path, 'grep -q "then both" "$BRAT_PROMPT" && my-planner > plan.json'
@@ -74,6 +75,7 @@ def test_prose_becomes_tasks_that_wait_for_what_they_share(tmp_path: Path) -> No
     assert left_running(terminal.cwd) == []
 
 
+@pytest.mark.layer("landing")
 def test_a_faulty_plan_is_mended_by_the_next_attempt(tmp_path: Path) -> None:
     terminal = planned_by(
         tmp_path,
@@ -123,6 +125,7 @@ def test_work_that_reaches_further_reorders_what_has_not_begun(tmp_path: Path) -
     assert [task["attempts"] for task in convoy["tasks"]] == [1, 1]
 
 
+@pytest.mark.layer("landing")
 def test_a_plan_alone_waits_for_a_person(tmp_path: Path) -> None:
     terminal = planned_by(tmp_path, "my-planner > plan.json")
     terminal.done("brat init")

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.whole.refused_story import JUMPS, MINUTE_MS, SAID, End, Minds, Tale, tale
+from tests.world.layers import sampled
 
 STATUSES: Final = (403, 404, 410, 422)
 WRITES: Final = (
@@ -48,11 +50,11 @@ LANDED: Final = {name: 0 if name == "target" else 1 for name in REFS}
 WORST: Final = 8
 """How many pushes a minute may be refused where no ref is named: 6, and what is under
 way."""
-QUICK: Final = {
+LANDING: Final = {
     ("POST pulls", 422),
-    ("POST issues/N/comments", 403),
     ("POST actions/workflows/brat-task.yml/dispatches", 404),
 }
+"""What CI looks at on each change."""
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -68,7 +70,7 @@ def calm(tmp_path_factory: pytest.TempPathFactory) -> tuple[End, set[str]]:
     return asyncio.run(play())
 
 
-@pytest.mark.quick
+@pytest.mark.layer("landing")
 def test_undisturbed_both_convoys_land(calm: tuple[End, set[str]]) -> None:
     end, met = calm
 
@@ -91,12 +93,7 @@ async def lifted(told: Tale, lift: Callable[[], object], calm: End) -> None:
 
 @pytest.mark.parametrize(
     ("shape", "status"),
-    [
-        pytest.param(shape, status, marks=[pytest.mark.quick] * (each in QUICK))
-        for shape in WRITES
-        for status in STATUSES
-        for each in [(shape, status)]
-    ],
+    sampled(product(WRITES, STATUSES), LANDING),
 )
 async def test_a_write_that_is_refused_keeps_nothing_else_waiting(
     shape: str, status: int, tmp_path: Path, calm: tuple[End, set[str]]
@@ -119,7 +116,6 @@ async def test_a_write_that_is_refused_keeps_nothing_else_waiting(
         await lifted(told, minds.lift, calm[0])
 
 
-@pytest.mark.quick
 @pytest.mark.parametrize("event", ["repository_ruleset", "branch_protection_rule"])
 async def test_what_was_refused_is_tried_at_once_when_a_rule_changes(
     event: str, tmp_path: Path, calm: tuple[End, set[str]]
@@ -135,9 +131,8 @@ async def test_what_was_refused_is_tried_at_once_when_a_rule_changes(
         assert told.end() == calm[0]
 
 
-@pytest.mark.parametrize("named", [True, False], ids=["by name", "as a whole"])
 @pytest.mark.parametrize(
-    "what", [pytest.param(w, marks=[pytest.mark.quick] * (w == "task")) for w in REFS]
+    ("what", "named"), sampled(product(REFS, (True, False)), {("task", True)})
 )
 async def test_a_ref_that_is_refused_keeps_nothing_else_waiting(
     what: str, *, named: bool, tmp_path: Path, calm: tuple[End, set[str]]

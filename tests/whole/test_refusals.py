@@ -7,6 +7,8 @@ import pytest
 from tests.world.terminal import Terminal, contents, new_terminal
 from tests.world.words import engine, project
 
+pytestmark = pytest.mark.layer("landing")
+
 START = "brat mayor start --task 'Spell words' --headless"
 SHELL = engine("my-agent < $BRAT_PROMPT")
 

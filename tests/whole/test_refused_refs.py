@@ -13,7 +13,7 @@ from tests.world.local_rules import bare_of
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 OWN_FILE = """name=$(head -n 1 "$BRAT_PROMPT" | tr -cd a-zA-Z)
 echo "ASKED = 1" > "words/$name.py"

@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.world.extended import extended, faults
 from tests.world.words import engine, project
+
+pytestmark = pytest.mark.layer("landing")
 
 START = "brat mayor start --task 'Spell words'"
 SAID = "Issues are disabled for this repo"

@@ -94,6 +94,7 @@ def test_an_issue_that_a_running_loop_takes_up_next_waits_for_nobody(
     assert found == [("issue_next", 1, [])]
 
 
+@pytest.mark.layer("landing")
 def test_the_loop_goes_on_with_what_an_interrupted_start_left(
     terminal: Terminal,
 ) -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from brat.repository.registration import BOT
 from tests.world.forge_rules import (
     checks,
@@ -84,6 +86,7 @@ def test_rules_are_set_while_the_forge_is_served(tmp_path: Path) -> None:
     assert "GH013: Repository rule violations found for refs/heads/" in pushed.err
 
 
+@pytest.mark.layer("landing")
 def test_the_repositorys_own_hooks_see_what_the_bot_pushes(tmp_path: Path) -> None:
     terminal = ruled(tmp_path)
     seen = tmp_path / "seen"
@@ -95,6 +98,7 @@ def test_the_repositorys_own_hooks_see_what_the_bot_pushes(tmp_path: Path) -> No
     assert {"refs/heads/main", "refs/grite/wal"} <= set(seen.read_text().split())
 
 
+@pytest.mark.layer("landing")
 def test_a_headless_run_ends_where_only_a_review_is_missing(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
     terminal.done("brat init")

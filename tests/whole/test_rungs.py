@@ -7,9 +7,9 @@ import asyncio
 import json
 import shlex
 import signal
-import socket
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -17,12 +17,13 @@ import pytest
 from brat.local import child_processes, local_mode
 from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
+from tests.world.patience import patient
 from tests.world.readme import WITH_BOT, WITHOUT_SERVER, commands
-from tests.world.staying import typed
+from tests.world.staying import staying, typed
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
-DEADLINE_S = 60.0
+DEADLINE_S = patient(60)
 LOOK_S = 0.1
 
 
@@ -67,12 +68,13 @@ async def accepted(
     folder: Path, known: Registration, terminal: Terminal, serve: list[str]
 ) -> bool:
     """Serve a forge's repository, label an issue there; whether it became a convoy."""
-    port = free_port()
     with child_processes.forge(
         folder / FORGE_FOLDER, 0, log=folder / "forge.log"
     ) as url:
-        keep(terminal.cwd / serve[-1], known, url, port)
-        with typed(terminal, *serve):
+        keep(terminal.cwd / serve[-1], known, url)
+        with staying(terminal, *serve) as serving:
+            at = serving.says("deliveries: http://")
+            port = urlsplit(at.partition("deliveries: ")[2]).port or 0
             async with (
                 asyncio.timeout(DEADLINE_S),
                 local_mode.person(url, known) as person,
@@ -86,7 +88,7 @@ async def accepted(
     return True
 
 
-def keep(file: Path, known: Registration, url: str, port: int) -> None:
+def keep(file: Path, known: Registration, url: str) -> None:
     """Write what the click would have left, for a forge that is no GitHub."""
     told = {
         "folder": str(file.parent / "data"),
@@ -95,20 +97,15 @@ def keep(file: Path, known: Registration, url: str, port: int) -> None:
         "git_url": url,
         "token": known.bot_token,
         "secret": known.secret,
-        "port": port,
+        "port": 0,
         "push_gap_s": 0,
     }
     file.parent.mkdir()
     file.write_text(json.dumps(told))
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
-
-
 async def ready(port: int) -> None:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
         while True:
             with suppress(httpx.HTTPError):
                 answer = await client.get(f"http://127.0.0.1:{port}/readyz")

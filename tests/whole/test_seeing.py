@@ -12,7 +12,7 @@ from convoy.views.plan_document import PlanDocument
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 BARE = ".git/brat/forge/repos/pat-person/project.git"
 LIST = "Say words\n\n- [ ] Say hi (paths: hi.txt)\n- [ ] Say ho (after: 1)\n"

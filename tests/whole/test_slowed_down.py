@@ -23,7 +23,10 @@ def test_a_convoy_lands_although_little_may_be_written_a_minute(
     terminal = extended(project(tmp_path, engine("echo hi > hi.txt")))
     terminal.done("brat init")
     forge = forge_folder(terminal)
-    limit(forge, Allowance(content_a_minute=2, minute_s=5.0, status=status))
+    little = Allowance(
+        content_a_minute=2, minute_s=2.0, status=status, content_spent=True
+    )
+    limit(forge, little)
 
     terminal.done(START)
     for _ in range(MOST_STEPS):

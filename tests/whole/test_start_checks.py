@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.world.layers import sampled
 from tests.world.terminal import contents
 from tests.world.words import engine, project
 
-pytestmark = pytest.mark.timeout(300)
+pytestmark = [pytest.mark.timeout(300), pytest.mark.layer("landing")]
 START = "brat mayor start --task 'Spell words'"
 ELSE = "choose another engine in .brat/config.toml"
 NO_CLAUDE = (
@@ -32,14 +33,17 @@ MERGER = '[refinery]\nmerge = ["git", "mergiraf"]\n'
 CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
 
 
+LACKS = [
+    (None, NO_CLAUDE, (START, "brat mayor ask Why")),
+    (engine("agent-nobody-has -p"), NO_AGENT, ("brat up --port 0",)),
+    (engine("my-agent", CI), NO_CI, (f"{START} --headless", "brat refinery run")),
+    (engine("my-agent", MERGER), NO_MERGER, (START, "brat refinery run")),
+]
+
+
 @pytest.mark.parametrize(
     ("config", "lack", "lines"),
-    [
-        (None, NO_CLAUDE, (START, "brat mayor ask Why")),
-        (engine("agent-nobody-has -p"), NO_AGENT, ("brat up --port 0",)),
-        (engine("my-agent", CI), NO_CI, (f"{START} --headless", "brat refinery run")),
-        (engine("my-agent", MERGER), NO_MERGER, (START, "brat refinery run")),
-    ],
+    sampled(LACKS, LACKS[::2]),
     ids=["engine", "shell", "ci", "merge"],
 )
 def test_what_is_not_here_is_one_sentence_and_nothing_begins(

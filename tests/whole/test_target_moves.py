@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from msgspec import json
 
+from tests.world.layers import sampled
 from tests.world.second_reader import rows
 from tests.world.seen import Seen, look
 from tests.world.terminal import Terminal
@@ -31,6 +32,7 @@ def facts(seen: Seen) -> list[str]:
     return [str(row.fact["type"]) for row in rows(seen.path) if row.fact]
 
 
+@pytest.mark.layer("landing")
 def test_a_target_that_merges_is_taken_in_and_judged_before_the_convoy_lands(
     tmp_path: Path,
 ) -> None:
@@ -85,7 +87,8 @@ def go_on(terminal: Terminal) -> None:
     raise AssertionError(terminal.type("brat status").out)
 
 
-@pytest.mark.parametrize("sync", ["true", "false"])
+@pytest.mark.layer("landing")
+@pytest.mark.parametrize("sync", sampled([("true",), ("false",)], {("true",)}))
 def test_an_agent_resolves_what_conflicts_with_the_target(
     tmp_path: Path, sync: str
 ) -> None:

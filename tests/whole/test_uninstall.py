@@ -7,7 +7,7 @@ import pytest
 from tests.world.terminal import Terminal
 from tests.world.words import engine, project
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 
 BARE = ".git/brat/forge/repos/pat-person/project.git"
 

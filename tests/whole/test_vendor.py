@@ -37,6 +37,7 @@ def facts(terminal: Terminal, kind: str) -> list[dict[str, Any]]:
     return [row.fact for row in rows(bare) if row.fact and row.fact["type"] == kind]
 
 
+@pytest.mark.layer("landing")
 def test_a_rate_limit_costs_the_task_some_time_and_not_its_only_attempt(
     tmp_path: Path,
 ) -> None:

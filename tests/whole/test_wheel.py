@@ -5,7 +5,11 @@ import sys
 from pathlib import Path
 from zipfile import ZipFile
 
+import pytest
+
 from bot.settings.version import VERSION
+
+pytestmark = pytest.mark.layer("landing")
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent

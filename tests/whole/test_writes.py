@@ -15,7 +15,7 @@ from brat.repository.registration import FORGE_FOLDER
 from tests.whole.crash import LIST, bot, losing_machines, set_up
 from tests.world.trusting_jobs import trusting_jobs
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.timeout(600), pytest.mark.layer("landing")]
 MOST_WRITES = 5
 """A task: dispatch, pull request, its check twice, and CI where it must be started."""
 MORE_WRITES = 3

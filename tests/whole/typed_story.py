@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from tests.world.extended import extended
 from tests.world.local_rules import ask, bare_of
+from tests.world.patience import patient
 from tests.world.staying import typed
 from tests.world.terminal import Terminal, new_terminal
 from tests.world.words import engine
@@ -21,7 +22,7 @@ from tests.world.words import engine
 AGENT: Final = 'echo done > "$BRAT_CONVOY.txt"'
 STATUSES: Final = {0, 1}
 """What `brat status` may end with: all is well, or somebody is waited for."""
-DEADLINE_S: Final = 240.0
+DEADLINE_S: Final = patient(240)
 LOOK_S: Final = 0.5
 
 

@@ -7,15 +7,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
-from playwright.async_api import Browser, Page, async_playwright
+from playwright.async_api import Browser, Page, async_playwright, expect
 
-from tests.conftest import where_is
 from tests.world import npm
+from tests.world.patience import patient
+from tests.world.tools import where_is
 
 PROGRAM: Final = "chromium"
 PICTURES: Final = Path(__file__).parents[2] / ".artifacts" / "pictures"
 """Kept for whoever looks at a run; git does not see them."""
 SIZE: Final = (1280, 900)
+SEEN_MS: Final = patient(30_000)
 _FLAGS: Final = (
     "--no-sandbox",  # tests may run as root
     "--disable-gpu",
@@ -73,8 +75,9 @@ async def launched() -> AsyncIterator[Browser]:
     """Start the browser, and end it."""
     async with async_playwright() as driver:
         browser = await driver.chromium.launch(
-            executable_path=where_is(PROGRAM), args=_FLAGS
+            executable_path=where_is(PROGRAM), args=_FLAGS, timeout=SEEN_MS
         )
+        expect.set_options(timeout=SEEN_MS)
         try:
             yield browser
         finally:
@@ -90,6 +93,7 @@ async def tab(browser: Browser, scheme: Scheme = "light") -> AsyncIterator[Tab]:
         viewport={"width": width, "height": height},
         ignore_https_errors=True,  # a test's own authority
     )
+    context.set_default_timeout(SEEN_MS)
     try:
         opened = Tab(await context.new_page())
         opened.page.on("console", lambda said: _note(opened, said.type, said.text))

@@ -6,7 +6,6 @@ Git passes; each call of the REST API may go wrong, by a generator that a test s
 import asyncio
 import random
 import re
-import time
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,8 +15,8 @@ from typing import Final
 import httpx
 from aiohttp import web
 
-LAG_S: Final = 0.3
-"""So long after a write a stale read may still show what was before."""
+from tests.world.patience import patient
+
 IN_A_ROW: Final = 2
 """A call goes wrong at most so often before it is let through."""
 READS: Final = ("429", "secondary", "500", "cut", "stale", "slow")
@@ -42,7 +41,9 @@ class BadDay:
     """How often each fault was played."""
     _row: Counter[str] = field(default_factory=Counter)
     _known: dict[str, tuple[int, bytes, dict[str, str]]] = field(default_factory=dict)
-    _written: float = 0.0
+    round: int = 0
+    """In the one of the newest write a stale read may show what was before."""
+    _written: int = -1
 
     def fault(self, method: str, path: str) -> str:
         """Return what goes wrong with a call; empty: nothing."""
@@ -56,7 +57,7 @@ class BadDay:
 
     def wrote(self) -> None:
         """Note that the forge was changed just now."""
-        self._written = time.monotonic()
+        self._written = self.round
 
     def keep(self, url: str, answer: httpx.Response) -> None:
         """Remember what a read showed."""
@@ -66,8 +67,7 @@ class BadDay:
 
     def stale(self, url: str) -> tuple[int, bytes, dict[str, str]] | None:
         """Return what a read showed before the newest write, while that may lag."""
-        lagging = time.monotonic() - self._written < LAG_S
-        return self._known.get(url) if lagging else None
+        return self._known.get(url) if self._written == self.round else None
 
 
 class _Proxy:
@@ -157,7 +157,7 @@ async def _dripped(request: web.Request, answer: httpx.Response) -> web.StreamRe
 @asynccontextmanager
 async def bad_day(target: str, day: BadDay) -> AsyncIterator[str]:
     """Serve a forge through its bad day; give the address where it answers."""
-    async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=patient(60)) as client:
         app = web.Application(client_max_size=200_000_000)
         app.router.add_route("*", "/{any:.*}", _Proxy(target, day, client).pass_on)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)

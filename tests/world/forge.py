@@ -24,10 +24,11 @@ from tests.contract.sent_events import SENT
 from tests.world.github_forge.extension import github
 from tests.world.github_forge.injected_faults import Faults
 from tests.world.given_secrets import given
+from tests.world.patience import patient
 
 Json = Any
 REPO = "alice/app"
-DEADLINE_S = 20.0
+DEADLINE_S = patient(20)
 AUTHOR = {
     "GIT_AUTHOR_NAME": "Alice",
     "GIT_AUTHOR_EMAIL": "alice@example.com",

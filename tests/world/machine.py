@@ -87,9 +87,13 @@ def outside(folder: Path) -> int:
 def inside(place: Path) -> None:
     """Run the session with what is in here, and hand in what it left."""
     switch(UP)
-    signal.signal(
-        signal.SIGUSR1, lambda *_: switch(DOWN)
-    )  # somebody trips over a cable
+    cut_off = threading.Event()
+
+    def trip(*_: object) -> None:  # somebody, over a cable
+        switch(DOWN)
+        cut_off.set()
+
+    signal.signal(signal.SIGUSR1, trip)
     libc = ctypes.CDLL(None)
     libc.prctl(_AMBIENT, _CLEAR_ALL, 0, 0, 0)  # the runner may do nothing special
     forge = urlsplit(os.environ["GITHUB_SERVER_URL"])
@@ -104,10 +108,10 @@ def inside(place: Path) -> None:
         pipe = int(os.environ["BRAT_TOKEN_FD"])
         runner = [sys.executable, "-I", "-m", "runner"]
         subprocess.run(runner, env=os.environ | told, pass_fds=(pipe,), check=False)
-        hand_in(place / "result")
+        hand_in(place / "result", 5 if cut_off.is_set() else 600)
 
 
-def hand_in(result: Path) -> None:
+def hand_in(result: Path, deadline_s: float) -> None:
     """Upload a result folder as the run's artifact."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
@@ -118,7 +122,7 @@ def hand_in(result: Path) -> None:
     request = urllib.request.Request(url, data=packed.getvalue(), method="PUT")  # noqa: S310  the forge's own address
     token = os.environ["ACTIONS_RUNTIME_TOKEN"]
     request.add_header("Authorization", f"Bearer {token}")
-    urllib.request.urlopen(request, timeout=5).close()  # noqa: S310  likewise
+    urllib.request.urlopen(request, timeout=deadline_s).close()  # noqa: S310  likewise
 
 
 def main() -> int:

@@ -2,10 +2,17 @@
 
 import subprocess
 from pathlib import Path
+from typing import Final
 
 from filelock import FileLock
+from tenacity import retry, stop_after_attempt, wait_fixed
 
-WAIT_S = 300
+from tests.world.patience import patient
+
+TESTS: Final = Path(__file__).parents[1]
+FOLDERS: Final = (TESTS / "npm", TESTS / "clients")
+"""What the tests of a landing need."""
+WAIT_S: Final = patient(300)
 
 
 def installed(folder: Path) -> Path:
@@ -19,7 +26,18 @@ def installed(folder: Path) -> Path:
         done = modules / ".brat-installed"
         if done.exists() and done.read_bytes() == lock.read_bytes():
             return modules
-        quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-        subprocess.run(["npm", "ci", *quiet], cwd=folder, check=True, timeout=WAIT_S)
+        _fetch(folder)
         done.write_bytes(lock.read_bytes())
     return modules
+
+
+@retry(stop=stop_after_attempt(3), wait=wait_fixed(5), reraise=True)
+def _fetch(folder: Path) -> None:
+    quiet = ("--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+    command = ["npm", "ci", "--prefer-offline", *quiet]
+    subprocess.run(command, cwd=folder, check=True, timeout=WAIT_S)
+
+
+if __name__ == "__main__":  # before the tests, which wait for no network
+    for each in FOLDERS:
+        installed(each)

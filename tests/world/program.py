@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-DEADLINE_S = 20.0
+from tests.world.patience import patient
+
+DEADLINE_S = patient(20)
 
 
 @dataclass(frozen=True)

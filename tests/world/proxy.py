@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Literal
 
+from tests.world.patience import patient
+
 Fault = Literal["request", "answer", "error"]
 """A push is cut off in the middle, or its answer is, or it gets another answer."""
-DEADLINE_S = 20.0
+DEADLINE_S = patient(20)
 ERROR = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 

@@ -9,7 +9,9 @@ from typing import Any
 
 from aiohttp import web
 
-DEADLINE_S = 10.0
+from tests.world.patience import patient
+
+DEADLINE_S = patient(10)
 
 
 @dataclass

@@ -13,10 +13,11 @@ from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER
 from convoy.model import ids
 from tests.contract.openapi import github
+from tests.world.patience import patient
 from tests.world.second_reader import git
 
 Json = Any
-DEADLINE_S = 20.0
+DEADLINE_S = patient(20)
 
 
 class Seen(Struct, frozen=True, kw_only=True):

@@ -3,7 +3,6 @@
 alice may write in both, carol may read both, mallory may read the public one.
 """
 
-import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -19,7 +18,8 @@ from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.given_secrets import given
-from tests.world.tls import tls_before
+from tests.world.patience import patient
+from tests.world.tls import Behind, tls_before
 
 PRIVATE = "alice/lib"
 API_TOKEN = given("made-up-token-of-a-program")
@@ -39,13 +39,12 @@ class Site:
 
 
 @asynccontextmanager
-async def site(folder: Path, own_url: str, port: int = 0) -> AsyncIterator[Site]:
+async def site(folder: Path, own_url: str) -> AsyncIterator[Site]:
     """Serve both, and wait until the convoy is there.
 
     Args:
         folder: where all of it lies.
         own_url: where people reach the dashboard.
-        port: of the dashboard; 0: any.
     """
     with Forge(folder / "forge") as forge:
         source = make_source(folder / "source")
@@ -74,7 +73,7 @@ async def site(folder: Path, own_url: str, port: int = 0) -> AsyncIterator[Site]
                     "folder": folder / "bot",
                     "push_gap_s": 0,
                     "sweep_s": 0.5,
-                    "dashboard_port": port,
+                    "dashboard_port": 0,
                     "dashboard_url": own_url,
                     "client_id": client_id,
                     "client_secret": CLIENT_SECRET,
@@ -93,16 +92,16 @@ async def site(folder: Path, own_url: str, port: int = 0) -> AsyncIterator[Site]
                     states = [each.context.mirror.state for each in loops if each]
                     return len(states) == 2 and any(s.convoys for s in states)
 
-                await until(accepted, deadline_s=60)
+                await until(accepted, deadline_s=patient(60))
                 yield Site(at, here, told.folder)
 
 
 @asynccontextmanager
 async def site_with_tls(folder: Path) -> AsyncIterator[tuple[Site, str, Path]]:
     """Serve both behind TLS; give its address, too, and the authority to trust."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = int(taken.getsockname()[1])
-    async with tls_before(port, folder) as (secure, authority):
+    dashboard = Behind()
+    async with tls_before(dashboard, folder) as (secure, authority):
         url = f"https://localhost:{secure}"
-        async with site(folder, url, port) as here:
+        async with site(folder, url) as here:
+            dashboard.port = here.port
             yield here, url, authority

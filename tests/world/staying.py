@@ -8,9 +8,10 @@ from threading import Thread
 from typing import Final, TypeVar
 
 from tests.world.given_secrets import given_in
+from tests.world.patience import patient
 from tests.world.terminal import Terminal
 
-SEEN_S: Final = 120.0
+SEEN_S: Final = patient(120)
 LOOK_S: Final = 0.1
 T = TypeVar("T")
 

@@ -12,9 +12,10 @@ import psutil
 from msgspec import Struct
 
 from tests.world.given_secrets import given_in, written
+from tests.world.patience import patient
 
 BRAT = Path(sys.executable).with_name("brat")
-DEADLINE_S = 300.0
+DEADLINE_S = patient(300)
 
 
 class Said(Struct, frozen=True):

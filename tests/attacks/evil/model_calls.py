@@ -67,7 +67,7 @@ def _asked(method: str, path: str, body: object = None) -> int:
     )
     if found is None:
         raise ConnectionError(111, "there is no gateway")
-    line = HTTPConnection(found[1], int(found[2]), timeout=10)
+    line = HTTPConnection(found[1], int(found[2]), timeout=300)
     key = os.environ.get("ANTHROPIC_API_KEY") or os.environ.get(
         "ANTHROPIC_AUTH_TOKEN", ""
     )

@@ -22,7 +22,7 @@ LIST = "- [ ] one\n- [ ] two\n- [ ] three\n"
 Post = list[Delivery]
 World = dict[str, Any]
 
-pytestmark = [pytest.mark.timeout(180), pytest.mark.slow]
+pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 
 def lost(_: Post) -> Post:

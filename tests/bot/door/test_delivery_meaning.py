@@ -7,6 +7,7 @@ import pytest
 
 from bot.door.delivery_inbox import CheckAction, Kept, Review, Ticked
 from bot.door.delivery_meaning import meaning, read
+from tests.world.cases import looped
 
 BOT = "brat[bot]"
 BOX = "- [{}] Cancel the convoy <!-- brat:box=cancel -->"
@@ -79,7 +80,7 @@ def test_a_button_of_the_bots_check_is_kept_with_its_commit() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@looped(
     ("event", "delivery"),
     [
         ("check_run", rerequested(check_run={"external_id": "other:fix-7/3/2"})),
@@ -106,7 +107,7 @@ def test_a_new_tick_in_the_bots_comment_is_kept_with_who_ticked() -> None:
     assert found == Ticked(issue=7, comment=5, boxes=("cancel",), by="bea")
 
 
-@pytest.mark.parametrize(
+@looped(
     "delivery",
     [
         edited(BOX.format("x"), BOX.format(" ")),
@@ -145,7 +146,7 @@ def test_a_review_without_a_verdict_is_kept_for_its_commands() -> None:
     assert (found.verdict, found.text) == ("commented", "/Brat why")
 
 
-@pytest.mark.parametrize(
+@looped(
     "delivery",
     [
         review(state="commented"),
@@ -161,7 +162,7 @@ def test_other_reviews_ask_for_nothing(delivery: dict[str, Any]) -> None:
     assert kept("pull_request_review", delivery) is None
 
 
-@pytest.mark.parametrize(
+@looped(
     ("event", "by", "part"),
     [
         ("pull_request_review", PERSON, "comments"),

@@ -22,6 +22,7 @@ from tests.bot.door_client import (
     labelled,
     signature,
 )
+from tests.world.patience import patient
 
 
 @pytest.fixture
@@ -153,7 +154,7 @@ async def test_a_body_that_does_not_come_is_not_waited_for(
     try:
         writer.write(f"POST {PATH} HTTP/1.1\r\nHost: x\r\n".encode())
         writer.write(b"Content-Length: 9\r\n\r\n{")
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(patient(10)):
             said = await reader.readline()
     finally:
         writer.close()

@@ -17,6 +17,8 @@ from bot.door.listening import listening
 from bot.door.refusal_log import LINES, RefusalLog
 from bot.door.webhooks import PATH
 from tests.bot.door_client import DoorClient, built, labelled
+from tests.world.cases import looped
+from tests.world.patience import patient
 
 GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -42,7 +44,7 @@ async def served(limits: Limits) -> AsyncIterator[int]:
 
 async def said(reader: asyncio.StreamReader) -> bytes:
     """Return what comes until the other side closes."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(patient(20)):
         try:
             return await reader.read()
         except ConnectionError:
@@ -111,7 +113,7 @@ async def test_unfinished_bodies_fill_no_memory_and_keep_nobody_out(
         door = await stack.enter_async_context(built(tmp_path))
         unfinished = [await _unfinished(stack, door, 1_000_000) for _ in range(100)]
 
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(patient(20)):
             first = await unfinished[0].readline()
         answer = await door.deliver(labelled())
 
@@ -164,7 +166,7 @@ def test_where_all_are_told_apart_badly_the_oldest_body_makes_room() -> None:
     assert given_up == ["oldest"]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("address", "client"),
     [
         ("192.0.2.7", "192.0.2.7"),

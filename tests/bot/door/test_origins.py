@@ -13,6 +13,8 @@ from bot.door.metrics import Metrics
 from bot.door.webhooks import PATH, Door
 from bot.settings.origins import Origins
 from bot.settings.service_settings import ServiceSettings
+from tests.world.cases import looped
+from tests.world.patience import patient
 
 HOOKS = (ip_network("192.30.252.0/22"), ip_network("2a0a:a440::/29"))
 GITHUB = "192.30.252.7"
@@ -22,7 +24,7 @@ def allow(peer: str | None, forwarded: Sequence[str] = (), proxies: int = 0) -> 
     return Origins(networks=HOOKS, proxies=proxies).allow(peer, forwarded)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("peer", "may"),
     [
         (GITHUB, True),
@@ -47,7 +49,7 @@ def test_a_header_of_a_stranger_counts_for_nothing() -> None:
     assert not allow("198.51.100.1", [GITHUB])
 
 
-@pytest.mark.parametrize(
+@looped(
     ("forwarded", "proxies", "may"),
     [
         ([GITHUB], 1, True),
@@ -86,7 +88,9 @@ async def test_the_door_answers_403(origins: Origins, status: int) -> None:
     )
     async with listening(door.application(), "127.0.0.1", 0) as port:
         url = f"http://127.0.0.1:{port}"
-        async with httpx.AsyncClient(base_url=url, trust_env=False) as client:
+        async with httpx.AsyncClient(
+            base_url=url, trust_env=False, timeout=patient(20)
+        ) as client:
             answer = await client.post(PATH, content=b"x" * 2_000_000)
 
             assert answer.status_code == status
@@ -104,7 +108,7 @@ async def test_nothing_of_the_body_is_waited_for() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         head = f"POST {PATH} HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
         writer.write(head.encode())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(patient(20)):
             assert b" 403 " in await reader.readline()
         writer.close()
 

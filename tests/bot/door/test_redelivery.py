@@ -13,6 +13,7 @@ from brat.forge import Forge
 from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.github_forge.apps import Apps, NewApp
+from tests.world.patience import patient
 from tests.world.receiver import Receiver, receiving
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
@@ -46,7 +47,7 @@ async def roster(here: Town, receiver: Receiver) -> AsyncIterator[Installations]
     Apps(here.forge).install("helper", REPO)
     file = here.folder / "app.pem"
     file.write_text(pair()[0])
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
         yield Installations(client, f"{here.url}/api/v3", key_of(str(app.id), file))
 
 

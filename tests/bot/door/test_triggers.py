@@ -7,6 +7,7 @@ from hypothesis import given, strategies as st
 
 from bot.markdown.mention import mentioned
 from tests.bot.lobby import CONFIG, Lobby, lobby
+from tests.world.cases import looped
 
 LIST = "- [ ] one\n"
 ASSIGNABLE = CONFIG + "[triggers]\nassignee = true\n"
@@ -74,7 +75,7 @@ async def test_a_mention_counts_for_nothing_where_that_is_configured(
         assert len(here.said()) == 1
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "rest"),
     [
         ("@brat do it", "do it"),

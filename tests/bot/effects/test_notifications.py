@@ -14,6 +14,8 @@ from convoy.rules.stop_task import BlockTask, FailConvoy
 from tests.bot.room import NAME, Room, room
 from tests.world.receiver import Receiver, receiving
 
+pytestmark = pytest.mark.layer("landing")
+
 TOLD = '[notify]\non = ["intervention", "completion"]\n'
 WHY = "no CI <!channel> & <http://evil.example|here>"
 

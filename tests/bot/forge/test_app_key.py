@@ -19,6 +19,7 @@ from bot.forge.app_key import AppJwt, AppKey
 from bot.forge.forge_clock import ForgeClock
 from grite.errors import BratError
 from tests.world.app_key import pair
+from tests.world.cases import looped
 from tests.world.hand import NOON, HandTime
 
 
@@ -68,7 +69,7 @@ def unfit() -> Iterator[str]:
     )
 
 
-@pytest.mark.parametrize("pem", [*unfit()], ids=range(6))
+@looped("pem", [*unfit()], ids=range(6))
 def test_a_file_that_is_no_key_is_said_and_not_quoted(pem: str) -> None:
     with pytest.raises(BratError) as error:
         AppKey.from_pem("Iv1.x", pem)

@@ -5,6 +5,7 @@ import pytest
 from bot.forge.ci_exposure import Default, exposures
 from bot.forge.workflow_file import picked
 from brat.repository.workflow_files import EVERY, text_of
+from tests.world.cases import looped
 
 SAFE = """
 on:
@@ -35,7 +36,7 @@ def test_a_workflow_that_hands_over_nothing_is_no_fault() -> None:
     assert said(SAFE, "write") == []
 
 
-@pytest.mark.parametrize(
+@looped(
     ("was", "becomes", "fault"),
     [
         ("contents: read", "contents: write", "its token can write, and agents' code"),
@@ -110,7 +111,7 @@ def test_an_environment_that_keeps_our_branches_out_is_no_fault() -> None:
     assert len(said(text, environments=frozenset({"prod"}))) == 1
 
 
-@pytest.mark.parametrize(
+@looped(
     "on",
     [
         "on: push",
@@ -130,7 +131,7 @@ def test_it_may_run_on_what_an_agent_wrote(on: str) -> None:
     assert len(said(text)) == 1
 
 
-@pytest.mark.parametrize(
+@looped(
     "on",
     [
         "on: {push: {branches: [main]}}",
@@ -164,7 +165,7 @@ def test_a_release_that_reads_a_cache_beside_ci_is_a_fault() -> None:
     assert not exposures({"ci.yml": SAFE, "release.yml": release}, "read", None)
 
 
-@pytest.mark.parametrize("text", ["", "[", "on: push", "jobs: [a]", "a: &a [*a]", "\0"])
+@looped("text", ["", "[", "on: push", "jobs: [a]", "a: &a [*a]", "\0"])
 def test_what_is_no_workflow_is_left_alone(text: str) -> None:
     assert said(text) == []
 
@@ -175,7 +176,7 @@ def test_our_own_workflows_run_nothing_on_pushes() -> None:
     assert found == ()
 
 
-@pytest.mark.parametrize(
+@looped(
     ("pattern", "branch", "fits"),
     [
         ("brat/**", "brat/queue/main/0", True),

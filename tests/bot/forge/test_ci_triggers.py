@@ -3,11 +3,12 @@
 import pytest
 
 from bot.forge.ci_triggers import lack, ways
+from tests.world.cases import looped
 
 JOBS = "\njobs:\n  test:\n    steps: []\n"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("on", "found"),
     [
         ("on: workflow_dispatch", {"dispatch"}),
@@ -36,7 +37,7 @@ def test_a_trigger_is_found_in_each_form(on: str, found: set[str]) -> None:
     assert ways(on + JOBS) == found
 
 
-@pytest.mark.parametrize(
+@looped(
     "on",
     [
         "# no workflow_dispatch yet\non: pull_request",

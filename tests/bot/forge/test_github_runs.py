@@ -14,6 +14,7 @@ from bot.forge.rest import Refused
 from bot.forge.task_runs import ARTIFACT_BYTES
 from convoy.readiness.observed import Check, Run
 from grite.errors import Unavailable
+from tests.world.patience import patient
 
 API = "https://api.example.org"
 REPO = f"{API}/repos/octo/project"
@@ -100,7 +101,7 @@ async def test_dispatches_at_once_all_start_on_an_enterprise_server(
     route = forge.post(f"{REPO}/actions/workflows/brat-task.yml/dispatches")
     route.side_effect = answer
 
-    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(patient(10)), asyncio.TaskGroup() as tasks:
         starts = [
             tasks.create_task(github.runs.start("main", {"nonce": nonce}))
             for nonce in ("n0nce", "another")

@@ -16,6 +16,7 @@ from grite.errors import BratError
 from grite.outbound import PROXIES, TRUST
 from runner.feed.feed_client import FeedError, connect, request
 from tests.world.connect_proxy import ConnectProxy, connect_proxy
+from tests.world.patience import patient
 from tests.world.tls import tls_before
 
 HOST = "inside.example.test"
@@ -54,7 +55,7 @@ async def proxy(
 
 
 async def test_the_bots_client_goes_through_the_proxy(proxy: ConnectProxy) -> None:
-    async with client(10) as http:
+    async with client(patient(20)) as http:
         answer = await http.get(URL)
 
     assert answer.json() == {"said": "hi"}
@@ -65,7 +66,7 @@ async def test_the_command_lines_client_goes_through_the_proxy(
     proxy: ConnectProxy,
 ) -> None:
     def asked() -> httpx.Response:
-        with client_of(URL, 10) as http:
+        with client_of(URL, patient(20)) as http:
             return http.get(URL)
 
     assert (await asyncio.to_thread(asked)).json() == {"said": "hi"}
@@ -89,7 +90,7 @@ async def test_hosts_of_no_proxy_are_not_asked_of_the_proxy(
 ) -> None:
     monkeypatch.setenv("NO_PROXY", "example.test")
 
-    async with client(10) as http:
+    async with client(patient(20)) as http:
         with pytest.raises(httpx.ConnectError):
             await http.get(URL)
 
@@ -101,7 +102,7 @@ async def test_without_the_authority_nobody_is_believed(
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE")
 
-    async with client(10) as http:
+    async with client(patient(20)) as http:
         with pytest.raises(httpx.ConnectError, match="or name it in SSL_CERT_FILE"):
             await http.get(URL)
     with pytest.raises(OSError, match="certificate verify failed"):
@@ -115,11 +116,11 @@ async def test_settings_that_lead_nowhere_are_said(
 ) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "gone.pem"))
 
-    async with client(10) as http:
+    async with client(patient(20)) as http:
         with pytest.raises(BratError, match="correct SSL_CERT_FILE"):
             await http.get(URL)
     with pytest.raises(BratError, match="correct SSL_CERT_FILE"):
-        client_of(URL, 10)
+        client_of(URL, patient(20))
     with pytest.raises(FeedError, match="correct SSL_CERT_FILE"):
         connect(URL)
 
@@ -129,7 +130,7 @@ async def test_settings_that_lead_nowhere_are_said(
 async def test_a_proxy_that_is_not_there_or_says_no_is_named(
     proxy: ConnectProxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with client(10) as http:
+    async with client(patient(20)) as http:
         with pytest.raises(httpx.ProxyError, match=rf"127.0.0.1:{proxy.port}\)$"):
             await http.get("https://elsewhere.example.test")
         monkeypatch.setenv("HTTPS_PROXY", "http://me:made-up-pass@127.0.0.1:1")

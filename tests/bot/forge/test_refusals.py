@@ -7,6 +7,7 @@ from bot.forge.refusal_table import ROWS, UNKNOWN
 from bot.forge.refusals import Refusal, of_push, of_rest
 from bot.forge.rest import Refused
 from tests.bot.forge.refusal_sentences import BRANCH, OF_PUSHES, OF_REQUESTS, Sentence
+from tests.world.cases import looped
 
 PROTECTED = "protected-branch"
 PASSING = {
@@ -15,7 +16,7 @@ PASSING = {
 }
 
 
-@pytest.mark.parametrize("sentence", [*OF_PUSHES, *OF_REQUESTS], ids=str)
+@looped("sentence", [*OF_PUSHES, *OF_REQUESTS], ids=str)
 def test_a_forges_sentence_is_read_as_its_rule(sentence: Sentence) -> None:
     refusal = sentence.read
 
@@ -93,7 +94,7 @@ def test_a_hooks_words_are_not_taken_for_a_pull_requests_state() -> None:
     assert (refusal.rule, refusal.passing) == ("hook", False)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("what", "told"),
     [
         ("PUT /repos/you/widgets/pulls/7/merge", "the merge of pull request 7"),

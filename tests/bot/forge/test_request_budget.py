@@ -8,6 +8,7 @@ from bot.forge.pace import OverShare, Pace, pacing
 from bot.forge.precedence import Precedence, going
 from bot.forge.request_budget import KEPT, OF_A_JOB, RequestBudget
 from bot.forge.rest import Rest
+from tests.world.cases import looped
 from tests.world.hand import HandTime
 
 URL = "/repos/alice/app/issues/1"
@@ -17,7 +18,7 @@ def budget(left: int) -> RequestBudget:
     return RequestBudget(limit=OF_A_JOB, left=left, resets_at=3_600.0)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("left", "pause_s"),
     [(1_000, 0.0), (501, 0.0), (500, 45.0), (200, 180.0), (100, 3_600.0), (0, 3_600.0)],
 )

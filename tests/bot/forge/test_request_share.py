@@ -17,6 +17,7 @@ from bot.forge.request_share import (
     repository_of,
 )
 from bot.forge.rest import Rest
+from tests.world.cases import looped
 from tests.world.hand import HandTime
 
 ISSUE = "/repos/alice/app/issues/1"
@@ -24,7 +25,7 @@ OTHER = "/repos/alice/other/issues/1"
 SHARE = HOURLY * USED
 
 
-@pytest.mark.parametrize(
+@looped(
     ("url", "name"),
     [
         (ISSUE, "alice/app"),

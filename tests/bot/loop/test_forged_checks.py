@@ -3,6 +3,8 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from brat.forge.resources.account_resource import ACTIONS_APP
 from brat.forge.resources.check_resource import CheckRun, Job
 from brat.forge.rest.rest_call import Extension
@@ -12,6 +14,8 @@ from tests.bot.room import NAME, REPO, Room, room
 from tests.world.forge_rules import checks, put_ruleset
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
+
+pytestmark = pytest.mark.layer("landing")
 
 CONFIG = '[refinery]\nchecks = ["ci"]\n'
 FILES = {"README.md": b"# app\n", "one.py": b"one\n"}

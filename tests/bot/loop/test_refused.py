@@ -19,7 +19,7 @@ from tests.bot.hosted import at_home, settings
 from tests.world.faults import BadDay, bad_day
 from tests.world.forge import Town
 
-pytestmark = pytest.mark.usefixtures("_keyed")
+pytestmark = [pytest.mark.usefixtures("_keyed"), pytest.mark.layer("landing")]
 LABELLED = {"labels": ["brat"]}
 PASSED_S = 150
 STEP_S = 5

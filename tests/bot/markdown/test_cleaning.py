@@ -2,7 +2,6 @@
 
 import unicodedata
 
-import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
@@ -11,6 +10,7 @@ from bot.markdown.code_span import WORD_CHARS, code_span
 from bot.markdown.text_edits import NOTE
 from convoy.log.event_body import CLOSE, OPEN
 from convoy.text import plaintext
+from tests.world.cases import looped
 
 ROOM = 60_000
 
@@ -40,7 +40,7 @@ TAGS = "".join(chr(0xE0000 + ord(letter)) for letter in "evil")
 SELECTORS = "".join(chr(0xE0100 + ord(letter)) for letter in "evil")
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "shown"),
     [
         (f"go{TAGS}od", "good"),
@@ -64,7 +64,7 @@ def test_characters_that_cannot_be_seen_go(text: str, shown: str) -> None:
 # --- what a page does not show --------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "shown"),
     [
         ("a <!-- evil --> b", "a  b"),
@@ -155,7 +155,7 @@ SMUGGLED = (
 )
 
 
-@pytest.mark.parametrize("text", SMUGGLED)
+@looped("text", SMUGGLED)
 def test_nothing_is_smuggled_past_the_readers_of_a_page(text: str) -> None:
     for around in (text, f"good\n\n{text}", f"good\n\n{text}\n\nend"):
         shown = cleaned(around)
@@ -173,7 +173,7 @@ def test_what_makes_new_markup_again_and_again_loses_its_marks() -> None:
 # --- what a page shows ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         "",

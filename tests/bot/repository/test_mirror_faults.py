@@ -23,6 +23,7 @@ from tests.grite.commits import said
 from tests.grite.cut import dying
 from tests.world import forked
 from tests.world.log_keys import open_mirror
+from tests.world.patience import patient
 from tests.world.proxy import Fault, Proxy, proxied
 from tests.world.remotes import Address, by_http
 
@@ -69,7 +70,7 @@ def ports(many: int) -> list[str]:
 # --- dying ----------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.layer("landing")
 def test_a_writer_that_is_killed_between_any_two_steps_loses_nothing(
     tmp_path: Path, address: Address
 ) -> None:
@@ -232,11 +233,11 @@ def test_a_remote_that_may_only_be_read_is_read(
 def small_disk(path: Path) -> Iterator[None]:
     path.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "none", str(path)]
-    subprocess.run(mount, check=True, timeout=20)
+    subprocess.run(mount, check=True, timeout=patient(20))
     try:
         yield
     finally:
-        subprocess.run(["umount", "-l", str(path)], check=True, timeout=20)
+        subprocess.run(["umount", "-l", str(path)], check=True, timeout=patient(20))
 
 
 @pytest.fixture
@@ -314,7 +315,7 @@ def test_a_mirror_that_is_deleted_between_look_and_push_is_made_again(
     mirror = open_mirror(path, address.url, address.token)
     work(mirror, 2, tmp_path / "notes")
     events = take(mirror, 3)
-    subprocess.run(["rm", "-r", str(path)], check=True, timeout=20)
+    subprocess.run(["rm", "-r", str(path)], check=True, timeout=patient(20))
 
     with pytest.raises(Unavailable):
         mirror.push(events, {}, actor=ACTOR)

@@ -1,12 +1,12 @@
 """The boxes in a convoy's comment: what is offered, and what a tick is."""
 
-import pytest
 from hypothesis import given, strategies as st
 
 from bot.markdown.tick_boxes import ticked_in, unticked
 from bot.requests.boxes import convoy_comment, offered, request_of
 from bot.verbs.verb import Request
 from convoy.rules.stop_task import BlockTask, FailConvoy
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, spec
 
 FORGED = "- [x] Cancel <!-- brat:box=cancel -->"
@@ -30,7 +30,7 @@ def test_only_what_can_be_done_is_offered() -> None:
     assert "- [" not in convoy_comment(over.convoy)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("key", "request_"),
     [
         ("approve", Request("approve")),

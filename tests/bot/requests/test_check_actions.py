@@ -15,6 +15,8 @@ from tests.world.app_key import pair
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.github_forge.extension import github
 
+pytestmark = pytest.mark.layer("landing")
+
 RED = """\
 CI is red on 0123456789: tests/test_a.py::test_a
 

@@ -18,6 +18,8 @@ from tests.bot.requests.test_closed_pulls import (
 )
 from tests.bot.room import NAME, Room, room
 
+pytestmark = pytest.mark.layer("landing")
+
 BASE = ids.base_branch(NAME)
 ASKED = "Reopen the issue, or say `/brat resume`"
 

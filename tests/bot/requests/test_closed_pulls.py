@@ -14,6 +14,8 @@ from convoy.rules.stop_task import DropTask
 from convoy.views.document import state_document
 from tests.bot.room import NAME, Room, room
 
+pytestmark = pytest.mark.layer("landing")
+
 APPROVED = "[refinery]\nrequire_ci = false\napprovals = 1\n"
 FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 BASE, BRANCH = ids.base_branch(NAME), ids.task_branch(NAME, 1)

@@ -16,6 +16,8 @@ from tests.bot.requests.test_closed_pulls import (
 )
 from tests.bot.room import NAME, room
 
+pytestmark = pytest.mark.layer("landing")
+
 BASE = ids.base_branch(NAME)
 SAID = f"The branch `{BASE}` was deleted"
 

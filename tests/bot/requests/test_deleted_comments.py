@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from brat.forge.traffic_recording import Exchange
 from convoy.model import ids
 from convoy.rules.stop_task import BlockTask
@@ -9,6 +11,8 @@ from convoy.views.document import state_document
 from tests.bot.lobby import lobby
 from tests.bot.room import NAME, Room, room
 from tests.world.github_forge.injected_faults import Faults
+
+pytestmark = pytest.mark.layer("landing")
 
 
 def tables(here: Room) -> list[str]:

@@ -10,6 +10,8 @@ from convoy.rules.merge_work import FailMerge
 from convoy.rules.stop_task import BlockTask
 from tests.bot.room import NAME, Room, room
 
+pytestmark = pytest.mark.layer("landing")
+
 CONFIG = """\
 [engine.default]
 type = "shell"

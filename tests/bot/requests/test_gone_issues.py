@@ -17,6 +17,8 @@ from tests.bot.requests.test_missed_comments import answers, comment, settings
 from tests.forge.mutations import mutate
 from tests.world.forge import Town, make_source, settle_in, town
 
+pytestmark = pytest.mark.layer("landing")
+
 Goes = Callable[[Town, int], Awaitable[None]]
 OTHER = "alice/other"
 FEW = 30

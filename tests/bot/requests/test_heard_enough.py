@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given, strategies as st
 
 from bot.context.answer_budget import PEOPLE, AnswerBudget
@@ -12,6 +13,8 @@ from convoy.model.given_answers import HOUR_MS
 from tests.bot.another_folder import elsewhere
 from tests.bot.lobby import Lobby, lobby
 from tests.bot.room import Room, room
+
+pytestmark = pytest.mark.layer("landing")
 
 TOO_MUCH = "That is more than is answered within an hour."
 COMMENTS = 30

@@ -16,6 +16,8 @@ from tests.bot.another_folder import elsewhere
 from tests.bot.room import room
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 
+pytestmark = pytest.mark.layer("landing")
+
 
 @pytest.fixture
 async def here(tmp_path: Path) -> AsyncIterator[Town]:

@@ -14,6 +14,8 @@ from brat.forge.traffic_recording import Exchange
 from tests.bot.room import room
 from tests.world.forge import REPO, Town, make_source, settle_in, town
 
+pytestmark = pytest.mark.layer("landing")
+
 NAMED = "@brat, please:\n\n- [ ] one\n"
 
 

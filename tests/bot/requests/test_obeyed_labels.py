@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from bot.door.wake import ALL
 from tests.bot.room import NAME, Room, room
+
+pytestmark = pytest.mark.layer("landing")
 
 FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 FREE = "[refinery]\nrequire_ci = false\n"

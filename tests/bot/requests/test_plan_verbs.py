@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.bot.room import room
+
+pytestmark = pytest.mark.layer("landing")
 
 CONFIG = (
     '[mayor]\napprove = "plan"\n[engine.default]\ntype = "shell"\nargs = ["true"]\n'

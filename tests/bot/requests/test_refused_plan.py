@@ -10,6 +10,8 @@ from convoy.rules.stop_task import FailConvoy
 from tests.bot.another_folder import elsewhere
 from tests.bot.room import NAME, Room, room
 
+pytestmark = pytest.mark.layer("landing")
+
 PLANNED_BY_ENGINE = """\
 [engine.default]
 type = "shell"

@@ -13,6 +13,7 @@ from bot.markdown.slash_commands import (
     slash_commands,
 )
 from convoy.text.plaintext import clean
+from tests.world.cases import looped
 
 
 def said(text: str) -> list[tuple[str, ...]]:
@@ -39,7 +40,7 @@ def refused(text: str) -> str:
 # --- which lines ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         "/brat retry 3",
@@ -62,7 +63,7 @@ def test_a_line_of_plain_text_that_begins_with_brat_is_a_command(text: str) -> N
     assert said(text) == [("retry", "3")]
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         "",

@@ -2,9 +2,13 @@
 
 from pathlib import Path
 
+import pytest
+
 from bot.door.delivery_inbox import Review, Ticked
 from convoy.rules.stop_task import BlockTask
 from tests.bot.room import NAME, Room, room
+
+pytestmark = pytest.mark.layer("landing")
 
 APPROVALS = "[refinery]\napprovals = 1\n"
 FILES = {"README.md": b"# app\n", "one.py": b"one\n"}

@@ -23,6 +23,7 @@ from bot.verbs.verb_table import BY_CONVOY_WORD, BY_NAME, BY_TASK_WORD, VERBS
 from brat.commands.command_line import app
 from convoy.events.pausing import PauseConvoy
 from convoy.rules.stop_task import BlockTask
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 ROWS: Final = pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
@@ -84,7 +85,7 @@ def test_a_box_asks_for_it(verb: Verb) -> None:
     assert ticked(key) == Request(verb.name, {"task": 3} if verb.box.of_task else {})
 
 
-@pytest.mark.parametrize(
+@looped(
     "end",
     [end for verb in VERBS for end in (verb.of_task, verb.of_convoy) if end],
     ids=lambda end: f"{end.word}-{type(end).__name__}",

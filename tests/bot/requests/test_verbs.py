@@ -23,6 +23,7 @@ from bot.verbs.verb_table import (
     help_text,
 )
 from convoy.text.plaintext import cut
+from tests.world.cases import looped
 
 DOCS = Path(__file__).parents[3] / "docs"
 ASKED: dict[str, Request] = {
@@ -97,12 +98,12 @@ def refused(words: str, on: Place = "both") -> str:
 # --- what they ask for ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("words", ASKED)
+@looped("words", ASKED)
 def test_a_command_in_good_form_asks_for_what_it_says(words: str) -> None:
     assert asked(words) == ASKED[words]
 
 
-@pytest.mark.parametrize("words", ASKED)
+@looped("words", ASKED)
 def test_a_request_can_be_kept_and_names_its_verb(words: str) -> None:
     kept = msgspec.json.encode(ASKED[words])
 
@@ -110,7 +111,7 @@ def test_a_request_can_be_kept_and_names_its_verb(words: str) -> None:
     assert ASKED[words].verb == words.partition(" ")[0]
 
 
-@pytest.mark.parametrize("words", ASKED)
+@looped("words", ASKED)
 def test_a_request_can_be_said_as_a_command(words: str) -> None:
     line = BY_NAME[ASKED[words].verb].line(ASKED[words])
 
@@ -201,7 +202,7 @@ def test_a_verb_may_have_its_place() -> None:
     assert asked("retry", "pull") == Request("retry")
 
 
-@pytest.mark.parametrize(
+@looped(
     ("read", "word", "value"),
     [
         (arguments.sha, "ABCDEF0", "abcdef0"),
@@ -218,7 +219,7 @@ def test_each_kind_of_word_is_read(
     assert read(word) == value
 
 
-@pytest.mark.parametrize(
+@looped(
     ("read", "word"),
     [
         (arguments.sha, "abcdef"),
@@ -270,7 +271,7 @@ def test_every_verb_that_was_promised_is_there() -> None:
     assert {*BY_NAME} >= {*promised.split()}
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+@looped("verb", VERBS, ids=lambda verb: verb.name)
 def test_a_row_is_one_that_can_be_read(verb: Verb) -> None:
     needed = [word.needed for word in verb.words]
 
@@ -345,6 +346,6 @@ def dedented(block: str) -> str:
 STORIES = [file.read_text() for file in Path(__file__).parents[1].rglob("test_*.py")]
 
 
-@pytest.mark.parametrize("name", BY_NAME)
+@looped("name", BY_NAME)
 def test_each_verb_has_a_story_on_the_local_forge(name: str) -> None:
     assert any(f"/brat {name}" in story for story in STORIES)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.bot.room import Room, room
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = [pytest.mark.timeout(120), pytest.mark.layer("landing")]
 GREET = "workflows/greet.yml"
 OWN = """\
 description: Two steps.

@@ -7,6 +7,7 @@ import pytest
 from bot.forge.ci_triggers import dispatch_fault
 from tests.bot.lobby import lobby
 from tests.bot.roles.test_ci_exposure_check import CONFIG, commit
+from tests.world.cases import looped
 
 JOBS = "permissions: {contents: read}\njobs: {test: {steps: []}}\n"
 PUSHED = f"# no workflow_dispatch yet\non: push\n{JOBS}"
@@ -30,7 +31,7 @@ async def test_a_file_that_cannot_be_dispatched_is_named_once(
         assert all("ci.yml has no trigger workflow\\_dispatch" in s for s in said)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("files", "named", "fault"),
     [
         ({"ci.yml": DISPATCHED}, "ci.yml", False),

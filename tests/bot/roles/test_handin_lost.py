@@ -13,6 +13,8 @@ from tests.bot.hostile import Work
 from tests.bot.result_artifacts import zipped
 from tests.bot.room import NAME, Room, room
 
+pytestmark = pytest.mark.layer("landing")
+
 CONFIG = """\
 [engine.default]
 type = "shell"

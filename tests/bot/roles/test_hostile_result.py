@@ -280,7 +280,7 @@ KEPT = {"a link out of the tree", "a submodule", "a protected file"}
 
 
 @pytest.mark.timeout(600)
-@pytest.mark.slow
+@pytest.mark.layer("landing")
 async def test_a_hostile_result_is_refused_and_nothing_is_pushed(
     tmp_path: Path,
 ) -> None:

@@ -9,13 +9,14 @@ from bot.forge.request_budget import RequestBudget
 from bot.roles.loop_rights_check import scarce
 from tests.bot.lobby import lobby
 from tests.bot.roles.test_ci_exposure_check import CONFIG, commit
+from tests.world.cases import looped
 
 OURS = (Path(__file__).parents[3] / "workflows/brat.yml").read_text()
 NO_DISPATCH = OURS.replace("actions: write # dispatch", "actions: read # dispatch")
 JOB = "jobs: {{loop: {{permissions: {}, steps: []}}}}"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "missing"),
     [
         (OURS, []),

@@ -11,6 +11,7 @@ from convoy.events.task_start import TaskStarted
 from convoy.model.records import EngineSpec, Gate, Limits
 from runner.session.prompt import prompt
 from tests.bot.lobby import lobby
+from tests.world.patience import patient
 
 
 class Lure:
@@ -89,6 +90,6 @@ async def test_pictures_and_links_are_not_fetched(tmp_path: Path) -> None:
         assert f"{bait.url}/b" in told
         assert bait.came == []
 
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
             await client.get(f"{bait.url}/control")
         assert bait.came == ["/control"]

@@ -8,6 +8,8 @@ from bot.forge import pull_requests
 from convoy.model import ids
 from tests.bot.room import NAME, Room, room
 
+pytestmark = pytest.mark.layer("landing")
+
 CI_OFF = "[refinery]\nrequire_ci = false\napprovals = 1\n"
 
 

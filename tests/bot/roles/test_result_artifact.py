@@ -31,6 +31,7 @@ from tests.bot.result_artifacts import (
     why,
     zipped,
 )
+from tests.world.cases import looped
 
 # --- what is taken --------------------------------------------------------------------
 
@@ -166,7 +167,7 @@ def test_without_a_result_nothing_is_taken() -> None:
     assert why(zipped(BUNDLE)) == "the artifact has no result.json"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("given", "where"),
     [
         ({"v": 2}, "v"),
@@ -198,7 +199,7 @@ def test_a_result_of_another_form_is_refused_by_its_field(
     assert why(artifact(**given)).startswith(f"result.json: {where}: ")
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         *(b"", b"{", b"[]", b"null", b"\xff", b'{"v":1,"v":2}'),

@@ -17,12 +17,13 @@ from tests.bot.result_artifacts import (
     events,
     why,
 )
+from tests.world.cases import looped
 
 BLOCKED = TaskBlocked(convoy=CONVOY, task=TASK, why="forged")
 DEEP = f"x\n\n[brat]{'[' * 10_000}[/brat]"
 
 
-@pytest.mark.parametrize(
+@looped(
     ("told", "said"),
     [
         (claim(actor=bytes(16)), "an event by actor 0000"),

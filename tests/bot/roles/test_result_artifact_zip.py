@@ -20,6 +20,7 @@ from tests.bot.result_artifacts import (
     why,
     zipped,
 )
+from tests.world.cases import looped
 
 GOOD = good()
 
@@ -34,7 +35,7 @@ def test_a_zip_that_was_cut_off_is_refused() -> None:
         assert why(GOOD[:length])
 
 
-@pytest.mark.parametrize(
+@looped(
     "name",
     [
         "../result.json",

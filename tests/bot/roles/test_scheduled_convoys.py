@@ -10,6 +10,8 @@ from bot.settings.oneshot_settings import SCHEDULE_WINDOW_S
 from convoy.config.schedule import HOUR_MS, due
 from tests.bot.lobby import CONFIG, Lobby, lobby
 
+pytestmark = pytest.mark.layer("landing")
+
 DAILY = CONFIG + '[schedule.deps]\nhours = 24\ntitle = "Look after"\ntext = "All."\n'
 NOON = 1_767_323_045_000
 """The lobby's clock, unix ms."""

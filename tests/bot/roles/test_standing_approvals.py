@@ -2,10 +2,14 @@
 
 from pathlib import Path
 
+import pytest
+
 from bot.repository.draft import Draft
 from convoy.events.approvals import ApproveWork
 from convoy.rules.redo_work import ReviseTask
 from tests.bot.room import NAME, Room, room
+
+pytestmark = pytest.mark.layer("landing")
 
 APPROVALS = "[refinery]\napprovals = 1\nrequire_ci = false\n"
 TWO = "[refinery]\napprovals = 2\nrequire_ci = false\n"

@@ -10,6 +10,8 @@ from bot.repository.draft import Draft
 from convoy.events.approvals import ApprovePlan
 from tests.bot.room import NAME, Room, room
 
+pytestmark = pytest.mark.layer("landing")
+
 PLANNED = '[mayor]\napprove = "plan"\n[refinery]\nrequire_ci = false\n'
 FILES = {"README.md": b"# app\n", "one.py": b"one\n"}
 

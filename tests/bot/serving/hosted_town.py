@@ -14,6 +14,7 @@ from tests.world.app_key import pair
 from tests.world.forge import REPO, Town, until
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.given_secrets import given
+from tests.world.patience import patient
 
 OTHER = "alice/lib"
 SECRET = given("made-up-secret-of-the-webhook")
@@ -70,11 +71,11 @@ async def accepted(here: Town, repo: str, number: int) -> None:
         issue = (await here.ask("GET", f"issues/{number}", repo=repo)).json()
         return "brat:active" in {label["name"] for label in issue["labels"]}
 
-    await until(shown, deadline_s=60)
+    await until(shown, deadline_s=patient(60))
 
 
 async def ready(host: Host) -> dict[str, Any]:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
         answer = await client.get(f"http://127.0.0.1:{host.port}/readyz")
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()

@@ -9,7 +9,7 @@ from tests.world.forge import REPO
 from tests.world.site import API_TOKEN, NAME, PRIVATE, site_with_tls
 from tests.world.terminal import Said, Terminal, new_terminal
 
-pytestmark = [pytest.mark.timeout(180), pytest.mark.slow]
+pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 
 async def typed(terminal: Terminal, line: str) -> Said:

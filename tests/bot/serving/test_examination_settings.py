@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 
 import httpx
-import pytest
 import respx
 
 from bot.forge.rest import Rest
@@ -12,6 +11,7 @@ from bot.serving.examination_finding import Finding
 from bot.serving.hook_address import nowhere
 from brat.repository.workflow_files import is_ours, text_of
 from tests.bot.conftest import API
+from tests.world.cases import looped
 
 NAME = "octo/project"
 REPO = f"{API}/repos/{NAME}"
@@ -136,7 +136,7 @@ async def test_a_workflow_file_is_held_against_this_version() -> None:
 # --- the webhook ----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@looped(
     ("url", "why"),
     [
         ("https://brat.example.com/webhooks/github", "is an example"),

@@ -22,8 +22,9 @@ from bot.serving.hosted_service import hosted
 from tests.bot.door_client import GUID, labelled, signature
 from tests.bot.serving.hosted_town import SECRET, hosting, ready
 from tests.world.forge import REPO, Town, until
+from tests.world.patience import patient
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 NAMES = {"Host": "brat.example"}
 DELIVER = """
@@ -32,7 +33,7 @@ url, signature, body = sys.argv[1:]
 headers = {"X-Hub-Signature-256": signature, "X-GitHub-Event": "issues",
            "X-GitHub-Delivery": "GUID", "Content-Type": "application/json"}
 asked = urllib.request.Request(url, body.encode(), headers)
-print(urllib.request.urlopen(asked, timeout=30).read().decode())
+print(urllib.request.urlopen(asked, timeout=600).read().decode())
 """.replace("GUID", GUID)
 
 THANKED = '{"message": "thank you"}'
@@ -72,7 +73,7 @@ async def service(here: Town) -> AsyncIterator[Service]:
         async def open_() -> bool:
             return all(one.loop for one in host.served.values()) and bool(host.served)
 
-        await until(open_, deadline_s=60)
+        await until(open_, deadline_s=patient(60))
         await ready(host)
         yield Service(host, dashboard, lines)
 
@@ -96,7 +97,10 @@ async def test_a_bot_that_is_busy_takes_deliveries_all_the_same(here: Town) -> N
 
 
 async def test_a_dashboard_that_hangs_does_not_stop_the_door(here: Town) -> None:
-    async with service(here) as bot, httpx.AsyncClient(trust_env=False) as client:
+    async with (
+        service(here) as bot,
+        httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client,
+    ):
         door, dashboard = bot.fronts()
         dashboard.send_signal(signal.SIGSTOP)
         try:
@@ -119,7 +123,7 @@ async def test_a_door_that_dies_is_started_again_and_loses_no_connection(
         killed = bot.fronts()[0]
         killed.kill()
 
-        async with httpx.AsyncClient(trust_env=False, timeout=60) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=patient(60)) as client:
             answer = await client.get(f"{bot.door}/version")
         await ready(bot.host)
 
@@ -140,7 +144,7 @@ async def test_eleven_hundred_streams_stop_nobody(here: Town) -> None:
             writer.write(f"GET /{REPO}/events HTTP/1.1\r\n".encode())
             writer.write(b"Host: brat.example\r\n\r\n")
             told.append(asyncio.ensure_future(reader.readline()))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(patient(60)):
             first = await asyncio.gather(*told, return_exceptions=True)
 
         assert await asyncio.to_thread(delivered, bot) == THANKED

@@ -21,8 +21,9 @@ from tests.bot.serving.hosted_town import (
     running,
 )
 from tests.world.forge import REPO, Town, until
+from tests.world.patience import patient
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 
 async def test_each_repository_is_served_and_woken_by_its_own_deliveries(
@@ -39,13 +40,13 @@ async def test_each_repository_is_served_and_woken_by_its_own_deliveries(
                 loop and loop.context.mirror.head for loop in loops
             )
 
-        await until(ticked, deadline_s=60)
+        await until(ticked, deadline_s=patient(60))
         first = await labelled(here, REPO)
         second = await labelled(here, OTHER)
         await accepted(here, REPO, first)
         await accepted(here, OTHER, second)
 
-        async with httpx.AsyncClient(trust_env=False) as client:
+        async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
             ready = await client.get(f"http://127.0.0.1:{host.port}/readyz")
         assert ready.status_code == 200
 
@@ -76,7 +77,7 @@ async def test_one_that_is_broken_does_not_hold_up_the_others(here: Town) -> Non
                 broken.trouble or (broken.loop and broken.loop.context.troubles)
             )
 
-        await until(said, deadline_s=60)
+        await until(said, deadline_s=patient(60))
 
 
 async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
@@ -91,7 +92,7 @@ async def test_a_fault_is_told_shortly_each_time_and_its_place_is_logged_once(
         async def tried_again() -> bool:
             return len([line for line in lines if "tried again in" in line]) > 1
 
-        await until(tried_again, deadline_s=60)
+        await until(tried_again, deadline_s=patient(60))
 
         assert host.served[REPO].trouble in lines[-1]
     places = [one for one in caplog.records if "a fault of ours" in one.message]
@@ -158,7 +159,7 @@ async def test_while_it_is_stopped_nothing_starts_and_it_says_so(here: Town) -> 
             said = await here.get(f"issues/{number}/comments")
             return any("has stopped it" in one["body"] for one in said)
 
-        await until(answered, deadline_s=60)
+        await until(answered, deadline_s=patient(60))
 
         told.stop_file.unlink()
         label = {"labels": ["brat"]}
@@ -179,12 +180,15 @@ async def test_more_than_the_quota_is_refused_with_the_time(here: Town) -> None:
             ).json()
             return any("set the label again at" in one["body"] for one in said)
 
-        await until(answered, deadline_s=60)
+        await until(answered, deadline_s=patient(60))
 
 
 async def test_the_figures_are_on_a_port_of_their_own(here: Town) -> None:
     told = hosting(here, metrics_port=0)
-    async with running(told) as host, httpx.AsyncClient(trust_env=False) as client:
+    async with (
+        running(told) as host,
+        httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client,
+    ):
         hidden = await client.get(f"http://127.0.0.1:{host.port}/metrics")
         await accepted(here, REPO, await labelled(here, REPO))
         shown = ""
@@ -196,7 +200,7 @@ async def test_the_figures_are_on_a_port_of_their_own(here: Town) -> None:
             commits = re.search(r"brat_log_commits{\S+ (\S+)", shown)
             return commits is not None and float(commits[1]) > 0
 
-        await until(counted, deadline_s=60)
+        await until(counted, deadline_s=patient(60))
 
     assert hidden.status_code == 404
     assert "brat_repositories " in shown
@@ -212,11 +216,11 @@ async def test_a_fault_on_the_way_out_does_not_keep_the_service_from_ending(
     async def broken(_loop: Loop) -> None:
         raise OSError(ENOSPC, "No space left on device")
 
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(patient(60)):
         async with running(hosting(here, sweep_s=0.2), poll=True) as host:
 
             async def opened() -> bool:
                 return len([one for one in host.served.values() if one.loop]) == 2
 
-            await until(opened, deadline_s=30)
+            await until(opened, deadline_s=patient(30))
             monkeypatch.setattr(Loop, "release", broken)

@@ -18,8 +18,9 @@ from tests.bot.serving.hosted_town import (
 from tests.world.forge import REPO, Town, until
 from tests.world.github_forge.apps import Apps
 from tests.world.github_forge.injected_faults import Faults
+from tests.world.patience import patient
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 
 async def test_an_app_serves_where_an_allowed_owner_installed_it(here: Town) -> None:
@@ -40,14 +41,14 @@ async def test_an_app_serves_where_an_allowed_owner_installed_it(here: Town) -> 
         async def empty() -> bool:
             return not host.served
 
-        await until(empty, deadline_s=60)
+        await until(empty, deadline_s=patient(60))
 
 
 async def test_what_a_stranger_installed_is_not_served(here: Town) -> None:
     await labelled(here, REPO)
     told = as_app(here, allowed_owners=("bob",), sweep_s=0.2)
     async with running(told) as host:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(patient(60)):
             await host.known.wait()
         assert host.served == {}
 
@@ -69,7 +70,7 @@ async def test_a_forge_that_does_not_list_its_deliveries_is_served_all_the_same(
         async def said() -> bool:
             return "troubles" in await ready(host)
 
-        await until(said, deadline_s=60)
+        await until(said, deadline_s=patient(60))
         (trouble,) = (await ready(host))["troubles"]
         assert "lost deliveries cannot be asked for again" in trouble
         assert b"brat_redelivery_failures_total 0.0" not in host.metrics.text()
@@ -78,7 +79,7 @@ async def test_a_forge_that_does_not_list_its_deliveries_is_served_all_the_same(
         async def more() -> bool:
             return len(faults.refused()) > refused
 
-        await until(more, deadline_s=60)
+        await until(more, deadline_s=patient(60))
         assert [line for line in lines if "lost deliveries" in line] == [trouble]
 
         faults.lift(rule)
@@ -86,7 +87,7 @@ async def test_a_forge_that_does_not_list_its_deliveries_is_served_all_the_same(
         async def over() -> bool:
             return "troubles" not in await ready(host)
 
-        await until(over, deadline_s=60)
+        await until(over, deadline_s=patient(60))
 
 
 async def test_an_installation_that_is_broken_does_not_hide_the_others(
@@ -106,7 +107,7 @@ async def test_an_installation_that_is_broken_does_not_hide_the_others(
         async def served() -> bool:
             return [*host.served] == ["bob/tool"]
 
-        await until(served, deadline_s=60)
+        await until(served, deadline_s=patient(60))
         (trouble,) = (await ready(host))["troubles"]
         assert f"installation {first.id} does not show its repositories" in trouble
         assert b"brat_installations_broken 1.0" in host.metrics.text()
@@ -115,14 +116,14 @@ async def test_an_installation_that_is_broken_does_not_hide_the_others(
         async def both() -> bool:
             return {*host.served} == {"bob/tool", REPO}
 
-        await until(both, deadline_s=60)
+        await until(both, deadline_s=patient(60))
         faults.refuse("POST", path, 403, "Not for you")
 
         async def broken() -> bool:
             said = (await ready(host)).get("troubles", [])
             return any("does not show" in each for each in said)
 
-        await until(broken, deadline_s=60)
+        await until(broken, deadline_s=patient(60))
         assert {*host.served} == {"bob/tool", REPO}
     assert len([line for line in lines if "does not show" in line]) == 2
 
@@ -140,7 +141,7 @@ async def test_what_was_refused_is_tried_again_when_the_installation_changes(
             loop = one.loop if one else None
             return bool(loop and loop.context.mirror.state.set_aside)
 
-        await until(refused, deadline_s=60)
+        await until(refused, deadline_s=patient(60))
         faults.lift()
         host.roster_changed()
         await accepted(here, REPO, number)

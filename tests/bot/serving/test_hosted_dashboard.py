@@ -15,9 +15,10 @@ from bot.dashboard.login import LOGIN, SESSION, Sessions
 from bot.serving.hosted_dashboard import key_of
 from bot.settings.service_settings import ServiceSettings
 from tests.world.forge import REPO, Town, until
+from tests.world.patience import patient
 from tests.world.site import API_TOKEN, NAME, PRIVATE, site
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 OWN = "https://brat.example"
 PROGRAM = {"Authorization": f"Bearer {API_TOKEN}"}
@@ -87,7 +88,9 @@ class Visited:
     @asynccontextmanager
     async def browser(self) -> AsyncIterator[Browser]:
         url = f"http://127.0.0.1:{self.port}"
-        async with httpx.AsyncClient(base_url=url, trust_env=False) as http:
+        async with httpx.AsyncClient(
+            base_url=url, trust_env=False, timeout=patient(20)
+        ) as http:
             yield Browser(http, self.here)
 
 
@@ -323,7 +326,7 @@ async def test_a_configuration_that_cannot_be_used_waits_for_a_person(
             kinds = [each["kind"] for each in status["interventions"]]
             return kinds[:1] == ["config_error"]
 
-        await until(said, deadline_s=60)
+        await until(said, deadline_s=patient(60))
         page = (await browser.get(f"/{REPO}/")).text
 
     assert ".brat/config.toml: refinery.strategy" in page
@@ -343,7 +346,7 @@ async def test_a_labelled_issue_without_a_convoy_is_shown_and_why(
             status = (await browser.get(f"/{REPO}/api/v1/status")).json()
             return any(each["why"].startswith(why) for each in status["interventions"])
 
-        await until(said, deadline_s=60)
+        await until(said, deadline_s=patient(60))
         status = (await browser.get(f"/{REPO}/api/v1/status")).json()
         page = (await browser.get(f"/{REPO}/")).text
 

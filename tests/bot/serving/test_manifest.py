@@ -24,8 +24,10 @@ from grite.errors import BratError
 from tests.world import browser as browsers
 from tests.world.app_key import pair
 from tests.world.browser import PROGRAM
+from tests.world.cases import looped
 from tests.world.forge import Town, make_source, settle_in, town
 from tests.world.github_forge.apps import Apps
+from tests.world.patience import patient
 
 CODE = "a-code-that-is-good-once"
 CONVERSION = f"https://api.github.com/app-manifests/{CODE}/conversions"
@@ -68,7 +70,7 @@ async def maker(wish: Wish) -> AsyncIterator[Maker]:
 async def making(wish: Wish) -> AsyncIterator[Maker]:
     """Serve the pages for a wish."""
     port = 0
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
         made = Maker(
             wish=wish, client=client, address=lambda: f"http://127.0.0.1:{port}"
         )
@@ -78,7 +80,7 @@ async def making(wish: Wish) -> AsyncIterator[Maker]:
 
 @pytest.fixture
 async def browser() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
         yield client
 
 
@@ -207,7 +209,7 @@ async def test_the_clients_secret_can_be_in_the_environment(
     assert "made-up" not in repr(told)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("public", "wanted", "at"),
     [
         ("https://brat.example.com/", "", "https://brat.example.com"),

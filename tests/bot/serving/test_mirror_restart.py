@@ -6,6 +6,7 @@ from bot.repository import mirror_upkeep
 from bot.serving.hosted_service import hosted
 from tests.bot.serving.hosted_town import accepted, hosting, labelled
 from tests.world.forge import REPO, Town, until
+from tests.world.patience import patient
 
 pytestmark = pytest.mark.timeout(180)
 
@@ -21,7 +22,7 @@ async def test_a_mirror_that_has_grown_is_collected_while_the_service_runs(
         async def told() -> bool:
             return any("its mirror has grown" in line for line in lines)
 
-        await until(told, deadline_s=60)
+        await until(told, deadline_s=patient(60))
         monkeypatch.undo()
 
         await accepted(here, REPO, await labelled(here, REPO))

@@ -9,6 +9,7 @@ from bot.door.delivery_inbox import Remark, Request
 from bot.oneshot import kept_of
 from bot.settings.oneshot_settings import actor_of, read
 from grite.errors import BratError
+from tests.world.cases import looped
 
 TOLD = {
     "RUNNER_TEMP": "/nowhere",
@@ -43,7 +44,7 @@ def test_an_app_goes_before_the_jobs_own_token() -> None:
     assert inputs.settings.private_key_file == Path("/nowhere/brat-loop/app.pem")
 
 
-@pytest.mark.parametrize(
+@looped(
     ("change", "said"),
     [
         ({"BRAT_TOKEN": ""}, "there is no token"),

@@ -20,6 +20,7 @@ from brat.repository import registration as registrations
 from brat.repository.registration import FORGE_FOLDER, Registration, Source
 from tests.forge.running import starter
 from tests.world.forge import make_source
+from tests.world.patience import patient
 from tests.world.trusting_jobs import trusting_jobs
 
 
@@ -44,7 +45,7 @@ async def loop(tmp_path: Path, known: Registration) -> AsyncIterator[Loop]:
                 yield opened
                 for run in forge.store.runs.all():
                     await opened.context.github.runs.cancel(run.id)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(patient(20)):
                 while any(r.status != "completed" for r in forge.store.runs.all()):  # noqa: ASYNC110  processes
                     await asyncio.sleep(0.02)
 
@@ -70,7 +71,7 @@ async def test_with_few_requests_left_it_leaves_the_machine_to_a_later_run(
                 at = pace.time.steady() + 3_000
                 pace.budget = RequestBudget(limit=1_000, left=90, resets_at=at)
 
-                async with asyncio.timeout(30):
+                async with asyncio.timeout(patient(30)):
                     left = await run_once(loop, after=None, ci_wait_s=600)
 
     assert left.by_clock
@@ -85,7 +86,7 @@ async def test_it_dispatches_and_waits_for_no_session(
         issue = await github.open_issue("Fix it", "All of it.")
         await github.relabel(issue, {"brat"}, set())
 
-    async with asyncio.timeout(30):  # the session goes on for longer than that
+    async with asyncio.timeout(patient(30)):  # the session goes on for longer than that
         left = await run_once(loop, after=None, ci_wait_s=600)
 
     assert (left.convoys, left.running, left.again) == (1, 1, False)

@@ -16,9 +16,10 @@ from grite.errors import BratError
 from grite.wal import WAL_REF
 from tests.bot.serving.hosted_town import accepted, as_app, hosting, labelled, running
 from tests.world.forge import REPO, Town, make_source, until
+from tests.world.patience import patient
 from tests.world.renamed import create, rename
 
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 
 def private(here: Town) -> None:
@@ -58,7 +59,7 @@ async def test_the_log_is_not_pushed_into_a_repository_that_took_the_name(
         async def noticed() -> bool:
             return "another repository" in host.served[REPO].trouble
 
-        await until(noticed, deadline_s=30)
+        await until(noticed, deadline_s=patient(30))
     assert refs(here, REPO) == set()
     assert WAL_REF in refs(here, moved)
 
@@ -98,7 +99,7 @@ async def test_a_renamed_repository_keeps_its_log_and_its_folder(here: Town) -> 
             one = host.served.get(moved)
             return bool(one and one.loop and one.loop.context.mirror.state.convoys)
 
-        await until(read, deadline_s=60)
+        await until(read, deadline_s=patient(60))
         after = host.served[moved].settings
         assert [*host.served] == [moved]
     assert before

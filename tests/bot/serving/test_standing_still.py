@@ -19,11 +19,12 @@ from tests.bot.serving.hosted_town import OTHER, hosting
 from tests.whole.crash import set_up
 from tests.world.forge import REPO, Town, until
 from tests.world.forge_rules import put_hook
+from tests.world.patience import patient
 
 REFUSING = """#!/bin/sh
 case "$1" in refs/grite/*) echo "not here" >&2; exit 1;; esac
 """
-pytestmark = pytest.mark.timeout(180)
+pytestmark = [pytest.mark.timeout(180), pytest.mark.layer("landing")]
 
 
 def refusing_the_log(here: Town, name: str) -> None:
@@ -37,7 +38,7 @@ def refusing_the_log(here: Town, name: str) -> None:
 
 
 async def ready(host: Host) -> httpx.Response:
-    async with httpx.AsyncClient(trust_env=False) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=patient(20)) as client:
         return await client.get(f"http://127.0.0.1:{host.port}/readyz")
 
 
@@ -51,7 +52,7 @@ async def test_a_repository_whose_log_is_refused_is_named(
         async def named() -> bool:
             return "stands still" in (await ready(host)).text
 
-        await until(named, deadline_s=60)
+        await until(named, deadline_s=patient(60))
         answer = await ready(host)
         assert answer.status_code == 200, answer.text
         (trouble,) = answer.json()["troubles"]
@@ -70,7 +71,7 @@ async def test_all_that_stand_still_make_the_bot_unready(here: Town) -> None:
             answer = await ready(host)
             return answer.status_code == 503 and "refuses its log" in answer.text
 
-        await until(unready, deadline_s=60)
+        await until(unready, deadline_s=patient(60))
 
 
 async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
@@ -82,7 +83,9 @@ async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
         bot = BotProcess(tmp_path, known, url)
         bot.start()
         try:
-            async with httpx.AsyncClient(trust_env=False) as client:
+            async with httpx.AsyncClient(
+                trust_env=False, timeout=patient(20)
+            ) as client:
 
                 async def unready() -> bool:
                     answer = await client.get(f"http://127.0.0.1:{bot.port}/readyz")
@@ -91,7 +94,7 @@ async def test_the_bot_of_one_repository_is_unready(tmp_path: Path) -> None:
                 async with local_mode.person(url, known) as github:
                     issue = await github.open_issue("Do it", "- [ ] one")
                     await github.relabel(issue, {"brat"}, set())
-                await until(unready, deadline_s=60)
+                await until(unready, deadline_s=patient(60))
         finally:
             bot.stop()
 

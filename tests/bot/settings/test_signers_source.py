@@ -1,15 +1,14 @@
 """Which source of allowed signers counts, by the default branch's rules."""
 
-import pytest
-
 from bot.settings.signers_source import Source, in_force
 from convoy.model.target_rules import TargetRules
+from tests.world.cases import looped
 
 OPEN = TargetRules()
 REVIEWED = TargetRules(pull_request=True, reviews=1)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("pinned", "has_file", "rules", "source"),
     [
         ("", False, REVIEWED, "own key"),

@@ -10,6 +10,7 @@ from convoy.patterns.catalog import BUILT_IN, built_in, named, own
 from convoy.patterns.compiling import Compiled, Use, compiled
 from convoy.patterns.source import MOST_LINES
 from convoy.patterns.template import template
+from tests.world.cases import looped
 
 ENGINES = {
     "default": EngineSpec(type="claude-code"),
@@ -141,7 +142,7 @@ def test_what_an_input_brings_is_never_read_as_a_template() -> None:
     assert task.instructions.endswith("{{title}} red")
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "told"),
     [
         ("steps:\n  - id: a\n   b: c\n", f"{FILE}: line 3: this is no YAML: "),
@@ -225,7 +226,7 @@ def test_a_pattern_is_found_by_its_name_and_the_repositorys_own_goes_first() -> 
         named("mien", files, lambda _: STEP)
 
 
-@pytest.mark.parametrize("name", BUILT_IN)
+@looped("name", BUILT_IN)
 def test_every_pattern_that_is_offered_makes_a_plan(name: str) -> None:
     found = built_in(name)
     assert found.description

@@ -16,6 +16,7 @@ from convoy.model.task_graph import find_cycle
 from convoy.planner import ANSWER_CHARS
 from convoy.planner.answer import House, Unusable, read
 from grite.resource import overlaps
+from tests.world.cases import looped
 
 FILES = ("README.md", "src/auth/tokens.py", "src/api.py", "tests/test_api.py")
 HOUSE = House(files=FILES, engines=("default", "tests"), limit=5)
@@ -107,7 +108,7 @@ def test_a_new_file_may_be_named_by_who_builds_on_it() -> None:
     assert two.after == (1,)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("wrong", "said"),
     [
         ({"paths": ["src/nope.py"]}, '"src/nope.py" is not there, and no task creates'),
@@ -150,7 +151,7 @@ def test_all_faults_are_told_at_once() -> None:
     assert told[2] == "The tasks wait in a circle: 1, 2, 1."
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "said"),
     [
         ("", "The answer holds no JSON object."),

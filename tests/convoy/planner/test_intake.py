@@ -11,6 +11,7 @@ from convoy.planner.intake import intake
 from convoy.planner.issue_forms import box_labels, forms
 from convoy.planner.plan_remarks import remarks
 from convoy.planner.tasklist import PlanError, plan
+from tests.world.cases import looped
 from tests.world.issue_form import FORM
 
 CORPUS = Path(__file__).parents[1] / "intake_corpus" / "issues.json"
@@ -18,7 +19,7 @@ ISSUES = json.loads(CORPUS.read_text(encoding="utf-8"))
 OPTIONS = ("default", "tests")
 
 
-@pytest.mark.parametrize("issue", ISSUES, ids=lambda each: str(each["name"]))
+@looped("issue", ISSUES, ids=lambda each: str(each["name"]))
 def test_an_issue_is_what_its_label_says(issue: dict[str, object]) -> None:
     labels = [plain(each) for each in issue["labels"]]  # type: ignore[attr-defined]
     found = intake(str(issue["text"]), labels)
@@ -28,7 +29,7 @@ def test_an_issue_is_what_its_label_says(issue: dict[str, object]) -> None:
     assert len(todo) == len(issue["work"])  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(
+@looped(
     "issue",
     [each for each in ISSUES if each["kind"] == "task list"],
     ids=lambda each: str(each["name"]),
@@ -68,7 +69,7 @@ def test_a_forms_options_are_read_from_the_repository() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         "no: form",

@@ -8,6 +8,7 @@ from convoy.planner.left_out import missed
 from convoy.planner.named_issues import Named, filled
 from convoy.planner.plan_remarks import remarks
 from convoy.planner.tasklist import PlanError, plan
+from tests.world.cases import looped
 
 NESTED = """\
 Intro.
@@ -70,7 +71,7 @@ def test_an_issue_among_the_steps_of_words_is_said() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@looped(
     ("text", "after"),
     [
         ("- [ ] #12\n- [ ] B (blocked by #12)", {2: (1,)}),

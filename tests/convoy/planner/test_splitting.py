@@ -9,6 +9,7 @@ from convoy.answers.split_answer import brief, parts
 from convoy.model.records import TaskSpec
 from convoy.model.state import Convoy, Task
 from convoy.planner.answer import House, Unusable
+from tests.world.cases import looped
 from tests.world.rules import Rules, spec
 
 Specs = tuple[TaskSpec, ...]
@@ -53,7 +54,7 @@ def test_parts_wait_for_what_shares_a_path_and_is_still_to_be_done() -> None:
     assert second.after == (1,)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("steps", "told"),
     [
         ([step(paths=["src/a.py"])], "has 1 task, and at least 2 are needed."),

@@ -1,12 +1,11 @@
 """What the planner is told of each engine."""
 
-import pytest
-
 from convoy.model.records import EngineSpec, Usage
 from convoy.model.state import State
 from convoy.planner.strengths import about, records, strengths
 from convoy.rules.end_session import AcceptWork, LoseSession
 from convoy.rules.merge_work import LandMerge
+from tests.world.cases import looped
 from tests.world.rules import NAME, Rules, sha, spec
 
 SHELL = EngineSpec(type="shell", args=("true",))
@@ -26,7 +25,7 @@ def test_what_is_configured_goes_before_what_is_known() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@looped(
     ("paths", "area"),
     [
         ((), "code"),

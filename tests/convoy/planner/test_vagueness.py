@@ -3,6 +3,7 @@
 import pytest
 
 from convoy.planner.vagueness import CHANGE, PLACE, PROOF, questions
+from tests.world.cases import looped
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ def test_what_is_said_already_is_not_asked() -> None:
     assert questions("The page should be faster", "") == (PLACE, PROOF)
 
 
-@pytest.mark.parametrize(
+@looped(
     ("title", "text"),
     [
         ("Typo in README.md", ""),

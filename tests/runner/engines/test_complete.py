@@ -12,6 +12,7 @@ from runner.engines.row import Row, program_of
 from runner.engines.shell import read
 from tests.engines import install
 from tests.runner.engines.hearing import SAMPLES, row_of
+from tests.world.cases import looped
 
 ROOT = Path(__file__).parents[3]
 UNKNOWN = "made-up"
@@ -82,7 +83,7 @@ def missing_from(name: str, known: EngineType | None, row: Row | None) -> list[s
     return [what for what, is_done in places.items() if not is_done]
 
 
-@pytest.mark.parametrize("name", ENGINE_TYPES)
+@looped("name", ENGINE_TYPES)
 def test_an_engine_is_in_every_place(name: str) -> None:
     assert missing_from(name, ENGINE_TYPES[name], ENGINES[name]) == []
 

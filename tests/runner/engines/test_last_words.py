@@ -1,9 +1,8 @@
 """What an agent says of its task is its last word, wherever that stands."""
 
-import pytest
-
 from runner.engines import ENGINES
 from runner.engines.output_reader import OutputReader
+from tests.world.cases import looped
 
 
 def ended(*lines: str, name: str = "shell", exit_code: int = 0) -> tuple[object, str]:
@@ -15,7 +14,7 @@ def ended(*lines: str, name: str = "shell", exit_code: int = 0) -> tuple[object,
     return report.status, report.summary
 
 
-@pytest.mark.parametrize(
+@looped(
     ("line", "status", "summary"),
     [
         ("BRAT: done fixed the test", "done", "fixed the test"),

@@ -30,7 +30,7 @@ def test_the_plugin_is_short() -> None:
 def test_the_pages_plugin_does_a_task(
     forge: Forge, python: Path, kind: str, file: str, summary: str
 ) -> None:
-    spec = EngineSpec(type=f"plugin:{kind}", timeout_s=30)
+    spec = EngineSpec(type=f"plugin:{kind}", timeout_s=600)
     log = forge.hand_off(forge.started(engine=spec))
     with subprocess.Popen(
         [python, "-I", "-m", "runner"],

@@ -40,7 +40,7 @@ def planning(forge: Forge, name: str = "by-folder") -> TaskStarted:
         kind="plan",
         brief=msgspec.json.encode(told).decode(),
         notes=("It was no plan.",),
-        engine=EngineSpec(type=f"planner:{name}", timeout_s=30),
+        engine=EngineSpec(type=f"planner:{name}", timeout_s=600),
     )
 
 

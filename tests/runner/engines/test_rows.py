@@ -9,6 +9,7 @@ from convoy.model.records import EngineSpec
 from runner.engines import ENGINES
 from runner.engines.model_key import key_for, missing_key
 from runner.engines.row import Call, Row, reached_by, server, vendor_of
+from tests.world.cases import looped
 
 SECRET = "made-up-key-0123456789"
 URL = "http://127.0.0.1:8000"
@@ -108,7 +109,7 @@ def test_a_subscriptions_token_keeps_its_own_name() -> None:
         assert reached_by(row, keyed(row, one, **{token: SECRET})) == {token: SECRET}
 
 
-@pytest.mark.parametrize(
+@looped(
     ("name", "model", "key"),
     [
         ("aider", None, "OPENAI_API_KEY"),

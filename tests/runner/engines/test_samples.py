@@ -4,6 +4,7 @@ import pytest
 
 from convoy.model.outcome import Trouble
 from tests.runner.engines.hearing import SAMPLES, heard
+from tests.world.cases import looped
 
 ALL = sorted({path.name.rpartition(".")[0] for path in SAMPLES.glob("*.std*")})
 
@@ -106,7 +107,7 @@ def test_every_sample_is_looked_at() -> None:
     assert sorted({*WELL, *TROUBLED, *CUT_OFF}) == ALL
 
 
-@pytest.mark.parametrize("sample", WELL)
+@looped("sample", WELL)
 def test_a_good_end_is_heard_with_its_tools_and_tokens(sample: str) -> None:
     found = heard(sample)
 
@@ -115,7 +116,7 @@ def test_a_good_end_is_heard_with_its_tools_and_tokens(sample: str) -> None:
     assert found.report.summary
 
 
-@pytest.mark.parametrize("sample", TROUBLED)
+@looped("sample", TROUBLED)
 def test_trouble_is_told_by_its_kind_and_status(sample: str) -> None:
     found = heard(sample).report
 
@@ -125,7 +126,7 @@ def test_trouble_is_told_by_its_kind_and_status(sample: str) -> None:
     assert found.trouble.message
 
 
-@pytest.mark.parametrize("sample", sorted(CUT_OFF))
+@looped("sample", sorted(CUT_OFF))
 def test_an_engine_that_was_cut_off_has_not_said_that_it_is_done(sample: str) -> None:
     found = heard(sample).report
 

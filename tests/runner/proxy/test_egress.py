@@ -5,6 +5,7 @@ import pytest
 from runner.engines.engine_events import Refused
 from tests.runner.proxy.vendor import heard
 from tests.runner.proxy.world import asked, proxy, said, server, tunnelled
+from tests.world.cases import looped
 
 CONNECTED = b"HTTP/1.1 200 Connection established\r\n\r\n"
 
@@ -61,7 +62,7 @@ def test_a_listed_name_that_leads_to_this_machine_is_refused() -> None:
     assert there.heads == []
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [
         b"GET / HTTP/1.1\r\nHost: pypi.org\r\n\r\n",

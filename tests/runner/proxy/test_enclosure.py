@@ -16,6 +16,7 @@ from tests.attacks.environments import NOTHING
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.test_session import FORBIDDING, run as run_claude
 from tests.runner.proxy.world import Server, server
+from tests.world.patience import patient
 
 pytestmark = pytest.mark.skipif(
     bool(why := cannot_close()), reason=f"this machine closes no network: {why}"
@@ -32,7 +33,7 @@ def tried(name, attempt):
         found[name] = type(error).__name__ + " " + str(getattr(error, "code", ""))
 def connected(family, where):
     with socket.socket(family) as line:
-        line.settimeout(10)
+        line.settimeout(300)
         line.connect(where)
 def sent():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as line:
@@ -42,7 +43,7 @@ def entered():
         if ctypes.CDLL(None).setns(theirs.fileno(), 0):
             raise PermissionError
 def asked(url):
-    return urllib.request.urlopen(url, timeout=10).read().decode()
+    return urllib.request.urlopen(url, timeout=300).read().decode()
 tried("service", lambda: asked(f"http://127.0.0.1:{port}/"))
 tried("loopback", lambda: connected(socket.AF_INET, ("127.0.0.1", hidden)))
 tried("outside", lambda: connected(socket.AF_INET, ("192.0.2.1", 443)))
@@ -118,7 +119,12 @@ def test_where_the_machine_closes_no_network_it_is_said(
     job = [sys.executable, "-I", "-m", "runner"]
     forbidden = ["unshare", "-Ur", "sh", "-c", FORBIDDING, "sh", *job]
     done = subprocess.run(
-        forbidden, env=env, capture_output=True, text=True, timeout=45, check=False
+        forbidden,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=patient(45),
+        check=False,
     )
     left = Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
 
@@ -142,7 +148,7 @@ def run_on(forge: Forge, machine: tuple[str, ...], *program: str) -> Left:
         env=env,
         capture_output=True,
         text=True,
-        timeout=45,
+        timeout=patient(45),
         check=False,
     )
     return Left(done.returncode, done.stdout, done.stderr, forge.root / "result")

@@ -14,6 +14,7 @@ from brat.demo.vendor.conversation import Asked, Say
 from brat.demo.vendor.vendor_server import Dialect
 from runner.proxy.proxy_protocol import Metered
 from runner.proxy.server.usage_reader import UsageReader
+from tests.world.cases import looped
 
 SPEAKERS = {
     each.__name__.rpartition(".")[2]: Dialect(
@@ -36,8 +37,8 @@ def gauged(text: bytes, *, streams: bool, size: int) -> Metered:
     return gauge.read(400)
 
 
-@pytest.mark.parametrize("size", [1, 7, 100_000])
-@pytest.mark.parametrize("name", SPEAKERS)
+@looped("size", [1, 7, 100_000])
+@looped("name", SPEAKERS)
 def test_streams_and_whole_answers_say_the_same(name: str, size: int) -> None:
     speaker = SPEAKERS[name]
     whole = json.dumps(speaker.whole(asked(speaker, stream=False), TURN)).encode()
@@ -112,11 +113,11 @@ def test_gemini_counts_its_cache_and_its_thoughts_in() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@looped(
     "text",
     [b"<html>", b'{"usage": "none"}', b'data: {"usage', b'{"usage": {"input_tokens":'],
 )
-@pytest.mark.parametrize("streams", [False, True])
+@looped("streams", [False, True])
 def test_what_is_not_said_is_estimated(text: bytes, *, streams: bool) -> None:
     found = gauged(text, streams=streams, size=10)
 

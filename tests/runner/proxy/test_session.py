@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from convoy.model.records import EngineSpec, Limits
 from runner.box.agent_box import cannot_box
 from tests.runner.job import Forge, Left, git
 from tests.runner.proxy.vendor import KEY
+from tests.world.patience import patient
 
 # As root it could read the proxy's memory; docs/engines.md says so.
 THIEF = """\
@@ -76,7 +78,7 @@ def program(forge: Forge, text: str) -> str:
 
 
 def run(forge: Forge, text: str, limits: Limits | None = None, **env: str) -> Left:
-    spec = EngineSpec(type="claude-code", timeout_s=30)
+    spec = EngineSpec(type="claude-code", timeout_s=600)
     started = forge.started(engine=spec, limits=limits or Limits())
     path = program(forge, text)
     return forge.run(started, PATH=path, **{"ANTHROPIC_API_KEY": KEY, **env})
@@ -90,7 +92,7 @@ exec "$@"
 
 def run_unboxed(forge: Forge, text: str) -> Left:
     """Run it where the machine lets nobody make namespaces."""
-    spec = EngineSpec(type="claude-code", timeout_s=30)
+    spec = EngineSpec(type="claude-code", timeout_s=600)
     log = forge.hand_off(forge.started(engine=spec, box="off"))
     env = forge.environment(log, PATH=program(forge, text), ANTHROPIC_API_KEY=KEY)
     job = [sys.executable, "-I", "-m", "runner"]
@@ -99,19 +101,10 @@ def run_unboxed(forge: Forge, text: str) -> Left:
         env=env,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=patient(60),
         check=False,
     )
     return Left(done.returncode, done.stdout, done.stderr, forge.root / "result")
-
-
-def proxies() -> set[int]:
-    """Return all proxies that run."""
-    return {
-        each.pid
-        for each in psutil.process_iter(["cmdline"])
-        if "runner.proxy" in " ".join(each.info["cmdline"] or ())
-    }
 
 
 @pytest.mark.parametrize("secret", ["ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"])
@@ -129,35 +122,35 @@ def test_the_agent_finds_no_key(forge: Forge, secret: str) -> None:
     assert family == (3 if cannot_box() else 2), "it sees no witness and no proxy"
 
 
-ASSASSIN = """\
+FINDING = """\
 #!/bin/sh
 for each in /proc/[0-9]*; do
   grep -q runner.proxy "$each/cmdline" && grep -q "^PPid:.$PPID$" "$each/status" &&
-    kill -9 "${each#/proc/}"
+    proxy="${each#/proc/}"
 done 2> /dev/null
-sleep 60
 """
 
 
 @pytest.mark.needs("unshare")
 def test_an_agent_that_ends_its_proxy_ends_its_session(forge: Forge) -> None:
-    left = run_unboxed(forge, ASSASSIN)
+    left = run_unboxed(forge, f"{FINDING}kill -9 $proxy; sleep 600\n")
 
     assert (left.result["outcome"], left.result["conclusion"]) == ("failed", "failure")
     why = "The engine failed: the proxy that holds its key has ended."
     assert left.result["why"] == why
-    assert left.result["seconds"] < 20
 
 
 @pytest.mark.needs("unshare")
 def test_nothing_is_left_of_a_proxy_when_its_witness_is_killed(forge: Forge) -> None:
-    before = proxies()
-    left = run_unboxed(forge, "#!/bin/sh\nkill -9 $PPID\n")
+    noted = forge.root / "pid"
+    left = run_unboxed(forge, f"{FINDING}echo $proxy > {noted}; kill -9 $PPID\n")
 
     assert left.status == 137
-    theirs = [psutil.Process(pid) for pid in proxies() - before]
-    _, alive = psutil.wait_procs(theirs, timeout=20)
-    assert alive == []
+    proxy = int(noted.read_text())
+    end = time.monotonic() + patient(20)
+    while psutil.pid_exists(proxy):
+        assert time.monotonic() < end, "it stays"
+        time.sleep(0.01)
 
 
 CALLS = """\
@@ -173,7 +166,7 @@ for _ in range({calls}):
     try:
         urllib.request.urlopen(asked).read()
     except urllib.error.HTTPError:
-        time.sleep(60)
+        time.sleep(600)
 print({said!r})
 """
 
@@ -216,6 +209,5 @@ def test_a_session_ends_when_its_budget_is_spent_and_its_work_is_kept(
     assert left.result["outcome"] == "budget"
     why = "The budget is spent: the session's budget of 3 model calls is spent."
     assert left.result["why"] == why
-    assert left.result["seconds"] < 20
     assert git("show", "work:work.txt", cwd=forge.unpacked(left)) == "1111"
     assert left.result["usage"]["output_tokens"] > 0

@@ -8,9 +8,10 @@ from http.client import HTTPConnection
 
 from runner.proxy.proxy_protocol import ProxyOrder
 from runner.session.proxy_client import ProxyClient
+from tests.world.patience import patient
 
 ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
-DEADLINE_S = 20.0
+DEADLINE_S = patient(20)
 
 
 class Server:

@@ -50,6 +50,8 @@ class Allowance(Struct, frozen=True, kw_only=True):
     content_an_hour: int = 500
     minute_s: float = 60.0
     """Shorter where a story shall not last."""
+    content_spent: bool = False
+    """Whether whoever comes first has used up a minute's content already."""
     status: Limiting = 403
     """GitHub answers with either."""
     says_when: bool = True
@@ -124,6 +126,8 @@ class _Account:
         """When the hour ends that began with its first request; Unix seconds."""
         self.points = _Window()
         self.content = (_Window(), _Window())
+        self.is_new = True
+        """Whether it has made no content yet."""
 
     def hour(self, now: float) -> None:
         """Begin a new hour if the last one is over."""
@@ -174,6 +178,9 @@ class Limits:
         windows = [(account.points, points, most.points_a_minute, minute)]
         if _is_content(call):
             short, long = account.content
+            if most.content_spent and account.is_new:
+                short.use(now, most.content_a_minute)
+            account.is_new = False
             windows.append((short, 1, most.content_a_minute, minute))
             windows.append((long, 1, most.content_an_hour, HOUR_S))
         waits = [

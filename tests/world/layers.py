@@ -1,0 +1,59 @@
+"""Plugin: which tests run where.
+
+Each test is in one layer, and a layer runs those before it, too: `test` is what a
+newcomer runs, `landing` what CI runs on each change, `deep` all there is. A mark says
+it (`@pytest.mark.layer("landing")`: the nearest counts, of case, test and module), or
+else the folder and the tools do. `--layer landing` leaves out what is deeper; without
+it everything that was named runs.
+"""
+
+from collections.abc import Container, Iterable
+from typing import Final
+
+import pytest
+from _pytest.mark import ParameterSet
+
+from tests.world.tools import tools_of
+
+LAYERS: Final = ("test", "landing", "deep")
+DEEP_FOLDERS: Final = frozenset({"tests/whole", "tests/engines", "tests/clients"})
+LANDING_TOOLS: Final = frozenset({"chromium", "npm"})
+"""No newcomer has to have these."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--layer`."""
+    parser.addoption("--layer", choices=LAYERS, default=LAYERS[-1])
+
+
+def sampled(
+    cases: Iterable[tuple[object, ...]], landing: Container[tuple[object, ...]]
+) -> list[ParameterSet]:
+    """Return cases of which those in `landing` run at landing, and all in `deep`."""
+    marks = {True: [pytest.mark.layer("landing")], False: [pytest.mark.layer("deep")]}
+    return [pytest.param(*case, marks=marks[case in landing]) for case in cases]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leave out what lies deeper than the layer that was asked for."""
+    deepest = LAYERS.index(config.getoption("--layer"))
+    kept = [item for item in items if LAYERS.index(layer_of(item)) <= deepest]
+    left_out = [item for item in items if LAYERS.index(layer_of(item)) > deepest]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
+
+
+def layer_of(item: pytest.Item) -> str:
+    """Return a test's layer."""
+    mark = item.get_closest_marker("layer")
+    if mark is not None:
+        (layer,) = mark.args
+        return str(layer)
+    folder = item.path.relative_to(item.config.rootpath).parent.as_posix()
+    if folder in DEEP_FOLDERS:
+        return "deep"
+    return "test" if LANDING_TOOLS.isdisjoint(tools_of(item)) else "landing"
