@@ -186,7 +186,8 @@ def of_another_version(mirror: Mirror) -> str:
 def of_another_form(mirror: Mirror) -> str:
     data = states.encode(mirror.reading)
     at = data.index(b'"form":"') + len(b'"form":"')
-    other = data[:at] + b"0" + data[at + 1 :]
+    digit = b"0" if data[at : at + 1] != b"0" else b"1"
+    other = data[:at] + digit + data[at + 1 :]
     return checkpoint.write(mirror.objects, other, str(mirror.head), NOW, mirror.writer)
 
 

@@ -123,7 +123,9 @@ def test_two_processes_of_one_bot_on_one_mirror_lose_nothing(
 
     assert forked.run(writes("one"), writes("other")) == [0, 0]
 
-    assert logged(file_address) == ports(8)
+    found = logged(file_address)
+    assert found == ports(len(found))
+    assert len(found) >= 8  # a push whose answer was lost is there, and made again
 
 
 # --- networks -------------------------------------------------------------------------
