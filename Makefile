@@ -35,7 +35,7 @@ demo: $(VENV)/.run ## the whole loop on a sample project, on this machine
 	@$(BIN)/brat demo $(ARGS)
 
 test: $(VENV)/.dev ## what a newcomer runs, in minutes: ARGS=tests/convoy for some of it
-	@$(SAME) $(BIN)/python -m pytest -q -n 2 --dist worksteal --layer test $(ARGS)
+	@$(SAME) $(BIN)/python -m pytest -q -n 3 --dist worksteal --layer test $(ARGS)
 
 landing: $(VENV)/.dev ## the tests that each change has to pass; STRICT=1 forbids skips
 	@$(SAME) BRAT_STRICT=$(STRICT) .ci/tests $(BIN) --layer landing --durations 15 $(ARGS)

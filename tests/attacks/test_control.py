@@ -1,8 +1,12 @@
 """The attacks are real: where there is no wall, they win."""
 
+import pytest
+
 from tests.attacks.judge import inside, judged
 from tests.attacks.machine import machine
 from tests.attacks.sessions import PLACES, session
+
+pytestmark = pytest.mark.layer("landing")
 
 WINNERS = {
     "git of its own on the path",

@@ -2,9 +2,13 @@
 
 import os
 
+import pytest
+
 from tests.attacks.judge import judged
 from tests.attacks.machine import machine
 from tests.attacks.sessions import session
+
+pytestmark = pytest.mark.layer("landing")
 
 MUST_FAIL = {
     "secrets in files",

@@ -16,6 +16,8 @@ from tests.world.cases import looped
 from tests.world.patience import patient
 from tests.world.rules import NAME, sha
 
+pytestmark = pytest.mark.layer("landing")
+
 NOW = round(datetime(2026, 3, 5, 12, 30, tzinfo=UTC).timestamp() * 1000)
 
 

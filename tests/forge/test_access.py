@@ -6,6 +6,8 @@ import pytest
 from brat.forge import Forge, serving
 from tests.world.forge import DEADLINE_S, REPO, Json, Town
 
+pytestmark = pytest.mark.layer("landing")
+
 
 async def test_who_shows_no_token_is_told_to(here: Town) -> None:
     answer = await here.client.get(f"{here.url}/api/v3/user")

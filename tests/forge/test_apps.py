@@ -13,6 +13,8 @@ from tests.world.github_forge.app_records import App
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.receiver import receiving
 
+pytestmark = pytest.mark.layer("landing")
+
 ASKS = {
     "contents": "write",
     "issues": "write",

@@ -9,6 +9,8 @@ import pytest
 from tests.forge.test_ci import judged
 from tests.world.forge import Checkout, Json, Town
 
+pytestmark = pytest.mark.layer("landing")
+
 SHOWN = (
     "find . -name .git -prune -o -printf '%y %m %p\\n' | sort;"
     " cat $(git ls-files); git config --list --local | sort; ls .git/hooks;"

@@ -4,6 +4,8 @@ import pytest
 
 from tests.world.forge import REPO, Json, Town
 
+pytestmark = pytest.mark.layer("landing")
+
 LONG = "{} is too long (maximum is {} characters)"
 BODY, LINE = "x" * 65536, "x" * 256
 

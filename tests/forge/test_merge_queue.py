@@ -23,6 +23,8 @@ from tests.world.forge import (
 from tests.world.forge_rules import checks, merge_queue, pull_request, rule
 from tests.world.receiver import Receiver, receiving
 
+pytestmark = pytest.mark.layer("landing")
+
 REVIEW = "At least 1 approving review is required by reviewers with write access."
 QUEUED = "gh-readonly-queue/main/"
 SEEN = """

@@ -9,6 +9,8 @@ from tests.forge.pushing import green
 from tests.world.forge import Json, Town
 from tests.world.forge_rules import checks, merge_queue, protect, pull_request, rule
 
+pytestmark = pytest.mark.layer("landing")
+
 
 async def test_what_the_rules_refuse_rest_refuses_too(here: Town) -> None:
     checkout = await here.clone()

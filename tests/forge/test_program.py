@@ -11,6 +11,7 @@ from time import monotonic, sleep
 
 import httpx
 import psutil
+import pytest
 from msgspec import convert
 
 from brat.forge import Forge
@@ -19,6 +20,8 @@ from tests.contract.openapi import github
 from tests.forge.running import INPUTS, starter
 from tests.world.forge import REPO, settle_in
 from tests.world.program import DEADLINE_S, serving_program
+
+pytestmark = pytest.mark.layer("landing")
 
 
 def run(*args: str) -> subprocess.CompletedProcess[bytes]:

@@ -18,6 +18,8 @@ from tests.world.forge_rules import (
 )
 from tests.world.github_forge.apps import Apps, NewApp
 
+pytestmark = pytest.mark.layer("landing")
+
 
 def test_every_type_of_rule_has_its_check() -> None:
     assert set(get_args(Rule)) == CHECKS.keys()

@@ -8,6 +8,8 @@ import pytest
 from tests.forge.refused_pushes import PLAYS
 from tests.world.forge import Town
 
+pytestmark = pytest.mark.layer("landing")
+
 FOLDER = Path(__file__).with_name("transcripts")
 
 

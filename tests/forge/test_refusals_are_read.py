@@ -7,6 +7,8 @@ from grite.push_answer import push_answer
 from tests.forge.refused_pushes import PLAYS
 from tests.world.forge import Town
 
+pytestmark = pytest.mark.layer("landing")
+
 RULES = {
     "large-file": "file-too-large",
     "large-push": "file-too-large",

@@ -8,6 +8,8 @@ import pytest
 
 from tests.runner.job import Forge, Left, git
 
+pytestmark = pytest.mark.layer("landing")
+
 HELLO = "sh -c 'echo hi > greeting.txt; echo BRAT: done I greeted.'"
 
 

@@ -12,6 +12,8 @@ from convoy.model.records import EngineSpec, Limits
 from tests.runner.job import TOKEN, Forge, git
 from tests.world.patience import patient
 
+pytestmark = pytest.mark.layer("landing")
+
 SCRIPT = ".brat/setup.sh"
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.world.layers import layer_of
 
-EACH_S: Final = {"test": 6.0, "landing": 30.0, "deep": 240.0}
+EACH_S: Final = {"test": 15.0, "landing": 40.0, "deep": 240.0}
 """Seconds of a processor that one test of a layer may cost."""
 _BEGUN: Final = pytest.StashKey[float]()
 

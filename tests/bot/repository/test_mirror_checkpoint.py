@@ -19,6 +19,8 @@ from tests.world.log_keys import open_mirror, signed_commit
 from tests.world.remotes import Address
 from tests.world.rules import NAME
 
+pytestmark = pytest.mark.layer("landing")
+
 NOW = 1_700_000_000_000
 PAUSED = 3
 """Events that pausing a convoy makes: two labels and a comment."""

@@ -27,6 +27,8 @@ from tests.world.patience import patient
 from tests.world.proxy import Fault, Proxy, proxied
 from tests.world.remotes import Address, by_http
 
+pytestmark = pytest.mark.layer("landing")
+
 ACTOR = bytes(range(16))
 
 

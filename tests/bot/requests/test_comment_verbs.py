@@ -3,11 +3,14 @@
 from pathlib import Path
 
 import pygit2
+import pytest
 
 from bot.loop.staging import stage
 from bot.repository.draft import Draft
 from convoy.rules.stop_task import FailConvoy
 from tests.bot.room import NAME, Room, room
+
+pytestmark = pytest.mark.layer("landing")
 
 CONFIG = """\
 [engine.default]

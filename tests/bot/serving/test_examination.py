@@ -18,6 +18,8 @@ from tests.world.forge import REPO, Town, make_source, settle_in, town, until
 from tests.world.github_forge.apps import Apps, NewApp
 from tests.world.receiver import receiving
 
+pytestmark = pytest.mark.layer("landing")
+
 
 @pytest.fixture
 async def here(tmp_path: Path) -> AsyncIterator[Town]:

@@ -12,6 +12,8 @@ from convoy.model.records import EngineSpec, Price
 from tests.runner.engines.hearing import SAMPLES
 from tests.runner.job import Forge, Left, git
 
+pytestmark = pytest.mark.layer("landing")
+
 KEY = "made-up-key-0123456789"
 WORK = "echo hi > greeting.txt"
 COMMIT = f"{WORK}; git add -A; git commit -qm Greet"

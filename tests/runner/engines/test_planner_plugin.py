@@ -15,6 +15,8 @@ from convoy.planner.survey import Survey
 from tests.runner.job import TOKEN, Forge, Left
 from tests.world.plugin import installed, length
 
+pytestmark = pytest.mark.layer("landing")
+
 PAGE = "docs/planning.md"
 SURVEY = Survey(files=3, folders=(("src/", 1),), languages=())
 RAISES = "\n\ndef task(asked, name):\n    raise KeyError('no\\nidea')\n"

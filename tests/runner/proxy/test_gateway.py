@@ -16,6 +16,8 @@ from tests.runner.proxy.vendor import TOKEN, Vendor, client, heard, proxy, servi
 from tests.world.cases import looped
 from tests.world.patience import patient
 
+pytestmark = pytest.mark.layer("landing")
+
 GZIP = {"Content-Encoding": "gzip"}
 
 
