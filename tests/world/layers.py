@@ -49,9 +49,10 @@ def pytest_collection_modifyitems(
 
 def layer_of(item: pytest.Item) -> str:
     """Return a test's layer."""
-    mark = item.get_closest_marker("layer")
-    if mark is not None:
-        (layer,) = mark.args
+    # A case's marks stand behind those of its function, which pytest calls nearer.
+    own = [mark for mark in reversed(item.own_markers) if mark.name == "layer"]
+    if marks := own or [*item.iter_markers("layer")]:
+        (layer,) = marks[0].args
         return str(layer)
     folder = item.path.relative_to(item.config.rootpath).parent.as_posix()
     if folder in DEEP_FOLDERS:
