@@ -40,7 +40,7 @@ test: $(VENV)/.dev ## what a newcomer runs, in minutes: ARGS=tests/convoy for so
 landing: $(VENV)/.dev ## the tests that each change has to pass; STRICT=1 forbids skips
 	@$(SAME) BRAT_STRICT=$(STRICT) .ci/tests $(BIN) --layer landing --durations 15 $(ARGS)
 
-deep: $(VENV)/.dev engines-install npm $(VENV)/site/.whole ## everything there is, for an hour and a half; by night, and before a release
+deep: $(VENV)/.dev engines-install npm $(VENV)/site/.whole ## everything there is: by night, and before a release
 	@.ci/deep $(BIN) $(ARGS)
 
 npm: $(VENV)/.dev ## what tests need of npm, as locked
