@@ -18,6 +18,9 @@ LOST: Final = frozenset({"cancelled", "timed_out", "startup_failure", "stale"})
 
 https://docs.github.com/rest/checks/runs (conclusion)
 """
+REQUIRE: Final = (
+    "let a check run on it, or name in [refinery] checks those that may be skipped"
+)
 MEND: Final = "name who reports it in [refinery] reporters, or let that one report it"
 
 
@@ -58,9 +61,10 @@ def judge(
 
     Of two check runs or statuses of one name and reporter, the one with the larger id
     counts; of two runs of a workflow both do, until a person runs the red one again.
-    Only `success` passes: a skipped or neutral check has tested nothing. What was
-    cancelled or ran out of time is no verdict. The bot's own checks never count. All
-    `required` checks must be present; without such names all present checks must pass.
+    As on GitHub, a skipped or neutral check passes; but where no name is required, at
+    least one must have succeeded. What was cancelled or ran out of time is no verdict.
+    The bot's own checks never count. All `required` checks must be present; without
+    such names all present checks must pass.
     While a workflow is `running` on the commit nothing is green.
 
     Source: https://docs.github.com/rest/checks/runs
@@ -82,6 +86,9 @@ def judge(
     waits = set(required) - set(names) or not all(c.has_passed for c in newest)
     if waits or running:
         return Checks(verdict="pending", names=names, more=running)
+    if not required and not any(check.has_tested for check in newest):
+        text = f"nothing has tested it: {_skipped(newest)}; {REQUIRE}"
+        return Checks(verdict="broken", names=names, text=text)
     return _green(newest, required, reporters)
 
 
@@ -124,8 +131,12 @@ def _green(
     return Checks(
         verdict="green",
         names=tuple(sorted({check.name for check in sound})),
-        reporters={check.name: check.app for check in sound if check.app},
+        reporters={c.name: c.app for c in sound if c.app and c.has_tested},
     )
+
+
+def _skipped(checks: Iterable[Check]) -> str:
+    return ", ".join(f"{check.name} was {check.conclusion}" for check in checks)
 
 
 def _whose(check: Check) -> str:

@@ -1,6 +1,6 @@
 """What the shell observed: git refs, workflow runs, checks, pull requests."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 
@@ -10,6 +10,8 @@ from convoy.model.target_rules import TargetRules
 CiVerdict = Literal["none", "pending", "green", "red", "lost", "broken"]
 """`broken`: CI itself cannot judge before a person has acted. `lost`: it ended without
 a verdict."""
+GITHUB_PASSES: Final = frozenset({"success", "skipped", "neutral"})
+"""Conclusions that GitHub lets a required check end with."""
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -53,6 +55,14 @@ class Check(Struct, frozen=True, kw_only=True):
 
     @property
     def has_passed(self) -> bool:
+        """Whether it has ended and holds nothing up, as skipped and neutral.
+
+        https://docs.github.com/pull-requests/collaborating-with-pull-requests/collaborating-on-repositories-with-code-quality-features/about-status-checks
+        """
+        return self.status == "completed" and self.conclusion in GITHUB_PASSES
+
+    @property
+    def has_tested(self) -> bool:
         """Whether it has ended with success."""
         return self.status == "completed" and self.conclusion == "success"
 

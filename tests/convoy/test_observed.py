@@ -55,13 +55,29 @@ def test_one_that_runs_is_waited_for() -> None:
 @looped(
     "said",
     [
-        *("failure", "error", "skipped", "neutral", "something_new"),
+        *("failure", "error", "something_new"),
     ],
 )
-def test_only_success_passes(said: str) -> None:
+def test_what_failed_is_red(said: str) -> None:
     assert verdict(check(1, "test", said)) == "red"
     assert verdict(check(1, "test", said), check(2, "lint", "running")) == "red"
     assert verdict(check(1, "test", said), required=("test",)) == "red"
+
+
+def test_skipped_and_neutral_pass_as_on_github_beside_one_that_tested() -> None:
+    for said in ("skipped", "neutral"):
+        idle = check(1, "deploy", said)
+
+        assert verdict(idle, check(2)) == "green"
+        assert verdict(idle, check(2, said="failure")) == "red"
+        assert verdict(idle, required=("deploy",)) == "green"
+        assert verdict(idle, running=True) == "pending"
+        seen = judge([idle, check(2, app="other-ci")], (), OWN)
+        assert seen.reporters == {"test": "other-ci"}
+
+        alone = judge([idle], (), OWN)
+        assert alone.verdict == "broken"
+        assert f"nothing has tested it: deploy was {said}" in alone.text
 
 
 @pytest.mark.parametrize("said", ["cancelled", "timed_out", "stale", "startup_failure"])
@@ -148,7 +164,7 @@ def test_the_red_ones_say_what_was_wrong() -> None:
     seen = judge(
         [
             check(1, "test", "failure", text="2 failed\n"),
-            check(2, "lint", "skipped"),
+            check(2, "lint", "error"),
             check(3, "docs", text="fine"),
         ],
         (),
@@ -156,7 +172,7 @@ def test_the_red_ones_say_what_was_wrong() -> None:
     )
 
     assert seen.names == ("docs", "lint", "test")
-    assert seen.text == "test: failure\n2 failed\nlint: skipped"
+    assert seen.text == "test: failure\n2 failed\nlint: error"
 
 
 checks = st.builds(
