@@ -26,6 +26,12 @@ pydantic's own zone ends a process by a segmentation fault if a cycle still hold
 when the interpreter ends (pydantic_core.TzInfo, CPython 3.11).
 """
 
+LabelName = Annotated[str, AfterValidator(str.casefold)]
+"""A label's name without case: GitHub takes `Brat` and `brat` for one label.
+
+https://docs.github.com/rest/issues/labels
+"""
+
 
 class Account(Payload):
     """An account on the forge."""
@@ -45,7 +51,7 @@ class Workflow(Payload):
 class Label(Payload):
     """A label on an issue."""
 
-    name: str
+    name: LabelName
 
 
 class Issue(Payload):

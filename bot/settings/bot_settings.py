@@ -3,10 +3,17 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final, Self, TypeVar
+from typing import Annotated, Final, Self, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from bot.settings.forge_hosts import is_clouds
 from bot.settings.quota import Quota
@@ -72,7 +79,9 @@ class Common(BaseModel):
     signed is taken over there. Without effect once that commit counts."""
     workflow: str = Field(default="brat-task.yml", pattern=r"^[\w.-]+\.ya?ml$")
     """The workflow file whose dispatch runs a task."""
-    label: str = Field(default="brat", min_length=1, max_length=LABEL_CHARS)
+    label: Annotated[str, AfterValidator(str.casefold)] = Field(
+        default="brat", min_length=1, max_length=LABEL_CHARS
+    )
     app: str = "brat"
     """The slug of the App whose checks never count."""
     write_gap_s: float | None = Field(default=None, ge=0)

@@ -51,7 +51,7 @@ def labelled_issues(folder: Path) -> tuple[LabelledIssue, ...]:
         raise BratError(f"{file} cannot be read: {error}") from error
     found = []
     for issue in issues:
-        has = {names.get(number, "") for number in issue.labels}
+        has = {names.get(number, "").casefold() for number in issue.labels}
         if issue.state == "open" and not issue.pull and LABEL in has:
             keeps = NO if NO in has else ""
             found.append(

@@ -19,6 +19,17 @@ async def settled(here: Lobby, count: int = 1) -> None:
     await here.loop.tick()
 
 
+async def test_the_label_counts_in_any_case(tmp_path: Path) -> None:
+    async with lobby(tmp_path) as here:
+        for name in ("Brat", "BRAT"):
+            issue = await here.write(f"Spell {name}", LIST)
+            await here.you.relabel(issue, {"Brat:HOLD"}, set())
+            await here.you.relabel(issue, {name}, set())
+            await settled(here)
+
+            assert here.convoys()[-1].held == "brat:hold"
+
+
 # --- a mention ------------------------------------------------------------------------
 
 
