@@ -24,15 +24,17 @@ MOST_COMMANDS: Final = 10
 """The most commands carried out from one comment."""
 LINE_CHARS: Final = 200
 
-_NAME: Final = re.compile(r"/brat(?=[ \t\n]|$)", re.IGNORECASE)
+_NAME: Final = re.compile(r"/brat(?=\s|$)", re.IGNORECASE)
 _INDENT: Final = re.compile(r" {0,3}")
-# One argument: the start of the text (phones write a dash for two hyphens), or a value
-# with or without a key, with or without quotes.
+# One argument: the start of the text, or a value with or without a key, with or without
+# quotes. Phones write any dash for two hyphens, and other quotes and spaces.
+_QUOTE: Final = '"\u201c\u201d\u201e\u00ab\u00bb'
 _ARGUMENT: Final = re.compile(
-    r"""[ \t]+(?:
-        (?P<text>--|\u2014)(?=[ \t]|$)
+    rf"""\s+(?:
+        (?P<text>--?|[\u2010-\u2015\u2212])(?=\s|$)
       | (?:(?P<key>[A-Za-z][A-Za-z0-9_-]*)=)?
-        (?:"(?P<quoted>(?:[^"\\]|\\.)*)"(?=[ \t]|$) | (?P<bare>[^\s"]\S*|(?<==)))
+        (?:[{_QUOTE}](?P<quoted>(?:[^{_QUOTE}\\]|\\.)*)[{_QUOTE}](?=\s|$)
+         | (?P<bare>[^\s{_QUOTE}]\S*|(?<==)))
     )""",
     re.VERBOSE,
 )
@@ -49,6 +51,8 @@ class SlashCommand(Struct, frozen=True):
     """The options' values, by key in lower case."""
     text: str = ""
     """The Markdown after ` -- `, as it was written."""
+    below: str = ""
+    """Without a ` -- `: the Markdown below the command's line."""
     line: str = ""
     """The command's first line, for replies."""
 
@@ -71,8 +75,7 @@ def slash_commands(text: str) -> tuple[FoundCommand, ...]:
     Args:
         text: the comment as the forge gives it.
 
-    A command's text begins after ` -- ` and goes on below until an empty line or the
-    next command; lines below a command without ` -- ` are not read.
+    A command's text begins after ` -- ` and goes on below until the next command.
     """
     text = clean(text)
     if "/brat" not in text.lower():
@@ -133,7 +136,7 @@ def _plain_commands(tokens: Sequence[Token]) -> Iterator[int]:
 def _below(lines: Sequence[str], start: int, starts: Sequence[int]) -> list[str]:
     """Return the lines that may continue a command's text."""
     end = start + 1
-    while end < len(lines) and lines[end].strip() and end not in starts:
+    while end < len(lines) and end not in starts:
         end += 1
     return [line.rstrip() for line in lines[start + 1 : end]]
 
@@ -141,7 +144,7 @@ def _below(lines: Sequence[str], start: int, starts: Sequence[int]) -> list[str]
 # --- what they say --------------------------------------------------------------------
 
 
-def _said(line: str, below: Sequence[str]) -> FoundCommand:
+def _said(line: str, below: list[str]) -> FoundCommand:
     """Split one command into its parts."""
     shown = cut(line, LINE_CHARS)
     words: list[str] = []
@@ -157,6 +160,7 @@ def _said(line: str, below: Sequence[str]) -> FoundCommand:
         at = found.end()
         if found["text"]:
             text = "\n".join([line[at:].strip(), *below]).strip()
+            below = []
             break
         key, value = (found["key"] or "").lower(), _value(found)
         if key in options:
@@ -171,7 +175,14 @@ def _said(line: str, below: Sequence[str]) -> FoundCommand:
         return MalformedCommand(
             shown, "it lacks a verb; `/brat help` shows what can be said"
         )
-    return SlashCommand(words[0].lower(), tuple(words[1:]), options, text, shown)
+    return SlashCommand(
+        words[0].lower(),
+        tuple(words[1:]),
+        options,
+        text,
+        "\n".join(below).strip(),
+        shown,
+    )
 
 
 def _value(found: re.Match[str]) -> str:

@@ -49,7 +49,8 @@ def _request(said: SlashCommand, on: Place) -> Request:
         where = {"issue": "an issue", "pull": "a pull request"}[verb.place]
         raise ValueError(f"say {code_span(verb.name)} on {where}")
     arguments = {**_words(verb, said.words), **_options(verb, said.options)}
-    return Request(verb.name, arguments, _text(verb, said.text))
+    below = "" if verb.text == "none" else said.below
+    return Request(verb.name, arguments, _text(verb, said.text or below))
 
 
 def _words(verb: Verb, words: Sequence[str]) -> dict[str, object]:

@@ -1,7 +1,6 @@
 """Which lines of a comment are commands, and what they say."""
 # ruff: noqa: E501  snapshots are as people read them
 
-import pytest
 from hypothesis import given, settings, strategies as st
 from inline_snapshot import snapshot
 
@@ -137,13 +136,29 @@ def test_an_option_may_be_empty() -> None:
     assert only('/brat lock a= b=""').options == {"a": "", "b": ""}
 
 
-@pytest.mark.parametrize("dash", ["--", "\u2014"])
-def test_text_follows_a_dash_up_to_an_empty_line(dash: str) -> None:
+@looped("dash", ["--", "-", "\u2014", "\u2013", "\u2012", "\u2212"])
+def test_text_follows_a_dash_up_to_the_end(dash: str) -> None:
     found = only(f"/brat start a=1 {dash} keep *all* -- b=2\n- one  \n- two\n\nmore")
 
     assert found.words == ()
     assert found.options == {"a": "1"}
-    assert found.text == "keep *all* -- b=2\n- one\n- two"
+    assert found.text == "keep *all* -- b=2\n- one\n- two\n\nmore"
+    assert not found.below
+
+
+def test_what_a_phone_makes_of_spaces_and_quotes_is_read_alike() -> None:
+    meant = only('/brat lock "path:my docs/" ttl=2h note="a b"')
+
+    for opens, closes in ("\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb"):
+        for space in ("\u00a0", "\u202f", "\u2003", "\u3000"):
+            typed = space.join(
+                ("/Brat", "Lock", '"path:my docs/"', 'ttl=2h note="a b"')
+            )
+            quoted = typed.replace(' "', f" {opens}").replace('="', f"={opens}")
+            quoted = quoted.replace(f'{space}"', f"{space}{opens}")
+            found = only(quoted.replace('"', closes))
+            assert (found.verb, found.words) == ("lock", meant.words)
+            assert found.options == meant.options
 
 
 def test_text_ends_at_the_next_command() -> None:
@@ -154,8 +169,10 @@ def test_text_ends_at_the_next_command() -> None:
     assert (first.text, second.verb) == ("keep it", "ping")
 
 
-def test_lines_below_a_command_without_a_dash_are_for_people() -> None:
-    assert only("/brat retry 3\nCI was down.").text == ""
+def test_lines_below_a_command_without_a_dash_are_kept_apart() -> None:
+    found = only("/brat retry 3\nCI was down.\n\nThanks.")
+
+    assert (found.text, found.below) == ("", "CI was down.\n\nThanks.")
 
 
 def test_a_dash_in_quotes_or_in_a_word_is_none() -> None:

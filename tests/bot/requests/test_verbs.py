@@ -259,6 +259,17 @@ def test_whatever_is_said_is_a_request_or_one_sentence(
         assert found.verb == verb
 
 
+def test_a_verb_that_takes_a_text_takes_the_lines_below_it() -> None:
+    below = "Keep the names.\n\nThe docs, too."
+
+    told = parsed(SlashCommand("tell", ("1",), below=below))
+    assert isinstance(told, Request)
+    assert told.text == below
+    again = parsed(SlashCommand("retry", ("1",), below=below))
+    assert isinstance(again, Request)
+    assert again.text == ""
+
+
 # --- the registry ---------------------------------------------------------------------
 
 
