@@ -52,7 +52,8 @@ def by_text(
     """
     tasks = renumbered(_planned(context, convoy), convoy.numbered)
     labels = context.commits.box_labels(convoy.base)
-    return tasks, remarks(convoy.text, labels, convoy.settings.tasks)
+    settings = convoy.settings
+    return tasks, remarks(convoy.text, labels, settings.tasks, settings.workers)
 
 
 def _planned(context: BotContext, of: RequestConvoy | Convoy) -> tasklist.Plan:

@@ -1,16 +1,19 @@
 """Reads the marks for the planner in a task's text, and removes them from it.
 
 `(after 1, 2)`, `paths: a.py, b/`, `needs: port:5432`, `engine: tests` and
-``accept: `make test` `` are read in an item's first paragraph, all but the first behind
-its words; further down, `(after 1)` anywhere and the others where a line or bullet
-begins with them. Code and quotes are left alone.
+``accept: `make test` `` are marks on a line or bullet of their own. In an item's first
+paragraph they are, too, where a line ends or begins in them and they say what can be:
+people write sentences such as "Replace the search engine: elasticsearch". Code and
+quotes are left alone.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
+from convoy.model.engine_types import ENGINE_TYPES
 from convoy.planner.checklist import Item
+from convoy.text.nearest import nearest
 
 Mark = tuple[str, str]
 """A key (`after`, `paths`, `needs`, `engine`, `accept`) and one of its values, as
@@ -61,7 +64,9 @@ _KEYED = re.compile(
 _TAIL = re.compile(rf"(?P<rest>.*?)(?:,?(?=\s{_KEY})|$)", re.IGNORECASE | re.MULTILINE)
 _KEY_FIRST = re.compile(_KEY, re.IGNORECASE)
 _ONE_NUMBER = re.compile(rf"[#\uff03]?{_DIGITS}+")
-_LIKE_A_PATH = re.compile(r"[`\"]|[\w)\]][./][\w]|/|:\d")
+_LIKE_A_NEED = re.compile(r"`?(?:port|service):", re.IGNORECASE)
+_BETWEEN = re.compile(r"[\s.;,)\uff09\u3002\-\u2013\u2014]*")
+_LIKE_A_PATH = re.compile(r"[`\"]|[\w)\]][./][\w]|[/\\~]|:\d")
 _ONE_VALUE = re.compile(_VALUE, re.IGNORECASE)
 
 _BULLET = re.compile(r"^\s*(?:(?:[-*+]|[0-9]{1,9}[.)])\s+)?")
@@ -83,7 +88,46 @@ class Marked:
         return tuple(dict.fromkeys(v for k, v in self.marks if k == key))
 
 
-def marked(item: Item) -> Marked:
+@dataclass(frozen=True)
+class Known:
+    """What a mark in the flow of a sentence can name."""
+
+    engines: Collection[str] | None = None
+    """None: any."""
+    most: int = 10**6
+    """The highest number of an item."""
+
+    def may_be(self, key: str, values: Collection[str]) -> bool:
+        """Whether a mark of these values says what can be, or nearly."""
+        match key:
+            case "after":
+                return all(not n.isdecimal() or int(n) <= self.most for n in values)
+            case "engine":
+                named = {*(self.engines or ()), *ENGINE_TYPES}
+                is_free = self.engines is None
+                return is_free or all(nearest(_bare(name), named) for name in values)
+            case "needs":
+                return all(map(_LIKE_A_NEED.match, values))
+            case "accept":
+                return all(value.startswith("`") for value in values)
+            case _:
+                return all(map(_LIKE_A_PATH.search, values))
+
+
+ANYTHING = Known()
+
+
+@dataclass(frozen=True)
+class _Span:
+    """A part of a text that has the form of a mark."""
+
+    start: int
+    end: int
+    marks: tuple[Mark, ...]
+    can_be: bool
+
+
+def marked(item: Item, known: Known = ANYTHING) -> Marked:
     """Split an item's text into marks and the rest; any text is valid."""
     flowing: list[str] = list(item.lines[:1])
     below: list[str] = []
@@ -96,9 +140,11 @@ def marked(item: Item) -> Marked:
         elif index < item.lead:
             flowing.append(line)
         else:
-            marks += _numbers(_AFTER.finditer(line))
-            below.append(_AFTER.sub("", line))
-    lead, found = _taken_out("\n".join(flowing))
+            spans = tuple(_orders(line, known))
+            text, found = _without(line, spans, is_flow=True)
+            marks += found
+            below.append(text)
+    lead, found = _taken_out("\n".join(flowing), known)
     lines = [_GAP.sub(_one_space, line) for line in lead.split("\n") if line.strip()]
     lines[:1] = [line.strip().rstrip(_LOOSE) for line in lines[:1]]
     return Marked("\n".join(lines + below).strip(), (*found, *marks))
@@ -115,37 +161,88 @@ def _marks_only(line: str) -> list[Mark] | None:
     return marks if any(key != "after" for key, _ in marks) else [("unread", text)]
 
 
-def _taken_out(text: str) -> tuple[str, list[Mark]]:
-    marks = _numbers(_AFTER.finditer(text))
-    text = _AFTER.sub(_apart, text)
-    marks += _numbers(_AFTER_TAIL.finditer(text))
-    text = _AFTER_TAIL.sub("", text)
-    marks += [("doubtful", found[0]) for found in _AFTER_LIKE.finditer(text)]
-    kept, at = [], 0
-    for match in _KEYED.finditer(text):
-        tail = _TAIL.match(text, match.end())
-        more = tail[0] if tail else ""
+def _taken_out(text: str, known: Known | None = None) -> tuple[str, list[Mark]]:
+    """Return a text without its marks, and these.
+
+    Args:
+        text: an item's first paragraph, or a line that begins with a mark.
+        known: of a paragraph: what its sentences may name; None: it is such a line.
+    """
+    orders = (*_orders(text, known), *_orders(text, known, _AFTER_TAIL))
+    keyed = tuple(_keyed(_blank(text, orders), known))
+    kept, marks = _without(text, (*orders, *keyed), is_flow=known is not None)
+    marks += [("doubtful", found[0]) for found in _AFTER_LIKE.finditer(kept)]
+    return kept, marks
+
+
+def _orders(
+    text: str, known: Known | None, form: re.Pattern[str] = _AFTER
+) -> Iterator[_Span]:
+    for found in form.finditer(text):
+        numbers = tuple(_numbers([found]))
+        can_be = known is None or known.may_be("after", [n for _, n in numbers])
+        yield _Span(found.start(), found.end(), numbers, can_be)
+
+
+def _keyed(text: str, known: Known | None) -> Iterator[_Span]:
+    for found in _KEYED.finditer(text):
+        key, values = found["key"].lower(), _ONE_VALUE.findall(found["values"])
+        marks = tuple((key, _bare(value)) for value in values)
+        can_be = known is None or known.may_be(key, values)
+        end = found.end()
+        tail = _TAIL.match(text, end)
         if tail and _unended(tail["rest"]):
-            whole = f"{match[0]}{more}".strip()
-            if match.start() and not _LIKE_A_PATH.search(whole):
-                marks.append(("doubtful", whole))
-                continue
-            marks.append(("unread", whole))
-        values = _ONE_VALUE.findall(match["values"])
-        marks += [(match["key"].lower(), _bare(value)) for value in values]
-        kept.append(text[at : match.start()])
-        at = match.end()
-    return "".join((*kept, text[at:])), marks
+            more = [word for word in tail["rest"].split() if word not in ("and", "&")]
+            end = tail.end("rest")
+            can_be = known is None or all(map(_LIKE_A_PATH.search, [*values, *more]))
+            if can_be:
+                marks = (("unread", f"{found[0]}{tail['rest']}".strip()),)
+        yield _Span(found.start(), end, marks, can_be)
+
+
+def _without(
+    text: str, spans: Collection[_Span], *, is_flow: bool
+) -> tuple[str, list[Mark]]:
+    """Return a text without the spans that are marks there, and the marks.
+
+    In the flow of sentences only what a line ends or begins in is one; whether it does
+    hangs on what is taken for a mark beside it.
+    """
+    taken = [span for span in spans if span.can_be]
+    while is_flow:
+        bare = _blank(text, taken)
+        kept = [span for span in taken if _stands_apart(bare, span)]
+        if kept == taken:
+            break
+        taken = kept
+    words = [text[span.start : span.end] for span in spans if span not in taken]
+    marks = [mark for span in taken for mark in span.marks]
+    for span in sorted(taken, key=lambda span: -span.start):
+        after = text[span.end :]
+        text = f"{text[: span.start]}{' ' if after[:1].isalnum() else ''}{after}"
+    return text, [*marks, *(("doubtful", each.strip()) for each in words)]
+
+
+def _stands_apart(bare: str, span: _Span) -> bool:
+    """Whether no words stand behind a span in its line, or none before it."""
+    begin = bare.rfind("\n", 0, span.start) + 1
+    stop = bare.find("\n", span.end)
+    after = bare[span.end : stop if stop >= 0 else len(bare)]
+    before = bare[begin : span.start]
+    return bool(_BETWEEN.fullmatch(after) or _BETWEEN.fullmatch(before))
+
+
+def _blank(text: str, spans: Iterable[_Span]) -> str:
+    """Return a text of the same length with blanks in place of these spans."""
+    for span in spans:
+        gap = re.sub(r"[^\n]", " ", text[span.start : span.end])
+        text = f"{text[: span.start]}{gap}{text[span.end :]}"
+    return text
 
 
 def _unended(rest: str) -> bool:
     """Whether words follow a mark's values up to the next mark or the line's end."""
     return bool(rest.strip(" \t.;)\uff09-\u2013\u2014"))
-
-
-def _apart(found: re.Match[str]) -> str:
-    """Keep the words around a mark apart where no space does."""
-    return " " if found.string[found.end() : found.end() + 1].isalnum() else ""
 
 
 def _numbers(matches: Iterable[re.Match[str]]) -> list[Mark]:

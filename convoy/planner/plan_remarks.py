@@ -7,7 +7,7 @@ from typing import Final
 from convoy.planner.checklist import Item, reference_in
 from convoy.planner.intake import Intake, Kind, intake
 from convoy.planner.left_out import left_out
-from convoy.planner.marks import marked
+from convoy.planner.marks import Known, marked
 from convoy.planner.named_issues import items_by_issue
 from convoy.planner.tasklist import SHOWN_CHARS
 from convoy.planner.waves import count
@@ -22,20 +22,26 @@ _KINDS: Final[Mapping[Kind, str]] = {
 _STEP: Final = re.compile(r"\s*[-*+] \[[ xX]\] (?P<words>.*)")
 
 
-def remarks(text: str, labels: Collection[str] = (), wave: int = 0) -> tuple[str, ...]:
+def remarks(
+    text: str,
+    labels: Collection[str] = (),
+    wave: int = 0,
+    engines: Collection[str] = (),
+) -> tuple[str, ...]:
     """Return what readers of the plan are told of its text, a clause each.
 
     Args:
         text: the issue's body.
         labels: what the boxes of the repository's issue forms say.
         wave: how many tasks are under way at a time; 0: any number.
+        engines: names that `engine:` may give.
     """
     found = intake(text, labels)
     return (
         *((f"this is {_KINDS[found.kind]}: {found.why}",) if found.why else ()),
         *_waves(found, wave),
         *_aside(found),
-        *_words(found),
+        *_words(found, engines),
     )
 
 
@@ -54,20 +60,22 @@ def _aside(found: Intake) -> Iterator[str]:
         yield f"item {number} is no task: {why}"
 
 
-def _words(found: Intake) -> Iterator[str]:
+def _words(found: Intake, engines: Collection[str]) -> Iterator[str]:
     """Say what looks like a mark and is read as words."""
     issues = items_by_issue(found.work.items)
     for item in found.work.items:
         if not item.done:
-            yield from _words_of(item, issues, len(found.work.items))
+            known = Known(engines, len(found.work.items))
+            yield from _words_of(item, issues, known)
 
 
-def _words_of(item: Item, issues: Mapping[int, int], items: int) -> Iterator[str]:
-    marks = marked(item)
+def _words_of(item: Item, issues: Mapping[int, int], known: Known) -> Iterator[str]:
+    marks = marked(item, known)
     for words in marks.of("doubtful"):
         yield (
             f'task {item.number}: "{cut(words, SHOWN_CHARS)}" is read as words: '
-            "an order is written (after 1, 2), paths with commas between them"
+            "a mark ends its line and names what there is, such as (after 1, 2), "
+            "paths: a.py, b/, needs: port:5432, engine: NAME or accept: `COMMAND`"
         )
     for line in item.lines[item.lead :]:
         step = _STEP.fullmatch(line)
@@ -79,7 +87,7 @@ def _words_of(item: Item, issues: Mapping[int, int], items: int) -> Iterator[str
     for written in marks.of("after"):
         if written.startswith(("#", "\uff03")):
             number = int(written[1:])
-            if number not in issues and number > items:
+            if number not in issues and number > known.most:
                 yield (
                     f"task {item.number} names #{number}, which is no task here: it "
                     "does not wait for it"

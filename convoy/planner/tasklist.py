@@ -14,7 +14,7 @@ from convoy.model.resources import declared_need, declared_path
 from convoy.model.task_graph import find_cycle
 from convoy.planner.checklist import Item, checklist
 from convoy.planner.intake import intake
-from convoy.planner.marks import Marked, marked
+from convoy.planner.marks import Known, Marked, marked
 from convoy.planner.named_issues import items_by_issue
 from convoy.planner.waves import MOST_TASKS, in_waves
 from convoy.text.nearest import did_you_mean
@@ -136,7 +136,7 @@ def _whole(title: str, text: str) -> TaskSpec:
 
 
 def _task(item: Item, issue: _Issue) -> TaskSpec:
-    found = marked(item)
+    found = marked(item, Known(issue.engines, max(issue.done, default=0)))
     try:
         _check_words(item)
         return TaskSpec(

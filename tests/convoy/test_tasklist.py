@@ -229,6 +229,15 @@ def test_a_list_without_words_is_no_task(title: str, text: str) -> None:
         "Take both paths: old and new",
         "Fix paths: they are wrong",
         "Start (depends on the first of them)",
+        "Send the request header Accept: application/json",
+        "Replace the search engine: elasticsearch",
+        "List what the plugin needs: nothing",
+        "Show the banner only once (after 3)",
+        "Retry the call (after 1) more time",
+        "Write the engine: tests come later",
+        "Say why the paths: a.py and b.py are read first",
+        "Mend all the import paths: utils",
+        "Say that it needs: port:80 and a database",
     ],
 )
 def test_what_only_looks_like_a_mark_stays(title: str) -> None:
@@ -256,7 +265,7 @@ def test_paths_have_one_form(written: str, path: str) -> None:
     ("text", "sentence"),
     [
         (
-            "- [ ] a (after 7)",
+            "- [ ] a\n  - after: 7",
             snapshot("task 1: it waits for task 7, and the list has 1 to 1"),
         ),
         (
@@ -281,7 +290,7 @@ def test_paths_have_one_form(written: str, path: str) -> None:
             ),
         ),
         (
-            "- [ ] a engine: quantum",
+            "- [ ] a\n  engine: quantum",
             snapshot(
                 'task 1: there is no engine "quantum"; configured: default, docs, tests'
             ),
@@ -291,7 +300,7 @@ def test_paths_have_one_form(written: str, path: str) -> None:
             snapshot("task 1: it names more than one engine: tests, docs"),
         ),
         (
-            "- [ ] a needs: 5432",
+            "- [ ] a\n  needs: 5432",
             snapshot(
                 'task 1: the resource "5432" must be port:NUMBER (1 to 65535) or service:NAME'
             ),
