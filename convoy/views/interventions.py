@@ -46,6 +46,10 @@ Kind = Literal[
 ]
 _GOES_ON: Final = frozenset({"further_work", "issue_next"})
 _UNMERGED: Final = frozenset({"conflict", "red"})
+_STAGED: Final = (
+    "this repository is staged, and nothing starts: take `staged = true` out of "
+    "`.brat/config.toml` on the default branch, then approve the plan"
+)
 SLACK_S: Final = 300
 """Over a session's own timeout, before its run counts as stuck."""
 
@@ -83,7 +87,7 @@ def interventions(
         *(_blocked(*each) for each in live if is_stopped(*each)),
         *(_failed(convoy) for convoy in _given_up(state, now)),
         *(_stalled(convoy) for convoy in state.live() if convoy.sync.stalled),
-        *(found for convoy in state.live() for found in _asked(convoy)),
+        *(found for convoy in state.live() for found in _asked(convoy, state)),
         *(_stuck(*each) for each in state.running() if _is_stuck(*each, now)),
         *_locked(state, now),
         *(found for convoy in state.live() for found in _further(convoy)),
@@ -210,17 +214,22 @@ def _protected(convoy: Convoy, task: Task, paths: tuple[str, ...]) -> Interventi
     )
 
 
-def _asked(convoy: Convoy) -> Iterator[Intervention]:
+def _asked(convoy: Convoy, state: State) -> Iterator[Intervention]:
     """Give what waits for somebody's word: a plan, a label, work in review."""
     name = convoy.name
     if convoy.state == "planning" and convoy.tasks:
-        why, say = "its plan waits for approval", ("/brat approve",)
-        yield Intervention(kind="plan_approval", convoy=name, why=why, comments=say)
+        yield Intervention(
+            kind="plan_approval",
+            convoy=name,
+            why=_STAGED if convoy.staged else "its plan waits for approval",
+            commands=(f"brat convoy approve {name}",),
+            comments=("/brat approve",),
+        )
     if convoy.held:
         why = f"it waits for the label {convoy.held} to go"
         yield Intervention(kind="kept_back", convoy=name, why=why)
         return
-    yield from _paused(convoy)
+    yield from _paused(convoy, is_all=bool(state.paused_by))
     yield from _last_step(convoy)
     yield from _taken_out(convoy)
     for task in convoy.tasks:
@@ -242,23 +251,19 @@ def _last_step(convoy: Convoy) -> Iterator[Intervention]:
         yield Intervention(kind="kept_back", convoy=convoy.name, why=why)
 
 
-def _paused(convoy: Convoy) -> Iterator[Intervention]:
-    if convoy.issue_is in ("closed", "paused"):
-        yield Intervention(
-            kind="kept_back",
-            convoy=convoy.name,
-            why=f"issue #{convoy.issue} was closed",
-            comments=("/brat resume", "/brat cancel"),
-        )
-    elif convoy.state == "paused" and convoy.why:
-        yield Intervention(
-            kind="kept_back",
-            convoy=convoy.name,
-            why=convoy.why,
-            comments=("/brat resume",)
-            if convoy.base_is == "deleted"
-            else ("/brat resume all",),
-        )
+def _paused(convoy: Convoy, *, is_all: bool) -> Iterator[Intervention]:
+    """Give what keeps a convoy paused; `is_all`: the whole repository is."""
+    closed = convoy.issue_is in ("closed", "paused")
+    if not closed and not (convoy.state == "paused" and convoy.why):
+        return
+    say = ("resume", "cancel") if closed else ("resume all",) if is_all else ("resume",)
+    yield Intervention(
+        kind="kept_back",
+        convoy=convoy.name,
+        why=f"issue #{convoy.issue} was closed" if closed else convoy.why,
+        commands=tuple(f"brat convoy {w} {convoy.name}" for w in say if " " not in w),
+        comments=tuple(f"/brat {word}" for word in say),
+    )
 
 
 def _taken_out(convoy: Convoy) -> Iterator[Intervention]:

@@ -1,13 +1,25 @@
 """What waits for a person, and what that person is told to do."""
 
+import shlex
+
+from click import Command, Context
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from bot.markdown.slash_commands import SlashCommand, slash_commands
+from bot.verbs.parsing import parsed
+from bot.verbs.verb import Request
+from brat.commands import command_line
 from convoy.events.approvals import ApprovePlan
 from convoy.events.forge_actions import NoteDone
 from convoy.events.leases import TakeLease
 from convoy.events.merge_holds import HoldWork, WithdrawMerge
-from convoy.model.state import LATELY_MS
+from convoy.events.pausing import PauseAll, PauseConvoy
+from convoy.model.state import LATELY_MS, State
 from convoy.rules.merge_work import FailMerge
 from convoy.rules.stop_task import BlockTask, FailConvoy
 from convoy.views.interventions import SLACK_S, interventions
+from tests.convoy.stories import STORIES
 from tests.world.rules import NAME, Rules, sha, spec
 
 
@@ -71,8 +83,54 @@ def test_a_plan_that_waits_is_shown_with_what_to_say() -> None:
     [found] = interventions(rules.state, rules.now)
 
     assert (found.kind, found.comments) == ("plan_approval", ("/brat approve",))
+    assert found.commands == ("brat convoy approve fix-7",)
     rules.do(ApprovePlan(convoy=NAME, by="bea"))
     assert kinds(rules) == []
+
+
+def test_a_staged_plan_is_not_said_to_wait_for_approval_alone() -> None:
+    rules = Rules().planned(spec(1), staged=True)
+    [found] = interventions(rules.state, rules.now)
+
+    assert "take `staged = true` out of `.brat/config.toml`" in found.why
+
+
+def test_one_paused_convoy_is_resumed_alone_and_all_are_together() -> None:
+    rules = Rules().planned(spec(1))
+    rules.do(PauseConvoy(convoy=NAME, by="brat", why="task 1 was split"))
+    [found] = interventions(rules.state, rules.now)
+    assert found.comments == ("/brat resume",)
+    assert found.commands == ("brat convoy resume fix-7",)
+
+    rules = Rules().planned(spec(1))
+    rules.do(PauseAll(by="ann"))
+    [found] = interventions(rules.state, rules.now)
+    assert found.comments == ("/brat resume all",)
+
+
+def test_each_piece_of_advice_is_a_command_that_is_understood() -> None:
+    app = get_command(command_line.app)
+    seen, said = set(), set()
+    for story in STORIES:
+        state, now = State(), story().now
+        for fact in story().facts:
+            state = fact.change(state)
+            for found in interventions(state, now, ("abc: bad hash",)):
+                seen.add(found.kind)
+                said |= {*found.comments, *found.commands}
+    for line in sorted(said):
+        if line.startswith("/brat"):
+            [command] = slash_commands(line)
+            assert isinstance(command, SlashCommand), line
+            assert isinstance(parsed(command), Request), line
+            continue
+        at: Command | None = app
+        _, *words = shlex.split(line)
+        while isinstance(at, TyperGroup):
+            _, at, words = at.resolve_command(Context(at), words)
+            assert at is not None
+        at.make_context(line, words)
+    assert len(seen) > 7, seen
 
 
 def test_work_that_is_kept_back_says_what_it_waits_for() -> None:
