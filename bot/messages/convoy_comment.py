@@ -21,6 +21,7 @@ from convoy.views.followups import further
 from convoy.views.landing_words import about_parts, unread, way_of_landing
 from convoy.views.plan_document import approval
 from convoy.views.plan_order import collisions
+from convoy.views.reasons import plan_waits
 
 _FLAKES_MOST: Final = 5
 _FURTHER_CHARS: Final = 8_000
@@ -111,7 +112,9 @@ def _look_out(convoy: Convoy) -> list[str]:
         "; ".join(fitting([inline(each) for each in said], more, _WARNED_CHARS))
         for said in (convoy.warnings, collisions(convoy))
     )
-    told = [f"**Look out:** {warned}.", ""] if warned else []
+    waits = plan_waits(convoy)
+    told = [f"**The plan waits:** {inline(waits)}.", ""] if waits else []
+    told += [f"**Look out:** {warned}.", ""] if warned else []
     return told + ([f"**May collide**, at a guess: {risks}.", ""] if risks else [])
 
 

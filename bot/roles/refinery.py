@@ -267,8 +267,8 @@ def stall(context: BotContext, draft: Draft, action: Stall) -> None:
 
 
 def block(draft: Draft, action: Block) -> None:
-    """Block a task, or the convoy's landing, until a person helps."""
-    if action.task:
+    """Block a task, a plan (0 before there is one) or the convoy's landing (0)."""
+    if action.task or draft.state.convoys[action.convoy].state == "planning":
         command = BlockTask(
             convoy=action.convoy,
             task=action.task,

@@ -21,7 +21,7 @@ from convoy.views.elapsed import saved_s
 from convoy.views.interventions import Intervention, interventions
 from convoy.views.landing_words import about_parts, landing_document
 from convoy.views.plan_order import collisions
-from convoy.views.reasons import waits_for
+from convoy.views.reasons import plan_waits, waits_for
 
 _STYLES: Final = {
     "queued": "dim",
@@ -197,6 +197,8 @@ def convoy_table(convoy: Convoy, leases: tuple[Lease, ...] = ()) -> Table:
     table.add_column("pull", no_wrap=True, min_width=len("pull"))
     table.add_column("landed as", no_wrap=True, min_width=SHORT)
     table.add_column("waits for", no_wrap=True, overflow="ellipsis", max_width=48)
+    if waits := plan_waits(convoy):
+        table.add_row("the plan", "queued", "", "", "", Text(one_line(waits)))
     for task in convoy.tasks:
         table.add_row(
             Text(f"{task.number} {one_line(task.spec.title)}"),

@@ -30,10 +30,10 @@ class TaskQueued(SessionEvent, frozen=True, kw_only=True, tag="task.queued"):
     """The person who decided it; empty: nobody did."""
 
     def sentence(self) -> str:
+        what = f"Task {self.task}" if self.task else "The plan"
         if not self.why:
-            return f"Task {self.task} is queued."
-        why = clause(self.why)
-        return f"Task {self.task} is queued again ({self.cause}): {why}."
+            return f"{what} is queued."
+        return f"{what} is queued again ({self.cause}): {clause(self.why)}."
 
     def change(self, state: State) -> State:
         after = super().change(state)

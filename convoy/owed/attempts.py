@@ -25,7 +25,6 @@ from convoy.owed.patience import Patience
 from convoy.owed.start_order import next_start, waiting_behind
 from convoy.readiness.attempt_start import (
     must_wait,
-    plannable,
     ready,
     resting,
     startable,
@@ -66,15 +65,15 @@ def ended_sessions(
 
 def deferred(state: State, convoy: Convoy, now: int) -> Iterator[Action]:
     """Let what could start wait for the next day if today's money is spent."""
-    for task in convoy.tasks:
+    for task in convoy.spenders:
         is_ready = startable(convoy, task) and task.not_before <= now
         if is_ready and (why := closed(state, convoy, task, now)):
             yield Defer(convoy.name, task.number, reopens(now), why)
 
 
 def overspent_tasks(convoy: Convoy) -> Iterator[Action]:
-    """Ask a person if the money for the next attempt is spent."""
-    for task in convoy.tasks:
+    """Ask a person if the money for the next attempt is spent; a plan is its list."""
+    for task in convoy.spenders:
         if ready(convoy, task) and (why := overspent(convoy, task)):
             is_small = why.startswith(
                 "the task's"
@@ -194,7 +193,8 @@ def _startable(
 ) -> Iterator[Task]:
     """Yield what a session could work on now if there were free slots."""
     mayor = None if state.paused_by else convoy.mayor
-    if mayor and plannable(convoy, mayor) and mayor.not_before <= now:
+    is_ready = mayor and startable(convoy, mayor) and mayor.not_before <= now
+    if mayor and is_ready and not closed(state, convoy, mayor, now):
         yield mayor
     if ids.HEADS + ids.base_branch(convoy.name) not in observed.refs:
         return

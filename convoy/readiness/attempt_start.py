@@ -69,10 +69,11 @@ def startable(convoy: Convoy, task: Task) -> bool:
 def ready(convoy: Convoy, task: Task) -> bool:
     """Whether the task is queued, its convoy active and all it needs merged.
 
-    A session of an earlier attempt has to end first.
+    A session of an earlier attempt has to end first. Task 0 is the plan: its convoy has
+    none yet.
     """
     return (
-        convoy.state == "active"
+        convoy.state == ("active" if task.number else "planning")
         and not convoy.kept_by
         and not task.waits_aside
         and task.taken_out is None
@@ -80,14 +81,4 @@ def ready(convoy: Convoy, task: Task) -> bool:
         and task.attempt is None
         and not awaited(convoy, task)
         and not unmet(convoy, task)
-    )
-
-
-def plannable(convoy: Convoy, mayor: Task) -> bool:
-    """Whether a planning session may start: none runs, and there is no plan."""
-    return (
-        convoy.state == "planning"
-        and not convoy.kept_by
-        and mayor.state == "queued"
-        and mayor.attempt is None
     )

@@ -13,7 +13,6 @@ from convoy.model.notes import handed as handed_on
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness.attempt_start import (
     conflicting_leases,
-    plannable,
     resources,
     startable,
 )
@@ -41,10 +40,12 @@ class StartPlanning(Command, frozen=True, kw_only=True):
         if isinstance(convoy, Refusal):
             return convoy
         mayor = convoy.mayor
-        if mayor is None or not plannable(convoy, mayor):
+        if mayor is None or not startable(convoy, mayor):
             return Refusal(f"nobody is to plan {convoy.name} now")
         if mayor.not_before > self.now:
             return Refusal("the plan waits for the model's vendor")
+        if why := closed(state, convoy, mayor, self.now):
+            return Refusal(why)
         attempt = mayor.started + 1
         started = TaskStarted(
             convoy=convoy.name,
@@ -60,7 +61,7 @@ class StartPlanning(Command, frozen=True, kw_only=True):
             brief=self.brief,
             notes=mayor.notes,
             engine=convoy.settings.engines[mayor.spec.engine],
-            limits=convoy.settings.limits,
+            limits=capped(convoy, mayor),
             gate=convoy.settings.gate,
             egress=convoy.settings.egress,
             setup_hosts=convoy.settings.setup_hosts,

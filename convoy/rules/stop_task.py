@@ -56,7 +56,7 @@ class BlockTask(Command, frozen=True, kw_only=True):
         convoy = live(state, self.convoy)
         if isinstance(convoy, Refusal):
             return convoy
-        task = convoy.task(self.task)
+        task = convoy.in_session(self.task)
         if task is None or task.state not in ("queued", "running", "needs-review"):
             return Refusal(f"task {self.task} of {self.convoy} cannot be blocked")
         if used := in_use(convoy, task):
@@ -81,9 +81,12 @@ class DeferTask(Command, frozen=True, kw_only=True):
 
     def decide(self, state: State) -> Decision:
         """Let a task that could start wait until the next day's money."""
-        task = task_in(state, self.convoy, self.task, "queued")
-        if isinstance(task, Refusal):
-            return task
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        task = convoy.in_session(self.task)
+        if task is None or task.state != "queued":
+            return Refusal(f"task {self.task} of {self.convoy} is not queued")
         if task.not_before >= self.until or task.attempt is not None:
             return Refusal(f"task {task.number} waits already")
         queued = TaskQueued(

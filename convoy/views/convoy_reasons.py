@@ -6,7 +6,7 @@ from convoy.model.state import Convoy, Lease
 from convoy.readiness.landing import waiting_to_merge
 from convoy.views.landing_words import about_parts
 from convoy.views.plan_document import approval
-from convoy.views.reasons import waits_for
+from convoy.views.reasons import plan_waits, waits_for
 
 
 def convoy_reasons(convoy: Convoy, leases: Iterable[Lease] = ()) -> tuple[str, ...]:
@@ -23,6 +23,8 @@ def _reasons(convoy: Convoy, leases: tuple[Lease, ...]) -> Iterator[str]:
     merged = sum(task.state == "merged" for task in convoy.tasks)
     yield f"it is {convoy.state}, {merged} of {len(convoy.tasks)} tasks merged"
     yield from filter(None, (convoy.why, about_parts(convoy), approval(convoy)))
+    if waits := plan_waits(convoy):
+        yield f"its plan waits: {waits}"
     if convoy.held:
         yield f"it is held by the label {convoy.held}"
     if convoy.landed:

@@ -61,6 +61,16 @@ def waits_for(convoy: Convoy, task: Task, leases: Iterable[Lease] = ()) -> str:
     return why or task.why or "a free slot"
 
 
+def plan_waits(convoy: Convoy) -> str:
+    """Return why an engine does not make the plan now; empty: it does, or no longer."""
+    mayor = convoy.mayor
+    if convoy.state != "planning" or convoy.tasks or mayor is None:
+        return ""
+    if mayor.state != "queued" or mayor.attempt is not None:
+        return ""
+    return convoy.kept_by or mayor.why
+
+
 def _turn(convoy: Convoy, task: Task) -> str:
     """Return whom the task lets go first that is not ahead of it in the merge queue."""
     queue = {each.number: each for each in waiting_to_merge(convoy)}

@@ -6,20 +6,22 @@ import pytest
 from msgspec.structs import replace
 
 from convoy.events.command import Refusal
+from convoy.events.convoy_request import RequestConvoy
 from convoy.events.task_start import TaskStarted
 from convoy.model.ids import base_branch
 from convoy.model.records import Budget, EngineSpec, Estimate, Price, Usage
 from convoy.model.spending import foreseen
-from convoy.owed.actions import Begin, Block, Defer
+from convoy.owed.actions import Begin, Block, Defer, MakePlan
 from convoy.owed.owed import owed_actions
 from convoy.owed.patience import Patience
 from convoy.readiness.estimate import estimate
 from convoy.readiness.observed import Observed
 from convoy.rules.end_session import AcceptWork, RefuseWork
-from convoy.rules.start_attempt import StartTask
+from convoy.rules.start_attempt import StartPlanning, StartTask
 from convoy.rules.stop_task import BlockTask, DeferTask, RetryTask
-from convoy.views.reasons import reasons, waits_for
-from tests.world.rules import NAME, Rules, sha, spec
+from convoy.views.convoy_reasons import convoy_reasons
+from convoy.views.reasons import plan_waits, reasons, waits_for
+from tests.world.rules import NAME, Rules, settings as rule_settings, sha, spec
 
 OBSERVED = Observed(refs={f"refs/heads/{base_branch(NAME)}": sha("0")})
 SPENT = "the {0}'s budget of ${1} is spent, ${2} so far"
@@ -179,6 +181,64 @@ def test_what_a_person_asks_for_starts_on_a_spent_day() -> None:
 
     assert owed(rules) == {1: ""}
     assert deferred(rules).keys() == {2}
+
+
+# --- the plan -------------------------------------------------------------------------
+
+
+def unplanned(**budget: float) -> Rules:
+    """Return a convoy that an engine is to plan."""
+    request = RequestConvoy(
+        convoy=NAME,
+        issue=7,
+        title="Fix it",
+        text="All of it.",
+        by="ann",
+        target="main",
+        base=sha("0"),
+        settings=rule_settings(planner="default", budget=Budget(**budget)),
+    )
+    return Rules().do(request)
+
+
+PLAN = StartPlanning(convoy=NAME, brief="P", session="5" * 32, nonce="n", now=10**13)
+
+
+def test_a_plan_waits_for_the_next_days_money_and_says_so() -> None:
+    rules = unplanned(day=1.0)
+    today = rules.now // DAY_MS
+    rules.state = replace(rules.state, day=today, day_usd=1.0)
+    midnight = (today + 1) * DAY_MS
+
+    assert deferred(rules) == {0: midnight}
+    refused = rules.ask(replace(PLAN, now=rules.now))
+    assert refused is not None
+    assert "today's budget of $1.00 is spent" in refused.why
+    rules.do(DeferTask(convoy=NAME, task=0, until=midnight, why=refused.why))
+    assert plan_waits(rules.convoy) == refused.why
+    assert f"its plan waits: {refused.why}" in convoy_reasons(rules.convoy)
+    assert not owed(rules)
+
+    rules.now = midnight
+    rules.do(replace(PLAN, now=midnight))
+
+
+def test_without_money_for_a_plan_the_task_list_is_the_plan() -> None:
+    rules = unplanned(convoy=0.0)
+    assert rules.ask(PLAN) is not None
+    why = SPENT.format("convoy", "0.00", "0.00")
+    assert owed(rules) == {0: why}
+
+    rules.do(BlockTask(convoy=NAME, task=0, why=why))
+
+    actions = owed_actions(rules.state, OBSERVED, Patience(), rules.now)
+    assert MakePlan(NAME) in [*actions]
+
+
+def test_a_plan_may_use_no_more_than_is_left() -> None:
+    rules = unplanned(convoy=0.5).do(PLAN)
+    [said] = (each for each in rules.facts if isinstance(each, TaskStarted))
+    assert said.limits.usd == 0.5
 
 
 # --- an estimate ----------------------------------------------------------------------

@@ -5,7 +5,7 @@ import pytest
 from convoy.events.approvals import ApprovePlan
 from convoy.events.command import Refusal
 from convoy.model.records import Wait
-from convoy.readiness.attempt_start import plannable
+from convoy.readiness.attempt_start import startable
 from convoy.rules.allow_paths import AllowPaths
 from convoy.rules.plan_changes import LinkTask
 from convoy.rules.reshape_plan import JoinTasks, PartTask, ReplanConvoy
@@ -119,4 +119,4 @@ def test_only_what_an_engine_planned_and_nobody_approved_is_planned_again() -> N
     assert isinstance(again.decide(reshaped().state), Refusal)
     mayor = reshaped().convoy.mayor
     assert mayor is not None
-    assert not plannable(reshaped().convoy, mayor)
+    assert not startable(reshaped().convoy, mayor)
