@@ -43,7 +43,7 @@ class CheckoutConfig:
         if mark == self._mark:
             return
         first = self._mark is None
-        differs = mark[1] is not None and self._as_it_lies() != self._committed(branch)
+        differs = mark[1] is not None and self._as_it_lies() != self._committed()
         if differs and not self._differs:
             self.tell(f"using {self.file} as it lies there, not as committed")
         elif self._differs and not differs:
@@ -81,7 +81,8 @@ class CheckoutConfig:
         except OSError:
             return None
 
-    def _committed(self, branch: str) -> bytes:
-        args = ["cat-file", "blob", f"{branch}:{CONFIG}"]
+    def _committed(self) -> bytes:
+        """Return the default branch's; it may be known before a mirror has seen it."""
+        args = ["cat-file", "blob", f"HEAD:{CONFIG}"]
         shown = git.run(args, cwd=self.bare, check=False)
         return shown.stdout if shown.status == 0 else b""
