@@ -11,9 +11,15 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from bot.forge.ci_triggers import candidates
 from bot.forge.workflow_file import EVERY_SECRET, Job, WorkflowFile, parsed
 
-OUR_BRANCHES: Final = ("brat/queue/main/0", "convoy/any/base", "convoy/any/task-1")
+OUR_BRANCHES: Final = (
+    *candidates("main"),
+    *candidates("master"),
+    "convoy/any/base",
+    "convoy/any/task-1",
+)
 """A branch of each kind that holds what agents wrote."""
 _EVENTS: Final = ("push", "pull_request", "create")
 _TARGET: Final = "pull_request_target"

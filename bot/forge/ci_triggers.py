@@ -8,37 +8,52 @@ from collections.abc import Mapping
 from typing import Final, Literal
 
 from bot.forge.workflow_file import WorkflowFile, parsed
+from convoy.model import ids
 
 Way = Literal["dispatch", "push"]
-CANDIDATES: Final = ("brat/queue/main/0", "brat/queue/convoy--any--base/0")
-"""A branch of each kind that holds a candidate."""
 _WAIVE: Final = "or set [refinery] require_ci = false"
 
 
-def ways(text: str) -> frozenset[Way]:
-    """Return how a workflow file can be started on a candidate; empty: it cannot."""
+def candidates(target: str) -> tuple[str, ...]:
+    """Return a branch of each kind that holds a candidate: a task's, the convoy's."""
+    bases = (ids.base_branch("any"), target)
+    return tuple(ids.queue_branch(base, "0") for base in bases)
+
+
+def ways(text: str, target: str = "main") -> frozenset[Way]:
+    """Return how a workflow file can be started on a candidate; empty: it cannot.
+
+    `target` is the branch that convoys land on.
+    """
     file = parsed(text)
     if file is None or not file.jobs:
         return frozenset()
     found: set[Way] = set()
     if "workflow_dispatch" in file.on and not _needs_input(file):
         found.add("dispatch")
-    if file.starts_on("push", CANDIDATES):
+    if file.starts_on("push", candidates(target)):
         found.add("push")
     return frozenset(found)
 
 
-def lack(files: Mapping[str, str], *, by_job: bool) -> tuple[str, str] | None:
+def lack(
+    files: Mapping[str, str], *, by_job: bool, target: str = "main"
+) -> tuple[str, str] | None:
     """Return why no file judges what brat builds, and what mends it; None: one can.
 
     Args:
         files: the repository's own workflow files, by name.
         by_job: whether brat pushes with the token of a job, if it is no App.
+        target: the branch that convoys land on.
     """
-    if judges(files, "dispatch" if by_job else "push"):
+    if by_job and judges(files, "dispatch"):
         return None
     if not by_job:
-        said = "no workflow here runs on pushes to brat/queue/**, and CI is required"
+        missing = unjudged(files, target)
+        if not missing:
+            return None
+        where = f"brat/queue/**, such as {missing[0]}"
+        said = f"no workflow here runs on pushes to {where}, and CI is required"
         return said, f'add "brat/queue/**" to the branches of your CI\'s push, {_WAIVE}'
     mend = (
         "give your CI the trigger workflow_dispatch, without required inputs, and set "
@@ -67,6 +82,21 @@ def dispatch_fault(files: Mapping[str, str], named: str) -> str | None:
     known = [name for name, text in files.items() if ways(text)]
     return (
         f"no variable BRAT_CI_WORKFLOW says whether it is {known[0]}" if known else None
+    )
+
+
+def unjudged(files: Mapping[str, str], target: str) -> tuple[str, ...]:
+    """Return the candidates whose push starts nothing, of tasks and of the convoy.
+
+    Args:
+        files: the repository's own workflow files, by name.
+        target: the branch that convoys land on.
+    """
+    known = [file for text in files.values() if (file := parsed(text)) and file.jobs]
+    return tuple(
+        branch
+        for branch in candidates(target)
+        if not any(file.starts_on("push", (branch,)) for file in known)
     )
 
 

@@ -16,6 +16,7 @@ from brat.repository.checkout import Checkout
 from brat.repository.install_source import Pin, installed_from
 from brat.repository.remote_forge import origin_of
 from brat.terminal.console import say
+from grite import git
 from grite.errors import BratError
 from grite.outbound import is_local
 
@@ -130,7 +131,15 @@ def ci_lack(checkout: Checkout, names: Collection[str]) -> tuple[str, str] | Non
         checkout: the repository.
         names: which of our files it has, or is to have.
     """
-    return lack(own(checkout), by_job=NAMES[0] in names)
+    by_job, target = NAMES[0] in names, default_branch(checkout)
+    return lack(own(checkout), by_job=by_job, target=target)
+
+
+def default_branch(checkout: Checkout) -> str:
+    """Return the branch that the origin names as its own, else the checked out one."""
+    asked = ["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]
+    found = git.run(asked, cwd=checkout.top, check=False).stdout.decode().strip()
+    return found.removeprefix("origin/") or checkout.branch
 
 
 def _is_on_server(checkout: Checkout) -> bool:

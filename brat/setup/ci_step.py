@@ -5,7 +5,7 @@ from typing import Final
 from bot.forge.ci_triggers import dispatch_fault, judges, lack
 from bot.forge.rest import Rest
 from brat.repository.checkout import Checkout
-from brat.repository.workflow_files import own
+from brat.repository.workflow_files import default_branch, own
 from brat.setup.step import Look, for_a_person, owed, wanted
 from brat.setup.variable import Variable
 
@@ -13,16 +13,19 @@ CI: Final = "BRAT_CI_WORKFLOW"
 APP: Final = "BRAT_APP_ID"
 
 
-def planned(files: dict[str, str], named: str, asked: str, *, is_app: bool) -> Look:
+def planned(
+    files: dict[str, str], named: str, asked: str, target: str, *, is_app: bool
+) -> Look:
     """Return what is owed of CI.
 
     Args:
         files: the repository's own workflow files, by name.
         named: the one that the variable names; empty: none.
         asked: the one that the person names; empty: none.
+        target: the branch that convoys land on.
         is_app: whether brat pushes as an App.
     """
-    if missing := lack(files, by_job=not is_app):
+    if missing := lack(files, by_job=not is_app, target=target):
         return for_a_person(f"{missing[0]}: {missing[1]}")
     if is_app:
         return wanted("the pushes of brat's App start CI")
@@ -72,7 +75,8 @@ class CiStep:
         if not self._required:
             return wanted("no CI is required")
         is_app, named = bool(await self._app.value()), await self._named.value()
-        return planned(own(self._checkout), named, self._asked, is_app=is_app)
+        files, target = own(self._checkout), default_branch(self._checkout)
+        return planned(files, named, self._asked, target, is_app=is_app)
 
     async def do(self) -> None:
         """Name the workflow."""

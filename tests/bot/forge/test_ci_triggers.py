@@ -2,7 +2,7 @@
 
 import pytest
 
-from bot.forge.ci_triggers import lack, ways
+from bot.forge.ci_triggers import lack, unjudged, ways
 from tests.world.cases import looped
 
 JOBS = "\njobs:\n  test:\n    steps: []\n"
@@ -76,3 +76,24 @@ def test_a_jobs_push_starts_nothing_and_a_server_dispatches_nothing() -> None:
     assert lack(dispatched, by_job=True) is None
     for files, by_job in ((pushed, True), (dispatched, False), ({}, True), ({}, False)):
         assert lack(files, by_job=by_job) is not None
+
+
+@looped(
+    ("target", "patterns", "missing"),
+    [
+        ("main", "'brat/queue/**'", ()),
+        ("main", "'brat/queue/main/**'", ("brat/queue/convoy--any--base/0",)),
+        ("master", "'brat/queue/c*/**'", ("brat/queue/master/0",)),
+        ("master", "'brat/queue/master/**', 'brat/queue/convoy--**'", ()),
+        ("release/1", "'brat/queue/release--1/**', 'brat/queue/convoy--**'", ()),
+        ("release/1", "'brat/queue/*/*'", ()),
+    ],
+)
+def test_the_candidates_of_tasks_and_of_the_convoy_are_both_judged(
+    target: str, patterns: str, missing: tuple[str, ...]
+) -> None:
+    files = {"ci.yml": f"on: {{push: {{branches: [{patterns}]}}}}{JOBS}"}
+
+    assert unjudged(files, target) == missing
+    lacks = lack(files, by_job=False, target=target)
+    assert (lacks is None) == (not missing)
