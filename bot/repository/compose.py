@@ -25,7 +25,7 @@ from convoy.text import commit_message
 
 HELPED: Final = "Brat-Merged-By"
 """The trailer that tells which program merged which files of a commit."""
-BOT: Final = ("brat", "brat@users.noreply.github.com")
+BOT: Final = commit_message.AUTHOR
 
 
 class Conflicted(Struct, frozen=True):
@@ -195,8 +195,10 @@ class Composer:
         if isinstance(tree, Conflicted):
             return tree
         author = commit_text.author(self._commit(piece.work))
-        said = tree.message(piece.message)
-        return self._write(author, _bot(piece.at), said, tree.id, [piece.onto])
+        commits = self._commits(piece.base, piece.work)
+        said = [commit_text.message(self._repo, commit) for commit in commits]
+        told = tree.message(commit_message.squashed(piece.message, said))
+        return self._write(author, _bot(piece.at), told, tree.id, [piece.onto])
 
     def _rebase(self, piece: Piece) -> str | Conflicted:
         """Replay each commit; on an unmoved base the work lands as it is.

@@ -1,10 +1,11 @@
 """Commit messages that a forge takes for text, whoever wrote them.
 
 An agent's message must not keep CI from the commit, nor close somebody's issue when it
-lands.
+lands, nor speak in somebody else's name.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 # https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs
@@ -21,6 +22,18 @@ _CLOSES: Final = re.compile(
     re.IGNORECASE,
 )
 
+AUTHOR: Final = ("brat", "brat@users.noreply.github.com")
+"""The name and the address with which sessions commit."""
+SIGNED_OFF: Final = "Signed-off-by: {} <{}>".format(*AUTHOR)
+"""https://developercertificate.org"""
+_OF_OTHERS: Final = re.compile(
+    rf"^(?!{re.escape(SIGNED_OFF)}[ \t]*$)([ \t]*[a-z][a-z-]*-by)[ \t]*:",
+    re.IGNORECASE | re.MULTILINE,
+)
+# `feat(x): `, `net/http: `, `[docs] `, `ABC-12 `: how projects begin their subjects.
+_FORMED: Final = re.compile(r"(?:[\w./()!-]{1,40}: |\[[^\]]{1,40}\] |[A-Z]+-\d+ )\S")
+SUBJECT_CHARS: Final = 100
+"""The longest subject that is taken over; commitlint's limit."""
 _TRAILER: Final = re.compile(r"[\w-]+: ")
 
 
@@ -28,11 +41,35 @@ def inert(message: str) -> str:
     """Return the message without what makes GitHub act on it; safe to call twice.
 
     `[skip ci]` and its like stand in round brackets then, and `Fixes #12` is
-    `Fixes issue #12`, which closes nothing.
+    `Fixes issue #12`, which closes nothing. `Signed-off-by: ` and its like are no
+    trailers without their colon; only the session's own sign-off is left.
     """
     text = _SKIPS.sub(r"(\1)", message)
     text = _SKIP_TRAILER.sub(r"\1", text)
+    text = _OF_OTHERS.sub(r"\1", text)
     return _CLOSES.sub(r"\1 issue ", text)
+
+
+def squashed(message: str, said: Iterable[str]) -> str:
+    """Return the message of a squash, with what commitlint and DCO look for.
+
+    The first subject of the form in which projects begin theirs stands for the
+    message's, and the session's own sign-off is kept.
+
+    Args:
+        message: what is said of the whole.
+        said: the messages of the commits, oldest first.
+    """
+    given = [inert(each) for each in said]
+    subjects = (each.partition("\n")[0].strip() for each in given)
+    fit = (each for each in subjects if _FORMED.match(each))
+    subject = next((each for each in fit if len(each) <= SUBJECT_CHARS), None)
+    if subject is not None:
+        message = f"{subject}\n{message.partition(chr(10))[2]}"
+    if any(SIGNED_OFF in each.split("\n") for each in given):
+        key, _, value = SIGNED_OFF.partition(": ")
+        message = trailed(message, key, value)
+    return message
 
 
 def trailed(message: str, key: str, value: str) -> str:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from convoy.gate.leaks import leaks
 from convoy.gate.patch import Change, in_words, named, parse_raw
 from convoy.model.records import Gate
+from convoy.text.commit_message import SIGNED_OFF
 from convoy.text.redaction import NO_SECRETS, Redaction
 from grite import git
 from grite.errors import BratError, GitFailed, Unavailable
@@ -112,7 +113,7 @@ class CommitMessage(Struct, frozen=True):
         """Return the whole message."""
         title = " ".join(self.title.split())[:200] or "Work of an agent"
         mark = "Brat-Half-Done: yes\n" if self.half_done else ""
-        return f"{title}\n\n{self.trailer}\n{mark}"
+        return f"{title}\n\n{self.trailer}\n{mark}{SIGNED_OFF}\n"
 
 
 class AttemptCommits:

@@ -9,7 +9,9 @@ git obeys nothing that the agent left in a `.git`.
 from collections.abc import Iterable
 from pathlib import Path
 
-AUTHOR_NAME, AUTHOR_EMAIL = "brat", "brat@users.noreply.github.com"
+from convoy.text.commit_message import AUTHOR
+
+_NAME, _EMAIL = AUTHOR
 
 EVERY_OWNER = "every-owner.config"
 """A file in the witness's repository: it makes git read a repository that another user
@@ -23,8 +25,8 @@ _CONFIG = f"""\
 \tlogAllRefUpdates = false
 \tsafecrlf = false
 [user]
-\tname = {AUTHOR_NAME}
-\temail = {AUTHOR_EMAIL}
+\tname = {_NAME}
+\temail = {_EMAIL}
 [gc]
 \tauto = 0
 [maintenance]

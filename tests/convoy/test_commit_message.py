@@ -2,7 +2,7 @@
 
 from hypothesis import given, strategies as st
 
-from convoy.text.commit_message import inert
+from convoy.text.commit_message import SIGNED_OFF, inert, squashed
 from tests.world.cases import looped
 
 PIECES = [
@@ -12,6 +12,7 @@ PIECES = [
     "#12",
     "a/b#3",
     "skip-checks: true",
+    "Signed-off-by: Ann <a@b.c>",
     "\n",
     " ",
 ]
@@ -34,6 +35,10 @@ PIECES = [
             "Fixed https://forge.example/a/b/issues/4",
             "Fixed issue https://forge.example/a/b/issues/4",
         ),
+        (
+            f"Add it\n\nSigned-off-by: Ann <a@b.c>\n{SIGNED_OFF}\nAcked-By : Bob",
+            f"Add it\n\nSigned-off-by Ann <a@b.c>\n{SIGNED_OFF}\nAcked-By Bob",
+        ),
     ],
 )
 def test_a_message_makes_a_forge_do_nothing(message: str, shown: str) -> None:
@@ -52,6 +57,35 @@ def test_a_message_makes_a_forge_do_nothing(message: str, shown: str) -> None:
 )
 def test_what_says_nothing_to_a_forge_stays(message: str) -> None:
     assert inert(message) == message
+
+
+@looped(
+    ("said", "subject"),
+    [
+        (["Add it", "feat(api)!: add it", "fix: mend it"], "feat(api)!: add it"),
+        (["net/http: close it [skip ci]"], "net/http: close it (skip ci)"),
+        (["ABC-12 add it"], "ABC-12 add it"),
+        (["[docs] say it"], "[docs] say it"),
+        (["wip", "done", "Make it so: now"], "The task"),
+        ([f"fix: {'x' * 100}"], "The task"),
+        ([], "The task"),
+    ],
+)
+def test_a_squash_takes_over_the_subject_that_a_project_would_write(
+    said: list[str], subject: str
+) -> None:
+    whole = squashed("The task\n\nBrat-Task: a\n", said)
+
+    assert whole == f"{subject}\n\nBrat-Task: a\n"
+
+
+def test_a_squash_keeps_the_sessions_own_sign_off_and_no_other() -> None:
+    said = [f"feat: b\n\nSigned-off-by: Ann <a@b.c>\n{SIGNED_OFF}\n", "more"]
+
+    whole = squashed("The task\n\nBrat-Task: a\n", said)
+
+    assert whole == f"feat: b\n\nBrat-Task: a\n{SIGNED_OFF}\n"
+    assert "Signed-off-by" not in squashed("x\n", ["y\n\nSigned-off-by: Ann <a@b.c>"])
 
 
 @given(st.lists(st.sampled_from(PIECES)))

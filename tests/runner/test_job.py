@@ -45,7 +45,8 @@ def test_work_comes_back_as_a_bundle_on_the_base(forge: Forge) -> None:
     assert git("show", "work:greeting.txt", cwd=clone) == "hi"
     assert git("log", "-1", "--format=%an <%ae>%n%cn%n%B", "work", cwd=clone) == (
         "brat <brat@users.noreply.github.com>\nbrat\n"
-        "Greet the world\n\nBrat-Task: convoy/fix-login-7/task-2"
+        "Greet the world\n\nBrat-Task: convoy/fix-login-7/task-2\n"
+        "Signed-off-by: brat <brat@users.noreply.github.com>"
     )
     result = left.result
     assert result.pop("seconds") > 0
@@ -416,6 +417,7 @@ def test_any_title_makes_one_first_line(forge: Forge) -> None:
         "# Fix Brat-Task: convoy/x/task-9",
         "",
         "Brat-Task: convoy/fix-login-7/task-2",
+        "Signed-off-by: brat <brat@users.noreply.github.com>",
     ]
 
 
