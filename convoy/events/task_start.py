@@ -32,6 +32,10 @@ class TaskStarted(SessionEvent, frozen=True, kw_only=True, tag="task.started"):
     """The branch the bot will push the work to."""
     title: str
     instructions: str
+    paths: tuple[str, ...] = ()
+    """The files and folders that its plan says it touches."""
+    plan: tuple[str, ...] = ()
+    """The convoy's tasks and their states, a line each."""
     kind: Kind | Literal["plan"] = "work"
     """`plan`: it changes nothing, and its answer is the convoy's plan."""
     brief: str = ""

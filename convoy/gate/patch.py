@@ -233,10 +233,10 @@ def in_words(path: str, size: int) -> str:
     return f"{printable(path)} ({size} bytes)"
 
 
-def named(paths: Sequence[str]) -> str:
+def named(paths: Sequence[str], most: int = SHOWN_PATHS) -> str:
     """Return the first of some paths, printable, and how many more there are."""
-    more = len(paths) - SHOWN_PATHS
-    names = [printable(path) for path in paths[:SHOWN_PATHS]]
+    more = len(paths) - most
+    names = [printable(path) for path in paths[:most]]
     return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 

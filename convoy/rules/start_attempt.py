@@ -1,9 +1,12 @@
 """How an attempt begins: its leases, its hand-off, and the dispatch that is owed."""
 
+from typing import Final
+
 from convoy.events.command import Command, Decision, Events, Refusal, in_state
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.leases import LeaseFreed, LeaseTaken
 from convoy.events.task_start import TaskStarted
+from convoy.gate.patch import named
 from convoy.gate.protected_needs import gate_of
 from convoy.kinds import kind_of
 from convoy.kinds.relations import half_done, stands_on
@@ -21,6 +24,10 @@ from convoy.readiness.early_start import stands_behind
 from convoy.readiness.turns import turns
 from grite.resource import overlaps
 
+PLAN_LINES: Final = 60
+"""Of how many tasks an agent is told; of a longer plan those that are not settled."""
+FILES: Final = 20
+"""How many changed files of a task before it an agent is told."""
 LEASE_SLACK_S = 300
 """A task's leases outlive its session's deadlines by this much; its end frees them."""
 
@@ -134,6 +141,8 @@ class StartTask(Command, frozen=True, kw_only=True):
             branch=ids.task_branch(convoy.name, task.number),
             title=task.spec.title,
             instructions=task.spec.instructions,
+            paths=task.spec.paths,
+            plan=planned(convoy),
             notes=notes,
             kind=kind.runs_as or kind.name,
             brief=self.brief,
@@ -173,8 +182,23 @@ def handed(convoy: Convoy, task: Task) -> tuple[str, ...]:
         for other in before
         if other is not None and other.report is not None
     )
+    before = (convoy.task(number) for number in task.spec.after)
+    merged = (other for other in before if other and other.state == "merged")
+    did = (
+        f"task {it.number} ({it.spec.title}) changed {named(it.work.files, FILES)}"
+        for it in merged
+        if it.work is not None
+    )
     own = (f"an earlier attempt at this task: {note}" for note in task.learned)
-    return (*found, *told, *own)
+    return (*did, *found, *told, *own)
+
+
+def planned(convoy: Convoy) -> tuple[str, ...]:
+    """Return the convoy's tasks with their states, a line each."""
+    tasks = convoy.tasks
+    if len(tasks) > PLAN_LINES:
+        tasks = tuple(task for task in tasks if not task.settled)[:PLAN_LINES]
+    return tuple(f"{t.number}. {t.spec.title} ({t.state})" for t in tasks)
 
 
 def _late(convoy: Convoy, task: Task, base: str) -> str:

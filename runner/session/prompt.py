@@ -29,6 +29,7 @@ _GO_ON = (
     "the line that begins with `BRAT:`."
 )
 _NOTES = "## Why earlier attempts did not land, and what else is to be known\n"
+_PLAN = "## All tasks of this convoy; other agents do the others\n"
 _HALF_DONE = """\
 ## Half-done work
 
@@ -111,8 +112,7 @@ def prompt(
     told = _TASK.format(
         task=started.task, convoy=started.convoy, attempt=started.attempt, fence=fence
     )
-    text = f"{started.title}\n\n{started.instructions.strip()}"
-    parts = [told, fenced(clean(text), fence) + "\n"]
+    parts = [told, *_wanted(started, fence)]
     if started.salvaged:
         parts.append(_HALF_DONE.format(number=started.salvaged, root=started.root))
     if started.resolves is not None:
@@ -136,6 +136,16 @@ def prompt(
         parts.append(_SOME_HOSTS.format(hosts=listed) if hosts else _NO_HOSTS)
     parts.append(_SAYING + (_FOLLOWUP if started.followups else ""))
     return "\n".join(parts)
+
+
+def _wanted(started: TaskStarted, fence: str) -> Iterator[str]:
+    text = f"{started.title}\n\n{started.instructions.strip()}"
+    if started.paths:
+        text += f"\n\nIt is planned to touch: {', '.join(started.paths)}"
+    yield fenced(clean(text), fence) + "\n"
+    if len(started.plan) > 1:
+        yield _PLAN
+        yield fenced(clean("\n".join(started.plan)), fence) + "\n"
 
 
 def _rules(started: TaskStarted, fence: str) -> Iterator[str]:

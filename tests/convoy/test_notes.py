@@ -39,7 +39,11 @@ def test_a_note_reaches_the_task_that_builds_on_it_and_no_other() -> None:
     rules.offered(1, sha("a"), sha("0")).landed_as(1, sha("a"))
 
     rules.started(2)
-    assert hand_off(rules).handed == ("task 1 (Task 1): call it colour",)
+    assert hand_off(rules).handed == (
+        "task 1 (Task 1) changed a.py",
+        "task 1 (Task 1): call it colour",
+    )
+    assert hand_off(rules).plan[:2] == ("1. Task 1 (merged)", "2. Task 2 (queued)")
     rules.started(3)
     assert hand_off(rules).handed == ()
 

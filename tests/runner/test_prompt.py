@@ -69,6 +69,17 @@ def test_what_agents_left_is_data_and_the_invitation_is_ours() -> None:
     assert "`BRAT: followup`" not in prompt(replace(given, followups=False))
 
 
+def test_an_agent_is_told_its_paths_and_the_whole_plan() -> None:
+    plan = ("1. Add a (merged)", "2. Greet the world (queued)")
+    told = prompt(replace(started("Do it."), paths=("a.py", "b/"), plan=plan))
+
+    assert "It is planned to touch: a.py, b/" in told
+    assert "## All tasks of this convoy" in told
+    assert "1. Add a (merged)\n2. Greet the world (queued)" in told
+    alone = prompt(replace(started("Do it."), plan=plan[:1]))
+    assert "All tasks" not in alone
+
+
 def test_another_session_has_another_fence_and_the_same_one_the_same_prompt() -> None:
     one, other = started("a"), started("a", session="6f" * 16)
 
