@@ -24,18 +24,18 @@ def message(repo: pygit2.Repository, commit: pygit2.Commit) -> str:
     An encoding is believed only if it reads ASCII as everybody does; what cannot be
     read is replaced.
     """
-    text = _text(_parts(repo, commit)[1], commit.message_encoding)
+    text = _text(_parts(repo, commit)[1], _claimed(repo, commit))
     return _LINE_ENDS.sub("\n", text).replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-def author(commit: pygit2.Commit) -> pygit2.Signature:
+def author(repo: pygit2.Repository, commit: pygit2.Commit) -> pygit2.Signature:
     """Return the author, whose name and address are UTF-8."""
-    return _person(commit.author, commit.message_encoding)
+    return _person(commit.author, _claimed(repo, commit))
 
 
-def committer(commit: pygit2.Commit) -> pygit2.Signature:
+def committer(repo: pygit2.Repository, commit: pygit2.Commit) -> pygit2.Signature:
     """Return the committer, whose name and address are UTF-8."""
-    return _person(commit.committer, commit.message_encoding)
+    return _person(commit.committer, _claimed(repo, commit))
 
 
 def is_plain(repo: pygit2.Repository, commit: pygit2.Commit) -> bool:
@@ -52,6 +52,14 @@ def _parts(repo: pygit2.Repository, commit: pygit2.Commit) -> tuple[bytes, bytes
     _, raw = repo.odb.read(commit.id)
     head, _, said = raw.partition(b"\n\n")
     return head, said.lstrip(b"\n")
+
+
+def _claimed(repo: pygit2.Repository, commit: pygit2.Commit) -> str | None:
+    """Return the encoding that a commit claims; libgit2's own may raise at it."""
+    for line in _parts(repo, commit)[0].split(b"\n"):
+        if line.startswith(_ENCODING):
+            return line.removeprefix(_ENCODING).decode("ascii", "replace")
+    return None
 
 
 def _person(who: pygit2.Signature, claimed: str | None) -> pygit2.Signature:

@@ -114,7 +114,7 @@ class Composer:
         """Return the files of `work` as one commit on `base`; deterministic."""
         made = self._commit(work)
         said = commit_message.inert(commit_text.message(self._repo, made))
-        return self._write(*_people(made), said, made.tree_id, [base])
+        return self._write(*_people(self._repo, made), said, made.tree_id, [base])
 
     def target_of(self, merge: str) -> str:
         """Return the commit that an unresolved merge takes in."""
@@ -130,7 +130,7 @@ class Composer:
         tree = self._merged_tree(piece, began, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        author = commit_text.author(self._commit(piece.work))
+        author = commit_text.author(self._repo, self._commit(piece.work))
         said = tree.message(piece.message)
         parents = [piece.onto, taken]
         return self._write(author, _bot(piece.at), said, tree.id, parents)
@@ -150,7 +150,7 @@ class Composer:
             message = commit_message.inert(said)
             is_kept = message == said and parents == old
             if not (is_kept and commit_text.is_plain(self._repo, commit)):
-                author, committer = _people(commit)
+                author, committer = _people(self._repo, commit)
                 made[str(commit.id)] = self._write(
                     author, committer, message, commit.tree_id, parents
                 )
@@ -158,7 +158,9 @@ class Composer:
 
     def helped(self, base: str, commit: str) -> tuple[str, ...]:
         """Return which programs merged which files in `base..commit`, oldest first."""
-        ours = (c for c in self._commits(base, commit) if c.committer.name == BOT[0])
+        name = BOT[0].encode()
+        commits = self._commits(base, commit)
+        ours = (each for each in commits if each.committer.raw_name == name)
         found = (
             commit_message.trailer(commit_text.message(self._repo, each), HELPED)
             for each in ours
@@ -194,7 +196,7 @@ class Composer:
         tree = self._merged_tree(piece, piece.base, piece.work)
         if isinstance(tree, Conflicted):
             return tree
-        author = commit_text.author(self._commit(piece.work))
+        author = commit_text.author(self._repo, self._commit(piece.work))
         commits = self._commits(piece.base, piece.work)
         said = [commit_text.message(self._repo, commit) for commit in commits]
         told = tree.message(commit_message.squashed(piece.message, said))
@@ -222,7 +224,7 @@ class Composer:
             said = tree.message(
                 commit_message.inert(commit_text.message(self._repo, commit))
             )
-            author, bot = commit_text.author(commit), _bot(piece.at)
+            author, bot = commit_text.author(self._repo, commit), _bot(piece.at)
             onto = self._write(author, bot, said, tree.id, [onto])
         return onto
 
@@ -267,9 +269,11 @@ class Composer:
         return str(made)
 
 
-def _people(commit: pygit2.Commit) -> tuple[pygit2.Signature, pygit2.Signature]:
+def _people(
+    repo: pygit2.Repository, commit: pygit2.Commit
+) -> tuple[pygit2.Signature, pygit2.Signature]:
     """Return the author and the committer, as they can be written again."""
-    return commit_text.author(commit), commit_text.committer(commit)
+    return commit_text.author(repo, commit), commit_text.committer(repo, commit)
 
 
 def _bot(at: int) -> pygit2.Signature:

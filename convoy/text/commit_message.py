@@ -8,19 +8,25 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from convoy.text.plaintext import clean
+
+# GitHub, GitLab, Azure, Travis, CircleCI, AppVeyor, Netlify, ... and their spellings:
 # https://docs.github.com/actions/how-tos/manage-workflow-runs/skip-workflow-runs
+# https://learn.microsoft.com/azure/devops/pipelines/repos/azure-repos-git (NO_CI)
 _SKIPS: Final = re.compile(
-    r"\[(skip ci|ci skip|no ci|skip actions|actions skip)\]", re.IGNORECASE
+    r"\[((?:skip|no)[ _-][\w .-]{2,30}|[\w .-]{2,30}[ _-]skip)\]", re.IGNORECASE
 )
+_NO_CI: Final = re.compile(r"\*{3}(NO_CI)\*{3}", re.IGNORECASE)
 _SKIP_TRAILER: Final = re.compile(
     r"^([ \t]*skip-checks)[ \t]*:(?=[ \t]*true)", re.IGNORECASE | re.MULTILINE
 )
 # https://docs.github.com/issues/tracking-your-work-with-issues/using-issues/linking-a-pull-request-to-an-issue
 _CLOSES: Final = re.compile(
-    r"\b(close[sd]?|fix(?:e[sd])?|resolve[sd]?)\b:?\s+"
-    r"(?=(?:[\w.-]+/[\w.-]+)?#\d|GH-\d|https?://\S+/(?:issues|pull)/\d)",
+    r"(?<![a-z0-9])(close[sd]?|fix(?:e[sd])?|resolve[sd]?)([*_]*):?([*_]*)\s+"
+    r"(?=[\[<(*_]{0,4}(?:(?:[\w.-]+/[\w.-]+)?#\d|GH-\d|https?://\S+/(?:issues|pull)/\d))",
     re.IGNORECASE,
 )
+_MENTION: Final = re.compile(r"(?<![\w.+/-])@(?=[a-z0-9])", re.IGNORECASE)
 
 AUTHOR: Final = ("brat", "brat@users.noreply.github.com")
 """The name and the address with which sessions commit."""
@@ -40,14 +46,16 @@ _TRAILER: Final = re.compile(r"[\w-]+: ")
 def inert(message: str) -> str:
     """Return the message without what makes GitHub act on it; safe to call twice.
 
-    `[skip ci]` and its like stand in round brackets then, and `Fixes #12` is
-    `Fixes issue #12`, which closes nothing. `Signed-off-by: ` and its like are no
-    trailers without their colon; only the session's own sign-off is left.
+    What cannot be seen is gone. `[skip ci]` and its like stand in round brackets,
+    `Fixes #12` is `Fixes issue #12`, which closes nothing, and `@name` is `@ name`.
+    `Signed-off-by: ` and its like are no trailers without their colon; only the
+    session's own sign-off is left.
     """
-    text = _SKIPS.sub(r"(\1)", message)
+    text = _NO_CI.sub(r"\1", _SKIPS.sub(r"(\1)", clean(message)))
     text = _SKIP_TRAILER.sub(r"\1", text)
     text = _OF_OTHERS.sub(r"\1", text)
-    return _CLOSES.sub(r"\1 issue ", text)
+    text = _MENTION.sub("@ ", text)
+    return _CLOSES.sub(r"\1\2\3 issue ", text)
 
 
 def squashed(message: str, said: Iterable[str]) -> str:

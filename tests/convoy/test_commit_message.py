@@ -13,6 +13,10 @@ PIECES = [
     "a/b#3",
     "skip-checks: true",
     "Signed-off-by: Ann <a@b.c>",
+    "**",
+    "@ann",
+    "***NO_CI***",
+    "[[skip ci]]",
     "\n",
     " ",
 ]
@@ -31,6 +35,16 @@ PIECES = [
             "closes issue #12, resolved issue a-b/c.d#3",
         ),
         ("fix gh-7", "fix issue gh-7"),
+        ("Fixes [#12](https://x)", "Fixes issue [#12](https://x)"),
+        (
+            "**Fixes:** #12, __closes__ (#3)",
+            "**Fixes** issue #12, __closes__ issue (#3)",
+        ),
+        ("[skip-ci][skip azurepipelines]", "(skip-ci)(skip azurepipelines)"),
+        ("[circleci skip] [netlify-skip]", "(circleci skip) (netlify-skip)"),
+        ("Add it ***NO_CI***", "Add it NO_CI"),
+        ("Ask @ann, (@org/team) and a@b.c", "Ask @ ann, (@ org/team) and a@b.c"),
+        ("Add \u202eti\u2066 it\x07\x1b[31m", "Add ti it"),
         (
             "Fixed https://forge.example/a/b/issues/4",
             "Fixed issue https://forge.example/a/b/issues/4",

@@ -40,6 +40,8 @@ def raw(history: History, commit: str) -> bytes:
         "no-such-encoding",
         "rot13",
         "unicode_escape",
+        "\xff\xfe",
+        "\x80 x",
     ],
 )
 def test_an_encoding_does_not_carry_an_order_past_the_bot(
