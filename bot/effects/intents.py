@@ -28,7 +28,7 @@ from convoy.model import ids
 from convoy.model.asides import intent_item, may_try, set_aside
 from convoy.model.intent import Intent
 from convoy.model.set_aside import action_item, show_item
-from convoy.model.state import Convoy
+from convoy.model.state import Convoy, Task
 from convoy.owed.actions import SHOWN, CancelCi, CancelRun, Do, Effect, Show, Shown
 from convoy.readiness.unlanded_work import head_branch
 from grite.errors import Unavailable
@@ -138,6 +138,8 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
     found = await context.github.pulls.of(head, base) if now.look else None
     if found is not None and not found.merged_at:
         return found.number
+    if task and _is_there(context, task, base):
+        return 0
     now.repeat()
     title = pull_title(convoy, task)
     pages = context.settings.pages
@@ -147,6 +149,15 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
         else convoy_pull_body(convoy, context.settings.web, pages)
     )
     return await context.github.pulls.open(title, body, head=head, base=base)
+
+
+def _is_there(context: BotContext, task: Task, base: str) -> bool:
+    """Whether a branch holds a task's work: the forge opens no pull request for it."""
+    tip = context.mirror.refs.get(ids.HEADS + base, "")
+    if not tip or task.work is None:
+        return False
+    context.mirror.ensure([tip, task.work.commit])
+    return context.composer.is_ancestor(task.work.commit, tip)
 
 
 async def _comment(context: BotContext, convoy: Convoy, now: Try) -> int:

@@ -112,7 +112,9 @@ def _unheard(context: BotContext, number: int, text: str) -> frozenset[str]:
 async def _show_labels(context: BotContext, convoy: Convoy) -> None:
     key = labels_key(convoy)
     have, have_not = labels(convoy, context.settings.label)
-    if context.memory.shown.get(key) == have:
+    live = (each.issue for each in context.mirror.state.live())
+    is_replaced = convoy.ended and convoy.issue in live
+    if context.memory.shown.get(key) == have or is_replaced:
         return
     present = (await context.github.issue(convoy.issue)).label_names
     if isinstance(before := context.memory.shown.get(key), set):

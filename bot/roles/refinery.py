@@ -34,7 +34,7 @@ from convoy.owed.actions import (
 from convoy.owed.landings import NOT_RED
 from convoy.readiness.landing import judged_by
 from convoy.rules.doubt_merge import ClearMerge, DoubtMerge
-from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
+from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge, SettleEmpty
 from convoy.rules.stop_task import BlockTask
 from convoy.text.commit_message import inert
 
@@ -66,7 +66,11 @@ def build(context: BotContext, draft: Draft, action: Build) -> None:
             piece = piece_of(convoy, task, task.work, onto)
             piece = replace(piece, target=target_merges.taken_by(context, task))
             made = _built(context, convoy, task, piece)
-            if not isinstance(made, Conflicted):
+            if _is_empty(context, task, made, onto):
+                if onto != draft.refs.get(ids.HEADS + branch):
+                    return  # what it stands on may still turn red
+                _settle_empty(draft, convoy, task, onto)
+            elif not isinstance(made, Conflicted):
                 _attempt(draft, convoy, number, branch, piece, made)
                 onto = made
             elif onto == draft.refs.get(ids.HEADS + branch):
@@ -74,6 +78,26 @@ def build(context: BotContext, draft: Draft, action: Build) -> None:
             else:
                 foresee(context, draft, convoy, task, piece)
                 return
+
+
+def _is_empty(
+    context: BotContext, task: Task, made: str | Conflicted, onto: str
+) -> bool:
+    """Whether a candidate changes no file of what it stands on."""
+    if isinstance(made, Conflicted) or kind_of(task.spec).takes_target_in:
+        return False
+    return context.composer.same_tree(made, onto)
+
+
+def _settle_empty(draft: Draft, convoy: Convoy, task: Task, tip: str) -> None:
+    """Settle work that the branch holds; its own branch at the tip closes its pull."""
+    if task.work is None:
+        return
+    work = task.work.commit
+    settled = SettleEmpty(convoy=convoy.name, task=task.number, work=work)
+    if draft.submit(settled) is None:
+        draft.keep(convoy.name, task.number, task.work.attempt, work)
+        draft.move(ids.HEADS + ids.task_branch(convoy.name, task.number), tip)
 
 
 def build_convoy(context: BotContext, draft: Draft, action: BuildConvoy) -> None:

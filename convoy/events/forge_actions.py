@@ -61,7 +61,10 @@ class ActionIntended(Event, frozen=True, kw_only=True, tag="action.intended"):
 
 
 class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
-    """The action was done; `number` is the run, the pull request or the comment."""
+    """The action was done; `number` is the run, the pull request or the comment.
+
+    A pull request of 0: the branch holds the task's work already, so there is none.
+    """
 
     key: str
     number: int
@@ -96,7 +99,7 @@ class ActionDone(Event, frozen=True, kw_only=True, tag="action.done"):
         if intent.task == 0:
             return replace(convoy, pull=self.number)
         return change_task(
-            convoy, intent.task, lambda task: replace(task, pull=self.number)
+            convoy, intent.task, lambda task: replace(task, pull=self.number or None)
         )
 
     def _dispatched(self, task: Task, intent: Intent, now: Moment) -> Task:

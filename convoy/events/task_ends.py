@@ -17,8 +17,12 @@ class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
 
     commit: str | None = None
     usage: Usage = Usage()
+    why: str = ""
+    """Why nothing of it was to land; empty: it landed, or its agent said so."""
 
     def sentence(self) -> str:
+        if self.why:
+            return f"Task {self.task} needed no change: {clause(self.why)}."
         if self.commit is None:
             return f"Task {self.task} needed no change."
         return f"Task {self.task} is merged as {self.commit[:SHORT]}."
@@ -30,7 +34,7 @@ class TaskMerged(SessionEvent, frozen=True, kw_only=True, tag="task.merged"):
         return replace(
             ended_session(task, now, self.usage),
             state="merged",
-            why="",
+            why=self.why,
             landed=self.commit,
             candidate=None,
             ended_at=now.at,

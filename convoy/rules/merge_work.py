@@ -1,5 +1,7 @@
 """What may land: the current candidate, after what it needs."""
 
+from typing import Final
+
 from msgspec import field
 from msgspec.structs import replace
 
@@ -21,6 +23,8 @@ from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import turns
 from convoy.readiness.unlanded_work import wants_part
 from convoy.rules.consequences import again, completed, convoy_next
+
+HELD_ALREADY: Final = "nothing to do: the branch holds all of its changes already"
 
 
 class AttemptMerge(Command, frozen=True, kw_only=True):
@@ -202,6 +206,27 @@ class LandMerge(Command, frozen=True, kw_only=True):
         taken = _taken_in(landed, task)
         ends = (*taken, merged, *convoy_next(convoy, done))
         return (*_cleared(landed, task), landed, *ends)
+
+
+class SettleEmpty(Command, frozen=True, kw_only=True):
+    """The branch holds all that a task's work changes: nothing is left to land."""
+
+    convoy: str
+    task: int
+    work: str
+
+    def decide(self, state: State) -> Decision:
+        """Settle a task whose changes came there by other work, or by hand."""
+        task = task_in(state, self.convoy, self.task, "needs-review")
+        if isinstance(task, Refusal):
+            return task
+        convoy = state.convoys[self.convoy]
+        if task.work is None or task.work.commit != self.work:
+            return Refusal(f"task {task.number} has other work by now")
+        if waits := kept_back(convoy, task):
+            return Refusal(f"task {task.number} waits for {waits}")
+        merged = TaskMerged(convoy=convoy.name, task=task.number, why=HELD_ALREADY)
+        return (merged, *convoy_next(convoy, replace(task, state="merged")))
 
 
 def _cleared(landed: MergeLanded, task: Task) -> Events:

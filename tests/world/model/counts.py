@@ -65,6 +65,8 @@ def names_of(  # noqa: C901, PLR0912  one arm a kind
             return ("no rival left",)
         case TaskBlocked(why=why) if "asks for changes after" in why:
             return ("review blocked",)
+        case TaskMerged(why=why) if why:
+            return ("task with nothing to merge",)
         case TaskMerged(commit=None):
             return ("noop",)
         case TaskStarted():
@@ -80,5 +82,4 @@ def _built(convoy: Convoy, fact: MergeAttempted) -> tuple[str, ...]:
     task = convoy.task(fact.task)
     whose, old = ("task", task.candidate) if task else ("convoy", convoy.candidate)
     again = f"{whose} built again" if old is not None else ""
-    empty = f"{whose} with nothing to merge" if fact.candidate == fact.base else ""
-    return tuple(filter(None, (again, empty)))
+    return (again,) if again else ()

@@ -12,7 +12,7 @@ from convoy.kinds.relations import awaited, kept_back, relief
 from convoy.model.state import Convoy, State, Task
 from convoy.readiness import second_looks
 from convoy.readiness.attempt_start import conflicting_leases
-from convoy.readiness.landing import kept_by_people, waiting_to_merge
+from convoy.readiness.landing import clashing, kept_by_people, waiting_to_merge
 from convoy.readiness.stuck_tasks import unmet
 from convoy.readiness.turns import turns
 from convoy.views.reasons import waits_for
@@ -97,10 +97,13 @@ def _queue(convoy: Convoy, task: Task) -> frozenset[int]:
         return frozenset({task.number} if _movers(convoy, task) else ())
     if why := kept_back(convoy, task):
         return frozenset(_numbers(why))  # none named: CI
-    queue = [each.number for each in waiting_to_merge(convoy)]
+    ahead = {each.number: each for each in waiting_to_merge(convoy)}
+    queue = [*ahead]
     if task.number in queue:  # CI judges the front; all others stand behind it
         return frozenset(queue[: queue.index(task.number)])
     first = frozenset(turn.on for turn in turns(convoy).get(task.number, ()))
+    if (turn := clashing(task, ahead)) is not None:
+        first |= {turn.on}
     assert first, f"task {task.number} is not in the queue, and nothing keeps it out"
     return first
 
