@@ -154,6 +154,8 @@ async def _pull(context: BotContext, convoy: Convoy, intent: Intent, now: Try) -
 def _is_there(context: BotContext, task: Task, base: str) -> bool:
     """Whether a branch holds a task's work: the forge opens no pull request for it."""
     tip = context.mirror.refs.get(ids.HEADS + base, "")
+    if task.state == "merged" and task.landed is None:
+        return True
     if not tip or task.work is None:
         return False
     context.mirror.ensure([tip, task.work.commit])
