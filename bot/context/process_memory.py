@@ -52,6 +52,9 @@ class ProcessMemory:
     failures: Failures = field(default_factory=Failures)
     answers: AnswerBudget = field(default_factory=AnswerBudget)
     """The answers that people had within the last hour."""
+    configured: tuple[str, int] | None = None
+    """The default branch's tip and the file's time (unix ns; 0: none is used) when the
+    configuration was last compared."""
     rules_read: dict[str, int] = field(default_factory=dict)
     """When each target's rules were last read, unix ms."""
     given_up: dict[str, int] = field(default_factory=dict)

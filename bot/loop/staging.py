@@ -153,6 +153,7 @@ async def stage(
     """
     draft.only = only
     dispatch.note(context, draft)
+    mayor.take_settings(context, draft)
     done: set[Action] = set()
     known: set[str] = set()
     for _ in range(PASSES):

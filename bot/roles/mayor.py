@@ -26,7 +26,7 @@ from bot.roles.refused_request import refuse
 from bot.roles.tracked_issues import with_named_issues
 from bot.settings.quota import refusal
 from convoy.config import ConfigError
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events.convoy_request import RequestConvoy, TakeSettings
 from convoy.model import ids
 from convoy.model.records import Settings
 from convoy.model.state import Convoy, State
@@ -134,6 +134,27 @@ def _capped(context: BotContext, settings: Settings) -> Settings:
     if context.settings.quota is None:
         return settings
     return replace(settings, tasks=min(settings.tasks, context.settings.quota.tasks))
+
+
+def take_settings(context: BotContext, draft: Draft) -> None:
+    """Let a configuration that has changed count for the convoys under way.
+
+    It is compared once a process and each time its file may have changed; safe to call
+    again. A faulty one changes nothing: whoever asks for a convoy is told.
+    """
+    file = context.settings.config_file
+    tip = context.mirror.refs.get(ids.HEADS + context.mirror.default_branch)
+    changed = file.stat().st_mtime_ns if file is not None and file.exists() else 0
+    if tip is None or context.memory.configured == (tip, changed):
+        return
+    try:
+        config = configuration(context)
+    except ConfigError:
+        return
+    settings = _capped(context, config.settings(context.settings.cores))
+    for convoy in [*draft.state.live()]:
+        draft.submit(TakeSettings(convoy=convoy.name, settings=settings))
+    context.memory.configured = (tip, changed)
 
 
 def _heeded(context: BotContext, draft: Draft, request: Request) -> bool:

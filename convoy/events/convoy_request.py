@@ -1,13 +1,23 @@
 """How an issue becomes a convoy."""
 
-from convoy.events.command import Command, Decision, Refusal
+from typing import Final
+
+from msgspec.structs import replace
+
+from convoy.events.command import Command, Decision, Refusal, live
 from convoy.events.fact import ConvoyEvent
 from convoy.events.forge_actions import ActionIntended
 from convoy.events.pausing import stands_still
 from convoy.model import ids
 from convoy.model.change import with_convoy
 from convoy.model.records import NamedIssue, Settings, TaskSpec
-from convoy.model.state import Convoy, State, Task
+from convoy.model.state import Convoy, Moment, State, Task
+
+FROZEN: Final = (
+    *("strategy", "planner", "tasks", "staged", "land"),
+    *("gate", "box", "approve", "approvals", "bypass"),
+)
+"""What a convoy keeps as it was asked for: its form, and what was to be approved."""
 
 
 class ConvoyRequested(ConvoyEvent, frozen=True, kw_only=True, tag="convoy.requested"):
@@ -105,3 +115,34 @@ class RequestConvoy(Command, frozen=True, kw_only=True):
                 key=ids.comment_key(self.convoy), kind="comment", convoy=self.convoy
             ),
         )
+
+
+class SettingsTaken(ConvoyEvent, frozen=True, kw_only=True, tag="settings.taken"):
+    """A changed configuration counts for a convoy that is under way."""
+
+    settings: Settings
+
+    def sentence(self) -> str:
+        return "The configuration has changed; what starts from now on goes by it."
+
+    def convoy_after(self, convoy: Convoy, _now: Moment) -> Convoy:
+        return replace(convoy, settings=self.settings)
+
+
+class TakeSettings(Command, frozen=True, kw_only=True):
+    """The configuration is another one now; what is frozen stays as it was."""
+
+    convoy: str
+    settings: Settings
+
+    def decide(self, state: State) -> Decision:
+        """Take over all but what is frozen; an engine that is gone stays known."""
+        convoy = live(state, self.convoy)
+        if isinstance(convoy, Refusal):
+            return convoy
+        now, old = self.settings, convoy.settings
+        kept = {name: getattr(old, name) for name in FROZEN}
+        taken = replace(now, engines={**old.engines, **now.engines}, **kept)
+        if taken == old:
+            return Refusal(f"{convoy.name} goes by this configuration already")
+        return (SettingsTaken(convoy=convoy.name, settings=taken),)

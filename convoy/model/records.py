@@ -330,7 +330,7 @@ Occasion = Literal["intervention", "completion"]
 
 
 class Settings(Struct, frozen=True, kw_only=True):
-    """The configuration a convoy was accepted with; later edits do not affect it."""
+    """The configuration a convoy goes by; later edits leave what is `FROZEN` alone."""
 
     engines: dict[str, EngineSpec]
     strategy: Strategy = "rebase"

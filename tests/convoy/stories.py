@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from convoy.events.approvals import ApprovePlan, ApproveWork, VoidApproval
 from convoy.events.comment_deletion import NoteDeletedComment
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events.convoy_request import RequestConvoy, TakeSettings
 from convoy.events.deleted_base import NoteDeletedBase, NoteRestoredBase
 from convoy.events.foreseen_conflicts import ForeseeConflict
 from convoy.events.forge_actions import Answer, NoteDone
@@ -169,6 +169,7 @@ def steered() -> Rules:
         TellTask(convoy=NAME, task=1, by="bea", text="Keep the names."),
         RankConvoy(convoy=NAME, priority=0, by="bea"),
         ApprovePlan(convoy=NAME, by="ann"),
+        TakeSettings(convoy=NAME, settings=settings(engines=engines, failures=9)),
         HoldWork(convoy=NAME, task=0, label="brat:hold"),
         ReleaseWork(convoy=NAME, task=0),
         PauseAll(by="bea"),

@@ -1,9 +1,9 @@
 from convoy.events.bots import StartBot
 from convoy.events.command import Refusal
-from convoy.events.convoy_request import RequestConvoy
+from convoy.events.convoy_request import RequestConvoy, TakeSettings
 from convoy.events.forge_actions import NoteDone
 from convoy.events.pausing import PauseConvoy, ResumeConvoy
-from convoy.model.records import TaskSpec
+from convoy.model.records import EngineSpec, TaskSpec
 from convoy.rules.end_session import AcceptWork, LoseSession, RefuseWork
 from convoy.rules.merge_work import AttemptMerge, FailMerge, LandMerge
 from convoy.rules.start_attempt import StartTask
@@ -261,3 +261,16 @@ def test_a_bot_starts_once() -> None:
     again = StartBot(actor=ACTOR.hex(), version="0")
 
     assert "already" in why(Rules().ask(again))
+
+
+def test_a_changed_configuration_counts_but_for_what_is_frozen() -> None:
+    rules = Rules().planned(spec(1), approvals=1, attempts=2)
+    engines = {"docs": EngineSpec(type="shell", args=("false",))}
+    now = settings(engines=engines, approvals=0, attempts=5, strategy="merge")
+
+    rules.do(TakeSettings(convoy=NAME, settings=now))
+
+    have = rules.convoy.settings
+    assert (have.approvals, have.strategy, have.attempts) == (1, "rebase", 5)
+    assert {*have.engines} == {"default", "docs"}  # tasks may still name the old one
+    assert rules.ask(TakeSettings(convoy=NAME, settings=now)) is not None

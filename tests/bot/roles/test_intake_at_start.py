@@ -68,6 +68,21 @@ async def test_an_engine_is_asked_when_boxes_are_no_tasks(
         assert convoy.settings.planner == planner
 
 
+async def test_a_mended_configuration_reaches_the_convoy_under_way(
+    tmp_path: Path,
+) -> None:
+    broken = '[engine.default]\ntype = "shell"\nargs = ["fals"]\n'
+    async with room(tmp_path, broken) as here:
+        await here.configured("engine = 3\n")
+        await here.loop.tick()
+        assert here.convoy.settings.engines["default"].args == ("fals",)
+
+        await here.configured(broken.replace("fals", "true"))
+        await here.until(
+            lambda: here.convoy.settings.engines["default"].args == ("true",)
+        )
+
+
 async def test_a_named_issue_becomes_a_task_with_its_frozen_text(
     tmp_path: Path,
 ) -> None:
