@@ -1,8 +1,10 @@
 """The git program, run from a clean environment and never past its deadline.
 
-No user's configuration, prompts or language affect it, and no shell is involved. It is
-not taken from a folder that an agent may have written to (`trusted_programs`). A
-token travels in the environment (`authorization`), never in an argument or a URL.
+No user's configuration, prompts or language affect it, and no shell is involved. What
+a repository itself has configured counts only for the way to others: addresses,
+credentials, proxies. It is not taken from a folder that an agent may have written to
+(`trusted_programs`). A token travels in the environment (`authorization`), never in an
+argument or a URL.
 """
 
 import base64
@@ -19,7 +21,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from grite import git_words, trusted_programs
+from grite import git_words, outbound, trusted_programs
 from grite.errors import BratError, GitFailed, Unavailable
 
 DEADLINE_S: Final = 60.0
@@ -35,6 +37,24 @@ _SECRET: Final = re.compile(
     re.IGNORECASE,
 )
 _VALUE_KEY: Final = "GIT_CONFIG_VALUE_"
+_OVERRIDES: Final = (
+    # nothing but what is named leaves the machine, and nothing else comes
+    *("submodule.recurse=false", "push.recurseSubmodules=no"),
+    *("push.followTags=false", "push.pushOption=", "push.negotiate=false"),
+    *("push.useForceIfIncludes=false", "fetch.recurseSubmodules=no"),
+    *("fetch.prune=false", "fetch.pruneTags=false"),
+    # nobody's key signs, and no program of a person's runs
+    *("push.gpgSign=false", "commit.gpgSign=false", "tag.gpgSign=false"),
+    *("core.hooksPath=/dev/null", "core.fsmonitor=false"),
+    *("gc.auto=0", "maintenance.auto=false"),
+    # what git allows where nothing is configured
+    *(f"protocol.{each}.allow=always" for each in ("http", "https", "git", "ssh")),
+    "protocol.file.allow=user",
+)
+"""What a person may have configured in a repository and brat must not act on.
+https://git-scm.com/docs/git-config
+"""
+_AS_OURS: Final = tuple(word for each in _OVERRIDES for word in ("-c", each))
 
 
 class Completed(Struct, frozen=True):
@@ -60,7 +80,7 @@ def run(  # noqa: PLR0913  what a call is
     """Run `git ARGS` to its end.
 
     Args:
-        args: without the word git.
+        args: without the word git; a `-c` among them wins over all configuration.
         cwd: where; the caller's own folder if None.
         deadline_s: after that many seconds git and all it started are killed.
         env: added to the clean environment, and wins over it.
@@ -74,7 +94,7 @@ def run(  # noqa: PLR0913  what a call is
         GitFailed: git ended with an error and `check` is on.
         BratError: there is no git.
     """
-    argv = (trusted_programs.found("git"), *args)
+    argv = (trusted_programs.found("git"), *_AS_OURS, *args)
     extra = dict(env or {})
     try:
         process = _start(argv, cwd, extra)
@@ -155,6 +175,7 @@ def _clean_environment() -> dict[str, str]:
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",  # people work in their checkouts meanwhile
+        "no_proxy": ",".join(outbound.LOCAL_NAMES),
     }
 
 

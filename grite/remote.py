@@ -23,7 +23,6 @@ PARTS: Final = ("HEAD", "config", "objects", "refs")
 """The files git expects in a repository."""
 _NO_GC: Final = "[gc]\n\tauto = 0\n"
 _HEADS: Final = "refs/heads/"
-_QUIET: Final = ("-c", "gc.auto=0", "-c", "maintenance.auto=false")
 _AS_ONE_PACK: Final = ("-c", "fetch.unpackLimit=1")
 """What a clone begins with stays as it came: unpacking it would compress it again."""
 
@@ -227,7 +226,7 @@ class Remote(Struct, frozen=True):
         if self.token:
             env |= git.authorization(self.token)
         done = git.run(
-            [*_QUIET, *args],
+            args,
             cwd=self.mirror,
             deadline_s=self.deadline_s,
             env=env,

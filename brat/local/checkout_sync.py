@@ -66,8 +66,12 @@ class CheckoutSync:
     def _pushed(self, tip: str) -> bool:
         """Push a commit; return whether the forge has answered, be it with a no."""
         before = tip_of(self.bare, self.branch)
+        # The longest match counts: no rewriting of the person's leads elsewhere.
+        as_it_is = f"url.{self.url}/.{{}}={self.url}/"
         done = git.run(
             [
+                *("-c", as_it_is.format("insteadOf")),
+                *("-c", as_it_is.format("pushInsteadOf")),
                 *("push", "--quiet", "--no-verify"),
                 f"{self.url}/{self.known.repository}.git",
                 f"{tip}:{self.branch}",

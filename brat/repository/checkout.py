@@ -45,7 +45,7 @@ class Checkout:
     def changed_files(self) -> tuple[str, ...]:
         """Return the tracked files that differ from the last commit."""
         with gitpython.Repo(self.top) as repo:  # `git diff` may write the index
-            quiet = repo.git(no_optional_locks=True)
+            quiet = repo.git(no_optional_locks=True, c="core.fsmonitor=false")
             listed = quiet.status("-z", "--no-renames", untracked_files="no")
         states = filter(None, str(listed).split("\0"))
         return tuple(sorted(state[_STATE:] for state in states))

@@ -37,12 +37,8 @@ _CONFIG = f"""\
 _WITNESS_CONFIG = f"""\
 {_CONFIG}\
 [core]
-\thooksPath = /dev/null
-\tfsmonitor = false
 \tattributesFile = /dev/null
 \texcludesFile = /dev/null
-[commit]
-\tgpgSign = false
 [fetch]
 \tunpackLimit = 1
 """

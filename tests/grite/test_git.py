@@ -228,3 +228,67 @@ def test_a_git_that_does_not_say_its_version_is_refused(
 
     with pytest.raises(BratError, match="'hello'"):
         git.version()
+
+
+CONFIGURED = [
+    ("submodule.recurse", "true"),
+    ("push.recurseSubmodules", "on-demand"),
+    ("push.recurseSubmodules", "check"),
+    ("push.followTags", "true"),
+    ("push.pushOption", "anything"),
+    ("push.gpgSign", "true"),
+    ("push.default", "nothing"),
+    ("remote.pushDefault", "nowhere"),
+    ("protocol.allow", "never"),
+    ("core.hooksPath", "{hooks}"),
+    ("core.fsmonitor", "{hooks}/pre-push"),
+]
+
+
+WHO = ("-c", "user.name=P", "-c", "user.email=p@example.com")
+COMMIT = (*WHO, "commit", "--quiet", "--allow-empty", "-m", "Change")
+
+
+def with_library(top: Path, library: Path) -> None:
+    """Make a repository whose submodule has a commit that its remote lacks."""
+    git.run(["init", "--quiet", "--bare", "-b", "main", str(library)])
+    git.run(["init", "--quiet", "-b", "main", str(top)])
+    git.run(["clone", "--quiet", str(library), "lib"], cwd=top)
+    git.run(COMMIT, cwd=top / "lib")
+    git.run(["push", "--quiet", "origin", "HEAD:main"], cwd=top / "lib")
+    add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add"]
+    git.run([*add, str(library), "lib"], cwd=top)
+    git.run(["submodule", "--quiet", "absorbgitdirs"], cwd=top)
+    git.run(COMMIT, cwd=top)
+    git.run(COMMIT, cwd=top / "lib")
+    git.run(["add", "--all"], cwd=top)
+    git.run([*WHO, "tag", "-a", "-m", "One", "v1"], cwd=top)
+
+
+def test_nothing_that_a_person_has_configured_in_a_repository_is_acted_on(
+    tmp_path: Path,
+) -> None:
+    """One tip is pushed, and fetched again; all else stays as it is."""
+    library, other = tmp_path / "library.git", tmp_path / "other.git"
+    top, hooks, noted = tmp_path / "top", tmp_path / "hooks", tmp_path / "noted"
+    for name in ("pre-push", "reference-transaction"):
+        program(hooks / name, f"#!/bin/sh\necho {name} >> {noted}\n")
+    with_library(top, library)
+    git.run(["init", "--quiet", "--bare", "-b", "main", str(other)])
+    known = git.run(["rev-parse", "main"], cwd=library).stdout
+    plain = (top / ".git/config").read_bytes()
+
+    for number, (key, value) in enumerate(CONFIGURED):
+        (top / ".git/config").write_bytes(plain)
+        git.run(["config", key, value.format(hooks=hooks)], cwd=top)
+        git.run(COMMIT, cwd=top)
+        git.run(["push", "--quiet", str(other), f"HEAD:refs/heads/{number}"], cwd=top)
+        git.run(["fetch", "--quiet", str(other), f"refs/heads/{number}"], cwd=top)
+        git.run(["update-index", "--refresh", "-q"], cwd=top)
+
+        there = git.run(["rev-parse", "main"], cwd=library).stdout
+        assert there == known, f"{key}={value} pushed a submodule"
+        assert not noted.exists(), f"{key}={value} ran {noted.read_text()}"
+    refs = git.run(["for-each-ref", "--format=%(refname)"], cwd=other).stdout.split()
+    assert len(refs) == len(CONFIGURED)
+    assert not [ref for ref in refs if ref.startswith(b"refs/tags/")]

@@ -15,6 +15,11 @@ pytestmark = pytest.mark.timeout(300)
 BARE = ".git/brat/forge/repos/pat-person/project.git"
 PULL = "landed; bring it into your checkout with: "
 HELD = "path:words/, which pat-person holds until 2"
+ELSEWHERE = (
+    "sh -c 'git config url.https://.insteadOf http:// && "
+    "git config http.proxy http://127.0.0.1:9'"
+)
+"""No address of the person's, and no proxy, stands between them and their own forge."""
 TASK = "- [ ] Spell words paths: words/"
 
 
@@ -32,6 +37,7 @@ def merges(terminal: Terminal) -> str:
 def test_a_lock_and_a_commit_during_a_headless_run(tmp_path: Path) -> None:
     terminal = project(tmp_path, engine("my-agent < $BRAT_PROMPT"))
     terminal.done("brat init")
+    terminal.done(ELSEWHERE)
     terminal.done("brat lock acquire path:words/")
     start = ("mayor", "start", "--headless", "--task", TASK)
     with staying(terminal, *start) as run:
