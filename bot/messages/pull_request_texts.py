@@ -50,6 +50,8 @@ def task_pull_body(
         "",
         "brat merges this when CI is green on the exact commit that will land.",
         *box_warnings(convoy, (task,)),
+        *(("", "Noted by its attempt:", "") if task.learned else ()),
+        *(f"- {inline(note)}" for note in task.learned),
         *(("", f"<sub>{links}</sub>") if links else ()),
     )
     return "\n".join(lines)

@@ -133,6 +133,7 @@ def reasons(state: State, convoy: Convoy, task: Task, now: int) -> tuple[str, ..
         *_waiting(state, convoy, task, now),
         *edges(task.spec),
         *(f"an earlier attempt did not land: {note}" for note in task.notes),
+        *(f"an attempt noted: {note}" for note in task.learned),
     )
 
 

@@ -122,7 +122,7 @@ def _said(seen: Seen) -> Iterator[Finding]:
             yield Finding("failure", ended, why)
         case "done" if not (seen.work.changes or seen.work.faults or seen.goes_on):
             why = "The agent reported done but changed nothing."
-            yield Finding("failure", "nothing", why)
+            yield Finding("failure", "nothing", " ".join((why, *seen.work.left_out)))
         case "noop" if seen.work.changes:
             why = f"The agent reported noop but changed {_files(seen.work)}."
             yield Finding("failure", ended, why)

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypedDict
 
+from msgspec.structs import replace
+
 from convoy.events.session_claims import (
     FilesModified,
     SessionExited,
@@ -22,6 +24,7 @@ from convoy.events.task_start import TaskStarted
 from convoy.gate.patch import printable
 from convoy.kinds import KINDS
 from convoy.model import ids
+from convoy.model.notes import bounded
 from convoy.text.redaction import Redaction
 from runner import engines
 from runner.box import box_report, engine_home
@@ -154,7 +157,7 @@ class _Session:
             return self._close(Ending(cancelled=True), Report(None), Work())
         self._folder.claim(SessionReady(**self._who))
         engine_home.create(scratch)
-        self._absent = absent(workspace.folder)
+        self._absent = absent(workspace)
         ready = self._set_up(workspace, scratch)
         if ready.cancelled or ready.why:
             ending = Ending(cancelled=ready.cancelled)
@@ -308,6 +311,7 @@ class _Session:
             oversized=too_large(work, started),
             unprepared=why,
         )
+        said = report.left.notes
         asked = self._kind.answer
         found = answered(seen, answer, asked) if asked else conclude(seen)
         files = (printable(change.path) for change in work.changes[:LISTED_FILES])
@@ -321,7 +325,7 @@ class _Session:
             retry_after_s=report.retry_after_s(self._now_ms()),
             why=self._redaction(found.why),
             summary=report.summary,
-            left=report.left,
+            left=bounded(replace(report.left, notes=(*work.left_out, *said))),
             report=answer,
             base=started.base,
             commit=work.commit or (started.base if goes_on else None),

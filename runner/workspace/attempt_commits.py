@@ -7,6 +7,7 @@ holds all of the work.
 
 import math
 import os
+import shutil
 import stat
 import time
 from collections.abc import Iterable, Sequence
@@ -17,15 +18,33 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.gate.leaks import leaks
-from convoy.gate.patch import Change, in_words, named, parse_raw
+from convoy.gate.patch import Change, in_words, is_safe, named, parse_raw
 from convoy.model.records import Gate
 from convoy.text.commit_message import SIGNED_OFF
 from convoy.text.redaction import NO_SECRETS, Redaction
-from grite import git
+from grite import git, git_words
 from grite.errors import BratError, GitFailed, Unavailable
 from runner.box.engine_home import left_in
+from runner.box.hostile_file import read_hostile
 from runner.workspace import bare_repository
 from runner.workspace.alternates import has_foreign_objects
+from runner.workspace.stray_content import (
+    CONVERTING,
+    MADE_AGAIN,
+    NO_SUBMODULE,
+    UNSAFE,
+    Staged,
+    changed_attributes,
+    is_empty,
+    links_in,
+    made_folders,
+    pattern,
+    sentences,
+    staged_in,
+    unfiltered,
+    unfit,
+    untracked,
+)
 from runner.workspace.workspace import Workspace
 
 BUNDLE_LIMIT = 80_000_000
@@ -36,6 +55,9 @@ LIGHT_BYTES = 40_000_000
 
 AGENT_FETCH_S = 20.0
 """For fetching the agent's own commits, from a repository that may be a trap."""
+
+ALONE_MOST = 1_000
+"""How many files are added one by one, where git gives up over one of them."""
 
 MEMORY_BYTES = 1_000_000_000
 """The limit for each git process: a tree of a few bytes can stand for 10^10 files."""
@@ -73,6 +95,9 @@ class Work(Struct, frozen=True):
     leaks: tuple[str, ...] = ()
     """Sentences on what looks like a secret in it; if there are any, nothing is
     kept."""
+    left_out: tuple[str, ...] = ()
+    """Sentences on what the agent left that is no part of it, or not as it should be;
+    the rest lands all the same."""
 
 
 def without_leaks(
@@ -149,15 +174,19 @@ class AttemptCommits:
         workspace = self._workspace
         bare_repository.configure(workspace.store)
         bare_repository.ignore(workspace.store, self._litter)
-        head = self._agents_commit() or workspace.base
-        bare_repository.point(workspace.store, workspace.ref, head)
-        own = head
-        faults = self._commit_the_rest(message)
+        left_out = self._submodules()
+        own = self._agents_commit() or workspace.base
+        faults = self._stage(left_out)
+        own = self._unstage(own, left_out)
+        bare_repository.point(workspace.store, workspace.ref, own)
+        self._commit_the_rest(message)
         head = bare_repository.value(workspace.store, workspace.ref)
         leftover = head != own
         if head == workspace.base:
-            return Work(faults=faults)
+            return Work(faults=faults, left_out=sentences(left_out))
         changes = parse_raw(self._diff("--raw", "-z"))
+        left_out |= self._unfiltered(changes)
+        told = sentences(left_out)
         bundle = workspace.store / "work.bundle"
         self._git(
             "bundle", "create", "--quiet", str(bundle), "HEAD", f"^{workspace.base}"
@@ -176,6 +205,7 @@ class AttemptCommits:
                 leftover=leftover,
                 largest=largest,
                 oversized=f"{said}; {BUNDLE_LIMIT} can be kept.{work.oversized}",
+                left_out=told,
             )
         return Work(
             head,
@@ -186,6 +216,7 @@ class AttemptCommits:
             faults,
             leftover=leftover,
             largest=largest,
+            left_out=told,
         )
 
     def _lighter(
@@ -196,10 +227,7 @@ class AttemptCommits:
         gone = [path for path, size in reversed(sizes) if (room := room - size) < 0]
         base = self._workspace.base
         self._git("read-tree", "HEAD")
-        for path in gone:
-            was = self._git("ls-tree", "-z", base, "--", f":(literal){path}").stdout
-            entry = was or b"0 " + b"0" * 40 + b"\t" + os.fsencode(path) + b"\0"
-            self._git("update-index", "-z", "--index-info", stdin=entry)
+        self._undo(each for each in self._staged() if each.path in {*gone})
         tree = self._git("write-tree").stdout.decode().strip()
         if self._says_yes("diff", "--quiet", base, tree):
             return Work(oversized=" Nothing else was left.")
@@ -243,17 +271,134 @@ class AttemptCommits:
         self._git("read-tree", "-i", "-m", commit)
         return commit
 
-    def _commit_the_rest(self, message: CommitMessage) -> tuple[str, ...]:
+    def _submodules(self) -> dict[str, list[str]]:
+        """Let git leave submodules as they are; return those that are not.
+
+        Their folders are empty, and whatever becomes of them is no work.
+        """
+        links = links_in(self._git("ls-files", "--stage", "-z").stdout)
+        if links:
+            paths = b"\0".join(map(os.fsencode, links))
+            self._git("update-index", "-z", "--skip-worktree", "--stdin", stdin=paths)
+        changed = [link for link in links if not is_empty(self._workspace.folder, link)]
+        return {NO_SUBMODULE: changed} if changed else {}
+
+    def _stage(self, left_out: dict[str, list[str]]) -> tuple[str, ...]:
+        """Put the work tree into the index, without what is no work.
+
+        Returns a sentence on what could not be kept.
+        """
+        workspace = self._workspace
+        listing = ("ls-files", "--others", "--directory", "--exclude-standard", "-z")
+        strays = untracked(workspace.folder, self._git(*listing).stdout)
+        for path, reason in strays.items():
+            left_out.setdefault(reason, []).append(path)
+        ignored = (*self._litter, *map(pattern, strays))
+        bare_repository.ignore(workspace.store, ignored)
         added = self._git("add", "--all", "--ignore-errors", check=False)
+        return () if added.status == 0 else self._stage_each(left_out)
+
+    def _stage_each(self, left_out: dict[str, list[str]]) -> tuple[str, ...]:
+        """Put file after file into the index; return a sentence on what git refuses.
+
+        Over some files git gives up and adds nothing at all.
+        """
+        kinds = ("--modified", "--deleted", "--others", "--exclude-standard")
+        listed = self._git("ls-files", "-z", "--deduplicate", *kinds).stdout
+        paths = [*map(os.fsdecode, filter(None, listed.split(b"\0")))]
+        refused, why = paths[ALONE_MOST:], "there are too many"
+        for path in paths[:ALONE_MOST]:
+            add = ("update-index", "--add", "--remove", "--", path)
+            done = self._git(*add, check=False)
+            if not is_safe(path):  # git takes only some of them
+                left_out.setdefault(UNSAFE, []).append(path)
+            elif done.status != 0:
+                refused.insert(0, path)
+                why = git_words.reason(done.stderr)
+        return (f"{named(refused)} could not be kept: {why}.",) if refused else ()
+
+    def _unstage(self, own: str, left_out: dict[str, list[str]]) -> str:
+        """Take out of the index what is no work although it was added.
+
+        Returns the commit that the rest stands on: the agent's own, or the base if its
+        commits hold some of it.
+        """
+        staged = self._staged()
+        undone = []
+        for each, reason in unfit(staged):
+            left_out.setdefault(reason, []).append(each.path)
+            undone.append(each)
+        for folder, news in self._made_again(staged).items():
+            left_out.setdefault(MADE_AGAIN, []).append(folder)
+            undone += news
+        untouched = self._untouched(staged)
+        if not (undone or untouched):
+            return own
+        self._undo(undone)
+        self._undo(untouched, keeps_mode=True)
+        base = self._workspace.base
+        steps = self._git(*_DIFF, "--name-only", "-z", base, own).stdout.split(b"\0")
+        paths = {os.fsencode(each.path) for each in (*undone, *untouched)}
+        return own if paths.isdisjoint(steps) else base
+
+    def _staged(self) -> tuple[Staged, ...]:
+        base = self._workspace.base
+        return staged_in(
+            self._git("diff-index", "--cached", "--raw", "-z", base).stdout
+        )
+
+    def _undo(self, changes: Iterable[Staged], *, keeps_mode: bool = False) -> None:
+        lines = sorted(each.undone(keeps_mode=keeps_mode) for each in changes)
+        self._git("update-index", "-z", "--index-info", stdin=b"".join(lines))
+
+    def _made_again(self, staged: Sequence[Staged]) -> dict[str, list[Staged]]:
+        """Return what is added in folders that tools make, unless the base has them."""
+        found = made_folders(staged)
+        if not found:
+            return found
+        listing = ("ls-tree", "-r", "-d", "-z", "--name-only", self._workspace.base)
+        had = {*map(os.fsdecode, self._git(*listing).stdout.split(b"\0"))}
+        return {folder: news for folder, news in found.items() if folder not in had}
+
+    def _untouched(self, staged: Sequence[Staged]) -> list[Staged]:
+        """Return the files that are in the work tree as they were checked out.
+
+        Git changes such a file where the base holds it in another form than the
+        attributes ask for, such as with CRLF. It may where the work changes those.
+        """
+        files = [each for each in staged if each.is_changed_file]
+        if not files:
+            return []
+        paths = b"\0".join(os.fsencode(each.path) for each in files)
+        store, folder = self._workspace.store, self._workspace.folder
+        index, again = store / "checked-out.index", store / "checked-out"
+        index.unlink(missing_ok=True)
+        self._git("read-tree", self._workspace.base, index=index)
+        attributes = ("check-attr", "-z", "--stdin", *CONVERTING)
+        was = self._git(*attributes, "--cached", stdin=paths, index=index).stdout
+        asked_for = changed_attributes(was, self._git(*attributes, stdin=paths).stdout)
+        write = ("checkout-index", "-z", "--stdin", f"--prefix={again}/")
+        try:
+            self._git(*write, stdin=paths, index=index)
+            found = [each for each in files if _is_same(folder, again, each.path)]
+        finally:
+            shutil.rmtree(again, ignore_errors=True)
+        return [each for each in found if each.path not in asked_for]
+
+    def _unfiltered(self, changes: Sequence[Change]) -> dict[str, list[str]]:
+        """Return the changed files that a filter should have written."""
+        files = [each.path for each in changes if each.mode_after.startswith("100")]
+        paths = b"\0".join(map(os.fsencode, files))
+        asked = ("check-attr", "-z", "--stdin", "filter")
+        told = self._git(*asked, stdin=paths).stdout if files else b""
+        return unfiltered(self._workspace.folder, told)
+
+    def _commit_the_rest(self, message: CommitMessage) -> None:
         commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")
         text = message.text().encode(errors="replace")
         done = self._git(*commit, stdin=text, check=False)
         if done.status != 0 and not self._has_nothing():
             raise GitFailed(["git", *commit], done.status, done.stderr)
-        if added.status == 0:
-            return ()
-        reason = added.stderr.strip().partition("\n")[0]
-        return (f"Some files could not be kept: {reason}.",)
 
     def _has_nothing(self) -> bool:
         """Whether there is nothing to commit, which git reports like a fault."""
@@ -288,6 +433,7 @@ class AttemptCommits:
         stdin: bytes | None = None,
         check: bool = True,
         limit_s: float = math.inf,
+        index: Path | None = None,
     ) -> git.Completed:
         left_s = min(limit_s, max(0.1, self._deadline - time.monotonic()))
         return self._workspace.git(
@@ -296,4 +442,14 @@ class AttemptCommits:
             stdin=stdin,
             check=check,
             memory_bytes=MEMORY_BYTES,
+            index=index,
         )
+
+
+def _is_same(folder: Path, other: Path, path: str) -> bool:
+    """Whether two folders hold the same small file at a path."""
+    file = other / path
+    most = min(file.stat().st_size, LIGHT_BYTES) if file.is_file() else 0
+    return most < LIGHT_BYTES and read_hostile(folder / path, most + 1) == (
+        read_hostile(file, most + 1)
+    )

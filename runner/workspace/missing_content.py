@@ -4,8 +4,12 @@ These lie on other servers, which want tokens of their own; a session has none. 
 sentences are for the agent and for people, and quote nothing from the repository.
 """
 
+import os
 from pathlib import Path
 from typing import Final
+
+from grite import git
+from runner.workspace.workspace import Workspace
 
 SUBMODULES: Final = (
     "This repository has submodules, which are not checked out here: their folders are "
@@ -17,12 +21,21 @@ LFS: Final = (
     "LFS."
 )
 _READ_BYTES: Final = 100_000
+_ATTRIBUTES: Final = ":(glob)**/.gitattributes"
 
 
-def absent(folder: Path) -> tuple[str, ...]:
-    """Return the parts that a fresh checkout lacks, a sentence or two each."""
+def absent(workspace: Workspace) -> tuple[str, ...]:
+    """Return the parts that a fresh checkout lacks, a sentence or two each.
+
+    Raises:
+        Unavailable: git takes too long.
+    """
+    folder = workspace.folder
+    asked = ("ls-files", "-z", "--", _ATTRIBUTES)
+    listed = workspace.git(*asked, deadline_s=git.DEADLINE_S).stdout.split(b"\0")
+    files = (folder / os.fsdecode(each) for each in listed if each)
+    has_lfs = any(b"filter=lfs" in _start_of(file) for file in files)
     has_modules = bool(_start_of(folder / ".gitmodules"))
-    has_lfs = b"filter=lfs" in _start_of(folder / ".gitattributes")
     return (*((SUBMODULES,) if has_modules else ()), *((LFS,) if has_lfs else ()))
 
 

@@ -41,14 +41,19 @@ class Workspace(Struct, frozen=True):
         stdin: bytes | None = None,
         check: bool = True,
         memory_bytes: int | None = None,
+        index: Path | None = None,
     ) -> git.Completed:
-        """Run git on the checkout with the witness's store; raises as `git.run`."""
+        """Run git on the checkout with the witness's store; raises as `git.run`.
+
+        Another `index` than the store's own is one for a while.
+        """
         env = {
             "GIT_DIR": str(self.store),
             "GIT_WORK_TREE": str(self.folder),
             "GIT_ALLOW_PROTOCOL": "file",
             "GIT_NO_LAZY_FETCH": "1",
             "GIT_CONFIG_GLOBAL": str(self.store / bare_repository.EVERY_OWNER),
+            **({"GIT_INDEX_FILE": str(index)} if index else {}),
         }
         return git.run(
             args,

@@ -1,8 +1,11 @@
 """What people are told of a task: what it waits for, and why it is where it is."""
 
+from bot.messages.pull_request_texts import task_pull_body
 from convoy.events.leases import TakeLease
 from convoy.events.pausing import PauseConvoy
+from convoy.model.notes import Left
 from convoy.rules.end_session import LoseSession
+from convoy.rules.keep_notes import NoteTask
 from convoy.rules.stop_task import DropTask
 from convoy.views.reasons import reasons, waits_for
 from tests.world.rules import NAME, Rules, sha, spec
@@ -33,6 +36,15 @@ def test_a_task_that_is_tried_again_says_why() -> None:
         "it starts with the bot's next look",
         "an earlier attempt did not land: it died",
     )
+
+
+def test_what_an_attempt_noted_is_said_with_its_work() -> None:
+    left = Left(notes=("Left out, as a repository of its own: demo.",))
+    rules = Rules().planned(spec(1)).started(1)
+    rules.do(NoteTask(convoy=NAME, task=1, attempt=1, left=left)).accepted(1, sha("b"))
+
+    assert f"an attempt noted: {left.notes[0]}" in why(rules, 1)
+    assert f"\n- {left.notes[0]}" in task_pull_body(rules.convoy, rules.task(1))
 
 
 def test_all_that_keeps_a_task_waiting_is_said() -> None:

@@ -1,6 +1,7 @@
 """The story of a job: what an agent leaves, whatever it does to its checkout."""
 
 import json
+import shutil
 from typing import TypedDict
 
 import pytest
@@ -155,7 +156,7 @@ def test_what_is_not_in_the_checkout_is_said(forge: Forge) -> None:
     forge.commit_on_main(
         {
             ".gitmodules": '[submodule "a"]\n\tpath = a\n\turl = ../a.git\n',
-            ".gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n",
+            "art/.gitattributes": "*.bin filter=lfs diff=lfs merge=lfs -text\n",
         }
     )
 
@@ -311,11 +312,33 @@ def test_a_removed_workspace_is_no_deletion_of_all_files(forge: Forge) -> None:
 
 
 def test_what_can_be_kept_is_kept_and_the_rest_is_named(forge: Forge) -> None:
-    left = forge.sh("echo hi > greeting.txt; git init -q sub")
+    left = forge.sh(
+        "echo hi > greeting.txt; echo odd > a.w;"
+        "echo '*.w working-tree-encoding=UTF-16' > .gitattributes"
+    )
 
-    assert left.result["files"] == ["greeting.txt"]
+    assert left.result["files"] == [".gitattributes", "greeting.txt"]
     assert left.result["conclusion"] == "failure"
-    assert "'sub/' does not have a commit checked out" in left.result["why"]
+    assert left.result["why"] == (
+        "a.w could not be kept: BOM is required in 'a.w' if encoded as UTF-16."
+    )
+
+
+def test_what_is_no_work_is_said_and_the_rest_lands(forge: Forge) -> None:
+    sub = "git init -q sub; echo 1 > sub/a"
+    left = forge.sh(f"echo hi > greeting.txt; {sub}; echo 'BRAT: note Look.'")
+
+    said = "Left out, as a repository of its own: sub."
+    assert left.result["files"] == ["greeting.txt"]
+    assert left.result["conclusion"] == "success"
+    assert left.result["left"]["notes"] == [said, "Look."]
+
+    shutil.rmtree(left.folder)
+    left = forge.sh(sub)
+
+    assert left.result["conclusion"] == "failure"
+    changed_nothing = "The agent reported done but changed nothing."
+    assert left.result["why"] == f"{changed_nothing} {said}"
 
 
 def test_configuration_and_hooks_of_the_agent_are_not_obeyed(forge: Forge) -> None:

@@ -1,0 +1,224 @@
+"""What lies in an agent's work tree and is no part of its work: found, and named.
+
+Repositories of their own, what tools make again by themselves, submodules, and files
+in which git alone changes something. The rest of the work lands without them.
+"""
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from msgspec import Struct
+
+from convoy.gate.patch import GONE, SUBMODULE, is_safe, named, printable
+from runner.box.hostile_file import read_hostile
+
+REPOSITORY: Final = "Left out, as a repository of its own"
+MADE_AGAIN: Final = "Left out, as tools make it again"
+UNSAFE: Final = "Left out, as its name is not safe to write on every machine"
+NO_SUBMODULE: Final = "Left as it was, as submodules are not checked out here"
+_UNFILTERED: Final = (
+    "Kept as it was written, though .gitattributes asks for the filter {}"
+)
+CONVERTING: Final = ("text", "eol", "ident", "working-tree-encoding")
+"""The attributes by which git writes a file otherwise than it holds it.
+https://git-scm.com/docs/gitattributes
+"""
+LOOKED_MOST: Final = 200_000
+"""The most files and folders to look at; what lies beyond counts as work."""
+
+_MADE_FOLDERS: Final = frozenset(
+    (
+        *("__pycache__", "node_modules", ".venv", ".tox", ".nox", ".eggs"),
+        *(".gradle", ".hypothesis", ".ipynb_checkpoints", ".pytest_cache"),
+        *(".mypy_cache", ".ruff_cache"),
+    )
+)
+_MARKS: Final = frozenset(("pyvenv.cfg", "CACHEDIR.TAG"))
+"""Files by which a folder says that it is an environment, or a cache.
+https://bford.info/cachedir/
+"""
+_MADE_FILE: Final = re.compile(r"\.DS_Store|Thumbs\.db|\.coverage|.*\.(?:py[co]|swp)")
+_RECORD: Final = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) [A-Z]\d*")
+_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+"""How a file begins that Git LFS has written.
+https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md
+"""
+
+
+class Staged(Struct, frozen=True):
+    """One path in which the index differs from the base."""
+
+    path: str
+    mode_before: str
+    mode_after: str
+    blob_before: bytes
+    blob_after: bytes
+
+    @property
+    def is_changed_file(self) -> bool:
+        """Whether it is a plain file before and after, with another content."""
+        modes = self.mode_before, self.mode_after
+        is_file = all(mode.startswith("100") for mode in modes)
+        return is_file and self.blob_before != self.blob_after
+
+    def undone(self, *, keeps_mode: bool = False) -> bytes:
+        """Return what undoes it, a line for `git update-index -z --index-info`."""
+        mode = self.mode_after if keeps_mode else self.mode_before
+        path = os.fsencode(self.path)
+        return b"%b %b\t%b\0" % (mode.encode(), self.blob_before, path)
+
+
+def staged_in(raw: bytes) -> tuple[Staged, ...]:
+    """Read the output of `git diff-index --cached --raw -z`."""
+    fields = raw.split(b"\0")
+    found = []
+    for record, path in zip(fields[::2], fields[1::2], strict=False):
+        if each := _RECORD.fullmatch(record):
+            modes = each[1].decode(), each[2].decode()
+            found.append(Staged(os.fsdecode(path), *modes, each[3], each[4]))
+    return tuple(found)
+
+
+def untracked(folder: Path, listed: bytes) -> dict[str, str]:
+    """Return what of the untracked content is no work, with the reason.
+
+    Args:
+        folder: the work tree.
+        listed: by `git ls-files --others --directory -z`.
+    """
+    left = iter(range(LOOKED_MOST))
+    found: dict[str, str] = {}
+    for entry in map(os.fsdecode, filter(None, listed.split(b"\0"))):
+        if entry.endswith("/"):
+            spared = _is_made_folder(PurePosixPath(entry).parent)
+            found.update(_strays(folder, entry.rstrip("/"), left, spared=spared))
+        elif _MADE_FILE.fullmatch(PurePosixPath(entry).name):
+            found[entry] = MADE_AGAIN
+    return found
+
+
+def _strays(
+    top: Path, path: str, left: Iterator[int], *, spared: bool
+) -> Iterator[tuple[str, str]]:
+    """Yield what is no work in an untracked folder, each folder once and whole.
+
+    Args:
+        top: the work tree.
+        path: the folder.
+        left: one for each file and folder that may still be looked at.
+        spared: whether it lies in what the base holds of such a folder.
+    """
+    try:
+        with os.scandir(top / path) as entries:
+            here = {each.name: each.is_dir(follow_symlinks=False) for each in entries}
+    except OSError:
+        return
+    if ".git" in here:
+        yield path, REPOSITORY
+    elif not spared and _is_made(path, here):
+        yield path, MADE_AGAIN
+    else:
+        for (name, is_folder), _ in zip(here.items(), left, strict=False):
+            below = f"{path}/{name}"
+            if is_folder:
+                yield from _strays(top, below, left, spared=spared)
+            elif not spared and _MADE_FILE.fullmatch(name):
+                yield below, MADE_AGAIN
+
+
+def _is_made(path: str, names: Iterable[str]) -> bool:
+    name = path.rpartition("/")[2]
+    is_named = name in _MADE_FOLDERS or name.endswith(".egg-info")
+    return is_named or not _MARKS.isdisjoint(names)
+
+
+def _is_made_folder(path: PurePosixPath) -> bool:
+    return any(_is_made(name, ()) for name in path.parts)
+
+
+def made_folders(added: Iterable[Staged]) -> dict[str, list[Staged]]:
+    """Return what is added in folders that tools make, by the uppermost such folder."""
+    news = [each for each in added if each.mode_before == GONE]
+    marked = {
+        str(path.parent)
+        for each in news
+        if (path := PurePosixPath(each.path)).name in _MARKS
+    }
+    found: dict[str, list[Staged]] = {}
+    for each in news:
+        above = reversed(PurePosixPath(each.path).parents[:-1])
+        made = (
+            str(one) for one in above if _is_made(str(one), ()) or str(one) in marked
+        )
+        if _MADE_FILE.fullmatch(PurePosixPath(each.path).name):
+            found.setdefault(next(made, each.path), []).append(each)
+        elif folder := next(made, ""):
+            found.setdefault(folder, []).append(each)
+    return found
+
+
+def unfit(changes: Sequence[Staged]) -> Iterator[tuple[Staged, str]]:
+    """Yield what can never land, with the reason: submodules, and unsafe names."""
+    links = {each.path for each in changes if each.mode_before == SUBMODULE}
+    for each in changes:
+        above = map(str, PurePosixPath(each.path).parents)
+        if each.mode_before == SUBMODULE or not links.isdisjoint(above):
+            yield each, NO_SUBMODULE
+        elif each.mode_after == SUBMODULE:
+            yield each, REPOSITORY
+        elif each.mode_after != GONE and not is_safe(each.path):
+            yield each, UNSAFE
+
+
+def links_in(stages: bytes) -> tuple[str, ...]:
+    """Return the submodules that `git ls-files --stage -z` lists."""
+    lines = (each for each in stages.split(b"\0") if each.startswith(b"160000 "))
+    return tuple(os.fsdecode(line.partition(b"\t")[2]) for line in lines)
+
+
+def is_empty(folder: Path, link: str) -> bool:
+    """Whether a submodule's folder is as git leaves it: empty, and no link."""
+    with suppress(OSError):
+        return not (folder / link).is_symlink() and not any((folder / link).iterdir())
+    return False
+
+
+def changed_attributes(before: bytes, after: bytes) -> set[str]:
+    """Return the files of which two outputs of `git check-attr -z` differ."""
+    both = (each.split(b"\0") for each in (before, after))
+    old, new = ([*zip(each[::3], each[2::3], strict=False)] for each in both)
+    pairs = zip(old, new, strict=True)
+    return {os.fsdecode(path) for (path, was), (_, now) in pairs if was != now}
+
+
+def unfiltered(folder: Path, attributes: bytes) -> dict[str, list[str]]:
+    """Return the files that a filter should have written, by the reason.
+
+    Args:
+        folder: the work tree.
+        attributes: by `git check-attr -z filter`.
+    """
+    fields = [*map(os.fsdecode, attributes.split(b"\0"))]
+    found: dict[str, list[str]] = {}
+    for path, driver in zip(fields[::3], fields[2::3], strict=False):
+        begins = read_hostile(folder / path, len(_POINTER))
+        if driver not in {"unspecified", "unset", "set"} and begins != _POINTER:
+            reason = _UNFILTERED.format(printable(driver)[:40])
+            found.setdefault(reason, []).append(path)
+    return found
+
+
+def sentences(found: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return a sentence for each reason, with the paths."""
+    return tuple(
+        f"{reason}: {named(sorted({*paths}))}." for reason, paths in found.items()
+    )
+
+
+def pattern(path: str) -> str:
+    """Return the line of a .gitignore that means this path alone, or nearly so."""
+    return "/" + re.sub(r"[\x00-\x1f]", "?", re.sub(r"([\\*?\[ ])", r"\\\1", path))

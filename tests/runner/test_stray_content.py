@@ -1,0 +1,238 @@
+"""What lies in a work tree and is no part of the work: left out by name, nothing else.
+
+The agent is a shell script; the work is kept as a session keeps it, in this process.
+"""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from convoy.gate.patch import refusals
+from convoy.model.records import Gate, Limits
+from runner.inputs import job_inputs
+from runner.workspace.attempt_commits import AttemptCommits, CommitMessage, Work
+from runner.workspace.workspace import Workspace, prepare
+from tests.runner.job import CLEAN, Forge, git
+from tests.world.patience import patient
+
+CRLF, IDENT = b"x\r\n", b"$Id: an old one $\n"
+FILES = {
+    ".gitmodules": b'[submodule "lib"]\n\tpath = lib\n\turl = ../lib.git\n',
+    "dos.txt": CRLF,
+    "sub/dos.txt": CRLF,
+    "who.c": IDENT,
+    ".gitattributes": b"*.txt text eol=lf\n*.c ident\n*.bat text eol=crlf\n",
+    "run.bat": b"echo\n",
+    "art/.gitattributes": b"*.bin filter=lfs diff=lfs merge=lfs -text\n",
+    "vendored/node_modules/a/a.js": b"1\n",
+}
+WORK = "echo 1 > new.py"
+COMMIT = "git add -A; git commit -qm Own"
+NESTED = "git init -q demo; echo 1 > demo/x"
+VENV = "python3 -m venv --without-pip"
+REPOSITORY = "Left out, as a repository of its own: {}."
+UNSAFE = "Left out, as its name is not safe to write on every machine: {}."
+MADE = "Left out, as tools make it again: {}."
+LIB = "Left as it was, as submodules are not checked out here: lib."
+LFS = "Kept as it was written, though .gitattributes asks for the filter lfs: {}."
+
+CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
+    "nothing at all": ("true", set(), ()),
+    "every file touched": ("find . -type f | xargs touch", set(), ()),
+    "every file written again": (
+        (
+            "for f in $(git ls-files); do "
+            "test -f $f && cp -p $f /tmp/$$ && cat /tmp/$$ > $f; done; rm /tmp/$$"
+        ),
+        set(),
+        (),
+    ),
+    "all that git finds committed": (
+        f"find . -name '*.txt' | xargs touch; {COMMIT}",
+        set(),
+        (),
+    ),
+    "all that git finds committed with work": (
+        f"touch dos.txt; {WORK}; {COMMIT}",
+        {"new.py"},
+        (),
+    ),
+    "line ends edited": ("printf 'y\\r\\n' > dos.txt", {"dos.txt"}, ()),
+    "a mode alone": ("chmod +x dos.txt; touch who.c", {"dos.txt"}, ()),
+    "line ends asked for": (
+        (
+            "echo '*.txt text=auto' >> .gitattributes; git add --renormalize . ;"
+            "git commit -qm Own"
+        ),
+        {".gitattributes", "dos.txt", "sub/dos.txt"},
+        (),
+    ),
+    "line ends asked for elsewhere": (
+        "echo '*.psd filter=lfs -text' >> .gitattributes; touch dos.txt who.c",
+        {".gitattributes"},
+        (),
+    ),
+    "a repository without a commit": (
+        f"{WORK}; {NESTED}",
+        {"new.py"},
+        (REPOSITORY.format("demo"),),
+    ),
+    "a clone, a worktree and a repository deep within": (
+        (
+            f"{WORK}; git clone -q . ref; git worktree add -q .claude/w/one;"
+            "mkdir -p a/b; git init -q 'a/b/c d'; echo 1 > a/b/x"
+        ),
+        {"new.py", "a/b/x"},
+        (REPOSITORY.format(".claude/w/one, a/b/c d, ref"),),
+    ),
+    "a repository that is committed": (
+        f"{WORK}; git clone -q . ref; {COMMIT}; echo 2 > more.py",
+        {"new.py", "more.py"},
+        (REPOSITORY.format("ref"),),
+    ),
+    "a name that git's patterns would read otherwise": (
+        f"{WORK}; git init -q '[a]* !#\n\\\\'; echo 2 > a",
+        {"new.py", "a"},
+        ("Left out, as a repository of its own: [a]* !#\\u000a\\\\.",),
+    ),
+    "names that no machine, or not every one, can write": (
+        f"{WORK}; touch \"$(printf 'caf\\351')\" 'a\nb' git~1",
+        {"new.py"},
+        (UNSAFE.format("a\\u000ab, caf\\udce9, git~1"),),
+    ),
+    "what Python leaves": (
+        (
+            f"{WORK}; {VENV} .venv; {VENV} any; mkdir -p s/__pycache__ x.egg-info;"
+            "touch s/__pycache__/a.pyc x.egg-info/PKG-INFO s/a.py"
+        ),
+        {"new.py", "s/a.py"},
+        (MADE.format(".venv, any, s/__pycache__ and 1 more"),),
+    ),
+    "what npm leaves, committed": (
+        (
+            f"{WORK}; mkdir -p web/node_modules/x; echo 1 > web/node_modules/x/a.js;"
+            f"ln -s x web/node_modules/y; echo 1 > web/b.js; {COMMIT}"
+        ),
+        {"new.py", "web/b.js"},
+        (MADE.format("web/node_modules"),),
+    ),
+    "a cache that says so, committed": (
+        (
+            f"{WORK}; mkdir target; echo x > target/CACHEDIR.TAG; echo 1 > target/a;"
+            f"{COMMIT}"
+        ),
+        {"new.py"},
+        (MADE.format("target"),),
+    ),
+    "a file of the desktop": (
+        f"{WORK}; echo 1 > .DS_Store",
+        {"new.py"},
+        (MADE.format(".DS_Store"),),
+    ),
+    "more of what the project keeps": (
+        (
+            "cd vendored/node_modules; mkdir -p b/node_modules/c;"
+            "echo 2 > a/a.js; touch b/b.js b/node_modules/c/c.js"
+        ),
+        {
+            "vendored/node_modules/a/a.js",
+            "vendored/node_modules/b/b.js",
+            "vendored/node_modules/b/node_modules/c/c.js",
+        },
+        (),
+    ),
+    "a submodule deleted": (f"{WORK}; rmdir lib", {"new.py"}, (LIB,)),
+    "a submodule deleted by a commit": (
+        f"{WORK}; rmdir lib; {COMMIT}",
+        {"new.py"},
+        (LIB,),
+    ),
+    "work in a submodule": (f"{WORK}; echo 1 > lib/x.c", {"new.py"}, (LIB,)),
+    "a repository in a submodule": (
+        f"{WORK}; git init -q lib; echo 1 > lib/x.c",
+        {"new.py"},
+        (LIB,),
+    ),
+    "a submodule moved on": (
+        f"{WORK}; git clone -q . lib; {COMMIT}",
+        {"new.py"},
+        (LIB,),
+    ),
+    "files in a submodule's place, committed": (
+        f"{WORK}; git rm -q --cached lib; echo 1 > lib/x.c; {COMMIT}",
+        {"new.py"},
+        ("Left as it was, as submodules are not checked out here: lib, lib/x.c.",),
+    ),
+    "a file in a submodule's place": (
+        f"{WORK}; rmdir lib; echo 1 > lib",
+        {"new.py"},
+        (LIB,),
+    ),
+    "raw content for Git LFS": (
+        "echo raw > art/b.bin; echo raw > art/c.txt",
+        {"art/b.bin", "art/c.txt"},
+        (LFS.format("art/b.bin"),),
+    ),
+    "a pointer of Git LFS": (
+        "printf 'version https://git-lfs.github.com/spec/v1\\noid x\\n' > art/b.bin",
+        {"art/b.bin"},
+        (),
+    ),
+    "Git LFS asked for with the file": (
+        "mkdir more; cp art/.gitattributes more; echo raw > more/b.bin",
+        {"more/.gitattributes", "more/b.bin"},
+        (LFS.format("more/b.bin"),),
+    ),
+}
+
+
+@pytest.fixture
+def forge(tmp_path: Path) -> Forge:
+    made = Forge(tmp_path)
+    seed = made.root / "seed"
+    for name, text in FILES.items():
+        found = subprocess.run(
+            ["git", "hash-object", "-w", "--stdin"],
+            cwd=seed,
+            input=text,
+            capture_output=True,
+            check=True,
+        )
+        blob = found.stdout.decode().strip()
+        git("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}", cwd=seed)
+    link = f"160000,{made.base},lib"
+    git("update-index", "--add", "--cacheinfo", link, cwd=seed)
+    git("commit", "-q", "-m", "More", cwd=seed)
+    git("push", "-q", str(made.bare), "main", cwd=seed)
+    made.base = git("rev-parse", "HEAD", cwd=seed)
+    return made
+
+
+def worked(forge: Forge, script: str) -> tuple[Workspace, Work]:
+    """Let a script work in a new checkout, and keep its work."""
+    folder, scratch = forge.root / "checkout", forge.root / "scratch"
+    for each in (folder, scratch):
+        shutil.rmtree(each, ignore_errors=True)
+        each.mkdir()
+    inputs = job_inputs.read(forge.environment("0" * 40))
+    workspace = prepare(inputs, forge.started("sh"), folder, scratch)
+    argv = ["sh", "-ec", script]
+    subprocess.run(argv, cwd=folder, env=CLEAN, check=True, capture_output=True)
+    message = CommitMessage("Do it", "Brat-Task: t")
+    return workspace, AttemptCommits(workspace, patient(60)).keep(message)
+
+
+def test_the_work_lands_and_what_is_no_work_is_left_out_by_name(forge: Forge) -> None:
+    for name, (script, files, left_out) in CASES.items():
+        workspace, work = worked(forge, script)
+
+        assert {each.path for each in work.changes} == files, name
+        assert work.left_out == left_out, name
+        assert work.faults == (), name
+        assert bool(work.commit) == bool(files), name
+        assert refusals((*work.changes, *work.between), 0, Gate(), Limits()) == (), name
+        if work.commit:
+            kept = git("ls-tree", work.commit, "lib", cwd=workspace.store)
+            assert kept.startswith("160000 commit"), name
