@@ -78,6 +78,15 @@ class Redaction:
         parts = (re.escape(each) for each in reversed(known))
         self._known = re.compile("|".join(parts) or r"(?!)")
 
+        self.known = tuple(known)
+
+    def but(self, texts: Iterable[str]) -> "Redaction":
+        """Return one that does not know what stands in these texts for all to see."""
+        shown = tuple(texts)
+        return Redaction(
+            each for each in self.known if not any(each in text for text in shown)
+        )
+
     def known_in(self, text: str) -> frozenset[str]:
         """Return which of the known secrets stand in a text."""
         return frozenset(self._known.findall(text))

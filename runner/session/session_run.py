@@ -265,7 +265,9 @@ class _Session:
         )
         litter = (*engines.litter(self._started.engine.type), *self._litter)
         work = AttemptCommits(workspace, budget_s, litter).keep(message)
-        work = without_leaks(work, workspace, self._started.gate, self._redaction)
+        asked = self._started.title, self._started.instructions
+        known = self._redaction.but(asked)
+        work = without_leaks(work, workspace, self._started.gate, known)
         if work.bundle:
             self._folder.keep(work.bundle)
         if work.commit and self._keeps_patch:

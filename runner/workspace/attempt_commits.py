@@ -105,14 +105,27 @@ def without_leaks(
 ) -> Work:
     """Return the work, but without its commits if they would show a secret.
 
-    Call it after `AttemptCommits.keep`, in the same workspace.
+    A key that the base shows, such as an ordinary word, is none to keep from it. Call
+    it after `AttemptCommits.keep`, in the same workspace.
     """
-    patch = workspace.store / PATCH
-    if not patch.is_file():
+    file = workspace.store / PATCH
+    if not file.is_file():
         return work
-    with patch.open("rb") as source:
-        told = leaks("The patch", source.read(PATCH_BYTES), gate, known)
+    with file.open("rb") as source:
+        patch = source.read(PATCH_BYTES)
+    told = leaks("The patch", patch, gate, known)
+    if told and known.known:
+        hidden = known.but(each for each in known.known if _is_in_base(workspace, each))
+        told = leaks("The patch", patch, gate, hidden)
     return replace(work, commit=None, bundle=None, leaks=told) if told else work
+
+
+def _is_in_base(workspace: Workspace, text: str) -> bool:
+    """Whether a file of the base holds a text; git reads it where nobody else can."""
+    find = ("grep", "--quiet", "--fixed-strings", "-f", "-", workspace.base)
+    pattern = text.encode()
+    found = workspace.git(*find, deadline_s=git.DEADLINE_S, stdin=pattern, check=False)
+    return found.status == 0 and "\n" not in text
 
 
 def sizes_of(changes: Iterable[Change], folder: Path) -> list[tuple[str, int]]:

@@ -11,8 +11,14 @@ import pytest
 
 from convoy.gate.patch import refusals
 from convoy.model.records import Gate, Limits
+from convoy.text.redaction import Redaction
 from runner.inputs import job_inputs
-from runner.workspace.attempt_commits import AttemptCommits, CommitMessage, Work
+from runner.workspace.attempt_commits import (
+    AttemptCommits,
+    CommitMessage,
+    Work,
+    without_leaks,
+)
 from runner.workspace.workspace import Workspace, prepare
 from tests.runner.job import CLEAN, Forge, git
 from tests.world.patience import patient
@@ -236,3 +242,21 @@ def test_the_work_lands_and_what_is_no_work_is_left_out_by_name(forge: Forge) ->
         if work.commit:
             kept = git("ls-tree", work.commit, "lib", cwd=workspace.store)
             assert kept.startswith("160000 commit"), name
+
+
+def test_a_key_that_the_base_shows_keeps_no_work_back(forge: Forge) -> None:
+    keys = Redaction(("vendored", "placeholder"))
+    for name, word, is_kept in (
+        ("a word of a file's name alone", "vendored", False),
+        ("no word of the base", "placeholder", False),
+        ("a word of the base", "[submodule", True),
+        ("lines of the base", "path = lib\n\turl = ../lib.git", False),
+    ):
+        workspace, work = worked(forge, f"printf '%s' '{word}' > new.py")
+        known = Redaction((*keys.known, word))
+
+        kept = without_leaks(work, workspace, Gate(), known)
+
+        assert bool(kept.commit) == is_kept, name
+        assert bool(kept.leaks) != is_kept, name
+    assert keys.but(("Mind the placeholder.",)).known == ("vendored",)
