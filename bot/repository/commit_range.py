@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import pygit2
 
-from convoy.gate.patch import GONE, Change
+from convoy.gate.patch import GONE, Change, changed
 from grite.errors import BratError
 
 COMMITS_MOST: Final = 1_000
@@ -103,8 +103,9 @@ class CommitRange:
         self._changed += 1
         if self._changed > CHANGED_MOST:
             raise TooMuch(f"The work changes over {CHANGED_MOST} files.")
-        modes = _mode(was), _mode(now)
-        change = Change(path.decode(errors="surrogateescape"), *modes)
+        blobs = (str(each.id) if each is not None else "" for each in (was, now))
+        name = path.decode(errors="surrogateescape")
+        change = changed(name, _mode(was), _mode(now), *blobs)
         holds = now is not None and now.type == _Kind.BLOB
         yield Touched(change, str(now.id) if now is not None and holds else "")
 

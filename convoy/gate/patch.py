@@ -19,7 +19,7 @@ SYMLINK, SUBMODULE, GONE = "120000", "160000", "000000"
 SHOWN_PATHS = 3
 """How many paths a sentence names before it counts the rest."""
 
-_RECORD = re.compile(rb":(\d{6}) (\d{6}) [0-9a-f]{40,64} [0-9a-f]{40,64} [A-Z]\d*")
+_RECORD = re.compile(rb":(\d{6}) (\d{6}) ([0-9a-f]{40,64}) ([0-9a-f]{40,64}) [A-Z]\d*")
 # Control characters, line separators, what turns the reading direction round, and
 # lone surrogates: how bytes that are not UTF-8 arrive here.
 _UNPRINTABLE = re.compile(
@@ -46,6 +46,8 @@ class Change(Struct, frozen=True, order=True):
     path: str
     mode_before: str
     mode_after: str
+    link: str = ""
+    """The blob of the symbolic link that it brings, or else takes away."""
 
 
 class _Pattern(Struct, frozen=True):
@@ -77,9 +79,24 @@ def parse_raw(raw: bytes) -> tuple[Change, ...]:
         found = _RECORD.fullmatch(record)
         if found is None:
             raise ValueError(f"not a record of a changed file: {record[:80]!r}")
-        modes = found[1].decode(), found[2].decode()
-        changes.append(Change(path.decode(errors="surrogateescape"), *modes))
+        modes, blobs = found.groups()[:2], found.groups()[2:]
+        changes.append(
+            changed(
+                path.decode(errors="surrogateescape"),
+                *(mode.decode() for mode in modes),
+                *(blob.decode() for blob in blobs),
+            )
+        )
     return tuple(changes)
+
+
+def changed(
+    path: str, mode_before: str, mode_after: str, before: str, after: str
+) -> Change:
+    """Return the change of a path from one blob to another."""
+    modes = mode_before, mode_after
+    link = after if mode_after == SYMLINK else before
+    return Change(path, *modes, link if SYMLINK in modes else "")
 
 
 def refusals(
@@ -110,8 +127,9 @@ def passing(changes: Sequence[Change], gate: Gate) -> tuple[str, ...]:
 
 def _of_paths(what: str, changes: Sequence[Change], gate: Gate) -> tuple[str, ...]:
     kept = [change for change in changes if change.mode_after != GONE]
+    links = set(_with_mode(kept, SYMLINK)) - _moved_links(changes)
     found = {
-        "adds or changes a symbolic link": _with_mode(kept, SYMLINK),
+        "adds or changes a symbolic link": sorted(links),
         "adds or changes a submodule": _with_mode(kept, SUBMODULE),
         "has a path that cannot be written safely": [
             change.path for change in kept if not is_safe(change.path)
@@ -203,6 +221,23 @@ def _is_dot_git(part: str) -> bool:
 
 def _with_mode(changes: Iterable[Change], mode: str) -> list[str]:
     return [change.path for change in changes if change.mode_after == mode]
+
+
+def _moved_links(changes: Sequence[Change]) -> set[str]:
+    """Return the links that only moved, and not up: a path up would lead elsewhere.
+
+    So they lead out of the repository, or into what git keeps, only if they did before.
+    """
+    gone = [each for each in changes if each.mode_after == GONE and each.link]
+    return {
+        each.path
+        for each in changes
+        if each.mode_before == GONE
+        and any(
+            each.link == old.link and each.path.count("/") >= old.path.count("/")
+            for old in gone
+        )
+    }
 
 
 def oversized(

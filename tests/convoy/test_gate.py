@@ -90,6 +90,29 @@ def test_links_and_submodules_may_go_but_not_come() -> None:
 
 
 @looped(
+    ("old", "new", "target", "may"),
+    [
+        ("docs/v", "manual/v", "1", True),
+        ("docs/v", "docs/w", "1", True),
+        ("docs/v", "docs/old/v", "1", True),
+        ("docs/v", "v", "1", False),
+        ("docs/v", "manual/v", "2", False),
+    ],
+)
+def test_a_link_may_move_but_neither_up_nor_with_another_target(
+    *, old: str, new: str, target: str, may: bool
+) -> None:
+    gone = Change(old, "120000", "000000", "1")
+    came = Change(new, "000000", "120000", target)
+
+    said = f"The patch adds or changes a symbolic link: {new}."
+    assert why(gone, came) == (() if may else (said,))
+    assert why(came) == (f"The patch adds or changes a symbolic link: {new}.",)
+    kept = Change(old, "120000", "120000", "1")
+    assert why(kept)
+
+
+@looped(
     "path",
     [
         *(
@@ -136,11 +159,12 @@ def test_what_git_says_is_read_back_whole(tmp_path: Path) -> None:
         "diff-tree", "-r", "--raw", "-z", "--no-renames", before, after, cwd=tmp_path
     )
 
+    target = git("hash-object", "--stdin", cwd=tmp_path, stdin=b"/etc/passwd")
     assert set(parse_raw(raw)) == {
         Change("old", "100644", "000000"),
         Change("same", "100644", "100755"),
         Change("two\nlines\tä", "000000", "100644"),
-        Change("link", "000000", "120000"),
+        Change("link", "000000", "120000", target.decode().strip()),
         Change("\udcff", "000000", "100644"),
     }
     assert parse_raw(b"") == ()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from bot.repository.commit_range import CommitRange
 from convoy.gate.patch import refusals
 from convoy.model.records import Gate, Limits
 from convoy.text.redaction import Redaction
@@ -176,6 +177,11 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
         {"new.py"},
         (LIB,),
     ),
+    "a link that moved": (
+        f"{WORK}; mv old moved",
+        {"new.py", "old/link", "moved/link"},
+        (),
+    ),
     "raw content for Git LFS": (
         "echo raw > art/b.bin; echo raw > art/c.txt",
         {"art/b.bin", "art/c.txt"},
@@ -208,8 +214,9 @@ def forge(tmp_path: Path) -> Forge:
         )
         blob = found.stdout.decode().strip()
         git("update-index", "--add", "--cacheinfo", f"100644,{blob},{name}", cwd=seed)
-    link = f"160000,{made.base},lib"
-    git("update-index", "--add", "--cacheinfo", link, cwd=seed)
+    target = git("rev-parse", ":README.md", cwd=seed)
+    for link in (f"160000,{made.base},lib", f"120000,{target},old/link"):
+        git("update-index", "--add", "--cacheinfo", link, cwd=seed)
     git("commit", "-q", "-m", "More", cwd=seed)
     git("push", "-q", str(made.bare), "main", cwd=seed)
     made.base = git("rev-parse", "HEAD", cwd=seed)
@@ -242,6 +249,8 @@ def test_the_work_lands_and_what_is_no_work_is_left_out_by_name(forge: Forge) ->
         if work.commit:
             kept = git("ls-tree", work.commit, "lib", cwd=workspace.store)
             assert kept.startswith("160000 commit"), name
+            seen = CommitRange(workspace.store).whole(workspace.base, work.commit)
+            assert {each.change for each in seen} == {*work.changes}, name
 
 
 def test_a_key_that_the_base_shows_keeps_no_work_back(forge: Forge) -> None:
