@@ -10,6 +10,7 @@ import os
 import shutil
 import stat
 import time
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from convoy.gate.leaks import leaks
-from convoy.gate.patch import Change, in_words, is_safe, named, parse_raw
+from convoy.gate.patch import GONE, Change, in_words, is_safe, named, parse_raw
 from convoy.model.records import Gate
 from convoy.text.commit_message import SIGNED_OFF
 from convoy.text.redaction import NO_SECRETS, Redaction
@@ -32,6 +33,7 @@ from runner.workspace.stray_content import (
     CONVERTING,
     MADE_AGAIN,
     NO_SUBMODULE,
+    TWIN,
     UNSAFE,
     Staged,
     changed_attributes,
@@ -198,7 +200,7 @@ class AttemptCommits:
         if head == workspace.base:
             return Work(faults=faults, left_out=sentences(left_out))
         changes = parse_raw(self._diff("--raw", "-z"))
-        left_out |= self._unfiltered(changes)
+        left_out |= self._unfiltered(changes) | self._twins(changes)
         told = sentences(left_out)
         bundle = workspace.store / "work.bundle"
         self._git(
@@ -405,6 +407,15 @@ class AttemptCommits:
         asked = ("check-attr", "-z", "--stdin", "filter")
         told = self._git(*asked, stdin=paths).stdout if files else b""
         return unfiltered(self._workspace.folder, told)
+
+    def _twins(self, changes: Sequence[Change]) -> dict[str, list[str]]:
+        """Return the new files whose names differ from others' in case alone."""
+        news = [each.path for each in changes if each.mode_before == GONE]
+        listing = ("ls-tree", "-r", "-z", "--name-only", "HEAD")
+        said = self._git(*listing).stdout if news else b""
+        counted = Counter(os.fsdecode(each).casefold() for each in said.split(b"\0"))
+        twins = [path for path in news if counted[path.casefold()] > 1]
+        return {TWIN: twins} if twins else {}
 
     def _commit_the_rest(self, message: CommitMessage) -> None:
         commit = ("commit", "--quiet", "--no-verify", "--cleanup=verbatim", "--file=-")

@@ -20,6 +20,7 @@ REPOSITORY: Final = "Left out, as a repository of its own"
 MADE_AGAIN: Final = "Left out, as tools make it again"
 UNSAFE: Final = "Left out, as its name is not safe to write on every machine"
 NO_SUBMODULE: Final = "Left as it was, as submodules are not checked out here"
+TWIN: Final = "Kept, though another name differs in case alone"
 _UNFILTERED: Final = (
     "Kept as it was written, though .gitattributes asks for the filter {}"
 )

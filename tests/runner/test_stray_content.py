@@ -177,6 +177,11 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
         {"new.py"},
         (LIB,),
     ),
+    "names that differ in case alone": (
+        "echo 1 > Readme.md; git mv dos.txt DOS.txt",
+        {"Readme.md", "dos.txt", "DOS.txt"},
+        ("Kept, though another name differs in case alone: Readme.md.",),
+    ),
     "a link that moved": (
         f"{WORK}; mv old moved",
         {"new.py", "old/link", "moved/link"},
