@@ -25,6 +25,7 @@ from convoy.gate.patch import printable
 from convoy.kinds import KINDS
 from convoy.model import ids
 from convoy.model.notes import bounded
+from convoy.text.plaintext import cut
 from convoy.text.redaction import Redaction
 from runner import engines
 from runner.box import box_report, engine_home
@@ -69,6 +70,8 @@ HASTY_SALVAGE_S = 4.0
 """The same when the job is being cancelled: 7.5 s less the time for ending the
 agent."""
 LISTED_FILES = 1000
+WHY_CHARS = 2_000
+"""The bot takes no longer reason; the paths in one may be longer."""
 
 
 def attend(
@@ -259,9 +262,9 @@ class _Session:
     def _salvaged(self, workspace: Workspace, ending: Ending) -> Work:
         budget_s = HASTY_SALVAGE_S if self._stop.wanted else SALVAGE_S
         branch = ids.task_branch(self._started.convoy, self._started.task)
-        cut = ending.exit_code != 0 or ending.cut_off
+        is_half = ending.exit_code != 0 or ending.cut_off
         message = CommitMessage(
-            self._started.title, f"Brat-Task: {branch}", half_done=cut
+            self._started.title, f"Brat-Task: {branch}", half_done=is_half
         )
         litter = (*engines.litter(self._started.engine.type), *self._litter)
         work = AttemptCommits(workspace, budget_s, litter).keep(message)
@@ -325,7 +328,7 @@ class _Session:
             conclusion=found.conclusion,
             outcome=found.outcome,
             retry_after_s=report.retry_after_s(self._now_ms()),
-            why=self._redaction(found.why),
+            why=cut(self._redaction(found.why), WHY_CHARS),
             summary=report.summary,
             left=bounded(replace(report.left, notes=(*work.left_out, *said))),
             report=answer,

@@ -388,10 +388,11 @@ class AttemptCommits:
         store, folder = self._workspace.store, self._workspace.folder
         index, again = store / "checked-out.index", store / "checked-out"
         index.unlink(missing_ok=True)
-        self._git("read-tree", self._workspace.base, index=index)
         attributes = ("check-attr", "-z", "--stdin", *CONVERTING)
+        now = self._git(*attributes, stdin=paths).stdout
+        self._git("read-tree", self._workspace.base, index=index)
         was = self._git(*attributes, "--cached", stdin=paths, index=index).stdout
-        asked_for = changed_attributes(was, self._git(*attributes, stdin=paths).stdout)
+        asked_for = changed_attributes(was, now)
         write = ("checkout-index", "-z", "--stdin", f"--prefix={again}/")
         try:
             self._git(*write, stdin=paths, index=index)

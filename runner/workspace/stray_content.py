@@ -24,6 +24,7 @@ TWIN: Final = "Kept, though another name differs in case alone"
 _UNFILTERED: Final = (
     "Kept as it was written, though .gitattributes asks for the filter {}"
 )
+_NO_VALUES: Final = frozenset(("unspecified", "unset", "set"))
 CONVERTING: Final = ("text", "eol", "ident", "working-tree-encoding")
 """The attributes by which git writes a file otherwise than it holds it.
 https://git-scm.com/docs/gitattributes
@@ -103,32 +104,34 @@ def untracked(folder: Path, listed: bytes) -> dict[str, str]:
 
 
 def _strays(
-    top: Path, path: str, left: Iterator[int], *, spared: bool
+    top: Path, entry: str, left: Iterator[int], *, spared: bool
 ) -> Iterator[tuple[str, str]]:
     """Yield what is no work in an untracked folder, each folder once and whole.
 
     Args:
         top: the work tree.
-        path: the folder.
+        entry: the folder.
         left: one for each file and folder that may still be looked at.
         spared: whether it lies in what the base holds of such a folder.
     """
-    try:
-        with os.scandir(top / path) as entries:
-            here = {each.name: each.is_dir(follow_symlinks=False) for each in entries}
-    except OSError:
-        return
-    if ".git" in here:
-        yield path, REPOSITORY
-    elif not spared and _is_made(path, here):
-        yield path, MADE_AGAIN
-    else:
-        for (name, is_folder), _ in zip(here.items(), left, strict=False):
-            below = f"{path}/{name}"
-            if is_folder:
-                yield from _strays(top, below, left, spared=spared)
-            elif not spared and _MADE_FILE.fullmatch(name):
-                yield below, MADE_AGAIN
+    folders = [entry]
+    while folders:
+        path = folders.pop()
+        try:
+            with os.scandir(top / path) as found:
+                here = {each.name: each.is_dir(follow_symlinks=False) for each in found}
+        except OSError:
+            continue
+        if ".git" in here:
+            yield path, REPOSITORY
+        elif not spared and _is_made(path, here):
+            yield path, MADE_AGAIN
+        else:
+            for (name, is_folder), _ in zip(here.items(), left, strict=False):
+                if is_folder:
+                    folders.append(f"{path}/{name}")
+                elif not spared and _MADE_FILE.fullmatch(name):
+                    yield f"{path}/{name}", MADE_AGAIN
 
 
 def _is_made(path: str, names: Iterable[str]) -> bool:
@@ -206,8 +209,9 @@ def unfiltered(folder: Path, attributes: bytes) -> dict[str, list[str]]:
     fields = [*map(os.fsdecode, attributes.split(b"\0"))]
     found: dict[str, list[str]] = {}
     for path, driver in zip(fields[::3], fields[2::3], strict=False):
-        begins = read_hostile(folder / path, len(_POINTER))
-        if driver not in {"unspecified", "unset", "set"} and begins != _POINTER:
+        if driver in _NO_VALUES:
+            continue
+        if read_hostile(folder / path, len(_POINTER)) != _POINTER:
             reason = _UNFILTERED.format(printable(driver)[:40])
             found.setdefault(reason, []).append(path)
     return found

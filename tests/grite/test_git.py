@@ -35,7 +35,7 @@ def test_git_sees_nothing_of_our_environment(
     monkeypatch.setenv("GITHUB_TOKEN", SECRET)
 
     shown = git.run(["-c", "alias.surroundings=!env", "surroundings"]).stdout.decode()
-    configured = git.run(["config", "user.name"], check=False)
+    configured = git.run(["config", "user.name"], cwd=tmp_path, check=False)
 
     assert SECRET not in shown
     assert "GIT_DIR=/elsewhere" not in shown

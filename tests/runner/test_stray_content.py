@@ -94,6 +94,11 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
         {"new.py", "a/b/x"},
         (REPOSITORY.format(".claude/w/one, a/b/c d, ref"),),
     ),
+    "a repository made of a folder of the project": (
+        "git init -q src; echo 2 > src/new.py; echo B = 2 >> src/a.py",
+        {"src/a.py", "src/new.py"},
+        (),
+    ),
     "a repository that is committed": (
         f"{WORK}; git clone -q . ref; {COMMIT}; echo 2 > more.py",
         {"new.py", "more.py"},
