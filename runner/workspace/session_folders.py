@@ -1,5 +1,6 @@
 """The two folders of a session, which are removed at its end."""
 
+import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -7,6 +8,7 @@ from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
+from grite import trusted_programs
 from runner.inputs.job_inputs import Inputs
 
 
@@ -30,7 +32,16 @@ def fresh_folders(inputs: Inputs) -> Iterator[Folders]:
         yield Folders(Path(scratch), Path(checkout))
 
 
-def _fresh(parent: Path) -> TemporaryDirectory[str]:
+@contextmanager
+def _fresh(parent: Path) -> Iterator[str]:
     parent.mkdir(parents=True, exist_ok=True)
     # Files that an agent made unremovable stay; the machine is for one job, or swept.
-    return TemporaryDirectory(prefix="brat-", dir=parent, ignore_cleanup_errors=True)
+    made = TemporaryDirectory(prefix="brat-", dir=parent, ignore_cleanup_errors=True)
+    try:
+        yield made.name
+    finally:
+        try:
+            made.cleanup()
+        except RecursionError:  # Python gives up at a thousand folders in one another
+            argv = (trusted_programs.found("rm"), "-rf", "--", made.name)
+            subprocess.run(argv, check=False, stderr=subprocess.DEVNULL)

@@ -324,6 +324,16 @@ def test_what_can_be_kept_is_kept_and_the_rest_is_named(forge: Forge) -> None:
     )
 
 
+def test_folders_in_one_another_without_end_are_gone_with_the_session(
+    forge: Forge,
+) -> None:
+    left = forge.sh("for i in $(seq 1200); do mkdir d; cd d; done; git init -q x")
+
+    assert left.status == 1, left.err
+    assert len(left.result["why"]) == 2_000
+    assert not any((forge.root / "work").iterdir())
+
+
 def test_what_is_no_work_is_said_and_the_rest_lands(forge: Forge) -> None:
     sub = "git init -q sub; echo 1 > sub/a"
     left = forge.sh(f"echo hi > greeting.txt; {sub}; echo 'BRAT: note Look.'")
