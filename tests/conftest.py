@@ -1,5 +1,7 @@
 """What every test may count on: the plugins of tests/world, and repeatable examples."""
 
+import os
+import sys
 from collections.abc import Iterator
 from functools import cache
 
@@ -30,6 +32,15 @@ settings.register_profile(
     phases=(Phase.explicit, Phase.generate),
 )
 settings.load_profile("ci")  # `--hypothesis-profile=deep` looks further, at random
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _our_environment_is_activated() -> Iterator[None]:
+    """Let the projects of tests find `python` and `pytest`."""
+    with pytest.MonkeyPatch.context() as patch:
+        own = os.path.dirname(sys.executable)  # noqa: PTH120  as it stands, no link followed
+        patch.setenv("PATH", os.pathsep.join((own, *os.get_exec_path())))
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

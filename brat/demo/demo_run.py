@@ -7,6 +7,7 @@ git, and checks at the end that the default branch's tests pass.
 
 import asyncio
 import json
+import os
 import random
 import secrets
 import shutil
@@ -110,6 +111,9 @@ def tell(
     if seed is not None and not chaos:
         raise BratError("--seed is for --chaos: give both")
     git.require_version()
+    # The sample's CI and agents run `python -m pytest`, and here brat brings both.
+    own = str(Path(sys.executable).parent)
+    os.environ["PATH"] = os.pathsep.join((own, *os.get_exec_path()))  # noqa: TID251  as above
     with _folder(directory) as folder:
         stage = _set_up(folder, cast)
         if _tests_pass(stage):

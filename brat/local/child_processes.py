@@ -17,6 +17,7 @@ from brat.forge.service.run_environment import SECRET
 from brat.repository.registration import BOT_FOLDER
 from grite import outbound
 from grite.errors import Unavailable
+from runner.box import toolchains
 
 ALLOWED_SIGNERS: Final = "BRAT_ALLOWED_SIGNERS"
 """The variable that tells jobs which keys may sign hand-offs."""
@@ -26,10 +27,10 @@ NONE: Final[Mapping[str, str]] = {}
 
 
 def _environment(secrets: Mapping[str, str]) -> dict[str, str]:
-    """Return a child's environment: the path, the way to others and its secrets."""
-    path = os.pathsep.join((str(Path(sys.executable).parent), *os.get_exec_path()))
+    """Return a child's environment: tools, the way to others and its secrets."""
+    path = os.pathsep.join(os.get_exec_path())
     own = {"PATH": path, "HOME": str(Path.home()), "LANG": "C.UTF-8"}
-    own |= outbound.here().variables
+    own |= toolchains.here() | outbound.here().variables
     return own | {SECRET + name: value for name, value in secrets.items()}
 
 

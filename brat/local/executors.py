@@ -36,10 +36,8 @@ def options_of(executor: Executor, image: str = "") -> tuple[str, ...]:
         if image:
             raise BratError("--container needs --executor act")
         return ()
-    beside = os.path.dirname(sys.executable)  # noqa: PTH120  as it stands, no link followed
-    path = os.pathsep.join((beside, *os.get_exec_path()))
     for name, how in _NEEDED.items():
-        if shutil.which(name, path=path) is None:
+        if shutil.which(name) is None:
             raise BratError(f"--executor act needs {name}, which is not here: {how}")
     # The forge passes none of its own environment on.
     docker = os.environ.get("DOCKER_HOST", "")  # noqa: TID251  a person's own terminal

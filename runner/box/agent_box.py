@@ -16,7 +16,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from runner.box import agent_user, box_report
+from runner.box import agent_user, box_report, toolchains
 from runner.box.module_launch import launched
 from runner.box.root_folder import SEEN
 from runner.box.visible_paths import (
@@ -83,7 +83,8 @@ def session_room(
     hidden = (*inputs.hidden, inputs.result, inputs.temp, inputs.workspace)
     shown = (*inputs.shown, *((inputs.cache,) if inputs.cache else ()))
     home = inputs.offered.get("HOME", "")
-    sight = Sight(path=inputs.path, home=home, shown=shown, hidden=hidden)
+    tools = toolchains.named_in(inputs.offered)
+    sight = Sight(path=inputs.path, home=home, tools=tools, shown=shown, hidden=hidden)
     prompt = scratch / "prompt.md"
     own = scratch / "home", scratch / "tmp"
     return Room(folder, *own, sight, prompt, is_boxed=is_boxed)

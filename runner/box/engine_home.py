@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from grite import outbound
+from runner.box import toolchains
 from runner.box.hostile_file import read_hostile
 from runner.inputs.job_inputs import Inputs
 
@@ -33,6 +34,7 @@ def plain_environment(inputs: Inputs, home: Path, temp: Path) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_CEILING_DIRECTORIES": str(inputs.workspace),
+        **toolchains.named_in(inputs.offered),
         **outbound.named_in(inputs.offered).without_passwords(),
     }
 

@@ -8,7 +8,7 @@ import os
 import pwd
 import sys
 import sysconfig
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -18,6 +18,7 @@ from msgspec import Struct
 
 import convoy
 import grite
+from runner.box import toolchains
 from runner.box.hidden_paths import CREDENTIALS
 from runner.box.root_folder import HIDDEN, LINK, SEEN, WRITABLE
 
@@ -37,6 +38,7 @@ TOOLCHAINS: Final = (
     *("go", ".local/bin", ".local/lib", ".local/pipx", ".local/share/uv"),
     *(".local/share/mise", ".local/share/pipx", ".local/share/pnpm"),
     *(".local/share/fnm", ".local/share/claude", ".linuxbrew", "miniconda3"),
+    ".tool-versions",
 )
 """Where people's installers put programs, in a home; of a home nothing else is seen."""
 TEMPORARY: Final = ("/tmp", "/var/tmp")  # noqa: S108  mounts of the session's own
@@ -73,6 +75,8 @@ class Sight(Struct, frozen=True):
     """The PATH on which they look for programs."""
     home: str = ""
     """A home in which toolchains may lie, besides the user's own."""
+    tools: Mapping[str, str] = {}
+    """The variables by which a person's tools find themselves."""
     shown: tuple[Path, ...] = ()
     """What may be read besides."""
     hidden: tuple[Path, ...] = ()
@@ -87,7 +91,7 @@ def visible(sight: Sight) -> Iterator[Place]:
         *own_code(),
         *_beside_programs(sight.path, homes),
         *(f"{home}/{each}" for home in homes for each in TOOLCHAINS),
-        *map(str, sight.shown),
+        *map(str, (*toolchains.folders(sight.tools, homes), *sight.shown)),
         os.path.realpath("/etc/resolv.conf"),  # often below /run
     )
     for path in dict.fromkeys(seen):

@@ -25,7 +25,14 @@ def test_a_home_on_the_path_is_not_shown_where_the_job_has_another_home() -> Non
         (found.root / "job").mkdir()
         env = found.variables()
         path = f"{found.root}/home/bin{os.pathsep}{env['PATH']}"
-        left = session(found, HOME=str(found.root / "job"), PATH=path)
+        left = session(
+            found,
+            HOME=str(found.root / "job"),
+            PATH=path,
+            JAVA_HOME=str(found.root / "home"),  # nor where they are called a tool's
+            RUSTUP_HOME=str(found.root / "home/.ssh"),
+            M2_HOME=str(found.root),
+        )
         told = judged(found, left.said, left.folder)
 
     assert {name: told[name].won for name in MUST_FAIL if told[name].won} == {}

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from brat.doctor.machine_checks import LEAST, checks, room
+from brat.doctor.machine_checks import LEAST, checks, room, tools
 
 
 def test_a_disk_that_is_nearly_full_is_a_fault_and_says_which(tmp_path: Path) -> None:
@@ -15,6 +15,18 @@ def test_a_disk_that_is_nearly_full_is_a_fault_and_says_which(tmp_path: Path) ->
 
 
 def test_this_machine_has_room_and_no_bot_that_ended(tmp_path: Path) -> None:
-    (found,) = checks(tmp_path)
+    has_room, has_tools = checks(tmp_path)
 
-    assert "GB are free where sessions work" in found.said
+    assert "GB are free where sessions work" in has_room.said
+    assert "agents and CI have PATH" in has_tools.said
+
+
+def test_what_agents_and_ci_have_of_a_terminal_is_named_and_what_is_hidden(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / ".npmrc").touch()
+
+    found = tools({"JAVA_HOME": "/opt/java"}, tmp_path)
+
+    assert found.grade == "ok"
+    assert "have PATH, JAVA_HOME, but not ~/.npmrc" in found.said

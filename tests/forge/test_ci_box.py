@@ -11,6 +11,7 @@ import pytest
 
 from brat.forge.resources.repository_resource import Ci
 from brat.forge.service.ci_box import CiBox
+from runner.box import toolchains
 from tests.forge.test_ci import judged, push
 from tests.world.forge import Town, until
 
@@ -55,7 +56,7 @@ async def attacked(
         to = "HEAD:refs/heads/brat/queue/main/x"
         await checkout.git("push", "--quiet", "origin", to)
         check = await judged(here, commit)
-    assert check["conclusion"] == "success", check
+    assert check["conclusion"] == "success", check["output"]
     return dict(line.split() for line in check["output"]["text"].splitlines())
 
 
@@ -77,6 +78,50 @@ async def test_without_a_box_it_would(
     stolen = {name for name, ended in found.items() if ended == "done"}
     assert {"read", "delete", "append", "connect", "signal"} <= stolen
     assert not (tmp_path / "person/.ssh/id_ed25519").exists()
+
+
+TOOLS: tuple[tuple[str, dict[str, str], str], ...] = (
+    # what stands in the home, a variable of the terminal, and what then ends with 0
+    ("venv/bin/only-here", {}, "only-here"),
+    ("venv/bin/pytest", {}, "pytest | grep -q mine"),
+    ("", {"VIRTUAL_ENV": "venv"}, 'test -x "$VIRTUAL_ENV/bin/pytest"'),
+    (".rustup/settings.toml", {}, 'cat "$RUSTUP_HOME/settings.toml"'),
+    (".pyenv/version", {}, 'cat "$PYENV_ROOT/version"'),
+    (".nvm/nvm.sh", {}, '. "$NVM_DIR/nvm.sh"'),
+    (".asdf/asdf.sh", {}, '. "$ASDF_DIR/asdf.sh"'),
+    ("jdk/release", {"JAVA_HOME": "jdk"}, 'cat "$JAVA_HOME/release"'),
+    (".cargo/credentials.toml", {}, "! grep mine ~person/.cargo/credentials.toml"),
+    ("secret", {"M2_HOME": "."}, "! grep mine ~person/secret"),
+    (".ssh/id", {"GRADLE_HOME": ".ssh"}, "! grep mine ~person/.ssh/id"),
+    ("load/x.py", {"PYTHONPATH": "load"}, 'test -z "$PYTHONPATH"'),
+    ("", {"GITHUB_TOKEN": "venv"}, 'test -z "$GITHUB_TOKEN"'),
+)
+
+
+@pytest.mark.parametrize("box", ["on", "off"])
+async def test_ci_finds_the_tools_of_the_persons_terminal_and_nothing_else(
+    box: str, here: Town, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "person"
+    for name in toolchains.HOMES:
+        monkeypatch.delenv(name, raising=False)
+    for file, variables, _ in TOOLS:
+        if file:
+            (home / file).parent.mkdir(parents=True, exist_ok=True)
+            (home / file).write_text("#!/bin/sh\necho mine\n")
+            (home / file).chmod(0o755)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, str(home / value))
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("PATH", f"{home}/venv/bin{os.pathsep}{os.environ['PATH']}")
+    tried = [each.replace("~person", str(home)) for _, _, each in TOOLS]
+    seen = tried if box == "on" else [each for each in tried if each[:2] != "! "]
+    here.judge("\n".join(f"( {each} ) || exit 1" for each in seen), box=box)
+
+    _, commit = await push(here)
+    check = await judged(here, commit)
+
+    assert check["conclusion"] == "success", check["output"]
 
 
 async def test_a_job_that_took_too_long_leaves_no_process(here: Town) -> None:

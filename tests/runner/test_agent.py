@@ -29,8 +29,9 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
         vendors=(Vendor("chat", "MODEL_KEY", "MODEL_URL", "/v1"),),
         sets=lambda call: {"ENGINE_HOME": str(call.home / "engine")},
     )
+    keys = {"TEAM_KEY": "key-0123456789", "AWS_KEY": "aws-0123456789"}
     told = job_inputs.read(
-        forge.environment("0" * 40, TEAM_KEY="key-0123456789", AWS_KEY="aws-0123456789")
+        forge.environment("0" * 40, **keys, JAVA_HOME="/opt/java", PYTHONPATH="/x")
     )
     started = forge.started("true")
     spec = replace(started.engine, secret="TEAM_KEY")
@@ -43,9 +44,9 @@ def test_an_engine_gets_the_keys_its_row_asks_for_and_they_are_hidden(
 
     assert env["MODEL_KEY"] == "key-0123456789"
     assert env["ENGINE_HOME"] == str(tmp_path / "home/engine")
-    assert (
-        not {"TEAM_KEY", "MODEL_URL", "AWS_KEY", "BRAT_TOKEN", "BRAT_LOG"} & env.keys()
-    )
+    assert env["JAVA_HOME"] == "/opt/java"
+    withheld = {"TEAM_KEY", "MODEL_URL", "AWS_KEY", "BRAT_TOKEN", "BRAT_LOG"}
+    assert not {*withheld, "PYTHONPATH"} & env.keys()
     hidden = Redaction(secrets_of(told, spec))
     assert hidden(f"{TOKEN} key-0123456789 aws-0123456789") == "*** *** aws-0123456789"
 

@@ -15,7 +15,7 @@ from brat.forge.resources.repository_resource import Ci
 from brat.forge.service import programs
 from brat.forge.service.ci_checkout import WORK
 from grite import outbound
-from runner.box import agent_user
+from runner.box import agent_user, toolchains
 from runner.box.agent_box import Box, Room, boxed
 from runner.box.box_report import Report
 from runner.box.visible_paths import Sight
@@ -45,6 +45,7 @@ class CiBox:
         sight = Sight(
             path=own["PATH"],
             home=os.path.expanduser("~"),  # noqa: PTH111  also where there is none
+            tools=toolchains.here(),
             shown=(borrowed,),
             hidden=(forge,),
         )

@@ -15,6 +15,7 @@ from typing import Final
 import psutil
 
 from grite import outbound
+from runner.box import toolchains
 
 POLL_S: Final = 0.1
 """The polling interval on systems without pidfd."""
@@ -24,14 +25,12 @@ _TICKS: Final = sys.platform == "linux"
 
 
 def plain_environment() -> dict[str, str]:
-    """Return the environment every child starts from: path, language, way to others.
+    """Return the environment every child starts from: tools, language, way to others.
 
-    The folder of our own Python comes first, so that `python` and `pytest` come from
-    brat's own installation.
+    The path is the person's own: a project's `python` is the one that they would run.
     """
-    own = str(Path(sys.executable).parent)
-    path = os.pathsep.join([own, *(p for p in os.get_exec_path() if p != own)])
-    return {"PATH": path, "LANG": "C.UTF-8", **outbound.here().without_passwords()}
+    own = {"PATH": os.pathsep.join(os.get_exec_path()), "LANG": "C.UTF-8"}
+    return own | toolchains.here() | outbound.here().without_passwords()
 
 
 def git_environment() -> dict[str, str]:
