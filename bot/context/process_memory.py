@@ -60,5 +60,7 @@ class ProcessMemory:
     given_up: dict[str, int] = field(default_factory=dict)
     """The candidates that were given up while CI judged them, and until when (unix ms)
     a first run of theirs may show; each stays until its runs have ended."""
+    is_closing: bool = False
+    """Whether the process is about to end: it only takes in what sessions have done."""
     ended: dict[int, int] = field(default_factory=dict)
     """When each run was first seen to have ended, unix ms."""

@@ -102,6 +102,7 @@ def owed(context: BotContext, draft: Draft | None = None) -> tuple[Action, ...]:
         action
         for action in owed_actions(state, observed, context.settings.patience, now)
         if (role := role_of(action)) is None or role in roles
+        if isinstance(action, Collect) or not context.memory.is_closing
     )
 
 

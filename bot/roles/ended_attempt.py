@@ -27,6 +27,8 @@ class EndedAttempt:
     convoy: Convoy
     task: Task
     attempt: Attempt
+    called_off: bool = False
+    """Whether the person whose machine it is ended it: then it counts as none."""
 
     @property
     def session(self) -> str:
@@ -54,9 +56,16 @@ class EndedAttempt:
         is_for_a_person = result.outcome in FOR_A_PERSON or is_large
         gave_up = result.status == "blocked" and not is_for_a_person
         splits = is_large or gave_up or result.outcome == "deadline"
-        self.refuse(_cause(result), why, result, left, splits=splits)
+        self.refuse(self._cause(result), why, result, left, splits=splits)
         if result.status in NEEDS_A_PERSON or is_for_a_person:
             self._block(why, splits=splits)
+
+    def _cause(self, result: Result) -> Cause:
+        if result.conclusion == "success" or result.refusals:
+            return "refused"
+        if result.outcome == "setup" or self.called_off:
+            return "setup"
+        return "outage" if result.outcome in OUTAGES else "failed"
 
     def turn_away(self, why: str) -> None:
         """End an attempt that never began; it costs none, and a person is asked."""
@@ -113,14 +122,6 @@ class EndedAttempt:
         """Keep a commit of the attempt for good; return the ref it is kept at."""
         name, number = self.convoy.name, self.task.number
         return self.draft.keep(name, number, self.attempt.number, commit)
-
-
-def _cause(result: Result) -> Cause:
-    if result.conclusion == "success" or result.refusals:
-        return "refused"
-    if result.outcome == "setup":
-        return "setup"
-    return "outage" if result.outcome in OUTAGES else "failed"
 
 
 def fit(said: str) -> str:

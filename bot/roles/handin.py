@@ -43,7 +43,9 @@ def collect(
     task = convoy.in_session(action.task)
     if task is None or task.attempt is None or task.attempt.run != action.run:
         return
-    ended = EndedAttempt(context, draft, convoy, task, task.attempt)
+    # Elsewhere than on a person's own machine anybody can cancel a run, without end.
+    off = action.called_off and context.settings.sole
+    ended = EndedAttempt(context, draft, convoy, task, task.attempt, off)
     if isinstance(got, str):
         _lose(ended, got)
     else:
@@ -141,7 +143,7 @@ def _lose(
             convoy=ended.convoy.name,
             task=ended.task.number,
             attempt=ended.attempt.number,
-            cause="lost",
+            cause="setup" if ended.called_off else "lost",
             why=f"{why}; {fit(said)}" if said else why,
             usage=usage or Usage(),
             left=left,

@@ -1,8 +1,8 @@
 """`brat up`, and the loop with one role: `brat witness run` and the like."""
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -10,6 +10,7 @@ from bot.settings.bot_settings import ROLES
 from brat.local import run_roles
 from brat.local.executors import Executor, options_of
 from brat.local.local_mode import Local
+from brat.local.orderly_end import ending_agents, run_to_end
 from brat.repository import (
     checkout as checkouts,
 )
@@ -28,14 +29,15 @@ def up(path: Path, port: int | None, executor: Executor, image: str) -> int:
 
     @asynccontextmanager
     async def beside(here: Local) -> AsyncIterator[None]:
-        if port is None:
-            yield
-            return
-        async with dashboards.beside(here, port) as url:
-            say(f"dashboard: {url}")
-            yield
+        async with ending_agents(here, ROLES):
+            if port is None:
+                yield
+                return
+            async with dashboards.beside(here, port) as url:
+                say(f"dashboard: {url}")
+                yield
 
-    asyncio.run(run_roles.watch(checkout, ROLES, say, beside=beside, executor=options))
+    run_to_end(run_roles.watch(checkout, ROLES, say, beside=beside, executor=options))
     return run_roles.OK
 
 
@@ -45,6 +47,7 @@ def run(role: str, path: Path, *, once: bool, watch: bool) -> int:
     wanted = (_BY_NAME[role],)
     run_roles.checked(checkout, wanted)
     if watch:
-        asyncio.run(run_roles.watch(checkout, wanted, say))
+        ending = partial(ending_agents, roles=wanted)
+        run_to_end(run_roles.watch(checkout, wanted, say, beside=ending))
         return run_roles.OK
-    return asyncio.run(run_roles.run(checkout, wanted, say, once=once))
+    return run_to_end(run_roles.run(checkout, wanted, say, once=once))

@@ -11,6 +11,7 @@ from brat.commands.init_repository import init, without_ci
 from brat.local import local_mode, run_roles
 from brat.local.asked_issue import PLAN_ONLY, answer_on, asked
 from brat.local.local_mode import Local, serving
+from brat.local.orderly_end import ending_agents, run_to_end
 from brat.repository import (
     checkout as checkouts,
 )
@@ -75,7 +76,7 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     if how.headless and not (checkout.folder / REGISTRATION).exists():
         init(path)
     limit = float(limit_s) if how.headless else None
-    return asyncio.run(_start(checkout, config, text, how, limit))
+    return run_to_end(_start(checkout, config, text, how, limit))
 
 
 async def _start(
@@ -94,14 +95,13 @@ async def _start(
         issue = found.issue
         say(f"opened issue #{issue}" if found.opened else _FOUND.format(issue=issue))
         try:
-            async with asyncio.timeout(limit_s):
+            async with ending_agents(here, wanted), asyncio.timeout(limit_s):
                 await run_roles.until_done(here, also_locked=how.headless)
-        except asyncio.CancelledError:  # by Ctrl-C
+        except asyncio.CancelledError:
             say(f"issue #{issue} stays; go on with it by: brat up")
             raise
         except TimeoutError:
             say(f"not done after {limit_s:g} s; what is done is kept: brat status")
-            await _stop_sessions(here)
             return run_roles.TIMED_OUT
         convoy = _convoy_of(here, issue)
         status = run_roles.report(here, convoy.name if convoy else "", wanted)
@@ -122,14 +122,6 @@ def _show(convoy: Convoy, how: Start) -> None:
     out.print(convoy_table(convoy))
     if how.plan_only or convoy.waits_for_approval:
         out.print(plan_screen(convoy), soft_wrap=True)
-
-
-async def _stop_sessions(here: Local) -> None:
-    """Cancel every run that has begun, so that no process is left behind."""
-    state = here.loop.context.mirror.state
-    for _, task in state.running():
-        if task.attempt is not None and task.attempt.run:
-            await here.loop.context.github.runs.cancel(task.attempt.run)
 
 
 def _convoy_of(here: Local, issue: int) -> Convoy | None:

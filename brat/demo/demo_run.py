@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
@@ -33,6 +34,7 @@ from brat.demo.demo_summary import lines, ways_to_look
 from brat.demo.sample import Sample
 from brat.forge.resources.repository_resource import Ci
 from brat.local import child_processes, local_mode
+from brat.local.orderly_end import run_to_end
 from brat.repository import registration as registrations
 from brat.repository.log_reader import Reader
 from brat.repository.registration import BOT_FOLDER, FORGE_FOLDER, Registration, Source
@@ -123,7 +125,7 @@ def tell(
             say(f"the issue is prose, and {cast.planner.type}, the real CLI, plans it")
         begun = time.monotonic()
         drawn = _drawn(seed) if chaos else None
-        kills = asyncio.run(_shown(stage, drawn, live=not as_json, ui=ui))
+        kills = run_to_end(_shown(stage, drawn, live=not as_json, ui=ui))
         wall_s = time.monotonic() - begun
         reader = Reader(stage.bare)
         convoy = next(iter(reader.read().convoys.values()))
@@ -154,7 +156,10 @@ def _folder(directory: Path | None) -> Iterator[Path]:
         if directory.exists() and any(directory.iterdir()):
             raise BratError(f"{directory} is not empty: give an empty or a new folder")
         directory.mkdir(parents=True, exist_ok=True)
-        yield directory.resolve()
+        try:
+            yield directory.resolve()
+        finally:
+            demo_machine.end_all(directory.resolve())
         return
     folder = Path(tempfile.mkdtemp(prefix="brat-demo-")).resolve()
     try:
@@ -187,8 +192,20 @@ async def _shown(
         say(f"dashboard: {url}")
         kills = await _play(stage, drawn, live=live)
         say("the demo is over; the dashboard stays until you press Enter")
-        await asyncio.to_thread(sys.stdin.readline)
+        await _entered()
         return kills
+
+
+async def _entered() -> None:
+    """Wait for Enter, in a thread that keeps nobody from leaving."""
+    loop, entered = asyncio.get_running_loop(), asyncio.Event()
+
+    def read() -> None:
+        os.read(0, 1024)
+        loop.call_soon_threadsafe(entered.set)
+
+    threading.Thread(target=read, name="enter", daemon=True).start()
+    await entered.wait()
 
 
 async def _play(stage: Stage, drawn: random.Random | None, *, live: bool) -> int:

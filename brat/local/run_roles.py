@@ -9,6 +9,7 @@ from bot.serving import bot_service
 from bot.settings.bot_settings import ROLES
 from brat.local.local_mode import Local, ci_of, configuration, serving
 from brat.local.next_role import next_role
+from brat.local.orderly_end import ending_agents
 from brat.local.start_checks import Lack, ci_lacks, engine_lacks, merge_lacks
 from brat.local.waiting_work import locked, tell_waiting
 from brat.repository import registration as registrations
@@ -35,7 +36,7 @@ async def run(
     checkout: Checkout, roles: tuple[Role, ...], tell: Tell, *, once: bool
 ) -> int:
     """Run the roles until nothing is owed, or for one tick; return the exit status."""
-    async with serving(checkout, roles, tell) as local:
+    async with serving(checkout, roles, tell) as local, ending_agents(local, roles):
         if once:
             await local.loop.tick()
         else:

@@ -53,6 +53,8 @@ class Collect(Struct, frozen=True):
     convoy: str
     task: int
     run: int
+    called_off: bool = False
+    """Whether the run was cancelled though its time was not over."""
 
 
 class Build(Struct, frozen=True):

@@ -56,7 +56,8 @@ def ended_sessions(
         late_ms = now - attempt.at - (timeout_s + patience.session_slack_s) * 1000
         late = late_ms > 0
         if run.completed if run else late:  # the forge may have forgotten it
-            yield Collect(convoy.name, task.number, attempt.run)
+            off = run is not None and run.conclusion == "cancelled" and not late
+            yield Collect(convoy.name, task.number, attempt.run, called_off=off)
         elif run and (late or task.state != "running"):
             if not may_try(state, run_item(run.id), now):
                 continue

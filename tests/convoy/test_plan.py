@@ -110,6 +110,8 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
     run = Run(id=101, completed=True)
 
     assert owed(rules, runs={101: run}) == [Collect(NAME, 1, 101)]
+    off = replace(run, conclusion="cancelled")
+    assert owed(rules, runs={101: off}) == [Collect(NAME, 1, 101, called_off=True)]
     attempt, pace = rules.task(1).attempt, Patience()
     assert attempt is not None
     limits = rules.state.convoys[NAME].settings
@@ -121,6 +123,7 @@ def test_a_run_that_ended_is_collected_and_a_late_one_cancelled() -> None:
     assert owed(rules, runs=runs) == []
     rules.now = late + 1
     assert owed(rules, runs=runs) == [CancelRun(101)]
+    assert owed(rules, runs={101: off}) == [Collect(NAME, 1, 101)]
     rules.now = late + 1000 * pace.force_s
     assert owed(rules, runs=runs) == [CancelRun(101)]
     rules.now += 1

@@ -1,11 +1,13 @@
 """A start that is cut off once its issue is open goes on with that issue."""
 
 import json
+import shlex
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from filelock import FileLock
@@ -128,3 +130,40 @@ def test_a_plan_that_waits_for_approval_still_does_after_a_kill(
     assert [kind for kind, _, _ in waiting(terminal)] == ["plan_approval"]
     said = terminal.done("brat log show -n 100")
     assert "attempt 1" not in said.lower()
+
+
+CALLED_OFF = f"""
+echo once >> words/turns.txt
+test "$(wc -l < words/turns.txt)" -lt 4 || exit 0
+git add --all && git commit --quiet --message=Turn
+exec sleep 600.{uuid4().int}
+"""
+
+
+@pytest.mark.layer("landing")
+def test_a_signal_ends_the_agents_keeps_their_work_and_costs_no_attempt(
+    tmp_path: Path,
+) -> None:
+    terminal = project(tmp_path, engine(CALLED_OFF, "[witness]\nattempts = 1\n"))
+    headless = (*ASKED, "--headless")
+    for words, number in (
+        (headless, signal.SIGTERM),
+        (("up", "--no-dashboard"), signal.SIGHUP),
+        (("witness", "run"), signal.SIGINT),
+    ):
+        with staying(terminal, *words) as start:
+            until(lambda: any("sleep 600." in one for one in left_running(tmp_path)))
+            start.process.send_signal(number)
+            start.process.send_signal(number)  # as `timeout` does
+
+            start.says("ending 1 agent; what is done is kept")
+            assert start.ended() == 128 + number
+        assert left_running(tmp_path) == []
+        (convoy,) = status(terminal)["convoys"]
+        assert [task["state"] for task in convoy["tasks"]] == ["queued"]
+
+    terminal.done(shlex.join(("brat", *headless)))
+
+    landed = terminal.cwd / ".git/brat/forge/repos/pat-person/project.git"
+    turns = terminal.done(f"git --git-dir {landed} show main:words/turns.txt")
+    assert turns.split() == ["once"] * 4

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from bot.roles.handin import collect
 from convoy.model import ids
 from convoy.model.state import Task
@@ -31,7 +33,9 @@ async def handed_in(here: Room, *files: tuple[str, bytes], **given: object) -> T
     )
     draft = context.draft()
     parcel = zipped(("result.json", told), *files)
-    collect(context, draft, Collect(NAME, 1, attempt.run or 0), parcel)
+    off = given.get("conclusion") == "cancelled"
+    ended = Collect(NAME, 1, attempt.run or 0, called_off=off)
+    collect(context, draft, ended, parcel)
     await here.pushed(draft)
     return here.task(1)
 
@@ -98,6 +102,25 @@ async def test_work_that_was_whole_already_is_handed_in_as_it_is(
         assert task.work is not None
         assert (task.work.base, task.work.files) == (base, ("half.txt",))
         assert here.tip(ids.task_branch(NAME, 1)) == half
+
+
+@pytest.mark.parametrize("sole", [True, False])
+async def test_a_session_that_was_called_off_counts_on_ones_own_machine_as_none(
+    tmp_path: Path, *, sole: bool
+) -> None:
+    off = {"conclusion": "cancelled", "outcome": "cancelled", "why": "Cancelled."}
+    async with room(tmp_path, CONFIG) as here:
+        context = here.loop.context
+        context.settings = context.settings.model_copy(update={"sole": sole})
+        base = await here.started(1, run=77)
+        work = Work(tmp_path, context.mirror.path, base)
+        half = work.commit({"half.txt": b"half\n"}, base)
+        bundle = ("work.bundle", work.bundled(half))
+
+        task = await handed_in(here, bundle, commit=half, **off)
+
+        assert (task.state, task.spent) == ("queued", 0 if sole else 1)
+        assert next_base(here) == half
 
 
 async def test_what_the_gate_refuses_is_not_gone_on_from(tmp_path: Path) -> None:
