@@ -1,13 +1,26 @@
 """The command `brat`. It exits with 2 on bad usage and with 1 on any other failure."""
 
+import os
 import sys
 
 VALUES = "__complete"
 """The word by which a shell asks for values while somebody types."""
 
+_OF_A_REPOSITORY = (
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE", "GIT_PREFIX"),
+    *("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_NAMESPACE"),
+    *("GIT_SHALLOW_FILE", "GIT_GRAFT_FILE", "GIT_REPLACE_REF_BASE"),
+)
+"""What git tells its hooks of the repository it works in: we look where we are run.
+
+https://git-scm.com/docs/githooks (`git rev-parse --local-env-vars`)
+"""
+
 
 def main() -> None:
     """Run the command line; an expected error prints one sentence and exits with 1."""
+    for name in _OF_A_REPOSITORY:
+        os.environ.pop(name, None)  # noqa: TID251  every git that we start would heed it
     if sys.argv[1:2] == [VALUES]:  # before anything slow is loaded
         from brat.status.completion_values import tell_values
 

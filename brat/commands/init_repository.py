@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from brat.local import local_mode
-from brat.local.start_checks import engine_lacks
+from brat.local.start_checks import clone_lacks, engine_lacks, require
 from brat.repository import (
     checkout as checkouts,
     registration as registrations,
@@ -20,6 +22,9 @@ def init(path: Path) -> None:
     """Register the repository that `path` lies in; safe to call again."""
     checkout = checkouts.find(path)
     checkouts.require_clean(checkout)
+    before = registrations.known(checkout.folder)
+    now = before and replace(before, branch=checkout.branch)
+    require(*clone_lacks(checkout, now))
     config = local_mode.configuration(checkout)
     proposal = checkout.propose_ci()
     command = local_mode.ci_command(config)

@@ -12,11 +12,12 @@ from brat.local import local_mode, run_roles
 from brat.local.asked_issue import PLAN_ONLY, answer_on, asked
 from brat.local.local_mode import Local, serving
 from brat.local.orderly_end import ending_agents, run_to_end
+from brat.local.start_checks import branch_lacks, require
 from brat.repository import (
     checkout as checkouts,
+    registration as registrations,
 )
 from brat.repository.checkout import Checkout
-from brat.repository.state_files import REGISTRATION
 from brat.status.plan_screen import plan_screen
 from brat.status.status_screen import convoy_table
 from brat.terminal.console import out, say, write
@@ -73,10 +74,18 @@ def mayor_start(path: Path, text: str, how: Start) -> int:
     checkout = checkouts.find(path)
     checkouts.require_clean(checkout)
     config = run_roles.checked(checkout, ROLES if how.headless else ("mayor",))
-    if how.headless and not (checkout.folder / REGISTRATION).exists():
-        init(path)
+    if how.headless:
+        _register(checkout)
     limit = float(limit_s) if how.headless else None
     return run_to_end(_start(checkout, config, text, how, limit))
+
+
+def _register(checkout: Checkout) -> None:
+    """Let brat know the repository; refuse where agents would start elsewhere."""
+    known = registrations.known(checkout.folder)
+    require(*branch_lacks(checkout, known))
+    if known is None:
+        init(checkout.top)
 
 
 async def _start(

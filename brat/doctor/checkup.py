@@ -74,6 +74,7 @@ def _findings(path: Path, *, engines: bool) -> Iterator[Finding]:
         checkout = checkouts.find(path)
         without_server = list(_workflows(checkout))
         yield from without_server
+        yield from _cloned(checkout)
         known = registrations.read(checkout.folder)
     except BratError as error:
         if not without_server:
@@ -97,6 +98,15 @@ def _engines(path: Path) -> Iterator[Finding]:
         return  # told already
     except BratError as error:
         yield Finding("fault", str(error))
+
+
+def _cloned(checkout: Checkout) -> Iterator[Finding]:
+    """Check that agents can start from this clone, and from which branch."""
+    known = registrations.known(checkout.folder)
+    for lack in start_checks.clone_lacks(checkout, known):
+        yield Finding("fault", lack.said, lack.mend)
+    for lack in start_checks.branch_lacks(checkout, known):
+        yield Finding("note", lack.said, lack.mend)
 
 
 def _configuration(checkout: Checkout) -> Iterator[Finding]:

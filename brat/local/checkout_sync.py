@@ -4,11 +4,12 @@ They go by git's ordinary push, which reads the checkout and never writes to it.
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
-from brat.local.landed_work import apart, in_its_way, landed_line, tip_of
+from brat.local.landed_work import apart, branch_of, in_its_way, landed_line, tip_of
+from brat.local.start_checks import branch_lacks
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
 from brat.repository.registration import Registration
@@ -56,8 +57,11 @@ class CheckoutSync:
             Unavailable: the checkout is gone, or git takes too long.
         """
         tip = tip_of(self.checkout.top, self.branch)
+        top, name = self.checkout.top, self.known.branch
+        if now := branch_of(top):
+            for lack in branch_lacks(replace(self.checkout, branch=now), self.known):
+                self._tell_once(str(lack))
         if tip is None:
-            top, name = self.checkout.top, self.known.branch
             self._tell_once(f"{top} has no branch {name} now: no commit is taken up")
         elif tip != self._seen:
             taken = not apart(self.checkout, self.known).own

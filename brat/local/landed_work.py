@@ -47,14 +47,14 @@ def landed_line(checkout: Checkout, known: Registration) -> str:
     bare = registrations.bare_path(checkout.folder, known)
     inside = bare.is_relative_to(checkout.top)
     where = shlex.quote(str(bare.relative_to(checkout.top) if inside else bare))
-    name = known.branch
-    pull = f"git pull {{}} {where} {name}"
+    is_on, name = _is_on(checkout.top, known.branch), shlex.quote(known.branch)
     if apart(checkout, known).own:
-        switch = "" if _is_on(checkout.top, name) else f"git switch {name} && "
-        return switch + pull.format("--rebase")
-    if not _is_on(checkout.top, name):
-        return f"git fetch {where} {name}:{name}"
-    return pull.format("--ff-only")
+        switch = "" if is_on else f"git switch {name} && "
+        return f"{switch}git pull --rebase {where} {name}"
+    if not is_on:
+        both = shlex.quote(f"{known.branch}:{known.branch}")
+        return f"git fetch {where} {both}"
+    return f"git pull --ff-only {where} {name}"
 
 
 def in_its_way(checkout: Checkout, known: Registration) -> tuple[str, ...]:
@@ -96,7 +96,11 @@ def _opened(where: Path) -> pygit2.Repository:
         raise Unavailable(f"{where} is no repository any more: {error}") from error
 
 
+def branch_of(top: Path) -> str:
+    """Return the branch that is checked out; empty: none is."""
+    head = _opened(top).lookup_reference("HEAD").target
+    return head.removeprefix("refs/heads/") if isinstance(head, str) else ""
+
+
 def _is_on(top: Path, name: str) -> bool:
-    args = ["symbolic-ref", "--quiet", "HEAD"]
-    head = git.run(args, cwd=top, check=False).stdout.decode().strip()
-    return head == f"refs/heads/{name}"
+    return branch_of(top) == name

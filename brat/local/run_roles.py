@@ -10,7 +10,13 @@ from bot.settings.bot_settings import ROLES
 from brat.local.local_mode import Local, ci_of, configuration, serving
 from brat.local.next_role import next_role
 from brat.local.orderly_end import ending_agents
-from brat.local.start_checks import Lack, ci_lacks, engine_lacks, merge_lacks
+from brat.local.start_checks import (
+    ci_lacks,
+    clone_lacks,
+    engine_lacks,
+    merge_lacks,
+    require,
+)
 from brat.local.waiting_work import locked, tell_waiting
 from brat.repository import registration as registrations
 from brat.repository.checkout import Checkout
@@ -21,7 +27,7 @@ from convoy.kinds.relations import is_done
 from convoy.model.state import Convoy, State
 from convoy.owed.action_roles import Role
 from convoy.views.unread_issues import unread
-from grite.errors import BratError, Unavailable
+from grite.errors import Unavailable
 
 OK: Final = 0
 BLOCKED: Final = 1
@@ -184,13 +190,13 @@ def checked(
         BratError: something is missing; a line for each says what, and how to get it.
     """
     config = configuration(checkout)
-    lacks: list[Lack] = []
+    known = registrations.known(checkout.folder)
+    lacks = [*clone_lacks(checkout, known)]
     if here and {"mayor", "witness"} & {*roles}:
         lacks += engine_lacks(checkout, config, keys="witness" in roles)
     if {"mayor", "refinery"} & {*roles}:
-        ci = ci_of(checkout, config, registrations.known(checkout.folder))
+        ci = ci_of(checkout, config, known)
         lacks += ci_lacks(checkout, config, ci)
         lacks += merge_lacks(config)
-    if lacks:
-        raise BratError("\n".join(map(str, lacks)))
+    require(*lacks)
     return config

@@ -1,4 +1,4 @@
-"""What has to be here before work is asked for: engines, their keys, CI's command.
+"""What has to be here before work is asked for: history, engines, keys, CI's command.
 
 The commands that ask for work refuse with these sentences before they open an issue,
 and `brat doctor` shows the same ones.
@@ -20,9 +20,13 @@ from brat.forge.resources.repository_resource import Ci
 from brat.forge.service.programs import plain_environment
 from brat.local.model_keys import STAND_IN, model_keys
 from brat.repository.checkout import Checkout
+from brat.repository.registration import Registration
 from brat.repository.state_files import CONFIG
 from convoy.config import Config
+from convoy.model import ids
 from convoy.model.records import PLANNER, EngineSpec
+from grite import git
+from grite.errors import BratError
 from runner import engines
 from runner.engines.model_key import key_for, missing_key
 from runner.engines.row import Call, Row, program_of
@@ -30,6 +34,7 @@ from runner.engines.row import Call, Row, program_of
 _WORD: Final = re.compile(r"[\w./][\w./+-]*")
 _SETTING: Final = re.compile(r"\w+=[\w./:,+-]*")
 _FOUND_S: Final = 10.0
+_LISTED_S: Final = 600.0
 
 
 class Lack(Struct, frozen=True):
@@ -42,6 +47,61 @@ class Lack(Struct, frozen=True):
         if self.said.endswith((".", "?")):
             return f"{self.said} {self.mend[:1].upper()}{self.mend[1:]}."
         return f"{self.said}: {self.mend}"
+
+
+def require(*lacks: Lack) -> None:
+    """Check that nothing is lacking.
+
+    Raises:
+        BratError: something is; a line for each says what, and how to get it.
+    """
+    if lacks:
+        raise BratError("\n".join(map(str, lacks)))
+
+
+def clone_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack]:
+    """Yield why agents could not start from this clone, or their work not land.
+
+    Args:
+        checkout: in the clone.
+        known: the repository's registration; None: there is none, and the local forge
+            is to have a copy of all there is.
+    """
+    top = checkout.top
+    if (checkout.folder.parent / "shallow").exists():
+        said = f"{top} is a shallow clone, and agents need the whole history"
+        mend = "run `git fetch --unshallow`, or give actions/checkout fetch-depth: 0"
+        yield Lack(said, mend)
+    elif known is None and _is_partial(top):
+        said = f"{top} is a partial clone, and agents need all of its files"
+        mend = (
+            "run `git fetch --refetch --no-filter`, or give actions/checkout no filter"
+        )
+        yield Lack(said, mend)
+    branch = known.branch if known else checkout.branch
+    if own := ids.clashing(branch):
+        said = f"the branch {branch} stands in the way of brat's own refs, {own}"
+        yield Lack(said, "run `git branch -m NAME` to rename it, then `brat init`")
+
+
+def _is_partial(top: Path) -> bool:
+    """Whether objects are missing that a remote has promised."""
+    promised = ["config", "--get-regexp", r"^remote\..*\.promisor$"]
+    if git.run(promised, cwd=top, check=False).status != 0:
+        return False
+    listed = ["rev-list", "--objects", "--no-object-names", "--missing=print", "HEAD"]
+    return b"?" in git.run(listed, cwd=top, deadline_s=_LISTED_S).stdout
+
+
+def branch_lacks(checkout: Checkout, known: Registration | None) -> Iterator[Lack]:
+    """Yield why agents would start from another branch than the one checked out."""
+    if known and known.branch != checkout.branch:
+        yield Lack(
+            f"{checkout.top} is on the branch {checkout.branch}, and agents start from "
+            f"{known.branch}",
+            f"run `git switch {shlex.quote(known.branch)}`, or `brat init` to let them "
+            f"start from {checkout.branch}",
+        )
 
 
 def engine_lacks(

@@ -95,23 +95,26 @@ def write(folder: Path, registration: Registration) -> None:
 
 
 def register(folder: Path, source: Source) -> Registration:
-    """Put a repository on the forge in `folder`; a second call changes nothing.
+    """Put a repository on the forge in `folder`; safe to call again.
+
+    A second call changes the branch that agents start from, if the source's is another.
 
     Raises:
         BratError: the forge is in use by another process, or what is there cannot be
             read.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if (found := known(folder)) is not None:
-        found = replace(found, ci_command=source.ci_command)
-        write(folder, found)
-        return found
-    from brat.forge.storage.forge_state import Forge
+    found = known(folder)
+    if found is None or found.branch != source.branch:
+        from brat.forge.storage.forge_state import Forge
 
-    with Forge(folder / FORGE_FOLDER) as forge:
-        made = _made(forge, source)
-    write(folder, made)
-    return made
+        with Forge(folder / FORGE_FOLDER) as forge:
+            found = found or _made(forge, source)
+            if found.branch != source.branch:
+                forge.turn_to(found.repository, source.path, source.branch)
+    found = replace(found, ci_command=source.ci_command, branch=source.branch)
+    write(folder, found)
+    return found
 
 
 def set_ci(folder: Path, registration: Registration, ci: "Ci") -> None:

@@ -102,6 +102,17 @@ def queue_branch(target: str, commit: str) -> str:
     return f"{QUEUE}{target.replace('/', '--')}/{commit}"
 
 
+def clashing(branch: str) -> str:
+    """Return which refs a branch of this name stands in the way of; empty: none.
+
+    A branch that begins with `refs/` is taken for the ref of that name.
+    """
+    for own in (QUEUE, "convoy/", "refs/"):
+        if f"{branch}/".startswith(own) or own.startswith(f"{branch}/"):
+            return f"{own}*"
+    return ""
+
+
 def dispatch_key(session: str) -> str:
     """Return the key under which a session's run is started."""
     return f"dispatch:{session}"

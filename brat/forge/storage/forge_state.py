@@ -200,6 +200,20 @@ class Forge:
         """
         return self.update(self.known(full_name), settings=settings)
 
+    def turn_to(self, full_name: str, source: Path, branch: str) -> Repository:
+        """Make a branch the default one; copy it from `source` if it is not here yet.
+
+        Raises:
+            BratError: there is no such repository.
+            GitFailed: `source` has no such branch.
+        """
+        repo = self.known(full_name)
+        bare = self.bare(repo)
+        if bare.tip(branch) is None:
+            bare.copy(source, branch)
+        bare.git.set_head(f"refs/heads/{branch}")
+        return self.update(repo, default_branch=branch)
+
     def add_hook(
         self, full_name: str, url: str, secret: str, events: tuple[str, ...] = ("*",)
     ) -> Hook:

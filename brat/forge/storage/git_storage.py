@@ -105,6 +105,16 @@ class Bare:
         else:
             self.git.references.create(name, target, force=True)
 
+    def copy(self, source: Path, branch: str) -> None:
+        """Copy one branch of a repository on disk.
+
+        Raises:
+            GitFailed: `source` is no repository or has no such branch.
+        """
+        refspec = f"refs/heads/{branch}:refs/heads/{branch}"
+        asked = ["fetch", "--quiet", "--no-tags", str(source), refspec]
+        git.run(asked, cwd=self.path)
+
     # --- commits ------------------------------------------------------------------
 
     def resolve(self, revision: str) -> str | None:
@@ -197,8 +207,7 @@ def create(path: Path, source: Path | None, branch: str) -> None:
     making.mkdir(parents=True)
     git.run(["init", "--quiet", "--bare", "-b", branch, "--template=", str(making)])
     if source is not None:
-        refspec = f"refs/heads/{branch}:refs/heads/{branch}"
-        git.run(["fetch", "--quiet", "--no-tags", str(source), refspec], cwd=making)
+        Bare(making).copy(source, branch)
     made = pygit2.Repository(str(making))
     for key, value in _CONFIG:
         made.config[key] = value

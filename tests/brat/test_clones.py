@@ -1,0 +1,167 @@
+"""Clones as git makes them: agents start from each, or a sentence says what to do."""
+
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from brat.commands.init_repository import init
+from brat.local.landed_work import landed_line
+from brat.local.start_checks import branch_lacks, clone_lacks
+from brat.repository import registration as registrations
+from brat.repository.checkout import Checkout, find
+from grite.errors import BratError
+from tests.runner.job import CLEAN
+from tests.world.terminal import BRAT
+
+LEGAL = (
+    *("feature/x", "brats", "brat/own", "ветка", "100%", "#1", "x@y", "a+b", "(x)"),
+    *("a{b}", "a;b", "a|b", "$(id)", "it's", 'a"b', "x/HEAD", "y" * 180),
+)
+OURS = ("brat", "convoy", "brat/queue", "brat/queue/x", "convoy/x/base", "refs/x")
+VARIABLES = (
+    *("GIT_DIR", "GIT_WORK_TREE", "GIT_COMMON_DIR", "GIT_INDEX_FILE"),
+    *("GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_PREFIX"),
+)
+
+
+def git(cwd: Path, *words: str) -> str:
+    done = subprocess.run(
+        ("git", *words), cwd=cwd, env=CLEAN, check=True, stdout=subprocess.PIPE
+    )
+    return done.stdout.decode().strip()
+
+
+def commit(cwd: Path, text: str) -> None:
+    (cwd / "a.txt").write_text(text)
+    git(cwd, "add", "a.txt")
+    git(cwd, "commit", "--quiet", "--message", text)
+
+
+@pytest.fixture
+def origin(tmp_path: Path) -> Path:
+    where = tmp_path / "origin"
+    where.mkdir()
+    git(where, "init", "--quiet", "--initial-branch=main")
+    git(where, "config", "uploadpack.allowFilter", "true")
+    commit(where, "one\n")
+    commit(where, "two\n")
+    return where
+
+
+def cloned(origin: Path, *options: str) -> Path:
+    where = origin.parent / f"clone-{len([*origin.parent.iterdir()])}"
+    git(origin, "clone", "--quiet", *options, f"file://{origin}", str(where))
+    return where
+
+
+def lacks(where: Path) -> list[str]:
+    return [*map(str, clone_lacks(find(where), None))]
+
+
+@pytest.mark.parametrize(
+    ("options", "mend"),
+    [
+        (("--depth=1",), ("fetch", "--unshallow")),
+        (("--depth=1", "--no-single-branch"), ("fetch", "--unshallow")),
+        (("--filter=blob:none",), ("fetch", "--refetch", "--no-filter")),
+        (("--filter=tree:0",), ("fetch", "--refetch", "--no-filter")),
+        (("--filter=blob:none", "--sparse"), ("fetch", "--refetch", "--no-filter")),
+        ((), ()),
+        (("--sparse",), ()),
+        (("--single-branch", "--no-tags"), ()),
+    ],
+)
+def test_a_clone_that_is_not_whole_is_named_with_the_command_that_makes_it_whole(
+    origin: Path, options: Sequence[str], mend: Sequence[str]
+) -> None:
+    where = cloned(origin, *options)
+    before = lacks(where)
+
+    if mend:
+        (said,) = before
+        assert f"`git {' '.join(mend)}`" in said
+        with pytest.raises(BratError, match=mend[-1]):
+            init(where)
+        assert not (where / ".git/brat").exists()
+        git(where, *mend)
+    assert lacks(where) == []
+    init(where)
+
+
+def test_a_branch_in_the_place_of_ours_is_refused_and_no_other_is(
+    origin: Path,
+) -> None:
+    for name in OURS:
+        git(origin, "switch", "--quiet", "--create", name)
+        (said,) = lacks(origin)
+        assert name in said
+        assert "git branch -m" in said
+        git(origin, "switch", "--quiet", "main")
+        git(origin, "branch", "--quiet", "-D", name)
+    for name in LEGAL:
+        git(origin, "switch", "--quiet", "--create", name)
+        assert lacks(origin) == []
+        git(origin, "switch", "--quiet", "main")
+
+
+def registered(where: Path) -> tuple[Checkout, registrations.Registration]:
+    init(where)
+    checkout = find(where)
+    return checkout, registrations.read(checkout.folder)
+
+
+def test_agents_start_from_the_branch_of_the_last_init_and_the_printed_line_works(
+    origin: Path,
+) -> None:
+    for name in LEGAL:
+        git(origin, "switch", "--quiet", "--create", name)
+        commit(origin, f"{name}\n")
+        before = find(origin)
+        if known := registrations.known(before.folder):
+            (said,) = map(str, branch_lacks(before, known))
+            assert f"on the branch {name}, and agents start from {known.branch}" in said
+
+        checkout, known = registered(origin)
+
+        assert [*branch_lacks(checkout, known)] == []
+        bare = registrations.bare_path(checkout.folder, known)
+        assert git(bare, "symbolic-ref", "HEAD") == f"refs/heads/{name}"
+        tip = git(origin, "rev-parse", "HEAD")
+        assert git(bare, "rev-parse", "HEAD") == tip
+        tree = git(bare, "rev-parse", "HEAD^{tree}")
+        landed = git(bare, "commit-tree", "-p", tip, "-m", "landed", tree)
+        git(bare, "update-ref", "HEAD", landed)
+        for on in ("main", name):
+            git(origin, "switch", "--quiet", on)
+            line = landed_line(checkout, known)
+            subprocess.run(
+                ("sh", "-c", line), cwd=origin, env=CLEAN, check=True, timeout=60
+            )
+            assert git(origin, "rev-parse", f"refs/heads/{name}") == landed
+
+
+def test_a_linked_worktree_shares_what_brat_knows(origin: Path) -> None:
+    _, known = registered(origin)
+    git(origin, "worktree", "add", "--quiet", "-b", "side", "../linked")
+
+    linked = find(origin.parent / "linked")
+
+    assert registrations.read(linked.folder) == known
+    (said,) = map(str, branch_lacks(linked, known))
+    assert "on the branch side, and agents start from main" in said
+
+
+def test_what_git_tells_its_hooks_of_another_repository_is_not_heeded(
+    origin: Path, tmp_path: Path
+) -> None:
+    told = {name: str(tmp_path / "nowhere") for name in VARIABLES}
+    env = CLEAN | told | {"HOME": str(tmp_path)}
+
+    done = subprocess.run(
+        (BRAT, "init"), cwd=origin, env=env, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert f"brat knows {origin}" in done.stderr
