@@ -64,8 +64,28 @@ class CheckoutSync:
         if tip is None:
             self._tell_once(f"{top} has no branch {name} now: no commit is taken up")
         elif tip != self._seen:
+            self._take_tags(tip)
             taken = not apart(self.checkout, self.known).own
             self._seen = tip if taken or self._pushed(tip) else None
+
+    def _take_tags(self, tip: str) -> None:
+        """Bring the tags that lie on the branch: versions are told by them."""
+        here, there = _tags(self.checkout.top, "--merged", tip), _tags(self.bare)
+        if missing := here - there:
+            refs = {line.partition(" ")[2] for line in missing}
+            specs = "".join(f"+{ref}:{ref}\n" for ref in sorted(refs))
+            top = str(self.checkout.top)
+            asked = [
+                "fetch",
+                "--quiet",
+                "--no-tags",
+                "--no-write-fetch-head",
+                "--stdin",
+            ]
+            told = specs.encode(errors="surrogateescape")
+            done = git.run([*asked, top], cwd=self.bare, stdin=told, check=False)
+            if done.status:
+                self._tell_once(f"not all tags are taken up: {done.stderr.strip()}")
 
     def _pushed(self, tip: str) -> bool:
         """Push a commit; return whether the forge has answered, be it with a no."""
@@ -129,3 +149,10 @@ class CheckoutSync:
         if line not in self._told:
             self._told.add(line)
             self.tell(line)
+
+
+def _tags(where: Path, *which: str) -> frozenset[str]:
+    """Return a line for each tag of a repository: what it names, and its full name."""
+    asked = ["for-each-ref", "--format=%(objectname) %(refname)", *which, "refs/tags/"]
+    listed = git.run(asked, cwd=where).stdout.decode(errors="surrogateescape")
+    return frozenset(listed.splitlines())

@@ -2,10 +2,11 @@
 
 The agent may do to its `.git` what it likes: its work is still compared with, and
 committed on, a base that it could not change by accident. Neither repository knows a
-remote.
+remote's address.
 """
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -13,6 +14,8 @@ from msgspec import Struct
 from convoy.events.task_start import TaskStarted
 from convoy.model import ids
 from grite import git
+from grite.errors import GitFailed, Unavailable
+from grite.remote import Remote
 from runner.box.hidden_paths import STORE
 from runner.inputs.job_inputs import Inputs
 from runner.workspace import bare_repository
@@ -83,7 +86,26 @@ def prepare(
     beside = (started.root,) if goes_on else ()
     fetch_near(inputs, workspace.store, workspace.base, *beside)
     bare_repository.point(workspace.store, workspace.ref, workspace.base)
+    _name(inputs, workspace, started.root or started.base)
     workspace.git("read-tree", "--reset", "-u", "HEAD", deadline_s=git.DEADLINE_S)
     shutil.copytree(workspace.store, folder / ".git")
     bare_repository.hand_over(folder / ".git")
     return workspace
+
+
+def _name(inputs: Inputs, workspace: Workspace, root: str) -> None:
+    """Name what the work builds on as a clone does: by tags, and by origin's branch.
+
+    There are tags only on the commits that were fetched; none is worth a session.
+    """
+    remote = Remote(inputs.url, workspace.store, inputs.token)
+    with suppress(GitFailed, Unavailable):
+        seen = remote.advertised(("refs/tags/*",))
+        if seen.default_branch:
+            ref = f"refs/remotes/origin/{seen.default_branch}"
+            told = "update-ref", ref, root
+            workspace.git(*told, deadline_s=git.DEADLINE_S)
+        fetched = {workspace.base, root}
+        found = (name for name, commit in seen.refs.items() if commit in fetched)
+        tags = sorted({name.removesuffix("^{}") for name in found})
+        remote.fetch([f"{tag}:{tag}" for tag in tags], depth=1)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from brat.commands.init_repository import init
+from brat.local.checkout_sync import CheckoutSync
 from brat.local.landed_work import landed_line
 from brat.local.start_checks import branch_lacks, clone_lacks
 from brat.repository import registration as registrations
@@ -165,3 +166,22 @@ def test_what_git_tells_its_hooks_of_another_repository_is_not_heeded(
 
     assert done.returncode == 0, done.stderr
     assert f"brat knows {origin}" in done.stderr
+
+
+def test_the_tags_of_the_branch_are_brought_and_no_others(origin: Path) -> None:
+    checkout, known = registered(origin)
+    git(origin, "tag", "moves", "HEAD^")
+    git(origin, "tag", "--annotate", "--message=1", "v1", "HEAD^")
+    git(origin, "switch", "--quiet", "--orphan", "private")
+    commit(origin, "secret\n")
+    git(origin, "tag", "private")
+    git(origin, "switch", "--quiet", "main")
+    bare = registrations.bare_path(checkout.folder, known)
+
+    for _ in range(2):
+        CheckoutSync(checkout=checkout, known=known, url="", tell=print).take_up()
+
+        assert git(bare, "tag").split() == ["moves", "v1"]
+        for tag in ("moves", "v1"):
+            assert git(bare, "rev-parse", tag) == git(origin, "rev-parse", tag)
+        git(origin, "tag", "--force", "moves", "HEAD")

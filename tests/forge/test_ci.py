@@ -8,6 +8,7 @@ import pytest
 
 from brat.forge import Forge
 from grite.outbound import PROXIES, TRUST
+from runner.box import toolchains
 from tests.world.forge import REPO, Checkout, Json, Town, settle_in, town, until
 
 
@@ -104,7 +105,31 @@ async def test_the_command_knows_nothing_of_the_forge(
     own = ["CI", "GITHUB_REF_NAME", "GITHUB_SHA", "HOME", "LANG", "PATH", "TMPDIR"]
     ways = ["HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"]  # of its box
     lower = [each.lower() for each in ways]
-    assert sorted(names) == sorted([*own, *ways, *lower, "NODE_USE_ENV_PROXY"])
+    tools = toolchains.here()
+    assert sorted(names) == sorted([*own, *ways, *lower, *tools, "NODE_USE_ENV_PROXY"])
+
+
+async def test_tags_and_the_default_branch_are_known_as_in_a_clone(here: Town) -> None:
+    checkout, _ = await push(here)
+    await checkout.git("tag", "old", "HEAD^")
+    await checkout.git("tag", "--annotate", "--message=1.0", "v1.0", "HEAD^")
+    await checkout.git("push", "--quiet", "origin", "old", "v1.0")
+    here.judge(
+        'test "$(git describe)" = "v1.0-1-g$(git rev-parse --short HEAD)" &&'
+        'test "$(git merge-base HEAD origin/main)" = "$(git rev-parse old)" &&'
+        "git rev-parse v1.0^{commit} origin/HEAD && git fsck --connectivity-only"
+    )
+    for number in range(2):  # the second job has the first one's files
+        commit = await checkout.commit("other.txt", str(number))
+        await checkout.git("reset", "--quiet", "--soft", "HEAD^^")
+        await checkout.git("commit", "--quiet", "--message", f"{number}")
+        commit = await checkout.git("rev-parse", "HEAD")
+        to = f"HEAD:refs/heads/brat/queue/main/{number}"
+        await checkout.git("push", "--quiet", "origin", to)
+
+        check = await judged(here, commit)
+
+        assert check["conclusion"] == "success", check["output"]
 
 
 async def test_the_checkout_has_no_remote_and_is_gone_afterwards(here: Town) -> None:

@@ -95,3 +95,22 @@ def test_without_a_mirror_of_use_the_forge_is_asked(
 
     assert left.result["conclusion"] == "success", left.err
     assert left.result["files"] == ["a"]
+
+
+def test_an_agent_knows_tags_and_the_branch_it_builds_on_as_in_a_clone(
+    forge: Forge,
+) -> None:
+    for name, options in (("light", ()), ("v1.0", ("--annotate", "--message=1.0"))):
+        git("tag", *options, name, forge.base, cwd=forge.bare)
+    script = (
+        "{ git describe; git describe --tags --match=light; } > said.txt;"
+        "git diff --exit-code origin/main...HEAD &&"
+        "test $(git merge-base HEAD origin/main) = $(git rev-parse v1.0^{commit}) &&"
+        'test -z "$(git remote)"'
+    )
+
+    left = forge.run(forge.started("sh", "-c", script))
+
+    assert left.result["conclusion"] == "success", left.err
+    said = git("show", "work:said.txt", cwd=forge.unpacked(left)).split()
+    assert said[:2] == ["v1.0", "light"]

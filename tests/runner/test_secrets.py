@@ -129,6 +129,9 @@ def test_secrets_do_not_reach_the_transcript_or_the_log(forge: Forge) -> None:
         assert secret not in shown + left.err
 
 
+ORIGIN = "refs/remotes/origin/main"
+
+
 def test_the_agents_clone_has_the_base_and_nothing_else(forge: Forge) -> None:
     left = forge.sh(
         "git for-each-ref; git symbolic-ref HEAD; git remote; git rev-list --all;"
@@ -137,9 +140,10 @@ def test_the_agents_clone_has_the_base_and_nothing_else(forge: Forge) -> None:
 
     branch = "refs/heads/convoy/fix-login-7/task-2"
     said = left.said.splitlines()
-    assert said[:3] == [f"{forge.base} commit\t{branch}", branch, forge.base]
+    refs = [f"{forge.base} commit\t{ref}" for ref in (branch, ORIGIN)]
+    assert said[:4] == [*refs, branch, forge.base]
     expected = git("rev-list", "--objects", "--no-walk", forge.base, cwd=forge.bare)
-    assert {line.split()[0] for line in said[3:]} == {
+    assert {line.split()[0] for line in said[4:]} == {
         line.split()[0] for line in expected.splitlines()
     }
 

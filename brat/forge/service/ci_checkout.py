@@ -27,6 +27,9 @@ _INDEX: Final = "index"
 _COMMIT: Final = "commit"
 """The commit that the index is of."""
 _ATTRIBUTES: Final = ":(glob)**/.gitattributes"
+_HEADS: Final = "refs/heads/"
+_ORIGIN: Final = "refs/remotes/origin/"
+_LISTED: Final = "--format=%(objectname) %(refname)"
 _SUBMODULE: Final = b"\n160000 "
 
 
@@ -155,11 +158,23 @@ def _remove(path: Path) -> None:
 
 
 def _prepare(bare: Bare, work: Path) -> None:
-    """Make the repository of a checkout, which borrows the objects of `bare`."""
+    """Make the repository of a checkout, which borrows the objects of `bare`.
+
+    It knows the tags, and the default branch as a clone does.
+    """
     git.run(["init", "--quiet", "--template=", str(work)], deadline_s=CHECKOUT_S)
     borrowed = work / ".git" / "objects" / "info" / "alternates"
     borrowed.parent.mkdir(parents=True, exist_ok=True)
     borrowed.write_text(f"{bare.path / 'objects'}\n")
+    head = (bare.path / "HEAD").read_text(encoding="utf-8").strip()
+    name = head.removeprefix(f"ref: {_HEADS}")
+    asked = ["for-each-ref", _LISTED, "refs/tags/", f"{_HEADS}{name}"]
+    listed = git.run(asked, cwd=bare.path, deadline_s=CHECKOUT_S).stdout.decode()
+    known = listed.replace(f" {_HEADS}{name}\n", f" {_ORIGIN}{name}\n")
+    (work / ".git" / "packed-refs").write_text(known, encoding="utf-8")
+    link = work / ".git" / _ORIGIN / "HEAD"
+    link.parent.mkdir(parents=True)
+    link.write_text(f"ref: {_ORIGIN}{name}\n", encoding="utf-8")
 
 
 def _switch(work: Path, commit: str) -> None:
