@@ -7,6 +7,7 @@ credentials, proxies. It is not taken from a folder that an agent may have writt
 argument or a URL.
 """
 
+import atexit
 import base64
 import contextlib
 import os
@@ -15,7 +16,9 @@ import resource
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -55,6 +58,7 @@ _OVERRIDES: Final = (
 https://git-scm.com/docs/git-config
 """
 _AS_OURS: Final = tuple(word for each in _OVERRIDES for word in ("-c", each))
+_GLOBAL: Final = {"GIT_CONFIG_GLOBAL": os.devnull}
 
 
 class Completed(Struct, frozen=True):
@@ -110,6 +114,23 @@ def run(  # noqa: PLR0913  what a call is
         shown = ["git", *(redacted(arg, extra) for arg in args)]
         raise GitFailed(shown, status, stderr)
     return Completed(status, out, stderr)
+
+
+@cache
+def trust(folder: Path) -> None:
+    """Let git work in a folder of another user, as the person's own git does.
+
+    A file says so, for each git that git starts: options do not reach those.
+    https://git-scm.com/docs/git-config#Documentation/git-config.txt-safedirectory
+    """
+    if _GLOBAL["GIT_CONFIG_GLOBAL"] == os.devnull:
+        handle, name = tempfile.mkstemp(prefix="brat-git-")
+        os.close(handle)
+        atexit.register(os.unlink, name)
+        _GLOBAL["GIT_CONFIG_GLOBAL"] = name
+    quoted = str(folder).replace("\\", "\\\\").replace('"', '\\"')
+    with Path(_GLOBAL["GIT_CONFIG_GLOBAL"]).open("a", errors="surrogateescape") as file:
+        file.write(f'[safe]\n\tdirectory = "{quoted}"\n')
 
 
 def version() -> tuple[int, int, int]:
@@ -171,7 +192,7 @@ def _clean_environment() -> dict[str, str]:
         "HOME": "/nonexistent",
         "LC_ALL": "C",
         "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_GLOBAL": os.devnull,
+        **_GLOBAL,
         "GIT_ATTR_NOSYSTEM": "1",
         "GIT_TERMINAL_PROMPT": "0",
         "GIT_OPTIONAL_LOCKS": "0",  # people work in their checkouts meanwhile

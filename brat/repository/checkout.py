@@ -4,7 +4,9 @@ brat reads commits by git and never writes to the work tree, the index or the br
 brat's own state lies in a folder inside the git directory.
 """
 
+import os
 import re
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -88,6 +90,7 @@ def find(path: Path) -> Checkout:
         if repo.working_tree_dir is None:
             raise BratError(f"{path} is a bare repository: give one with a work tree")
         top = Path(repo.working_tree_dir)
+        _trust(repo, top)
         if not repo.head.is_valid():
             raise BratError(
                 f"{top} has no commit yet, and agents start from commits: make the "
@@ -100,6 +103,31 @@ def find(path: Path) -> Checkout:
         branch = repo.active_branch.name
         folder = Path(repo.common_dir).resolve() / STATE_FOLDER
     return Checkout(top=top, branch=branch, folder=folder)
+
+
+def _trust(repo: gitpython.Repo, top: Path) -> None:
+    """Work in another user's repository where the person's own git does so.
+
+    Raises:
+        BratError: it does not; the message says what to do.
+    """
+    folders = top, Path(repo.git_dir).resolve(), Path(repo.common_dir).resolve()
+    if all(each.stat().st_uid == os.geteuid() for each in folders):
+        return
+    try:
+        repo.git.rev_parse(git_dir=True)
+    except gitpython.GitCommandError as error:
+        raise BratError(
+            f"{top} belongs to another user, and git refuses to work there: if you "
+            "trust it, run `git config --global --add safe.directory "
+            f"{shlex.quote(str(top))}`"
+        ) from error
+    for each in folders:
+        git.trust(each)
+    import pygit2  # slow to load, and needed here alone
+
+    # It knows fewer ways to allow this than git does.
+    pygit2.option(pygit2.enums.Option.SET_OWNER_VALIDATION, False)  # noqa: FBT003  its form
 
 
 def require_clean(checkout: Checkout) -> None:

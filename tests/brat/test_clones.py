@@ -1,5 +1,6 @@
 """Clones as git makes them: agents start from each, or a sentence says what to do."""
 
+import os
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
@@ -185,3 +186,28 @@ def test_the_tags_of_the_branch_are_brought_and_no_others(origin: Path) -> None:
         for tag in ("moves", "v1"):
             assert git(bare, "rev-parse", tag) == git(origin, "rev-parse", tag)
         git(origin, "tag", "--force", "moves", "HEAD")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may give files away")
+@pytest.mark.parametrize("allowed", ["*", "the folder", ""])
+def test_a_checkout_of_another_user_is_used_where_the_persons_git_uses_it(
+    origin: Path, tmp_path: Path, allowed: str
+) -> None:
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    named = {"the folder": str(origin)}.get(allowed, allowed)
+    if named:
+        (tmp_path / ".gitconfig").write_text(f"[safe]\n\tdirectory = {named}\n")
+    for each in (origin, *origin.rglob("*")):
+        os.chown(each, 12345, 12345)
+
+    done = subprocess.run(
+        (BRAT, "init"), cwd=origin, env=env, capture_output=True, text=True, check=False
+    )
+
+    if allowed:
+        assert done.returncode == 0, done.stderr
+        assert (origin / ".git/brat").is_dir()
+    else:
+        (said,) = done.stderr.splitlines()
+        assert f"git config --global --add safe.directory {origin}" in said
+        assert done.returncode == 1
