@@ -38,6 +38,7 @@ from runner.workspace.stray_content import (
     Staged,
     changed_attributes,
     is_empty,
+    is_stray,
     links_in,
     made_folders,
     pattern,
@@ -347,14 +348,17 @@ class AttemptCommits:
             left_out.setdefault(MADE_AGAIN, []).append(folder)
             undone += news
         untouched = self._untouched(staged)
-        if not (undone or untouched):
-            return own
         self._undo(undone)
         self._undo(untouched, keeps_mode=True)
         base = self._workspace.base
-        steps = self._git(*_DIFF, "--name-only", "-z", base, own).stdout.split(b"\0")
-        paths = {os.fsencode(each.path) for each in (*undone, *untouched)}
-        return own if paths.isdisjoint(steps) else base
+        gone = {each.path for each in (*undone, *untouched)}
+        kept = {each.path for each in staged} - gone
+        steps = self._steps(own) if own != base else ()
+        is_mixed = any(
+            each.path in gone or (each.path not in kept and is_stray(each))
+            for each in steps
+        )
+        return base if is_mixed else own
 
     def _staged(self) -> tuple[Staged, ...]:
         base = self._workspace.base
@@ -364,7 +368,8 @@ class AttemptCommits:
 
     def _undo(self, changes: Iterable[Staged], *, keeps_mode: bool = False) -> None:
         lines = sorted(each.undone(keeps_mode=keeps_mode) for each in changes)
-        self._git("update-index", "-z", "--index-info", stdin=b"".join(lines))
+        if lines:
+            self._git("update-index", "-z", "--index-info", stdin=b"".join(lines))
 
     def _made_again(self, staged: Sequence[Staged]) -> dict[str, list[Staged]]:
         """Return what is added in folders that tools make, unless the base has them."""
@@ -431,14 +436,17 @@ class AttemptCommits:
 
     def _between(self, lasting: tuple[Change, ...]) -> tuple[Change, ...]:
         kept = {(each.path, each.mode_after) for each in lasting}
-        new = self._git("rev-list", f"^{self._workspace.base}", "HEAD").stdout
-        if new.count(b"\n") < 2:  # noqa: PLR2004  where there is one step, it is the way
-            return ()
-        steps = self._git(*_TREES, "--stdin", "-m", "--no-commit-id", stdin=new).stdout
-        changes = parse_raw(steps)
         return tuple(
-            each for each in changes if (each.path, each.mode_after) not in kept
+            each
+            for each in self._steps("HEAD")
+            if (each.path, each.mode_after) not in kept
         )
+
+    def _steps(self, head: str) -> tuple[Change, ...]:
+        """Return what each commit after the base changes."""
+        new = self._git("rev-list", f"^{self._workspace.base}", head).stdout
+        form = ("--stdin", "-m", "--no-commit-id")
+        return parse_raw(self._git(*_TREES, *form, stdin=new).stdout)
 
     def _patch_bytes(self) -> int:
         patch = self._workspace.store / PATCH

@@ -13,7 +13,15 @@ from typing import Final
 
 from msgspec import Struct
 
-from convoy.gate.patch import GONE, SUBMODULE, is_safe, named, printable
+from convoy.gate.patch import (
+    GONE,
+    SUBMODULE,
+    SYMLINK,
+    Change,
+    is_safe,
+    named,
+    printable,
+)
 from runner.box.hostile_file import read_hostile
 
 REPOSITORY: Final = "Left out, as a repository of its own"
@@ -176,6 +184,13 @@ def unfit(changes: Sequence[Staged]) -> Iterator[tuple[Staged, str]]:
             yield each, REPOSITORY
         elif each.mode_after != GONE and not is_safe(each.path):
             yield each, UNSAFE
+
+
+def is_stray(change: Change) -> bool:
+    """Whether a commit should not have made a change that later ones undid."""
+    is_link = change.mode_after in (SYMLINK, SUBMODULE)
+    is_made = _is_made_folder(PurePosixPath(change.path).parent)
+    return is_link or is_made or not is_safe(change.path)
 
 
 def links_in(stages: bytes) -> tuple[str, ...]:

@@ -426,6 +426,20 @@ def test_what_a_commit_brings_and_the_next_takes_away_is_refused(forge: Forge) -
     assert left.result["conclusion"] == "failure"
 
 
+def test_what_is_no_work_is_not_in_between_either(forge: Forge) -> None:
+    left = forge.sh(
+        "mkdir node_modules; echo 1 > node_modules/x; ln -s x b; echo 1 > a;"
+        "git add -A; git commit -qm one; git rm -qrf node_modules b;"
+        "git commit -qm two"
+    )
+
+    assert left.result["conclusion"] == "success", left.result["why"]
+    assert left.result["files"] == ["a"]
+    clone = forge.unpacked(left)
+    log = git("log", "--format=%s", f"{forge.base}..work", cwd=clone)
+    assert log == "Greet the world"
+
+
 def test_a_tree_that_names_itself_without_end_is_said(forge: Forge) -> None:
     bomb = """
         held=$(echo x | git hash-object -w --stdin); kind=blob; mode=100644
