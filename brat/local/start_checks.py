@@ -33,6 +33,7 @@ from runner.engines.row import Call, Row, program_of
 
 _WORD: Final = re.compile(r"[\w./][\w./+-]*")
 _SETTING: Final = re.compile(r"\w+=[\w./:,+-]*")
+_PYTHON_MODULE: Final = re.compile(r"(python[\d.]*) -m (\w+)")
 _FOUND_S: Final = 10.0
 _LISTED_S: Final = 600.0
 
@@ -174,6 +175,27 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
     if word and not is_found(checkout.top, word):
         said = f"CI's command is `{ci.command}`, and there is no program {word}"
         yield Lack(said, f"install it, or set another [ci] command in {CONFIG}")
+    elif module := _PYTHON_MODULE.match(ci.command):
+        python, name = module.groups()
+        if not _has_module(checkout.top, python, name):
+            said = f"CI's command is `{ci.command}`, and {python} has no module {name}"
+            mend = "install it there or in a virtual environment that you activate"
+            yield Lack(said, f"{mend}, or set another [ci] command in {CONFIG}")
+
+
+def _has_module(top: Path, python: str, name: str) -> bool:
+    """Whether CI's Python has a module: it knows nothing that lies in a home."""
+    asked = f"import importlib.util as u; raise SystemExit(not u.find_spec({name!r}))"
+    done = subprocess.run(
+        [python, "-s", "-c", asked],
+        cwd=top,
+        env=plain_environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=_FOUND_S,
+        check=False,
+    )
+    return done.returncode == 0
 
 
 def merge_lacks(config: Config) -> Iterator[Lack]:

@@ -24,12 +24,19 @@ NO_CI = (
     f"CI's command is `FAST=1 {TESTER} -q`, and there is no program {TESTER}",
     "install it, or set another [ci] command in .brat/config.toml",
 )
+MODULE = "nobody_has"
+ACTIVATED = "install it there or in a virtual environment that you activate"
+NO_MODULE = (
+    f"CI's command is `python -m {MODULE} -q`, and python has no module {MODULE}",
+    f"{ACTIVATED}, or set another [ci] command in .brat/config.toml",
+)
 OUT = "out of the list in .brat/config.toml"
 NO_MERGER = (
     "[refinery] merge: there is no program mergiraf",
     f"run `cargo install --locked mergiraf`, or take mergiraf {OUT}",
 )
 MERGER = '[refinery]\nmerge = ["git", "mergiraf"]\n'
+BY_MODULE = f'[ci]\ncommand = "python -m {MODULE} -q"\n'
 CI = f'[ci]\ncommand = "FAST=1 {TESTER} -q"\n'
 
 
@@ -38,13 +45,14 @@ LACKS = [
     (engine("agent-nobody-has -p"), NO_AGENT, ("brat up --port 0",)),
     (engine("my-agent", CI), NO_CI, (f"{START} --headless", "brat refinery run")),
     (engine("my-agent", MERGER), NO_MERGER, (START, "brat refinery run")),
+    (engine("my-agent", BY_MODULE), NO_MODULE, (START,)),
 ]
 
 
 @pytest.mark.parametrize(
     ("config", "lack", "lines"),
     sampled(LACKS, LACKS[::2]),
-    ids=["engine", "shell", "ci", "merge"],
+    ids=["engine", "shell", "ci", "merge", "module"],
 )
 def test_what_is_not_here_is_one_sentence_and_nothing_begins(
     tmp_path: Path,
