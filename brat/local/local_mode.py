@@ -1,8 +1,8 @@
 """Local mode: one repository, its forge on loopback, and the loop, for a while.
 
 `serving` starts the forge and the bot, and stops them at the end; in between the loop
-runs the requested roles. Only sessions that have begun go on running: they finish, and
-the next loop finds their results.
+runs the requested roles. Sessions that have begun go on running, and the next loop
+finds their results, unless a person ends the loop (`orderly_end`).
 """
 
 import shlex
