@@ -184,17 +184,23 @@ def ci_lacks(checkout: Checkout, config: Config, ci: Ci) -> Iterator[Lack]:
 
 
 def _has_module(top: Path, python: str, name: str) -> bool:
-    """Whether CI's Python has a module: it knows nothing that lies in a home."""
+    """Whether CI's Python has a module, or is too slow to say.
+
+    It knows nothing that lies in a home.
+    """
     asked = f"import importlib.util as u; raise SystemExit(not u.find_spec({name!r}))"
-    done = subprocess.run(
-        [python, "-s", "-c", asked],
-        cwd=top,
-        env=plain_environment(),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=_FOUND_S,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [python, "-s", "-c", asked],
+            cwd=top,
+            env=plain_environment(),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_FOUND_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return True
     return done.returncode == 0
 
 
