@@ -7,11 +7,13 @@ own work tree, and CI would test that.
 """
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from runner.box.hidden_paths import CREDENTIALS
+from runner.box.hostile_file import read_hostile
 
 HOMES: Final = {
     "RUSTUP_HOME": ".rustup",  # cargo's own home is written to, so it is a new one
@@ -45,6 +47,11 @@ CHOICES: Final = (
 )
 """Variables that choose among the versions that are installed."""
 
+_NAMED_IN: Final = ("pyproject.toml", "setup.cfg", "setup.py")
+_NAME: Final = re.compile(r"\bname\s*=\s*[\"']?([\w.-]{1,200})")
+_EDITABLE: Final = re.compile(rb'"editable"\s*:\s*true')
+_READ_BYTES: Final = 100_000
+
 
 def named_in(env: Mapping[str, str]) -> dict[str, str]:
     """Return the variables of tools that an environment sets, or means by its HOME."""
@@ -57,6 +64,46 @@ def named_in(env: Mapping[str, str]) -> dict[str, str]:
 def here() -> dict[str, str]:
     """Return the variables of this process's tools."""
     return named_in(os.environ)  # noqa: TID251  a person's own terminal
+
+
+def own_sources(variables: Mapping[str, str], checkout: Path) -> dict[str, str]:
+    """Return what lets Python import a checkout's project from that checkout.
+
+    An editable install leads to the person's own work tree: CI would find nothing, or
+    judge that instead of the candidate. The path comes before what is installed.
+    https://packaging.python.org/specifications/direct-url/
+
+    Args:
+        variables: of tools.
+        checkout: that of the session or the CI job; an agent may have written to it.
+    """
+    places = (variables.get(name) for name in ("VIRTUAL_ENV", "CONDA_PREFIX"))
+    editable = {name for each in places if each for name in _editable(Path(each))}
+    texts = (read_hostile(checkout / each, _READ_BYTES) for each in _NAMED_IN)
+    named = _NAME.findall(b"\n".join(texts).decode(errors="replace"))
+    if editable.isdisjoint(map(_normal, named)):
+        return {}
+    sources = checkout / "src"
+    is_there = sources.is_dir() and not sources.is_symlink()
+    return {"PYTHONPATH": str(sources if is_there else checkout)}
+
+
+def _editable(place: Path) -> Iterator[str]:
+    """Yield the projects that a virtual environment takes from their work trees."""
+    for packages in place.glob("lib/python3*/site-packages"):
+        for file in packages.glob("*.dist-info/direct_url.json"):
+            if _EDITABLE.search(read_hostile(file, _READ_BYTES)):
+                yield _normal(file.parent.name.partition("-")[0])
+        for file in packages.glob("*.egg-link"):
+            yield _normal(file.stem)
+
+
+def _normal(name: str) -> str:
+    """Return a project's name as installers compare it.
+
+    https://packaging.python.org/specifications/name-normalization/
+    """
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def folders(variables: Mapping[str, str], homes: Iterable[str]) -> Iterator[Path]:

@@ -9,6 +9,7 @@ import socket
 from collections.abc import Iterator
 from pathlib import Path
 
+from runner.box import toolchains
 from runner.box.agent_box import NetworkExit, boxed
 from runner.box.stop_signals import Stop
 from runner.box.supervisor import Order
@@ -31,6 +32,8 @@ def fault_of(
         A sentence; empty: the command exited with 0.
     """
     argv = ("sh", "-c", command)
+    env = setting.environment()
+    env |= toolchains.own_sources(env, folder)
     with (
         _no_network(closed=closed) as way,
         boxed(argv, setting.room(folder), way) as box,
@@ -38,7 +41,7 @@ def fault_of(
         order = Order(
             box.argv if box else argv,
             folder,
-            setting.environment(),
+            env,
             setting.limit_s,
             fds=box.fds if box else (),
         )

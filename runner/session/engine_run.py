@@ -16,7 +16,7 @@ from convoy.model.records import EngineSpec
 from convoy.text.redaction import Redaction
 from grite.git import pair_of
 from runner import engines
-from runner.box import box_report
+from runner.box import box_report, toolchains
 from runner.box.agent_box import boxed, session_room
 from runner.box.engine_home import left_in, plain_environment, prepare
 from runner.box.stop_signals import Stop
@@ -109,6 +109,7 @@ class _Run:
             job.inbox.listen(stop.nudge)
         is_read = row.prompt == "stdin" and not self._steering
         env = environment_of(job, row, self._call)
+        env |= toolchains.own_sources(env, folder)
         order = Order(
             argv,
             folder,

@@ -3,6 +3,7 @@
 import os
 import socket
 import threading
+import venv
 from pathlib import Path
 from uuid import uuid4
 
@@ -122,6 +123,35 @@ async def test_ci_finds_the_tools_of_the_persons_terminal_and_nothing_else(
     check = await judged(here, commit)
 
     assert check["conclusion"] == "success", check["output"]
+
+
+@pytest.mark.parametrize("box", ["on", "off"])
+async def test_an_editable_install_means_the_candidate_and_not_the_persons_tree(
+    box: str, here: Town, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, mine = tmp_path / "person", tmp_path / "person/tree/src"
+    venv.create(home / "venv")
+    [packages] = (home / "venv").glob("lib/python3*/site-packages")
+    (packages / "my_app-1.dist-info").mkdir()
+    told = '{"url": "file:///person/tree", "dir_info": {"editable": true}}'
+    (packages / "my_app-1.dist-info/direct_url.json").write_text(told)
+    (packages / "my_app.pth").write_text(f"{mine}\n")
+    mine.mkdir(parents=True)
+    (mine / "my_app.py").write_text("raise SystemExit('the person's tree')\n")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("VIRTUAL_ENV", str(home / "venv"))
+    monkeypatch.setenv("PATH", f"{home}/venv/bin{os.pathsep}{os.environ['PATH']}")
+    here.judge('python -c "import my_app; print(my_app.which)"', box=box)
+
+    checkout = await here.clone()
+    await checkout.commit("pyproject.toml", '[project]\nname = "My.App"\n')
+    commit = await checkout.commit("src/my_app.py", "which = 'the candidate'\n")
+    to = "HEAD:refs/heads/brat/queue/main/x"
+    await checkout.git("push", "--quiet", "origin", to)
+    check = await judged(here, commit)
+
+    assert check["conclusion"] == "success", check["output"]
+    assert "the candidate" in check["output"]["text"]
 
 
 async def test_a_job_that_took_too_long_leaves_no_process(here: Town) -> None:

@@ -60,6 +60,7 @@ class CiBox:
         self._is_closed = False
         self.argv: tuple[str, ...] = ("sh", "-c", settings.command or "true")
         self.fds: tuple[int, ...] = ()
+        own |= toolchains.own_sources(own, job / WORK)
         self.env = own | {"HOME": str(home), "TMPDIR": str(temporary), "CI": "true"}
 
     def open(self) -> Self:
