@@ -111,7 +111,7 @@ class Known:
             case "accept":
                 return all(value.startswith("`") for value in values)
             case _:
-                return all(map(_LIKE_A_PATH.search, values))
+                return any(map(_LIKE_A_PATH.search, values))
 
 
 ANYTHING = Known()
@@ -194,7 +194,7 @@ def _keyed(text: str, known: Known | None) -> Iterator[_Span]:
         if tail and _unended(tail["rest"]):
             more = [word for word in tail["rest"].split() if word not in ("and", "&")]
             end = tail.end("rest")
-            can_be = known is None or all(map(_LIKE_A_PATH.search, [*values, *more]))
+            can_be = known is None or all(map(_LIKE_A_PATH.search, more))
             if can_be:
                 marks = (("unread", f"{found[0]}{tail['rest']}".strip()),)
         yield _Span(found.start(), end, marks, can_be)

@@ -106,7 +106,7 @@ def addition(
     if len(items) != 1:
         raise PlanError("the text does not begin with words that say what to do")
     title = cut(" ".join(clean(title).split()), TITLE_CHARS)
-    issue = _Issue(title=title, around="", done=known, engines=engines)
+    issue = _Issue(title=title, around="", done=known, engines=engines, is_open=True)
     return _task(replace(items[0], number=max(known, default=0) + 1), issue)
 
 
@@ -121,6 +121,9 @@ class _Issue:
     engines: Collection[str]
     issues: Mapping[int, int] = field(default_factory=dict)
     """Which item does what another issue asks for, by that issue's number."""
+    is_open: bool = False
+    """Whether `(after 9)` is an order in a sentence, too, though nothing is task 9: its
+    author is answered at once."""
 
 
 def _whole(title: str, text: str) -> TaskSpec:
@@ -136,7 +139,8 @@ def _whole(title: str, text: str) -> TaskSpec:
 
 
 def _task(item: Item, issue: _Issue) -> TaskSpec:
-    found = marked(item, Known(issue.engines, max(issue.done, default=0)))
+    known = Known(issue.engines, max(issue.done, default=0))
+    found = marked(item, Known(issue.engines) if issue.is_open else known)
     try:
         _check_words(item)
         return TaskSpec(

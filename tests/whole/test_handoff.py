@@ -33,7 +33,8 @@ def test_notes_and_further_work_go_from_agent_to_agent(tmp_path: Path) -> None:
     terminal.done(pull)
     first, second = ((terminal.cwd / f"prompt_{n}.md").read_text() for n in (1, 2))
     assert "ASKED" not in first
-    assert "1. task 1 (Spell words): the words are in ASKED\n" in second
+    assert "1. task 1 (Spell words) changed " in second
+    assert "2. task 1 (Spell words): the words are in ASKED\n" in second
     assert "1. task 1: tests need no network\n" in second
     log = terminal.done("brat log show")
     assert "noted: 1 for the tasks behind it, 1 for the scratchpad, 1 on" in log

@@ -152,7 +152,11 @@ def test_a_signal_ends_the_agents_keeps_their_work_and_costs_no_attempt(
         (("witness", "run"), signal.SIGINT),
     ):
         with staying(terminal, *words) as start:
-            until(lambda: any("sleep 600." in one for one in left_running(tmp_path)))
+            until(
+                lambda: any(
+                    one.startswith("sleep 600.") for one in left_running(tmp_path)
+                )
+            )
             start.process.send_signal(number)
             start.process.send_signal(number)  # as `timeout` does
 

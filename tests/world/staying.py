@@ -67,7 +67,12 @@ class Staying:
 def staying(terminal: Terminal, *words: str) -> Iterator[Staying]:
     """Type a command that stays, and read what it says."""
     with typed(terminal, *words) as process:
-        yield Staying(process)
+        one = Staying(process)
+        try:
+            yield one
+        finally:
+            process.terminate()
+            one.ended()  # its output is read to the end, and closed then
 
 
 def until(look: Callable[[], T]) -> T:
