@@ -13,7 +13,7 @@ from bot.forge.refusals import of_push
 from bot.repository.draft import Draft
 from convoy.events.set_asides import SetItemAside
 from convoy.model.asides import set_aside
-from convoy.model.set_aside import LOG
+from convoy.model.set_aside import LOG, task_item
 from grite.errors import Rejected
 from grite.push_answer import PushAnswer
 
@@ -84,10 +84,14 @@ class RefusedParts:
             self._log = draft.now + MINUTE_MS, refused
             raise refused
         if named:
+            above = _standing(draft) & named.keys()
+            blamed = {item: each for item, each in named.items() if item not in above}
             self._forget(frozenset(named))
+            if above and not blamed:  # what they stand on is tried without them
+                self._groups = [draft.parts - above, above, *self._groups]
             return tuple(
                 for_refusal(item, of_push(each.said or answer.said, each.ref))
-                for item, each in named.items()
+                for item, each in blamed.items()
             )
         return self._halved(draft, answer)
 
@@ -107,6 +111,25 @@ class RefusedParts:
             return tuple(for_refusal(item, of_push(answer.said, "")) for item in parts)
         self._groups = [*_halves(parts), *self._groups]
         return ()
+
+
+def _standing(draft: Draft) -> Group:
+    """Return the tasks whose candidates stand on others of the same push.
+
+    They hold those others' changes: a server that refuses these refuses both.
+    """
+    found = set()
+    for convoy in draft.state.live():
+        made = {
+            task.candidate.commit: task_item(convoy.name, task.number)
+            for task in convoy.tasks
+            if task.candidate is not None
+        }
+        for task in convoy.tasks:
+            below = made.get(task.candidate.base) if task.candidate else None
+            if below in draft.parts:
+                found.add(task_item(convoy.name, task.number))
+    return frozenset(found)
 
 
 def _halves(parts: Group) -> tuple[Group, ...]:

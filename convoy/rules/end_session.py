@@ -19,11 +19,12 @@ from convoy.events.session_ends import (
 from convoy.events.task_ends import TaskMerged
 from convoy.kinds import kind_of
 from convoy.kinds.relations import trial
+from convoy.kinds.task_kind import Stop
 from convoy.model import ids
 from convoy.model.outcome import wait_ms
 from convoy.model.records import Cause, Report, Usage
 from convoy.model.state import State, Task
-from convoy.rules.consequences import again, convoy_next, freed, too_late
+from convoy.rules.consequences import again, convoy_next, freed, stopped, too_late
 
 _UNTRIED: Final[frozenset[Cause]] = frozenset({"outage", "setup"})
 """Ends that say nothing about the work the session continued."""
@@ -135,6 +136,10 @@ class AcceptReport(Command, frozen=True, kw_only=True):
         return (reported, *freed(state, convoy.name, task), merged, *after)
 
 
+HASTY_MS: Final = 30_000
+"""An agent that fails within this time, twice alike, has not come to its work."""
+
+
 class RefuseWork(Command, frozen=True, kw_only=True):
     """The attempt ended without work that may land."""
 
@@ -144,7 +149,7 @@ class RefuseWork(Command, frozen=True, kw_only=True):
     cause: Cause
     why: str
     now: int = 0
-    """For an outage: its time."""
+    """Its time, unix ms; 0: unknown."""
     asked_s: float = 0.0
     """For an outage: the pause that the model's vendor asked for."""
     usage: Usage = Usage()
@@ -167,6 +172,14 @@ class RefuseWork(Command, frozen=True, kw_only=True):
             left=self.left or (_again(task) if self.cause in _UNTRIED else ""),
         )
         free = freed(state, self.convoy, task)
+        most = state.convoys[self.convoy].settings.attempts
+        if task.spent < most and self._is_alike(task):
+            why = f"two attempts failed alike within seconds: {self.why}"
+            stop = Stop(why, last=self.why)
+            ends = stopped(
+                state, self.convoy, task, stop, cause=self.cause, splits=self.splits
+            )
+            return (refused, *free, *ends)
         then = again(
             state,
             self.convoy,
@@ -177,6 +190,13 @@ class RefuseWork(Command, frozen=True, kw_only=True):
             splits=self.splits,
         )
         return (refused, *free, *then)
+
+    def _is_alike(self, task: Task) -> bool:
+        """Whether another attempt would only be paid for: nothing has changed."""
+        if self.cause != "failed" or task.cause != "failed" or task.attempt is None:
+            return False
+        is_hasty = 0 < self.now < task.attempt.at + HASTY_MS
+        return is_hasty and task.state == "running" and self.why in task.notes[-1:]
 
     def _not_before(self, task: Task) -> int:
         """Return when the model's vendor may be asked again, unix ms; 0: at once."""

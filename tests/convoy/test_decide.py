@@ -274,3 +274,27 @@ def test_a_changed_configuration_counts_but_for_what_is_frozen() -> None:
     assert (have.approvals, have.strategy, have.attempts) == (1, "rebase", 5)
     assert {*have.engines} == {"default", "docs"}  # tasks may still name the old one
     assert rules.ask(TakeSettings(convoy=NAME, settings=now)) is not None
+
+
+def test_two_hasty_failures_alike_stop_a_task_and_other_two_do_not() -> None:
+    def after(*ends: tuple[str, int]) -> str:
+        rules = Rules().planned(spec(1), attempts=5)
+        for why, seconds in ends:
+            rules.started(1)
+            now = rules.now + seconds * 1000
+            failed = RefuseWork(
+                convoy=NAME,
+                task=1,
+                attempt=rules.task(1).started,
+                cause="failed",
+                why=why,
+                now=now,
+            )
+            rules.do(failed)
+        return f"{rules.task(1).state}: {rules.task(1).why}"
+
+    assert after(("no", 2), ("no", 2)) == (
+        "blocked: two attempts failed alike within seconds: no"
+    )
+    assert after(("no", 2), ("other", 2)) == "queued: other"
+    assert after(("no", 2), ("no", 200)) == "queued: no"
