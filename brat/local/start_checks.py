@@ -4,6 +4,7 @@ The commands that ask for work refuse with these sentences before they open an i
 and `brat doctor` shows the same ones.
 """
 
+import os
 import re
 import shlex
 import shutil
@@ -28,6 +29,8 @@ from convoy.model.records import PLANNER, EngineSpec
 from grite import git
 from grite.errors import BratError
 from runner import engines
+from runner.box import toolchains
+from runner.box.visible_paths import Sight, shows
 from runner.engines.model_key import key_for, missing_key
 from runner.engines.row import Call, Row, program_of
 
@@ -116,11 +119,13 @@ def engine_lacks(
         only: the one engine to look at; None: all of them.
         keys: look for their keys, too.
     """
-    have = model_keys(config)
-    for name, spec in config.settings().engines.items():
+    have, settings = model_keys(config), config.settings()
+    for name, spec in settings.engines.items():
         if only in (None, name):
             where = place_of(name, spec, config)
             yield from _lacks(where, checkout, spec, have if keys else None)
+            if settings.box == "on":
+                yield from _unseen(where, spec)
 
 
 def place_of(name: str, spec: EngineSpec, config: Config) -> str:
@@ -155,6 +160,21 @@ def _lacks(
         if fault:
             mend = "export it here; on GitHub make it a secret of the repository"
             yield Lack(f"{where}: {fault.rstrip('.')}", mend)
+
+
+def _unseen(where: str, spec: EngineSpec) -> Iterator[Lack]:
+    """Yield the files among an engine's arguments that its box does not show."""
+    words = (*spec.args, _shell_word(spec.args))
+    files = [word for word in words if word[:1] == "/" and Path(word).is_file()]
+    if not files:
+        return
+    home = os.path.expanduser("~")  # noqa: PTH111  also where there is none
+    path = plain_environment()["PATH"]
+    sight = Sight(path=path, home=home, tools=toolchains.here())
+    for word in dict.fromkeys(files):
+        if not shows(sight, word):
+            mend = "move it into the repository, and name it by its path from the top"
+            yield Lack(f"{where}: agents do not see {word}", mend)
 
 
 def _install(row: Row) -> str:

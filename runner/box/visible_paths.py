@@ -102,6 +102,14 @@ def visible(sight: Sight) -> Iterator[Place]:
         yield HIDDEN, real, real
 
 
+def shows(sight: Sight, path: str) -> bool:
+    """Whether a program in a box may read a path, but for its own folders."""
+    real = os.path.realpath(path)
+    kept = {place[2]: place for place in arranged(visible(sight))}
+    place = kept.get(real) or _nearest(kept, real)
+    return place is not None and place[0] != HIDDEN
+
+
 def writable(source: Path, target: str = "") -> Iterator[Place]:
     """Yield what makes a folder writable, at its own path or at another one."""
     if target:

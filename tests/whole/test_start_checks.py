@@ -72,6 +72,20 @@ def test_what_is_not_here_is_one_sentence_and_nothing_begins(
     assert f"  FAULT {' -> '.join(lack)}" in terminal.type("brat doctor").lines
 
 
+def test_an_agent_that_its_box_hides_is_said_before_it_is_paid(tmp_path: Path) -> None:
+    script = tmp_path / "agent.sh"
+    script.write_text("true\n")
+    args = f'args = ["sh", "{script}"]'
+    terminal = project(tmp_path, f'[engine.default]\ntype = "shell"\n{args}\n')
+    terminal.done("brat init")
+
+    said = terminal.type(START)
+
+    assert said.status == 1
+    assert f"[engine.default] shell: agents do not see {script}: move it" in said.err
+    assert f"agents do not see {script} -> move it" in terminal.type("brat doctor").err
+
+
 def test_what_to_change_is_a_sentence_of_its_own(tmp_path: Path) -> None:
     terminal = project(tmp_path, '[engine.default]\ntype = "plugin:aidr"\n')
     terminal.done("brat init")
