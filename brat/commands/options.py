@@ -6,7 +6,9 @@ from typing import Annotated, Final
 import typer
 
 Repo = Annotated[Path, typer.Option(help="A folder of the git repository.")]
-Once = Annotated[bool, typer.Option("--once", help="One tick, then end.")]
+Once = Annotated[
+    bool, typer.Option("--once", help="One round with its sessions, then end.")
+]
 Watch = Annotated[bool, typer.Option("--watch", help="Stay, and go on.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON object on stdout.")]
 Number = Annotated[int, typer.Argument(help="The task's number in its convoy.")]

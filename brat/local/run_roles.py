@@ -41,13 +41,28 @@ Work = Callable[[Local], Awaitable[None]]
 async def run(
     checkout: Checkout, roles: tuple[Role, ...], tell: Tell, *, once: bool
 ) -> int:
-    """Run the roles until nothing is owed, or for one tick; return the exit status."""
+    """Run the roles until nothing is owed, or for one round; return the exit status.
+
+    The sessions of a round are part of it: without their forge they would be lost.
+    """
     async with serving(checkout, roles, tell) as local, ending_agents(local, roles):
         if once:
             await local.loop.tick()
+            local.loop.context.memory.is_closing = True  # nothing more starts
+            while _is_at_work(local, roles):
+                await local.loop.wait(again=True)
+                await bot_service.tick(local.loop)
         else:
             await until_done(local)
         return report(local, done=() if once else roles)
+
+
+def _is_at_work(local: Local, roles: tuple[Role, ...]) -> bool:
+    """Whether a session of these roles has not ended."""
+    return any(
+        ("witness" if task.number else "mayor") in roles and not task.waits_aside
+        for _, task in local.loop.context.mirror.state.running()
+    )
 
 
 async def watch(
