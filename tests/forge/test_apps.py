@@ -1,8 +1,6 @@
 """Apps: what they sign is checked, and a token opens what it was asked for."""
 
-import json
 import time
-from typing import Any
 
 import jwt
 import pytest
@@ -52,48 +50,6 @@ async def token(here: Town, **asked: object) -> Json:
 # --- what an App signs ----------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["id", "client_id"])
-async def test_an_app_says_who_it_is(here: Town, app: App, name: str) -> None:
-    here.tokens["app"] = signed(app, iss=str(getattr(app, name)))
-
-    me = await here.get("/app", by="app")
-
-    assert (me["id"], me["slug"], me["owner"]["login"]) == (app.id, "helper", "alice")
-    assert (me["permissions"], me["installations_count"]) == (ASKS, 1)
-
-
-async def test_an_app_may_name_itself_by_a_number(here: Town, app: App) -> None:
-    now = int(time.time())
-    said = {"iat": now - 60, "exp": now + 540, "iss": app.id}
-    payload = json.dumps(said).encode()
-    here.tokens["app"] = jwt.PyJWS().encode(payload, pair("brat")[0], "RS256")
-
-    assert (await here.get("/app", by="app"))["id"] == app.id
-
-
-@pytest.mark.parametrize(
-    ("wrong", "status", "said"),
-    [
-        ({"key": "another"}, 401, "could not be decoded"),
-        ({"iss": "0"}, 404, "Integration not found"),
-        ({"iat": int(time.time()) + 90_000}, 401, "'Issued at' claim"),
-        ({"iat": "now"}, 401, "'Issued at' claim"),
-        ({"exp": int(time.time()) - 1}, 401, "must be a numeric value"),
-        ({"exp": None}, 401, "must be a numeric value"),
-        ({"exp": int(time.time()) + 90_000}, 401, "too far in the future"),
-    ],
-)
-async def test_what_is_wrong_with_a_signed_token_is_said(
-    here: Town, app: App, wrong: dict[str, Any], status: int, said: str
-) -> None:
-    here.tokens["app"] = signed(app, **wrong)
-
-    answer = await here.ask("GET", "/app", by="app")
-
-    assert answer.status_code == status
-    assert said in answer.json()["message"]
-
-
 @pytest.mark.parametrize("forged", ["brat_1_x", "x.y.z", "e30.e30.", "bnVsbA.bnVsbA.x"])
 async def test_what_nobody_signed_opens_nothing(
     here: Town, app: App, forged: str
@@ -103,38 +59,7 @@ async def test_what_nobody_signed_opens_nothing(
     assert (await here.ask("GET", "/app", by="app")).status_code == 401
 
 
-async def test_a_token_without_a_key_is_not_signed(here: Town, app: App) -> None:
-    now = int(time.time())
-    said = {"iat": now, "exp": now + 60, "iss": str(app.id)}
-    for forged in (
-        jwt.encode(said, "", algorithm="none"),
-        jwt.encode(said, "x" * 32, algorithm="HS256"),
-    ):
-        here.tokens["app"] = forged
-        assert (await here.ask("GET", "/app", by="app")).status_code == 401
-
-
-async def test_each_kind_of_token_has_its_own_doors(here: Town, app: App) -> None:
-    await token(here)
-
-    assert (await here.ask("GET", "/app", by="bot")).status_code == 401
-    assert (await here.ask("GET", "/app", by="installed")).status_code == 401
-    assert (await here.ask("GET", "issues", by="app")).status_code == 401
-    assert (await here.ask("GET", "/user", by="installed")).status_code == 403
-
-
 # --- installations and their tokens ---------------------------------------------------
-
-
-async def test_an_installation_is_found_by_its_repository(here: Town, app: App) -> None:
-    here.forge.add_repository("alice/other")
-    one = await here.get("installation", by="app")
-
-    assert (one["app_id"], one["account"]["login"]) == (app.id, "alice")
-    answer = await here.ask("GET", "installation", by="app", repo="alice/other")
-    assert answer.status_code == 404
-    for since, found in (("2001-01-01T00:00:00Z", [one]), ("2999-01-01T00:00:00Z", [])):
-        assert await here.get(f"/app/installations?since={since}", by="app") == found
 
 
 async def test_a_token_lasts_an_hour_and_acts_as_the_bot(here: Town, app: App) -> None:
@@ -148,21 +73,6 @@ async def test_a_token_lasts_an_hour_and_acts_as_the_bot(here: Town, app: App) -
     access = here.forge.store.tokens.all()[-1].access
     assert access is not None
     assert made["expires_at"] == access.expires_at
-
-
-async def test_a_token_opens_only_what_it_was_asked_for(here: Town, app: App) -> None:
-    here.forge.add_repository("alice/other", private=True)
-    Apps(here.forge).install("helper", "alice/other")
-    await token(here, repositories=["other"], permissions={"issues": "write"})
-
-    async def status(method: str, path: str, repo: str) -> int:
-        answer = await here.ask(method, path, {"title": "x"}, by="installed", repo=repo)
-        return answer.status_code
-
-    assert await status("POST", "issues", "alice/other") == 201
-    assert await status("GET", "issues", "alice/other") == 200
-    assert await status("GET", "pulls", "alice/other") == 403
-    assert await status("POST", "issues", REPO) == 404
 
 
 async def test_the_missing_permission_is_named(here: Town, app: App) -> None:
@@ -180,32 +90,6 @@ async def test_the_missing_permission_is_named(here: Town, app: App) -> None:
     assert labels.json()["message"] == "Resource not accessible by integration"
 
 
-async def test_what_is_public_may_be_read_without(here: Town, app: App) -> None:
-    await token(here, permissions={"metadata": "read"})
-
-    for path in ("issues", "pulls", "actions/runs", "collaborators/alice/permission"):
-        assert (await here.ask("GET", path, by="installed")).status_code == 200
-
-
-@pytest.mark.parametrize(
-    "asked",
-    [
-        {"permissions": {"checks": "write"}},
-        {"permissions": {"pull_requests": "write"}},
-        {"permissions": {"issues": "write", "contents": "admin"}},
-        {"repositories": ["nothing"]},
-        {"repository_ids": [999]},
-    ],
-)
-async def test_no_token_has_more_than_the_installation(
-    here: Town, app: App, asked: Json
-) -> None:
-    where = await here.get("installation", by="app")
-    url = f"/app/installations/{where['id']}/access_tokens"
-
-    assert (await here.ask("POST", url, asked, by="app")).status_code == 422
-
-
 async def test_a_suspended_installation_gives_no_token(here: Town, app: App) -> None:
     where = await here.get("installation", by="app")
     (one,) = Apps(here.forge).installations.all()
@@ -216,16 +100,6 @@ async def test_a_suspended_installation_gives_no_token(here: Town, app: App) -> 
 
     assert answer.status_code == 403
     assert "suspended" in answer.json()["message"]
-
-
-async def test_a_token_can_be_revoked_by_whoever_has_it(here: Town, app: App) -> None:
-    await token(here)
-    revoked = await here.ask("DELETE", "/installation/token", by="installed")
-
-    assert revoked.status_code == 204
-    assert (await here.ask("GET", "issues", by="installed")).status_code == 401
-    other = await here.ask("DELETE", "/installation/token", by="bot")
-    assert other.status_code == 403
 
 
 async def test_git_takes_a_token_that_may_write_contents(here: Town, app: App) -> None:

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import httpx
-import pytest
 
 from brat.forge import Forge
 from tests.world.extended import python
@@ -21,21 +20,6 @@ async def statuses(here: Town, times: int) -> list[int]:
     return [answer.status_code for answer in asked]
 
 
-@pytest.mark.parametrize("status", [403, 404, 410, 422, 500])
-async def test_a_write_is_refused_until_that_is_lifted(here: Town, status: int) -> None:
-    await here.issue()
-    here.faults.refuse("POST", COMMENTS, status, SAID)
-
-    refused = await here.ask("POST", "issues/1/comments", WORDS)
-    assert (refused.status_code, refused.json()["message"]) == (status, SAID)
-    assert await here.get("issues/1/comments") == []
-
-    here.faults.lift()
-    assert await statuses(here, 1) == [201]
-    (met,) = here.faults.refused()
-    assert met.path == f"/repos/{REPO}/issues/1/comments"
-
-
 async def test_the_nth_and_no_other_can_be_refused(here: Town) -> None:
     await here.issue()
     here.faults.refuse("POST", COMMENTS, 410, SAID, 2, first=2)
@@ -51,25 +35,6 @@ async def test_calls_can_be_met_and_let_through(here: Town) -> None:
     assert await statuses(here, 2) == [201, 201]
     assert len(here.faults.met()) == 2
     assert here.faults.refused() == []
-
-
-async def test_only_one_account_can_be_meant(here: Town) -> None:
-    await here.issue()
-    Faults(here.forge.folder, "brat[bot]").refuse("POST", COMMENTS, 403, SAID)
-
-    assert await statuses(here, 1) == [403]
-    await here.post("issues/1/comments", WORDS, by="alice")
-
-
-async def test_one_of_two_can_be_lifted(here: Town) -> None:
-    await here.issue()
-    gone = here.faults.refuse("POST", COMMENTS, 410, SAID)
-    here.faults.refuse("PATCH|PUT", ".*", 403, SAID)
-
-    assert await statuses(here, 1) == [410]
-    here.faults.lift(gone)
-    assert await statuses(here, 1) == [201]
-    assert (await here.ask("PATCH", "issues/1", {"title": "x"})).status_code == 403
 
 
 def test_a_forge_of_its_own_process_refuses_too(

@@ -9,18 +9,13 @@ from msgspec import json
 
 from bot.forge.app_auth import PERMISSIONS
 from bot.serving.manifest import EVENTS
-from grite.errors import BratError
 from tests.contract.webhook_schemas import description
-from tests.world.app_key import pair
-from tests.world.forge import REPO, Json, Town
+from tests.world.forge import Json, Town
 from tests.world.github_forge.app_events import EVENT_NEEDS, FOR_ALL, manifest_faults
-from tests.world.github_forge.apps import Apps, NewApp
-from tests.world.receiver import receiving
 
 NEEDED = re.compile(r"must have at least read-level access for the (.*?)\.(?:$|\s)")
 UNDOCUMENTED = {"package", "registry_package", "meta", "security_advisory"}
 """Events of Apps whose permission GitHub does not tell, or that need an App's own."""
-WITHOUT_STATUSES = {k: v for k, v in PERMISSIONS.items() if k != "statuses"}
 ORGANISATIONS = {
     "Administration": "organization_administration",
     "Custom properties": "organization_custom_properties",
@@ -93,82 +88,5 @@ async def test_a_code_becomes_an_app_once(here: Town) -> None:
     assert (await here.client.post(url)).status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("changed", "said"),
-    [
-        (
-            {"default_permissions": WITHOUT_STATUSES},
-            "Default events are not supported by permissions: status",
-        ),
-        (
-            {"default_permissions": {"contents": "read"}},
-            "are not supported by permissions: check_run, check_suite, issue_comment,",
-        ),
-        (
-            {"default_events": ["installation", "installation_repositories"]},
-            "unsupported: installation and installation_repositories\n",
-        ),
-        ({"default_events": ["pushes"]}, "Default events unsupported: pushes"),
-        (
-            {"default_permissions": {**PERMISSIONS, "teapots": "read"}},
-            "Default permissions unsupported: teapots",
-        ),
-        (
-            {"default_permissions": {**PERMISSIONS, "workflows": "read"}},
-            "Default permissions have no such level: workflows",
-        ),
-        ({"name": 7}, "Expected `str`, got `int` - at `$.name`"),
-    ],
-)
-async def test_a_manifest_with_a_fault_makes_no_app(
-    here: Town, changed: Json, said: str
-) -> None:
-    refused = await posted(here, **changed)
-
-    assert refused.status_code == 422
-    assert said in refused.text
-    assert Apps(here.forge).known.all() == []
-
-
-async def test_who_is_not_signed_in_makes_no_app(here: Town) -> None:
-    here.tokens["alice"] = "nothing"
-
-    assert (await posted(here)).status_code == 401
-
-
 def test_our_own_events_need_no_more_than_our_permissions() -> None:
     assert manifest_faults(PERMISSIONS, EVENTS) == []
-
-
-async def test_an_app_hears_only_of_what_its_installation_may_know(here: Town) -> None:
-    async with receiving() as receiver:
-        new = NewApp(
-            slug="ear",
-            owner="alice",
-            public_key=pair()[1],
-            permissions={"issues": "read", "contents": "read"},
-            events=("issues", "push"),
-            hook=(receiver.url, "not so secret"),
-        )
-        Apps(here.forge).add(new)
-        Apps(here.forge).install("ear", REPO, {"contents": "read"})
-        await here.issue()
-        checkout = await here.clone()
-        await checkout.commit("a.txt", "a")
-        await checkout.git("push", "--quiet", "origin", "HEAD:refs/heads/a")
-
-        await receiver.got("push")
-        assert {one.kind for one in receiver.came} == {"push"}
-
-
-def test_an_app_cannot_be_made_with_an_event_that_it_may_not_hear(here: Town) -> None:
-    new = NewApp(
-        slug="ear",
-        owner="alice",
-        public_key=pair()[1],
-        permissions={"contents": "read"},
-        events=("push", "status"),
-    )
-
-    with pytest.raises(BratError, match="not supported by permissions: status"):
-        Apps(here.forge).add(new)

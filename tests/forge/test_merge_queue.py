@@ -1,13 +1,9 @@
 """The merge queue of the tests' forge: what it takes, builds, lands and puts out."""
 
 from collections.abc import AsyncIterator
-from datetime import timedelta
-from pathlib import Path
 
 import pytest
 
-from brat.forge import Forge
-from brat.forge.wire.timestamps import wall_clock
 from tests.forge.mutations import query
 from tests.forge.pushing import green, tips
 from tests.world.forge import (
@@ -15,9 +11,6 @@ from tests.world.forge import (
     Checkout,
     Json,
     Town,
-    make_source,
-    settle_in,
-    town,
     until,
 )
 from tests.world.forge_rules import checks, merge_queue, pull_request, rule
@@ -25,7 +18,6 @@ from tests.world.receiver import Receiver, receiving
 
 pytestmark = pytest.mark.layer("landing")
 
-REVIEW = "At least 1 approving review is required by reviewers with write access."
 QUEUED = "gh-readonly-queue/main/"
 SEEN = """
 query ($number: Int!) {
@@ -149,71 +141,6 @@ async def test_what_was_judged_is_what_lands(here: Town, method: str) -> None:
     assert after["isInMergeQueue"] is False
 
 
-async def test_the_owners_command_judges_groups(here: Town) -> None:
-    await rule(here, merge_queue(), checks("ci"))
-    here.judge("test -e work.txt", branches=("work",))
-    pull = await here.pull(await here.clone())
-
-    async def judged() -> bool:
-        state: str = (await seen(here))["mergeStateStatus"]
-        return state == "CLEAN"
-
-    await until(judged)
-    await enqueue(here)
-
-    async def merged() -> bool:
-        return bool((await seen(here))["merged"])
-
-    await until(merged)
-    assert (await seen(here))["mergeCommit"]["oid"] == tips(here)["refs/heads/main"]
-    assert pull["head"]["sha"] != tips(here)["refs/heads/main"]
-
-
-@pytest.mark.parametrize(
-    ("rules", "said"),
-    [
-        ([checks("ci")], 'Pull request Required status check "ci" is expected.'),
-        (
-            [pull_request(1)],
-            f"Pull request {REVIEW}",
-        ),
-    ],
-)
-async def test_what_lacks_checks_or_reviews_is_not_taken(
-    here: Town, rules: list[Json], said: str
-) -> None:
-    await rule(here, merge_queue(), *rules)
-    await here.pull(await here.clone())
-
-    answer = await enqueue(here)
-
-    (error,) = answer["errors"]
-    assert (error["type"], error["message"]) == ("UNPROCESSABLE", said)
-    assert (await seen(here))["mergeStateStatus"] == "BLOCKED"
-    assert (await seen(here))["isInMergeQueue"] is False
-
-
-async def test_no_pull_request_is_in_the_queue_twice(
-    here: Town, heard: Receiver
-) -> None:
-    await queued(here)
-
-    again = await enqueue(here)
-    other = await enqueue(here, expectedHeadOid="0" * 40)
-
-    assert again["errors"][0]["message"] == "Pull request is already in the queue"
-    assert "Expected head" in other["errors"][0]["message"]
-    assert "pull_request.enqueued" in heard.kinds
-
-
-async def test_a_branch_without_a_queue_takes_none(here: Town) -> None:
-    await here.pull(await here.clone())
-
-    answer = await enqueue(here)
-
-    assert "has no merge queue" in answer["errors"][0]["message"]
-
-
 async def test_a_red_group_leaves_and_those_behind_are_built_again(
     here: Town, heard: Receiver
 ) -> None:
@@ -241,36 +168,6 @@ async def test_a_red_group_leaves_and_those_behind_are_built_again(
     assert (checkout.folder / "two.txt").exists()
 
 
-async def test_a_conflict_with_what_is_ahead_leaves(
-    here: Town, heard: Receiver
-) -> None:
-    await queued(here, "one")
-    checkout = await here.clone()
-    await checkout.git("switch", "--quiet", "-c", "two")
-    sha = await checkout.commit("one.txt", "something else")
-    await checkout.git("push", "--quiet", "origin", "two")
-    await here.post("pulls", {"title": "Two", "head": "two", "base": "main"})
-    await green(here, sha, "ci")
-
-    await enqueue(here, 2)
-    out = await told(heard, "pull_request.dequeued")
-
-    assert (out["number"], out["reason"]) == (2, "MERGE_CONFLICT")
-    assert (await seen(here, 1))["isInMergeQueue"] is True
-
-
-async def test_a_new_head_leaves_the_queue(here: Town, heard: Receiver) -> None:
-    await queued(here)
-    checkout = await here.clone()
-    await checkout.git("switch", "--quiet", "work")
-    await checkout.commit("more.txt", "more")
-
-    await checkout.git("push", "--quiet", "origin", "work")
-
-    out = await told(heard, "pull_request.dequeued")
-    assert out["reason"] == "BRANCH_PROTECTIONS"
-
-
 async def test_a_person_takes_a_pull_request_out(here: Town, heard: Receiver) -> None:
     await queued(here)
     pull = await seen(here)
@@ -281,87 +178,3 @@ async def test_a_person_takes_a_pull_request_out(here: Town, heard: Receiver) ->
     assert not any(QUEUED in name for name in tips(here))
     refused = await query(here, DEQUEUE, {"in": {"id": pull["id"]}}, by="mallory")
     assert refused["errors"][0]["type"] == "FORBIDDEN"
-
-
-async def test_who_jumps_is_built_first(here: Town, heard: Receiver) -> None:
-    first = await queued(here, "one")
-    await ready(here, await here.clone(), "two")
-
-    await enqueue(here, 2, jump=True)
-    await group(here, 1, but=first)
-    answer = await query(here, SEEN, {"number": 2})
-
-    queue = answer["data"]["repository"]["mergeQueue"]
-    assert queue == {
-        "configuration": {
-            "mergeMethod": "MERGE",
-            "mergingStrategy": "ALLGREEN",
-            "checkResponseTimeout": 60,
-        },
-        "entries": {
-            "totalCount": 2,
-            "nodes": [
-                {"position": 1, "pullRequest": {"number": 2}},
-                {"position": 2, "pullRequest": {"number": 1}},
-            ],
-        },
-    }
-    del heard
-
-
-async def test_a_green_group_makes_up_for_those_ahead_where_the_rule_says_so(
-    here: Town,
-) -> None:
-    await rule(here, merge_queue(grouping_strategy="HEADGREEN"), checks("ci"))
-    first = await queued(here, "one")
-    second = await queued(here, "two")
-    red = {"name": "ci", "head_sha": first, "conclusion": "failure"}
-    await here.post("check-runs", red)
-    await green(here, second, "ci")
-
-    async def merged() -> bool:
-        return bool((await seen(here, 1))["merged"])
-
-    await until(merged)
-    assert tips(here)["refs/heads/main"] == second
-
-
-async def test_silent_checks_and_lonely_entries_run_out_of_time(tmp_path: Path) -> None:
-    late = timedelta()
-    with Forge(tmp_path / "forge", clock=lambda: wall_clock() + late) as forge:
-        tokens = settle_in(forge, make_source(tmp_path / "source"))
-        async with town(forge, tokens, tmp_path) as here, receiving() as heard:
-            forge.add_hook(REPO, heard.url, "")
-            asked = merge_queue(min_entries_to_merge=2)
-            await rule(here, asked, checks("ci"))
-            commit = await queued(here, "one")
-            await green(here, commit, "ci")
-            await queued_alone(here)
-            waiting = (await seen(here, 1))["mergeQueueEntry"]["state"]
-
-            late = timedelta(minutes=6)
-            await here.post(f"statuses/{commit}", {"state": "success"})
-            landed = await told(heard, "pull_request.closed")
-            await queued(here, "two")
-            late = timedelta(minutes=70)
-            await here.post(f"statuses/{commit}", {"state": "success"})
-
-            async def reasons() -> list[str]:
-                every = [one.json for one in heard.came]
-                out = [one for one in every if one.get("action") == "dequeued"]
-                return [one["reason"] for one in out] if len(out) > 1 else []
-
-            left = await until(reasons)
-
-    assert (waiting, landed["number"]) == ("MERGEABLE", 1)
-    assert left == ["MERGE", "CI_TIMEOUT"]
-
-
-async def queued_alone(here: Town) -> None:
-    """Wait until the first pull request may land but for want of company."""
-
-    async def mergeable() -> bool:
-        entry = (await seen(here, 1))["mergeQueueEntry"]
-        return entry is not None and entry["state"] == "MERGEABLE"
-
-    await until(mergeable)

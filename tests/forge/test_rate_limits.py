@@ -13,7 +13,6 @@ from tests.world.github_forge.rate_limits import (
     Allowance,
     Limiting,
     limit,
-    unlimit,
 )
 
 START = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -68,20 +67,6 @@ async def test_eighty_things_are_written_a_minute(
     assert (await slow.ask("POST", "issues", {"title": "y"})).status_code == 201
 
 
-async def test_five_hundred_things_are_written_an_hour(
-    slow: Town, clock: Clock
-) -> None:
-    limit(slow.forge.folder, Allowance(content_an_hour=7))
-    for _ in range(7):
-        await slow.post("issues", {"title": "x"})
-        clock.move(60)
-
-    refused = await slow.ask("POST", "issues", {"title": "x"})
-
-    assert 3000 < int(refused.headers["Retry-After"]) <= 3600 - 7 * 60 + 1
-    assert Allowance().content_an_hour == 500
-
-
 async def test_a_write_counts_five_points_and_a_read_one(
     slow: Town, clock: Clock
 ) -> None:
@@ -96,36 +81,3 @@ async def test_a_write_counts_five_points_and_a_read_one(
     assert "wait a few minutes" in refused.json()["message"]
     clock.move(61)
     assert (await slow.ask("GET", f"issues/{number}")).status_code == 200
-
-
-async def test_an_hour_of_requests_begins_with_the_first(
-    slow: Town, clock: Clock
-) -> None:
-    limit(slow.forge.folder, Allowance(requests_an_hour=3))
-    left = []
-    for _ in range(3):
-        answer = await slow.ask("GET", "issues")
-        left.append(int(answer.headers["X-RateLimit-Remaining"]))
-        clock.move(600)
-    refused = await slow.ask("GET", "issues")
-
-    assert left == [2, 1, 0]
-    assert refused.status_code == 403
-    assert refused.json()["message"].startswith("API rate limit exceeded")
-    assert refused.headers["X-RateLimit-Remaining"] == "0"
-    assert "Retry-After" not in refused.headers
-    resets = int(refused.headers["X-RateLimit-Reset"])
-    assert resets == int(START.timestamp()) + 3600
-    clock.move(resets - clock.now.timestamp())
-    assert (await slow.ask("GET", "issues")).status_code == 200
-
-
-async def test_github_does_not_always_say_when(slow: Town) -> None:
-    limit(slow.forge.folder, Allowance(content_a_minute=1, says_when=False))
-    await slow.post("issues", {"title": "x"})
-    refused = await slow.ask("POST", "issues", {"title": "x"})
-    unlimit(slow.forge.folder)
-    taken = await slow.ask("POST", "issues", {"title": "x"})
-
-    assert (refused.status_code, taken.status_code) == (403, 201)
-    assert "Retry-After" not in refused.headers

@@ -1,16 +1,36 @@
-"""What git prints against the forge is what it prints against GitHub."""
+"""What git prints against the forge is what it prints against GitHub, and is read."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+from bot.forge.refusals import of_push
+from grite.git import Completed
+from grite.push_answer import push_answer
 from tests.forge.refused_pushes import PLAYS
 from tests.world.forge import Town
 
 pytestmark = pytest.mark.layer("landing")
 
 FOLDER = Path(__file__).with_name("transcripts")
+
+
+RULES = {
+    "large-file": "file-too-large",
+    "large-push": "file-too-large",
+    "protection-beside-a-tag": "checks-awaited",
+    "protection-force-push": "protected-branch",
+    "protection-pull-request": "protected-branch",
+    "ruleset-force-push": "rule-violation",
+    "ruleset-pull-request": "rule-violation",
+    "ruleset-signatures": "signature-wanted",
+    "ruleset-status-checks": "rule-violation",
+    "ruleset-tag-update": "rule-violation",
+    "secrets": "secret-found",
+    "workflow-right": "workflows-right",
+}
+"""By the name of the transcript."""
 
 
 @pytest.mark.parametrize("name", sorted(PLAYS))
@@ -21,6 +41,19 @@ async def test_git_prints_what_it_prints_against_github(here: Town, name: str) -
 
     said = done.stderr + as_people_see(done.stdout.decode())
     assert plain(said, name) == plain(transcript, name)
+    if name in RULES:
+        assert read(done) == RULES[name]
+
+
+def read(done: Completed) -> str:
+    """Return the rule by which brat reads the only refusal of a push."""
+    said = done.stdout.decode()
+    lines = [line.split("\t") for line in said.splitlines() if line.count("\t") == 2]
+    asked = [names.rpartition(":")[2] for _, names, _ in lines]
+    answer = push_answer(asked, said, done.stderr)
+    (refused,) = answer.refused
+    assert {one.verdict for one in answer.refs if one != refused} <= {"taken"}
+    return of_push(refused.said, refused.ref).rule
 
 
 def test_every_transcript_is_played() -> None:
