@@ -201,7 +201,8 @@ class AttemptCommits:
         if head == workspace.base:
             return Work(faults=faults, left_out=sentences(left_out))
         changes = parse_raw(self._diff("--raw", "-z"))
-        left_out |= self._unfiltered(changes) | self._twins(changes)
+        files = [each.path for each in changes if each.mode_after.startswith("100")]
+        left_out |= self._unfiltered(files) | self._twins(changes)
         told = sentences(left_out)
         bundle = workspace.store / "work.bundle"
         self._git(
@@ -347,6 +348,10 @@ class AttemptCommits:
         for folder, news in self._made_again(staged).items():
             left_out.setdefault(MADE_AGAIN, []).append(folder)
             undone += news
+        files = [each for each in staged if each.mode_after.startswith("100")]
+        shown = self._unfiltered([each.path for each in files], encrypts=True)
+        left_out |= shown
+        undone += [e for e in files if any(e.path in paths for paths in shown.values())]
         untouched = self._untouched(staged)
         self._undo(undone)
         self._undo(untouched, keeps_mode=True)
@@ -406,13 +411,14 @@ class AttemptCommits:
             shutil.rmtree(again, ignore_errors=True)
         return [each for each in found if each.path not in asked_for]
 
-    def _unfiltered(self, changes: Sequence[Change]) -> dict[str, list[str]]:
-        """Return the changed files that a filter should have written."""
-        files = [each.path for each in changes if each.mode_after.startswith("100")]
+    def _unfiltered(
+        self, files: Sequence[str], *, encrypts: bool = False
+    ) -> dict[str, list[str]]:
+        """Return the files that a filter should have written, or one that encrypts."""
         paths = b"\0".join(map(os.fsencode, files))
         asked = ("check-attr", "-z", "--stdin", "filter")
         told = self._git(*asked, stdin=paths).stdout if files else b""
-        return unfiltered(self._workspace.folder, told)
+        return unfiltered(self._workspace.folder, told, encrypts=encrypts)
 
     def _twins(self, changes: Sequence[Change]) -> dict[str, list[str]]:
         """Return the new files whose names differ from others' in case alone."""

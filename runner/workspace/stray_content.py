@@ -32,6 +32,11 @@ TWIN: Final = "Kept, though another name differs in case alone"
 _UNFILTERED: Final = (
     "Kept as it was written, though .gitattributes asks for the filter {}"
 )
+_UNENCRYPTED: Final = (
+    "Left out, as it would land unencrypted where .gitattributes asks for the filter {}"
+)
+_ENCRYPTS: Final = re.compile(r"crypt|sops|\bage\b", re.IGNORECASE)
+"""Filters that hide a file: git-crypt, transcrypt (`crypt`), git-agecrypt, sops."""
 _NO_VALUES: Final = frozenset(("unspecified", "unset", "set"))
 CONVERTING: Final = ("text", "eol", "ident", "working-tree-encoding")
 """The attributes by which git writes a file otherwise than it holds it.
@@ -214,20 +219,24 @@ def changed_attributes(before: bytes, after: bytes) -> set[str]:
     return {os.fsdecode(path) for (path, was), (_, now) in pairs if was != now}
 
 
-def unfiltered(folder: Path, attributes: bytes) -> dict[str, list[str]]:
+def unfiltered(
+    folder: Path, attributes: bytes, *, encrypts: bool
+) -> dict[str, list[str]]:
     """Return the files that a filter should have written, by the reason.
 
     Args:
         folder: the work tree.
         attributes: by `git check-attr -z filter`.
+        encrypts: whether to return those that it should have hidden, or all others.
     """
     fields = [*map(os.fsdecode, attributes.split(b"\0"))]
     found: dict[str, list[str]] = {}
     for path, driver in zip(fields[::3], fields[2::3], strict=False):
-        if driver in _NO_VALUES:
+        if driver in _NO_VALUES or encrypts != bool(_ENCRYPTS.search(driver)):
             continue
-        if read_hostile(folder / path, len(_POINTER)) != _POINTER:
-            reason = _UNFILTERED.format(printable(driver)[:40])
+        if encrypts or read_hostile(folder / path, len(_POINTER)) != _POINTER:
+            reason = _UNENCRYPTED if encrypts else _UNFILTERED
+            reason = reason.format(printable(driver)[:40])
             found.setdefault(reason, []).append(path)
     return found
 

@@ -43,6 +43,10 @@ REPOSITORY = "Left out, as a repository of its own: {}."
 UNSAFE = "Left out, as its name is not safe to write on every machine: {}."
 MADE = "Left out, as tools make it again: {}."
 LIB = "Left as it was, as submodules are not checked out here: lib."
+CRYPT = (
+    "Left out, as it would land unencrypted where .gitattributes asks for the filter "
+    "git-crypt: {}."
+)
 LFS = "Kept as it was written, though .gitattributes asks for the filter lfs: {}."
 
 CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
@@ -201,6 +205,14 @@ CASES: dict[str, tuple[str, set[str], tuple[str, ...]]] = {
         "printf 'version https://git-lfs.github.com/spec/v1\\noid x\\n' > art/b.bin",
         {"art/b.bin"},
         (),
+    ),
+    "raw files where encryption is asked for": (
+        (
+            "echo '*.key filter=git-crypt diff=git-crypt' >> .gitattributes; echo k > "
+            f"own.key; {COMMIT}; {WORK}"
+        ),
+        {".gitattributes", "new.py"},
+        (CRYPT.format("own.key"),),
     ),
     "Git LFS asked for with the file": (
         "mkdir more; cp art/.gitattributes more; echo raw > more/b.bin",
