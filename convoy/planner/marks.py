@@ -215,12 +215,16 @@ def _without(
         if kept == taken:
             break
         taken = kept
-    words = [text[span.start : span.end] for span in spans if span not in taken]
+    are_marks = set(taken)
+    words = [text[span.start : span.end] for span in spans if span not in are_marks]
     marks = [mark for span in taken for mark in span.marks]
-    for span in sorted(taken, key=lambda span: -span.start):
-        after = text[span.end :]
-        text = f"{text[: span.start]}{' ' if after[:1].isalnum() else ''}{after}"
-    return text, [*marks, *(("doubtful", each.strip()) for each in words)]
+    pieces, at = [], 0
+    for span in sorted(taken, key=lambda span: span.start):
+        gap = " " if text[span.end : span.end + 1].isalnum() else ""
+        pieces += [text[at : span.start], gap]
+        at = max(at, span.end)
+    rest = "".join((*pieces, text[at:]))
+    return rest, [*marks, *(("doubtful", each.strip()) for each in words)]
 
 
 def _stands_apart(bare: str, span: _Span) -> bool:
@@ -234,10 +238,12 @@ def _stands_apart(bare: str, span: _Span) -> bool:
 
 def _blank(text: str, spans: Iterable[_Span]) -> str:
     """Return a text of the same length with blanks in place of these spans."""
-    for span in spans:
-        gap = re.sub(r"[^\n]", " ", text[span.start : span.end])
-        text = f"{text[: span.start]}{gap}{text[span.end :]}"
-    return text
+    kept, at = [], 0
+    for span in sorted(spans, key=lambda span: span.start):
+        gap = re.sub(r"[^\n]", " ", text[max(at, span.start) : span.end])
+        kept += [text[at : span.start], gap]
+        at = max(at, span.end)
+    return "".join((*kept, text[at:]))
 
 
 def _unended(rest: str) -> bool:

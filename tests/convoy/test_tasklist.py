@@ -244,6 +244,14 @@ def test_what_only_looks_like_a_mark_stays(title: str) -> None:
     assert only(f"- [ ] {title}\n  it fails").title == title.rstrip(":")
 
 
+def test_a_mark_within_another_takes_no_words_along() -> None:
+    text = "Do it paths: a.py, (after 1) b.py\n  and keep these words"
+    *_, task = planned(f"- [ ] x\n- [ ] {text}\n")
+
+    assert own(task) == "Do it\nand keep these words"
+    assert (task.paths, task.after) == (("a.py", "b.py"), (1,))
+
+
 @looped(
     ("written", "path"),
     [
