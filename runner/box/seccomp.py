@@ -30,7 +30,7 @@ from runner.box.filter_program import (
     refuse,
     when,
 )
-from runner.box.system_calls import CALLS, REFUSED
+from runner.box.system_calls import CALLS, OF_OTHERS, REFUSED, SHARED
 
 _SECCOMP, _FILTER, _LISTEN = {"x86_64": 317, "aarch64": 277}, 1, 8
 _NO_NEW_RIGHTS, _KIND = 38, 0xF
@@ -84,6 +84,7 @@ def restrict_and_ask() -> int:
         OSError: the kernel takes no filter, or another one of this process asks.
     """
     asked = [*_families((AF_UNIX, AF_INET, AF_INET6), EACCES), *_only_streams()]
+    asked += _nothing_of_others()
     asked += [*_no_connecting_by_sending()]
     for name in ("connect", "bind"):
         asked += when(_number(name), [NOTIFY])
@@ -102,6 +103,19 @@ def _common() -> Iterable[Instruction]:
     told = [*argument(1), *equal(_PUT_IN, [refuse(EPERM)])]
     told += equal(_PASTE, [refuse(EPERM)])
     yield from when(_number("ioctl"), told)
+
+
+def _nothing_of_others() -> Iterable[Instruction]:
+    """Refuse what reaches a user's other processes where no namespace parts them."""
+    for name in SHARED:
+        yield from when(_number(name), [refuse(ENOSYS)])
+    own = no_other_than((0,), EPERM)
+    for name in OF_OTHERS:
+        yield from when(_number(name), [*argument(0), *own])
+    # A kind and a number: 0 is the process itself, where the kind is a process.
+    for name, kind in (("setpriority", 0), ("ioprio_set", 1)):
+        one = [*argument(0), *no_other_than((kind,), EPERM), *argument(1), *own]
+        yield from when(_number(name), one)
 
 
 def _families(these: tuple[int, ...], error: int) -> list[Instruction]:

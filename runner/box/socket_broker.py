@@ -3,9 +3,9 @@
 The kernel stops the program in each call of `socket` for TCP, of `connect` and of
 `bind`, and asks here. The socket is made on this side, from an address that was read
 once, and put into the program: it cannot change the address after it was looked at.
-Sockets lead to the given ports of loopback and to those where the program itself
-listens; they listen on loopback alone. Sockets with a path lead to paths in the folders
-that the program may write to.
+Sockets lead to the given ports of loopback and to the addresses where the program
+itself listens; they listen on loopback alone. Sockets with a path lead to paths in the
+folders that the program may write to.
 
 A wrong answer would be a hole, none is a refusal: whatever fails here, fails there.
 https://man7.org/linux/man-pages/man2/seccomp_unotify.2.html
@@ -31,6 +31,8 @@ _CONNECT_S = 5.0
 _LOOPBACK = {socket.AF_INET: ("127.0.0.1",), socket.AF_INET6: ("::1",)}
 _ANY = {socket.AF_INET: "0.0.0.0", socket.AF_INET6: "::"}  # noqa: S104  what was asked
 _TCP = (0, socket.IPPROTO_TCP)
+GIVEN = "127.0.0.1"
+"""Where the given ports are; another's server may listen at one of them on `::1`."""
 
 
 class Broker:
@@ -43,7 +45,7 @@ class Broker:
 
         Args:
             asking: the descriptor.
-            ports: of loopback, where the program may connect to.
+            ports: of 127.0.0.1, where the program may connect to.
             writable: the folders in which it may connect to sockets with a path.
         """
         self._asking = asking
@@ -94,7 +96,8 @@ class Broker:
         where, port = _where(family, address)
         if where not in _LOOPBACK[family]:
             raise OSError(EACCES, "not loopback")
-        if port not in self._ports and not listens(port):
+        is_given = where == GIVEN and port in self._ports
+        if not is_given and not listens(where, port):
             raise OSError(EACCES, "not a port of this session")
         with socket.socket(family, socket.SOCK_STREAM) as made:
             made.settimeout(_CONNECT_S)

@@ -47,6 +47,16 @@ REFUSED = (
 )
 """Calls by which a process looks into others, changes the machine, or goes around a
 filter."""
+SHARED = (
+    *("shmget", "shmat", "shmctl", "msgget", "msgsnd", "msgrcv", "msgctl"),
+    *("semget", "semop", "semctl", "semtimedop"),
+)
+"""Calls for memory, queues and semaphores that all processes of a user share."""
+OF_OTHERS = (
+    *("prlimit64", "sched_setaffinity", "sched_setscheduler", "sched_setparam"),
+    "sched_setattr",
+)
+"""Calls that change a process, the one that their first argument names; 0: itself."""
 CALLS = {
     "x86_64": {
         "socket": 41,
@@ -99,6 +109,24 @@ CALLS = {
         "swapoff": 168,
         "acct": 163,
         "quotactl": 179,
+        "shmget": 29,
+        "shmat": 30,
+        "shmctl": 31,
+        "msgget": 68,
+        "msgsnd": 69,
+        "msgrcv": 70,
+        "msgctl": 71,
+        "semget": 64,
+        "semop": 65,
+        "semctl": 66,
+        "semtimedop": 220,
+        "prlimit64": 302,
+        "sched_setaffinity": 203,
+        "sched_setscheduler": 144,
+        "sched_setparam": 142,
+        "sched_setattr": 314,
+        "setpriority": 141,
+        "ioprio_set": 251,
     },
     "aarch64": {
         "socket": 198,
@@ -151,5 +179,23 @@ CALLS = {
         "swapoff": 225,
         "acct": 89,
         "quotactl": 60,
+        "shmget": 194,
+        "shmat": 196,
+        "shmctl": 195,
+        "msgget": 186,
+        "msgsnd": 189,
+        "msgrcv": 188,
+        "msgctl": 187,
+        "semget": 190,
+        "semop": 193,
+        "semctl": 191,
+        "semtimedop": 192,
+        "prlimit64": 261,
+        "sched_setaffinity": 122,
+        "sched_setscheduler": 119,
+        "sched_setparam": 118,
+        "sched_setattr": 274,
+        "setpriority": 140,
+        "ioprio_set": 30,
     },
 }

@@ -39,6 +39,7 @@ FOLDERS: Final = (
     *("M2_HOME", "MAVEN_HOME", "GRADLE_HOME", "ANDROID_HOME", "ANDROID_SDK_ROOT"),
     *("ANDROID_NDK_HOME", "GOROOT", "DOTNET_ROOT", "FLUTTER_ROOT", "CUDA_HOME"),
     *("SCALA_HOME", "KOTLIN_HOME", "GEM_HOME", "SWIFTLY_HOME_DIR", "VCPKG_ROOT"),
+    "RUNNER_TOOL_CACHE",
 )
 """Variables that name the folder of a tool."""
 CHOICES: Final = (

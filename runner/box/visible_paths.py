@@ -26,12 +26,14 @@ Place = tuple[str, str, str]
 """How it is in the box, the machine's path, and the path inside."""
 
 SYSTEM: Final = (
-    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc", "/opt"),
+    *("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc"),
     *("/nix", "/gnu", "/run/current-system", "/home/linuxbrew/.linuxbrew"),
     *("/sys/devices/system", "/sys/fs/cgroup", "/sys/kernel/mm"),
     *("/var/lib/dpkg", "/var/lib/rpm", "/var/lib/alternatives"),
 )
-"""Where systems keep programs, libraries and what is said of the machine."""
+"""Where systems keep programs, libraries and what is said of the machine.
+
+Of /opt a box shows what `installed`, PATH and the tools' variables name."""
 TOOLCHAINS: Final = (
     *(".pyenv", ".rbenv", ".nodenv", ".goenv", ".jenv", ".asdf", ".nvm", ".volta"),
     *(".rustup", ".cargo", ".sdkman", ".deno", ".bun", ".dotnet", ".ghcup", ".opam"),
@@ -89,6 +91,7 @@ def visible(sight: Sight) -> Iterator[Place]:
     seen = (
         *SYSTEM,
         *own_code(),
+        *installed(Path("/opt"), ("/usr/bin", "/usr/local/bin")),
         *_beside_programs(sight.path, homes),
         *(f"{home}/{each}" for home in homes for each in TOOLCHAINS),
         *map(str, (*toolchains.folders(sight.tools, homes), *sight.shown)),
@@ -164,6 +167,36 @@ def _first_link(path: str) -> str:
         if letter == os.sep and end and os.path.islink(path[:end]):  # noqa: PTH114  paths are words here
             return path[:end]
     return ""
+
+
+def installed(root: Path, programs: Iterable[str]) -> tuple[str, ...]:
+    """Return the folders of /opt into which links of the system's programs lead.
+
+    Not all of /opt is shown: machines have other programs' keys there, such as those
+    of GitHub's runner, which also keeps other jobs' checkouts.
+    """
+    try:
+        folders = {each.name for each in root.iterdir()}
+    except OSError:
+        return ()
+    if not folders:
+        return ()
+    base = f"{root}{os.sep}"
+    found: set[str] = set()
+    for folder in filter(os.path.isdir, programs):
+        with os.scandir(folder) as entries:
+            links = [each.path for each in entries if each.is_symlink()]
+        leading = (os.path.realpath(link) for link in links)
+        found.update(
+            real.removeprefix(base).partition(os.sep)[0]
+            for real in leading
+            if real.startswith(base)
+        )
+    return tuple(
+        f"{base}{each}"
+        for each in sorted(found & folders)
+        if not os.path.lexists(f"{base}{each}/.runner")
+    )
 
 
 def _beside_programs(search: str, homes: Iterable[str]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The hosts that an agent may reach: pure rules over `[runner] egress`."""
 
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final
 
 from grite.outbound import LOCAL_NAMES
@@ -10,6 +10,21 @@ USUAL: Final = frozenset({80, 443})
 LOCAL: Final = LOCAL_NAMES[0]
 ALL: Final = "*"
 """When listed, agents may reach every host that the machine reaches."""
+
+_INSIDE: Final = (
+    ip_network("168.63.129.16/32"),  # Azure's services for a machine
+    ip_network("192.0.0.0/24"),  # Oracle's among them
+    ip_network("64:ff9b:1::/48"),  # a network's own translation, RFC 8215
+)
+"""What is not outside, though not each version of Python says so.
+
+https://learn.microsoft.com/en-us/azure/virtual-network/what-is-ip-address-168-63-129-16
+"""
+_WITHIN: Final = (ip_network("64:ff9b::/96"), ip_network("::/96"))
+"""Addresses of the sixth version whose last 32 bits are one of the fourth.
+
+https://www.rfc-editor.org/rfc/rfc6052
+"""
 
 
 def reachable(
@@ -39,20 +54,27 @@ def services(listed: Sequence[str]) -> tuple[int, ...]:
 
 
 def is_outside(address: str) -> bool:
-    """Return whether a name may lead to an address: not to this machine or its cloud's.
+    """Return whether a name may lead to an address: only to the public internet.
 
-    The owner of a name decides where it leads, and cloud machines serve their
-    secrets on link-local addresses.
+    The owner of a name decides where it leads, and machines and clouds serve their
+    secrets on addresses of their own, however these are written.
     """
     number: IPv4Address | IPv6Address = ip_address(address.partition("%")[0])
     if isinstance(number, IPv6Address):
-        number = number.ipv4_mapped or number
-    return not (
-        number.is_loopback
-        or number.is_link_local
-        or number.is_multicast
-        or number.is_unspecified
+        number = _inner(number)
+    return (
+        number.is_global
+        and not number.is_multicast
+        and not any(number in each for each in _INSIDE)
     )
+
+
+def _inner(number: IPv6Address) -> IPv4Address | IPv6Address:
+    """Return the address that a translated or tunnelled one stands for."""
+    if any(number in each for each in _WITHIN):
+        return IPv4Address(int(number) & 0xFFFFFFFF)
+    tunnel = number.teredo[1] if number.teredo else None
+    return number.ipv4_mapped or number.sixtofour or tunnel or number
 
 
 def is_number(host: str) -> bool:

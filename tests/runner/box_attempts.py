@@ -1,5 +1,7 @@
 """Tries to get out of a box: `PORT OTHER_PORT SOCKET PROCESS SECRET`, prints JSON.
 
+At PORT of `::1` somebody else listens.
+
 It prints what it must be able to do with why it could not, which of the other things
 were refused, and the names of all of those.
 """
@@ -9,6 +11,7 @@ import ctypes
 import json
 import multiprocessing
 import os
+import resource
 import signal
 import socket
 import sys
@@ -126,6 +129,7 @@ def share_work() -> None:
 
 FORBIDDEN: dict[str, Callable[[], object]] = {
     "another port": lambda: reach(("127.0.0.1", OTHER)),
+    "another's server at the same port": lambda: reach(("::1", PORT), socket.AF_INET6),
     "another machine": lambda: reach(("192.0.2.1", PORT), within_s=1),
     "another form of loopback": lambda: reach(("127.0.0.2", PORT)),
     "datagrams": lambda: socket.socket(socket.AF_INET, socket.SOCK_DGRAM).close(),
@@ -160,6 +164,12 @@ FORBIDDEN: dict[str, Callable[[], object]] = {
     "a new user namespace": in_a_new_namespace,
     "a call of 32 bits": call(0x40000000 + 39),
     "a line typed for the person": paste,
+    "limits of another": lambda: resource.prlimit(PROCESS, resource.RLIMIT_NOFILE),
+    "the turn of another": lambda: os.setpriority(os.PRIO_PROCESS, PROCESS, 19),
+    "the turn of all": lambda: os.setpriority(os.PRIO_USER, 0, 19),
+    "the processors of another": lambda: os.sched_setaffinity(PROCESS, {0}),
+    "memory of all of a user's": call(29, 0, 4096, 0o1600),
+    "a queue of all of a user's": call(68, 0, 0o1600),
 }
 ALLOWED: dict[str, Callable[[], object]] = {
     "the proxy": lambda: reach(("127.0.0.1", PORT)),
@@ -168,6 +178,9 @@ ALLOWED: dict[str, Callable[[], object]] = {
     "asyncio": lambda: asyncio.run(meet()),
     "processes that share work": share_work,
     "signals to its own": lambda: os.kill(os.getpid(), signal.SIGCONT),
+    "limits of its own": lambda: resource.prlimit(0, resource.RLIMIT_NOFILE),
+    "a later turn for itself": lambda: os.nice(1),
+    "processors of its own": lambda: os.sched_setaffinity(0, os.sched_getaffinity(0)),
     "files of its own": lambda: Path("own").write_text("x"),
 }
 

@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 from msgspec.structs import replace
 
+from runner.box.visible_paths import installed
 from runner.session.project_setup import SCRIPT
 from tests.runner.job import TOKEN, Forge, Left
 from tests.world.given_secrets import given
@@ -126,6 +127,24 @@ def test_the_root_has_what_is_named_and_cannot_be_written(forge: Forge) -> None:
     devices |= {"stdin", "stdout", "tty", "urandom", "zero"}
     assert left.said.splitlines()[-1] == str(sorted(devices))
     assert not Path(own).exists()
+
+
+def test_of_opt_is_shown_what_programs_lead_to_but_no_runner_of_github(
+    tmp_path: Path,
+) -> None:
+    root, programs = tmp_path / "opt", tmp_path / "bin"
+    programs.mkdir()
+    for name in ("browser/run", "runner/bin/run", "runner/.runner", "vault/key"):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text("")
+    for name in ("browser", "runner"):
+        (programs / name).symlink_to(root / name / "run")
+    (programs / "aside").symlink_to("browser")
+
+    shown = installed(root, (str(programs), str(tmp_path / "none")))
+
+    assert shown == (str(root / "browser"),)
+    assert installed(tmp_path / "none", (str(programs),)) == ()
 
 
 def test_a_folder_of_path_that_cannot_be_looked_at_stops_nothing(forge: Forge) -> None:

@@ -87,6 +87,7 @@ def test_what_it_closes(tmp_path: Path, machine: str) -> None:
     with (
         serving(socket.AF_INET, loopback) as proxy,
         serving(socket.AF_INET, loopback) as other,
+        serving(socket.AF_INET6, ("::1", proxy.getsockname()[1])),
         serving(socket.AF_UNIX, outside),
     ):
         ports = [each.getsockname()[1] for each in (proxy, other)]
@@ -112,7 +113,9 @@ WOULD_SUCCEED = (
     *("another port", "datagrams", "a socket with a path", "a link to that socket"),
     *("read a file", "write beside", "see another's environment", "signal another"),
     *("io_uring", "a new user namespace", "a netlink socket", "delete a file"),
-    "memory that all share",
+    *("memory that all share", "another's server at the same port"),
+    *("limits of another", "the turn of another", "the processors of another"),
+    *("memory of all of a user's", "a queue of all of a user's"),
 )
 
 

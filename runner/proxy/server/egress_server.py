@@ -80,8 +80,8 @@ class Egress:
         async def served(near: Streams) -> None:
             try:
                 await serve(near)
-            except (OSError, asyncio.IncompleteReadError):
-                pass  # one side has gone; the other sees the end
+            except (OSError, ValueError, asyncio.IncompleteReadError):
+                pass  # one side has gone, or its name is none; the other sees the end
             finally:
                 near[1].close()
 
@@ -109,7 +109,7 @@ class Egress:
             return _no(writer, HTTPStatus.FORBIDDEN, _WHY.format(asked.where))
         try:
             there = await self._reached(asked)
-        except OSError as error:
+        except (OSError, ValueError) as error:  # the second: a name that is none
             why = f"brat cannot reach {asked.where}: {error}."
             return _no(writer, HTTPStatus.BAD_GATEWAY, why)
         if asked.method == "CONNECT":
@@ -143,11 +143,18 @@ class Egress:
         addresses = [str(each[4][0]) for each in found]
         if is_number(asked.host) or asked.host == LOCAL:
             return addresses  # the address itself is listed
-        outside = [each for each in addresses if is_outside(each)]
-        if not outside:
+        open_to = [
+            each
+            for each in addresses
+            if is_outside(each) or allows(self._listed, each, asked.port)
+        ]
+        if not open_to:
             self._tell_once(f"{asked.where}, which leads to {addresses[0]}")
-            raise OSError(f"it leads to {addresses[0]}")
-        return outside
+            raise OSError(
+                f"it leads to {addresses[0]}, which is not on the public internet; "
+                "list that address too if agents may reach it"
+            )
+        return open_to
 
     def _tell_once(self, what: str) -> None:
         if what not in self._told and len(self._told) < _TOLD_MOST:

@@ -62,6 +62,24 @@ def test_a_listed_name_that_leads_to_this_machine_is_refused() -> None:
     assert there.heads == []
 
 
+def test_a_listed_name_may_lead_to_an_address_that_is_listed_too() -> None:
+    with server() as there:
+        listed = (f"127.1:{there.port}", f"127.0.0.1:{there.port}")
+        with proxy(*listed) as (_, port):
+            assert tunnelled(port, "127.1", there.port) == b"hi"
+
+
+@looped("name", ["a" * 64, "a..b", "\xad", "a\0b", "xn--\x80"])
+def test_a_name_that_is_none_ends_its_own_connection_alone(name: str) -> None:
+    with proxy("*.example") as (gateway, port):
+        line = f"CONNECT {name}.example:443 HTTP/1.1\r\n\r\n"
+        assert b" 200 " not in said(port, line.encode("latin-1"))
+        assert said(port, b"CONNECT other:443 HTTP/1.1\r\n\r\n").startswith(
+            b"HTTP/1.1 403 "
+        )
+        assert not gateway.over
+
+
 @looped(
     "text",
     [
